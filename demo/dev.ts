@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { type DemoSite, devCommand } from "../local/dev-command.ts";
+import { createPurger } from "../sdk/index.ts";
+import { type DemoOrigin, startDemoOrigin } from "./origin.ts";
+import { startSearchPage } from "./search-page/server.ts";
+
+const HOST = "127.0.0.1";
+const PORT = 8788;
+const SEARCH_PORT = 8789;
+
+/** The demo site behind the edge of `npm run dev`. Its rows live in a file of their own, so that it can be stopped and started. */
+const demoSite: DemoSite = {
+  origin: `http://${HOST}:${PORT}`,
+  async start({ endpoint, token }, tell) {
+    const folder = await mkdtemp(join(tmpdir(), "tidemark-demo-"));
+    const purger = createPurger({ endpoint, token });
+    const startOrigin = () =>
+      startDemoOrigin({
+        port: PORT,
+        host: HOST,
+        database: join(folder, "demo.sqlite"),
+        purger,
+        searchPageUrl: searchPageUrl,
+      });
+    const searchPageUrl = `http://localhost:${SEARCH_PORT}/`;
+    const searchPage = await startSearchPage({ port: SEARCH_PORT, host: HOST, siteUrl: endpoint });
+    let origin: DemoOrigin | null = await startOrigin();
+    const keys = createInterface({ input: process.stdin });
+    keys.on("line", async (line) => {
+      if (line.trim() !== "o") return;
+      if (origin) {
+        const stopping = origin;
+        origin = null;
+        await stopping.close();
+        tell("The origin is stopped. Type o and Enter to start it again.");
+      } else {
+        origin = await startOrigin();
+        tell("The origin is up again.");
+      }
+    });
+    return {
+      places: [
+        ["search", `${searchPageUrl}  (a page of another origin, which calls the edge)`],
+        ["stop", "type o and Enter: the origin stops, or starts again"],
+      ],
+      path: "/plog/",
+      async stop() {
+        keys.close();
+        await origin?.close();
+        await searchPage.close();
+        await purger.close();
+        await rm(folder, { recursive: true });
+      },
+    };
+  },
+};
+
+await devCommand(demoSite).parseAsync();

@@ -1,0 +1,90 @@
+import type { Reply } from "../../local/scripted-origin.ts";
+import { Counters } from "../../worker/edge/counters.ts";
+import { type RunningIsolate, startIsolate } from "../../worker/isolate.ts";
+import type { Tokens } from "../../worker/ports.ts";
+import { compileSite, type SiteInput } from "../../worker/site.ts";
+import type { ClientAnswer, Engine } from "./engine.ts";
+import { memoryBodies } from "./memory-bodies.ts";
+import { MemoryLog } from "./memory-log.ts";
+import { MemoryOrigin } from "./memory-origin.ts";
+import { MemorySharedTier, type Treachery } from "./memory-shared-tier.ts";
+import { BEGINNING, type ClientRequest, HOST, TOKEN } from "./scenario.ts";
+import { Scheduler } from "./scheduler.ts";
+
+/** The real corridor, view, log and control plane in this process, with the seed deciding what happens first. */
+export function startMemoryEngine(
+  site: Omit<Partial<SiteInput>, "origin">,
+  seed: number,
+  treachery: Treachery = { lostPuts: 0, evictions: 0 },
+): Engine {
+  const scheduler = new Scheduler(seed, BEGINNING);
+  const origin = new MemoryOrigin(scheduler);
+  const log = new MemoryLog(scheduler);
+  const sharedTier = new MemorySharedTier(scheduler, treachery);
+  const compiled = compileSite({ origin: origin.url, hosts: [HOST], ...site }, {});
+  const start = (): RunningIsolate =>
+    startIsolate(compiled, {
+      clock: scheduler,
+      random: () => scheduler.random(),
+      sharedTier,
+      origin,
+      log,
+      bodies: memoryBodies,
+      tokens,
+      reporter: new Counters(origin.url, () => undefined),
+    });
+  let isolate = start();
+  const work: Promise<unknown>[] = [];
+  return {
+    name: "memory",
+    get seen() {
+      return origin.seen;
+    },
+    send: async (request) => {
+      const behind = { run: (promise: Promise<unknown>) => void work.push(promise) };
+      const response = await isolate.fetch({ request: toRequest(request), behind, clientAddress: "192.0.2.7" });
+      return readAnswer(response);
+    },
+    settle: (promise) => scheduler.settle(promise),
+    advance: (ms) => scheduler.advance(ms),
+    reply: (target: string, replies: readonly Reply[]) => origin.reply(target, replies),
+    release: (hold) => origin.release(hold),
+    originSees: (target, count) => origin.hasSeen(target, count),
+    originDown: async () => origin.goDown(),
+    originUp: async () => origin.comeUp(),
+    restartIsolate: async () => {
+      isolate = start();
+    },
+    setLogReachable: (reachable) => {
+      log.isReachable = reachable;
+    },
+    logReads: async () => log.reads,
+    stop: async () => {
+      await scheduler.settle(Promise.all(work)); // What runs behind an answer must end, and must not fail.
+    },
+  };
+}
+
+/** Without hashing, which Node does on other threads: their timing is not the seed's. */
+const tokens: Tokens = {
+  check: async (token) =>
+    token === TOKEN ? { kind: "allowed", name: "test" } : { kind: "refused", because: "unauthorized" },
+};
+
+function toRequest({ method = "GET", path, host = HOST, fields = {}, body }: ClientRequest): Request {
+  return new Request(`http://${host}${path}`, { method, headers: fields, ...(body === undefined ? {} : { body }) });
+}
+
+async function readAnswer(response: Response): Promise<ClientAnswer> {
+  const fields = Object.fromEntries(response.headers);
+  const length = fields["content-length"];
+  const chunks: Uint8Array[] = [];
+  let cutOff = false;
+  try {
+    for await (const chunk of response.body ?? []) chunks.push(chunk as Uint8Array);
+  } catch {
+    // On the wire only a length lets the client see the cut; a chunked body seems to end.
+    cutOff = length !== undefined;
+  }
+  return { status: response.status, fields, body: Buffer.concat(chunks).toString(), cutOff };
+}

@@ -1,0 +1,64 @@
+import { DatabaseSync } from "node:sqlite";
+import { Log, type LogSettings, type Sql } from "../../worker/purges/log.ts";
+import type { AppendRequest, AppendResult, PurgeLogClient, ViewDelta } from "../../worker/purges/log-contract.ts";
+import type { Stamp } from "../../worker/rules/stored-response.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+const SETTINGS: LogSettings = { replyKeys: 50_000, heldKeys: 1_300_000, auditMs: 30 * 24 * 3600 * 1000 };
+
+/** The real log over SQLite in memory, reached through the scheduler, so that calls and replies may be late or lost. */
+export class MemoryLog implements PurgeLogClient {
+  reads = 0;
+  isReachable = true;
+  readonly #scheduler: Scheduler;
+  readonly #database = new DatabaseSync(":memory:");
+  readonly #log: Log;
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler;
+    let ids = 0;
+    this.#log = new Log(
+      sqlOf(this.#database),
+      SETTINGS,
+      () => scheduler.now(),
+      () => `log-${++ids}`,
+    );
+  }
+
+  async read(since: Stamp | null, leaseMs: number): Promise<ViewDelta> {
+    return this.#call(() => {
+      this.reads++;
+      return this.#log.read(since, leaseMs);
+    });
+  }
+
+  async append(purge: AppendRequest): Promise<AppendResult> {
+    return this.#call(() => this.#log.append(purge));
+  }
+
+  async #call<T>(work: () => T): Promise<T> {
+    await this.#scheduler.turn();
+    if (!this.isReachable) throw new Error("the log cannot be reached");
+    const reply = work();
+    await this.#scheduler.turn();
+    return reply;
+  }
+}
+
+/** SQLite of Node as the log needs it. */
+export function sqlOf(database: DatabaseSync): Sql {
+  return {
+    exec: (statement, ...bindings) => database.prepare(statement).all(...bindings) as Record<string, unknown>[],
+    transaction: (work) => {
+      database.exec("SAVEPOINT work");
+      try {
+        const result = work();
+        database.exec("RELEASE work");
+        return result;
+      } catch (cause) {
+        database.exec("ROLLBACK TO work; RELEASE work");
+        throw cause;
+      }
+    },
+  };
+}

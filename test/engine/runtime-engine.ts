@@ -1,0 +1,145 @@
+import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import { fileURLToPath } from "node:url";
+import { bundleWorker } from "../../local/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
+import { ScriptedOrigin } from "../../local/scripted-origin.ts";
+import type { SiteInput } from "../../worker/site.ts";
+import type { ClientAnswer, Engine } from "./engine.ts";
+import { BEGINNING, type ClientRequest, HOST, TOKEN } from "./scenario.ts";
+
+const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../local/virtual-time.worker.ts", import.meta.url));
+let bundled: Promise<string> | undefined;
+
+/** The real worker in the Workers runtime, a real HTTP origin, and a clock that moves only when told. */
+export async function startRuntimeEngine(site: Omit<Partial<SiteInput>, "origin">): Promise<Engine> {
+  bundled ??= bundleWorker(VIRTUAL_TIME_WORKER);
+  const script = await bundled;
+  let now = BEGINNING;
+  const origin = new ScriptedOrigin(() => now);
+  await origin.comeUp();
+  const variables = {
+    SITE: { origin: origin.url, hosts: [HOST], ...site },
+    TIDEMARK_TOKEN: TOKEN,
+    TIDEMARK_CLIENT_ADDRESS: "192.0.2.7",
+  };
+  const edge = await startEdgeRuntime({ script, variables }, { port: 0 });
+  const agent = new Agent({ keepAlive: false });
+  const setClock = () => exchange(edge.url, agent, { path: `/_virtual-time?now=${now}` });
+  await setClock();
+  return new RuntimeEngine(edge, origin, agent, {
+    advance: async (ms) => {
+      now += ms;
+      await setClock();
+    },
+    restart: async () => {
+      await edge.reload({ script, variables });
+      await setClock();
+    },
+  });
+}
+
+interface Drive {
+  advance(ms: number): Promise<void>;
+  restart(): Promise<void>;
+}
+
+class RuntimeEngine implements Engine {
+  readonly name = "runtime";
+  readonly #edge: EdgeRuntime;
+  readonly #origin: ScriptedOrigin;
+  readonly #agent: Agent;
+  readonly #drive: Drive;
+
+  constructor(edge: EdgeRuntime, origin: ScriptedOrigin, agent: Agent, drive: Drive) {
+    this.#edge = edge;
+    this.#origin = origin;
+    this.#agent = agent;
+    this.#drive = drive;
+  }
+
+  get seen() {
+    return this.#origin.seen;
+  }
+
+  send(request: ClientRequest): Promise<ClientAnswer> {
+    return exchange(this.#edge.url, this.#agent, request);
+  }
+
+  settle<T>(promise: Promise<T>): Promise<T> {
+    return promise;
+  }
+
+  advance(ms: number): Promise<void> {
+    return this.#drive.advance(ms);
+  }
+
+  reply(target: string, replies: Parameters<Engine["reply"]>[1]): void {
+    this.#origin.reply(target, ...replies);
+  }
+
+  release(hold: string): void {
+    this.#origin.release(hold);
+  }
+
+  originSees(target: string, count: number): Promise<void> {
+    return this.#origin.hasSeen(target, count);
+  }
+
+  originDown(): Promise<void> {
+    return this.#origin.goDown();
+  }
+
+  originUp(): Promise<void> {
+    return this.#origin.comeUp();
+  }
+
+  restartIsolate(): Promise<void> {
+    return this.#drive.restart();
+  }
+
+  async logReads(): Promise<number> {
+    const fields = { authorization: `Bearer ${TOKEN}` };
+    const answer = await this.send({ path: "/_tidemark/stats", fields });
+    return (JSON.parse(answer.body) as { log: { reads: number } }).log.reads;
+  }
+
+  async stop(): Promise<void> {
+    this.#agent.destroy();
+    await this.#edge.stop();
+    await this.#origin.goDown();
+  }
+}
+
+/** One exchange over a real socket, with the target and the fields exactly as given. */
+export function exchange(edge: URL, agent: Agent, request: ClientRequest): Promise<ClientAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>();
+  const { method = "GET", path, host = HOST, fields = {}, body } = request;
+  const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
+  const outgoing = httpRequest(
+    { host: edge.hostname, port: edge.port, agent, method, path, headers: { host, ...length, ...fields } },
+    (incoming) => void readAnswer(incoming).then(resolve, reject),
+  );
+  outgoing.on("error", reject);
+  outgoing.end(body);
+  return promise;
+}
+
+async function readAnswer(incoming: IncomingMessage): Promise<ClientAnswer> {
+  const chunks: Buffer[] = [];
+  let cutOff = false;
+  try {
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  } catch {
+    cutOff = true; // Node tells a body that ends before its length by an error.
+  }
+  const fields = Object.entries(incoming.headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.join(", ") : (value ?? ""),
+  ]);
+  return {
+    status: incoming.statusCode ?? 0,
+    fields: Object.fromEntries(fields),
+    body: Buffer.concat(chunks).toString(),
+    cutOff,
+  };
+}

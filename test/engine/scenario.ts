@@ -1,0 +1,79 @@
+import type { Reply } from "../../local/scripted-origin.ts";
+import type { SiteInput } from "../../worker/site.ts";
+
+/**
+ * A test as data: what the origin says, what clients ask, how much time passes, what must be seen.
+ * The one interpreter (`play.ts`) runs it on both engines. If an expectation would need an `if`, it is two scenarios.
+ */
+export interface Scenario {
+  /** A sentence that could stand in the README. */
+  readonly name: string;
+  /** Where the rule stands: a section of an RFC, or a rule of docs/protocol.md. */
+  readonly source: string;
+  /** The site's rules beside origin and hosts. */
+  readonly site?: Omit<Partial<SiteInput>, "origin">;
+  /** What each path answers, in turn; the last reply goes on for ever. */
+  readonly origin?: Readonly<Record<string, readonly Reply[]>>;
+  readonly steps: readonly Step[];
+  /** Set if only one engine can run it, with the reason. */
+  readonly only?: { readonly engine: "memory" | "runtime"; readonly because: string };
+}
+
+/** What a client sends. Without `host` it goes to `www.example.test`. */
+export interface ClientRequest {
+  readonly method?: string;
+  readonly path: string;
+  readonly host?: string;
+  /** `$token` in a value stands for the token of the last receipt. */
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** What a client must see. What is not named is not looked at. */
+export interface Expected {
+  readonly status?: number;
+  readonly xCache?: string | null;
+  /** The whole body, or a part of it as a pattern. */
+  readonly body?: string | RegExp;
+  readonly ageSeconds?: number;
+  /** The whole field, or a part of it as a pattern. */
+  readonly cacheStatus?: string | RegExp;
+  /** Fields by name; `null` for one that must not be there. */
+  readonly fields?: Readonly<Record<string, string | null>>;
+  /** True if the body must visibly end before its time. */
+  readonly cutOff?: boolean;
+}
+
+export type Step =
+  | { readonly get: string; readonly fields?: Readonly<Record<string, string>>; readonly expect: Expected }
+  | { readonly send: ClientRequest; readonly expect: Expected }
+  /** Sends a request and goes on without its answer. */
+  | { readonly begin: string; readonly send: ClientRequest }
+  | { readonly finish: string; readonly expect: Expected }
+  /** Sends so many at once and expects the same of each. */
+  | { readonly sendMany: number; readonly request: ClientRequest; readonly expectEach: Expected }
+  | { readonly purge: object; readonly expect?: Expected }
+  | { readonly advanceMs: number }
+  | { readonly origin: "down" | "up" }
+  | { readonly reply: Readonly<Record<string, readonly Reply[]>> }
+  | { readonly release: string }
+  /** Waits until the origin has been asked for this so many times. */
+  | { readonly originSees: string; readonly count: number }
+  /** The origin's record: how often each path was asked for, up to here. */
+  | { readonly originSaw: Readonly<Record<string, number>> }
+  /** Fields of the last request that the origin saw; `null` for one that must not be there. */
+  | { readonly originLastSaw: string; readonly fields: Readonly<Record<string, string | null>> }
+  /** The isolate dies and a new one takes over: its memory is gone, the PoP's shared tier and the log are not. */
+  | { readonly restart: "isolate" }
+  | { readonly log: "down" | "up" }
+  /** How often the isolates have read the log, at most, up to here. */
+  | { readonly logReadsAtMost: number };
+
+/** The token of every engine's control plane. */
+export const TOKEN = "scenario-token-with-32-characters!".replace("!", "0");
+
+/** The public host of every scenario. */
+export const HOST = "www.example.test";
+
+/** When every scenario begins: epoch milliseconds. */
+export const BEGINNING = Date.UTC(2026, 0, 1, 12);

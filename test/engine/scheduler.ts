@@ -1,0 +1,99 @@
+import type { Clock } from "../../worker/ports.ts";
+
+/**
+ * Virtual time and the order of events: whatever waits is woken one at a time, in an order that the seed decides.
+ * The same seed gives the same order.
+ */
+export class Scheduler implements Clock {
+  #now: number;
+  #state: number;
+  #ready: (() => void)[] = [];
+  #timers: { readonly at: number; readonly wake: () => void }[] = [];
+
+  constructor(seed: number, now: number) {
+    this.#now = now;
+    this.#state = seed;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  wait(ms: number): { over: Promise<void>; cancel: () => void } {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = { at: this.#now + ms, wake: resolve };
+    this.#timers.push(timer);
+    return {
+      over: promise,
+      cancel: () => {
+        this.#timers = this.#timers.filter((other) => other !== timer);
+      },
+    };
+  }
+
+  /** A number from 0 up to 1 out of the seed (mulberry32). */
+  random(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  }
+
+  /** Something asynchronous: goes on after one or more of whatever else is waiting. */
+  async turn(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#ready.push(resolve);
+    await promise;
+  }
+
+  /** Wakes what waits until the promise settles. Throws if nothing is left that could settle it. */
+  async settle<T>(promise: Promise<T>): Promise<T> {
+    let settled = false;
+    const done = () => {
+      settled = true;
+    };
+    promise.then(done, done);
+    for (let idle = 0; !settled; ) {
+      await macrotask();
+      if (settled) break;
+      idle = this.#wakeOne() ? 0 : idle + 1;
+      if (idle > 200) throw new Error("nothing is left that could settle this: a request hangs");
+    }
+    return promise;
+  }
+
+  /** Lets time pass; timers fire on the way, and what they wake goes on. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    await this.#rest();
+    for (;;) {
+      const next = this.#timers.filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
+      if (!next) break;
+      this.#timers = this.#timers.filter((timer) => timer !== next);
+      this.#now = Math.max(this.#now, next.at);
+      next.wake();
+      await this.#rest();
+    }
+    this.#now = end;
+  }
+
+  /** Goes on until nothing is ready. */
+  async #rest(): Promise<void> {
+    for (let idle = 0; idle < 5; ) {
+      await macrotask();
+      idle = this.#wakeOne() ? 0 : idle + 1;
+    }
+  }
+
+  #wakeOne(): boolean {
+    if (this.#ready.length === 0) return false;
+    const [wake] = this.#ready.splice(Math.floor(this.random() * this.#ready.length), 1);
+    wake!();
+    return true;
+  }
+}
+
+/** Lets every promise that is ready run on. */
+function macrotask(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,43 @@
+import { afterAll, describe, test } from "vitest";
+import { startMemoryEngine } from "./engine/memory-engine.ts";
+import { play } from "./engine/play.ts";
+import { startRuntimeEngine } from "./engine/runtime-engine.ts";
+import type { Scenario } from "./engine/scenario.ts";
+import { scenarios } from "./scenarios/index.ts";
+
+/** In memory a scenario runs under this many orders of events. */
+const SEEDS = 20;
+
+const played = { memory: 0, runtime: 0 };
+
+function runsOn(engine: "memory" | "runtime"): readonly Scenario[] {
+  return scenarios.filter(({ only }) => only === undefined || only.engine === engine);
+}
+
+describe(`in memory, under ${SEEDS} orders of events each`, () => {
+  test.each(runsOn("memory"))("$name", async (scenario) => {
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const engine = startMemoryEngine(scenario.site ?? {}, seed);
+      await play(scenario, engine);
+      await engine.stop();
+    }
+    played.memory++;
+  });
+});
+
+describe("in the Workers runtime", () => {
+  test.each(runsOn("runtime"))("$name", async (scenario) => {
+    const engine = await startRuntimeEngine(scenario.site ?? {});
+    try {
+      await play(scenario, engine);
+      played.runtime++;
+    } finally {
+      await engine.stop();
+    }
+  });
+});
+
+afterAll(() => {
+  const both = scenarios.filter(({ only }) => only === undefined).length;
+  process.stdout.write(`scenarios: ${played.memory} in memory, ${played.runtime} in the runtime, ${both} on both\n`);
+});

@@ -1,0 +1,33 @@
+import * as z from "zod";
+
+/** Every way in which the control plane refuses. The SDK's errors carry the same codes. */
+export const PROBLEM_CODES = {
+  invalid: { status: 400, title: "The request is not valid; nothing was applied" },
+  unauthorized: { status: 401, title: "The token is missing or wrong" },
+  forbidden: { status: 403, title: "The token may not do this" },
+  "not-found": { status: 404, title: "There is nothing here" },
+  "method-not-allowed": { status: 405, title: "The method does not fit this address" },
+  conflict: { status: 409, title: "This id was used before for another purge" },
+  "too-large": { status: 413, title: "The body is too large" },
+  "unsupported-media-type": { status: 415, title: "The body is not JSON" },
+  "rate-limited": { status: 429, title: "Too many requests" },
+  unavailable: { status: 503, title: "The purge log cannot be reached" },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+export type ProblemCode = keyof typeof PROBLEM_CODES;
+
+/** The media type of RFC 9457. */
+export const PROBLEM_MEDIA_TYPE = "application/problem+json";
+
+/** A refusal: RFC 9457 problem details, with a stable `type` and `code`. */
+export const problemSchema = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  code: z.string(),
+  detail: z.string().optional(),
+  /** What was wrong where: `path` is like `tags[3]`. */
+  errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+});
+
+export type Problem = z.infer<typeof problemSchema>;

@@ -1,0 +1,35 @@
+import * as z from "zod";
+
+const count = z.int().nonnegative();
+
+/** What one refetch of a `refresh` came to. */
+export const refreshedSchema = z.object({
+  url: z.string(),
+  /** The status of the answer; 502 or 504 where the origin gave none. */
+  status: z.int(),
+  /** The answer's `X-Cache`; absent where the edge had to answer itself. */
+  xCache: z.string().optional(),
+  error: z.string().optional(),
+});
+
+/** The answer to an accepted purge. Unknown fields are for later versions, so a reader lets them pass. */
+export const purgeReceiptSchema = z.object({
+  /** The purge's number. Numbers only rise within one log. */
+  seq: z.int().positive(),
+  /** The log that gave the number; a number means nothing in another log. */
+  logId: z.string(),
+  /** For the request field `Tidemark-After`: answers carrying it are at least as far along as this purge. */
+  token: z.string(),
+  /** When the purge was accepted: RFC 3339, UTC, by the log's clock. */
+  at: z.iso.datetime(),
+  /** Milliseconds from the arrival of this receipt until no PoP serves what was purged. */
+  settlesInMs: count,
+  accepted: z.object({ urls: count, tags: count, prefixes: count, hosts: count, everything: z.boolean() }),
+  /** True when this `id` had been accepted before: nothing new happened, and this is the first receipt. */
+  replayed: z.boolean(),
+  dryRun: z.boolean(),
+  warnings: z.array(z.string()).optional(),
+  refreshed: z.array(refreshedSchema).optional(),
+});
+
+export type PurgeReceiptBody = z.infer<typeof purgeReceiptSchema>;

@@ -1,0 +1,84 @@
+import * as z from "zod";
+import { MAX_TAG_BYTES } from "./fields.ts";
+
+/** The most items, of all kinds together, that one purge may name. */
+export const MAX_PURGE_ITEMS = 10_000;
+
+/** The most URLs that one purge may refresh. */
+export const MAX_REFRESH_URLS = 50;
+
+const url = z
+  .string()
+  .min(1, "a URL cannot be empty; name a path like /about or a whole URL")
+  .max(16_384, "a URL can have at most 16384 characters")
+  .refine(
+    (text) => text.startsWith("/") || /^https?:\/\//i.test(text),
+    "must be a path that starts with / or a whole URL that starts with http:// or https://",
+  );
+
+const tag = z
+  .string()
+  .min(1, "a tag cannot be empty")
+  .max(MAX_TAG_BYTES, `a tag can have at most ${MAX_TAG_BYTES} bytes`)
+  .regex(
+    /^[!-+\--~]*$/,
+    "a tag is printable ASCII without spaces and commas (they separate tags in the fields of a response)",
+  );
+
+const KINDS = ["urls", "tags", "everything"] as const;
+
+/**
+ * The body of `POST /_tidemark/purge`.
+ *
+ * At least one kind is named, `everything` stands alone, and an unknown field is refused, so that a misspelt
+ * kind cannot pass for a purge of nothing.
+ */
+export const purgeRequestSchema = z
+  .strictObject({
+    urls: z.array(url).min(1, "name at least one URL, or leave urls out").optional(),
+    tags: z.array(tag).min(1, "name at least one tag, or leave tags out").optional(),
+    everything: z.literal(true, "can only be true; leave it out otherwise").optional(),
+    refresh: z.boolean().optional(),
+    id: z
+      .string()
+      .regex(/^[!-~]{1,128}$/, "is 1 to 128 printable ASCII characters without spaces")
+      .optional(),
+    reason: z.string().max(500, "can have at most 500 characters").optional(),
+  })
+  .superRefine((purge, context) => {
+    const named = KINDS.filter((kind) => purge[kind] !== undefined);
+    if (named.length === 0) {
+      context.addIssue({
+        code: "custom",
+        path: [],
+        message: `name what to purge: at least one of ${KINDS.join(", ")}`,
+      });
+    }
+    if (purge.everything && named.length > 1) {
+      context.addIssue({
+        code: "custom",
+        path: ["everything"],
+        message: `stands alone; leave out ${named.filter((kind) => kind !== "everything").join(" and ")}`,
+      });
+    }
+    const items = (purge.urls?.length ?? 0) + (purge.tags?.length ?? 0);
+    if (items > MAX_PURGE_ITEMS) {
+      context.addIssue({
+        code: "custom",
+        path: [],
+        message: `names ${items} items; one purge can name at most ${MAX_PURGE_ITEMS}, so split it`,
+      });
+    }
+    if (purge.refresh && !purge.urls) {
+      context.addIssue({ code: "custom", path: ["refresh"], message: "needs urls: only a URL can be fetched again" });
+    }
+    if (purge.refresh && (purge.urls?.length ?? 0) > MAX_REFRESH_URLS) {
+      context.addIssue({
+        code: "custom",
+        path: ["refresh"],
+        message: `can fetch at most ${MAX_REFRESH_URLS} URLs in one call; this one names ${purge.urls?.length}`,
+      });
+    }
+  });
+
+export type PurgeRequestBody = z.infer<typeof purgeRequestSchema>;

@@ -1,0 +1,162 @@
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
+import type { PurgeLog, Reporter, TokenScope, Tokens } from "../ports.ts";
+import { resolveTarget, type TargetRules } from "../rules/target.ts";
+import { problemResponse } from "./problem-response.ts";
+import { type PurgeVerdict, purge } from "./purge.ts";
+import { refreshUrls } from "./refresh.ts";
+import { bearerToken } from "./tokens.ts";
+
+/** What the control plane works with. */
+export interface ControlPorts {
+  readonly rules: TargetRules;
+  readonly tokens: Tokens;
+  readonly log: PurgeLog;
+  readonly reporter: Reporter;
+  /** The counters of this isolate. */
+  readonly stats: () => object;
+}
+
+/** What belongs to one request of the control plane. */
+export interface ControlCall {
+  /** Sends a request through the corridor, as part of this one. */
+  readonly refresh: (request: Request) => Promise<Response>;
+}
+
+type App = { Bindings: ControlCall };
+
+/** The largest body of a purge: 10,000 items of some length. */
+const MOST_BODY_BYTES = 4 * 1024 * 1024;
+
+/** Everything under `/_tidemark/`, and the method `PURGE` on any URL of the site. */
+export function controlApp(ports: ControlPorts): Hono<App> {
+  const app = new Hono<App>();
+  const tooLarge = () => problemResponse("too-large", `A purge can have at most ${MOST_BODY_BYTES} bytes; split it.`);
+
+  app.on("PURGE", "*", async (context) => {
+    const access = await authorize(ports, context.req.raw, "purge");
+    if (access.kind === "refused") return access.response;
+    const target = resolveTarget(context.req.raw.url, ports.rules);
+    if (target.kind === "refused") return problemResponse("invalid", `This URL cannot be purged: ${target.because}.`);
+    return runPurge(ports, { urls: [target.key] }, context, access.token, access.name);
+  });
+
+  app.post(`${CONTROL_PREFIX}purge`, bodyLimit({ maxSize: MOST_BODY_BYTES, onError: tooLarge }), async (context) => {
+    const access = await authorize(ports, context.req.raw, "purge");
+    if (access.kind === "refused") return access.response;
+    const mediaType = context.req.header("content-type") ?? "no Content-Type";
+    if (!/^application\/json\s*(;|$)/i.test(mediaType)) {
+      return problemResponse("unsupported-media-type", `Send the purge as application/json; this is ${mediaType}.`);
+    }
+    const body = readBody(await context.req.text(), context.req.header(IDEMPOTENCY_FIELD));
+    if (body.kind === "invalid") return problemResponse("invalid", body.detail);
+    return runPurge(ports, body.value, context, access.token, access.name);
+  });
+
+  app.get(`${CONTROL_PREFIX}stats`, async (context) => {
+    const access = await authorize(ports, context.req.raw, "read");
+    return access.kind === "refused" ? access.response : ownJson(ports.stats());
+  });
+
+  app.get(`${CONTROL_PREFIX}health`, () => ownJson({ status: "ok" }));
+
+  for (const [path, allow] of [
+    ["purge", "POST"],
+    ["stats", "GET, HEAD"],
+    ["health", "GET, HEAD"],
+  ] as const) {
+    app.all(CONTROL_PREFIX + path, (context) =>
+      problemResponse(
+        "method-not-allowed",
+        `${context.req.method} does not fit ${context.req.path}; use ${allow}.`,
+        undefined,
+        {
+          allow,
+        },
+      ),
+    );
+  }
+  app.notFound((context) => problemResponse("not-found", `Tidemark has nothing at ${context.req.path}.`));
+  return app;
+}
+
+async function runPurge(
+  ports: ControlPorts,
+  body: unknown,
+  context: Context<App>,
+  token: string,
+  by: string,
+): Promise<Response> {
+  const base = new URL(context.req.raw.url).origin;
+  const verdict = await purge(body, base, by, ports.rules, ports.log, ports.reporter);
+  if (verdict.kind !== "accepted") return refusal(verdict);
+  const { receipt, refresh } = verdict;
+  if (refresh.length === 0) return ownJson(receipt);
+  return ownJson({ ...receipt, refreshed: await refreshUrls(refresh, token, context.env.refresh) });
+}
+
+function refusal(verdict: Exclude<PurgeVerdict, { kind: "accepted" }>): Response {
+  switch (verdict.kind) {
+    case "invalid":
+      return problemResponse("invalid", "Nothing was purged: correct what errors names.", verdict.errors);
+    case "conflict":
+      return problemResponse("conflict", "This id was used for a purge of other items; use a new id for a new purge.");
+    case "unavailable":
+      return problemResponse(
+        "unavailable",
+        "The purge log did not answer, so this purge may not have happened. Send it again with the same id.",
+        undefined,
+        { "retry-after": "1" },
+      );
+  }
+}
+
+type Access =
+  | { readonly kind: "allowed"; readonly name: string; readonly token: string }
+  | { readonly kind: "refused"; readonly response: Response };
+
+async function authorize(ports: ControlPorts, request: Request, scope: TokenScope): Promise<Access> {
+  const token = bearerToken(request.headers.get("authorization"));
+  const verdict = await ports.tokens.check(token, scope);
+  if (verdict.kind === "allowed") return { kind: "allowed", name: verdict.name, token: token! };
+  switch (verdict.because) {
+    case "closed": {
+      const detail = "No token is configured, so the control plane is closed. Set TIDEMARK_TOKEN.";
+      return { kind: "refused", response: problemResponse("forbidden", detail) };
+    }
+    case "unauthorized": {
+      const detail = token === null ? "Send Authorization: Bearer <token>." : "This token is not one of the edge's.";
+      const challenge = { "www-authenticate": 'Bearer realm="tidemark"' };
+      return { kind: "refused", response: problemResponse("unauthorized", detail, undefined, challenge) };
+    }
+    case "forbidden": {
+      const detail = `This token does not have the scope ${scope}.`;
+      return { kind: "refused", response: problemResponse("forbidden", detail) };
+    }
+  }
+}
+
+type ReadBody =
+  | { readonly kind: "body"; readonly value: unknown }
+  | { readonly kind: "invalid"; readonly detail: string };
+
+/** The JSON of a purge, with the id of `Idempotency-Key` where the body has none. */
+function readBody(text: string, idempotencyKey: string | undefined): ReadBody {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    return { kind: "invalid", detail: `The body is not JSON: ${(cause as Error).message}` };
+  }
+  if (idempotencyKey === undefined || typeof value !== "object" || value === null) return { kind: "body", value };
+  const { id } = value as { id?: unknown };
+  if (id !== undefined && id !== idempotencyKey) {
+    return { kind: "invalid", detail: "id and Idempotency-Key name different ids; send one of them." };
+  }
+  return { kind: "body", value: { ...value, id: idempotencyKey } };
+}
+
+function ownJson(body: object): Response {
+  return Response.json(body, { headers: { "cache-control": "no-store" } });
+}

@@ -1,0 +1,116 @@
+import type * as z from "zod";
+import type { Problem } from "../../wire/problem.ts";
+import type { PurgeReceiptBody } from "../../wire/purge-receipt.ts";
+import { type PurgeRequestBody, purgeRequestSchema } from "../../wire/purge-request.ts";
+import type { AppendOutcome, PurgeLog, Reporter } from "../ports.ts";
+import { writeReceiptToken } from "../rules/receipt-token.ts";
+import {
+  EVERYTHING_PURGE_KEY,
+  pathPurgeKey,
+  resolveTarget,
+  type TargetRules,
+  tagPurgeKey,
+  urlPurgeKey,
+} from "../rules/target.ts";
+
+export type PurgeVerdict =
+  | { readonly kind: "accepted"; readonly receipt: PurgeReceiptBody; readonly refresh: readonly string[] }
+  | { readonly kind: "invalid"; readonly errors: NonNullable<Problem["errors"]> }
+  | { readonly kind: "conflict" }
+  | { readonly kind: "unavailable"; readonly cause: unknown };
+
+/** Checks a purge whole and carries it out: all of it, or nothing (promise 5). `base` is the public address it came to. */
+export async function purge(
+  body: unknown,
+  base: string,
+  by: string,
+  rules: TargetRules,
+  log: PurgeLog,
+  reporter: Reporter,
+): Promise<PurgeVerdict> {
+  const checked = purgeRequestSchema.safeParse(body);
+  if (!checked.success) return { kind: "invalid", errors: checked.error.issues.map(errorOf) };
+  const request = checked.data;
+  const named = purgeKeys(request, base, rules);
+  if (named.errors.length > 0) return { kind: "invalid", errors: named.errors };
+  const accepted = {
+    urls: request.urls?.length ?? 0,
+    tags: request.tags?.length ?? 0,
+    prefixes: 0,
+    hosts: 0,
+    everything: request.everything ?? false,
+  };
+  let result: AppendOutcome;
+  try {
+    result = await log.append({
+      id: request.id ?? null,
+      content: JSON.stringify([...named.keys].sort()),
+      purgeKeys: named.keys,
+      accepted,
+      reason: request.reason ?? null,
+      by,
+    });
+  } catch (cause) {
+    reporter.report({ kind: "log-failed", cause });
+    return { kind: "unavailable", cause };
+  }
+  if (result.kind === "conflict") return { kind: "conflict" };
+  reporter.report({ kind: "purged", items: named.keys.length });
+  const { seq, logId } = result;
+  return {
+    kind: "accepted",
+    receipt: {
+      seq,
+      logId,
+      token: writeReceiptToken({ logId, seq }),
+      at: new Date(result.at).toISOString(),
+      settlesInMs: result.settlesInMs,
+      accepted,
+      replayed: result.replayed,
+      dryRun: false,
+    },
+    refresh: request.refresh ? named.refresh : [],
+  };
+}
+
+/** What the items are filed under, in the key's normal form, or what is wrong with which of them. */
+function purgeKeys(
+  request: PurgeRequestBody,
+  base: string,
+  rules: TargetRules,
+): { keys: string[]; refresh: string[]; errors: { path: string; message: string }[] } {
+  const keys = new Set<string>();
+  const refresh: string[] = [];
+  const errors: { path: string; message: string }[] = [];
+  for (const [index, url] of (request.urls ?? []).entries()) {
+    const relative = url.startsWith("/");
+    const absolute = relative ? base + url : url;
+    const target = resolveTarget(absolute, relative ? { ...rules, hosts: null } : namedHostRules(rules));
+    if (target.kind === "refused") {
+      errors.push({ path: `urls[${index}]`, message: `${JSON.stringify(url)}: ${target.because}` });
+      continue;
+    }
+    const pathAndQuery = target.key.slice(target.key.indexOf("/", target.key.indexOf("//") + 2));
+    keys.add(relative ? pathPurgeKey(pathAndQuery) : urlPurgeKey(target.host, pathAndQuery));
+    refresh.push(target.key);
+  }
+  for (const tag of request.tags ?? []) keys.add(tagPurgeKey(tag));
+  if (request.everything) keys.add(EVERYTHING_PURGE_KEY);
+  return { keys: [...keys], refresh, errors };
+}
+
+/** A whole URL means the host that it names, also where the public address stands in for every request's own. */
+function namedHostRules(rules: TargetRules): TargetRules {
+  const { publicUrl } = rules;
+  return publicUrl ? { ...rules, publicUrl: null, hosts: rules.hosts ?? [publicUrl.host] } : rules;
+}
+
+/** `tags[3]: a tag cannot be empty`, in words that tell the place, the value and what is known there. */
+function errorOf(issue: z.core.$ZodIssue): { path: string; message: string } {
+  const path = issue.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
+  if (issue.code === "unrecognized_keys") {
+    const known = Object.keys(purgeRequestSchema.def.shape).join(", ");
+    return { path: issue.keys[0] ?? "", message: `unknown field ${issue.keys.join(", ")}; known are ${known}` };
+  }
+  return { path: path.replace(/^\./, ""), message: issue.message };
+}

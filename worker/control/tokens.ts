@@ -1,0 +1,84 @@
+import * as z from "zod";
+import type { TokenScope, Tokens, TokenVerdict } from "../ports.ts";
+
+const hex = z.string().regex(/^[0-9a-f]{64}$/i, "is a SHA-256 in 64 hexadecimal digits");
+
+/** `TIDEMARK_TOKENS`: named tokens by their hash, so that the setting itself opens nothing. */
+const namedTokensSchema = z.array(
+  z.strictObject({ name: z.string().min(1), scopes: z.array(z.enum(["purge", "read"])).min(1), sha256: hex }),
+);
+
+interface KnownToken {
+  readonly name: string;
+  readonly scopes: readonly TokenScope[];
+  readonly sha256: Uint8Array;
+}
+
+/** The settings that tokens come from. */
+export interface TokenSettings {
+  /** One token with all scopes. */
+  readonly TIDEMARK_TOKEN?: string | undefined;
+  /** JSON: `[{name, scopes, sha256}]`. */
+  readonly TIDEMARK_TOKENS?: string | undefined;
+}
+
+/**
+ * The owner's tokens. Without any, the control plane is closed. Throws if `TIDEMARK_TOKENS` cannot be read: half a list
+ * of tokens would lock somebody out in silence.
+ */
+export function ownersTokens(settings: TokenSettings): Tokens {
+  const single = settings.TIDEMARK_TOKEN;
+  const named = namedTokens(settings.TIDEMARK_TOKENS);
+  const known = async (): Promise<KnownToken[]> =>
+    single ? [...named, { name: "TIDEMARK_TOKEN", scopes: ["purge", "read"], sha256: await sha256(single) }] : named;
+  let loaded: KnownToken[] | undefined;
+  return {
+    async check(token, scope): Promise<TokenVerdict> {
+      loaded ??= await known();
+      if (loaded.length === 0) return { kind: "refused", because: "closed" };
+      if (token === null) return { kind: "refused", because: "unauthorized" };
+      const given = await sha256(token);
+      // Every hash is compared, and each to its end: the time taken tells nothing of which one, or how far, it matched.
+      const matching = loaded.filter((each) => equalBytes(each.sha256, given));
+      if (matching.length === 0) return { kind: "refused", because: "unauthorized" };
+      const allowed = matching.find((each) => each.scopes.includes(scope));
+      return allowed ? { kind: "allowed", name: allowed.name } : { kind: "refused", because: "forbidden" };
+    },
+  };
+}
+
+function namedTokens(text: string | undefined): KnownToken[] {
+  if (!text) return [];
+  const checked = namedTokensSchema.safeParse(parseJson(text));
+  if (!checked.success) {
+    throw new Error(`TIDEMARK_TOKENS is not a list of {name, scopes, sha256}: ${z.prettifyError(checked.error)}`);
+  }
+  return checked.data.map(({ name, scopes, sha256: digits }) => ({
+    name,
+    scopes,
+    sha256: Uint8Array.from(digits.match(/../g)!, (pair) => Number.parseInt(pair, 16)),
+  }));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // The schema then says that it is no list.
+  }
+}
+
+async function sha256(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+}
+
+function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  let difference = a.length ^ b.length;
+  for (let index = 0; index < a.length; index++) difference |= a[index]! ^ (b[index] ?? 0);
+  return difference === 0;
+}
+
+/** The token of `Authorization: Bearer …`; `null` for none. RFC 6750 §2.1. */
+export function bearerToken(authorization: string | null): string | null {
+  return /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(authorization ?? "")?.[1] ?? null;
+}

@@ -1,0 +1,70 @@
+import { ownersTokens, type TokenSettings } from "./control/tokens.ts";
+import { CacheApiTier } from "./edge/cache-api-tier.ts";
+import { Counters } from "./edge/counters.ts";
+import { OriginFetch } from "./edge/origin-fetch.ts";
+import { runtimeBodies } from "./edge/runtime-bodies.ts";
+import { systemClock } from "./edge/system-clock.ts";
+import { type RunningIsolate, startIsolate } from "./isolate.ts";
+import type { Clock } from "./ports.ts";
+import { LogStub } from "./purges/log-stub.ts";
+import type { PurgeLog } from "./purges/purge-log.ts";
+import { compileSite, type SiteInput, type SiteOverrides } from "./site.ts";
+
+/** The bindings and variables that the worker reads. */
+export interface EdgeEnv extends TokenSettings {
+  readonly PURGE_LOG: DurableObjectNamespace<PurgeLog>;
+  /** Outranks the site's `origin`. */
+  readonly TIDEMARK_ORIGIN?: string;
+  /** Outranks the site's `hosts`: names separated by commas, or `*` for any. */
+  readonly TIDEMARK_HOSTS?: string;
+  /** Outranks the site's `publicUrl`. */
+  readonly TIDEMARK_PUBLIC_URL?: string;
+  /** The address to forward where the runtime does not tell the client's, as on a laptop. */
+  readonly TIDEMARK_CLIENT_ADDRESS?: string;
+}
+
+/** What may differ where the edge does not run on the platform's own time. */
+export interface EdgeOptions {
+  /** Default: the runtime's clock. */
+  readonly clock?: Clock;
+}
+
+/** The edge for a site: the default export of a worker. Throws `SiteError` at start if the rules are not valid. */
+export function createEdge(siteInput: SiteInput, options: EdgeOptions = {}): ExportedHandler<EdgeEnv> {
+  compileSite(siteInput, {});
+  let isolate: RunningIsolate | undefined;
+  return {
+    async fetch(request, env, context) {
+      isolate ??= startOnWorkers(siteInput, env, options.clock ?? systemClock);
+      return isolate.fetch({
+        request,
+        behind: { run: (work) => context.waitUntil(work) },
+        clientAddress: request.cf ? request.headers.get("cf-connecting-ip") : (env.TIDEMARK_CLIENT_ADDRESS ?? null),
+      });
+    },
+  };
+}
+
+/** The Workers runtime as a platform. */
+function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, clock: Clock): RunningIsolate {
+  const site = compileSite(siteInput, overrides(env));
+  return startIsolate(site, {
+    clock,
+    random: Math.random,
+    sharedTier: new CacheApiTier(caches.default),
+    origin: new OriginFetch(site.originUrl, site.limits.originTimeoutMs),
+    log: new LogStub(env.PURGE_LOG),
+    bodies: runtimeBodies,
+    tokens: ownersTokens(env),
+    reporter: new Counters(site.originUrl, (line) => console.warn(line)),
+  });
+}
+
+function overrides(env: EdgeEnv): SiteOverrides {
+  const hosts = env.TIDEMARK_HOSTS;
+  return {
+    origin: env.TIDEMARK_ORIGIN || undefined,
+    hosts: hosts ? (hosts === "*" ? null : hosts.split(",").map((host) => host.trim())) : undefined,
+    publicUrl: env.TIDEMARK_PUBLIC_URL || undefined,
+  };
+}

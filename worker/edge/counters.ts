@@ -1,0 +1,145 @@
+import type { EdgeEvent, Reporter } from "../ports.ts";
+
+/** Counts of one isolate since it started. */
+export interface Counts {
+  /** Answers by their `X-Cache`. Together with `answeredByEdge` they are all answers. */
+  readonly answers: Readonly<Record<string, number>>;
+  /** Answers that the edge made itself, by their `detail`. */
+  readonly answeredByEdge: Readonly<Record<string, number>>;
+  /** Requests sent to the origin; `answered` and `failed` are parts of it. */
+  readonly origin: { readonly asked: number; readonly answered: number; readonly failed: number };
+  readonly store: {
+    readonly stored: number;
+    readonly storedBytes: number;
+    readonly failed: number;
+    /** Bodies that were read and not kept, by reason. */
+    readonly discarded: Readonly<Record<string, number>>;
+  };
+  /** Requests that took the answer of another one's fetch. */
+  readonly collapsed: number;
+  readonly log: { readonly reads: number; readonly failedReads: number };
+  readonly purges: number;
+  /** Bugs: the last catch had to answer. */
+  readonly failures: number;
+}
+
+/** Keeps the counts, and tells the owner in a line when the origin or the log goes away and when it is back. */
+export class Counters implements Reporter {
+  readonly #write: (line: string) => void;
+  readonly #originUrl: string;
+  readonly #answers = new Map<string, number>();
+  readonly #answeredByEdge = new Map<string, number>();
+  readonly #discarded = new Map<string, number>();
+  readonly #counts = {
+    originAsked: 0,
+    originAnswered: 0,
+    originFailed: 0,
+    stored: 0,
+    storedBytes: 0,
+    storeFailed: 0,
+    collapsed: 0,
+    logReads: 0,
+    logFailed: 0,
+    purges: 0,
+    failures: 0,
+  };
+  #originIsDown = false;
+  #logIsDown = false;
+
+  constructor(originUrl: string, write: (line: string) => void) {
+    this.#originUrl = originUrl;
+    this.#write = write;
+  }
+
+  report(event: EdgeEvent): void {
+    switch (event.kind) {
+      case "answered":
+        add(this.#answers, event.xCache);
+        return;
+      case "answered-by-edge":
+        add(this.#answeredByEdge, event.detail);
+        return;
+      case "origin-asked":
+        this.#counts.originAsked++;
+        return;
+      case "origin-answered":
+        this.#counts.originAnswered++;
+        if (this.#originIsDown) this.#write(`The origin ${this.#originUrl} answers again.`);
+        this.#originIsDown = false;
+        return;
+      case "origin-failed":
+        this.#counts.originFailed++;
+        if (!this.#originIsDown) this.#write(this.#originDownLine(event.because, event.cause));
+        this.#originIsDown = true;
+        return;
+      case "body-cut-off":
+        add(this.#discarded, "cut-off");
+        return;
+      case "fill-discarded":
+        add(this.#discarded, event.because);
+        return;
+      case "stored":
+        this.#counts.stored++;
+        this.#counts.storedBytes += event.bytes;
+        return;
+      case "store-failed":
+        this.#counts.storeFailed++;
+        return;
+      case "collapsed":
+        this.#counts.collapsed++;
+        return;
+      case "log-read":
+        this.#counts.logReads++;
+        if (this.#logIsDown) this.#write("The purge log answers again.");
+        this.#logIsDown = false;
+        return;
+      case "log-failed":
+        this.#counts.logFailed++;
+        if (!this.#logIsDown) {
+          this.#write(`The purge log cannot be reached (${String(event.cause)}). Until it is, the origin is asked.`);
+        }
+        this.#logIsDown = true;
+        return;
+      case "purged":
+        this.#counts.purges++;
+        return;
+      case "failed":
+        this.#counts.failures++;
+        this.#write(`Tidemark failed and asked the origin instead: ${describe(event.cause)}`);
+        return;
+    }
+  }
+
+  counts(): Counts {
+    const counts = this.#counts;
+    return {
+      answers: Object.fromEntries(this.#answers),
+      answeredByEdge: Object.fromEntries(this.#answeredByEdge),
+      origin: { asked: counts.originAsked, answered: counts.originAnswered, failed: counts.originFailed },
+      store: {
+        stored: counts.stored,
+        storedBytes: counts.storedBytes,
+        failed: counts.storeFailed,
+        discarded: Object.fromEntries(this.#discarded),
+      },
+      collapsed: counts.collapsed,
+      log: { reads: counts.logReads, failedReads: counts.logFailed },
+      purges: counts.purges,
+      failures: counts.failures,
+    };
+  }
+
+  #originDownLine(because: string, cause: unknown): string {
+    const why = because === "timed-out" ? "took too long to answer" : `cannot be reached (${String(cause)})`;
+    const status = because === "timed-out" ? 504 : 502;
+    return `The origin ${this.#originUrl} ${why}. What is not in the cache is answered with ${status} until it is up.`;
+  }
+}
+
+function add(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+function describe(cause: unknown): string {
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+}

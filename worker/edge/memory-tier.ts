@@ -1,0 +1,77 @@
+import type { StoredResponse } from "../rules/stored-response.ts";
+
+/** What an entry weighs beside its body and fields: the map's slot, the head's object, its key's string. */
+const ENTRY_OVERHEAD_BYTES = 512;
+
+/** No entry may take more than this share of the tier, or one large page would push out the rest. */
+const LARGEST_SHARE = 1 / 8;
+
+/** The isolate's memory: bounded in bytes, the least recently used response goes first. */
+export class MemoryTier {
+  readonly #mostBytes: number;
+  /** In the order of use, the oldest first. */
+  readonly #entries = new Map<string, StoredResponse>();
+  #newest: string | null = null;
+  #heldBytes = 0;
+
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes;
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: string): StoredResponse | undefined {
+    const stored = this.#entries.get(key);
+    if (stored && key !== this.#newest) {
+      this.#entries.delete(key);
+      this.#entries.set(key, stored);
+      this.#newest = key;
+    }
+    return stored;
+  }
+
+  /** Keeps a response unless it is too large for the tier, or a newer one is there (R23). */
+  put(stored: StoredResponse): void {
+    const { key } = stored.head;
+    const held = this.#entries.get(key);
+    if (held && isNewer(held, stored)) return;
+    this.#remove(key);
+    const bytes = weigh(stored);
+    if (bytes > this.#mostBytes * LARGEST_SHARE) return;
+    this.#entries.set(key, stored);
+    this.#newest = key;
+    this.#heldBytes += bytes;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#heldBytes <= this.#mostBytes) break;
+      this.#remove(oldest);
+    }
+  }
+
+  #remove(key: string): void {
+    const held = this.#entries.get(key);
+    if (!held) return;
+    this.#entries.delete(key);
+    this.#heldBytes -= weigh(held);
+  }
+}
+
+/** Whether `held` has seen more of the same log than `stored`, or was fetched later under the same number. */
+export function isNewer(held: StoredResponse, stored: StoredResponse): boolean {
+  const [a, b] = [held.head.stamp, stored.head.stamp];
+  if (a?.logId !== b?.logId) return false;
+  if (a && b && a.seq !== b.seq) return a.seq > b.seq;
+  return held.head.fetchedAt > stored.head.fetchedAt;
+}
+
+function weigh({ head, body }: StoredResponse): number {
+  let characters = head.key.length * 3; // the key, and its purge keys
+  for (const [name, value] of head.fields) characters += name.length + value.length;
+  for (const key of head.purgeKeys) characters += key.length;
+  return body.byteLength + characters * 2 + ENTRY_OVERHEAD_BYTES;
+}

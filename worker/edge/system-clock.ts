@@ -1,0 +1,11 @@
+import type { Clock } from "../ports.ts";
+
+/** The runtime's clock. In production it stands still between I/O events; the protocol's allowance covers that (R7). */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  wait: (ms) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    return { over: promise, cancel: () => clearTimeout(timer) };
+  },
+};

@@ -1,0 +1,65 @@
+import type { StoredResponse } from "./rules/stored-response.ts";
+
+/** How a collapsed fetch ended for those who wait on it. */
+export type FlightOutcome =
+  | { readonly kind: "storable"; readonly stored: StoredResponse }
+  /** The leader has no answer that could be shared: each follower asks for itself. */
+  | { readonly kind: "not-shared" };
+
+/** One origin fetch that others may wait for. */
+export interface Flight {
+  /** Its place in the order of arrivals: a request that arrived earlier may take its answer unseen (R5). */
+  readonly order: number;
+  readonly outcome: Promise<FlightOutcome>;
+}
+
+/** How long a key that turned out not storable is fetched without waiting for others. */
+const HIT_FOR_MISS_MS = 5_000;
+/** The most keys for which that is remembered; the oldest goes first. */
+const MOST_HIT_FOR_MISS = 10_000;
+
+/**
+ * Collapsed forwarding of one isolate: at most one shared fetch per key, and the keys for which waiting is pointless.
+ * Only plain values are handed over: a Response belongs to the request that fetched it.
+ */
+export class Flights {
+  readonly #flights = new Map<string, Flight>();
+  readonly #hitForMissUntil = new Map<string, number>();
+  #arrivals = 0;
+
+  /** A number for an arriving request or a beginning fetch; later ones are higher. */
+  arrive(): number {
+    return ++this.#arrivals;
+  }
+
+  find(key: string): Flight | undefined {
+    return this.#flights.get(key);
+  }
+
+  /** Begins a flight. It ends, once, with the call of `land`. */
+  takeOff(key: string): Flight & { land(outcome: FlightOutcome): void } {
+    const { promise, resolve } = Promise.withResolvers<FlightOutcome>();
+    const flight: Flight = { order: this.arrive(), outcome: promise };
+    this.#flights.set(key, flight);
+    const land = (outcome: FlightOutcome) => {
+      if (this.#flights.get(key) === flight) this.#flights.delete(key);
+      resolve(outcome);
+    };
+    return { ...flight, land };
+  }
+
+  /** Remembers that answers for this key cannot be shared. */
+  rememberHitForMiss(key: string, now: number): void {
+    this.#hitForMissUntil.delete(key);
+    this.#hitForMissUntil.set(key, now + HIT_FOR_MISS_MS);
+    if (this.#hitForMissUntil.size > MOST_HIT_FOR_MISS) {
+      const oldest = this.#hitForMissUntil.keys().next();
+      if (!oldest.done) this.#hitForMissUntil.delete(oldest.value);
+    }
+  }
+
+  isHitForMiss(key: string, now: number): boolean {
+    const until = this.#hitForMissUntil.get(key);
+    return until !== undefined && now < until;
+  }
+}

@@ -1,0 +1,101 @@
+import { CONTROL_PREFIX } from "../wire/fields.ts";
+import { edgeAnswer } from "./answers.ts";
+import { controlApp } from "./control/app.ts";
+import type { Counters } from "./edge/counters.ts";
+import { MemoryTier } from "./edge/memory-tier.ts";
+import { TargetMemo } from "./edge/target-memo.ts";
+import { type SharedTier, Tiers } from "./edge/tiers.ts";
+import { FillBudget } from "./fill.ts";
+import { Flights } from "./flights.ts";
+import { type Arrival, handle, handleWithoutCache, type Isolate } from "./flow.ts";
+import type { Bodies, Clock, Origin, Tokens } from "./ports.ts";
+import type { PurgeLogClient } from "./purges/log-contract.ts";
+import { LogWithView } from "./purges/log-with-view.ts";
+import { View } from "./purges/view.ts";
+import { ViewLease } from "./purges/view-lease.ts";
+import type { Site } from "./site.ts";
+
+/** What a platform gives to one isolate. The Workers runtime is one platform, the in-memory engine of the tests another. */
+export interface Platform {
+  readonly clock: Clock;
+  /** A number from 0 up to, not including, 1. */
+  readonly random: () => number;
+  readonly sharedTier: SharedTier;
+  readonly origin: Origin;
+  readonly log: PurgeLogClient;
+  readonly bodies: Bodies;
+  readonly tokens: Tokens;
+  readonly reporter: Counters;
+}
+
+/** The most keys that a view holds: about 8 MiB of them. */
+const MOST_VIEW_KEYS = 50_000;
+
+/** One running isolate of the edge. */
+export interface RunningIsolate {
+  /** Answers a request, whatever happens (promise 6). */
+  fetch(arrival: Arrival): Promise<Response>;
+}
+
+/** Wires one isolate: the corridor, the control plane, and the last catch around both. */
+export function startIsolate(site: Site, platform: Platform): RunningIsolate {
+  const { clock, random, reporter } = platform;
+  const view = new View(MOST_VIEW_KEYS);
+  const purges = new ViewLease(view, platform.log, site.purge.leaseMs, clock, random, reporter);
+  const log = new LogWithView(platform.log, view, purges, site.purge.skewMs, clock);
+  const memory = new MemoryTier(site.limits.memoryBytes);
+  const fills = new FillBudget(site.limits.fillBytes);
+  const targets = new TargetMemo(site);
+  const isolate: Isolate = {
+    site,
+    ports: { ...platform, store: new Tiers(memory, platform.sharedTier, reporter), purges },
+    flights: new Flights(),
+    fills,
+    resolve: (url) => targets.resolve(url),
+  };
+  const startedAt = clock.now();
+  const stats = () => ({
+    version: 1,
+    scope: "isolate",
+    startedAt: new Date(startedAt).toISOString(),
+    ...reporter.counts(),
+    memory: { entries: memory.size, bytes: memory.heldBytes, mostBytes: site.limits.memoryBytes },
+    fills: { bytes: fills.heldBytes, mostBytes: site.limits.fillBytes },
+    view: { keys: view.heldKeys, mostKeys: MOST_VIEW_KEYS, position: view.position },
+  });
+  const control = controlApp({ rules: site, tokens: platform.tokens, log, reporter, stats });
+
+  return {
+    async fetch(arrival) {
+      const { request } = arrival;
+      if (!site.namesHosts) return edgeAnswer(503, "no-hosts", NO_HOSTS);
+      if (request.url.length > site.limits.urlBytes) {
+        return edgeAnswer(414, "url-too-long", `This URL is longer than ${site.limits.urlBytes} bytes.`);
+      }
+      try {
+        if (request.method === "PURGE" || isControl(request.url)) {
+          return await control.fetch(request, { refresh: (inner) => handle({ ...arrival, request: inner }, isolate) });
+        }
+        return await handle(arrival, isolate);
+      } catch (cause) {
+        reporter.report({ kind: "failed", cause });
+        return answerAnyhow(arrival, isolate);
+      }
+    },
+  };
+}
+
+const NO_HOSTS =
+  "This edge does not know its public hosts yet. Name them in hosts in the site's config, or in TIDEMARK_HOSTS.";
+
+/** A bug of ours must not take the site down. What cannot be sent to the origin once more gets 502. */
+async function answerAnyhow(arrival: Arrival, isolate: Isolate): Promise<Response> {
+  const failed = () => edgeAnswer(502, "failed", "502: the edge failed on this request.");
+  const { request } = arrival;
+  if (request.bodyUsed || request.method === "PURGE" || isControl(request.url)) return failed();
+  return handleWithoutCache(arrival, isolate).catch(failed);
+}
+
+function isControl(url: string): boolean {
+  return url.startsWith(CONTROL_PREFIX, url.indexOf("/", url.indexOf("//") + 2));
+}

@@ -1,0 +1,5 @@
+/** `tidemark/worker`: what an owner's own worker imports. */
+export { createEdge, type EdgeEnv, type EdgeOptions } from "./edge.ts";
+export { PurgeLog } from "./purges/purge-log.ts";
+export { defineSite, type SiteInput } from "./site.ts";
+export { SiteError } from "./site-error.ts";

@@ -1,0 +1,174 @@
+import type { PurgeAnswer } from "./rules/judge.ts";
+import type { Stamp, StoredHead, StoredResponse } from "./rules/stored-response.ts";
+
+/** What the corridor needs from outside. Types only; the adapters stand in `edge/` and `purges/`. */
+export interface Ports {
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly origin: Origin;
+  readonly purges: PurgeState;
+  readonly reporter: Reporter;
+  readonly bodies: Bodies;
+  readonly tokens: Tokens;
+}
+
+/** Time and its waits. Instants are epoch milliseconds. */
+export interface Clock {
+  now(): number;
+  /** Resolves after so many milliseconds, in the request that waits. */
+  wait(ms: number): Wait;
+}
+
+export interface Wait {
+  readonly over: Promise<void>;
+  /** Frees the timer; `over` then never resolves. */
+  cancel(): void;
+}
+
+/** Work that goes on behind the answer: the runtime keeps the request alive for it. */
+export interface Behind {
+  run(work: Promise<unknown>): void;
+}
+
+/** The two tiers. A stored response that cannot be read whole is none. */
+export interface Store {
+  /** The isolate's memory. No I/O. */
+  recall(key: string): StoredResponse | undefined;
+  /** The PoP's shared tier. Never rejects: a failure is a miss, and is reported. */
+  lookUp(key: string): Promise<StoredResponse | undefined>;
+  /** Puts into memory what was found in the shared tier. Its stamp stays as it is (R3). */
+  remember(stored: StoredResponse): void;
+  /** Keeps in both tiers; in memory at once, in the shared tier when the promise is done. Never rejects. */
+  keep(stored: StoredResponse): Promise<void>;
+}
+
+export interface OriginRequest {
+  readonly method: string;
+  readonly pathAndQuery: string;
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly body: ReadableStream | null;
+}
+
+/** What asking the origin came to. Expected failures are values: stale rules need to know them. */
+export type OriginAnswer =
+  | { readonly kind: "answered"; readonly response: Response }
+  /** 101: the connection now belongs to another protocol, and the answer goes to the client as it is. */
+  | { readonly kind: "switched"; readonly response: Response }
+  | {
+      readonly kind: "failed";
+      readonly because: "unreachable" | "timed-out" | "bad-response";
+      readonly cause: unknown;
+    };
+
+export interface Origin {
+  /** The origin's address, without a trailing slash. */
+  readonly url: string;
+  fetch(request: OriginRequest): Promise<OriginAnswer>;
+}
+
+/** What a receipt's token asks: to be answered from a view at least this far along. */
+export type ReceiptToken = Stamp;
+
+/** What this isolate knows of the purges. The protocol's rules stand in docs/protocol.md. */
+export interface PurgeState {
+  /** The lease in force, in milliseconds. */
+  readonly leaseMs: number;
+  /** Whether a view may be judged with now: its lease lives, and it has reached the token. No I/O. */
+  isUsable(now: number, after: ReceiptToken | null): boolean;
+  /** Whether a usable view has reached the time of its renewal. */
+  isDue(now: number): boolean;
+  /** What the view held says, usable or not. No I/O. */
+  check(stored: StoredHead, usable: boolean): PurgeAnswer;
+  /** The stamp for a fetch that begins now (R1). */
+  stamp(): Stamp | null;
+  /**
+   * Reads the log. Resolves when a view is usable, or when it is clear that none will be for now: the read failed, or
+   * took longer than a waiter waits. Reads in flight are shared; with a token, the read begins after this call (R9).
+   * Resolves to the token that still has to be honoured: `null` once it is reached or found false.
+   */
+  renew(behind: Behind, after: ReceiptToken | null): Promise<ReceiptToken | null>;
+}
+
+/** The purge log as the control plane needs it. */
+export interface PurgeLog {
+  /** Rejects if the log cannot be reached; the purge may then have happened, and its `id` makes trying again safe. */
+  append(purge: NewPurge): Promise<AppendOutcome>;
+}
+
+/** One checked purge on its way into the log. */
+export interface NewPurge {
+  /** The caller's id; the same id with the same content happens once. */
+  readonly id: string | null;
+  /** What the purge names, in one string, to tell a replay from a conflict. */
+  readonly content: string;
+  readonly purgeKeys: readonly string[];
+  readonly accepted: AcceptedItems;
+  readonly reason: string | null;
+  /** The name of the token that was used. */
+  readonly by: string;
+}
+
+/** How many items of each kind a purge names. */
+export interface AcceptedItems {
+  readonly urls: number;
+  readonly tags: number;
+  readonly prefixes: number;
+  readonly hosts: number;
+  readonly everything: boolean;
+}
+
+export type AppendOutcome =
+  | {
+      readonly kind: "appended";
+      readonly seq: number;
+      readonly logId: string;
+      /** When the purge was accepted, by the log's clock: epoch milliseconds. */
+      readonly at: number;
+      /** From now until no view without this purge can be alive, in milliseconds. */
+      readonly settlesInMs: number;
+      /** True if the same id had been accepted before. */
+      readonly replayed: boolean;
+    }
+  | { readonly kind: "conflict" };
+
+/** What the owner's tokens open. */
+export interface Tokens {
+  /** Checks in constant time. `closed`: no token is configured, so nothing is open. */
+  check(token: string | null, scope: TokenScope): Promise<TokenVerdict>;
+}
+
+export type TokenScope = "purge" | "read";
+
+export type TokenVerdict =
+  | { readonly kind: "allowed"; readonly name: string }
+  | { readonly kind: "refused"; readonly because: "closed" | "unauthorized" | "forbidden" };
+
+/** Streams whose length the runtime may announce. */
+export interface Bodies {
+  /** A pipe; with a length, the reader sees an error if fewer bytes come. */
+  pipe(lengthBytes: number | null): {
+    readonly readable: ReadableStream;
+    readonly writable: WritableStream<Uint8Array>;
+  };
+}
+
+/** What happened, as plain data. Only an adapter writes lines. */
+export type EdgeEvent =
+  | { readonly kind: "answered"; readonly xCache: string }
+  | { readonly kind: "answered-by-edge"; readonly detail: string }
+  | { readonly kind: "origin-asked" }
+  | { readonly kind: "origin-answered" }
+  | { readonly kind: "origin-failed"; readonly because: string; readonly cause: unknown }
+  | { readonly kind: "body-cut-off" }
+  | { readonly kind: "stored"; readonly bytes: number }
+  | { readonly kind: "store-failed"; readonly cause: unknown }
+  | { readonly kind: "fill-discarded"; readonly because: "purged" | "over-budget" | "too-large" }
+  | { readonly kind: "collapsed" }
+  | { readonly kind: "log-read"; readonly purges: number }
+  | { readonly kind: "log-failed"; readonly cause: unknown }
+  | { readonly kind: "purged"; readonly items: number }
+  | { readonly kind: "failed"; readonly cause: unknown };
+
+export interface Reporter {
+  report(event: EdgeEvent): void;
+}

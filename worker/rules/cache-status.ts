@@ -1,0 +1,37 @@
+/** How an answer came to be, in nginx's words. DESIGN: `HIT` and `MISS` were looked up, `BYPASS` was not. */
+export type XCache = "HIT" | "MISS" | "EXPIRED" | "BYPASS";
+
+/** Why a request went to the origin. RFC 9211 §2.2. */
+export type ForwardReason = "bypass" | "method" | "uri-miss" | "stale" | "request";
+
+/** The outcome of a request as RFC 9211 tells it. */
+export type Outcome =
+  | { readonly kind: "hit"; readonly ttlSeconds: number; readonly detail?: string }
+  | {
+      readonly kind: "forwarded";
+      readonly reason: ForwardReason;
+      readonly status?: number;
+      readonly stored: boolean;
+      readonly collapsed: boolean;
+      readonly detail?: string;
+    }
+  | { readonly kind: "answered-by-edge"; readonly detail: string };
+
+/** One member of `Cache-Status`. RFC 9211 §2: a structured field list whose parameters are tokens and integers. */
+export function cacheStatusMember(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case "hit":
+      return `tidemark; hit; ttl=${outcome.ttlSeconds}${detail(outcome.detail)}`;
+    case "forwarded": {
+      const status = outcome.status === undefined ? "" : `; fwd-status=${outcome.status}`;
+      const flags = (outcome.stored ? "; stored" : "") + (outcome.collapsed ? "; collapsed" : "");
+      return `tidemark; fwd=${outcome.reason}${status}${flags}${detail(outcome.detail)}`;
+    }
+    case "answered-by-edge":
+      return `tidemark${detail(outcome.detail)}`;
+  }
+}
+
+function detail(token: string | undefined): string {
+  return token === undefined ? "" : `; detail=${token}`;
+}

@@ -1,0 +1,52 @@
+/** One spelling for each request target, so that what is routed, keyed, purged and sent to the origin is one string. */
+export interface CanonicalUrl {
+  readonly scheme: "http" | "https";
+  /** Host with port unless it is the scheme's default; lower case. */
+  readonly host: string;
+  /** Percent-encoded path: unreserved characters decoded, escapes in upper case, no dot segments. */
+  readonly path: string;
+  /** The query as sent, with its `?`, or empty. */
+  readonly search: string;
+}
+
+export type UrlVerdict =
+  | ({ readonly kind: "url" } & CanonicalUrl)
+  | { readonly kind: "refused"; readonly because: string };
+
+/**
+ * Parses an absolute http(s) URL as it came over the wire. RFC 3986 §6.2.2.
+ *
+ * Forms that some parsers read differently are refused (a backslash, a control character or NUL, an escape that is none,
+ * user information) or kept apart (`//`, `;`, `%2F`, letter case). `%2e` segments are resolved before routing.
+ */
+export function canonicalUrl(text: string): UrlVerdict {
+  const refused = (because: string): UrlVerdict => ({ kind: "refused", because });
+  const authorityEnd = text.indexOf("/", text.indexOf("//") + 2);
+  const target = authorityEnd === -1 ? "/" : text.slice(authorityEnd);
+  const pathAsSent = target.split(/[?#]/, 1)[0]!;
+  if (pathAsSent.includes("\\")) return refused("the path has a backslash; write %5C if it is meant");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (/[\u0000-\u0020\u007f]/.test(target)) return refused("the URL has a space or a control character");
+  if (/%(?:0[0-9a-f]|1[0-9a-f]|7f)/i.test(pathAsSent)) return refused("the path has an encoded control character");
+  if (/%(?![0-9a-f]{2})/i.test(pathAsSent)) return refused("the path has a % that begins no escape; write %25");
+  const url = URL.parse(text);
+  if (!url) return refused("it is not a URL");
+  if (url.protocol !== "http:" && url.protocol !== "https:") return refused("its scheme is not http or https");
+  if (url.username !== "" || url.password !== "") return refused("it has user information before the host");
+  return {
+    kind: "url",
+    scheme: url.protocol === "https:" ? "https" : "http",
+    host: url.host,
+    path: normalEscapes(url.pathname),
+    search: url.search,
+  };
+}
+
+/** Decodes escapes of unreserved characters and writes the others in upper case. RFC 3986 §6.2.2.1, §6.2.2.2. */
+function normalEscapes(path: string): string {
+  if (!path.includes("%")) return path;
+  return path.replace(/%[0-9a-f]{2}/gi, (encoded) => {
+    const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+    return /[A-Za-z0-9\-._~]/.test(character) ? character : encoded.toUpperCase();
+  });
+}

@@ -1,0 +1,91 @@
+import { hopByHopFields } from "./hop-by-hop.ts";
+
+/** What the edge knows of a request and tells the origin, whatever the client sent. */
+export interface ForwardedRequest {
+  readonly scheme: "http" | "https";
+  /** The public host. */
+  readonly host: string;
+  /** The client's address; `null` where the runtime does not tell. */
+  readonly clientAddress: string | null;
+  /** True if the answer may be stored: then nothing that is not in the key may select it. */
+  readonly storing: boolean;
+  /** The `Cookie` field that remains; `null` for none. */
+  readonly cookie: string | null;
+  /** Extra fields that the site sets, a shared secret for instance. */
+  readonly extra: readonly (readonly [name: string, value: string])[];
+}
+
+/** Fields by which a client could pretend to be the edge, or another client. They never go through as sent. */
+const CLAIMS = new Set([
+  "forwarded",
+  "x-host",
+  "x-original-host",
+  "x-original-url",
+  "x-rewrite-url",
+  "x-real-ip",
+  "x-client-ip",
+  "x-cluster-client-ip",
+  "client-ip",
+  "true-client-ip",
+  "fastly-client-ip",
+]);
+const CLAIM_PREFIXES = ["x-forwarded-", "cf-", "tidemark-"];
+
+/** Set by the runtime or by us. */
+const REPLACED = new Set(["host", "cookie", "content-length", "via", "cdn-loop"]);
+
+/** Fields that would select another answer than the plain one, without being in the key. */
+const SELECTING = new Set([
+  "accept-encoding",
+  "range",
+  "if-range",
+  "if-match",
+  "if-none-match",
+  "if-modified-since",
+  "if-unmodified-since",
+  "x-http-method",
+  "x-http-method-override",
+  "x-method-override",
+  "expect",
+]);
+
+/** The fields of the request to the origin. RFC 9110 §7.6, §7.6.3; RFC 8586 for `CDN-Loop`. */
+export function originRequestFields(
+  client: Iterable<readonly [name: string, value: string]>,
+  forwarded: ForwardedRequest,
+): [name: string, value: string][] {
+  const sent = [...client].map(([name, value]) => [name.toLowerCase(), value] as const);
+  const sentValue = (name: string) => sent.find(([other]) => other === name)?.[1];
+  const ownHop = new Set(hopByHopFields(sentValue("connection") ?? null));
+  const extraNames = new Set(forwarded.extra.map(([name]) => name.toLowerCase()));
+  const kept = sent.filter(
+    ([name]) =>
+      !ownHop.has(name) &&
+      !CLAIMS.has(name) &&
+      !CLAIM_PREFIXES.some((prefix) => name.startsWith(prefix)) &&
+      !REPLACED.has(name) &&
+      !extraNames.has(name) &&
+      !(forwarded.storing && SELECTING.has(name)),
+  );
+  const fields: [string, string][] = kept.map(([name, value]) => [name, value]);
+  if (forwarded.cookie !== null) fields.push(["cookie", forwarded.cookie]);
+  fields.push(["x-forwarded-host", forwarded.host], ["x-forwarded-proto", forwarded.scheme]);
+  if (forwarded.clientAddress !== null) fields.push(["x-forwarded-for", forwarded.clientAddress]);
+  fields.push(["via", append(sentValue("via"), "1.1 tidemark")]);
+  fields.push(["cdn-loop", append(sentValue("cdn-loop"), loopMember(forwarded.host))]);
+  for (const [name, value] of forwarded.extra) fields.push([name.toLowerCase(), value]);
+  return fields;
+}
+
+/** Whether this request has been through the edge of this host before. RFC 8586 §2. */
+export function hasLooped(cdnLoop: string | null, host: string): boolean {
+  return cdnLoop?.split(",").some((member) => member.trim() === loopMember(host)) ?? false;
+}
+
+function loopMember(host: string): string {
+  return `tidemark; host="${host}"`;
+}
+
+function append(list: string | undefined, member: string): string {
+  return list === undefined || list === "" ? member : `${list}, ${member}`;
+}

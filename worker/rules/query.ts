@@ -1,0 +1,84 @@
+import { matchesAnyName } from "./name-pattern.ts";
+
+/** What a route makes of the query before it is keyed and sent. Names are compared after decoding. */
+export interface QueryRules {
+  /** Parameters to drop. A trailing `*` stands for any ending. */
+  readonly ignore: readonly string[];
+  /** If present, every other parameter is dropped. */
+  readonly only?: readonly string[] | undefined;
+  /** Parameters whose values are lowercased. */
+  readonly lowercase: readonly string[];
+  /** Parameters whose values lose white space at both ends. */
+  readonly trim: readonly string[];
+  /** Whether parameters are sorted by name; those of one name keep their order. */
+  readonly sort: boolean;
+}
+
+/** Parameters that trackers add and no origin reads. */
+export const TRACKING_PARAMETERS: readonly string[] = [
+  "utm_*",
+  "gclid",
+  "gbraid",
+  "wbraid",
+  "dclid",
+  "fbclid",
+  "msclkid",
+  "twclid",
+  "ttclid",
+  "igshid",
+  "mc_cid",
+  "mc_eid",
+  "_ga",
+  "_gl",
+  "yclid",
+  "li_fat_id",
+];
+
+/**
+ * The query in the form that is keyed and sent, with its `?`, or empty. Parameters that no rule touches stay as they
+ * were written. Applying it to its own result changes nothing.
+ */
+export function canonicalQuery(search: string, rules: QueryRules): string {
+  if (search.length <= 1) return "";
+  const kept: { name: string; text: string }[] = [];
+  for (const text of search.slice(1).split("&")) {
+    if (text === "") continue;
+    const name = decode(text.split("=", 1)[0]!);
+    if (rules.only ? !rules.only.includes(name) : matchesAnyName(name, rules.ignore)) continue;
+    kept.push({ name, text: rewriteValue(name, text, rules) });
+  }
+  if (rules.sort) kept.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return kept.length === 0 ? "" : `?${kept.map((parameter) => parameter.text).join("&")}`;
+}
+
+/** The decoded values of a query, the first of each name. */
+export function queryValues(search: string): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const text of search.slice(1).split("&")) {
+    const equals = text.indexOf("=");
+    const name = decode(equals === -1 ? text : text.slice(0, equals));
+    if (!values.has(name)) values.set(name, equals === -1 ? "" : decode(text.slice(equals + 1)));
+  }
+  return values;
+}
+
+function rewriteValue(name: string, text: string, rules: QueryRules): string {
+  const lowercase = rules.lowercase.includes(name);
+  const trim = rules.trim.includes(name);
+  const equals = text.indexOf("=");
+  if (equals === -1 || !(lowercase || trim)) return text;
+  let value = decode(text.slice(equals + 1));
+  if (trim) value = value.trim();
+  if (lowercase) value = value.toLowerCase();
+  return `${text.slice(0, equals)}=${encodeURIComponent(value)}`;
+}
+
+/** Form decoding; a malformed escape stays as written. */
+function decode(text: string): string {
+  const spaced = text.replaceAll("+", " ");
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    return spaced; // Not a valid escape: the text itself is the name or value.
+  }
+}

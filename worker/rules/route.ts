@@ -1,0 +1,31 @@
+import type { QueryRules } from "./query.ts";
+
+/** What the owner said about the paths that a pattern matches, ready for use. */
+export interface Route {
+  /** The pattern as written, for messages and `Cache-Status`; `null` for what no route matches. */
+  readonly pattern: string | null;
+  /** The parameters of a matching canonical path, or `undefined`. */
+  readonly match: (path: string) => Readonly<Record<string, string>> | undefined;
+  /** True if requests go to the origin as they are and nothing is looked up or stored. */
+  readonly pass: boolean;
+  readonly query: QueryRules;
+  /** Query parameters and the most characters that each may have for the answer to be stored. */
+  readonly storeWhenQuery: readonly { readonly name: string; readonly maxLength: number }[];
+  readonly ttlSeconds?: number | undefined;
+  /** Lifetime where the origin gives none, by status; `undefined` where that status gets none. */
+  readonly defaultTtlSeconds: (status: number) => number | undefined;
+  /** The route's tags for these parameters. */
+  readonly tags: (parameters: Readonly<Record<string, string>>) => readonly string[];
+}
+
+/** The first route that matches, and the path's parameters. The last route of a site matches everything. */
+export function findRoute(
+  routes: readonly Route[],
+  path: string,
+): { readonly route: Route; readonly parameters: Readonly<Record<string, string>> } {
+  for (const route of routes) {
+    const parameters = route.match(path);
+    if (parameters) return { route, parameters };
+  }
+  throw new Error(`no route matches ${path}: the last route of a site must match everything`);
+}

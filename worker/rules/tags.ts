@@ -1,0 +1,29 @@
+/** The fields in which origins name tags, in lower case. They are read, and removed from what clients see. */
+export const TAG_FIELDS = ["cache-tag", "surrogate-key", "xkey", "cdn-tag", "x-cache-tags"] as const;
+
+/** The longest tag, in bytes. */
+const MAX_TAG_BYTES = 256;
+
+/** The tags of a response, or why they cannot all be kept, in which case it must not be stored: it could not be purged. */
+export type TagsVerdict =
+  | { readonly kind: "tags"; readonly tags: readonly string[] }
+  | { readonly kind: "unkeepable"; readonly because: "tag-invalid" | "too-many-tags" };
+
+/**
+ * Collects the tags of a response: those of its route and those that its fields name, split on commas and spaces,
+ * case-sensitive, without repetition, in order.
+ */
+export function collectTags(routeTags: readonly string[], fieldTexts: readonly string[], most: number): TagsVerdict {
+  const tags = new Set(routeTags);
+  for (const text of fieldTexts) {
+    for (const tag of text.split(/[\s,]+/)) if (tag !== "") tags.add(tag);
+  }
+  if (tags.size > most) return { kind: "unkeepable", because: "too-many-tags" };
+  for (const tag of tags) if (!isTag(tag)) return { kind: "unkeepable", because: "tag-invalid" };
+  return { kind: "tags", tags: [...tags] };
+}
+
+/** Printable ASCII without spaces and commas, of 1 to 256 bytes. */
+export function isTag(text: string): boolean {
+  return text.length <= MAX_TAG_BYTES && /^[!-+\--~]+$/.test(text);
+}

@@ -1,0 +1,226 @@
+import * as z from "zod";
+import { ANALYTICS_COOKIES } from "./rules/cookies.ts";
+import { type QueryRules, TRACKING_PARAMETERS } from "./rules/query.ts";
+import type { Route } from "./rules/route.ts";
+import { isTag } from "./rules/tags.ts";
+import type { TargetRules } from "./rules/target.ts";
+import { SiteError, siteErrors } from "./site-error.ts";
+import { durationSeconds, sizeBytes } from "./units.ts";
+
+const names = z.array(z.string().min(1)).readonly();
+const fieldName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is a field name");
+const fieldValue = z.string().regex(/^[\t\x20-\x7e]*$/, "is a field value of printable ASCII");
+const status = z.string().regex(/^[2-5][0-9][0-9]$/, "is a status, 200 to 599");
+
+const route = z.strictObject({
+  /** URLPattern pathname syntax: `/admin/*`, `/plog/:slug`. */
+  match: z.string().startsWith("/", "starts with /").refine(isPattern, "is not a URLPattern pathname"),
+  /** Send everything to the origin as it is; look up and store nothing. */
+  pass: z.boolean().default(false),
+  key: z
+    .strictObject({
+      query: z
+        .strictObject({
+          ignore: names.default(TRACKING_PARAMETERS),
+          only: names.optional(),
+          lowercase: names.default([]),
+          trim: names.default([]),
+          sort: z.boolean().default(false),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
+  store: z
+    .strictObject({
+      when: z
+        .strictObject({
+          query: z.record(z.string(), z.strictObject({ maxLength: z.int().nonnegative() })).default({}),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
+  /** Replaces the lifetime of what may be stored anyway. */
+  ttl: durationSeconds.optional(),
+  /** The lifetime where the origin gives none: one, or one per status. */
+  defaultTtl: z.union([durationSeconds, z.record(status, durationSeconds)]).optional(),
+  /** Tags for every response of the route; `{name}` stands for a parameter of `match`. */
+  tags: z.array(z.string().min(1)).default([]),
+});
+
+/** Everything that an owner can say about a site, with the defaults. */
+export const siteSchema = z.strictObject({
+  /** The origin's address: scheme, host and port, without a path. `TIDEMARK_ORIGIN` outranks it. */
+  origin: z.string().refine(isOrigin, "is an address like https://origin.example.com, without a path"),
+  /** Public host names, with a port where it is not the scheme's default; others get 421. `TIDEMARK_HOSTS` outranks it. */
+  hosts: z
+    .array(z.string().regex(/^[^/\s]+$/, "is a host name like www.example.com, without scheme and path"))
+    .min(1)
+    .optional(),
+  /** The public address that is keyed and forwarded, where the edge itself is reached under another. */
+  publicUrl: z.string().refine(isOrigin, "is an address like https://www.example.com, without a path").optional(),
+  routes: z.array(route).default([]),
+  cookies: z.strictObject({ ignore: names.default(ANALYTICS_COOKIES) }).prefault({}),
+  /** Extra fields on every request to the origin, a shared secret for instance. */
+  originFields: z.record(fieldName, fieldValue).default({}),
+  limits: z
+    .strictObject({
+      /** The longest URL that is served; longer ones get 414. */
+      urlBytes: sizeBytes.default(16 * 1024),
+      /** The largest body that is stored. */
+      storeBytes: sizeBytes.default(8 * 1024 ** 2),
+      /** The bytes that bodies being filled may hold together, per isolate. */
+      fillBytes: sizeBytes.default(32 * 1024 ** 2),
+      /** The memory tier, per isolate. */
+      memoryBytes: sizeBytes.default(32 * 1024 ** 2),
+      /** The most tags of one response. A response with more is not stored. */
+      tags: z.int().positive().default(1000),
+      /** The longest wait for the head of the origin's answer. */
+      originTimeout: durationSeconds.default(30),
+      /** The longest that a request waits for another one's fetch. */
+      follow: durationSeconds.default(10),
+    })
+    .prefault({}),
+  purge: z
+    .strictObject({
+      /** How long a PoP may answer from what it knows of the purges. */
+      leaseMs: z.int().min(100).max(60_000).default(1000),
+      /** What clocks inside one PoP may differ, and one clock may step. */
+      skewMs: z.int().nonnegative().max(60_000).default(250),
+    })
+    .prefault({}),
+});
+
+/** What `defineSite` takes. */
+export type SiteInput = z.input<typeof siteSchema>;
+
+/** A checked site, ready for use. */
+export interface Site extends TargetRules {
+  readonly originUrl: string;
+  /** False if neither the file nor the environment named the public hosts. */
+  readonly namesHosts: boolean;
+  readonly ignoredCookies: readonly string[];
+  readonly originFields: readonly (readonly [name: string, value: string])[];
+  readonly limits: {
+    readonly urlBytes: number;
+    readonly storeBytes: number;
+    readonly fillBytes: number;
+    readonly memoryBytes: number;
+    readonly tags: number;
+    readonly originTimeoutMs: number;
+    readonly followMs: number;
+  };
+  readonly purge: { readonly leaseMs: number; readonly skewMs: number };
+}
+
+/** What outranks the file, from the environment or flags. */
+export interface SiteOverrides {
+  readonly origin?: string | undefined;
+  readonly hosts?: readonly string[] | null | undefined;
+  readonly publicUrl?: string | undefined;
+}
+
+/**
+ * The owner's rules: checks them at once and returns them as they were, so that a mistake shows where it was made.
+ * Throws `SiteError`, which names each place, the value found there and, for an unknown key, the nearest known one.
+ */
+export function defineSite(input: SiteInput): SiteInput {
+  compileSite(input, {});
+  return input;
+}
+
+/** Turns an owner's rules into what the corridor uses. Throws `SiteError`. */
+export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
+  const given: Record<string, unknown> = { ...input };
+  if (overrides.origin !== undefined) given.origin = overrides.origin;
+  if (overrides.publicUrl !== undefined) given.publicUrl = overrides.publicUrl;
+  const checked = siteSchema.safeParse(given);
+  if (!checked.success) throw new SiteError(siteErrors(checked.error, siteSchema, given));
+  const site = checked.data;
+  const routes = site.routes.map(compileRoute);
+  const wrongTags = site.routes.flatMap((each, index) => wrongTagsOf(each, `routes[${index}].tags`));
+  if (wrongTags.length > 0) throw new SiteError(wrongTags);
+  const hosts = overrides.hosts === undefined ? (site.hosts ?? null) : overrides.hosts;
+  return {
+    originUrl: new URL(site.origin).origin,
+    namesHosts: overrides.hosts !== undefined || site.hosts !== undefined,
+    hosts: hosts?.map((host) => host.toLowerCase()) ?? null,
+    publicUrl: site.publicUrl === undefined ? null : publicAddress(site.publicUrl),
+    routes: [...routes, compileRoute(route.parse({ match: "/*" }), null)],
+    ignoredCookies: site.cookies.ignore,
+    originFields: Object.entries(site.originFields),
+    limits: {
+      urlBytes: site.limits.urlBytes,
+      storeBytes: site.limits.storeBytes,
+      fillBytes: site.limits.fillBytes,
+      memoryBytes: site.limits.memoryBytes,
+      tags: site.limits.tags,
+      originTimeoutMs: site.limits.originTimeout * 1000,
+      followMs: site.limits.follow * 1000,
+    },
+    purge: site.purge,
+  };
+}
+
+type RouteRules = z.output<typeof route>;
+
+function compileRoute(rules: RouteRules, position: number | null): Route {
+  const pattern = new URLPattern({ pathname: rules.match });
+  const catchAll = rules.match === "/*";
+  const query: QueryRules = rules.key.query;
+  const { defaultTtl } = rules;
+  return {
+    pattern: position === null ? null : rules.match,
+    match: (path) => (catchAll ? {} : parametersOf(pattern.exec({ pathname: path }))),
+    pass: rules.pass,
+    query,
+    storeWhenQuery: Object.entries(rules.store.when.query).map(([name, { maxLength }]) => ({ name, maxLength })),
+    ttlSeconds: rules.ttl,
+    defaultTtlSeconds: (status) => (typeof defaultTtl === "object" ? defaultTtl[String(status)] : defaultTtl),
+    tags: (parameters) =>
+      rules.tags.map((template) => template.replace(/\{(\w+)\}/g, (_, name: string) => parameters[name] ?? "")),
+  };
+}
+
+function parametersOf(result: URLPatternResult | null): Record<string, string> | undefined {
+  if (!result) return undefined;
+  return Object.fromEntries(Object.entries(result.pathname.groups).map(([name, value]) => [name, value ?? ""]));
+}
+
+/** A template's own characters must be a tag's, and its parameters must be the pattern's. */
+function wrongTagsOf(rules: RouteRules, path: string): { path: string; message: string }[] {
+  const known = [...rules.match.matchAll(/:(\w+)/g)].map((match) => match[1]!);
+  return rules.tags.flatMap((template, index) => {
+    const place = `${path}[${index}]`;
+    const unknown = [...template.matchAll(/\{(\w+)\}/g)]
+      .map((match) => match[1]!)
+      .find((name) => !known.includes(name));
+    if (unknown !== undefined) {
+      return [
+        { path: place, message: `${JSON.stringify(template)} names {${unknown}}, which ${rules.match} does not have` },
+      ];
+    }
+    if (isTag(template.replace(/\{\w+\}/g, "x"))) return [];
+    return [
+      { path: place, message: `${JSON.stringify(template)} is no tag: printable ASCII without spaces and commas` },
+    ];
+  });
+}
+
+function publicAddress(text: string): { scheme: "http" | "https"; host: string } {
+  const url = new URL(text);
+  return { scheme: url.protocol === "https:" ? "https" : "http", host: url.host };
+}
+
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return false;
+  return url.pathname === "/" && url.search === "" && url.hash === "" && url.username === "";
+}
+
+function isPattern(text: string): boolean {
+  try {
+    return new URLPattern({ pathname: text }) !== null;
+  } catch {
+    return false; // URLPattern tells a bad pattern by throwing.
+  }
+}
