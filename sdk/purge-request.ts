@@ -1,0 +1,34 @@
+/** How a purge is to be carried out and recorded; part of a request or given beside it. */
+export interface PurgeDetails {
+  /**
+   * Names this purge, so that it happens once however often it is sent: 1 to 128 printable ASCII characters
+   * without spaces. The edge remembers it for at least a day; the same id for another purge is a `PurgeConflict`.
+   * Default: a fresh UUID for each call, kept through its retries.
+   */
+  id?: string | undefined;
+  /** Why, for the edge's audit trail; at most 500 characters. Default: none. */
+  reason?: string | undefined;
+  /**
+   * Fetch the purged URLs again at once, in the PoP that takes the call, at most 50 of them. It needs `urls`, and
+   * the answer comes only when they are fetched: give slow pages a longer `deadlineMs`. Default: false.
+   */
+  refresh?: boolean | undefined;
+}
+
+/** What to purge: at least one kind, and `everything` alone. All of it happens or none. At most 10,000 items. */
+export interface PurgeRequest extends PurgeDetails {
+  /** Paths that start with `/` (that path on every host of the site) or whole `http(s)` URLs (both schemes). */
+  urls?: readonly string[] | undefined;
+  /** Tags as responses carry them: printable ASCII without spaces and commas, at most 256 bytes each. */
+  tags?: readonly string[] | undefined;
+  /** The whole site. */
+  everything?: true | undefined;
+}
+
+/** Options of one call. What a request says too, these override. */
+export interface PurgeOptions extends PurgeDetails {
+  /** Gives up: the call rejects with the signal's reason. Whether the purge happened is then unknown. Default: none. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds for the call with all its attempts and pauses. Default: the purger's `deadlineMs`. */
+  deadlineMs?: number | undefined;
+}

@@ -1,0 +1,66 @@
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { expect, test } from "vitest";
+import * as node from "../../sdk/index.ts";
+import * as web from "../../sdk/index.web.ts";
+import * as testing from "../../sdk/testing.ts";
+
+const names = [
+  "PurgeConflict",
+  "PurgeError",
+  "PurgeForbidden",
+  "PurgeRateLimited",
+  "PurgeRejected",
+  "PurgeTimeout",
+  "PurgeUnauthorized",
+  "PurgeUnreachable",
+  "createPurger",
+  "tagResponse",
+];
+
+test("Both entries export the same names, and these", () => {
+  expect(Object.keys(node).sort()).toEqual(names);
+  expect(Object.keys(web).sort()).toEqual(names);
+});
+
+test("The entry for tests exports the recording purger", () => {
+  expect(Object.keys(testing)).toEqual(["createRecordingPurger"]);
+});
+
+/** The packages that an entry imports, and the modules of Node. */
+async function packagesOf(entry: string): Promise<string[]> {
+  const { metafile } = await build({
+    entryPoints: [fileURLToPath(new URL(`../../sdk/${entry}`, import.meta.url))],
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: "neutral",
+    packages: "external",
+    external: ["node:*"],
+  });
+  const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
+  return [...new Set(imports.filter(({ external }) => external).map(({ path }) => path))].sort();
+}
+
+test.for([
+  { entry: "index.ts", packages: ["undici", "zod"] },
+  { entry: "index.web.ts", packages: ["zod"] },
+  { entry: "testing.ts", packages: ["zod"] },
+])("sdk/$entry needs these packages and nothing of Node: $packages", async ({ entry, packages }) => {
+  await expect(packagesOf(entry)).resolves.toEqual(packages);
+});
+
+test("The purge client adds at most 130 KB to a worker, minified", async () => {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL("../../sdk/index.web.ts", import.meta.url))],
+    bundle: true,
+    write: false,
+    minify: true,
+    format: "esm",
+    target: "es2024",
+  });
+
+  const bytes = outputFiles[0]?.contents.byteLength;
+  expect(bytes).toBeGreaterThan(10_000);
+  expect(bytes).toBeLessThan(130_000);
+});

@@ -1,0 +1,129 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import type { ReceiptBody } from "../../sdk/index.ts";
+import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode } from "../../wire/problem.ts";
+
+/** What the edge does with one request. */
+export interface Act {
+  status?: number;
+  headers?: Record<string, string>;
+  json?: unknown;
+  text?: string;
+  /** Ends the connection after so many bytes of a body that was announced in full; at 0 before any answer. */
+  hangsUpAfterBytes?: number;
+  /** Never sends more than so many bytes of the body; at 0 not even an answer. */
+  stallsAfterBytes?: number;
+  /** Runs when the request has come. */
+  before?: () => void;
+  /** Runs when all of that was done. */
+  afterwards?: () => void;
+}
+
+export interface ReceivedPurge {
+  method: string | undefined;
+  path: string | undefined;
+  headers: IncomingHttpHeaders;
+  body: Record<string, unknown>;
+}
+
+export interface FakeEdge extends AsyncDisposable {
+  endpoint: string;
+  requests: readonly ReceivedPurge[];
+  /** How many connections were made to it. */
+  connections(): number;
+  /** Resolves when none of them is open. */
+  allClosed(): Promise<void>;
+}
+
+export const receiptBody: ReceiptBody = {
+  seq: 7,
+  logId: "log-1",
+  token: "log-1.7",
+  at: "2026-01-02T03:04:05.678Z",
+  settlesInMs: 1_250,
+  accepted: { urls: 0, tags: 1, prefixes: 0, hosts: 0, everything: false },
+  replayed: false,
+  dryRun: false,
+};
+
+export const accepts: Act = { json: receiptBody };
+
+/** How an edge refuses. */
+export function refuses(code: ProblemCode, more: object = {}, headers: Record<string, string> = {}): Act {
+  const { status, title } = PROBLEM_CODES[code];
+  return {
+    status,
+    headers: { "content-type": PROBLEM_MEDIA_TYPE, ...headers },
+    json: { type: `https://tidemark.example/problems/${code}`, title, status, code, ...more },
+  };
+}
+
+/** A server that plays the edge, one act for each request; the last one is played again and again. */
+export async function startFakeEdge(...acts: Act[]): Promise<FakeEdge> {
+  const requests: ReceivedPurge[] = [];
+  const open = new Set<Socket>();
+  let connections = 0;
+
+  const server = createServer(async (request, response) => {
+    const act = acts[Math.min(requests.length, acts.length - 1)] ?? accepts;
+    requests.push(await received(request));
+    act.before?.();
+    play(act, response);
+  });
+  // It never ends an idle connection: who does is for the client to show.
+  server.keepAliveTimeout = 0;
+  server.on("connection", (socket: Socket) => {
+    connections += 1;
+    open.add(socket);
+    socket.on("close", () => open.delete(socket));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    connections: () => connections,
+    async allClosed() {
+      await Promise.all([...open].map((socket) => once(socket, "close")));
+    },
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** An address where nothing listens. */
+export async function deadEndpoint(): Promise<string> {
+  const edge = await startFakeEdge();
+  await edge[Symbol.asyncDispose]();
+  return edge.endpoint;
+}
+
+async function received(request: IncomingMessage): Promise<ReceivedPurge> {
+  const { method, url, headers } = request;
+  return { method, path: url, headers, body: JSON.parse(await text(request)) };
+}
+
+function play(act: Act, response: ServerResponse): void {
+  const { status = 200, headers, hangsUpAfterBytes, stallsAfterBytes, afterwards = () => {} } = act;
+  const end = hangsUpAfterBytes ?? stallsAfterBytes;
+  const stop = () => {
+    if (hangsUpAfterBytes !== undefined) response.destroy();
+    afterwards();
+  };
+  if (end === 0) {
+    stop();
+    return;
+  }
+  const body = act.text ?? JSON.stringify(act.json);
+  const contentType = act.json === undefined ? {} : { "content-type": "application/json" };
+  response.writeHead(status, { ...contentType, "content-length": Buffer.byteLength(body), ...headers });
+  if (end === undefined) response.end(body, afterwards);
+  else response.write(body.slice(0, end), stop);
+}
