@@ -11,7 +11,8 @@ export interface PublicAddress {
 export function publicLocation(location: string, address: PublicAddress): string {
   const url = URL.parse(location, `${address.originUrl}/`);
   const origin = URL.parse(address.originUrl);
-  if (!url || !origin || url.host !== origin.host) return location;
+  if (!url || !origin || url.hostname !== origin.hostname) return location;
+  if (url.port !== origin.port && url.port !== "") return location; // another service of that machine
   if (!/^[a-z][a-z0-9+.-]*:|^[/\\]{2}/i.test(location.trim())) return location; // relative: names no host
   return address.publicUrl + url.pathname + url.search + url.hash;
 }

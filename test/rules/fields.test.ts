@@ -1,0 +1,112 @@
+import { describe, expect, test } from "vitest";
+import { toClientFields } from "../../worker/rules/client-response-fields.ts";
+import { cookieValue, readCookies } from "../../worker/rules/cookies.ts";
+import { publicLocation } from "../../worker/rules/location.ts";
+import { originRequestFields } from "../../worker/rules/origin-request-fields.ts";
+import { readReceiptToken, writeReceiptToken } from "../../worker/rules/receipt-token.ts";
+import { collectTags } from "../../worker/rules/tags.ts";
+
+const address = { originUrl: "http://origin.internal:8080", publicUrl: "https://www.example.test" };
+
+describe("publicLocation", () => {
+  test.each([
+    ["http://origin.internal:8080/new?x=1#y", "https://www.example.test/new?x=1#y"],
+    ["https://origin.internal:8080/new", "https://www.example.test/new"],
+    ["//origin.internal:8080/new", "https://www.example.test/new"],
+    ["/new", "/new"],
+    ["new?x=http://origin.internal:8080/", "new?x=http://origin.internal:8080/"],
+    ["https://elsewhere.test/a", "https://elsewhere.test/a"],
+    ["http://origin.internal/default-port", "https://www.example.test/default-port"],
+    ["http://origin.internal:9999/other", "http://origin.internal:9999/other"],
+    ["mailto:a@b.test", "mailto:a@b.test"],
+    ["http://[broken", "http://[broken"],
+  ])("%s", (location, expected) => {
+    expect(publicLocation(location, address)).toBe(expected);
+  });
+});
+
+describe("toClientFields", () => {
+  test("Set-Cookie lines stay apart, and an origin's own Via stays before ours", () => {
+    const fields = new Headers([
+      ["set-cookie", "a=1"],
+      ["set-cookie", "b=2"],
+      ["via", "1.1 inner"],
+    ]);
+    toClientFields(fields, address);
+    expect(fields.getSetCookie()).toEqual(["a=1", "b=2"]);
+    expect(fields.get("via")).toBe("1.1 inner, 1.1 tidemark");
+  });
+});
+
+describe("originRequestFields", () => {
+  const forwarded = {
+    scheme: "https",
+    host: "www.example.test",
+    clientAddress: null,
+    storing: true,
+    cookie: null,
+    extra: [],
+  } as const;
+
+  test("a client's Via and CDN-Loop are continued", () => {
+    const fields = Object.fromEntries(
+      originRequestFields(
+        [
+          ["Via", "1.0 old"],
+          ["CDN-Loop", "other"],
+        ],
+        forwarded,
+      ),
+    );
+    expect(fields).toMatchObject({
+      via: "1.0 old, 1.1 tidemark",
+      "cdn-loop": 'other, tidemark; host="www.example.test"',
+    });
+  });
+
+  test("without a known client address none is claimed", () => {
+    expect(Object.fromEntries(originRequestFields([["X-Forwarded-For", "6.6.6.6"]], forwarded))).not.toHaveProperty(
+      "x-forwarded-for",
+    );
+  });
+});
+
+describe("cookies", () => {
+  test.each([
+    [null, { identifying: false, forwarded: null }],
+    ["_ga=1; _gid=2", { identifying: false, forwarded: null }],
+    ["_ga=1; session=2;", { identifying: true, forwarded: "session=2" }],
+    ["ours=1", { identifying: false, forwarded: null }],
+    ["=odd", { identifying: true, forwarded: "=odd" }],
+  ])("%j", (field, expected) => {
+    expect(readCookies(field, ["_ga", "_gi*"], ["ours"])).toEqual(expected);
+  });
+
+  test("a value is found among others", () => {
+    expect(cookieValue("a=1; bb=2=3", "bb")).toBe("2=3");
+    expect(cookieValue("a=1", "b")).toBeNull();
+  });
+});
+
+describe("tags", () => {
+  test.each([
+    [["route"], ["a,b", "b c"], { kind: "tags", tags: ["route", "a", "b", "c"] }],
+    [[], [" , "], { kind: "tags", tags: [] }],
+    [[], ["a b c d e"], { kind: "unkeepable", because: "too-many-tags" }],
+    [[], ["ü"], { kind: "unkeepable", because: "tag-invalid" }],
+    [[""], [], { kind: "unkeepable", because: "tag-invalid" }],
+    [[], ["x".repeat(257)], { kind: "unkeepable", because: "tag-invalid" }],
+  ])("%j with %j", (routeTags, texts, expected) => {
+    expect(collectTags(routeTags, texts, 4)).toEqual(expected);
+  });
+});
+
+describe("receipt tokens", () => {
+  test("what is written can be read", () => {
+    expect(readReceiptToken(writeReceiptToken({ logId: "a-1", seq: 7 }))).toEqual({ logId: "a-1", seq: 7 });
+  });
+
+  test.each([null, "", "x", "x.0", "x.-1", "x.1e9", ".1", "a b.1", "x.1.2"])("%j is no token", (text) => {
+    expect(readReceiptToken(text)).toBeNull();
+  });
+});

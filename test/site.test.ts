@@ -1,0 +1,144 @@
+import { describe, expect, test } from "vitest";
+import { compileSite, type SiteInput } from "../worker/site.ts";
+import { SiteError } from "../worker/site-error.ts";
+
+const origin = "https://origin.example.test";
+
+function problemsOf(input: object): string[] {
+  try {
+    compileSite(input as SiteInput, {});
+  } catch (error) {
+    if (error instanceof SiteError) return error.errors.map(({ path, message }) => `${path}: ${message}`);
+    throw error;
+  }
+  return [];
+}
+
+describe("a mistake in a site's rules is told with its place, its value and what to do", () => {
+  test.each<[string, object, RegExp]>([
+    ["no origin", {}, /^origin: .*found nothing/],
+    [
+      "an origin with a path",
+      { origin: `${origin}/app` },
+      /^origin: is an address like .* without a path; found "https:\/\/origin/,
+    ],
+    ["an origin that is no URL", { origin: "localhost:8000" }, /^origin: is an address like/],
+    ["an unknown key", { origin, route: [] }, /^route: unknown key; did you mean routes\?/],
+    ["an unknown key far from any", { origin, zzzzzzzz: 1 }, /^zzzzzzzz: unknown key\. Known here: origin, hosts/],
+    [
+      "an unknown key deep inside",
+      { origin, routes: [{ match: "/a", key: { query: { lowercas: [] } } }] },
+      /^routes\[0\]\.key\.query\.lowercas: unknown key; did you mean lowercase\?/,
+    ],
+    [
+      "an unknown key in a condition",
+      { origin, routes: [{ match: "/a", store: { when: { query: { q: { maxLength: 9, maxlength: 9 } } } } }] },
+      /did you mean maxLength\?/,
+    ],
+    [
+      "a word that is planned",
+      { origin, routes: [{ match: "/a", browserTtl: "1h" }] },
+      /^routes\[0\]\.browserTtl: is not built yet/,
+    ],
+    ["a route without a pattern", { origin, routes: [{}] }, /^routes\[0\]\.match: .*found nothing/],
+    [
+      "a pattern that does not start with a slash",
+      { origin, routes: [{ match: "admin/*" }] },
+      /^routes\[0\]\.match: starts with \/; found "admin\/\*"/,
+    ],
+    [
+      "a pattern that is none",
+      { origin, routes: [{ match: "/:" }] },
+      /^routes\[0\]\.match: is not a URLPattern pathname/,
+    ],
+    [
+      "a duration that is none",
+      { origin, routes: [{ match: "/a", ttl: "1 hour" }] },
+      /^routes\[0\]\.ttl: is a duration: .*found "1 hour"/,
+    ],
+    ["a negative duration", { origin, routes: [{ match: "/a", ttl: -1 }] }, /^routes\[0\]\.ttl: is a duration/],
+    [
+      "a size that is none",
+      { origin, limits: { storeBytes: "8 MB" } },
+      /^limits\.storeBytes: is a size: .*found "8 MB"/,
+    ],
+    ["a lease that is too short to keep", { origin, purge: { leaseMs: 5 } }, /^purge\.leaseMs: .*found 5/],
+    [
+      "a tag with a space",
+      { origin, routes: [{ match: "/a", tags: ["a b"] }] },
+      /^routes\[0\]\.tags\[0\]: "a b" is no tag/,
+    ],
+    [
+      "a tag that names an unknown parameter",
+      { origin, routes: [{ match: "/plog/:slug", tags: ["plog:{id}"] }] },
+      /^routes\[0\]\.tags\[0\]: "plog:\{id\}" names \{id\}, which \/plog\/:slug does not have/,
+    ],
+    ["a host with a scheme", { origin, hosts: ["https://www.example.test"] }, /^hosts\[0\]: is a host name like/],
+    ["an empty list of hosts", { origin, hosts: [] }, /^hosts: /],
+    [
+      "a field value that would break the line",
+      { origin, originFields: { "x-a": "b\r\nc" } },
+      /^originFields\.x-a: is a field value/,
+    ],
+  ])("%s", (_, input, expected) => {
+    expect(problemsOf(input)).toEqual([expect.stringMatching(expected)]);
+  });
+
+  test("all mistakes are told at once", () => {
+    expect(problemsOf({ hots: ["a"], routes: [{ match: "x" }] })).toHaveLength(3);
+  });
+});
+
+describe("compileSite", () => {
+  test("the defaults stand in one place and are filled in", () => {
+    const site = compileSite({ origin }, {});
+    expect(site).toMatchObject({ originUrl: origin, hosts: null, namesHosts: false, publicUrl: null });
+    expect(site.limits).toEqual({
+      urlBytes: 16_384,
+      storeBytes: 8_388_608,
+      fillBytes: 33_554_432,
+      memoryBytes: 33_554_432,
+      tags: 1000,
+      originTimeoutMs: 30_000,
+      followMs: 10_000,
+    });
+    expect(site.purge).toEqual({ leaseMs: 1000, skewMs: 250 });
+  });
+
+  test("the environment outranks the file", () => {
+    const site = compileSite(
+      { origin, hosts: ["a.example.test"] },
+      { origin: "http://127.0.0.1:8000", hosts: ["B.example.test"], publicUrl: "https://www.example.test" },
+    );
+    expect(site).toMatchObject({
+      originUrl: "http://127.0.0.1:8000",
+      hosts: ["b.example.test"],
+      publicUrl: { scheme: "https", host: "www.example.test" },
+    });
+  });
+
+  test("the first route that matches wins, and what no route matches obeys the origin", () => {
+    const site = compileSite(
+      {
+        origin,
+        routes: [
+          { match: "/a/*", pass: true },
+          { match: "/a/b", ttl: 1 },
+        ],
+      },
+      {},
+    );
+    const routeOf = (path: string) => site.routes.find((route) => route.match(path));
+    expect(routeOf("/a/b")).toMatchObject({ pattern: "/a/*", pass: true });
+    expect(routeOf("/b")).toMatchObject({ pattern: null, pass: false, ttlSeconds: undefined });
+  });
+
+  test("a route's tags take the parameters of its pattern", () => {
+    const site = compileSite(
+      { origin, routes: [{ match: "/:section/:slug", tags: ["{section}", "{section}:{slug}"] }] },
+      {},
+    );
+    const [route] = site.routes;
+    expect(route!.tags(route!.match("/plog/a-b")!)).toEqual(["plog", "plog:a-b"]);
+  });
+});
