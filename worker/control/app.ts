@@ -1,10 +1,10 @@
 import { type Context, Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import type { PurgeLog, Reporter, TokenScope, Tokens } from "../ports.ts";
 import { resolveTarget, type TargetRules } from "../rules/target.ts";
 import { problemResponse } from "./problem-response.ts";
 import { type PurgeVerdict, purge } from "./purge.ts";
+import { readText } from "./read-text.ts";
 import { refreshUrls } from "./refresh.ts";
 import { bearerToken } from "./tokens.ts";
 
@@ -32,7 +32,6 @@ const MOST_BODY_BYTES = 4 * 1024 * 1024;
 /** Everything under `/_tidemark/`, and the method `PURGE` on any URL of the site. */
 export function controlApp(ports: ControlPorts): Hono<App> {
   const app = new Hono<App>();
-  const tooLarge = () => problemResponse("too-large", `A purge can have at most ${MOST_BODY_BYTES} bytes; split it.`);
 
   app.on("PURGE", "*", async (context) => {
     const access = await authorize(ports, context.req.raw, "purge");
@@ -42,14 +41,16 @@ export function controlApp(ports: ControlPorts): Hono<App> {
     return runPurge(ports, { urls: [target.key] }, context, access.token, access.name);
   });
 
-  app.post(`${CONTROL_PREFIX}purge`, bodyLimit({ maxSize: MOST_BODY_BYTES, onError: tooLarge }), async (context) => {
+  app.post(`${CONTROL_PREFIX}purge`, async (context) => {
     const access = await authorize(ports, context.req.raw, "purge");
     if (access.kind === "refused") return access.response;
     const mediaType = context.req.header("content-type") ?? "no Content-Type";
     if (!/^application\/json\s*(;|$)/i.test(mediaType)) {
       return problemResponse("unsupported-media-type", `Send the purge as application/json; this is ${mediaType}.`);
     }
-    const body = readBody(await context.req.text(), context.req.header(IDEMPOTENCY_FIELD));
+    const text = await readText(context.req.raw.body, MOST_BODY_BYTES);
+    if (text === null) return problemResponse("too-large", `A purge has at most ${MOST_BODY_BYTES} bytes; split it.`);
+    const body = readBody(text, context.req.header(IDEMPOTENCY_FIELD));
     if (body.kind === "invalid") return problemResponse("invalid", body.detail);
     return runPurge(ports, body.value, context, access.token, access.name);
   });

@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundleWorker } from "../../local/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
+import { isNewer, MemoryTier } from "../../worker/edge/memory-tier.ts";
+import type { SharedTier } from "../../worker/edge/tiers.ts";
+import type { StoredHead, StoredResponse } from "../../worker/rules/stored-response.ts";
+import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
+import { Scheduler } from "../engine/scheduler.ts";
+
+/** One contract for every shared tier: the platform's and the one that the memory engine stands on. */
+interface Subject {
+  readonly tier: SharedTier;
+  settle<T>(promise: Promise<T>): Promise<T>;
+}
+
+function stored(path: string, text: string, change: Partial<StoredHead> = {}): StoredResponse {
+  const body = new TextEncoder().encode(text);
+  return {
+    body,
+    head: {
+      key: `https://www.example.test${path}`,
+      status: 404,
+      fields: [
+        ["content-type", "text/plain; charset=utf-8"],
+        ["x-text", "für – 漢字"],
+        ["set-cookie-like", "a, b"],
+      ],
+      bodyBytes: body.byteLength,
+      fetchedAt: 1_767_268_800_000,
+      receivedAt: 1_767_268_800_250,
+      initialAgeMs: 1500,
+      freshnessSeconds: 60,
+      sharedWithAuthorized: true,
+      purgeKeys: ["*", `//www.example.test${path}`, "#ä"],
+      stamp: { logId: "log", seq: 7 },
+      ...change,
+    },
+  };
+}
+
+function contract(name: string, start: () => Promise<Subject>): void {
+  describe(name, () => {
+    let subject: Subject;
+    const put = (entry: StoredResponse) => subject.settle(subject.tier.put(entry));
+    const get = (key: string) => subject.settle(subject.tier.get(key));
+
+    beforeAll(async () => {
+      subject = await start();
+    });
+
+    test("what was put comes back whole: status, fields of any characters, times, tags, stamp and bytes", async () => {
+      const entry = stored("/whole", "bytes \u0000\u00ff für 漢字");
+      await put(entry);
+      expect(await get(entry.head.key)).toEqual(entry);
+    });
+
+    test("an empty body is a body", async () => {
+      await put(stored("/empty", ""));
+      expect((await get("https://www.example.test/empty"))?.body.byteLength).toBe(0);
+    });
+
+    test("a later put replaces an earlier one", async () => {
+      await put(stored("/twice", "old"));
+      await put(stored("/twice", "newer"));
+      expect(new TextDecoder().decode((await get("https://www.example.test/twice"))?.body)).toBe("newer");
+    });
+
+    test.each([
+      ["http://www.example.test/apart", "another scheme"],
+      ["https://m.example.test/apart", "another host"],
+      ["https://www.example.test/Apart", "another case"],
+      ["https://www.example.test/apart?", "another query"],
+      ["https://www.example.test/apart/", "another path"],
+      ["https://www.example.test/apar%74", "another escape"],
+    ])("%s is not found under a key that differs in %s", async (key) => {
+      await put(stored("/apart", "v1"));
+      expect(await get(key)).toBeUndefined();
+    });
+
+    test("keys that differ only in the order of the query are two entries", async () => {
+      await put(stored("/q?a=1&b=2", "ab"));
+      await put(stored("/q?b=2&a=1", "ba"));
+      expect(new TextDecoder().decode((await get("https://www.example.test/q?a=1&b=2"))?.body)).toBe("ab");
+    });
+
+    test("what was never put is not found", async () => {
+      expect(await get("https://www.example.test/never")).toBeUndefined();
+    });
+  });
+}
+
+contract("the memory engine's shared tier", async () => {
+  const scheduler = new Scheduler(1, 0);
+  return {
+    tier: new MemorySharedTier(scheduler, { lostPuts: 0, evictions: 0 }),
+    settle: (promise) => scheduler.settle(promise),
+  };
+});
+
+describe("the Cache API", () => {
+  let runtime: EdgeRuntime;
+  const call = (path: string, init?: RequestInit) => fetch(new URL(path, runtime.url), init);
+
+  beforeAll(async () => {
+    const script = await bundleWorker("test/contract/shared-tier.worker.ts");
+    runtime = await startEdgeRuntime({ script, variables: {} }, { port: 0 });
+  });
+
+  afterAll(() => runtime.stop());
+
+  contract("the Cache API tier", async () => ({
+    tier: {
+      async put({ head, body }) {
+        await call("/put", { method: "POST", body: JSON.stringify({ head, hex: Buffer.from(body).toString("hex") }) });
+      },
+      async get(key) {
+        const found = (await (await call(`/get?key=${encodeURIComponent(key)}`)).json()) as {
+          head: StoredHead;
+          hex: string;
+        } | null;
+        return found ? { head: found.head, body: new Uint8Array(Buffer.from(found.hex, "hex")) } : undefined;
+      },
+    },
+    settle: (promise) => promise,
+  }));
+
+  test.each(["truncate", "version"])("an entry that was spoilt is a miss: %s", async (how) => {
+    const { head, body } = stored(`/${how}`, "0123456789");
+    await call("/put", { method: "POST", body: JSON.stringify({ head, hex: Buffer.from(body).toString("hex") }) });
+    const get = async () => (await call(`/get?key=${encodeURIComponent(head.key)}`)).json();
+    expect(await get()).not.toBeNull();
+    const entry = encodeURIComponent(`https://www.example.test/_tidemark/entry/${how}`);
+    await call(`/corrupt?how=${how}&entry=${entry}`);
+    expect(await get()).toBeNull();
+  });
+});
+
+describe("the memory engine's shared tier is as treacherous as the platform's", () => {
+  const key = "https://www.example.test/a";
+
+  test("a put is invisible until it is done", async () => {
+    const scheduler = new Scheduler(1, 0);
+    const tier = new MemorySharedTier(scheduler, { lostPuts: 0, evictions: 0 });
+    const put = tier.put(stored("/a", "v1"));
+    expect(await scheduler.settle(Promise.race([tier.get(key), put.then(() => "put first")]))).not.toEqual(
+      stored("/a", "v1"),
+    );
+    await scheduler.settle(put);
+    expect(await scheduler.settle(tier.get(key))).toEqual(stored("/a", "v1"));
+  });
+
+  test("a put may be acknowledged and store nothing", async () => {
+    const scheduler = new Scheduler(1, 0);
+    const tier = new MemorySharedTier(scheduler, { lostPuts: 1, evictions: 0 });
+    await scheduler.settle(tier.put(stored("/a", "v1")));
+    expect(await scheduler.settle(tier.get(key))).toBeUndefined();
+  });
+
+  test("an entry may be evicted at any time", async () => {
+    const scheduler = new Scheduler(1, 0);
+    const tier = new MemorySharedTier(scheduler, { lostPuts: 0, evictions: 1 });
+    await scheduler.settle(tier.put(stored("/a", "v1")));
+    expect(await scheduler.settle(tier.get(key))).toBeUndefined();
+  });
+});
+
+describe("the memory tier", () => {
+  const filled = (path: string, change: Partial<StoredHead> = {}) => stored(path, "x".repeat(1000), change);
+
+  test("holds no more than its bytes, and lets the least recently used go first", () => {
+    const tier = new MemoryTier(20_000);
+    for (let index = 0; index < 5; index++) tier.put(filled(`/${index}`));
+    tier.get("https://www.example.test/0");
+    for (let index = 5; index < 30; index++) {
+      tier.put(filled(`/${index}`));
+      tier.get("https://www.example.test/0");
+      expect(tier.heldBytes).toBeLessThanOrEqual(20_000);
+    }
+    expect(tier.get("https://www.example.test/0")).toBeDefined();
+    expect(tier.get("https://www.example.test/1")).toBeUndefined();
+    expect(tier.size).toBeGreaterThan(5);
+  });
+
+  test("does not let one large entry push out the rest", () => {
+    const tier = new MemoryTier(20_000);
+    tier.put(filled("/small"));
+    tier.put(stored("/large", "x".repeat(3000)));
+    expect(tier.get("https://www.example.test/large")).toBeUndefined();
+    expect(tier.get("https://www.example.test/small")).toBeDefined();
+  });
+
+  test("what it holds weighs nothing once it is replaced", () => {
+    const tier = new MemoryTier(20_000);
+    tier.put(filled("/a"));
+    const once = tier.heldBytes;
+    for (let index = 1; index < 10; index++) tier.put(filled("/a", { fetchedAt: 1_767_268_800_000 + index }));
+    expect({ bytes: tier.heldBytes, size: tier.size }).toEqual({ bytes: once, size: 1 });
+  });
+
+  test("a late answer does not replace one that has seen more of the log (R23)", () => {
+    const tier = new MemoryTier(20_000);
+    const newer = filled("/a", { stamp: { logId: "log", seq: 9 }, fetchedAt: 5 });
+    const late = filled("/a", { stamp: { logId: "log", seq: 8 }, fetchedAt: 9 });
+    tier.put(newer);
+    tier.put(late);
+    expect(tier.get(newer.head.key)).toBe(newer);
+    expect(isNewer(late, filled("/a", { stamp: { logId: "other", seq: 1 } }))).toBe(false);
+  });
+});

@@ -1,0 +1,279 @@
+import { createHash } from "node:crypto";
+import { Agent } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundleWorker } from "../local/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../local/runtime.ts";
+import { ScriptedOrigin } from "../local/scripted-origin.ts";
+import { type Problem, problemSchema } from "../wire/problem.ts";
+import { purgeReceiptSchema } from "../wire/purge-receipt.ts";
+import type { ClientAnswer } from "./engine/engine.ts";
+import { exchange } from "./engine/runtime-engine.ts";
+import { HOST, TOKEN } from "./engine/scenario.ts";
+
+const READ_TOKEN = "a-token-that-may-only-read-00000000";
+
+const agent = new Agent({ keepAlive: false });
+const origin = new ScriptedOrigin(() => 0);
+let edge: EdgeRuntime;
+
+beforeAll(async () => {
+  await origin.comeUp();
+  const sha256 = createHash("sha256").update(READ_TOKEN).digest("hex");
+  const variables = {
+    SITE: { origin: origin.url, hosts: [HOST] },
+    TIDEMARK_TOKEN: TOKEN,
+    TIDEMARK_TOKENS: JSON.stringify([{ name: "dashboard", scopes: ["read"], sha256 }]),
+  };
+  edge = await startEdgeRuntime({ script: await bundleWorker("local/virtual-time.worker.ts"), variables }, { port: 0 });
+});
+
+afterAll(async () => {
+  await edge.stop();
+  await origin.goDown();
+});
+
+interface Call {
+  readonly method?: string;
+  readonly path?: string;
+  readonly token?: string | null;
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+function call({ method = "POST", path = "purge", token = TOKEN, fields = {}, body }: Call): Promise<ClientAnswer> {
+  const sent = typeof body === "string" ? body : body === undefined ? undefined : JSON.stringify(body);
+  return exchange(edge.url, agent, {
+    method,
+    path: `/_tidemark/${path}`,
+    fields: {
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(sent === undefined ? {} : { "content-type": "application/json" }),
+      ...fields,
+    },
+    ...(sent === undefined ? {} : { body: sent }),
+  });
+}
+
+const refusals: readonly (Call & {
+  readonly name: string;
+  readonly status: number;
+  readonly code: string;
+  readonly errors?: readonly { path: string; message: RegExp }[];
+  readonly answerFields?: Readonly<Record<string, string>>;
+})[] = [
+  { name: "no token", token: null, body: { everything: true }, status: 401, code: "unauthorized" },
+  { name: "a wrong token", token: "wrong", body: { everything: true }, status: 401, code: "unauthorized" },
+  { name: "a token without the scope", token: READ_TOKEN, body: { everything: true }, status: 403, code: "forbidden" },
+  { name: "a body that is no JSON", body: "{urls: [", status: 400, code: "invalid" },
+  { name: "no body", fields: { "content-type": "application/json" }, status: 400, code: "invalid" },
+  {
+    name: "a form",
+    body: "a=1",
+    fields: { "content-type": "application/x-www-form-urlencoded" },
+    status: 415,
+    code: "unsupported-media-type",
+  },
+  { name: "a list instead of an object", body: [], status: 400, code: "invalid" },
+  {
+    name: "nothing named",
+    body: {},
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "", message: /name what to purge/ }],
+  },
+  {
+    name: "an empty list",
+    body: { tags: [] },
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "tags", message: /at least one tag/ }],
+  },
+  {
+    name: "a misspelt field",
+    body: { url: ["/a"] },
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "url", message: /unknown field url; known are urls, tags/ }],
+  },
+  {
+    name: "a kind that is not built yet",
+    body: { prefixes: ["/shop"] },
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "prefixes", message: /not built yet/ }],
+  },
+  {
+    name: "a tag with a space",
+    body: { tags: ["a", "b c"] },
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "tags[1]", message: /without spaces/ }],
+  },
+  {
+    name: "a tag that is too long",
+    body: { tags: ["x".repeat(257)] },
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "tags[0]", message: /256 bytes/ }],
+  },
+  {
+    name: "a URL that is none",
+    body: { urls: ["about"] },
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "urls[0]", message: /starts with \// }],
+  },
+  {
+    name: "a URL of another site",
+    body: { urls: ["/a", "https://elsewhere.example/a"] },
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "urls[1]", message: /elsewhere\.example is not a host of this site/ }],
+  },
+  {
+    name: "a URL that the edge would refuse",
+    body: { urls: ["/a%zz"] },
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "urls[0]", message: /begins no escape/ }],
+  },
+  {
+    name: "everything and something",
+    body: { everything: true, tags: ["a"] },
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "everything", message: /stands alone; leave out tags/ }],
+  },
+  {
+    name: "everything that is false",
+    body: { everything: false },
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "everything", message: /can only be true/ }],
+  },
+  {
+    name: "too many items",
+    body: { tags: Array.from({ length: 10_001 }, (_, index) => `t${index}`) },
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "", message: /10001 items; .* at most 10000/ }],
+  },
+  {
+    name: "a refresh of tags",
+    body: { tags: ["a"], refresh: true },
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "refresh", message: /needs urls/ }],
+  },
+  {
+    name: "a refresh of too many URLs",
+    body: { urls: Array.from({ length: 51 }, (_, index) => `/${index}`), refresh: true },
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "refresh", message: /at most 50/ }],
+  },
+  {
+    name: "an id with a space",
+    body: { tags: ["a"], id: "a b" },
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "id", message: /printable ASCII/ }],
+  },
+  {
+    name: "two different ids",
+    body: { tags: ["a"], id: "x" },
+    fields: { "idempotency-key": "y" },
+    status: 400,
+    code: "invalid",
+  },
+  { name: "a body that is too large", body: { reason: "x".repeat(5 * 1024 * 1024) }, status: 413, code: "too-large" },
+  {
+    name: "a GET of the purge",
+    method: "GET",
+    status: 405,
+    code: "method-not-allowed",
+    answerFields: { allow: "POST" },
+  },
+  {
+    name: "a POST of the stats",
+    path: "stats",
+    status: 405,
+    code: "method-not-allowed",
+    answerFields: { allow: "GET, HEAD" },
+  },
+  { name: "stats without a token", method: "GET", path: "stats", token: null, status: 401, code: "unauthorized" },
+  { name: "a place that does not exist", method: "GET", path: "purge/1/2", status: 404, code: "not-found" },
+  { name: "the place of the entries", method: "GET", path: "entry/a", status: 404, code: "not-found" },
+];
+
+describe("the control plane refuses, in words, and applies nothing", () => {
+  test.each(refusals)("$name", async ({ status, code, errors, answerFields = {}, ...request }) => {
+    const before = await head();
+    const answer = await call(request);
+    const problem: Problem = problemSchema.parse(JSON.parse(answer.body));
+    expect(answer.fields["content-type"]).toBe("application/problem+json");
+    expect(answer.fields["cache-control"]).toBe("no-store");
+    expect(answer.fields).toMatchObject(answerFields);
+    expect(problem).toMatchObject({
+      status,
+      code,
+      type: `urn:tidemark:problem:${code}`,
+      detail: expect.stringMatching(/\w+ \w+/),
+    });
+    expect(answer.status).toBe(status);
+    if (errors)
+      expect(problem.errors).toEqual(
+        errors.map(({ path, message }) => ({ path, message: expect.stringMatching(message) })),
+      );
+    expect(await head()).toBe(before);
+  });
+});
+
+describe("the control plane answers", () => {
+  test("a purge with a receipt of the contract", async () => {
+    const answer = await call({ body: { tags: ["a", "a", "b"], urls: ["/x"], reason: "a test", id: "answers-1" } });
+    const receipt = purgeReceiptSchema.parse(JSON.parse(answer.body));
+    expect(receipt).toMatchObject({
+      at: "1970-01-01T00:00:00.000Z",
+      settlesInMs: 1250,
+      accepted: { urls: 1, tags: 3, prefixes: 0, hosts: 0, everything: false },
+      replayed: false,
+    });
+    expect(receipt.token).toBe(`${receipt.logId}.${receipt.seq}`);
+    const again = await call({ body: { urls: ["/x"], tags: ["b", "a"] }, fields: { "idempotency-key": "answers-1" } });
+    expect(JSON.parse(again.body)).toMatchObject({ seq: receipt.seq, replayed: true });
+  });
+
+  test("a refresh with what each page said, in order; the purge stands whatever becomes of them", async () => {
+    origin.reply("/one", { fields: { "cache-control": "max-age=60" }, body: "1" });
+    origin.reply("/cut", { fields: { "cache-control": "max-age=60" }, body: "0123456789", cutAfterBytes: 3 });
+    const answer = await call({ body: { urls: ["/one", `http://${HOST}/cut`, "/none"], refresh: true } });
+    expect(JSON.parse(answer.body).refreshed).toEqual([
+      { url: expect.stringMatching(/\/one$/), status: 200, xCache: "BYPASS" },
+      { url: `http://${HOST}/cut`, status: 200, error: "the origin's answer was cut off" },
+      { url: expect.stringMatching(/\/none$/), status: 404, xCache: "BYPASS" },
+    ]);
+    const page = await exchange(edge.url, agent, { path: "/one" });
+    expect(page).toMatchObject({ body: "1", fields: { "x-cache": "HIT" } });
+  });
+
+  test("health to anybody, stats to a token that may read", async () => {
+    expect(await call({ method: "GET", path: "health", token: null })).toMatchObject({
+      status: 200,
+      body: '{"status":"ok"}',
+    });
+    const stats = JSON.parse((await call({ method: "GET", path: "stats", token: READ_TOKEN })).body);
+    expect(stats).toMatchObject({
+      version: 1,
+      scope: "isolate",
+      answers: expect.any(Object),
+      origin: { asked: expect.any(Number) },
+    });
+  });
+});
+
+/** How many purges the log has accepted. */
+async function head(): Promise<number> {
+  const stats = JSON.parse((await call({ method: "GET", path: "stats" })).body) as { purges: number };
+  return stats.purges;
+}

@@ -1,0 +1,28 @@
+import type { AddressInfo } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
+
+/** An origin that writes bytes as given: for answers that no HTTP server would send. */
+export class SocketOrigin {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  /** `answer` gets each request's text as it came, and the socket to write to. */
+  constructor(answer: (request: string, socket: Socket) => void) {
+    this.#server = createServer((socket) => {
+      this.#sockets.add(socket);
+      socket.on("close", () => this.#sockets.delete(socket));
+      socket.on("error", () => undefined); // The edge may hang up at any time.
+      socket.on("data", (chunk) => answer(chunk.toString("latin1"), socket));
+    });
+  }
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}

@@ -1,0 +1,189 @@
+import { createHash } from "node:crypto";
+import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import { gzipSync } from "node:zlib";
+import { afterEach, describe, expect, test } from "vitest";
+import { bundleWorker } from "../../local/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
+import { exchange } from "../engine/runtime-engine.ts";
+import { HOST, TOKEN } from "../engine/scenario.ts";
+import { SocketOrigin } from "./socket-origin.ts";
+
+/** What only real sockets show. The clock stands at zero, so nothing here depends on time. */
+const script = bundleWorker("local/virtual-time.worker.ts");
+const agent = new Agent({ keepAlive: false });
+let edge: EdgeRuntime;
+let origin: SocketOrigin;
+
+async function start(answer: ConstructorParameters<typeof SocketOrigin>[0]): Promise<void> {
+  origin = new SocketOrigin(answer);
+  const variables = { SITE: { origin: await origin.start() }, TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN };
+  edge = await startEdgeRuntime({ script: await script, variables }, { port: 0 });
+}
+
+afterEach(async () => {
+  await edge.stop();
+  await origin.stop();
+});
+
+function respond(fields: readonly string[], body: Buffer | string): Buffer {
+  return Buffer.concat([Buffer.from(["HTTP/1.1 200 OK", ...fields, "", ""].join("\r\n")), Buffer.from(body)]);
+}
+
+describe("bodies", () => {
+  test("an encoded body passes byte for byte, and is not stored", async () => {
+    const encoded = gzipSync("a page ".repeat(100));
+    let asked = 0;
+    await start((_, socket) => {
+      asked++;
+      const fields = ["cache-control: max-age=60", "content-encoding: gzip", `content-length: ${encoded.length}`];
+      socket.write(respond(fields, encoded));
+    });
+    for (let index = 0; index < 2; index++) {
+      const { incoming, bytes } = await rawGet("/a");
+      expect(incoming.headers).toMatchObject({ "content-encoding": "gzip", "x-cache": "MISS" });
+      expect(bytes.equals(encoded)).toBe(true);
+    }
+    expect(asked).toBe(2);
+  });
+
+  test("a stored body comes back byte for byte, whatever the bytes", async () => {
+    const bytes = Buffer.from(Array.from({ length: 1000 }, (_, index) => index % 256));
+    await start((_, socket) => {
+      socket.write(respond(["cache-control: max-age=60", `content-length: ${bytes.length}`], bytes));
+    });
+    expect((await rawGet("/a")).bytes.equals(bytes)).toBe(true);
+    const second = await rawGet("/a");
+    expect(second.incoming.headers["x-cache"]).toBe("HIT");
+    expect(second.bytes.equals(bytes)).toBe(true);
+  });
+
+  test("an answer reaches the client while the origin is still sending it", async () => {
+    const rest = Promise.withResolvers<void>();
+    await start((_, socket) => {
+      socket.write(respond(["cache-control: max-age=60", "content-length: 10"], "first"));
+      void rest.promise.then(() => socket.write(" last"));
+    });
+    const incoming = await rawHead("/a");
+    const first = await new Promise<Buffer>((resolve) => incoming.once("data", resolve));
+    expect(first.toString()).toBe("first");
+    rest.resolve();
+    expect((await readAll(incoming)).toString()).toBe(" last");
+  });
+
+  test("a request body reaches the origin while the client is still sending it", async () => {
+    const firstPart = Promise.withResolvers<void>();
+    let received = "";
+    await start((text, socket) => {
+      received += text;
+      if (received.includes("first")) firstPart.resolve();
+      if (received.includes("last")) socket.write(respond(["content-length: 2"], "ok"));
+    });
+    const outgoing = httpRequest({ ...address(), method: "POST", path: "/a", headers: { host: HOST } });
+    const answered = new Promise<IncomingMessage>((resolve, reject) =>
+      outgoing.on("response", resolve).on("error", reject),
+    );
+    outgoing.write("first");
+    await firstPart.promise;
+    outgoing.end("last");
+    expect((await readAll(await answered)).toString()).toBe("ok");
+  });
+
+  test("a body of 20 MB passes, and is not stored", async () => {
+    const body = Buffer.alloc(20 * 1024 * 1024, "x");
+    let asked = 0;
+    await start((_, socket) => {
+      asked++;
+      socket.write(respond(["cache-control: max-age=60", `content-length: ${body.length}`], body));
+    });
+    for (let index = 0; index < 2; index++) expect((await rawGet("/a")).bytes.length).toBe(body.length);
+    expect(asked).toBe(2);
+  });
+});
+
+describe("answers that are none", () => {
+  test.each([
+    [
+      "an interim answer in place of a final one",
+      "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok",
+    ],
+    ["half a status line", "HTTP/1.1 20"],
+    ["no HTTP at all", "220 mail.example.test ESMTP\r\n"],
+    ["lengths that contradict each other", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nokk"],
+  ])("%s is a 502 that says so", async (_, bytes) => {
+    await start((_, socket) => socket.end(bytes));
+    const answer = await exchange(edge.url, agent, { path: "/a" });
+    expect(answer.status).toBe(502);
+    expect(answer.fields["cache-status"]).toMatch(/^tidemark; detail=origin-/);
+    expect(answer.fields).not.toHaveProperty("x-cache");
+  });
+});
+
+describe("what must not leak", () => {
+  test("the edge's own tokens never reach the origin, on storing and on passing routes", async () => {
+    let received = "";
+    await start((text, socket) => {
+      received += text;
+      socket.write(respond(["content-length: 2"], "ok"));
+    });
+    const fields = { "tidemark-refresh": TOKEN, "tidemark-after": "log.1", cookie: "tidemark-after=log.1; a=1" };
+    await exchange(edge.url, agent, { path: "/a", fields });
+    await exchange(edge.url, agent, { method: "POST", path: "/a", fields });
+    expect(received).toMatch(/^cookie: a=1\r$/im);
+    expect(received.toLowerCase()).not.toContain("tidemark-");
+    expect(received).not.toContain(TOKEN);
+  });
+});
+
+describe("WebSockets", () => {
+  test("an upgrade is passed on, and messages go both ways", async () => {
+    await start((text, socket) => {
+      const key = /sec-websocket-key: (\S+)/i.exec(text)?.[1];
+      if (key === undefined) return void socket.write(echoOf(Buffer.from(text, "latin1")));
+      const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+      const fields = ["upgrade: websocket", "connection: upgrade", `sec-websocket-accept: ${accept}`];
+      socket.write(["HTTP/1.1 101 Switching Protocols", ...fields, "", ""].join("\r\n"));
+    });
+    const socket = new WebSocket(`ws://${edge.url.host}/chat`);
+    await new Promise<void>((resolve, reject) => {
+      socket.onopen = () => resolve();
+      socket.onerror = () => reject(new Error("the upgrade failed"));
+    });
+    const answer = new Promise((resolve) => {
+      socket.onmessage = ({ data }) => resolve(data);
+    });
+    socket.send("hello");
+    expect(await answer).toBe("hello");
+    socket.close();
+  });
+});
+
+/** The unmasked echo of one short masked text frame. RFC 6455 §5.2. */
+function echoOf(frame: Buffer): Buffer {
+  const length = frame[1]! & 0x7f;
+  const mask = frame.subarray(2, 6);
+  const text = frame.subarray(6, 6 + length).map((byte, index) => byte ^ mask[index % 4]!);
+  return Buffer.concat([Buffer.from([0x81, length]), text]);
+}
+
+function address(): { host: string; port: string; agent: Agent } {
+  return { host: edge.url.hostname, port: edge.url.port, agent };
+}
+
+function rawHead(path: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    httpRequest({ ...address(), path, headers: { host: HOST } }, resolve)
+      .on("error", reject)
+      .end();
+  });
+}
+
+async function rawGet(path: string): Promise<{ incoming: IncomingMessage; bytes: Buffer }> {
+  const incoming = await rawHead(path);
+  return { incoming, bytes: await readAll(incoming) };
+}
+
+async function readAll(incoming: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
