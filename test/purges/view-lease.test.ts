@@ -1,0 +1,165 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Behind, EdgeEvent } from "../../worker/ports.ts";
+import type { PurgeLogClient, ViewDelta } from "../../worker/purges/log-contract.ts";
+import { View } from "../../worker/purges/view.ts";
+import { ViewLease } from "../../worker/purges/view-lease.ts";
+import { Scheduler } from "../engine/scheduler.ts";
+
+const LEASE_MS = 1000;
+
+/** A log whose answers come when the test says so. */
+class HeldLog implements PurgeLogClient {
+  readonly reads: PromiseWithResolvers<ViewDelta>[] = [];
+
+  read(): Promise<ViewDelta> {
+    const read = Promise.withResolvers<ViewDelta>();
+    this.reads.push(read);
+    return read.promise;
+  }
+
+  append(): Promise<never> {
+    throw new Error("nothing is appended here");
+  }
+
+  answer(index: number, to: number, logId = "a"): void {
+    this.reads[index]!.resolve({ logId, from: 0, to, floor: 0, purged: [], leaseMs: LEASE_MS });
+  }
+}
+
+describe("a view's lease", () => {
+  let scheduler: Scheduler;
+  let log: HeldLog;
+  let lease: ViewLease;
+  let random: number;
+  let events: EdgeEvent[];
+  const behind: Behind = { run: () => undefined };
+  const rest = () => scheduler.advance(0);
+
+  beforeEach(() => {
+    scheduler = new Scheduler(1, 100_000);
+    log = new HeldLog();
+    random = 0;
+    events = [];
+    const reporter = { report: (event: EdgeEvent) => void events.push(event) };
+    lease = new ViewLease(new View(10), log, LEASE_MS, scheduler, () => random, reporter);
+  });
+
+  async function renewed(to = 1): Promise<void> {
+    const renewal = lease.renew(behind, null);
+    log.answer(log.reads.length - 1, to);
+    await renewal;
+  }
+
+  test("lives for the granted time and not a millisecond longer", async () => {
+    await renewed();
+    expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+    expect(lease.isUsable(scheduler.now() + LEASE_MS - 1, null)).toBe(true);
+    expect(lease.isUsable(scheduler.now() + LEASE_MS, null)).toBe(false);
+  });
+
+  test("counts from the moment the read began, not from its answer (R6)", async () => {
+    const renewal = lease.renew(behind, null);
+    await scheduler.advance(400);
+    log.answer(0, 1);
+    await renewal;
+    expect(lease.isUsable(scheduler.now() + 599, null)).toBe(true);
+    expect(lease.isUsable(scheduler.now() + 600, null)).toBe(false);
+  });
+
+  test.each([
+    [0, 700],
+    [1, 880],
+  ])(
+    "falls due at a random point between 70 and 88 % of the lease: %d gives %d ms (R22)",
+    async (drawn, dueAfterMs) => {
+      random = drawn;
+      await renewed();
+      expect(lease.isDue(scheduler.now() + dueAfterMs - 1)).toBe(false);
+      expect(lease.isDue(scheduler.now() + dueAfterMs)).toBe(true);
+    },
+  );
+
+  test("one read is in flight, whoever asks (R21)", async () => {
+    const renewals = Array.from({ length: 50 }, () => lease.renew(behind, null));
+    expect(lease.isDue(scheduler.now())).toBe(false);
+    log.answer(0, 1);
+    await Promise.all(renewals);
+    expect(log.reads).toHaveLength(1);
+  });
+
+  test("a failed read is remembered for a lease: nobody waits, and one probe runs behind (R21)", async () => {
+    const renewal = lease.renew(behind, null);
+    log.reads[0]!.reject(new Error("gone"));
+    await renewal;
+    expect(lease.isUsable(scheduler.now(), null)).toBe(false);
+    for (let index = 0; index < 10; index++) await lease.renew(behind, null); // none of them hangs on the probe
+    expect(log.reads).toHaveLength(2);
+    log.answer(1, 1);
+    await rest();
+    expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+    expect(events.map(({ kind }) => kind)).toEqual(["log-failed", "log-read"]);
+  });
+
+  test("story 31: a read that never answers holds nobody longer than a lease, and another one may begin (R21)", async () => {
+    const renewal = lease.renew(behind, null);
+    await scheduler.advance(LEASE_MS);
+    await renewal;
+    await lease.renew(behind, null);
+    expect(log.reads).toHaveLength(2);
+    log.answer(1, 1);
+    await rest();
+    expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+  });
+
+  test("a clock that is seen to run backwards ends the lease (R7)", async () => {
+    await renewed();
+    expect(lease.isUsable(scheduler.now() + 10, null)).toBe(true);
+    expect(lease.isUsable(scheduler.now() + 5, null)).toBe(false);
+    expect(lease.isUsable(scheduler.now() + 10, null)).toBe(false);
+  });
+
+  test("a late answer of an older read does not shorten the lease (R11)", async () => {
+    const older = lease.renew(behind, null);
+    await scheduler.advance(LEASE_MS);
+    await older;
+    const newer = lease.renew(behind, null);
+    log.answer(1, 2);
+    await newer;
+    await rest();
+    log.answer(0, 1);
+    await rest();
+    expect(lease.isUsable(scheduler.now() + LEASE_MS - 1, null)).toBe(true);
+    expect(lease.stamp()).toEqual({ logId: "a", seq: 2 });
+  });
+
+  describe("a token", () => {
+    test("is honoured by a view that has come as far", async () => {
+      await renewed(5);
+      expect(lease.isUsable(scheduler.now(), { logId: "a", seq: 5 })).toBe(true);
+      expect(lease.isUsable(scheduler.now(), { logId: "a", seq: 6 })).toBe(false);
+    });
+
+    test("story 5: is not honoured by a higher number of another log (R9)", async () => {
+      await renewed(5);
+      expect(lease.isUsable(scheduler.now(), { logId: "b", seq: 1 })).toBe(false);
+    });
+
+    test("is proved false only by a read that began after it arrived (R9)", async () => {
+      const older = lease.renew(behind, null);
+      const bearer = lease.renew(behind, { logId: "a", seq: 9 });
+      log.answer(0, 5);
+      await older;
+      await rest();
+      expect(log.reads).toHaveLength(2);
+      log.answer(1, 5);
+      expect(await bearer).toBeNull();
+    });
+
+    test("stays in force while the log is silent", async () => {
+      const token = { logId: "a", seq: 9 };
+      const bearer = lease.renew(behind, token);
+      log.reads[0]!.reject(new Error("gone"));
+      expect(await bearer).toEqual(token);
+    });
+  });
+});
