@@ -26,6 +26,5 @@ export interface Engine {
   restartIsolate(): Promise<void>;
   /** Only an engine whose log can be taken away. */
   setLogReachable?(reachable: boolean): void;
-  logReads(): Promise<number>;
   stop(): Promise<void>;
 }

@@ -33,7 +33,12 @@ export function startMemoryEngine(
       tokens,
       reporter: new Counters(origin.url, () => undefined),
     });
-  let isolate = start();
+  const isolates = new Map<string, RunningIsolate>();
+  const isolateOf = (name: string) => {
+    const isolate = isolates.get(name) ?? start();
+    isolates.set(name, isolate);
+    return isolate;
+  };
   const work: Promise<unknown>[] = [];
   return {
     name: "memory",
@@ -42,6 +47,7 @@ export function startMemoryEngine(
     },
     send: async (request) => {
       const behind = { run: (promise: Promise<unknown>) => void work.push(promise) };
+      const isolate = isolateOf(request.isolate ?? "a");
       const response = await isolate.fetch({ request: toRequest(request), behind, clientAddress: "192.0.2.7" });
       return readAnswer(response);
     },
@@ -53,12 +59,11 @@ export function startMemoryEngine(
     originDown: async () => origin.goDown(),
     originUp: async () => origin.comeUp(),
     restartIsolate: async () => {
-      isolate = start();
+      isolates.clear();
     },
     setLogReachable: (reachable) => {
       log.isReachable = reachable;
     },
-    logReads: async () => log.reads,
     stop: async () => {
       await scheduler.settle(Promise.all(work)); // What runs behind an answer must end, and must not fail.
     },

@@ -62,6 +62,7 @@ class RuntimeEngine implements Engine {
   }
 
   send(request: ClientRequest): Promise<ClientAnswer> {
+    if (request.isolate !== undefined) throw new Error("one worker of the runtime is one isolate");
     return exchange(this.#edge.url, this.#agent, request);
   }
 
@@ -95,12 +96,6 @@ class RuntimeEngine implements Engine {
 
   restartIsolate(): Promise<void> {
     return this.#drive.restart();
-  }
-
-  async logReads(): Promise<number> {
-    const fields = { authorization: `Bearer ${TOKEN}` };
-    const answer = await this.send({ path: "/_tidemark/stats", fields });
-    return (JSON.parse(answer.body) as { log: { reads: number } }).log.reads;
   }
 
   async stop(): Promise<void> {

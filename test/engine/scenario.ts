@@ -27,6 +27,8 @@ export interface ClientRequest {
   /** `$token` in a value stands for the token of the last receipt. */
   readonly fields?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Which isolate of the PoP takes it; they share the PoP's tier and the log. Default `a`; others in memory only. */
+  readonly isolate?: string;
 }
 
 /** What a client must see. What is not named is not looked at. */
@@ -66,8 +68,10 @@ export type Step =
   /** The isolate dies and a new one takes over: its memory is gone, the PoP's shared tier and the log are not. */
   | { readonly restart: "isolate" }
   | { readonly log: "down" | "up" }
-  /** How often the isolates have read the log, at most, up to here. */
-  | { readonly logReadsAtMost: number };
+  /** How often the isolate has read the log, at most, up to here. */
+  | { readonly logReadsAtMost: number }
+  /** Counters of `GET stats`, by their path. */
+  | { readonly stats: Readonly<Record<string, number>> };
 
 /** The token of every engine's control plane. */
 export const TOKEN = "scenario-token-with-32-characters!".replace("!", "0");

@@ -3,6 +3,88 @@ import type { Scenario } from "../engine/scenario.ts";
 const v1 = { fields: { "cache-control": "max-age=3600", "cache-tag": "song:42, songs" }, body: "v1" };
 const v2 = { ...v1, body: "v2" };
 
+/** What another isolate of the PoP does, which has not made the purge itself. */
+const inTwoIsolates: readonly Scenario[] = [
+  {
+    name: "an isolate that does not know of a purge serves the old page until its lease is over, and never after",
+    source: "DESIGN §4, lease; R6",
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      { purge: { urls: ["/a"] } },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+      { advanceMs: 699 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+      { advanceMs: 301 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    name: "an isolate renews its view late in the lease, and knows of a purge before the lease is over",
+    source: "R22",
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { body: "v1" } },
+      { purge: { urls: ["/a"] } },
+      { advanceMs: 881 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+      { advanceMs: 1 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    name: "who carries the receipt's token sees the new page at once, also from an isolate that has not heard of the purge",
+    source: "R9; read your purge",
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { body: "v1" } },
+      { purge: { urls: ["/a"] } },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+      {
+        send: { path: "/a", isolate: "b", fields: { "tidemark-after": "$token" } },
+        expect: { xCache: "MISS", body: "v2" },
+      },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v2" } },
+    ],
+  },
+  {
+    name: "while the log is silent, a token is answered only by what was fetched after it arrived",
+    source: "R9, story 6",
+    origin: { "/a": [v1, v2, { ...v1, body: "v3" }] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { body: "v1" } },
+      { purge: { urls: ["/a"] } },
+      { log: "down" },
+      { send: { path: "/a", isolate: "b", fields: { "tidemark-after": "$token" } }, expect: { body: "v2" } },
+      { send: { path: "/a", isolate: "b", fields: { "tidemark-after": "$token" } }, expect: { body: "v3" } },
+    ],
+  },
+  {
+    name: "a fill that an isolate began before a purge, and lands in the shared tier after it, is refused by the others",
+    source: "R1, R4",
+    origin: { "/a": [{ ...v1, hold: "slow" }, v2] },
+    steps: [
+      { begin: "early", send: { path: "/a", isolate: "b" } },
+      { originSees: "/a", count: 1 },
+      { purge: { urls: ["/a"] } },
+      { release: "slow" },
+      { finish: "early", expect: { body: "v1" } },
+      { send: { path: "/a", isolate: "c" }, expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    name: "what one isolate filled, another finds",
+    source: "DESIGN §3, tiers",
+    origin: { "/a": [v1] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS" } },
+      { advanceMs: 1 },
+      { send: { path: "/a", isolate: "c" }, expect: { xCache: "HIT", body: "v1" } },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+];
+
 /** Purges, and the races that they must not lose. Rules R1 to R23 stand in docs/protocol.md. */
 export const purges: readonly Scenario[] = [
   {
@@ -369,4 +451,29 @@ export const purges: readonly Scenario[] = [
       { purge: { everything: true } },
     ],
   },
+  {
+    name: "an answer that its own purge has already overtaken is not kept",
+    source: "R23",
+    origin: { "/a": [{ ...v1, hold: "slow" }] },
+    steps: [
+      { begin: "early", send: { path: "/a" } },
+      { originSees: "/a", count: 1 },
+      { purge: { tags: ["songs"] } },
+      { release: "slow" },
+      { finish: "early", expect: { body: "v1" } },
+      { stats: { "store.discarded.purged": 1, "store.stored": 0 } },
+    ],
+  },
+  {
+    name: "a refresh by an isolate that has just started is kept",
+    source: "R1",
+    origin: { "/a": [v1] },
+    steps: [
+      { get: "/a", fields: { "tidemark-refresh": "scenario-token-with-32-characters0" }, expect: { xCache: "BYPASS" } },
+      { get: "/a", expect: { xCache: "HIT" } },
+    ],
+  },
+  ...inTwoIsolates.map((scenario): Scenario => {
+    return { ...scenario, only: { engine: "memory", because: "one worker of the runtime is one isolate" } };
+  }),
 ];
