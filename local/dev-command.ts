@@ -107,7 +107,10 @@ Ask twice, then purge and ask again:
 /** Resolves at Ctrl-C. A second one ends the process at once. */
 function interrupted(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      process.removeAllListeners(signal); // Miniflare's own would end the process before the rest has stopped.
+      process.once(signal, () => resolve());
+    }
   });
 }
 

@@ -111,7 +111,14 @@ export function exchange(edge: URL, agent: Agent, request: ClientRequest): Promi
   const { method = "GET", path, host = HOST, fields = {}, body } = request;
   const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
   const outgoing = httpRequest(
-    { host: edge.hostname, port: edge.port, agent, method, path, headers: { host, ...length, ...fields } },
+    {
+      host: edge.hostname.replace(/^\[|\]$/g, ""),
+      port: edge.port,
+      agent,
+      method,
+      path,
+      headers: { host, ...length, ...fields },
+    },
     (incoming) => void readAnswer(incoming).then(resolve, reject),
   );
   outgoing.on("error", reject);
