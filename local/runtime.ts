@@ -13,6 +13,8 @@ export interface EdgeRuntime {
 export interface EdgeWorker {
   readonly script: string;
   readonly variables: Readonly<Record<string, unknown>>;
+  /** False for a worker that is no edge and has no class `PurgeLog`. Default true. */
+  readonly purgeLog?: boolean;
 }
 
 export interface EdgeRuntimeOptions {
@@ -30,14 +32,14 @@ const COMPATIBILITY_DATE = "2026-07-30";
 /** Starts an edge. Its socket is the runtime's own: Miniflare's entry worker would cost three quarters of the speed. */
 export async function startEdgeRuntime(worker: EdgeWorker, options: EdgeRuntimeOptions): Promise<EdgeRuntime> {
   const hosts = options.hosts ?? (options.port === 0 ? ["127.0.0.1"] : ["127.0.0.1", "::1"]);
-  const settings = ({ script, variables }: EdgeWorker): MiniflareOptions => ({
+  const settings = ({ script, variables, purgeLog = true }: EdgeWorker): MiniflareOptions => ({
     name: "edge",
     modules: true,
     script,
     compatibilityDate: COMPATIBILITY_DATE,
     cf: false,
     bindings: variables as Record<string, never>,
-    durableObjects: { PURGE_LOG: { className: "PurgeLog", useSQLite: true } },
+    durableObjects: purgeLog ? { PURGE_LOG: { className: "PurgeLog", useSQLite: true } } : {},
     unsafeDirectSockets: hosts.map((host) => ({ host, port: options.port })),
     log: new Log(LogLevel.ERROR),
     handleRuntimeStdio: (stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream) => {

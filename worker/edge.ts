@@ -34,10 +34,11 @@ export function createEdge(siteInput: SiteInput, options: EdgeOptions = {}): Exp
   compileSite(siteInput, {});
   let isolate: RunningIsolate | undefined;
   return {
-    async fetch(request, env, context) {
+    fetch(request, env, context) {
       isolate ??= startOnWorkers(siteInput, env, options.clock ?? systemClock);
       return isolate.fetch({
         request,
+        url: request.url,
         behind: { run: (work) => context.waitUntil(work) },
         clientAddress: request.cf ? request.headers.get("cf-connecting-ip") : (env.TIDEMARK_CLIENT_ADDRESS ?? null),
       });

@@ -34,7 +34,7 @@ const MOST_VIEW_KEYS = 50_000;
 /** One running isolate of the edge. */
 export interface RunningIsolate {
   /** Answers a request, whatever happens (promise 6). */
-  fetch(arrival: Arrival): Promise<Response>;
+  fetch(arrival: Arrival): Response | Promise<Response>;
 }
 
 /** Wires one isolate: the corridor, the control plane, and the last catch around both. */
@@ -65,21 +65,28 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   });
   const control = controlApp({ rules: site, tokens: platform.tokens, log, reporter, stats });
 
+  const rescue = (arrival: Arrival, cause: unknown) => {
+    reporter.report({ kind: "failed", cause });
+    return answerAnyhow(arrival, isolate);
+  };
+
   return {
-    async fetch(arrival) {
-      const { request } = arrival;
+    fetch(arrival) {
+      const { request, url } = arrival;
       if (!site.namesHosts) return edgeAnswer(503, "no-hosts", NO_HOSTS);
-      if (request.url.length > site.limits.urlBytes) {
+      if (url.length > site.limits.urlBytes) {
         return edgeAnswer(414, "url-too-long", `This URL is longer than ${site.limits.urlBytes} bytes.`);
       }
       try {
-        if (request.method === "PURGE" || isControl(request.url)) {
-          return await control.fetch(request, { refresh: (inner) => handle({ ...arrival, request: inner }, isolate) });
-        }
-        return await handle(arrival, isolate);
+        const answer =
+          request.method === "PURGE" || isControl(url)
+            ? control.fetch(request, {
+                refresh: async (inner) => handle({ ...arrival, request: inner, url: inner.url }, isolate),
+              })
+            : handle(arrival, isolate);
+        return answer instanceof Promise ? answer.catch((cause: unknown) => rescue(arrival, cause)) : answer;
       } catch (cause) {
-        reporter.report({ kind: "failed", cause });
-        return answerAnyhow(arrival, isolate);
+        return rescue(arrival, cause);
       }
     },
   };
@@ -91,8 +98,8 @@ const NO_HOSTS =
 /** A bug of ours must not take the site down. What cannot be sent to the origin once more gets 502. */
 async function answerAnyhow(arrival: Arrival, isolate: Isolate): Promise<Response> {
   const failed = () => edgeAnswer(502, "failed", "502: the edge failed on this request.");
-  const { request } = arrival;
-  if (request.bodyUsed || request.method === "PURGE" || isControl(request.url)) return failed();
+  const { request, url } = arrival;
+  if (request.bodyUsed || request.method === "PURGE" || isControl(url)) return failed();
   return handleWithoutCache(arrival, isolate).catch(failed);
 }
 

@@ -103,7 +103,7 @@ describe("the Cache API", () => {
 
   beforeAll(async () => {
     const script = await bundleWorker("test/contract/shared-tier.worker.ts");
-    runtime = await startEdgeRuntime({ script, variables: {} }, { port: 0 });
+    runtime = await startEdgeRuntime({ script, variables: {}, purgeLog: false }, { port: 0 });
   });
 
   afterAll(() => runtime.stop());

@@ -29,5 +29,3 @@ export default {
     return Response.json({ head: stored.head, hex });
   },
 } satisfies ExportedHandler;
-
-export class PurgeLog {}

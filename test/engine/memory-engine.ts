@@ -48,7 +48,9 @@ export function startMemoryEngine(
     send: async (request) => {
       const behind = { run: (promise: Promise<unknown>) => void work.push(promise) };
       const isolate = isolateOf(request.isolate ?? "a");
-      const response = await isolate.fetch({ request: toRequest(request), behind, clientAddress: "192.0.2.7" });
+      const incoming = toRequest(request);
+      const arrival = { request: incoming, url: incoming.url, behind, clientAddress: "192.0.2.7" };
+      const response = await isolate.fetch(arrival);
       return readAnswer(response);
     },
     settle: (promise) => scheduler.settle(promise),

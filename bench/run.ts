@@ -1,0 +1,14 @@
+import { Command } from "commander";
+import { BenchFailure } from "./bench-failure.ts";
+import { hit } from "./hit.ts";
+
+const bench = new Command("bench").description("Measures the edge. Each bench prints a table and writes JSON.");
+bench.addCommand(hit);
+
+try {
+  await bench.parseAsync();
+} catch (failure) {
+  if (!(failure instanceof BenchFailure)) throw failure;
+  console.error(`FAILED: ${failure.message}`);
+  process.exitCode = 1;
+}
