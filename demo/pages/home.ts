@@ -44,7 +44,7 @@ ${postList(items)}
 
 function direct(): Html {
   return html`<p class="note"><strong>You are talking to the origin itself.</strong> No edge passed this request on, so every view is made anew.
-Start the edge with <code>npx tidemark dev</code> and open the address that it prints.</p>`;
+Start the edge with <code>npm run dev</code> and open the address that it prints.</p>`;
 }
 
 function steps(site: Site, publicUrl: string, slug: string): Html[] {
@@ -63,11 +63,11 @@ function steps(site: Site, publicUrl: string, slug: string): Html[] {
     ),
     step(
       "Stop the origin",
-      html`<p>Press <kbd>Ctrl</kbd> <kbd>C</kbd> in the terminal where the origin runs, and ask once more.</p>
+      html`<p>Type <kbd>o</kbd> and <kbd>Enter</kbd> in the terminal of <code>npm run dev</code>: the origin stops, the edge goes on. Ask once more.</p>
 ${ask}
 <p>Still <samp>HIT</samp>. A page that nobody has asked for yet is not there now, and says so:</p>
 ${command(`curl -sD- -o /dev/null '${publicUrl}/plog/?page=41'`)}
-<p>Then start the origin again: <code>npx node demo/main.ts</code>.</p>`,
+<p>Type <kbd>o</kbd> and <kbd>Enter</kbd> again: the origin is back.</p>`,
     ),
     step(
       "Edit",
@@ -93,8 +93,7 @@ ${command(`curl ${publicUrl}/_tidemark/purge \\
       "Look",
       html`${ask}
 <p><samp>MISS</samp> with a new render number, then <samp>HIT</samp> again. The <a href="/plog/">list</a>, the <a href="/plog/feed.xml">feed</a> and this page
-show the new title too: whatever shows a post carries its tag. All other posts are still the old copies.
-What the edge did, and for whom, is on <a href="/_tidemark/">its own page</a>.</p>`,
+show the new title too: whatever shows a post carries its tag. All other posts are still the old copies.</p>`,
     ),
   ];
 }
@@ -117,10 +116,9 @@ ${command(`curl -sD- -G ${publicUrl}/api/search/autocomplete --data-urlencode 'q
 <dd>As a page, and as JSON: <a href="/api/search?q=harbour">/api/search?q=harbour</a>, <a href="/api/song/42">/api/song/42</a>.</dd>
 <dt><a href="/images/cover-32k.jpg">32 KB</a> and <a href="/images/cover-100k.jpg">100 KB</a> of picture</dt>
 <dd>Exactly so many bytes, and <samp>immutable</samp>: for measuring.</dd>
-<dt>Why is this not kept?</dt>
-<dd>The edge explains itself:
-${command(`curl -G ${publicUrl}/_tidemark/explain -H "Authorization: Bearer $TIDEMARK_TOKEN" \\
-  --data-urlencode url=${publicUrl}/admin/`)}</dd>
+<dt>What has the edge done so far?</dt>
+<dd>Its counters, with the token that <code>npm run dev</code> printed:
+${command(`curl ${publicUrl}/_tidemark/stats -H "Authorization: Bearer $TIDEMARK_TOKEN"`)}</dd>
 </dl>`;
 }
 

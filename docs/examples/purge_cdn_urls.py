@@ -1,0 +1,25 @@
+"""Purges pages of a site behind Tidemark and fetches them again. Python's standard library alone.
+
+TIDEMARK_ENDPOINT is the site's origin, like https://www.example.com; TIDEMARK_TOKEN a token with the scope "purge".
+"""
+
+import json
+import os
+import sys
+from urllib.request import Request, urlopen
+
+
+def purge_cdn_urls(urls):
+    """Paths like /about or whole URLs; at most 50 are refreshed in one call, so more go out in several."""
+    endpoint = os.environ["TIDEMARK_ENDPOINT"].rstrip("/") + "/_tidemark/purge"
+    fields = {"Authorization": "Bearer " + os.environ["TIDEMARK_TOKEN"], "Content-Type": "application/json"}
+    urls = list(urls)
+    for start in range(0, len(urls), 50):
+        purge = json.dumps({"urls": urls[start : start + 50], "refresh": True})
+        with urlopen(Request(endpoint, purge.encode(), fields), timeout=60) as answer:
+            for page in json.load(answer)["refreshed"]:
+                print(page.get("xCache") or page["error"], page["status"], page["url"])
+
+
+if __name__ == "__main__":
+    purge_cdn_urls(sys.argv[1:])

@@ -1,0 +1,93 @@
+import { execFile, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundleWorker } from "../../local/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
+import { ScriptedOrigin } from "../../local/scripted-origin.ts";
+import { BEGINNING, TOKEN } from "../engine/scenario.ts";
+
+const EXAMPLE = fileURLToPath(new URL("../../docs/examples/purge_cdn_urls.py", import.meta.url));
+const PAGE = fileURLToPath(new URL("../../docs/purge-from.md", import.meta.url));
+const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../local/virtual-time.worker.ts", import.meta.url));
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+const NOT_RUN = "the Python example is SKIPPED, because this machine has no python3";
+if (!hasPython) process.stdout.write(`${NOT_RUN}\n`);
+
+test("the page shows the example as it runs", () => {
+  const shown = /<!-- example: purge_cdn_urls\.py -->\n```python\n(.*?)```/s.exec(readFileSync(PAGE, "utf8"))?.[1];
+  expect(shown).toMatch(/^def purge_cdn_urls\(urls\):\n/);
+  expect(readFileSync(EXAMPLE, "utf8")).toContain(shown);
+});
+
+describe.skipIf(!hasPython)(hasPython ? "the Python example" : NOT_RUN, () => {
+  const origin = new ScriptedOrigin(() => BEGINNING);
+  let edge: EdgeRuntime;
+  let endpoint: string;
+
+  beforeAll(async () => {
+    await origin.comeUp();
+    const variables = { SITE: { origin: origin.url }, TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN };
+    edge = await startEdgeRuntime({ script: await bundleWorker(VIRTUAL_TIME_WORKER), variables }, { port: 0 });
+    endpoint = edge.url.origin;
+    await fetch(`${endpoint}/_virtual-time?now=${BEGINNING}`);
+  });
+
+  afterAll(async () => {
+    await edge?.stop();
+    await origin.goDown();
+  });
+
+  /** A page that changes when it is fetched again. Each test has pages of its own. */
+  function publish(path: string): void {
+    const fields = { "cache-control": "max-age=3600" };
+    origin.reply(path, { fields, body: `old ${path}` }, { fields, body: `new ${path}` });
+  }
+
+  async function seen(path: string): Promise<string> {
+    const response = await fetch(endpoint + path);
+    return `${response.headers.get("x-cache")} ${await response.text()}`;
+  }
+
+  /** What the example prints, line by line. Rejects with what it writes to stderr if it fails. */
+  async function purgeFromPython(urls: readonly string[], environment: Record<string, string> = {}): Promise<string[]> {
+    const env = { ...process.env, TIDEMARK_ENDPOINT: endpoint, TIDEMARK_TOKEN: TOKEN, no_proxy: "*", ...environment };
+    const { stdout } = await promisify(execFile)("python3", [EXAMPLE, ...urls], { env });
+    return stdout.trimEnd().split("\n");
+  }
+
+  test("purges, fetches anew, and prints each page's x-cache, also of a relative URL", async () => {
+    publish("/about");
+    publish("/plog/");
+    expect([await seen("/about"), await seen("/plog/")]).toEqual(["MISS old /about", "MISS old /plog/"]);
+    expect(await purgeFromPython(["/about", `${endpoint}/plog/`])).toEqual([
+      `BYPASS 200 ${endpoint}/about`,
+      `BYPASS 200 ${endpoint}/plog/`,
+    ]);
+    expect([origin.countOf("/about"), origin.countOf("/plog/")]).toEqual([2, 2]);
+    expect([await seen("/about"), await seen("/plog/")]).toEqual(["HIT new /about", "HIT new /plog/"]);
+    expect([origin.countOf("/about"), origin.countOf("/plog/")]).toEqual([2, 2]);
+  });
+
+  test("sends more than fifty URLs in several calls", async () => {
+    const paths = Array.from({ length: 51 }, (_, index) => `/many/${index}`);
+    for (const path of paths) origin.reply(path, { body: path });
+    expect(await purgeFromPython(paths)).toEqual(paths.map((path) => `BYPASS 200 ${endpoint}${path}`));
+    expect(paths.filter((path) => origin.countOf(path) !== 1)).toEqual([]);
+  });
+
+  test("says so when the origin is down, and the purge stands", async () => {
+    publish("/news");
+    expect(await seen("/news")).toBe("MISS old /news");
+    await origin.goDown();
+    expect(await purgeFromPython(["/news"])).toEqual([`the origin did not answer 502 ${endpoint}/news`]);
+    await origin.comeUp();
+    expect(await seen("/news")).toBe("MISS new /news");
+  });
+
+  test("fails loudly with a wrong token", async () => {
+    await expect(purgeFromPython(["/about"], { TIDEMARK_TOKEN: "guess" })).rejects.toThrow("HTTP Error 401");
+  });
+});

@@ -1,0 +1,171 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, type Plugin } from "esbuild";
+import { describe, expect, test } from "vitest";
+import * as sdk from "../../sdk/index.ts";
+import * as sdkTesting from "../../sdk/testing.ts";
+import { compileSite, type SiteInput } from "../../worker/site.ts";
+import { scenarios } from "../scenarios/index.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+interface Page {
+  /** From the project's root. */
+  readonly path: string;
+  readonly text: string;
+  /** The blocks of code, each with its language. */
+  readonly blocks: readonly { readonly language: string; readonly code: string }[];
+  /** The anchors of its headings, as GitHub makes them. */
+  readonly anchors: readonly string[];
+}
+
+const pages: readonly Page[] = ["README.md", "CONTRIBUTING.md", ...markdownBelow("docs")].map(readPage);
+const pageAt = new Map(pages.map((page) => [page.path, page]));
+
+describe("the README", () => {
+  const readme = pageAt.get("README.md")!;
+
+  test("fits on a screen", () => {
+    expect(readme.text.trimEnd().split("\n").length).toBeLessThanOrEqual(90);
+  });
+
+  test("names only commands that exist, and so does every other page", () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: object };
+    const named = pages.flatMap(({ text }) => [...text.matchAll(/\bnpm (?:run ([\w:-]+)|(test))\b/g)]);
+    const names = new Set(named.map(([, script, other]) => script ?? other!));
+    expect([...names]).toEqual(expect.arrayContaining(["dev", "test", "check", "bench"]));
+    expect([...names].filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+  });
+
+  test("shows a site of at most 18 lines", () => {
+    const [site] = readme.blocks.filter(isSite);
+    expect(site?.code.trimEnd().split("\n").length).toBeLessThanOrEqual(18);
+  });
+});
+
+describe("code in the pages", () => {
+  const sites = pages.flatMap(({ path, blocks }) => blocks.filter(isSite).map(({ code }) => ({ path, code })));
+
+  test("there are sites in the README and in a page of docs", () => {
+    expect(sites.map(({ path }) => path)).toEqual(expect.arrayContaining(["README.md", "docs/deploy.md"]));
+  });
+
+  test.each(sites)("the site in $path is valid", async ({ code }) => {
+    expect(compileSite(await evaluateSite(code), {}).originUrl).toBe("https://origin.example.com");
+  });
+
+  test("a site with an unknown key would be found", async () => {
+    const code = `import { defineSite } from "tidemark/worker";
+      export default defineSite({ origin: "https://a.example", rutes: [] });`;
+    await expect(evaluateSite(code).then((site) => compileSite(site, {}))).rejects.toThrow("did you mean routes");
+  });
+
+  test("what is imported from the package is exported by it", () => {
+    const entries: Record<string, object> = { tidemark: sdk, "tidemark/testing": sdkTesting };
+    const imported = pages.flatMap(({ path, blocks }) =>
+      blocks
+        .flatMap(({ code }) => [...code.matchAll(/^import \{([^}]+)\} from "(tidemark(?:\/testing)?)";/gm)])
+        .flatMap(([, names, entry]) => names!.split(",").map((name) => ({ path, entry: entry!, name: name.trim() }))),
+    );
+    expect(imported.length).toBeGreaterThan(4);
+    expect(imported.filter(({ entry, name }) => !(name in entries[entry]!))).toEqual([]);
+  });
+});
+
+describe("the pages' references", () => {
+  const names = new Set(scenarios.map(({ name }) => name));
+  const cited = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/“([^”]*)”/g)].map(([, name]) => ({ path, name: name!.replace(/\s+/g, " ") })),
+  );
+
+  test("a name in “…” is a scenario's", () => {
+    const places = new Set(cited.filter(({ name }) => name !== "…").map(({ path }) => path));
+    expect([...places]).toEqual(expect.arrayContaining(["docs/conformance.md", "docs/protocol.md"]));
+    expect(cited.length).toBeGreaterThan(60);
+    expect(cited.filter(({ name }) => name !== "…" && !names.has(name))).toEqual([]);
+  });
+
+  test("links lead to files and headings that exist", () => {
+    const links = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => ({ path, link: link! })),
+    );
+    expect(links.length).toBeGreaterThan(20);
+    expect(links.filter(({ path, link }) => !leadsSomewhere(path, link))).toEqual([]);
+    expect(leadsSomewhere("README.md", "docs/nowhere.md")).toBe(false);
+    expect(leadsSomewhere("docs/design.md", "protocol.md#r99")).toBe(false);
+  });
+
+  test("where a scenario's source names a page, page and heading exist", () => {
+    const sources = scenarios.flatMap(({ source }) => source.match(/docs\/[\w/-]+\.md(?:#[\w-]+)?/g) ?? []);
+    expect(sources.filter((source) => !leadsSomewhere("README.md", source))).toEqual([]);
+  });
+
+  test("files that the pages name in code exist", () => {
+    const rooms = /`((?:worker|wire|sdk|local|demo|bench|test|docs)\/[\w./-]+\.(?:ts|py|md|toml))`/g;
+    const files = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(rooms)].map(([, file]) => ({ path, file: file! })),
+    );
+    expect(files.length).toBeGreaterThan(20);
+    expect(files.filter(({ file }) => !existsSync(join(ROOT, file)))).toEqual([]);
+  });
+});
+
+function markdownBelow(folder: string): string[] {
+  const entries = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith(".md"));
+  return files.map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
+}
+
+function readPage(path: string): Page {
+  const text = readFileSync(join(ROOT, path), "utf8");
+  const blocks = [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language, code]) => ({
+    language: language!,
+    code: code!,
+  }));
+  const prose = text.replace(/^```.*?^```$/gms, "");
+  const anchors = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading!));
+  return { path, text, blocks, anchors };
+}
+
+function anchorOf(heading: string): string {
+  const words = heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "");
+  return words.replaceAll(" ", "-");
+}
+
+/** Whether a link of a page leads to a file and a heading of this project, or away from it. */
+function leadsSomewhere(from: string, link: string): boolean {
+  if (/^https?:/.test(link)) return true;
+  const [file, anchor] = link.split("#") as [string, string?];
+  const path = file === "" ? from : join(dirname(from), file);
+  if (!existsSync(join(ROOT, path))) return false;
+  return anchor === undefined || (pageAt.get(path)?.anchors.includes(anchor) ?? false);
+}
+
+function isSite({ language, code }: { language: string; code: string }): boolean {
+  return language === "ts" && code.includes("export default defineSite(");
+}
+
+/** What a site's file gives to `defineSite`, with types stripped and nothing checked. */
+async function evaluateSite(code: string): Promise<SiteInput> {
+  const unchecked: Plugin = {
+    name: "unchecked",
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^tidemark\/worker$/ }, ({ path }) => ({ path, namespace: "unchecked" }));
+      onLoad({ filter: /.*/, namespace: "unchecked" }, () => ({
+        contents: "export const defineSite = (site) => site",
+      }));
+    },
+  };
+  const { outputFiles } = await build({
+    stdin: { contents: code, loader: "ts", resolveDir: ROOT },
+    bundle: true,
+    write: false,
+    format: "esm",
+    platform: "neutral",
+    plugins: [unchecked],
+  });
+  const script = Buffer.from(outputFiles[0]!.text).toString("base64");
+  const module = (await import(`data:text/javascript;base64,${script}`)) as { default: SiteInput };
+  return module.default;
+}
