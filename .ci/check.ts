@@ -15,7 +15,9 @@ const STEPS: readonly (readonly [name: string, command: string, ...args: string[
 ];
 
 if (Number(process.versions.node.split(".")[0]) < LEAST_NODE) {
-  console.error(`This is Node ${process.versions.node}. Run the gate as "npm run check": it brings Node ${LEAST_NODE}.`);
+  console.error(
+    `This is Node ${process.versions.node}. Run the gate as "npm run check": it brings Node ${LEAST_NODE}.`,
+  );
   process.exit(1);
 }
 
@@ -24,7 +26,9 @@ for (const [name, command, ...args] of STEPS) {
   console.log(styleText("bold", `\n▶ ${name}`));
   const { status, error } = spawnSync(command, args, { stdio: "inherit" });
   if (status !== 0) {
-    console.error(styleText("red", `✗ ${name} failed: ${[command, ...args].join(" ")}${error ? ` (${error.message})` : ""}`));
+    console.error(
+      styleText("red", `✗ ${name} failed: ${[command, ...args].join(" ")}${error ? ` (${error.message})` : ""}`),
+    );
     process.exit(1);
   }
   console.log(styleText("green", `✓ ${name}, ${((performance.now() - startedAt) / 1000).toFixed(1)} s`));

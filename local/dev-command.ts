@@ -3,6 +3,7 @@ import { styleText } from "node:util";
 import { Command, InvalidArgumentError } from "commander";
 import { ConfigFileError, loadSite } from "./config-file.ts";
 import { type DevEdge, startDevEdge } from "./dev-edge.ts";
+import { EXIT } from "./exit-code.ts";
 
 interface DevFlags {
   readonly origin?: string;
@@ -44,7 +45,7 @@ export function devCommand(demo: DemoSite | null): Command {
       } catch (error) {
         if (!(error instanceof ConfigFileError) && !(error instanceof DevError)) throw error;
         process.stderr.write(`${styleText("red", "tidemark:")} ${error.message}\n`);
-        process.exitCode = 1;
+        process.exitCode = EXIT.usage;
       }
     });
 }
@@ -69,8 +70,9 @@ async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     throw new DevError(`port ${port} is taken. Stop what listens there, or choose another one with --port.`);
   }
+  const interruption = interrupted();
   print(welcome({ endpoint, origin, configFile, token, demo }));
-  await interrupted();
+  await interruption;
   print("\nStopping …");
   await edge.stop();
   await demo?.stop();
@@ -108,8 +110,10 @@ Ask twice, then purge and ask again:
 function interrupted(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      process.removeAllListeners(signal); // Miniflare's own would end the process before the rest has stopped.
+      // Miniflare's own listeners would end the process before the rest has stopped.
+      const others = process.listeners(signal);
       process.once(signal, () => resolve());
+      for (const other of others) process.off(signal, other);
     }
   });
 }

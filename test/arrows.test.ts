@@ -9,7 +9,7 @@ const ROOMS: readonly (readonly [room: string, path: RegExp])[] = [
   ["purges", /^worker\/purges\//],
   ["control", /^worker\/control\//],
   ["ports", /^worker\/ports\.ts$/],
-  ["site", /^worker\/(site|site-error|units)\.ts$/],
+  ["site", /^worker\/(site|site-error|site-input|units)\.ts$/],
   ["flow", /^worker\/(flow|flights|fill|answers)\.ts$/],
   ["wiring", /^worker\/(isolate|edge|package|index)\.ts$/],
   ["wire", /^wire\//],

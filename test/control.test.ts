@@ -12,6 +12,9 @@ import { HOST, TOKEN } from "./engine/scenario.ts";
 
 const READ_TOKEN = "a-token-that-may-only-read-00000000";
 
+/** A token may be of any visible characters. */
+const ODD_TOKEN = "p@ss!w0rd_with{odd}characters,0000";
+
 const agent = new Agent({ keepAlive: false });
 const origin = new ScriptedOrigin(() => 0);
 let edge: EdgeRuntime;
@@ -255,6 +258,33 @@ describe("the control plane answers", () => {
     ]);
     const page = await exchange(edge.url, agent, { path: "/one" });
     expect(page).toMatchObject({ body: "1", fields: { "x-cache": "HIT" } });
+  });
+
+  test("a refresh with the edge's own words where it had to answer itself", async () => {
+    const held = new ScriptedOrigin(() => 0);
+    await held.comeUp();
+    const variables = { SITE: { origin: held.url, hosts: [HOST] }, TIDEMARK_TOKEN: ODD_TOKEN };
+    const script = await bundleWorker("local/virtual-time.worker.ts");
+    const other = await startEdgeRuntime({ script, variables }, { port: 0 });
+    held.reply("/a", { body: "v1" });
+    const purgeFrom = async (host: string) => {
+      const fields = { authorization: `Bearer ${ODD_TOKEN}`, "content-type": "application/json" };
+      const request = {
+        method: "POST",
+        path: "/_tidemark/purge",
+        host,
+        fields,
+        body: '{"urls":["/a"],"refresh":true}',
+      };
+      return JSON.parse((await exchange(other.url, agent, request)).body).refreshed as unknown;
+    };
+    // The purge came to an address that is not the site's: the page is fetched as the site's.
+    expect(await purgeFrom("10.0.0.1:9999")).toEqual([{ url: `http://${HOST}/a`, status: 200, xCache: "BYPASS" }]);
+    await held.goDown();
+    expect(await purgeFrom(HOST)).toEqual([
+      { url: `http://${HOST}/a`, status: 502, error: expect.stringContaining("the origin cannot be reached") },
+    ]);
+    await other.stop();
   });
 
   test("health to anybody, stats to a token that may read", async () => {

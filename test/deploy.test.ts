@@ -83,6 +83,27 @@ describe("what wrangler would deploy", () => {
       expect(await ask("/about")).toMatchObject({ status: 503, body: expect.stringContaining("TIDEMARK_HOSTS") });
     });
 
+    test.each([
+      ["TIDEMARK_ORIGIN", "not a URL"],
+      ["TIDEMARK_PUBLIC_URL", "www.example.test"],
+    ])("with a %s that is not valid it says that its log tells why", async (name, value) => {
+      const lines: string[] = [];
+      const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, [name]: value };
+      const broken = await startEdgeRuntime({ script, variables }, { port: 0, onLine: (line) => lines.push(line) });
+      const answer = await exchange(broken.url, agent, { path: "/about" });
+      expect(answer).toMatchObject({ status: 503, fields: { "cache-status": "tidemark; detail=misconfigured" } });
+      await broken.stop();
+      expect(lines.join("\n")).toContain(value);
+    });
+
+    test("a TIDEMARK_TOKENS that cannot be read closes the control plane, and nothing else", async () => {
+      const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, TIDEMARK_TOKEN: TOKEN };
+      await edge.reload({ script, variables: { ...variables, TIDEMARK_TOKENS: "[{" } });
+      expect(await ask("/about")).toMatchObject({ status: 200 });
+      const answer = await ask("/about", { authorization: `Bearer ${TOKEN}` }, "PURGE");
+      expect(answer).toMatchObject({ status: 403, body: expect.stringContaining("TIDEMARK_TOKENS cannot be read") });
+    });
+
     test("without a token the control plane is closed, and says what is missing", async () => {
       await edge.reload({ script, variables: { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST } });
       for (const token of ["", "undefined", "null", TOKEN]) {

@@ -1,6 +1,8 @@
-import { describe, expect, test } from "vitest";
-import { compileSite, type SiteInput } from "../worker/site.ts";
+import { describe, expect, expectTypeOf, test } from "vitest";
+import type * as z from "zod";
+import { compileSite, type siteSchema } from "../worker/site.ts";
 import { SiteError } from "../worker/site-error.ts";
+import type { SiteInput } from "../worker/site-input.ts";
 
 const origin = "https://origin.example.test";
 
@@ -87,6 +89,13 @@ describe("a mistake in a site's rules is told with its place, its value and what
   test("all mistakes are told at once", () => {
     expect(problemsOf({ hots: ["a"], routes: [{ match: "x" }] })).toHaveLength(3);
   });
+});
+
+/** The schema's types say nothing of what may be changed; the written ones say that nothing is. */
+type DeepReadonly<T> = T extends object ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> } : T;
+
+test("the written SiteInput says what the schema checks", () => {
+  expectTypeOf<DeepReadonly<SiteInput>>().toEqualTypeOf<DeepReadonly<z.input<typeof siteSchema>>>();
 });
 
 describe("compileSite", () => {

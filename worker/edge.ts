@@ -1,3 +1,4 @@
+import { edgeAnswer } from "./answers.ts";
 import { ownersTokens, type TokenSettings } from "./control/tokens.ts";
 import { CacheApiTier } from "./edge/cache-api-tier.ts";
 import { Counters } from "./edge/counters.ts";
@@ -8,7 +9,9 @@ import { type RunningIsolate, startIsolate } from "./isolate.ts";
 import type { Clock } from "./ports.ts";
 import { LogStub } from "./purges/log-stub.ts";
 import type { PurgeLog } from "./purges/purge-log.ts";
-import { compileSite, type SiteInput, type SiteOverrides } from "./site.ts";
+import { compileSite, type SiteOverrides } from "./site.ts";
+import { SiteError } from "./site-error.ts";
+import type { SiteInput } from "./site-input.ts";
 
 /** The bindings and variables that the worker reads. */
 export interface EdgeEnv extends TokenSettings {
@@ -35,7 +38,7 @@ export function createEdge(siteInput: SiteInput, options: EdgeOptions = {}): Exp
   let isolate: RunningIsolate | undefined;
   return {
     fetch(request, env, context) {
-      isolate ??= startOnWorkers(siteInput, env, options.clock ?? systemClock);
+      isolate ??= startOrExplain(siteInput, env, options.clock ?? systemClock);
       return isolate.fetch({
         request,
         url: request.url,
@@ -46,9 +49,22 @@ export function createEdge(siteInput: SiteInput, options: EdgeOptions = {}): Exp
   };
 }
 
+/** Settings that are not valid must not end in the runtime's own error page: what is wrong goes to the owner's log. */
+function startOrExplain(siteInput: SiteInput, env: EdgeEnv, clock: Clock): RunningIsolate {
+  try {
+    return startOnWorkers(siteInput, env, clock);
+  } catch (error) {
+    if (!(error instanceof SiteError)) throw error;
+    console.error(`Tidemark cannot start: ${error.message}`);
+    const words = "The settings of this edge are not valid. Its log says which, and why.";
+    return { fetch: () => edgeAnswer(503, "misconfigured", words) };
+  }
+}
+
 /** The Workers runtime as a platform. */
 function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, clock: Clock): RunningIsolate {
   const site = compileSite(siteInput, overrides(env));
+  const tell = (line: string) => console.warn(line);
   return startIsolate(site, {
     clock,
     random: Math.random,
@@ -56,8 +72,8 @@ function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, clock: Clock): Runni
     origin: new OriginFetch(site.originUrl, site.limits.originTimeoutMs),
     log: new LogStub(env.PURGE_LOG),
     bodies: runtimeBodies,
-    tokens: ownersTokens(env),
-    reporter: new Counters(site.originUrl, (line) => console.warn(line)),
+    tokens: ownersTokens(env, tell),
+    reporter: new Counters(site.originUrl, tell),
   });
 }
 

@@ -1,65 +1,93 @@
 import type { Bodies } from "./ports.ts";
 
-/** A body on its way to the client, and what is read of it beside. */
+/** A body on its way to the client, and what is read of it beside. Neither promise rejects. */
 export interface Fill {
   /** What the client reads; `null` for an answer without a body. */
   readonly body: ReadableStream | null;
-  /** Ends when the origin's body ends. Never rejects. */
+  /** Ends when the body has been read whole, is cut off, or turns out not to be kept. */
   readonly read: Promise<ReadBody>;
+  /** Ends when the client has all of it, or is gone. */
+  readonly delivered: Promise<unknown>;
 }
 
 export type ReadBody =
   | { readonly kind: "whole"; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: "cut-off" | "too-large" | "over-budget" };
 
-/** The bytes that fills of this isolate hold together, and the most that they may. */
+/** After this long a share is taken for dead: the runtime may end a request without letting it give back anything. */
+const SHARE_LIVES_MS = 60_000;
+
+/** The bytes that fills of this isolate hold together, read and not yet delivered ones included, and the most of them. */
 export class FillBudget {
   readonly #mostBytes: number;
-  #heldBytes = 0;
+  readonly #shares = new Set<FillShare>();
 
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes;
   }
 
   get heldBytes(): number {
-    return this.#heldBytes;
+    let bytes = 0;
+    for (const share of this.#shares) bytes += share.heldBytes;
+    return bytes;
   }
 
+  /** Opens a fill's share of the budget. `now` is epoch milliseconds. */
+  open(now: number): FillShare {
+    for (const share of this.#shares) if (now - share.openedAt > SHARE_LIVES_MS) share.close();
+    const share = new FillShare(
+      now,
+      (bytes) => this.heldBytes + bytes <= this.#mostBytes,
+      () => this.#shares.delete(share),
+    );
+    this.#shares.add(share);
+    return share;
+  }
+}
+
+/** What one fill holds. */
+export class FillShare {
+  readonly openedAt: number;
+  readonly close: () => void;
+  readonly #fits: (bytes: number) => boolean;
+  heldBytes = 0;
+
+  constructor(openedAt: number, fits: (bytes: number) => boolean, close: () => void) {
+    this.openedAt = openedAt;
+    this.#fits = fits;
+    this.close = close;
+  }
+
+  /** Takes so many bytes, or none if they do not fit. */
   take(bytes: number): boolean {
-    if (this.#heldBytes + bytes > this.#mostBytes) return false;
-    this.#heldBytes += bytes;
+    if (!this.#fits(bytes)) return false;
+    this.heldBytes += bytes;
     return true;
-  }
-
-  giveBack(bytes: number): void {
-    this.#heldBytes -= bytes;
   }
 }
 
 /**
  * Reads a body for keeping while it streams to the client. The origin is read as fast as it sends, so that no slow
- * client holds the fill; what is not yet delivered is bounded by `mostBytes`. A body that outgrows the bound goes on
- * to the client alone, at the client's speed. A cut in the origin's body reaches the client as a cut.
+ * client holds the fill; what is not yet delivered is bounded by `mostBytes` and by the share. A body that outgrows
+ * either goes on to the client alone, at the client's speed. A cut in the origin's body reaches the client as a cut.
  */
 export function fillBeside(
   body: ReadableStream<Uint8Array> | null,
   lengthBytes: number | null,
   mostBytes: number,
-  budget: FillBudget,
+  share: FillShare,
   bodies: Bodies,
 ): Fill {
   if (body === null) {
-    const whole = lengthBytes === null || lengthBytes === 0;
-    return {
-      body: null,
-      read: Promise.resolve(whole ? { kind: "whole", bytes: new Uint8Array(0) } : { kind: "cut-off" }),
-    };
+    share.close();
+    const isWhole = lengthBytes === null || lengthBytes === 0;
+    const read: ReadBody = isWhole ? { kind: "whole", bytes: new Uint8Array(0) } : { kind: "cut-off" };
+    return { body: null, read: Promise.resolve(read), delivered: Promise.resolve() };
   }
   const pipe = bodies.pipe(lengthBytes);
-  return {
-    body: pipe.readable,
-    read: pump(body.getReader(), pipe.writable.getWriter(), lengthBytes, mostBytes, budget),
-  };
+  const { promise, resolve } = Promise.withResolvers<ReadBody>();
+  const pumped = pump(body.getReader(), pipe.writable.getWriter(), lengthBytes, mostBytes, share, resolve);
+  return { body: pipe.readable, read: promise, delivered: pumped.then(() => share.close()) };
 }
 
 async function pump(
@@ -67,51 +95,41 @@ async function pump(
   writer: WritableStreamDefaultWriter<Uint8Array>,
   lengthBytes: number | null,
   mostBytes: number,
-  budget: FillBudget,
-): Promise<ReadBody> {
+  share: FillShare,
+  tell: (read: ReadBody) => void,
+): Promise<void> {
   let chunks: Uint8Array[] = [];
-  let heldBytes = 0;
   let readBytes = 0;
-  let dropped: "too-large" | "over-budget" | undefined;
+  let isKept = true;
   let clientGone = false;
-  const write = (chunk: Uint8Array) =>
-    writer.write(chunk).catch(() => {
-      clientGone = true; // The client went away; the fill goes on without it.
-    });
-  const drop = (because: "too-large" | "over-budget") => {
-    dropped = because;
+  const drop = (kind: "too-large" | "over-budget") => {
+    isKept = false;
     chunks = [];
-    budget.giveBack(heldBytes);
-    heldBytes = 0;
+    tell({ kind });
   };
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
       readBytes += value.byteLength;
-      const written = write(value);
-      if (!dropped && readBytes > mostBytes) drop("too-large");
-      else if (!dropped && !budget.take(value.byteLength)) drop("over-budget");
-      else if (!dropped) {
+      const written = writer.write(value).catch(() => {
+        clientGone = true; // The fill goes on without the client.
+      });
+      if (isKept && readBytes > mostBytes) drop("too-large");
+      if (isKept && !share.take(value.byteLength)) drop("over-budget");
+      if (isKept) {
         chunks.push(value);
-        heldBytes += value.byteLength;
+        continue;
       }
-      if (dropped) {
-        await written;
-        if (clientGone) {
-          await reader.cancel();
-          return { kind: dropped };
-        }
-      }
+      await written;
+      if (clientGone) return void (await reader.cancel());
     }
     if (lengthBytes !== null && readBytes !== lengthBytes) throw new Error(`${readBytes} of ${lengthBytes} bytes came`);
-    void writer.close().catch(() => undefined); // The client went away after the last byte was read.
-    return dropped ? { kind: dropped } : { kind: "whole", bytes: join(chunks, heldBytes) };
+    if (isKept) tell({ kind: "whole", bytes: join(chunks, readBytes) });
+    await writer.close().catch(() => undefined); // The client went away after the last byte was read.
   } catch (cause) {
-    void writer.abort(cause).catch(() => undefined); // The client is gone as well.
-    return { kind: "cut-off" };
-  } finally {
-    budget.giveBack(heldBytes);
+    tell({ kind: "cut-off" });
+    await writer.abort(cause).catch(() => undefined); // The client is gone as well.
   }
 }
 

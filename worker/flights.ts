@@ -8,6 +8,7 @@ export type FlightOutcome =
 
 /** One origin fetch that others may wait for. */
 export interface Flight {
+  readonly key: string;
   /** Its place in the order of arrivals: a request that arrived earlier may take its answer unseen (R5). */
   readonly order: number;
   readonly outcome: Promise<FlightOutcome>;
@@ -39,13 +40,18 @@ export class Flights {
   /** Begins a flight. It ends, once, with the call of `land`. */
   takeOff(key: string): Flight & { land(outcome: FlightOutcome): void } {
     const { promise, resolve } = Promise.withResolvers<FlightOutcome>();
-    const flight: Flight = { order: this.arrive(), outcome: promise };
+    const flight: Flight = { key, order: this.arrive(), outcome: promise };
     this.#flights.set(key, flight);
     const land = (outcome: FlightOutcome) => {
-      if (this.#flights.get(key) === flight) this.#flights.delete(key);
+      this.abandon(flight);
       resolve(outcome);
     };
     return { ...flight, land };
+  }
+
+  /** Lets nobody wait for this flight any more: its leader may be dead. It may still land. */
+  abandon({ key, outcome }: Flight): void {
+    if (this.#flights.get(key)?.outcome === outcome) this.#flights.delete(key);
   }
 
   /** Remembers that answers for this key cannot be shared. */

@@ -2,6 +2,7 @@ import { collapsedAnswer, edgeAnswer, hitAnswer, markForwarded, mayHaveBody } fr
 import { type FillBudget, fillBeside, type ReadBody } from "./fill.ts";
 import type { Flight, FlightOutcome, Flights } from "./flights.ts";
 import type { Behind, Ports, ReceiptToken } from "./ports.ts";
+import { parseCacheControl } from "./rules/cache-control.ts";
 import type { ForwardReason, Outcome, XCache } from "./rules/cache-status.ts";
 import { toClientFields } from "./rules/client-response-fields.ts";
 import { currentAgeMs } from "./rules/current-age.ts";
@@ -167,6 +168,7 @@ async function fetchFromOrigin(passage: Passage, miss: Miss, after: ReceiptToken
   const { request, ask, ports, flights, site, target } = passage;
   const { identifying, partial } = storeRequest(ask, (name) => request.headers.get(name), site.ignoredCookies);
   if (ask.method !== "GET" || ask.authorized || partial) return forward(passage, miss);
+  if (parseCacheControl(request.headers.get("cache-control")).noStore) return fetchAndKeep(passage, miss, null);
 
   // Visitors with cookies may wait for an anonymous fetch, but nobody waits for one whose answer may be personal.
   const key = identifying ? `cookies ${target.key}` : target.key;
@@ -175,6 +177,10 @@ async function fetchFromOrigin(passage: Passage, miss: Miss, after: ReceiptToken
     const flight = flights.find(target.key) ?? flights.find(key);
     if (!flight) return fetchAndKeep(passage, miss, key);
     const landed = await waitFor(passage, flight);
+    if (landed === "waited-enough") {
+      flights.abandon(flight);
+      continue;
+    }
     if (landed.kind === "not-shared") return fetchAndKeep(passage, miss, null);
     if (await mayFollow(passage, flight, landed.stored.head, after)) return follow(passage, landed.stored, miss);
     // Refused: the next flight begins after this request arrived, and is shared by all who were refused.
@@ -182,9 +188,9 @@ async function fetchFromOrigin(passage: Passage, miss: Miss, after: ReceiptToken
 }
 
 /** A follower waits for the leader, but only against its own timer: the leader's request may die. */
-async function waitFor({ ports, site }: Passage, flight: Flight): Promise<FlightOutcome> {
+async function waitFor({ ports, site }: Passage, flight: Flight): Promise<FlightOutcome | "waited-enough"> {
   const wait = ports.clock.wait(site.limits.followMs);
-  const patience = wait.over.then((): FlightOutcome => ({ kind: "not-shared" }));
+  const patience = wait.over.then(() => "waited-enough" as const);
   const outcome = await Promise.race([flight.outcome, patience]);
   wait.cancel();
   return outcome;
@@ -244,6 +250,10 @@ async function fetchAndKeep(passage: Passage, miss: Miss, flightKey: string | nu
   const { ports, flights, behind } = passage;
   const flight = flightKey === null ? null : flights.takeOff(flightKey);
   const land = (outcome: FlightOutcome) => flight?.land(outcome);
+  /** Later requests for this key do not wait for each other: the answer itself cannot be shared (R19). */
+  const setFollowersFree = () => {
+    if (flightKey !== null) flights.rememberHitForMiss(flightKey, ports.clock.now());
+  };
   if (flight) behind.run(flight.outcome);
   try {
     const stamp = ports.purges.stamp(); // what was held before the fetch began (R1)
@@ -256,11 +266,11 @@ async function fetchAndKeep(passage: Passage, miss: Miss, flightKey: string | nu
     const { response } = asked;
     const verdict = keepable(passage, response, stamp, fetchedAt);
     if (verdict.kind === "pass") {
-      if (flightKey !== null && response.status < 500) flights.rememberHitForMiss(flightKey, ports.clock.now());
+      if (response.status < 500) setFollowersFree();
       land({ kind: "not-shared" });
       return stream(passage, response, miss, verdict.because);
     }
-    return keepBeside(passage, response, verdict.head, miss, land);
+    return keepBeside(passage, response, verdict.head, miss, land, setFollowersFree);
   } catch (bug) {
     land({ kind: "not-shared" }); // no follower waits for a leader that is no more
     throw bug;
@@ -274,16 +284,24 @@ function keepBeside(
   head: Omit<StoredHead, "bodyBytes">,
   miss: Miss,
   land: (outcome: FlightOutcome) => void,
+  setFollowersFree: () => void,
 ): Response {
   const { ports, site, fills, behind } = passage;
+  const hasBody = mayHaveBody(response.status);
+  const share = fills.open(ports.clock.now());
   const fill = fillBeside(
-    mayHaveBody(response.status) ? response.body : null,
-    mayHaveBody(response.status) ? contentLength(response) : null,
+    hasBody ? response.body : null,
+    hasBody ? contentLength(response) : null,
     site.limits.storeBytes,
-    fills,
+    share,
     ports.bodies,
   );
-  behind.run(fill.read.then((read) => keep(passage, head, read, land)));
+  const kept = fill.read.then((read) => {
+    if (read.kind === "too-large") setFollowersFree();
+    return keep(passage, head, read, land);
+  });
+  behind.run(kept);
+  behind.run(fill.delivered);
   const fields = clientFields(passage, response);
   markForwarded(fields, miss.xCache, forwarded(miss, { status: response.status, stored: true, collapsed: false }));
   ports.reporter.report({ kind: "answered", xCache: miss.xCache });
@@ -363,7 +381,7 @@ function keepable(passage: Passage, response: Response, stamp: Stamp | null, fet
 async function bypass(passage: Passage): Promise<Response> {
   const { ask, target } = passage;
   const reason = ask.method === "GET" || ask.method === "HEAD" ? "bypass" : "method";
-  const detail = target.mayStore ? undefined : "route-condition";
+  const detail = reason === "method" || target.mayStore ? undefined : "route-condition";
   return forward(passage, { xCache: "BYPASS", reason, detail });
 }
 
@@ -442,7 +460,9 @@ function clientFields({ ports, target }: Passage, response: Response): Headers {
   return fields;
 }
 
+/** The length that the origin announced; chunks outrank it. RFC 9112 §6.3. */
 function contentLength(response: Response): number | null {
+  if (response.headers.get("transfer-encoding") !== null) return null;
   const text = response.headers.get("content-length");
   return text !== null && /^[0-9]+$/.test(text) ? Number(text) : null;
 }

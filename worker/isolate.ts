@@ -41,7 +41,7 @@ export interface RunningIsolate {
 export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   const { clock, random, reporter } = platform;
   const view = new View(MOST_VIEW_KEYS);
-  const purges = new ViewLease(view, platform.log, site.purge.leaseMs, clock, random, reporter);
+  const purges = new ViewLease(view, platform.log, site.purge, clock, random, reporter);
   const log = new LogWithView(platform.log, view, purges, site.purge.skewMs, clock);
   const memory = new MemoryTier(site.limits.memoryBytes);
   const fills = new FillBudget(site.limits.fillBytes);
@@ -65,17 +65,24 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   });
   const control = controlApp({ rules: site, tokens: platform.tokens, log, reporter, stats });
 
-  const rescue = (arrival: Arrival, cause: unknown) => {
+  const answerOurselves = (status: number, detail: string, words: string) => {
+    reporter.report({ kind: "answered-by-edge", detail });
+    return edgeAnswer(status, detail, words);
+  };
+  /** A bug of ours must not take the site down. What cannot be sent to the origin once more gets 502. */
+  const rescue = async ({ request, ...rest }: Arrival, cause: unknown) => {
     reporter.report({ kind: "failed", cause });
-    return answerAnyhow(arrival, isolate);
+    const failed = () => answerOurselves(502, "failed", "502: the edge failed on this request.");
+    if (request.bodyUsed || request.method === "PURGE" || isControl(rest.url)) return failed();
+    return handleWithoutCache({ request, ...rest }, isolate).catch(failed);
   };
 
   return {
     fetch(arrival) {
       const { request, url } = arrival;
-      if (!site.namesHosts) return edgeAnswer(503, "no-hosts", NO_HOSTS);
+      if (!site.namesHosts) return answerOurselves(503, "no-hosts", NO_HOSTS);
       if (url.length > site.limits.urlBytes) {
-        return edgeAnswer(414, "url-too-long", `This URL is longer than ${site.limits.urlBytes} bytes.`);
+        return answerOurselves(414, "url-too-long", `This URL is longer than ${site.limits.urlBytes} bytes.`);
       }
       try {
         const answer =
@@ -94,14 +101,6 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
 
 const NO_HOSTS =
   "This edge does not know its public hosts yet. Name them in hosts in the site's config, or in TIDEMARK_HOSTS.";
-
-/** A bug of ours must not take the site down. What cannot be sent to the origin once more gets 502. */
-async function answerAnyhow(arrival: Arrival, isolate: Isolate): Promise<Response> {
-  const failed = () => edgeAnswer(502, "failed", "502: the edge failed on this request.");
-  const { request, url } = arrival;
-  if (request.bodyUsed || request.method === "PURGE" || isControl(url)) return failed();
-  return handleWithoutCache(arrival, isolate).catch(failed);
-}
 
 function isControl(url: string): boolean {
   return url.startsWith(CONTROL_PREFIX, url.indexOf("/", url.indexOf("//") + 2));

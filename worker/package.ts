@@ -1,5 +1,6 @@
 /** `tidemark/worker`: what an owner's own worker imports. */
 export { createEdge, type EdgeEnv, type EdgeOptions } from "./edge.ts";
 export { PurgeLog } from "./purges/purge-log.ts";
-export { defineSite, type SiteInput } from "./site.ts";
+export { defineSite } from "./site.ts";
 export { SiteError } from "./site-error.ts";
+export type { Duration, LimitsInput, RouteInput, SiteInput, Size } from "./site-input.ts";

@@ -12,7 +12,7 @@ export class SiteError extends Error {
   }
 }
 
-/** Words that the design promises and that this version does not have yet, so that nobody takes them for a typo. */
+/** Words of docs/design.md that this version does not have yet, so that nobody takes them for a typo. */
 const NOT_YET = new Set(["browserTtl", "bypass", "stale", "identify", "within", "softForMs", "soft"]);
 
 /** The issues of a failed check in words. */

@@ -5,6 +5,7 @@ import type { Route } from "./rules/route.ts";
 import { isTag } from "./rules/tags.ts";
 import type { TargetRules } from "./rules/target.ts";
 import { SiteError, siteErrors } from "./site-error.ts";
+import type { SiteInput } from "./site-input.ts";
 import { durationSeconds, sizeBytes } from "./units.ts";
 
 const names = z.array(z.string().min(1)).readonly();
@@ -44,10 +45,10 @@ const route = z.strictObject({
   /** The lifetime where the origin gives none: one, or one per status. */
   defaultTtl: z.union([durationSeconds, z.record(status, durationSeconds)]).optional(),
   /** Tags for every response of the route; `{name}` stands for a parameter of `match`. */
-  tags: z.array(z.string().min(1)).default([]),
+  tags: names.default([]),
 });
 
-/** Everything that an owner can say about a site, with the defaults. */
+/** Everything that an owner can say about a site, with the defaults; `SiteInput` says what each means. */
 export const siteSchema = z.strictObject({
   /** The origin's address: scheme, host and port, without a path. `TIDEMARK_ORIGIN` outranks it. */
   origin: z.string().refine(isOrigin, "is an address like https://origin.example.com, without a path"),
@@ -89,9 +90,6 @@ export const siteSchema = z.strictObject({
     })
     .prefault({}),
 });
-
-/** What `defineSite` takes. */
-export type SiteInput = z.input<typeof siteSchema>;
 
 /** A checked site, ready for use. */
 export interface Site extends TargetRules {

@@ -82,7 +82,9 @@ describe.skipIf(!hasPython)(hasPython ? "the Python example" : NOT_RUN, () => {
     publish("/news");
     expect(await seen("/news")).toBe("MISS old /news");
     await origin.goDown();
-    expect(await purgeFromPython(["/news"])).toEqual([`the origin did not answer 502 ${endpoint}/news`]);
+    expect(await purgeFromPython(["/news"])).toEqual([
+      `the origin cannot be reached, or hung up before it answered. 502 ${endpoint}/news`,
+    ]);
     await origin.comeUp();
     expect(await seen("/news")).toBe("MISS new /news");
   });

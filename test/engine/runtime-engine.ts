@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { bundleWorker } from "../../local/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
 import { ScriptedOrigin } from "../../local/scripted-origin.ts";
-import type { SiteInput } from "../../worker/site.ts";
+import type { SiteInput } from "../../worker/site-input.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
 import { BEGINNING, type ClientRequest, HOST, TOKEN } from "./scenario.ts";
 

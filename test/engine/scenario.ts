@@ -1,5 +1,5 @@
 import type { Reply } from "../../local/scripted-origin.ts";
-import type { SiteInput } from "../../worker/site.ts";
+import type { SiteInput } from "../../worker/site-input.ts";
 
 /**
  * A test as data: what the origin says, what clients ask, how much time passes, what must be seen.

@@ -192,14 +192,14 @@ describe("tidemark dev", () => {
     ["a file that is no TypeScript", `{{{`, /site\.ts:2:\d+: /],
   ])("%s are told with their place", async (_, text, expected) => {
     dev = new Dev(["--config", config(text), "--port", String(port)]);
-    expect(await dev.exited).toBe(1);
+    expect(await dev.exited).toBe(2);
     expect(dev.output).toMatch(expected);
     expect(dev.output).not.toMatch(/^\s+at /m);
   });
 
   test("a port that is taken is told, with what to do", async () => {
     dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", new URL(origin.url).port]);
-    expect(await dev.exited).toBe(1);
+    expect(await dev.exited).toBe(2);
     expect(dev.output).toMatch(/port \d+ is taken\. Stop what listens there, or choose another one with --port/);
   });
 });

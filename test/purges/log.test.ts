@@ -75,6 +75,13 @@ describe("the purge log", () => {
     expect(log.append(purge(["#b"]))).toMatchObject({ logId: "log-2", seq: 2 });
   });
 
+  test("story 16: a purge by a reader that is ahead goes into the new log, so that nothing of the old one outlives it (R13)", () => {
+    const log = new World().open();
+    log.append(purge(["#a"]));
+    const result = log.append(purge(["#b"], { since: { logId: "log-1", seq: 2 } }));
+    expect(result).toMatchObject({ logId: "log-2", seq: 2, delta: { logId: "log-2", from: 0, to: 2 } });
+  });
+
   test("a reader that is too far behind gets a bounded reply, and the floor covers the rest", () => {
     const log = new World().open({ replyKeys: 2 });
     for (const key of ["#a", "#b", "#c", "#d"]) log.append(purge([key]));
@@ -126,7 +133,7 @@ describe("the purge log", () => {
   });
 
   test("10,000 items are one purge with one number", () => {
-    const log = new World().open({ replyKeys: 20_000 });
+    const log = new World().open({ replyKeys: 20_000, heldKeys: 20_000 });
     const keys = Array.from({ length: 10_000 }, (_, index) => `#${index}`);
     expect(log.append(purge(keys))).toMatchObject({ seq: 1 });
     expect(log.read(null, 1000).purged).toHaveLength(10_000);
@@ -141,6 +148,12 @@ describe("the purge log", () => {
     const { floor, purged } = log.read(null, 1000);
     expect({ floor, count: purged.length }).toEqual({ floor: 246, count: 10 });
     expect(log.append(purge(["#other"], { id: "old" }))).toMatchObject({ kind: "appended", replayed: false });
+  });
+
+  test("a purge that alone names more than the log holds is covered by the floor at once", () => {
+    const log = new World().open({ heldKeys: 300 });
+    log.append(purge(Array.from({ length: 1000 }, (_, index) => `#${index}`)));
+    expect(log.read(null, 1000)).toMatchObject({ to: 1, floor: 1, purged: [] });
   });
 
   describe("a receipt settles after the longest lease that can be alive (R6)", () => {

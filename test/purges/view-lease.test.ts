@@ -6,6 +6,7 @@ import { ViewLease } from "../../worker/purges/view-lease.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 
 const LEASE_MS = 1000;
+const SKEW_MS = 250;
 
 /** A log whose answers come when the test says so. */
 class HeldLog implements PurgeLogClient {
@@ -41,7 +42,7 @@ describe("a view's lease", () => {
     random = 0;
     events = [];
     const reporter = { report: (event: EdgeEvent) => void events.push(event) };
-    lease = new ViewLease(new View(10), log, LEASE_MS, scheduler, () => random, reporter);
+    lease = new ViewLease(new View(10), log, { leaseMs: LEASE_MS, skewMs: SKEW_MS }, scheduler, () => random, reporter);
   });
 
   async function renewed(to = 1): Promise<void> {
@@ -92,6 +93,13 @@ describe("a view's lease", () => {
     log.reads[0]!.reject(new Error("gone"));
     await renewal;
     expect(lease.isUsable(scheduler.now(), null)).toBe(false);
+    for (let index = 0; index < 10; index++) await lease.renew(behind, null); // none of them waits, or reads
+    expect(log.reads).toHaveLength(1);
+    await scheduler.advance(LEASE_MS / 2 - 1);
+    expect(lease.isDue(scheduler.now())).toBe(false);
+    await lease.renew(behind, null);
+    expect(log.reads).toHaveLength(1);
+    await scheduler.advance(1);
     for (let index = 0; index < 10; index++) await lease.renew(behind, null); // none of them hangs on the probe
     expect(log.reads).toHaveLength(2);
     log.answer(1, 1);
@@ -104,6 +112,7 @@ describe("a view's lease", () => {
     const renewal = lease.renew(behind, null);
     await scheduler.advance(LEASE_MS);
     await renewal;
+    await scheduler.advance(LEASE_MS / 2);
     await lease.renew(behind, null);
     expect(log.reads).toHaveLength(2);
     log.answer(1, 1);
@@ -111,20 +120,30 @@ describe("a view's lease", () => {
     expect(lease.isUsable(scheduler.now(), null)).toBe(true);
   });
 
-  test("a clock that is seen to run backwards ends the lease (R7)", async () => {
+  test("requests whose frozen clocks differ by the allowance do not end each other's lease (R7)", async () => {
     await renewed();
-    expect(lease.isUsable(scheduler.now() + 10, null)).toBe(true);
-    expect(lease.isUsable(scheduler.now() + 5, null)).toBe(false);
-    expect(lease.isUsable(scheduler.now() + 10, null)).toBe(false);
+    expect(lease.isUsable(scheduler.now() + SKEW_MS, null)).toBe(true);
+    expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+    expect(lease.isUsable(scheduler.now() - 1, null)).toBe(false); // 251 ms behind the latest
+  });
+
+  test("a clock that steps back further than the allowance ends the lease (R7)", async () => {
+    await renewed();
+    const latest = scheduler.now() + SKEW_MS + 10;
+    expect(lease.isUsable(latest, null)).toBe(true);
+    expect(lease.isUsable(latest - SKEW_MS - 1, null)).toBe(false);
+    expect(lease.isUsable(latest, null)).toBe(false);
+    await renewed();
+    expect(lease.isUsable(latest, null)).toBe(true);
   });
 
   test("a late answer of an older read does not shorten the lease (R11)", async () => {
     const older = lease.renew(behind, null);
     await scheduler.advance(LEASE_MS);
     await older;
-    const newer = lease.renew(behind, null);
+    await scheduler.advance(LEASE_MS / 2);
+    await lease.renew(behind, null);
     log.answer(1, 2);
-    await newer;
     await rest();
     log.answer(0, 1);
     await rest();
@@ -158,8 +177,24 @@ describe("a view's lease", () => {
     test("stays in force while the log is silent", async () => {
       const token = { logId: "a", seq: 9 };
       const bearer = lease.renew(behind, token);
+      await rest();
       log.reads[0]!.reject(new Error("gone"));
       expect(await bearer).toEqual(token);
+    });
+
+    test("that anybody invents costs the log no more than eight reads in a lease", async () => {
+      const bearers: Promise<unknown>[] = [];
+      for (let index = 0; index < 100; index++) {
+        bearers.push(lease.renew(behind, { logId: "invented", seq: 9 }));
+        await rest();
+        log.answer(log.reads.length - 1, 1);
+        await rest();
+      }
+      expect(log.reads).toHaveLength(8);
+      await scheduler.advance(LEASE_MS);
+      log.answer(8, 1);
+      await Promise.all(bearers);
+      expect(log.reads).toHaveLength(9);
     });
   });
 });

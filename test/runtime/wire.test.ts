@@ -88,6 +88,14 @@ describe("bodies", () => {
     expect((await readAll(await answered)).toString()).toBe("ok");
   });
 
+  test("chunks outrank a Content-Length beside them (RFC 9112 §6.3)", async () => {
+    await start((_, socket) => {
+      socket.write(respond(["content-length: 3", "transfer-encoding: chunked"], "6\r\nchunks\r\n0\r\n\r\n"));
+    });
+    const { incoming, bytes } = await rawGet("/a");
+    expect({ status: incoming.statusCode, text: bytes.toString() }).toEqual({ status: 200, text: "chunks" });
+  });
+
   test("a body of 20 MB passes, and is not stored", async () => {
     const body = Buffer.alloc(20 * 1024 * 1024, "x");
     let asked = 0;

@@ -96,7 +96,7 @@ export const basics: readonly Scenario[] = [
   ),
   {
     name: "Vary: Accept-Encoding is stored, because that field never reaches the origin",
-    source: "docs/decisions/0004",
+    source: "docs/decisions/0004-no-accept-encoding-to-the-origin.md",
     origin: { "/a": [{ fields: { "cache-control": "max-age=60", vary: "Accept-Encoding" }, body: "v1" }] },
     steps: [
       { get: "/a", fields: { "accept-encoding": "br, gzip" }, expect: { xCache: "MISS" } },
@@ -158,7 +158,7 @@ export const basics: readonly Scenario[] = [
   },
   {
     name: "statuses, fields and bodies come back as they were, several lines of a field included",
-    source: "DESIGN promise 4",
+    source: "docs/design.md#promise-4",
     origin: {
       "/gone": [
         {
@@ -211,7 +211,7 @@ export const basics: readonly Scenario[] = [
   },
   {
     name: "an isolate that restarts finds the page in the shared tier",
-    source: "DESIGN §3, tiers",
+    source: "docs/design.md#tiers",
     origin: { "/a": [page] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },

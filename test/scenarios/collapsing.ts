@@ -6,7 +6,7 @@ const kept = { fields: { "cache-control": "max-age=60" }, body: "v1" };
 export const collapsing: readonly Scenario[] = [
   {
     name: "200 requests at once for one page are one request to the origin",
-    source: "DESIGN §3, collapsing",
+    source: "docs/design.md#collapsing",
     origin: { "/a": [kept] },
     steps: [
       { sendMany: 200, request: { path: "/a" }, expectEach: { status: 200, body: "v1" } },
@@ -15,7 +15,7 @@ export const collapsing: readonly Scenario[] = [
   },
   {
     name: "20 visitors with cookies of their own at once each get their own uncacheable page",
-    source: "DESIGN promise 1",
+    source: "docs/design.md#promise-1",
     origin: {
       "/me": Array.from({ length: 20 }, (_, index) => ({
         fields: { "cache-control": "private" },
@@ -36,7 +36,7 @@ export const collapsing: readonly Scenario[] = [
   },
   {
     name: "followers of a page that turns out not storable do not wait for its body",
-    source: "DESIGN §3, collapsing; hit-for-miss",
+    source: "docs/design.md#collapsing; docs/protocol.md#r19-markers",
     origin: {
       "/a": [
         { fields: { "cache-control": "no-store" }, body: "one for the leader", hold: "slow", bytesBeforeHold: 3 },
@@ -53,7 +53,7 @@ export const collapsing: readonly Scenario[] = [
   },
   {
     name: "a leader that fails sets its followers free",
-    source: "DESIGN §3, collapsing",
+    source: "docs/design.md#collapsing",
     origin: { "/a": [{ ...kept, body: "0123456789", cutAfterBytes: 5, hold: "slow", bytesBeforeHold: 2 }, kept] },
     steps: [
       { begin: "leader", send: { path: "/a" } },
@@ -66,7 +66,7 @@ export const collapsing: readonly Scenario[] = [
   },
   {
     name: "a visitor with a cookie may take an anonymous visitor's fetch, but not the other way round",
-    source: "DESIGN §3, identity",
+    source: "docs/design.md#identity",
     origin: {
       "/a": [{ ...kept, hold: "slow" }],
       "/b": [
@@ -114,7 +114,7 @@ export const collapsing: readonly Scenario[] = [
   },
   {
     name: "a follower does not wait for a leader longer than the site allows",
-    source: "DESIGN §3, collapsing",
+    source: "docs/design.md#collapsing",
     only: { engine: "memory", because: "waiting for other requests is on real time in the runtime" },
     site: { limits: { follow: 5 } },
     origin: {
@@ -133,6 +133,60 @@ export const collapsing: readonly Scenario[] = [
       { finish: "follower", expect: { body: "v2", xCache: "MISS" } },
       { release: "for ever" },
       { finish: "leader", expect: { body: "v1" } },
+    ],
+  },
+  {
+    name: "one visitor's Cache-Control: no-store makes nobody else wait less or fetch more",
+    source: "docs/protocol.md#r19-markers",
+    origin: { "/a": [kept] },
+    steps: [
+      { get: "/a", fields: { "cache-control": "no-store" }, expect: { xCache: "MISS", body: "v1" } },
+      { sendMany: 50, request: { path: "/a" }, expectEach: { status: 200, body: "v1" } },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
+    name: "a leader that never ends is waited for once, and not again by the next visitor",
+    source: "docs/design.md#collapsing",
+    only: { engine: "memory", because: "waiting for other requests is on real time in the runtime" },
+    site: { limits: { follow: 5 } },
+    origin: {
+      "/a": [
+        { ...kept, hold: "for ever" },
+        { ...kept, body: "v2" },
+        { ...kept, body: "v3" },
+      ],
+    },
+    steps: [
+      { begin: "leader", send: { path: "/a" } },
+      { originSees: "/a", count: 1 },
+      { begin: "follower", send: { path: "/a" } },
+      { advanceMs: 5_000 },
+      { finish: "follower", expect: { body: "v2" } },
+      { purge: { urls: ["/a"] } },
+      { get: "/a", expect: { xCache: "MISS", body: "v3" } },
+      { release: "for ever" },
+      { finish: "leader", expect: { body: "v1" } },
+      { get: "/a", expect: { xCache: "HIT", body: "v3" } },
+    ],
+  },
+  {
+    name: "nobody waits for a body that has turned out too large to keep",
+    source: "docs/design.md#bodies",
+    site: { limits: { storeBytes: 4 } },
+    origin: {
+      "/a": [
+        { ...kept, body: "0123456789", framing: "chunked", hold: "slow", bytesBeforeHold: 6 },
+        { ...kept, body: "own" },
+      ],
+    },
+    steps: [
+      { begin: "leader", send: { path: "/a" } },
+      { originSees: "/a", count: 1 },
+      { get: "/a", expect: { body: "own" } },
+      { release: "slow" },
+      { finish: "leader", expect: { body: "0123456789" } },
+      { stats: { "store.discarded.too-large": 1 } },
     ],
   },
 ];

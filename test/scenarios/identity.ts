@@ -4,7 +4,7 @@ import type { Scenario } from "../engine/scenario.ts";
 export const identity: readonly Scenario[] = [
   {
     name: "a response to a request with a session cookie is not stored unless the origin says that it is shared",
-    source: "DESIGN §3, identity",
+    source: "docs/design.md#identity",
     origin: {
       "/mine": [{ fields: { "cache-control": "max-age=60" }, body: "for one" }],
       "/shared": [{ fields: { "cache-control": "public, max-age=60" }, body: "for all" }],
@@ -18,7 +18,7 @@ export const identity: readonly Scenario[] = [
   },
   {
     name: "analytics cookies change nothing and do not reach the origin",
-    source: "DESIGN §3, identity",
+    source: "docs/design.md#identity",
     origin: { "/a": [{ fields: { "cache-control": "max-age=60" }, body: "v1" }] },
     steps: [
       { get: "/a", fields: { cookie: "_ga=GA1.2; _fbp=fb.1" }, expect: { xCache: "MISS" } },
@@ -28,7 +28,7 @@ export const identity: readonly Scenario[] = [
   },
   {
     name: "a cookie that may matter is forwarded, without the ignored ones beside it",
-    source: "DESIGN §3, identity",
+    source: "docs/design.md#identity",
     origin: { "/a": [{ body: "v1" }] },
     steps: [
       { get: "/a", fields: { cookie: "_ga=1; theme=dark; tidemark-after=log.1" }, expect: { status: 200 } },

@@ -6,7 +6,7 @@ const kept = { fields: { "cache-control": "max-age=60" }, body: "v1" };
 export const keys: readonly Scenario[] = [
   {
     name: "tracking parameters are neither keyed nor sent to the origin",
-    source: "DESIGN §3, key",
+    source: "docs/design.md#key",
     origin: { "/a?x=1": [kept] },
     steps: [
       { get: "/a?utm_source=mail&x=1&fbclid=2", expect: { xCache: "MISS", body: "v1" } },
@@ -17,7 +17,7 @@ export const keys: readonly Scenario[] = [
   },
   {
     name: "parameters in another order are another entry unless the route sorts",
-    source: "DESIGN §3, key",
+    source: "docs/design.md#key",
     site: { routes: [{ match: "/sorted", key: { query: { sort: true } } }] },
     origin: { "/a?x=1&y=2": [kept], "/a?y=2&x=1": [{ ...kept, body: "v2" }], "/sorted?x=1&y=2": [kept] },
     steps: [
@@ -29,7 +29,7 @@ export const keys: readonly Scenario[] = [
   },
   {
     name: "a route can key by one parameter, lowercased and trimmed, and the origin gets that form",
-    source: "DESIGN §5, site",
+    source: "docs/design.md#the-site",
     site: { routes: [{ match: "/search", key: { query: { only: ["q"], lowercase: ["q"], trim: ["q"] } } }] },
     origin: { "/search?q=the%20wall": [kept] },
     steps: [
@@ -40,7 +40,7 @@ export const keys: readonly Scenario[] = [
   },
   {
     name: "a route can keep long queries out of the store",
-    source: "DESIGN §5, site",
+    source: "docs/design.md#the-site",
     site: { routes: [{ match: "/search", store: { when: { query: { q: { maxLength: 3 } } } } }] },
     origin: { "/search?q=abc": [kept], "/search?q=abcd": [kept] },
     steps: [
@@ -48,11 +48,16 @@ export const keys: readonly Scenario[] = [
       { get: "/search?q=abc", expect: { xCache: "HIT" } },
       { get: "/search?q=abcd", expect: { xCache: "BYPASS", cacheStatus: /detail=route-condition/ } },
       { get: "/search?q=abcd", expect: { xCache: "BYPASS" } },
+      { get: "/search?q=a&q=abcd", expect: { xCache: "BYPASS" } },
+      {
+        send: { method: "POST", path: "/search?q=abcd" },
+        expect: { cacheStatus: "tidemark; fwd=method; fwd-status=200" },
+      },
     ],
   },
   {
     name: "a route's ttl replaces the lifetime, but makes nothing storable that is not",
-    source: "DESIGN §5, site",
+    source: "docs/design.md#the-site",
     site: {
       routes: [
         { match: "/a", ttl: "10s" },
@@ -75,7 +80,7 @@ export const keys: readonly Scenario[] = [
   },
   {
     name: "a route's default lifetime applies by status, and only where the origin gives none",
-    source: "DESIGN §5, site",
+    source: "docs/design.md#the-site",
     site: { routes: [{ match: "/*", defaultTtl: { 200: "1h", 404: 5 } }] },
     origin: { "/a": [{ body: "v1" }], "/short": [kept], "/none": [{ status: 404, body: "nothing" }] },
     steps: [
@@ -101,7 +106,7 @@ export const keys: readonly Scenario[] = [
   },
   {
     name: "forms that an origin could tell apart are kept apart",
-    source: "DESIGN §3, key",
+    source: "docs/design.md#key",
     origin: {
       "/a": [kept],
       "/a/": [{ ...kept, body: "slash" }],
@@ -123,7 +128,7 @@ export const keys: readonly Scenario[] = [
   },
   {
     name: "an encoded dot segment cannot smuggle a path past its route",
-    source: "DESIGN §3, key",
+    source: "docs/design.md#key",
     site: { routes: [{ match: "/admin/*", pass: true }] },
     origin: { "/admin/x": [kept] },
     steps: [
@@ -133,7 +138,7 @@ export const keys: readonly Scenario[] = [
   },
   {
     name: "a malformed escape or an encoded control character is refused, and nothing is asked",
-    source: "DESIGN §3, key",
+    source: "docs/design.md#key",
     steps: [
       { get: "/a%zz", expect: { status: 400, xCache: null } },
       { get: "/a%00b", expect: { status: 400 } },
@@ -143,7 +148,7 @@ export const keys: readonly Scenario[] = [
   },
   {
     name: "the public address stands in for the one that the edge was reached under",
-    source: "DESIGN §5, site",
+    source: "docs/design.md#the-site",
     site: { publicUrl: "https://www.example.test" },
     origin: { "/a": [{ fields: { "cache-control": "max-age=60" }, body: "v1" }] },
     steps: [

@@ -4,7 +4,7 @@ import type { Scenario } from "../engine/scenario.ts";
 export const proxy: readonly Scenario[] = [
   {
     name: "the origin hears from the edge who asked for what, whatever the client claims",
-    source: "DESIGN §5, to the origin",
+    source: "docs/design.md#what-goes-to-the-origin",
     origin: { "/a": [{ body: "v1" }] },
     steps: [
       {
@@ -44,7 +44,7 @@ export const proxy: readonly Scenario[] = [
   },
   {
     name: "the origin gets no directive of the edge's own",
-    source: "DESIGN §3, origin",
+    source: "docs/design.md#asking-the-origin",
     origin: { "/a": [{ body: "v1" }] },
     steps: [
       { get: "/a", expect: { status: 200 } },
@@ -68,7 +68,7 @@ export const proxy: readonly Scenario[] = [
   ),
   {
     name: "a route that passes sends everything to the origin and stores nothing",
-    source: "DESIGN §3, key",
+    source: "docs/design.md#key",
     site: { routes: [{ match: "/admin/*", pass: true }] },
     origin: { "/admin/x?utm_source=mail&b=1": [{ fields: { "cache-control": "max-age=60" }, body: "v1" }] },
     steps: [
@@ -113,7 +113,7 @@ export const proxy: readonly Scenario[] = [
   },
   {
     name: "tag fields are read and never shown",
-    source: "DESIGN §5, responses",
+    source: "docs/design.md#what-clients-see",
     origin: {
       "/a": [
         {
@@ -137,7 +137,7 @@ export const proxy: readonly Scenario[] = [
   },
   {
     name: "an origin that is down is a 502 that says so, names nobody, and is not stored",
-    source: "DESIGN promise 6",
+    source: "docs/design.md#promise-6",
     origin: { "/a": [{ fields: { "cache-control": "max-age=60" }, body: "v1" }] },
     steps: [
       { origin: "down" },
@@ -188,7 +188,7 @@ export const proxy: readonly Scenario[] = [
   },
   {
     name: "a body that is cut off is passed on short, and is never a hit",
-    source: "DESIGN promise 4",
+    source: "docs/design.md#promise-4",
     origin: {
       "/a": [
         { fields: { "cache-control": "max-age=60" }, body: "0123456789", cutAfterBytes: 4 },
@@ -203,7 +203,7 @@ export const proxy: readonly Scenario[] = [
   },
   {
     name: "a chunked body that is cut off is never a hit",
-    source: "DESIGN promise 4; docs/conformance.md: the runtime ends it as if it were whole",
+    source: "docs/design.md#promise-4; docs/conformance.md#what-the-runtime-makes-impossible",
     origin: {
       "/a": [
         { fields: { "cache-control": "max-age=60" }, body: "0123456789", cutAfterBytes: 4, framing: "chunked" },
@@ -227,7 +227,7 @@ export const proxy: readonly Scenario[] = [
   },
   {
     name: "a body over the limit streams past and is not stored, with or without a length",
-    source: "DESIGN §3, bodies",
+    source: "docs/design.md#bodies",
     site: { limits: { storeBytes: 10 } },
     origin: {
       "/length": [{ fields: { "cache-control": "max-age=60" }, body: "eleven byte" }],
@@ -271,7 +271,7 @@ export const proxy: readonly Scenario[] = [
   },
   {
     name: "the body of a GET is not forwarded",
-    source: "DESIGN §5, to the origin",
+    source: "docs/design.md#what-goes-to-the-origin",
     origin: { "/a": [{ body: "v1" }] },
     steps: [
       { send: { method: "GET", path: "/a", fields: { "x-plain": "1" } }, expect: { status: 200 } },
@@ -280,7 +280,7 @@ export const proxy: readonly Scenario[] = [
   },
   {
     name: "the owner's extra fields reach the origin, and a client cannot set them",
-    source: "DESIGN §5, to the origin",
+    source: "docs/design.md#what-goes-to-the-origin",
     site: { originFields: { "X-Origin-Secret": "s3cret" } },
     origin: { "/a": [{ body: "v1" }] },
     steps: [

@@ -7,7 +7,7 @@ const v2 = { ...v1, body: "v2" };
 const inTwoIsolates: readonly Scenario[] = [
   {
     name: "an isolate that does not know of a purge serves the old page until its lease is over, and never after",
-    source: "DESIGN §4, lease; R6",
+    source: "docs/design.md#the-lease; docs/protocol.md#r6-the-log-grants-the-lease",
     origin: { "/a": [v1, v2] },
     steps: [
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
@@ -21,7 +21,7 @@ const inTwoIsolates: readonly Scenario[] = [
   },
   {
     name: "an isolate renews its view late in the lease, and knows of a purge before the lease is over",
-    source: "R22",
+    source: "docs/protocol.md#r22-no-herd",
     origin: { "/a": [v1, v2] },
     steps: [
       { send: { path: "/a", isolate: "b" }, expect: { body: "v1" } },
@@ -34,7 +34,7 @@ const inTwoIsolates: readonly Scenario[] = [
   },
   {
     name: "who carries the receipt's token sees the new page at once, also from an isolate that has not heard of the purge",
-    source: "R9; read your purge",
+    source: "docs/protocol.md#r9-token",
     origin: { "/a": [v1, v2] },
     steps: [
       { send: { path: "/a", isolate: "b" }, expect: { body: "v1" } },
@@ -49,7 +49,7 @@ const inTwoIsolates: readonly Scenario[] = [
   },
   {
     name: "while the log is silent, a token is answered only by what was fetched after it arrived",
-    source: "R9, story 6",
+    source: "docs/protocol.md#r9-token; docs/protocol.md#the-stories",
     origin: { "/a": [v1, v2, { ...v1, body: "v3" }] },
     steps: [
       { send: { path: "/a", isolate: "b" }, expect: { body: "v1" } },
@@ -61,7 +61,7 @@ const inTwoIsolates: readonly Scenario[] = [
   },
   {
     name: "a fill that an isolate began before a purge, and lands in the shared tier after it, is refused by the others",
-    source: "R1, R4",
+    source: "docs/protocol.md#r1-stamp; docs/protocol.md#r4-judge-last",
     origin: { "/a": [{ ...v1, hold: "slow" }, v2] },
     steps: [
       { begin: "early", send: { path: "/a", isolate: "b" } },
@@ -74,7 +74,7 @@ const inTwoIsolates: readonly Scenario[] = [
   },
   {
     name: "what one isolate filled, another finds",
-    source: "DESIGN §3, tiers",
+    source: "docs/design.md#tiers",
     origin: { "/a": [v1] },
     steps: [
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS" } },
@@ -89,7 +89,7 @@ const inTwoIsolates: readonly Scenario[] = [
 export const purges: readonly Scenario[] = [
   {
     name: "the user's proof: a stored page outlives its origin, a failed refresh keeps it, a purge ends it",
-    source: "FIELD: the proof that users do by hand",
+    source: "docs/design.md#promise-2",
     origin: { "/about": [v1, v2] },
     steps: [
       { get: "/about", expect: { xCache: "MISS", body: "v1" } },
@@ -117,7 +117,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "a purge by tag takes what carries the tag, and nothing else",
-    source: "DESIGN §4",
+    source: "docs/protocol.md#what-a-purge-promises",
     origin: {
       "/song/42": [v1, v2],
       "/other": [{ fields: { "cache-control": "max-age=3600", "cache-tag": "song:43" }, body: "v1" }],
@@ -132,7 +132,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "tags differ in case",
-    source: "DESIGN §5, responses",
+    source: "docs/design.md#what-clients-see",
     origin: { "/a": [v1] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -142,7 +142,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "a route's tags count like the origin's",
-    source: "DESIGN §5, site",
+    source: "docs/design.md#the-site",
     site: { routes: [{ match: "/plog/:slug", tags: ["plog", "plog:{slug}"] }] },
     origin: {
       "/plog/a": [{ fields: { "cache-control": "max-age=3600" }, body: "v1" }],
@@ -160,7 +160,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "a relative URL is purged on every host, a whole one on its host, for http and https",
-    source: "DESIGN §5, control plane",
+    source: "docs/design.md#the-control-plane",
     site: { hosts: ["www.example.test", "m.example.test"] },
     origin: { "/a": [v1] },
     steps: [
@@ -176,7 +176,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "a purge finds a page under any spelling of its URL that shares the key",
-    source: "DESIGN §3, key",
+    source: "docs/design.md#key",
     origin: { "/caf%C3%A9?x=1": [v1] },
     steps: [
       { get: "/caf%c3%a9?x=1&utm_source=mail", expect: { xCache: "MISS" } },
@@ -186,7 +186,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "everything is everything",
-    source: "DESIGN §5, control plane",
+    source: "docs/design.md#the-control-plane",
     origin: { "/a": [v1], "/b": [v1] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -198,7 +198,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "a bad item rejects the whole purge, and nothing is applied",
-    source: "DESIGN promise 5",
+    source: "docs/design.md#promise-5",
     origin: { "/a": [v1] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -215,7 +215,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "a purge that is tried again with its id happens once; the same id for other items is refused",
-    source: "DESIGN promise 5",
+    source: "docs/design.md#promise-5",
     origin: { "/a": [v1], "/b": [v1] },
     steps: [
       { purge: { urls: ["/a"], id: "once" } },
@@ -227,7 +227,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "PURGE on a URL purges that URL",
-    source: "DESIGN §5, control plane",
+    source: "docs/design.md#the-control-plane",
     origin: { "/a?x=1": [v1, v2] },
     steps: [
       { get: "/a?x=1", expect: { xCache: "MISS" } },
@@ -246,7 +246,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "a wrong or missing token purges nothing",
-    source: "DESIGN §5, control plane",
+    source: "docs/design.md#the-control-plane",
     origin: { "/a": [v1] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -273,7 +273,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "a purge wins over a fill that began before it: the old answer goes to who asked in time, and is not kept",
-    source: "R1, R23; the race that most caches lose",
+    source: "docs/protocol.md#r1-stamp; docs/protocol.md#r23-no-waste",
     origin: { "/a": [{ ...v1, hold: "slow" }, v2] },
     steps: [
       { begin: "early", send: { path: "/a" } },
@@ -287,7 +287,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "a purge wins over a fill whose body is half-way",
-    source: "R1, R23",
+    source: "docs/protocol.md#r1-stamp; docs/protocol.md#r23-no-waste",
     origin: { "/a": [{ ...v1, body: "old old old", hold: "slow", bytesBeforeHold: 4 }, v2] },
     steps: [
       { begin: "early", send: { path: "/a" } },
@@ -300,7 +300,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "story 1: who asks after the purge does not get the answer of a fetch that began before it",
-    source: "R5",
+    source: "docs/protocol.md#r5-followers",
     origin: { "/a": [{ ...v1, hold: "slow" }, v2] },
     steps: [
       { begin: "early", send: { path: "/a" } },
@@ -316,7 +316,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "a purge of something else costs a fill in flight nothing",
-    source: "PROTOCOL, needless losses",
+    source: "docs/protocol.md#needless-losses",
     origin: { "/a": [{ ...v1, hold: "slow" }] },
     steps: [
       { begin: "early", send: { path: "/a" } },
@@ -331,7 +331,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "a purge survives a restart of the isolate, also for what lies in the shared tier",
-    source: "DESIGN promise 5",
+    source: "docs/design.md#promise-5",
     origin: { "/a": [v1, v2] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -342,7 +342,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "who carries a receipt's token is answered from a view that has seen the purge",
-    source: "R9",
+    source: "docs/protocol.md#r9-token",
     origin: { "/a": [v1, v2] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -354,7 +354,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "a token that is ahead of the log is found false and ignored, whatever log it names",
-    source: "R9",
+    source: "docs/protocol.md#r9-token",
     origin: { "/a": [v1] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -368,7 +368,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "a refresh needs the token, stores what comes, and says BYPASS",
-    source: "DESIGN §5, control plane",
+    source: "docs/design.md#the-control-plane",
     origin: { "/a": [v1, v2] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -384,7 +384,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "a purge can fetch its URLs anew: the refreshed page is stored, and survives its own purge",
-    source: "R20",
+    source: "docs/protocol.md#r20-refresh-and-repeat",
     origin: { "/a": [v1, v2] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -395,7 +395,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "10,000 hits in 10 virtual seconds cost at most 21 reads of the log",
-    source: "DESIGN §4, lease",
+    source: "docs/protocol.md#the-load-of-the-log",
     origin: { "/a": [v1] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -409,7 +409,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "while the log is silent, what was just fetched is served for one lease, and then the origin is asked",
-    source: "R8, promise 3",
+    source: "docs/protocol.md#r8-unknown; docs/design.md#promise-3",
     only: { engine: "memory", because: "one instance of the runtime cannot lose its own log; the simulated CDN will" },
     origin: { "/a": [v1, v2] },
     steps: [
@@ -429,7 +429,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "while the log is silent, what the isolate knows to be purged stays purged",
-    source: "R8, story 8",
+    source: "docs/protocol.md#r8-unknown; docs/protocol.md#the-stories",
     only: { engine: "memory", because: "one instance of the runtime cannot lose its own log; the simulated CDN will" },
     origin: { "/a": [v1, v2] },
     steps: [
@@ -442,7 +442,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "while the log is silent, a purge is refused and says that it may be sent again",
-    source: "DESIGN promise 5",
+    source: "docs/design.md#promise-5",
     only: { engine: "memory", because: "one instance of the runtime cannot lose its own log; the simulated CDN will" },
     steps: [
       { log: "down" },
@@ -453,7 +453,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "an answer that its own purge has already overtaken is not kept",
-    source: "R23",
+    source: "docs/protocol.md#r23-no-waste",
     origin: { "/a": [{ ...v1, hold: "slow" }] },
     steps: [
       { begin: "early", send: { path: "/a" } },
@@ -466,7 +466,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "a refresh by an isolate that has just started is kept",
-    source: "R1",
+    source: "docs/protocol.md#r1-stamp",
     origin: { "/a": [v1] },
     steps: [
       { get: "/a", fields: { "tidemark-refresh": "scenario-token-with-32-characters0" }, expect: { xCache: "BYPASS" } },

@@ -123,7 +123,7 @@ async function authorize(ports: ControlPorts, request: Request, scope: TokenScop
   if (verdict.kind === "allowed") return { kind: "allowed", name: verdict.name, token: token! };
   switch (verdict.because) {
     case "closed": {
-      const detail = "No token is configured, so the control plane is closed. Set TIDEMARK_TOKEN.";
+      const detail = "The control plane is closed: TIDEMARK_TOKEN is not set, or TIDEMARK_TOKENS cannot be read.";
       return { kind: "refused", response: problemResponse("forbidden", detail) };
     }
     case "unauthorized": {

@@ -8,6 +8,7 @@ import {
   EVERYTHING_PURGE_KEY,
   pathPurgeKey,
   resolveTarget,
+  type Target,
   type TargetRules,
   tagPurgeKey,
   urlPurgeKey,
@@ -92,11 +93,17 @@ function purgeKeys(
     }
     const pathAndQuery = target.key.slice(target.key.indexOf("/", target.key.indexOf("//") + 2));
     keys.add(relative ? pathPurgeKey(pathAndQuery) : urlPurgeKey(target.host, pathAndQuery));
-    refresh.push(target.key);
+    refresh.push(relative ? onAHostOfTheSite(target, rules) : target.key);
   }
   for (const tag of request.tags ?? []) keys.add(tagPurgeKey(tag));
   if (request.everything) keys.add(EVERYTHING_PURGE_KEY);
   return { keys: [...keys], refresh, errors };
+}
+
+/** A relative URL is fetched from the host that the purge came to, if that is the site's; else from the site's first. */
+function onAHostOfTheSite({ scheme, host, key }: Target, { hosts }: TargetRules): string {
+  if (hosts === null || hosts.includes(host)) return key;
+  return `${scheme}://${hosts[0]}${key.slice(`${scheme}://${host}`.length)}`;
 }
 
 /** A whole URL means the host that it names, also where the public address stands in for every request's own. */

@@ -29,14 +29,19 @@ async function refreshOne(
   token: string,
   handle: (request: Request) => Promise<Response>,
 ): Promise<Refreshed[number]> {
-  const response = await handle(new Request(url, { headers: { [REFRESH_FIELD]: token } }));
+  let response: Response;
+  try {
+    response = await handle(new Request(url, { headers: { [REFRESH_FIELD]: token } }));
+  } catch {
+    return { url, status: 502, error: "the edge failed on this page" };
+  }
+  const { status } = response;
   const xCache = response.headers.get("x-cache");
+  if (xCache === null) return { url, status, error: (await response.text()).trim().replace(/^\d{3}: /, "") }; // the edge's own words
   try {
     await response.body?.pipeTo(new WritableStream());
   } catch {
-    return { url, status: response.status, error: "the origin's answer was cut off" };
+    return { url, status, error: "the origin's answer was cut off" };
   }
-  return xCache === null
-    ? { url, status: response.status, error: "the origin did not answer" }
-    : { url, status: response.status, xCache };
+  return { url, status, xCache };
 }

@@ -23,12 +23,18 @@ export interface TokenSettings {
 }
 
 /**
- * The owner's tokens. Without any, the control plane is closed. Throws if `TIDEMARK_TOKENS` cannot be read: half a list
- * of tokens would lock somebody out in silence.
+ * The owner's tokens. Without any, the control plane is closed. So it is if `TIDEMARK_TOKENS` cannot be read, which is
+ * told: half a list of tokens would lock somebody out in silence. Requests for pages are served all the same.
  */
-export function ownersTokens(settings: TokenSettings): Tokens {
+export function ownersTokens(settings: TokenSettings, tell: (line: string) => void): Tokens {
   const single = settings.TIDEMARK_TOKEN;
-  const named = namedTokens(settings.TIDEMARK_TOKENS);
+  let named: KnownToken[];
+  try {
+    named = namedTokens(settings.TIDEMARK_TOKENS);
+  } catch (error) {
+    tell(`${(error as Error).message}\nThe control plane is closed until it can be read.`);
+    return { check: async () => ({ kind: "refused", because: "closed" }) };
+  }
   const known = async (): Promise<KnownToken[]> =>
     single ? [...named, { name: "TIDEMARK_TOKEN", scopes: ["purge", "read"], sha256: await sha256(single) }] : named;
   let loaded: KnownToken[] | undefined;
@@ -78,7 +84,7 @@ function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return difference === 0;
 }
 
-/** The token of `Authorization: Bearer …`; `null` for none. RFC 6750 §2.1. */
+/** The token of `Authorization: Bearer …`; `null` for none. RFC 6750 §2.1, with any visible character. */
 export function bearerToken(authorization: string | null): string | null {
-  return /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(authorization ?? "")?.[1] ?? null;
+  return /^Bearer +([!-~]+) *$/i.exec(authorization ?? "")?.[1] ?? null;
 }

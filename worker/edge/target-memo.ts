@@ -1,8 +1,8 @@
 import { type RefusedTarget, resolveTarget, type Target, type TargetRules } from "../rules/target.ts";
 
-/** The most URLs that are remembered, and the longest of them; together at most about 4 MiB. */
+/** The most URLs that are remembered, and the longest of them: with their keys at most about 6 MiB. */
 const MOST_URLS = 4096;
-const MOST_CHARACTERS = 512;
+const MOST_CHARACTERS = 256;
 
 /**
  * Remembers what URLs resolve to: parsing and matching a URL takes several times as long as all the rest of a memory hit

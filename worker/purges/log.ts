@@ -18,7 +18,7 @@ export interface LogSettings {
   readonly auditMs: number;
 }
 
-/** Keys are folded away in steps of this many purges, so that an append need not count each time. */
+/** Keys are folded away after so many purges, or after one with more keys: an append need not count each time. */
 const FOLD_EVERY = 256;
 
 /**
@@ -59,11 +59,8 @@ export class Log {
   /** What was purged after the reader's position, and the lease that the reader asks for. */
   read(since: Stamp | null, leaseMs: number): ViewDelta {
     this.#leases.grant(leaseMs, this.#now());
+    this.#noticeLostHistory(since);
     const to = Number(this.#meta("head"));
-    if (since !== null && since.seq > to && since.logId === this.#meta("id")) {
-      // A reader is ahead of the head: storage went back in time, and numbers would be used twice (R13).
-      this.#setMeta("id", this.#newId());
-    }
     const logId = this.#meta("id");
     const from = since?.logId === logId ? since.seq : 0;
     let floor = Number(this.#meta("floor"));
@@ -84,6 +81,7 @@ export class Log {
   append(purge: AppendRequest): AppendResult {
     return this.#sql.transaction(() => {
       const now = this.#now();
+      this.#noticeLostHistory(purge.since);
       const first = purge.id === null ? undefined : this.#find(purge.id);
       if (first && first.content !== purge.content) return { kind: "conflict" };
       const seq = first?.seq ?? this.#add(purge, now);
@@ -98,6 +96,12 @@ export class Log {
         delta,
       };
     });
+  }
+
+  /** A reader ahead of the head shows that storage went back in time: numbers would be used twice (R13). */
+  #noticeLostHistory(since: Stamp | null): void {
+    if (since === null || since.seq <= Number(this.#meta("head")) || since.logId !== this.#meta("id")) return;
+    this.#setMeta("id", this.#newId());
   }
 
   #add(purge: AppendRequest, now: number): number {
@@ -115,7 +119,7 @@ export class Log {
         seq,
       );
     }
-    if (seq % FOLD_EVERY === 0) this.#fold(now);
+    if (seq % FOLD_EVERY === 0 || purge.purgeKeys.length > FOLD_EVERY) this.#fold(now);
     return seq;
   }
 

@@ -8,50 +8,75 @@ import type { View } from "./view.ts";
 const DUE_FROM = 0.7;
 const DUE_TO = 0.88;
 
+/** After a failure, the log is left alone for this part of the lease: one probe, not one for each request (R21). */
+const PROBE_AFTER = 0.5;
+
+/** The most reads that tokens may cause in one lease. Whoever brings one beyond that waits for the next lease (R9). */
+const MOST_TOKEN_READS = 8;
+
+export interface LeaseSettings {
+  /** How long a view may be judged with after the read of the log began, in milliseconds. */
+  readonly leaseMs: number;
+  /** What the clock may step back, in milliseconds: each request sees a time of its own, frozen between its I/O (R7). */
+  readonly skewMs: number;
+}
+
 /**
  * The view of one isolate with its lease: how long it may be judged with, when it is renewed, and what is done while
  * the log cannot be reached. A lease counts from the moment the read of the log began (R6).
  */
 export class ViewLease implements PurgeState {
   readonly leaseMs: number;
+  readonly #skewMs: number;
   readonly #view: View;
   readonly #log: PurgeLogClient;
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #reporter: Reporter;
-  #startedAt = Number.POSITIVE_INFINITY;
+  #startedAt = 0;
   #usableUntil = 0;
   #dueAt = 0;
-  #failedUntil = 0;
   #latestNow = 0;
+  /** Until then a failure is remembered: requests go on without a view. */
+  #failedUntil = 0;
+  /** Before then no probe follows a failure. */
+  #probeAt = 0;
+  /** The reads that tokens have caused since `#tokenLeaseAt`, one lease at a time. */
+  #tokenReads = 0;
+  #tokenLeaseAt = 0;
   /** The read that is under way, if it may still be waited for (R21). */
-  #reading: { readonly startedAt: number; readonly done: Promise<void> } | null = null;
+  #reading: Reading | null = null;
 
   constructor(
     view: View,
     log: PurgeLogClient,
-    leaseMs: number,
+    settings: LeaseSettings,
     clock: Clock,
     random: () => number,
     reporter: Reporter,
   ) {
     this.#view = view;
     this.#log = log;
-    this.leaseMs = leaseMs;
+    this.leaseMs = settings.leaseMs;
+    this.#skewMs = settings.skewMs;
     this.#clock = clock;
     this.#random = random;
     this.#reporter = reporter;
   }
 
   isUsable(now: number, after: ReceiptToken | null): boolean {
-    if (now < this.#latestNow) this.#usableUntil = 0; // the clock ran backwards: no lease can be trusted (R7)
-    this.#latestNow = now;
-    if (now >= this.#usableUntil || now < this.#startedAt) return false;
+    if (now < this.#latestNow - this.#skewMs) {
+      this.#usableUntil = 0; // further back than the allowance: no lease can be trusted (R7)
+      this.#latestNow = now;
+    } else if (now > this.#latestNow) {
+      this.#latestNow = now;
+    }
+    if (now >= this.#usableUntil || now < this.#startedAt - this.#skewMs) return false;
     return after === null || this.#hasReached(after);
   }
 
   isDue(now: number): boolean {
-    return now >= this.#dueAt && this.#reading === null;
+    return now >= this.#dueAt && now >= this.#probeAt && this.#reading === null;
   }
 
   check(stored: StoredHead, usable: boolean): PurgeAnswer {
@@ -63,26 +88,51 @@ export class ViewLease implements PurgeState {
   }
 
   async renew(behind: Behind, after: ReceiptToken | null): Promise<ReceiptToken | null> {
-    const waiting = after === null && this.#clock.now() < this.#failedUntil ? "behind" : "in-front";
-    const joined = this.#read(behind);
-    if (waiting === "behind") return null;
-    await this.#waitFor(joined.done);
-    if (after === null || this.#hasReached(after)) return null;
-    // The read that was joined may have begun before this request arrived: only one begun after it proves the token
-    // false, or the log to have moved on (R9).
-    const proof = joined.isNew ? joined : this.#read(behind);
-    await this.#waitFor(proof.done);
-    return proof.succeeded() ? null : after;
+    if (after !== null) return this.#prove(after, behind);
+    const now = this.#clock.now();
+    if (now >= this.#failedUntil) await this.#waitFor(this.#read(behind));
+    else if (now >= this.#probeAt) this.#read(behind);
+    return null;
   }
 
   /** Takes in what came with a direct answer of the log, for a call that began at `startedAt` (R6, R20). */
   absorb(delta: ViewDelta, startedAt: number): void {
     if (!this.#view.apply(delta)) return;
+    this.#failedUntil = 0;
+    this.#probeAt = 0;
     const usableUntil = startedAt + delta.leaseMs;
     if (usableUntil < this.#usableUntil) return; // leases only grow (R11)
     this.#usableUntil = usableUntil;
     this.#startedAt = startedAt;
     this.#dueAt = startedAt + delta.leaseMs * (DUE_FROM + (DUE_TO - DUE_FROM) * this.#random());
+  }
+
+  /**
+   * Reads until the token is reached, or found false: only a read that began after the token arrived can tell (R9).
+   * While the log is silent, the token stays in force.
+   */
+  async #prove(token: ReceiptToken, behind: Behind): Promise<ReceiptToken | null> {
+    if (this.#reading) {
+      await this.#waitFor(this.#reading); // begun before: it may bring the purge, but proves nothing
+      if (this.#hasReached(token)) return null;
+    }
+    await this.#tokenTurn();
+    if (this.#hasReached(token)) return null;
+    if (this.#clock.now() < this.#failedUntil) return token;
+    const hasSucceeded = await this.#waitFor(this.#read(behind));
+    return hasSucceeded ? null : token;
+  }
+
+  /** Waits, if tokens have caused enough reads in this lease: anybody can invent one. */
+  async #tokenTurn(): Promise<void> {
+    const now = this.#clock.now();
+    if (now - this.#tokenLeaseAt >= this.leaseMs) {
+      this.#tokenLeaseAt = now;
+      this.#tokenReads = 0;
+    }
+    this.#tokenReads++;
+    if (this.#tokenReads <= MOST_TOKEN_READS) return;
+    await this.#clock.wait(this.#tokenLeaseAt + this.leaseMs - now).over;
   }
 
   #hasReached(token: ReceiptToken): boolean {
@@ -91,41 +141,56 @@ export class ViewLease implements PurgeState {
   }
 
   /** Joins the read under way, or begins one. A read that takes longer than a lease is given up: a new one may begin. */
-  #read(behind: Behind): { done: Promise<void>; isNew: boolean; succeeded: () => boolean } {
+  #read(behind: Behind): Reading {
     const startedAt = this.#clock.now();
-    if (this.#reading && startedAt - this.#reading.startedAt < this.leaseMs) {
-      return { done: this.#reading.done, isNew: false, succeeded: () => false };
-    }
-    let succeeded = false;
-    const reading = { startedAt, done: Promise.resolve() };
-    reading.done = this.#log
-      .read(this.#view.position, this.leaseMs)
-      .then(
+    if (this.#reading && startedAt - this.#reading.startedAt < this.leaseMs) return this.#reading;
+    const reading: Reading = {
+      startedAt,
+      hasSucceeded: this.#log.read(this.#view.position, this.leaseMs).then(
         (delta) => {
           this.absorb(delta, startedAt);
-          this.#failedUntil = 0;
-          succeeded = true;
+          this.#end(reading);
           this.#reporter.report({ kind: "log-read", purges: delta.purged.length });
+          return true;
         },
         (cause: unknown) => {
-          this.#failedUntil = this.#clock.now() + this.leaseMs;
+          this.#rememberFailure();
+          this.#end(reading);
           this.#reporter.report({ kind: "log-failed", cause });
+          return false;
         },
-      )
-      .finally(() => {
-        if (this.#reading === reading) this.#reading = null;
-      });
+      ),
+    };
     this.#reading = reading;
-    behind.run(reading.done);
-    return { done: reading.done, isNew: true, succeeded: () => succeeded };
+    behind.run(reading.hasSucceeded);
+    return reading;
   }
 
-  async #waitFor(done: Promise<void>): Promise<void> {
+  #end(reading: Reading): void {
+    if (this.#reading === reading) this.#reading = null;
+  }
+
+  #rememberFailure(): void {
+    const now = this.#clock.now();
+    this.#failedUntil = now + this.leaseMs;
+    this.#probeAt = now + this.leaseMs * PROBE_AFTER;
+  }
+
+  /** Waits for a read, but only against the waiter's own timer: the request that reads may die (R21). */
+  async #waitFor(reading: Reading): Promise<boolean> {
     const wait = this.#clock.wait(this.leaseMs);
     const tooSlow = wait.over.then(() => {
-      this.#failedUntil = this.#clock.now() + this.leaseMs;
+      this.#rememberFailure();
+      return false;
     });
-    await Promise.race([done, tooSlow]);
+    const hasSucceeded = await Promise.race([reading.hasSucceeded, tooSlow]);
     wait.cancel();
+    return hasSucceeded;
   }
+}
+
+interface Reading {
+  readonly startedAt: number;
+  /** Ends with the read; never rejects. */
+  readonly hasSucceeded: Promise<boolean>;
 }

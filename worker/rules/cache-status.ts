@@ -1,4 +1,4 @@
-/** How an answer came to be, in nginx's words. DESIGN: `HIT` and `MISS` were looked up, `BYPASS` was not. */
+/** How an answer came to be, in nginx's words: `HIT` and `MISS` were looked up, `BYPASS` was not. */
 export type XCache = "HIT" | "MISS" | "EXPIRED" | "BYPASS";
 
 /** Why a request went to the origin. RFC 9211 §2.2. */

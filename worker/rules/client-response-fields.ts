@@ -10,6 +10,7 @@ const REPLACED = ["x-cache", "surrogate-control", ...TAG_FIELDS];
  * with public locations and `Via`. All else stays as the origin sent it. RFC 9110 §7.6.
  */
 export function toClientFields(fields: Headers, address: PublicAddress): void {
+  if (fields.get("transfer-encoding") !== null) fields.delete("content-length"); // RFC 9112 §6.3: the chunks count
   for (const name of hopByHopFields(fields.get("connection"))) fields.delete(name);
   for (const name of REPLACED) fields.delete(name);
   for (const name of ["location", "content-location"]) {

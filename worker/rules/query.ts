@@ -51,15 +51,16 @@ export function canonicalQuery(search: string, rules: QueryRules): string {
   return kept.length === 0 ? "" : `?${kept.map((parameter) => parameter.text).join("&")}`;
 }
 
-/** The decoded values of a query, the first of each name. */
-export function queryValues(search: string): Map<string, string> {
-  const values = new Map<string, string>();
-  for (const text of search.slice(1).split("&")) {
-    const equals = text.indexOf("=");
-    const name = decode(equals === -1 ? text : text.slice(0, equals));
-    if (!values.has(name)) values.set(name, equals === -1 ? "" : decode(text.slice(equals + 1)));
-  }
-  return values;
+/** The decoded values of one parameter, all of them: an origin may read the first or the last. */
+export function queryValues(search: string, name: string): string[] {
+  return search
+    .slice(1)
+    .split("&")
+    .flatMap((text) => {
+      const equals = text.indexOf("=");
+      if (decode(equals === -1 ? text : text.slice(0, equals)) !== name) return [];
+      return [equals === -1 ? "" : decode(text.slice(equals + 1))];
+    });
 }
 
 function rewriteValue(name: string, text: string, rules: QueryRules): string {

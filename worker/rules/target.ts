@@ -83,7 +83,7 @@ export function tagPurgeKey(tag: string): string {
 export const EVERYTHING_PURGE_KEY = "*";
 
 function withinConditions(search: string, route: Route): boolean {
-  if (route.storeWhenQuery.length === 0) return true;
-  const values = queryValues(search);
-  return route.storeWhenQuery.every(({ name, maxLength }) => (values.get(name)?.length ?? 0) <= maxLength);
+  return route.storeWhenQuery.every(({ name, maxLength }) =>
+    queryValues(search, name).every((value) => value.length <= maxLength),
+  );
 }

@@ -1,0 +1,24 @@
+import { ownPackage } from "./own-package.ts";
+
+/**
+ * Packages that only some commands need. The manifest takes any version of them, because npm refuses to install the
+ * whole package, the SDK with it, beside one that the range of an optional peer leaves out.
+ */
+export type OptionalPeer = "esbuild" | "miniflare" | "vitest" | "wrangler";
+
+/** The line that installs those of the packages that are not here; `null` if all of them are. */
+export function installLine(peers: readonly OptionalPeer[]): string | null {
+  const missing = peers.filter((peer) => !isInstalled(peer));
+  if (missing.length === 0) return null;
+  const { devDependencies: tested } = ownPackage;
+  return `npm install --save-dev ${missing.map((peer) => `${peer}@${tested[peer]}`).join(" ")}`;
+}
+
+function isInstalled(peer: OptionalPeer): boolean {
+  try {
+    import.meta.resolve(peer);
+    return true;
+  } catch {
+    return false; // Node tells a package that it does not find by throwing.
+  }
+}

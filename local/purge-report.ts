@@ -1,0 +1,36 @@
+import type { Accepted, Receipt, Refreshed } from "../sdk/index.ts";
+
+/** A receipt for a person: what was accepted under which number, when it is true everywhere, and what was refetched. */
+export function purgeReport(receipt: Receipt): string {
+  const { seq, accepted, replayed, settlesInMs, refreshed = [] } = receipt;
+  const before = replayed ? " had been accepted before under this id" : " is accepted";
+  const settles =
+    settlesInMs === 0
+      ? "It has settled: no PoP serves what was purged."
+      : `It settles in ${seconds(settlesInMs)}: from then on no PoP serves what was purged.`;
+  const lines = [`Purge ${seq}${before}: ${acceptedInWords(accepted)}. ${settles}`, ...refreshed.map(refreshedLine)];
+  return `${lines.join("\n")}\n`;
+}
+
+/** Milliseconds as seconds, to the hundredth. */
+export function seconds(ms: number): string {
+  return `${Number((ms / 1000).toFixed(2))} s`;
+}
+
+function acceptedInWords({ everything, urls, tags, prefixes, hosts }: Accepted): string {
+  if (everything) return "the whole site";
+  return [counted(urls, "URL"), counted(tags, "tag"), counted(prefixes, "prefix"), counted(hosts, "host")]
+    .filter((words) => words !== "")
+    .join(" and ");
+}
+
+function counted(count: number, name: string): string {
+  if (count === 0) return "";
+  const plural = name.endsWith("x") ? `${name}es` : `${name}s`;
+  return `${count} ${count === 1 ? name : plural}`;
+}
+
+/** `BYPASS  200  https://www.example.com/about`; a dash where the edge had to answer itself. */
+function refreshedLine({ url, status, xCache = "-", error }: Refreshed): string {
+  return [xCache.padEnd("BYPASS".length), status, url, ...(error === undefined ? [] : [error])].join("  ");
+}

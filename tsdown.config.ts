@@ -1,0 +1,57 @@
+import { dirname } from "node:path";
+import { defineConfig, type UserConfig } from "tsdown";
+
+const SDK = { index: "sdk/index.ts", "index.web": "sdk/index.web.ts", testing: "sdk/testing.ts" };
+
+/** The published package. A folder of its own in dist, so that nothing else that is built there gets packed. */
+const shared = {
+  outDir: "dist/package",
+  platform: "node",
+  failOnWarn: true,
+  // Of the generator below. What it makes is looked at by the test of the package.
+  suppressWarnings: "TypeScript 7.0 does not yet have a stable API",
+  report: false,
+} as const satisfies UserConfig;
+
+export default defineConfig([
+  {
+    ...shared,
+    name: "sdk and cli",
+    // One build, so that a PurgeError of `tidemark/testing` is the class that `tidemark` exports.
+    entry: { ...SDK, cli: "local/cli.ts" },
+    format: "esm",
+    deps: { onlyBundle: ["commander"] },
+    dts: { generator: "oxc", entry: Object.values(SDK) },
+    // What is bundled, here and below, comes with its licence.
+    copy: ({ outDir }) =>
+      ["commander/LICENSE", "hono/LICENSE", "leven/license"].map((file) => ({
+        from: `node_modules/${file}`,
+        to: `${outDir}/licenses`,
+        rename: `${dirname(file)}.txt`,
+      })),
+  },
+  {
+    ...shared,
+    name: "sdk for require",
+    entry: SDK,
+    format: "cjs",
+    // Backends that are CommonJS are many, and the SDK is for backends.
+    checks: { legacyCjs: false },
+    dts: { generator: "oxc" },
+  },
+  {
+    ...shared,
+    name: "worker",
+    entry: { worker: "worker/package.ts" },
+    format: "esm",
+    target: "es2024",
+    deps: {
+      // zod stays outside: it is a dependency of the package anyway, so that an owner's bundle holds one copy of it,
+      // and its fixes come without ours.
+      onlyBundle: ["hono", "leven"],
+      neverBundle: [/^cloudflare:/],
+    },
+    // By the type checker, because what an owner may write in a site is inferred from a zod schema.
+    dts: { generator: "tsgo", tsconfig: "tsconfig.package.json" },
+  },
+]);

@@ -1,0 +1,101 @@
+/** A duration: a number of seconds, or like `"30s"`, `"10m"`, `"24h"`, `"7d"`, `"2w"`. */
+export type Duration = number | string;
+
+/** A size: a number of bytes, or like `"512KiB"`, `"8MiB"`, `"1GiB"`. */
+export type Size = number | string;
+
+/** What an owner says about a site. Only `origin` is required. */
+export interface SiteInput {
+  /** The origin's address: scheme, host and port, without a path. The variable `TIDEMARK_ORIGIN` outranks it. */
+  readonly origin: string;
+  /**
+   * The public host names, with a port where it is not the scheme's default; requests for others get 421.
+   * Required to deploy, here or as `TIDEMARK_HOSTS`, which outranks it; on a laptop any host is served.
+   */
+  readonly hosts?: readonly string[] | undefined;
+  /** The public address that is keyed and forwarded, where the edge itself is reached under another one. Default: none. */
+  readonly publicUrl?: string | undefined;
+  /** The rules by path, in order: the first that matches wins. What none matches obeys the origin. Default: none. */
+  readonly routes?: readonly RouteInput[] | undefined;
+  readonly cookies?:
+    | {
+        /** Cookies that no origin reads; a trailing `*` stands for any ending. Default: those of well-known analytics. */
+        readonly ignore?: readonly string[] | undefined;
+      }
+    | undefined;
+  /** Extra fields on every request to the origin, a shared secret for instance. Default: none. */
+  readonly originFields?: Readonly<Record<string, string>> | undefined;
+  readonly limits?: LimitsInput | undefined;
+  readonly purge?:
+    | {
+        /**
+         * How long a PoP may answer from what it knows of the purges, in milliseconds: 100 to 60000. Default 1000.
+         * Longer means fewer reads of the purge log, and purges that settle later.
+         */
+        readonly leaseMs?: number | undefined;
+        /** What clocks inside one PoP may differ, and one clock may step, in milliseconds. Default 250. */
+        readonly skewMs?: number | undefined;
+      }
+    | undefined;
+}
+
+/** The rules for the paths that a pattern matches. */
+export interface RouteInput {
+  /** URLPattern pathname syntax: `/admin/*`, `/plog/:slug`. */
+  readonly match: string;
+  /** Send everything to the origin as it is; look up and store nothing. Default false. */
+  readonly pass?: boolean | undefined;
+  readonly key?:
+    | {
+        /** What becomes of the query before it is keyed and sent to the origin. */
+        readonly query?:
+          | {
+              /** Parameters to drop; a trailing `*` stands for any ending. Default: those of well-known trackers. */
+              readonly ignore?: readonly string[] | undefined;
+              /** If given, all other parameters are dropped. */
+              readonly only?: readonly string[] | undefined;
+              /** Parameters whose values are lowercased. Default none. */
+              readonly lowercase?: readonly string[] | undefined;
+              /** Parameters whose values lose white space at both ends. Default none. */
+              readonly trim?: readonly string[] | undefined;
+              /** Sort the parameters by name. Default false: another order is another page. */
+              readonly sort?: boolean | undefined;
+            }
+          | undefined;
+      }
+    | undefined;
+  readonly store?:
+    | {
+        readonly when?:
+          | {
+              /** By parameter: requests in which it is longer than `maxLength` characters pass. Default: none. */
+              readonly query?: Readonly<Record<string, { readonly maxLength: number }>> | undefined;
+            }
+          | undefined;
+      }
+    | undefined;
+  /** Replaces the lifetime of what the origin allows to be stored; it makes nothing storable. */
+  readonly ttl?: Duration | undefined;
+  /** The lifetime where the origin gives none: one for all statuses, or one per status. */
+  readonly defaultTtl?: Duration | Readonly<Record<string, Duration>> | undefined;
+  /** Tags for every response of the route; `{name}` stands for a parameter of `match`. Default none. */
+  readonly tags?: readonly string[] | undefined;
+}
+
+/** What is bounded. Sizes and counts are per isolate where it says so. */
+export interface LimitsInput {
+  /** The longest URL that is served; longer ones get 414. Default 16 KiB. */
+  readonly urlBytes?: Size | undefined;
+  /** The largest body that is stored; larger ones stream past. Default 8 MiB. */
+  readonly storeBytes?: Size | undefined;
+  /** The bytes of bodies being read for the store and not yet delivered, together, per isolate. Default 32 MiB. */
+  readonly fillBytes?: Size | undefined;
+  /** The memory tier, per isolate. Default 32 MiB; 0 turns it off. */
+  readonly memoryBytes?: Size | undefined;
+  /** The most tags of one response; one with more is not stored. Default 1000. */
+  readonly tags?: number | undefined;
+  /** The longest wait for the head of the origin's answer; then 504. Default 30 s. */
+  readonly originTimeout?: Duration | undefined;
+  /** The longest that a request waits for another one's fetch of the same page. Default 10 s. */
+  readonly follow?: Duration | undefined;
+}
