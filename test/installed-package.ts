@@ -69,7 +69,7 @@ async function installIn(home: string): Promise<InstalledPackage> {
   }
   const build = ["run", "build", "--", "--out-dir", join(staged, "dist/package")];
   const built = await succeeds("npm", build, ROOT);
-  const pack = await succeeds("npm", ["pack", "--json", "--pack-destination", home], staged);
+  const pack = await succeeds("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", home], staged);
   const [{ filename, files }] = JSON.parse(pack.stdout) as [{ filename: string; files: { path: string }[] }];
   const tarball = join(home, filename);
 

@@ -171,7 +171,7 @@ describe("tidemark dev", () => {
     [
       "a config that is not there",
       () => ["--config", "nowhere.ts"],
-      1,
+      2,
       /there is no nowhere\.ts\. Name another file with --config/,
     ],
     ["an origin with a path", () => ["--origin", "http://localhost:8000/app"], 2, /without a path/],
