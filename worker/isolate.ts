@@ -1,4 +1,5 @@
 import { CONTROL_PREFIX } from "../wire/fields.ts";
+import type { Stats } from "../wire/stats.ts";
 import { edgeAnswer } from "./answers.ts";
 import { controlApp } from "./control/app.ts";
 import type { Counters } from "./edge/counters.ts";
@@ -54,7 +55,7 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     resolve: (url) => targets.resolve(url),
   };
   const startedAt = clock.now();
-  const stats = () => ({
+  const stats = (): Stats => ({
     version: 1,
     scope: "isolate",
     startedAt: new Date(startedAt).toISOString(),

@@ -1,7 +1,9 @@
 import { type Context, Hono } from "hono";
 import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
+import type { Stats } from "../../wire/stats.ts";
 import type { PurgeLog, Reporter, TokenScope, Tokens } from "../ports.ts";
 import { resolveTarget, type TargetRules } from "../rules/target.ts";
+import { openApiDocument } from "./openapi.ts";
 import { problemResponse } from "./problem-response.ts";
 import { type PurgeVerdict, purge } from "./purge.ts";
 import { readText } from "./read-text.ts";
@@ -15,7 +17,7 @@ export interface ControlPorts {
   readonly log: PurgeLog;
   readonly reporter: Reporter;
   /** The counters of this isolate. */
-  readonly stats: () => object;
+  readonly stats: () => Stats;
 }
 
 /** What belongs to one request of the control plane. */
@@ -62,10 +64,13 @@ export function controlApp(ports: ControlPorts): Hono<App> {
 
   app.get(`${CONTROL_PREFIX}health`, () => ownJson({ status: "ok" }));
 
+  app.get(`${CONTROL_PREFIX}openapi.json`, () => ownJson(openApiDocument()));
+
   for (const [path, allow] of [
     ["purge", "POST"],
     ["stats", "GET, HEAD"],
     ["health", "GET, HEAD"],
+    ["openapi.json", "GET, HEAD"],
   ] as const) {
     app.all(CONTROL_PREFIX + path, (context) =>
       problemResponse(

@@ -1,0 +1,45 @@
+import * as z from "zod";
+
+const count = z.int().nonnegative();
+const countsByName = z.record(z.string(), count);
+
+/** The body of `GET /_tidemark/stats`: counters of the isolate that answered, since it started. */
+export const statsSchema = z.object({
+  /** Raised when a field changes its meaning or goes away. */
+  version: z.literal(1),
+  scope: z.literal("isolate"),
+  /** RFC 3339, UTC. */
+  startedAt: z.iso.datetime(),
+  /** Answers by their `X-Cache`. Together with `answeredByEdge` they are all answers. */
+  answers: countsByName,
+  /** Answers that the edge made itself, by the `detail` of their `Cache-Status`. */
+  answeredByEdge: countsByName,
+  /** Requests sent to the origin; `answered` and `failed` are parts of `asked`. */
+  origin: z.object({ asked: count, answered: count, failed: count }),
+  store: z.object({
+    stored: count,
+    storedBytes: count,
+    failed: count,
+    /** Bodies that were read and not kept, by reason. */
+    discarded: countsByName,
+  }),
+  /** Requests that took the answer of another one's fetch. */
+  collapsed: count,
+  log: z.object({ reads: count, failedReads: count }),
+  /** Purges accepted by this isolate. */
+  purges: count,
+  /** Bugs: the last catch had to answer. */
+  failures: count,
+  memory: z.object({ entries: count, bytes: count, mostBytes: count }),
+  fills: z.object({ bytes: count, mostBytes: count }),
+  view: z.object({
+    keys: count,
+    mostKeys: count,
+    position: z.object({ logId: z.string(), seq: count }).nullable(),
+  }),
+});
+
+export type Stats = z.infer<typeof statsSchema>;
+
+/** The body of `GET /_tidemark/health`. */
+export const healthSchema = z.object({ status: z.literal("ok") });

@@ -1,0 +1,94 @@
+import * as z from "zod";
+import { IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
+import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode, problemSchema } from "../../wire/problem.ts";
+import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
+import { purgeRequestSchema } from "../../wire/purge-request.ts";
+import { healthSchema, statsSchema } from "../../wire/stats.ts";
+
+/** The control plane as an OpenAPI 3.1 document, made from the schemas that it checks requests with. */
+export function openApiDocument(): object {
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Tidemark control plane",
+      version: "1",
+      summary: "Purges, counters and health of an edge cache.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: "/_tidemark", description: "On every host of the site" }],
+    security: [{ token: [] }],
+    paths: {
+      "/purge": {
+        post: {
+          operationId: "purge",
+          summary: "Purge by URL, by tag, or everything: all of it, or nothing",
+          parameters: [
+            {
+              name: IDEMPOTENCY_FIELD,
+              in: "header",
+              description: "The same as id in the body: the purge happens once, however often it is sent.",
+              schema: { type: "string", pattern: "^[!-~]{1,128}$" },
+            },
+          ],
+          requestBody: { required: true, content: { "application/json": { schema: ref("PurgeRequest") } } },
+          responses: {
+            200: answer("Accepted. It is true everywhere settlesInMs after the receipt has arrived", "PurgeReceipt"),
+            ...refusals("invalid", "unauthorized", "forbidden", "conflict", "too-large"),
+            ...refusals("unsupported-media-type", "unavailable"),
+          },
+        },
+      },
+      "/stats": {
+        get: {
+          operationId: "stats",
+          summary: "The counters of the isolate that answers",
+          responses: {
+            200: answer("Counters since the isolate started", "Stats"),
+            ...refusals("unauthorized", "forbidden"),
+          },
+        },
+      },
+      "/health": open("health", "Whether the edge runs", answer("It does", "Health")),
+      "/openapi.json": open("openapi", "This document", {
+        description: "OpenAPI 3.1",
+        content: { "application/json": { schema: { type: "object" } } },
+      }),
+    },
+    components: {
+      securitySchemes: { token: { type: "http", scheme: "bearer" } },
+      schemas: {
+        PurgeRequest: jsonSchema(purgeRequestSchema, "input"),
+        PurgeReceipt: jsonSchema(purgeReceiptSchema, "output"),
+        Problem: jsonSchema(problemSchema, "output"),
+        Stats: jsonSchema(statsSchema, "output"),
+        Health: jsonSchema(healthSchema, "output"),
+      },
+    },
+  };
+}
+
+/** A place that needs no token. */
+function open(operationId: string, summary: string, response: object): object {
+  return { get: { operationId, summary, security: [], responses: { 200: response } } };
+}
+
+function answer(description: string, schema: string): object {
+  return { description, content: { "application/json": { schema: ref(schema) } } };
+}
+
+function refusals(...codes: ProblemCode[]): Record<number, object> {
+  const content = { [PROBLEM_MEDIA_TYPE]: { schema: ref("Problem") } };
+  return Object.fromEntries(
+    codes.map((code) => [PROBLEM_CODES[code].status, { description: PROBLEM_CODES[code].title, content }]),
+  );
+}
+
+function ref(schema: string): object {
+  return { $ref: `#/components/schemas/${schema}` };
+}
+
+/** JSON Schema 2020-12, which is what OpenAPI 3.1 speaks. What a schema checks beyond that is told by its refusals. */
+function jsonSchema(schema: z.ZodType, io: "input" | "output"): object {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io });
+  return rest;
+}
