@@ -14,11 +14,12 @@ export class LogStub implements PurgeLogClient {
   }
 
   async read(since: Stamp | null, leaseMs: number): Promise<ViewDelta> {
-    return (await this.#stub().read(since, leaseMs)) as ViewDelta;
+    // What crosses is plain data; the runtime's types take its pairs for lists.
+    return (await this.#stub().read(since, leaseMs)) as unknown as ViewDelta;
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {
-    return (await this.#stub().append(purge)) as AppendResult;
+    return (await this.#stub().append(purge)) as unknown as AppendResult;
   }
 
   #stub(): DurableObjectStub<PurgeLog> {

@@ -1,0 +1,184 @@
+import { existsSync } from "node:fs";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DEMO_PASSWORD, DEMO_USER } from "../../demo/admin/credentials.ts";
+import { type DemoOrigin, startDemoOrigin } from "../../demo/origin.ts";
+import { startSearchPage } from "../../demo/search-page/server.ts";
+import { bundleWorker, edgeEntry } from "../../local/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
+import { createPurger, type Purger } from "../../sdk/index.ts";
+import { TOKEN } from "../engine/scenario.ts";
+
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const hasChromium = existsSync(CHROMIUM);
+if (!hasChromium) {
+  process.stdout.write(`skipped: the demo in a browser, because there is no ${CHROMIUM} (Debian's package chromium)\n`);
+}
+
+/** The demo as visitors and an editor use it: in Chromium, through the edge, with the rules that ship with it. */
+describe.skipIf(!hasChromium)("the demo in a browser", () => {
+  let origin: DemoOrigin;
+  let edge: EdgeRuntime;
+  let purger: Purger;
+  let searchPage: Awaited<ReturnType<typeof startSearchPage>>;
+  let browser: Browser;
+  let visitor: Visitor;
+  const errors: string[] = [];
+
+  const startOrigin = (port = 0) =>
+    startDemoOrigin({ port, purger: { purge: (request) => purger.purge(request) }, autocompleteDelayMs: 0 });
+
+  beforeAll(async () => {
+    origin = await startOrigin();
+    const script = await bundleWorker(edgeEntry("tidemark.config.ts"));
+    const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN };
+    edge = await startEdgeRuntime({ script, variables }, { port: 0 });
+    purger = createPurger({ endpoint: edge.url.origin, token: TOKEN });
+    searchPage = await startSearchPage({ siteUrl: edge.url.origin });
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
+    });
+    visitor = await newVisitor();
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await purger?.close();
+    await edge?.stop();
+    await searchPage?.close();
+    await origin?.close();
+  });
+
+  /** Somebody with a browser of their own: own cookies, own cache. */
+  class Visitor {
+    readonly context: BrowserContext;
+    readonly page: Page;
+
+    constructor(context: BrowserContext, page: Page) {
+      this.context = context;
+      this.page = page;
+    }
+
+    /** Opens a page and tells how the edge answered. */
+    async open(path: string): Promise<{ status: number; xCache: string | undefined; render: string | null }> {
+      const response = await this.page.goto(new URL(path, edge.url).href);
+      const fields = response!.headers();
+      return { status: response!.status(), xCache: fields["x-cache"], render: fields["x-demo-render"] ?? null };
+    }
+
+    heading(): Promise<string> {
+      return this.page.locator("h1").innerText();
+    }
+  }
+
+  async function newVisitor(options: Parameters<Browser["newContext"]>[0] = {}): Promise<Visitor> {
+    const context = await browser.newContext(options);
+    context.setDefaultTimeout(5_000);
+    const page = await context.newPage();
+    page.on("console", (message) => {
+      if (message.type() === "error") errors.push(`${page.url()}: ${message.text()}`);
+    });
+    page.on("pageerror", (error) => errors.push(`${page.url()}: ${error.message}`));
+    return new Visitor(context, page);
+  }
+
+  async function newestSlug(): Promise<string> {
+    return origin.database.posts(1).items[0]!.slug;
+  }
+
+  test("the front page explains what to try, with lines that name the address that one is at", async () => {
+    expect(await visitor.open("/")).toMatchObject({ status: 200, xCache: "MISS" });
+    expect(await visitor.page.locator("ol.steps > li h2").allInnerTexts()).toEqual([
+      "A miss",
+      "A hit",
+      "Stop the origin",
+      "Edit",
+      "Purge",
+      "Look",
+    ]);
+    expect(await visitor.page.locator("pre").first().innerText()).toContain(edge.url.origin);
+  });
+
+  test("the second view, and another visitor's, is the same copy", async () => {
+    const path = `/plog/${await newestSlug()}`;
+    const first = await visitor.open(path);
+    expect(first.xCache).toBe("MISS");
+    expect(await visitor.open(path)).toEqual({ ...first, xCache: "HIT" });
+    const other = await newVisitor();
+    expect(await other.open(`${path}?utm_source=letter`)).toEqual({ ...first, xCache: "HIT" });
+    await other.context.close();
+  });
+
+  test("while the origin is stopped, what was kept is served and the rest says so", async () => {
+    const path = `/plog/${await newestSlug()}`;
+    const { port } = new URL(origin.url);
+    await origin.close();
+    expect(await visitor.open(path)).toMatchObject({ status: 200, xCache: "HIT" });
+    expect(await visitor.open("/plog/?page=41")).toMatchObject({ status: 502, xCache: undefined });
+    errors.length = 0; // Chromium calls the 502 an error of the page.
+    origin = await startOrigin(Number(port));
+    expect(await visitor.open("/plog/?page=41")).toMatchObject({ status: 200, xCache: "MISS" });
+  });
+
+  test("an editor saves, and the next view shows the change: the editor's, and a second visitor's", async () => {
+    const slug = await newestSlug();
+    const second = await newVisitor();
+    await second.open(`/plog/${slug}`);
+    await second.open("/plog/");
+    const before = await second.open("/songs");
+
+    const editor = await newVisitor();
+    expect(await editor.open(`/admin/posts/${slug}`)).toMatchObject({ xCache: "BYPASS" });
+    await editor.page.getByLabel("Name").fill(DEMO_USER);
+    await editor.page.getByLabel("Password").fill(DEMO_PASSWORD);
+    await editor.page.getByRole("button", { name: "Log in" }).click();
+    await editor.page.getByLabel("Title", { exact: true }).fill("A title that was never there before");
+    await editor.page.getByRole("button", { name: "Save and purge" }).click();
+    await editor.page.getByText("purged", { exact: false }).first().waitFor();
+    await editor.open(`/plog/${slug}`);
+    expect(await editor.heading()).toBe("A title that was never there before");
+
+    expect((await second.open(`/plog/${slug}`)).xCache).not.toBe("BYPASS");
+    expect(await second.heading()).toBe("A title that was never there before");
+    await second.open("/plog/");
+    expect(await second.page.getByText("A title that was never there before").count()).toBe(1);
+    expect(await second.open("/songs")).toEqual({ ...before, xCache: "HIT" }); // control: the rest is still the old copy
+
+    await editor.open(`/admin/posts/${slug}`);
+    await editor.page.getByText("Delete this post").click();
+    await editor.page.getByRole("button", { name: "Delete it for good" }).click();
+    await editor.page.waitForURL("**/admin/**");
+    expect(await second.open(`/plog/${slug}`)).toMatchObject({ status: 404 });
+    await second.open("/plog/");
+    expect(await second.page.getByText("A title that was never there before").count()).toBe(0);
+    errors.length = 0; // Chromium calls the 404 an error of the page.
+    await editor.context.close();
+    await second.context.close();
+  });
+
+  test("a page of another origin searches through the edge; upper case and spaces share a copy", async () => {
+    const { page } = visitor;
+    await page.goto(searchPage.url);
+    const answeredBy = page.locator("#log tr:first-child td:nth-child(2)");
+    await page.getByRole("searchbox").fill("lan");
+    await page.locator("#suggestions li a").first().waitFor();
+    expect(await answeredBy.innerText()).toBe("MISS");
+    await page.getByRole("searchbox").fill(" LAN");
+    await page.locator("#log tr:nth-child(2)").waitFor();
+    expect(await answeredBy.innerText()).toBe("HIT");
+  });
+
+  test.each(["/", "/plog/", "/songs", "/songs?q=lan", "/admin/login", "/nowhere"])("%s fits a phone", async (path) => {
+    const phone = await newVisitor({ viewport: { width: 360, height: 740 } });
+    await phone.open(path);
+    const width = await phone.page.evaluate("document.documentElement.scrollWidth");
+    expect(width).toBe(360);
+    await phone.context.close();
+    if (path === "/nowhere") errors.length = 0; // Chromium calls the 404 an error of the page.
+  });
+
+  test("no page wrote an error to the console", () => {
+    expect(errors).toEqual([]);
+  });
+});
