@@ -10,7 +10,7 @@ const ROOMS: readonly (readonly [room: string, path: RegExp])[] = [
   ["control", /^worker\/control\//],
   ["ports", /^worker\/ports\.ts$/],
   ["site", /^worker\/(site|site-error|site-input|units)\.ts$/],
-  ["flow", /^worker\/(flow|flights|fill|answers)\.ts$/],
+  ["flow", /^worker\/(flow|passage|following|fetch-and-keep|ask-origin|flights|fill|answers)\.ts$/],
   ["wiring", /^worker\/(isolate|edge|package|index)\.ts$/],
   ["wire", /^wire\//],
   ["sdk", /^sdk\//],

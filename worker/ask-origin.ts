@@ -1,0 +1,95 @@
+import { edgeAnswer, markForwarded, mayHaveBody } from "./answers.ts";
+import type { Miss, Passage } from "./passage.ts";
+import type { Outcome } from "./rules/cache-status.ts";
+import { toClientFields } from "./rules/client-response-fields.ts";
+import { hasLooped, originRequestFields } from "./rules/origin-request-fields.ts";
+import { isWebSocket, storeRequest } from "./rules/read-request.ts";
+
+export type Asked =
+  | { readonly kind: "answered"; readonly response: Response }
+  /** Another protocol took over, or the edge has to answer in the origin's place. */
+  | { readonly kind: "switched" | "failed"; readonly response: Response };
+
+/** Sends the request on, as the edge. A failure comes back as the answer that stands in for the origin's. */
+export async function askOrigin(passage: Passage, storing: boolean): Promise<Asked> {
+  const { request, target, ask, ports, site, clientAddress } = passage;
+  if (hasLooped(request.headers.get("cdn-loop"), target.host)) {
+    return { kind: "failed", response: edgeFailure(passage, 508, "loop", "the request came back to this edge") };
+  }
+  const field = (name: string) => request.headers.get(name);
+  const { cookie } = storeRequest(ask, field, storing ? site.ignoredCookies : []);
+  const fields = originRequestFields(request.headers, {
+    scheme: target.scheme,
+    host: target.host,
+    clientAddress,
+    storing,
+    cookie,
+    extra: site.originFields,
+  });
+  if (isWebSocket(field("upgrade"))) fields.push(["upgrade", "websocket"], ["connection", "upgrade"]);
+  ports.reporter.report({ kind: "origin-asked" });
+  const sendsBody = ask.method !== "GET" && ask.method !== "HEAD";
+  const answer = await ports.origin.fetch({
+    method: ask.method,
+    pathAndQuery: target.pathAndQuery,
+    fields,
+    body: sendsBody ? request.body : null,
+  });
+  switch (answer.kind) {
+    case "answered":
+      ports.reporter.report({ kind: "origin-answered" });
+      return answer;
+    case "switched":
+      ports.reporter.report({ kind: "answered", xCache: "BYPASS" });
+      return answer;
+    case "failed": {
+      ports.reporter.report({ kind: "origin-failed", because: answer.because, cause: answer.cause });
+      const status = answer.because === "timed-out" ? 504 : 502;
+      const words = {
+        unreachable: "the origin cannot be reached, or hung up before it answered",
+        "timed-out": "the origin took too long to answer",
+        "bad-response": "the origin's answer was not one that HTTP allows",
+      }[answer.because];
+      return { kind: "failed", response: edgeFailure(passage, status, `origin-${answer.because}`, words) };
+    }
+  }
+}
+
+function edgeFailure({ ports }: Passage, status: number, detail: string, words: string): Response {
+  ports.reporter.report({ kind: "answered-by-edge", detail });
+  return edgeAnswer(status, detail, `${status}: ${words}.`);
+}
+
+/** The fields of the origin's answer as clients see them. */
+export function clientFields({ ports, target }: Passage, response: Response): Headers {
+  const fields = new Headers(response.headers);
+  toClientFields(fields, { originUrl: ports.origin.url, publicUrl: `${target.scheme}://${target.host}` });
+  return fields;
+}
+
+/** The length that the origin announced; chunks outrank it. RFC 9112 §6.3. */
+export function contentLength(response: Response): number | null {
+  if (response.headers.get("transfer-encoding") !== null) return null;
+  const text = response.headers.get("content-length");
+  return text !== null && /^[0-9]+$/.test(text) ? Number(text) : null;
+}
+
+/** Answers with what the origin sends, as it comes; nothing is kept. */
+export function stream(passage: Passage, response: Response, miss: Miss, because: string | undefined): Response {
+  const fields = clientFields(passage, response);
+  const outcome = forwarded(miss, { status: response.status, stored: false, collapsed: false, because });
+  markForwarded(fields, miss.xCache, outcome);
+  passage.ports.reporter.report({ kind: "answered", xCache: miss.xCache });
+  const body = mayHaveBody(response.status) ? response.body : null;
+  return new Response(body, { status: response.status, statusText: response.statusText, headers: fields });
+}
+
+/** What the answer tells of a fetch. */
+export function forwarded(
+  { reason, detail }: Miss,
+  done: { status?: number; stored: boolean; collapsed: boolean; because?: string | undefined },
+): Outcome {
+  const { because, ...rest } = done;
+  const told = because ?? detail;
+  return { kind: "forwarded", reason, ...rest, ...(told === undefined ? {} : { detail: told }) };
+}

@@ -1,0 +1,43 @@
+import { collapsedAnswer } from "./answers.ts";
+import { forwarded } from "./ask-origin.ts";
+import type { Flight, FlightOutcome } from "./flights.ts";
+import type { Miss, Passage } from "./passage.ts";
+import type { ReceiptToken } from "./ports.ts";
+import { currentAgeMs } from "./rules/current-age.ts";
+import type { StoredHead, StoredResponse } from "./rules/stored-response.ts";
+
+/** A follower waits for the leader, but only against its own timer: the leader's request may die. */
+export async function waitFor({ ports, site }: Passage, flight: Flight): Promise<FlightOutcome | "waited-enough"> {
+  const wait = ports.clock.wait(site.limits.followMs);
+  const patience = wait.over.then(() => "waited-enough" as const);
+  const outcome = await Promise.race([flight.outcome, patience]);
+  wait.cancel();
+  return outcome;
+}
+
+/** R5: a follower takes what was fetched after it arrived, or what its own judge would accept at this moment. */
+export async function mayFollow(
+  passage: Passage,
+  flight: Flight,
+  stored: StoredHead,
+  after: ReceiptToken | null,
+): Promise<boolean> {
+  const { ports, behind, order, arrivedAt } = passage;
+  if (flight.order > order) return true;
+  let still = after;
+  if (!ports.purges.isUsable(ports.clock.now(), still)) still = await ports.purges.renew(behind, still);
+  const usable = ports.purges.isUsable(ports.clock.now(), still);
+  const answer = ports.purges.check(stored, usable);
+  if (answer === "unknown") return still === null && arrivedAt - stored.fetchedAt < ports.purges.leaseMs;
+  return answer === "not-purged";
+}
+
+/** The answer of another one's fetch. */
+export function follow({ ports }: Passage, stored: StoredResponse, miss: Miss): Response {
+  ports.reporter.report({ kind: "collapsed" });
+  ports.reporter.report({ kind: "answered", xCache: miss.xCache });
+  const { initialAgeMs, receivedAt, status } = stored.head;
+  const ageSeconds = Math.floor(currentAgeMs(initialAgeMs, receivedAt, ports.clock.now()) / 1000);
+  const outcome = forwarded(miss, { status, stored: false, collapsed: true });
+  return collapsedAnswer(stored, ageSeconds, miss.xCache, outcome);
+}
