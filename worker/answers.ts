@@ -1,4 +1,5 @@
 import { cacheStatusMember, type Outcome, type XCache } from "./rules/cache-status.ts";
+import { NOT_MODIFIED_FIELDS } from "./rules/not-modified.ts";
 import type { StoredHead, StoredResponse } from "./rules/stored-response.ts";
 
 /** Statuses that come without a body. RFC 9110 §6.4.1. */
@@ -15,6 +16,13 @@ export function hitAnswer(stored: StoredResponse, method: string, ageSeconds: nu
     hitFields.set(stored.head, made);
   }
   return withStoredBody(stored, method, made.fields);
+}
+
+/** A hit for a client that holds these bytes already. RFC 9110 §15.4.5. */
+export function notModifiedAnswer(stored: StoredResponse, ageSeconds: number, ttlSeconds: number): Response {
+  const kept = stored.head.fields.filter(([name]) => NOT_MODIFIED_FIELDS.has(name));
+  const fields = storedFields({ ...stored.head, fields: kept }, ageSeconds, "HIT", { kind: "hit", ttlSeconds });
+  return new Response(null, { status: 304, headers: fields });
 }
 
 /** The same bytes for a follower of a collapsed fetch. */

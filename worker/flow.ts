@@ -1,4 +1,4 @@
-import { edgeAnswer, hitAnswer } from "./answers.ts";
+import { edgeAnswer, hitAnswer, notModifiedAnswer } from "./answers.ts";
 import { askOrigin, stream } from "./ask-origin.ts";
 import { fetchAndKeep } from "./fetch-and-keep.ts";
 import { follow, mayFollow, waitFor } from "./following.ts";
@@ -6,6 +6,7 @@ import { type Arrival, enter, type Isolate, type Miss, type Passage } from "./pa
 import type { ReceiptToken } from "./ports.ts";
 import { parseCacheControl } from "./rules/cache-control.ts";
 import { judge, type Verdict } from "./rules/judge.ts";
+import { isNotModified } from "./rules/not-modified.ts";
 import { storeRequest } from "./rules/read-request.ts";
 import { readReceiptToken } from "./rules/receipt-token.ts";
 import type { StoredHead, StoredResponse } from "./rules/stored-response.ts";
@@ -98,12 +99,25 @@ function missOf(verdicts: readonly Verdict[]): Miss {
 }
 
 function hit(
-  { ports, ask }: Passage,
+  { ports, ask, request }: Passage,
   stored: StoredResponse,
   { ageSeconds, ttlSeconds }: Verdict & { kind: "fresh" },
 ): Response {
   ports.reporter.report({ kind: "answered", xCache: "HIT" });
+  if (stored.head.status === 200 && isHeldByClient(request.headers, stored.head)) {
+    return notModifiedAnswer(stored, ageSeconds, ttlSeconds);
+  }
   return hitAnswer(stored, ask.method, ageSeconds, ttlSeconds);
+}
+
+/** Whether the client asks under a condition that the stored response already answers. RFC 9111 §4.3.2. */
+function isHeldByClient(sent: Headers, { fields }: StoredHead): boolean {
+  const ifNoneMatch = sent.get("if-none-match");
+  const ifModifiedSince = sent.get("if-modified-since");
+  if (ifNoneMatch === null && ifModifiedSince === null) return false;
+  const field = (wanted: string) => fields.find(([name]) => name === wanted)?.[1] ?? null;
+  const validators = { etag: field("etag"), lastModified: field("last-modified") };
+  return isNotModified({ ifNoneMatch, ifModifiedSince }, validators);
 }
 
 async function fetchFromOrigin(passage: Passage, miss: Miss, after: ReceiptToken | null): Promise<Response> {

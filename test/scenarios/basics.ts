@@ -227,4 +227,57 @@ export const basics: readonly Scenario[] = [
     origin: { "/old": [{ status: 302, fields: { location: "/new" } }] },
     steps: [{ get: "/old", expect: { status: 302, xCache: "MISS", fields: { location: "/new" } } }],
   },
+  {
+    name: "a client that holds the stored page gets a 304 from store, with the fields that it needs and no others",
+    source: "RFC 9111 §4.3.2; RFC 9110 §15.4.5",
+    origin: {
+      "/a": [{ fields: { "cache-control": "max-age=60", etag: '"1"', "content-type": "text/plain" }, body: "v1" }],
+    },
+    steps: [
+      { get: "/a", fields: { "if-none-match": '"1"' }, expect: { status: 200, xCache: "MISS", body: "v1" } },
+      { advanceMs: 10_000 },
+      {
+        get: "/a",
+        fields: { "if-none-match": 'W/"1"' },
+        expect: {
+          status: 304,
+          xCache: "HIT",
+          body: "",
+          ageSeconds: 10,
+          cacheStatus: "tidemark; hit; ttl=50",
+          fields: { etag: '"1"', "cache-control": "max-age=60", "content-type": null },
+        },
+      },
+      { get: "/a", fields: { "if-none-match": '"2"' }, expect: { status: 200, xCache: "HIT", body: "v1" } },
+      {
+        send: { method: "HEAD", path: "/a", fields: { "if-none-match": "*" } },
+        expect: { status: 304, xCache: "HIT" },
+      },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
+    name: "a purged page is never a 304: who holds the old one gets the new one",
+    source: "docs/protocol.md#what-a-purge-promises",
+    origin: {
+      "/a": [
+        { fields: { "cache-control": "max-age=60", etag: '"1"' }, body: "v1" },
+        { fields: { "cache-control": "max-age=60", etag: '"2"' }, body: "v2" },
+      ],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/a"] } },
+      { get: "/a", fields: { "if-none-match": '"1"' }, expect: { status: 200, xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    name: "a stored error or redirect is never a 304",
+    source: "RFC 9110 §13.2.1",
+    origin: { "/a": [{ status: 404, fields: { "cache-control": "max-age=60", etag: '"1"' }, body: "nothing" }] },
+    steps: [
+      { get: "/a", expect: { status: 404, xCache: "MISS" } },
+      { get: "/a", fields: { "if-none-match": '"1"' }, expect: { status: 404, xCache: "HIT", body: "nothing" } },
+    ],
+  },
 ];
