@@ -16,6 +16,7 @@ const demoSite: DemoSite = {
   origin: `http://${HOST}:${PORT}`,
   async start({ endpoint, token }, tell) {
     const folder = await mkdtemp(join(tmpdir(), "tidemark-demo-"));
+    const renders = { count: 0 };
     const purger = createPurger({ endpoint, token });
     const startOrigin = () =>
       startDemoOrigin({
@@ -23,6 +24,7 @@ const demoSite: DemoSite = {
         host: HOST,
         database: join(folder, "demo.sqlite"),
         purger,
+        renders,
         searchPageUrl: searchPageUrl,
       });
     const searchPageUrl = `http://localhost:${SEARCH_PORT}/`;
@@ -30,7 +32,7 @@ const demoSite: DemoSite = {
     let origin: DemoOrigin | null = await startOrigin();
     const keys = createInterface({ input: process.stdin });
     keys.on("line", async (line) => {
-      if (line.trim() !== "o") return;
+      if (line.trim() !== "o") return tell("Type o and Enter to stop or start the origin; Ctrl-C ends all of it.");
       if (origin) {
         const stopping = origin;
         origin = null;

@@ -37,6 +37,8 @@ export interface DemoOriginOptions {
   searchPageUrl?: string;
   /** How long the autocomplete takes, in milliseconds; default 200. */
   autocompleteDelayMs?: number;
+  /** Counts the renderings; hand over the same one to go on counting after a restart. Default: from 0. */
+  renders?: { count: number };
   /** The clock, in epoch milliseconds; default the system's. */
   now?: () => number;
   /** Told of each answer, purge and failure; default nobody. */
@@ -55,7 +57,7 @@ export async function startDemoOrigin(options: DemoOriginOptions = {}): Promise<
   const database = new DemoDatabase(options.database);
   const now = options.now ?? Date.now;
   const closing = new AbortController();
-  let renders = 0;
+  const renders = options.renders ?? { count: 0 };
   const site: Site = {
     database,
     purger: options.purger,
@@ -63,8 +65,8 @@ export async function startDemoOrigin(options: DemoOriginOptions = {}): Promise<
     searchPageUrl: options.searchPageUrl ?? "http://localhost:8789/",
     now,
     stamp: () => {
-      renders += 1;
-      return { number: renders, at: now() };
+      renders.count += 1;
+      return { number: renders.count, at: now() };
     },
     report: options.log ?? (() => {}),
   };

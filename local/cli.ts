@@ -1,28 +1,16 @@
 #!/usr/bin/env node
-import { Command, CommanderError } from "commander";
+import { styleText } from "node:util";
 import { EXIT } from "./exit-code.ts";
-import { addLateCommand } from "./late-command.ts";
-import { ownPackage } from "./own-package.ts";
-import { purgeCommand } from "./purge-command.ts";
 
-const program = new Command("tidemark")
-  .description("An edge cache that you own, on your laptop and on the edge.")
-  .version(ownPackage.version)
-  .showHelpAfterError("(--help tells what there is)")
-  .exitOverride();
+/** undici, which sends the purges, does not even load on an older one: this must be said before anything else is. */
+const LEAST_NODE = [22, 19] as const;
 
-addLateCommand(program, {
-  name: "dev",
-  description: "Start the edge on this machine, in front of your site.",
-  needs: ["miniflare", "esbuild"],
-  load: async () => (await import("./dev-command.ts")).devCommand(null),
-});
-program.addCommand(purgeCommand().copyInheritedSettings(program));
-
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (!(error instanceof CommanderError)) throw error;
-  // commander has said it already; its own code for wrong usage is 1, which here means refused.
-  process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major < LEAST_NODE[0] || (major === LEAST_NODE[0] && minor < LEAST_NODE[1])) {
+  const words = `this is Node ${process.versions.node}; the command needs ${LEAST_NODE.join(".")} or later.`;
+  process.stderr.write(`${styleText("red", "tidemark:")} ${words}\n`);
+  process.exitCode = EXIT.usage;
+} else {
+  const { runProgram } = await import("./program.ts");
+  await runProgram();
 }

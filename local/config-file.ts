@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
-import { words } from "./bundle.ts";
+import { ownWorker, words } from "./bundle.ts";
 
 /** What the harness needs to know of a site; the worker reads the rest itself. */
 export interface ConfiguredSite {
@@ -32,7 +32,7 @@ export async function loadSite(file: string): Promise<ConfiguredSite> {
   let module: { default?: unknown };
   try {
     const options = { bundle: true, write: false, format: "esm", platform: "neutral", logLevel: "silent" } as const;
-    const result = await build({ ...options, entryPoints: [resolve(file)], plugins: [withoutRuntime] });
+    const result = await build({ ...options, entryPoints: [resolve(file)], plugins: [ownWorker, withoutRuntime] });
     const code = Buffer.from(result.outputFiles[0]!.text).toString("base64");
     module = (await import(`data:text/javascript;base64,${code}`)) as { default?: unknown };
   } catch (error) {

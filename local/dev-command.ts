@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { styleText } from "node:util";
 import { Command, InvalidArgumentError } from "commander";
 import { ConfigFileError, loadSite } from "./config-file.ts";
@@ -55,13 +56,12 @@ class DevError extends Error {}
 
 async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
   const port = flags.port ?? portNumber(process.env.TIDEMARK_PORT || String(DEFAULT_PORT));
-  const configFile = flags.config ?? (process.env.TIDEMARK_CONFIG || DEFAULT_CONFIG);
-  const site = await loadSite(configFile);
-  const origin = flags.origin ?? (process.env.TIDEMARK_ORIGIN || site.origin);
+  const { configFile, origin } = await chooseSite(flags, demoSite);
+  const isTokenGiven = Boolean(process.env.TIDEMARK_TOKEN);
   const token = process.env.TIDEMARK_TOKEN || randomBytes(24).toString("base64url");
 
   const endpoint = `http://localhost:${port}`;
-  const demo = origin === demoSite?.origin ? await demoSite.start({ endpoint, token }, tell) : null;
+  const demo = origin === demoSite?.origin ? await startDemo(demoSite, { endpoint, token }) : null;
   let edge: DevEdge;
   try {
     edge = await startDevEdge({ configFile, port, origin, token, tell });
@@ -71,22 +71,54 @@ async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
     throw new DevError(`port ${port} is taken. Stop what listens there, or choose another one with --port.`);
   }
   const interruption = interrupted();
-  print(welcome({ endpoint, origin, configFile, token, demo }));
+  print(welcome({ endpoint, origin, configFile, token, isTokenGiven, demo }));
   await interruption;
   print("\nStopping …");
   await edge.stop();
   await demo?.stop();
 }
 
+interface ChosenSite {
+  /** `null`: no rules, and what the origin says counts. */
+  readonly configFile: string | null;
+  readonly origin: string;
+}
+
+/** Flag over environment over file. The demo's rules are for the demo: another site than that is fronted without any. */
+async function chooseSite(flags: DevFlags, demoSite: DemoSite | null): Promise<ChosenSite> {
+  const askedConfig = flags.config ?? (process.env.TIDEMARK_CONFIG || undefined);
+  const askedOrigin = flags.origin ?? (process.env.TIDEMARK_ORIGIN || undefined);
+  const configFile = askedConfig ?? DEFAULT_CONFIG;
+  const isMissing = askedConfig === undefined && !existsSync(configFile);
+  if (askedOrigin !== undefined && isMissing) return { configFile: null, origin: askedOrigin };
+  const site = await loadSite(configFile);
+  const origin = askedOrigin ?? site.origin;
+  const isForTheDemo = askedConfig === undefined && site.origin === demoSite?.origin;
+  return { configFile: isForTheDemo && origin !== site.origin ? null : configFile, origin };
+}
+
+async function startDemo(demoSite: DemoSite, edge: { endpoint: string; token: string }): Promise<RunningDemo> {
+  try {
+    return await demoSite.start(edge, tell);
+  } catch (error) {
+    const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+    if (code !== "EADDRINUSE") throw error;
+    throw new DevError(
+      `port ${port} is taken, where the demo site would listen. Is the dev command running elsewhere?`,
+    );
+  }
+}
+
 interface Welcome {
   readonly endpoint: string;
   readonly origin: string;
-  readonly configFile: string;
+  readonly configFile: string | null;
   readonly token: string;
+  readonly isTokenGiven: boolean;
   readonly demo: RunningDemo | null;
 }
 
-function welcome({ endpoint, origin, configFile, token, demo }: Welcome): string {
+function welcome({ endpoint, origin, configFile, token, isTokenGiven, demo }: Welcome): string {
   const page = endpoint + (demo?.path ?? "/");
   const places = demo?.places.map(([name, url]) => `\n  ${name.padEnd(8)} ${url}`).join("") ?? "";
   const bold = (text: string) => styleText("bold", text);
@@ -95,8 +127,8 @@ ${bold("Tidemark")} is up. Ctrl-C stops it.
 
   edge     ${bold(endpoint)}
   origin   ${origin}${demo ? "  (the demo site)" : ""}
-  rules    ${configFile}  (edits are picked up at once)
-  token    ${token}${places}
+  rules    ${configFile === null ? "none: what the origin's Cache-Control says; --config FILE brings some" : `${configFile}  (edits are picked up at once)`}
+  token    ${token}${isTokenGiven ? "" : "  (a new one each time, unless TIDEMARK_TOKEN is set)"}${places}
 
 Ask twice, then purge and ask again:
 

@@ -1,10 +1,11 @@
 import { createServer } from "node:net";
-import { edgeEntry, watchWorker } from "./bundle.ts";
+import { edgeEntry, plainEdgeEntry, watchWorker } from "./bundle.ts";
 import { loadSite } from "./config-file.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "./runtime.ts";
 
 export interface DevEdgeOptions {
-  readonly configFile: string;
+  /** The site's rules; `null` for none. */
+  readonly configFile: string | null;
   readonly port: number;
   readonly origin: string;
   readonly token: string;
@@ -31,7 +32,7 @@ export async function startDevEdge({ configFile, port, origin, token, tell }: De
   let work: Promise<void> = Promise.resolve();
   const use = async (script: string) => {
     if (runtime) {
-      await loadSite(configFile);
+      if (configFile !== null) await loadSite(configFile);
       await runtime.reload({ script, variables });
       tell(
         `${configFile} has changed: its rules are in force. What is stored keeps the lifetime and tags it was stored with.`,
@@ -42,7 +43,7 @@ export async function startDevEdge({ configFile, port, origin, token, tell }: De
     }
   };
   const watching = await watchWorker(
-    edgeEntry(configFile),
+    configFile === null ? plainEdgeEntry(origin) : edgeEntry(configFile),
     (script) => {
       work = work
         .then(() => use(script))
@@ -53,7 +54,7 @@ export async function startDevEdge({ configFile, port, origin, token, tell }: De
     },
     (errors) => {
       started.reject(new Error(errors));
-      if (runtime) tell(`${errors}\nThe rules of before stay in force.`);
+      if (runtime) tell(`${configFile}: ${errors}\nThe rules of before stay in force.`);
     },
   );
   try {

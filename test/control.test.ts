@@ -290,7 +290,7 @@ describe("the control plane answers", () => {
   test("health to anybody, stats to a token that may read", async () => {
     expect(await call({ method: "GET", path: "health", token: null })).toMatchObject({
       status: 200,
-      body: '{"status":"ok"}',
+      body: '{"status":"ok"}\n',
     });
     const stats = JSON.parse((await call({ method: "GET", path: "stats", token: READ_TOKEN })).body);
     expect(stats).toMatchObject({

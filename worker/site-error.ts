@@ -17,14 +17,18 @@ const NOT_YET = new Set(["browserTtl", "bypass", "stale", "identify", "within", 
 
 /** The issues of a failed check in words. */
 export function siteErrors(error: z.ZodError, schema: z.ZodType, input: unknown): { path: string; message: string }[] {
-  return error.issues.flatMap((issue) => {
-    const path = pathText(issue.path);
-    if (issue.code === "unrecognized_keys") {
-      const known = keysAt(schema, issue.path);
-      return issue.keys.map((key) => ({ path: pathText([...issue.path, key]), message: unknownKey(key, known) }));
-    }
-    return [{ path, message: `${issue.message}; found ${show(valueAt(input, issue.path))}` }];
-  });
+  // Unknown keys first: what is missing beside one is mostly what it was meant to be.
+  const isUnknown = (issue: z.core.$ZodIssue) => Number(issue.code === "unrecognized_keys");
+  return error.issues
+    .toSorted((a, b) => isUnknown(b) - isUnknown(a))
+    .flatMap((issue) => {
+      const path = pathText(issue.path);
+      if (issue.code === "unrecognized_keys") {
+        const known = keysAt(schema, issue.path);
+        return issue.keys.map((key) => ({ path: pathText([...issue.path, key]), message: unknownKey(key, known) }));
+      }
+      return [{ path, message: `${issue.message}; found ${show(valueAt(input, issue.path))}` }];
+    });
 }
 
 function unknownKey(key: string, known: readonly string[]): string {

@@ -43,7 +43,11 @@ const route = z.strictObject({
   /** Replaces the lifetime of what may be stored anyway. */
   ttl: durationSeconds.optional(),
   /** The lifetime where the origin gives none: one, or one per status. */
-  defaultTtl: z.union([durationSeconds, z.record(status, durationSeconds)]).optional(),
+  defaultTtl: z
+    .union([durationSeconds, z.record(status, durationSeconds)], {
+      error: 'is a duration like "24h", or one per status like { 200: "24h", 404: "1m" }',
+    })
+    .optional(),
   /** Tags for every response of the route; `{name}` stands for a parameter of `match`. */
   tags: names.default([]),
 });
@@ -51,7 +55,9 @@ const route = z.strictObject({
 /** Everything that an owner can say about a site, with the defaults; `SiteInput` says what each means. */
 export const siteSchema = z.strictObject({
   /** The origin's address: scheme, host and port, without a path. `TIDEMARK_ORIGIN` outranks it. */
-  origin: z.string().refine(isOrigin, "is an address like https://origin.example.com, without a path"),
+  origin: z
+    .string('is required: the address of the site, like "https://origin.example.com"')
+    .refine(isOrigin, "is an address like https://origin.example.com, without a path"),
   /** Public host names, with a port where it is not the scheme's default; others get 421. `TIDEMARK_HOSTS` outranks it. */
   hosts: z
     .array(z.string().regex(/^[^/\s]+$/, "is a host name like www.example.com, without scheme and path"))

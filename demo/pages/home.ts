@@ -78,11 +78,11 @@ ${command(`curl -sD- -o /dev/null '${publicUrl}/plog/?page=41'`)}
       "Purge",
       html`${
         site.purger
-          ? html`<p>That has happened already: saving commits the row first, then purges the one tag <code>${postTag(slug)}</code>, and waits for the receipt.</p>`
+          ? html`<p>That has happened already: saving commits the row first, then purges the one tag <code>${postTag(slug)}</code>; the edge answers with a receipt.</p>`
           : html`<p class="note">This origin has nobody to purge with, so saving purges nothing. Set <code>TIDEMARK_ENDPOINT</code> to
 the address of the edge and <code>TIDEMARK_TOKEN</code> to its token, and start the origin again.</p>`
       }
-<p>By hand, from anywhere:</p>
+<p>By hand, from anywhere, once <code>TIDEMARK_TOKEN</code> is set to the token that <code>npm run dev</code> printed:</p>
 ${command(`curl ${publicUrl}/_tidemark/purge \\
   -H "Authorization: Bearer $TIDEMARK_TOKEN" \\
   -H "Content-Type: application/json" \\
@@ -117,7 +117,7 @@ ${command(`curl -sD- -G ${publicUrl}/api/search/autocomplete --data-urlencode 'q
 <dt><a href="/images/cover-32k.jpg">32 KB</a> and <a href="/images/cover-100k.jpg">100 KB</a> of picture</dt>
 <dd>Exactly so many bytes, and <samp>immutable</samp>: for measuring.</dd>
 <dt>What has the edge done so far?</dt>
-<dd>Its counters, with the token that <code>npm run dev</code> printed:
+<dd>Its counters, with the same token:
 ${command(`curl ${publicUrl}/_tidemark/stats -H "Authorization: Bearer $TIDEMARK_TOKEN"`)}</dd>
 </dl>`;
 }

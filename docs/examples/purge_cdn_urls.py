@@ -6,6 +6,7 @@ TIDEMARK_ENDPOINT is the site's origin, like https://www.example.com; TIDEMARK_T
 import json
 import os
 import sys
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 
@@ -22,4 +23,9 @@ def purge_cdn_urls(urls):
 
 
 if __name__ == "__main__":
-    purge_cdn_urls(sys.argv[1:])
+    if len(sys.argv) < 2:
+        sys.exit("usage: purge_cdn_urls.py URL...   (paths like /about, or whole URLs)")
+    try:
+        purge_cdn_urls(sys.argv[1:])
+    except HTTPError as refusal:
+        sys.exit(f"the edge refused ({refusal.code}): {refusal.read().decode()}")

@@ -18,8 +18,10 @@ if (!hasPython) process.stdout.write(`${NOT_RUN}\n`);
 
 test("the page shows the example as it runs", () => {
   const shown = /<!-- example: purge_cdn_urls\.py -->\n```python\n(.*?)```/s.exec(readFileSync(PAGE, "utf8"))?.[1];
-  expect(shown).toMatch(/^def purge_cdn_urls\(urls\):\n/);
-  expect(readFileSync(EXAMPLE, "utf8")).toContain(shown);
+  const [imports, definition] = shown!.split("\n\n\n") as [string, string];
+  expect(definition).toMatch(/^def purge_cdn_urls\(urls\):\n/);
+  const file = readFileSync(EXAMPLE, "utf8");
+  for (const line of [definition, ...imports.split("\n")]) expect(file).toContain(line);
 });
 
 describe.skipIf(!hasPython)(hasPython ? "the Python example" : NOT_RUN, () => {
@@ -90,6 +92,6 @@ describe.skipIf(!hasPython)(hasPython ? "the Python example" : NOT_RUN, () => {
   });
 
   test("fails loudly with a wrong token", async () => {
-    await expect(purgeFromPython(["/about"], { TIDEMARK_TOKEN: "guess" })).rejects.toThrow("HTTP Error 401");
+    await expect(purgeFromPython(["/about"], { TIDEMARK_TOKEN: "guess" })).rejects.toThrow(/the edge refused \(401\): .*not one of the edge/);
   });
 });

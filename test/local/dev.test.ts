@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../local/scripted-origin.ts";
@@ -16,10 +17,13 @@ class Dev {
   output = "";
   readonly exited: Promise<number | null>;
 
-  constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}, command = "") {
     const { FORCE_COLOR: _, ...inherited } = process.env; // the test runner asks for colours
     const env = { ...inherited, ...environment };
-    this.#child = spawn(process.execPath, ["local/cli.ts", "dev", ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+    this.#child = spawn(process.execPath, [...(command ? [command] : ["local/cli.ts", "dev"]), ...args], {
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
       stream.on("data", (chunk: Buffer) => {
         this.output += chunk.toString();
@@ -86,7 +90,7 @@ describe("tidemark dev", () => {
     await dev.says(/everything/);
     expect(dev.output).toContain(`edge     http://localhost:${port}`);
     expect(dev.output).toContain(`origin   ${origin.url}`);
-    const token = /token {4}(\S{32})\n/.exec(dev.output)![1]!;
+    const token = /token {4}(\S{32}) /.exec(dev.output)![1]!;
     const curls = dev.output.split("\n").filter((line) => line.startsWith("  curl "));
     expect(curls).toHaveLength(3);
 
@@ -165,6 +169,29 @@ describe("tidemark dev", () => {
     } finally {
       await second.goDown();
     }
+  });
+
+  test("fronts a site without rules where only --origin is given, and then the rules of the demo do not apply", async () => {
+    origin.reply("/images/a?w=1", { fields: { "cache-control": "max-age=60" }, body: "one" });
+    origin.reply("/images/a?w=2", { fields: { "cache-control": "max-age=60" }, body: "two" });
+    dev = new Dev(["--origin", origin.url, "--port", String(port)], {}, "demo/dev.ts");
+    await dev.says(/everything/);
+    expect(dev.output).toContain("rules    none");
+    expect(await ask("/images/a?w=1")).toMatchObject({ body: "one" });
+    expect(await ask("/images/a?w=2")).toMatchObject({ body: "two" });
+    expect(origin.seen.at(-1)?.fields).not.toHaveProperty("x-edge");
+  });
+
+  test("takes rules from a folder that does not have the package", async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), "tidemark-elsewhere-"));
+    const file = join(elsewhere, "site.ts");
+    const site = `{ origin: "${origin.url}", routes: [{ match: "/a", pass: true }] }`;
+    writeFileSync(file, `import { defineSite } from "tidemark/worker";\nexport default defineSite(${site});\n`);
+    origin.reply("/a", { body: "v1" });
+    dev = new Dev(["--config", file, "--port", String(port)]);
+    await dev.says(/everything/);
+    expect((await ask("/a")).fields["x-cache"]).toBe("BYPASS");
+    rmSync(elsewhere, { recursive: true });
   });
 
   test.each<[string, (file: string) => string[], number, RegExp]>([

@@ -164,5 +164,7 @@ function readBody(text: string, idempotencyKey: string | undefined): ReadBody {
 }
 
 function ownJson(body: object): Response {
-  return Response.json(body, { headers: { "cache-control": "no-store" } });
+  // With a line end, so that a terminal's prompt does not stick to it.
+  const fields = { "content-type": "application/json", "cache-control": "no-store" };
+  return new Response(`${JSON.stringify(body)}\n`, { headers: fields });
 }

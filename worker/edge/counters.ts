@@ -130,10 +130,16 @@ export class Counters implements Reporter {
   }
 
   #originDownLine(because: string, cause: unknown): string {
-    const why = because === "timed-out" ? "took too long to answer" : `cannot be reached (${String(cause)})`;
+    const why = because === "timed-out" ? "took too long to answer" : `cannot be reached (${causeWords(cause)})`;
     const status = because === "timed-out" ? 504 : 502;
     return `The origin ${this.#originUrl} ${why}. What is not in the cache is answered with ${status} until it is up.`;
   }
+}
+
+/** The runtime tells a name that does not resolve as an internal error with a reference that is of no use to anybody. */
+function causeWords(cause: unknown): string {
+  const text = String(cause).replace(/^Error: /, "");
+  return text.startsWith("internal error") ? "no such host name, or the runtime could not connect" : text;
 }
 
 function add(counts: Map<string, number>, name: string): void {
