@@ -1,9 +1,11 @@
 import { Command } from "commander";
 import { BenchFailure } from "./bench-failure.ts";
+import { cdn } from "./cdn.ts";
 import { hit } from "./hit.ts";
 
 const bench = new Command("bench").description("Measures the edge. Each bench prints a table and writes JSON.");
 bench.addCommand(hit);
+bench.addCommand(cdn);
 
 try {
   await bench.parseAsync();

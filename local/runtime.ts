@@ -55,6 +55,94 @@ export async function startEdgeRuntime(worker: EdgeWorker, options: EdgeRuntimeO
   };
 }
 
+/** Some workers with one script in one runtime: they share its cache and nothing else. */
+export interface WorkerGroup {
+  /** A worker's own address: `http://127.0.0.1:<port>`. It may be another one after a restart. */
+  addressOf(worker: string): Promise<URL>;
+  /** Ends the runtime and starts it again: the cache stays, all memory is lost. */
+  restart(): Promise<void>;
+  emptyCache(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface WorkerGroupOptions extends EdgeWorker {
+  /** The name of each worker. */
+  readonly workers: readonly string[];
+  /** A folder in which runtimes find each other's workers by name. */
+  readonly registry: string;
+  /** An existing folder for what the runtime writes while it lives. Whoever owns it removes it. */
+  readonly temporary: string;
+  /** Whose purge log it is: the class in this group's own script, or that of the worker with this name. */
+  readonly log: { readonly className: string; readonly of?: string };
+  /** Where durable objects keep what they store. Default: for as long as the group lives. */
+  readonly persist?: string;
+  /** What else the workers are bound to, in Miniflare's words. Default: nothing. */
+  readonly bindings?: object;
+}
+
+/** Starts a group of workers on free ports. */
+export async function startWorkerGroup(options: WorkerGroupOptions): Promise<WorkerGroup> {
+  const { workers, registry, temporary, log, persist, script, variables, bindings } = options;
+  const purgeLog = {
+    className: log.className,
+    useSQLite: true,
+    ...(log.of === undefined ? {} : { scriptName: log.of }),
+  };
+  const settings = {
+    cf: false,
+    unsafeDevRegistryPath: registry,
+    ...(persist === undefined ? {} : { durableObjectsPersist: persist }),
+    log: new Log(LogLevel.NONE),
+    // Read, or a full pipe would stop the runtime; lines are the worker's own, and of no use to a test.
+    handleRuntimeStdio: (stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream) => {
+      for (const stream of [stdout, stderr]) stream.resume();
+    },
+    workers: workers.map((name) => ({
+      compatibilityDate: COMPATIBILITY_DATE,
+      ...bindings,
+      name,
+      modules: true,
+      script,
+      bindings: variables,
+      durableObjects: { ...durableObjectsOf(bindings), PURGE_LOG: purgeLog },
+      unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+    })),
+  } as MiniflareOptions;
+  const miniflare = withTemporaryFolder(temporary, () => new Miniflare(settings));
+  try {
+    await miniflare.ready;
+  } catch (error) {
+    await miniflare.dispose();
+    throw error;
+  }
+  return {
+    addressOf: (worker) => miniflare.unsafeGetDirectURL(worker),
+    restart: () => miniflare.setOptions(settings),
+    emptyCache: async () => void (await miniflare.purgeCache()),
+    stop: () => miniflare.dispose(),
+  };
+}
+
+/**
+ * Miniflare chooses its folder when it is made, below the system's, and removes it without being waited for: a process
+ * that ends after `dispose` would leave it behind. The variable is another one only during this synchronous call.
+ */
+function withTemporaryFolder<T>(folder: string, make: () => T): T {
+  const name = process.platform === "win32" ? "TEMP" : "TMPDIR";
+  const before = process.env[name];
+  process.env[name] = folder;
+  try {
+    return make();
+  } finally {
+    if (before === undefined) delete process.env[name];
+    else process.env[name] = before;
+  }
+}
+
+function durableObjectsOf(bindings: object | undefined): object {
+  return (bindings as { durableObjects?: object } | undefined)?.durableObjects ?? {};
+}
+
 function forwardLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
   let rest = "";
   stream.on("data", (chunk: Buffer) => {

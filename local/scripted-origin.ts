@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** What an origin answers once. Fields that are not named are not sent, but for `Date` and the body's framing. */
 export interface Reply {
@@ -18,6 +19,14 @@ export interface Reply {
   readonly bytesBeforeHold?: number;
 }
 
+/** A reply of a real server, which can be slow or fail as well. */
+export interface ServerReply extends Reply {
+  /** Wait so many real milliseconds before answering. Default 0. */
+  readonly delayMs?: number;
+  /** `reset`: hang up in place of an answer. Default: answer. */
+  readonly failure?: "reset";
+}
+
 /** What the origin was asked. */
 export interface SeenRequest {
   readonly method: string;
@@ -30,7 +39,8 @@ export interface SeenRequest {
 /** A real HTTP server that answers by script and is the witness of what it was asked. */
 export class ScriptedOrigin {
   readonly #now: () => number;
-  readonly #replies = new Map<string, Reply[]>();
+  readonly #replies = new Map<string, ServerReply[]>();
+  #otherwise: Reply | undefined;
   readonly #seen: SeenRequest[] = [];
   readonly #gates = new Map<string, PromiseWithResolvers<void>>();
   readonly #arrivals: { target: string; count: number; resolve: () => void }[] = [];
@@ -51,8 +61,18 @@ export class ScriptedOrigin {
   }
 
   /** Sets what a path answers, in turn; the last reply goes on for ever. */
-  reply(target: string, ...replies: Reply[]): void {
+  reply(target: string, ...replies: ServerReply[]): void {
     this.#replies.set(target, replies);
+  }
+
+  /** Sets what all paths answer that the script does not name. Default: 404. */
+  replyOtherwise(reply: Reply | undefined): void {
+    this.#otherwise = reply;
+  }
+
+  /** The paths that the script names. */
+  get targets(): readonly string[] {
+    return [...this.#replies.keys()];
   }
 
   /** Starts listening, on the port of before if there was one. */
@@ -97,6 +117,8 @@ export class ScriptedOrigin {
     const body = await readBody(request);
     const reply = this.#take(request, body);
     const { status = 200, framing = "length", cutAfterBytes, hold, bytesBeforeHold } = reply;
+    if (reply.delayMs) await sleep(reply.delayMs);
+    if (reply.failure === "reset") return void response.socket?.resetAndDestroy();
     const bytes = Buffer.from(reply.body ?? "");
     const held = hold === undefined ? undefined : this.#gate(hold).promise;
     if (held && bytesBeforeHold === undefined) await held;
@@ -127,13 +149,13 @@ export class ScriptedOrigin {
   }
 
   /** Records the request and picks what answers it: what the origin knows at this moment. */
-  #take(request: IncomingMessage, body: string): Reply {
+  #take(request: IncomingMessage, body: string): ServerReply {
     const target = request.url ?? "";
     this.#seen.push({ method: request.method ?? "", target, fields: { ...request.headers }, body });
     for (const waiting of this.#arrivals) if (this.countOf(waiting.target) >= waiting.count) waiting.resolve();
     const replies = this.#replies.get(target);
     const reply = replies && replies.length > 1 ? replies.shift() : replies?.[0];
-    return reply ?? { status: 404, body: `the script has nothing for ${target}` };
+    return reply ?? this.#otherwise ?? { status: 404, body: `the script has nothing for ${target}` };
   }
 
   #gate(name: string): PromiseWithResolvers<void> {

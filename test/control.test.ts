@@ -247,6 +247,14 @@ describe("the control plane answers", () => {
     expect(JSON.parse(again.body)).toMatchObject({ seq: receipt.seq, replayed: true });
   });
 
+  test("a large purge with an id, and the same one again", async () => {
+    const urls = Array.from({ length: 10_000 }, (_, index) => `/${"long/".repeat(42)}${index}`);
+    for (const replayed of [false, true]) {
+      const answer = await call({ body: { urls, id: "a-large-one" } });
+      expect(JSON.parse(answer.body)).toMatchObject({ accepted: { urls: 10_000 }, replayed });
+    }
+  });
+
   test("a refresh with what each page said, in order; the purge stands whatever becomes of them", async () => {
     origin.reply("/one", { fields: { "cache-control": "max-age=60" }, body: "1" });
     origin.reply("/cut", { fields: { "cache-control": "max-age=60" }, body: "0123456789", cutAfterBytes: 3 });

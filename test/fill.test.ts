@@ -42,6 +42,16 @@ describe("a fill", () => {
     expect(budget.heldBytes).toBeLessThanOrEqual(12);
   });
 
+  test("whose client reads too slowly is given up after a minute, and then holds nothing", async () => {
+    const budget = new FillBudget(20);
+    const slow = fillBeside(bodyOf("0123456789"), 10, 50, budget.open(0), memoryBodies);
+    expect(await slow.read).toMatchObject({ kind: "whole" });
+    budget.open(60_001).close();
+    await slow.delivered;
+    expect(budget.heldBytes).toBe(0);
+    await expect(new Response(slow.body).text()).rejects.toThrow("too slowly");
+  });
+
   test("whose request has died without giving back its bytes is forgotten after a minute", async () => {
     const budget = new FillBudget(10);
     budget.open(0).take(10);

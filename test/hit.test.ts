@@ -34,6 +34,7 @@ describe("a memory hit within the lease", () => {
     origin,
     log,
     bodies: memoryBodies,
+    fingerprint: async (text) => text,
     tokens: { check: async () => ({ kind: "refused", because: "closed" }) },
     reporter: new Counters(origin.url, () => undefined),
   });

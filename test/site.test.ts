@@ -121,9 +121,30 @@ describe("compileSite", () => {
     );
     expect(site).toMatchObject({
       originUrl: "http://127.0.0.1:8000",
-      hosts: ["b.example.test"],
+      hosts: ["b.example.test", "www.example.test"],
       publicUrl: { scheme: "https", host: "www.example.test" },
     });
+  });
+
+  test("hosts are compared as URLs have them, and the public address is one of them", () => {
+    const hosts = ["WWW.Example.test:443", "b\u00fccher.example", "localhost:8080"];
+    expect(compileSite({ origin, hosts, publicUrl: "https://public.example.test" }, {}).hosts).toEqual([
+      "www.example.test",
+      "xn--bcher-kva.example",
+      "localhost:8080",
+      "public.example.test",
+    ]);
+  });
+
+  test("one defaultTtl is not for errors", () => {
+    const [route] = compileSite({ origin, routes: [{ match: "/*", defaultTtl: "1h" }] }, {}).routes;
+    expect([200, 301, 404, 410, 500].map((status) => route!.defaultTtlSeconds(status))).toEqual([
+      3600,
+      3600,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   test("the first route that matches wins, and what no route matches obeys the origin", () => {

@@ -34,7 +34,8 @@ export const statsSchema = z.object({
   fills: z.object({ bytes: count, mostBytes: count }),
   view: z.object({
     keys: count,
-    mostKeys: count,
+    bytes: count,
+    mostBytes: count,
     position: z.object({ logId: z.string(), seq: count }).nullable(),
   }),
 });

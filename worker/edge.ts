@@ -2,10 +2,11 @@ import { edgeAnswer } from "./answers.ts";
 import { ownersTokens, type TokenSettings } from "./control/tokens.ts";
 import { CacheApiTier } from "./edge/cache-api-tier.ts";
 import { Counters } from "./edge/counters.ts";
+import { fingerprint } from "./edge/fingerprint.ts";
 import { OriginFetch } from "./edge/origin-fetch.ts";
 import { runtimeBodies } from "./edge/runtime-bodies.ts";
 import { systemClock } from "./edge/system-clock.ts";
-import { type RunningIsolate, startIsolate } from "./isolate.ts";
+import { type Platform, type RunningIsolate, startIsolate } from "./isolate.ts";
 import type { Clock } from "./ports.ts";
 import { LogStub } from "./purges/log-stub.ts";
 import type { PurgeLog } from "./purges/purge-log.ts";
@@ -30,6 +31,8 @@ export interface EdgeEnv extends TokenSettings {
 export interface EdgeOptions {
   /** Default: the runtime's clock. */
   readonly clock?: Clock;
+  /** What the simulated CDN puts between the edge and what it runs on. Default: nothing. */
+  readonly platform?: (platform: Platform) => Platform;
 }
 
 /** The edge for a site: the default export of a worker. Throws `SiteError` at start if the rules are not valid. */
@@ -38,7 +41,7 @@ export function createEdge(siteInput: SiteInput, options: EdgeOptions = {}): Exp
   let isolate: RunningIsolate | undefined;
   return {
     fetch(request, env, context) {
-      isolate ??= startOrExplain(siteInput, env, options.clock ?? systemClock);
+      isolate ??= startOrExplain(siteInput, env, options);
       return isolate.fetch({
         request,
         url: request.url,
@@ -50,9 +53,9 @@ export function createEdge(siteInput: SiteInput, options: EdgeOptions = {}): Exp
 }
 
 /** Settings that are not valid must not end in the runtime's own error page: what is wrong goes to the owner's log. */
-function startOrExplain(siteInput: SiteInput, env: EdgeEnv, clock: Clock): RunningIsolate {
+function startOrExplain(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions): RunningIsolate {
   try {
-    return startOnWorkers(siteInput, env, clock);
+    return startOnWorkers(siteInput, env, options);
   } catch (error) {
     if (!(error instanceof SiteError)) throw error;
     console.error(`Tidemark cannot start: ${error.message}`);
@@ -62,19 +65,21 @@ function startOrExplain(siteInput: SiteInput, env: EdgeEnv, clock: Clock): Runni
 }
 
 /** The Workers runtime as a platform. */
-function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, clock: Clock): RunningIsolate {
+function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions): RunningIsolate {
   const site = compileSite(siteInput, overrides(env));
   const tell = (line: string) => console.warn(line);
-  return startIsolate(site, {
-    clock,
+  const platform: Platform = {
+    clock: options.clock ?? systemClock,
     random: Math.random,
     sharedTier: new CacheApiTier(caches.default),
     origin: new OriginFetch(site.originUrl, site.limits.originTimeoutMs),
     log: new LogStub(env.PURGE_LOG),
     bodies: runtimeBodies,
     tokens: ownersTokens(env, tell),
+    fingerprint,
     reporter: new Counters(site.originUrl, tell),
-  });
+  };
+  return startIsolate(site, options.platform?.(platform) ?? platform);
 }
 
 function overrides(env: EdgeEnv): SiteOverrides {

@@ -13,30 +13,26 @@ import { EVERYTHING_PURGE_KEY, tagPurgeKey } from "./rules/target.ts";
 export async function fetchAndKeep(passage: Passage, miss: Miss, flightKey: string | null): Promise<Response> {
   const { ports, flights, behind } = passage;
   const flight = flightKey === null ? null : flights.takeOff(flightKey);
-  const land = (outcome: FlightOutcome) => flight?.land(outcome);
-  /** Later requests for this key do not wait for each other: the answer itself cannot be shared (R19). */
-  const setFollowersFree = () => {
-    if (flightKey !== null) flights.rememberHitForMiss(flightKey, ports.clock.now());
-  };
+  const land = (outcome: FlightOutcome) => flight?.land(outcome, ports.clock.now());
   if (flight) behind.run(flight.outcome);
   try {
     const stamp = ports.purges.stamp(); // what was held before the fetch began (R1)
     const fetchedAt = ports.clock.now();
     const asked = await askOrigin(passage, true);
     if (asked.kind !== "answered") {
-      land({ kind: "not-shared" });
+      land({ kind: "failed" });
       return asked.response;
     }
     const { response } = asked;
     const verdict = keepable(passage, response, stamp, fetchedAt);
     if (verdict.kind === "pass") {
-      if (response.status < 500) setFollowersFree();
-      land({ kind: "not-shared" });
+      // A status that is not kept may be the doing of this one request.
+      land({ kind: verdict.because === "status" ? "failed" : "not-shareable" });
       return stream(passage, response, miss, verdict.because);
     }
-    return keepBeside(passage, response, verdict.head, miss, land, setFollowersFree);
+    return keepBeside(passage, response, verdict.head, miss, land);
   } catch (bug) {
-    land({ kind: "not-shared" }); // no follower waits for a leader that is no more
+    land({ kind: "failed" }); // no follower waits for a leader that is no more
     throw bug;
   }
 }
@@ -48,7 +44,6 @@ function keepBeside(
   head: Omit<StoredHead, "bodyBytes">,
   miss: Miss,
   land: (outcome: FlightOutcome) => void,
-  setFollowersFree: () => void,
 ): Response {
   const { ports, site, fills, behind } = passage;
   const hasBody = mayHaveBody(response.status);
@@ -60,11 +55,7 @@ function keepBeside(
     share,
     ports.bodies,
   );
-  const kept = fill.read.then((read) => {
-    if (read.kind === "too-large") setFollowersFree();
-    return keep(passage, head, read, land);
-  });
-  behind.run(kept);
+  behind.run(fill.read.then((read) => keep(passage, head, read, land)));
   behind.run(fill.delivered);
   const fields = clientFields(passage, response);
   markForwarded(fields, miss.xCache, forwarded(miss, { status: response.status, stored: true, collapsed: false }));
@@ -81,7 +72,7 @@ async function keep(
   if (read.kind !== "whole") {
     if (read.kind === "cut-off") ports.reporter.report({ kind: "body-cut-off" });
     else ports.reporter.report({ kind: "fill-discarded", because: read.kind });
-    return land({ kind: "not-shared" });
+    return land({ kind: read.kind === "too-large" ? "not-shareable" : "failed" });
   }
   const stored: StoredResponse = { head: { ...head, bodyBytes: read.bytes.byteLength }, body: read.bytes };
   // What the view of now already calls purged goes to those who asked in time, and is not kept (R23).

@@ -14,7 +14,10 @@ export type ReadBody =
   | { readonly kind: "whole"; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: "cut-off" | "too-large" | "over-budget" };
 
-/** After this long a share is taken for dead: the runtime may end a request without letting it give back anything. */
+/**
+ * After this long a fill is given up, and its client with it: one that reads so slowly, or is gone without the runtime
+ * telling, must not hold bytes for ever.
+ */
 const SHARE_LIVES_MS = 60_000;
 
 /** The bytes that fills of this isolate hold together, read and not yet delivered ones included, and the most of them. */
@@ -34,7 +37,7 @@ export class FillBudget {
 
   /** Opens a fill's share of the budget. `now` is epoch milliseconds. */
   open(now: number): FillShare {
-    for (const share of this.#shares) if (now - share.openedAt > SHARE_LIVES_MS) share.close();
+    for (const share of this.#shares) if (now - share.openedAt > SHARE_LIVES_MS) share.giveUp();
     const share = new FillShare(
       now,
       (bytes) => this.heldBytes + bytes <= this.#mostBytes,
@@ -51,11 +54,18 @@ export class FillShare {
   readonly close: () => void;
   readonly #fits: (bytes: number) => boolean;
   heldBytes = 0;
+  /** Ends the stream to the client. */
+  endClient: () => void = () => undefined;
 
   constructor(openedAt: number, fits: (bytes: number) => boolean, close: () => void) {
     this.openedAt = openedAt;
     this.#fits = fits;
     this.close = close;
+  }
+
+  giveUp(): void {
+    this.endClient();
+    this.close();
   }
 
   /** Takes so many bytes, or none if they do not fit. */
@@ -86,13 +96,15 @@ export function fillBeside(
   }
   const pipe = bodies.pipe(lengthBytes);
   const { promise, resolve } = Promise.withResolvers<ReadBody>();
-  const pumped = pump(body.getReader(), pipe.writable.getWriter(), lengthBytes, mostBytes, share, resolve);
+  const client = new ClientEnd(pipe.writable.getWriter(), share);
+  const pumped = pump(body.getReader(), client, lengthBytes, mostBytes, share, resolve);
   return { body: pipe.readable, read: promise, delivered: pumped.then(() => share.close()) };
 }
 
+/** Reads the origin's body to its end, and hands each chunk on. Waits for the client only where nothing is kept. */
 async function pump(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  writer: WritableStreamDefaultWriter<Uint8Array>,
+  client: ClientEnd,
   lengthBytes: number | null,
   mostBytes: number,
   share: FillShare,
@@ -101,7 +113,6 @@ async function pump(
   let chunks: Uint8Array[] = [];
   let readBytes = 0;
   let isKept = true;
-  let clientGone = false;
   const drop = (kind: "too-large" | "over-budget") => {
     isKept = false;
     chunks = [];
@@ -112,9 +123,7 @@ async function pump(
       const { done, value } = await reader.read();
       if (done) break;
       readBytes += value.byteLength;
-      const written = writer.write(value).catch(() => {
-        clientGone = true; // The fill goes on without the client.
-      });
+      const written = client.write(value);
       if (isKept && readBytes > mostBytes) drop("too-large");
       if (isKept && !share.take(value.byteLength)) drop("over-budget");
       if (isKept) {
@@ -122,14 +131,55 @@ async function pump(
         continue;
       }
       await written;
-      if (clientGone) return void (await reader.cancel());
+      if (client.isGone) return void (await reader.cancel());
     }
     if (lengthBytes !== null && readBytes !== lengthBytes) throw new Error(`${readBytes} of ${lengthBytes} bytes came`);
     if (isKept) tell({ kind: "whole", bytes: join(chunks, readBytes) });
-    await writer.close().catch(() => undefined); // The client went away after the last byte was read.
+    await client.close();
   } catch (cause) {
     tell({ kind: "cut-off" });
-    await writer.abort(cause).catch(() => undefined); // The client is gone as well.
+    await client.abort(cause);
+  }
+}
+
+/** The client's end of a fill: takes chunks in order, and may go away, or be given up, at any time. Never rejects. */
+class ClientEnd {
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #givenUp = Promise.withResolvers<void>();
+  /** What has been handed over so far. Chunks wait here one behind the other, so that giving up lets go of all of them. */
+  #delivery: Promise<void> = Promise.resolve();
+  isGone = false;
+
+  constructor(writer: WritableStreamDefaultWriter<Uint8Array>, share: FillShare) {
+    this.#writer = writer;
+    share.endClient = () => {
+      this.isGone = true;
+      this.#givenUp.resolve();
+      void writer.abort(new Error("the client read too slowly")).catch(() => undefined); // It is gone already.
+    };
+  }
+
+  write(chunk: Uint8Array): Promise<void> {
+    return this.#next(() => this.#writer.write(chunk));
+  }
+
+  close(): Promise<void> {
+    return this.#next(() => this.#writer.close());
+  }
+
+  abort(cause: unknown): Promise<void> {
+    return this.#next(() => this.#writer.abort(cause));
+  }
+
+  #next(step: () => Promise<void>): Promise<void> {
+    this.#delivery = this.#delivery.then(async () => {
+      if (this.isGone) return;
+      const done = step().catch(() => {
+        this.isGone = true; // The fill goes on without the client.
+      });
+      await Promise.race([done, this.#givenUp.promise]);
+    });
+    return this.#delivery;
   }
 }
 

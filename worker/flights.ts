@@ -3,8 +3,10 @@ import type { StoredResponse } from "./rules/stored-response.ts";
 /** How a collapsed fetch ended for those who wait on it. */
 export type FlightOutcome =
   | { readonly kind: "storable"; readonly stored: StoredResponse }
-  /** The leader has no answer that could be shared: each follower asks for itself. */
-  | { readonly kind: "not-shared" };
+  /** The answer says itself that it is for one only: each follower asks for itself. */
+  | { readonly kind: "not-shareable" }
+  /** The leader failed, perhaps by its own doing: followers share one more fetch, and then ask for themselves. */
+  | { readonly kind: "failed" };
 
 /** One origin fetch that others may wait for. */
 export interface Flight {
@@ -16,8 +18,9 @@ export interface Flight {
 
 /** How long a key that turned out not storable is fetched without waiting for others. */
 const HIT_FOR_MISS_MS = 5_000;
-/** The most keys for which that is remembered; the oldest goes first. */
-const MOST_HIT_FOR_MISS = 10_000;
+/** The most keys for which that is remembered, the oldest going first, and the longest of them: together about 2 MiB. */
+const MOST_HIT_FOR_MISS = 2_000;
+const MOST_KEY_CHARACTERS = 512;
 
 /**
  * Collapsed forwarding of one isolate: at most one shared fetch per key, and the keys for which waiting is pointless.
@@ -38,12 +41,13 @@ export class Flights {
   }
 
   /** Begins a flight. It ends, once, with the call of `land`. */
-  takeOff(key: string): Flight & { land(outcome: FlightOutcome): void } {
+  takeOff(key: string): Flight & { land(outcome: FlightOutcome, now: number): void } {
     const { promise, resolve } = Promise.withResolvers<FlightOutcome>();
     const flight: Flight = { key, order: this.arrive(), outcome: promise };
     this.#flights.set(key, flight);
-    const land = (outcome: FlightOutcome) => {
+    const land = (outcome: FlightOutcome, now: number) => {
       this.abandon(flight);
+      if (outcome.kind === "not-shareable") this.#rememberHitForMiss(key, now);
       resolve(outcome);
     };
     return { ...flight, land };
@@ -54,8 +58,9 @@ export class Flights {
     if (this.#flights.get(key)?.outcome === outcome) this.#flights.delete(key);
   }
 
-  /** Remembers that answers for this key cannot be shared. */
-  rememberHitForMiss(key: string, now: number): void {
+  /** Later requests for this key do not wait for each other: the answer itself cannot be shared (R19). */
+  #rememberHitForMiss(key: string, now: number): void {
+    if (key.length > MOST_KEY_CHARACTERS) return;
     this.#hitForMissUntil.delete(key);
     this.#hitForMissUntil.set(key, now + HIT_FOR_MISS_MS);
     if (this.#hitForMissUntil.size > MOST_HIT_FOR_MISS) {

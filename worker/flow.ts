@@ -129,7 +129,7 @@ async function fetchFromOrigin(passage: Passage, miss: Miss, after: ReceiptToken
   // Visitors with cookies may wait for an anonymous fetch, but nobody waits for one whose answer may be personal.
   const key = identifying ? `cookies ${target.key}` : target.key;
   if (flights.isHitForMiss(key, ports.clock.now())) return fetchAndKeep(passage, miss, null);
-  for (;;) {
+  for (let failures = 0; ; ) {
     const flight = flights.find(target.key) ?? flights.find(key);
     if (!flight) return fetchAndKeep(passage, miss, key);
     const landed = await waitFor(passage, flight);
@@ -137,7 +137,11 @@ async function fetchFromOrigin(passage: Passage, miss: Miss, after: ReceiptToken
       flights.abandon(flight);
       continue;
     }
-    if (landed.kind === "not-shared") return fetchAndKeep(passage, miss, null);
+    if (landed.kind === "not-shareable") return fetchAndKeep(passage, miss, null);
+    if (landed.kind === "failed") {
+      if (++failures > 1) return fetchAndKeep(passage, miss, null);
+      continue;
+    }
     if (await mayFollow(passage, flight, landed.stored.head, after)) return follow(passage, landed.stored, miss);
     // Refused: the next flight begins after this request arrived, and is shared by all who were refused.
   }

@@ -1,7 +1,6 @@
 /** The worker that `wrangler deploy` deploys: the edge for the site of `tidemark.config.ts`, and the purge log. */
+import { createEdge, PurgeLog } from "tidemark/worker";
 import site from "../tidemark.config.ts";
-import { createEdge } from "./edge.ts";
 
-export { PurgeLog } from "./purges/purge-log.ts";
-
+export { PurgeLog };
 export default createEdge(site);

@@ -28,10 +28,12 @@ export interface Platform {
   readonly bodies: Bodies;
   readonly tokens: Tokens;
   readonly reporter: Counters;
+  /** A short text that stands for a long one, different for every other. */
+  readonly fingerprint: (text: string) => Promise<string>;
 }
 
-/** The most keys that a view holds: about 8 MiB of them. */
-const MOST_VIEW_KEYS = 50_000;
+/** The most that a view holds: some 60,000 keys of usual length. */
+const MOST_VIEW_BYTES = 8 * 1024 * 1024;
 
 /** One running isolate of the edge. */
 export interface RunningIsolate {
@@ -42,9 +44,9 @@ export interface RunningIsolate {
 /** Wires one isolate: the corridor, the control plane, and the last catch around both. */
 export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   const { clock, random, reporter } = platform;
-  const view = new View(MOST_VIEW_KEYS);
+  const view = new View(MOST_VIEW_BYTES);
   const purges = new ViewLease(view, platform.log, site.purge, clock, random, reporter);
-  const log = new LogWithView(platform.log, view, purges, site.purge.skewMs, clock);
+  const log = new LogWithView(platform.log, view, purges, site.purge.skewMs);
   const memory = new MemoryTier(site.limits.memoryBytes);
   const fills = new FillBudget(site.limits.fillBytes);
   const targets = new TargetMemo(site);
@@ -63,9 +65,16 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     ...reporter.counts(),
     memory: { entries: memory.size, bytes: memory.heldBytes, mostBytes: site.limits.memoryBytes },
     fills: { bytes: fills.heldBytes, mostBytes: site.limits.fillBytes },
-    view: { keys: view.heldKeys, mostKeys: MOST_VIEW_KEYS, position: view.position },
+    view: { keys: view.heldKeys, bytes: view.heldBytes, mostBytes: MOST_VIEW_BYTES, position: view.position },
   });
-  const control = controlApp({ rules: site, tokens: platform.tokens, log, reporter, stats });
+  const control = controlApp({
+    rules: site,
+    tokens: platform.tokens,
+    log,
+    reporter,
+    stats,
+    fingerprint: platform.fingerprint,
+  });
 
   const answerOurselves = (status: number, detail: string, words: string) => {
     reporter.report({ kind: "answered-by-edge", detail });

@@ -99,7 +99,7 @@ export interface PurgeLog {
 export interface NewPurge {
   /** The caller's id; the same id with the same content happens once. */
   readonly id: string | null;
-  /** What the purge names, in one string, to tell a replay from a conflict. */
+  /** A fingerprint of what the purge names, to tell a replay from a conflict. */
   readonly content: string;
   readonly purgeKeys: readonly string[];
   readonly accepted: AcceptedItems;

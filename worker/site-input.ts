@@ -76,7 +76,10 @@ export interface RouteInput {
     | undefined;
   /** Replaces the lifetime of what the origin allows to be stored; it makes nothing storable. */
   readonly ttl?: Duration | undefined;
-  /** The lifetime where the origin gives none: one for all statuses, or one per status. */
+  /**
+   * The lifetime where the origin gives none: one, for 200, 203, 204, 300, 301 and 308, or one per status. Errors get one
+   * only where their status is named.
+   */
   readonly defaultTtl?: Duration | Readonly<Record<string, Duration>> | undefined;
   /** Tags for every response of the route; `{name}` stands for a parameter of `match`. Default none. */
   readonly tags?: readonly string[] | undefined;

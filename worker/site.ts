@@ -60,7 +60,12 @@ export const siteSchema = z.strictObject({
     .refine(isOrigin, "is an address like https://origin.example.com, without a path"),
   /** Public host names, with a port where it is not the scheme's default; others get 421. `TIDEMARK_HOSTS` outranks it. */
   hosts: z
-    .array(z.string().regex(/^[^/\s]+$/, "is a host name like www.example.com, without scheme and path"))
+    .array(
+      z
+        .string()
+        .regex(/^[^/\s]+$/, "is a host name like www.example.com, without scheme and path")
+        .refine((host) => URL.canParse(`http://${host}`), "is no host name"),
+    )
     .min(1)
     .optional(),
   /** The public address that is keyed and forwarded, where the edge itself is reached under another. */
@@ -116,6 +121,9 @@ export interface Site extends TargetRules {
   readonly purge: { readonly leaseMs: number; readonly skewMs: number };
 }
 
+/** What one `defaultTtl` is for. An error that one odd request caused must not be everybody's by default. */
+const PLAIN_STATUSES = new Set([200, 203, 204, 300, 301, 308]);
+
 /** What outranks the file, from the environment or flags. */
 export interface SiteOverrides {
   readonly origin?: string | undefined;
@@ -144,11 +152,12 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
   const wrongTags = site.routes.flatMap((each, index) => wrongTagsOf(each, `routes[${index}].tags`));
   if (wrongTags.length > 0) throw new SiteError(wrongTags);
   const hosts = overrides.hosts === undefined ? (site.hosts ?? null) : overrides.hosts;
+  const publicUrl = site.publicUrl === undefined ? null : publicAddress(site.publicUrl);
   return {
     originUrl: new URL(site.origin).origin,
     namesHosts: overrides.hosts !== undefined || site.hosts !== undefined,
-    hosts: hosts?.map((host) => host.toLowerCase()) ?? null,
-    publicUrl: site.publicUrl === undefined ? null : publicAddress(site.publicUrl),
+    hosts: hosts && [...hosts.map(hostInKeys), ...(publicUrl ? [publicUrl.host] : [])],
+    publicUrl,
     routes: [...routes, compileRoute(route.parse({ match: "/*" }), null)],
     ignoredCookies: site.cookies.ignore,
     originFields: Object.entries(site.originFields),
@@ -179,7 +188,10 @@ function compileRoute(rules: RouteRules, position: number | null): Route {
     query,
     storeWhenQuery: Object.entries(rules.store.when.query).map(([name, { maxLength }]) => ({ name, maxLength })),
     ttlSeconds: rules.ttl,
-    defaultTtlSeconds: (status) => (typeof defaultTtl === "object" ? defaultTtl[String(status)] : defaultTtl),
+    defaultTtlSeconds: (status) => {
+      if (typeof defaultTtl === "object") return defaultTtl[String(status)];
+      return PLAIN_STATUSES.has(status) ? defaultTtl : undefined;
+    },
     tags: (parameters) =>
       rules.tags.map((template) => template.replace(/\{(\w+)\}/g, (_, name: string) => parameters[name] ?? "")),
   };
@@ -208,6 +220,11 @@ function wrongTagsOf(rules: RouteRules, path: string): { path: string; message: 
       { path: place, message: `${JSON.stringify(template)} is no tag: printable ASCII without spaces and commas` },
     ];
   });
+}
+
+/** A host as URLs have it: lower case, ASCII, without a default port. */
+function hostInKeys(host: string): string {
+  return URL.parse(`http://${host.replace(/:(?:80|443)$/, "")}`)?.host ?? host;
 }
 
 function publicAddress(text: string): { scheme: "http" | "https"; host: string } {

@@ -168,13 +168,13 @@ describe("the memory tier", () => {
   const filled = (path: string, change: Partial<StoredHead> = {}) => stored(path, "x".repeat(1000), change);
 
   test("holds no more than its bytes, and lets the least recently used go first", () => {
-    const tier = new MemoryTier(20_000);
+    const tier = new MemoryTier(40_000);
     for (let index = 0; index < 5; index++) tier.put(filled(`/${index}`));
     tier.get("https://www.example.test/0");
     for (let index = 5; index < 30; index++) {
       tier.put(filled(`/${index}`));
       tier.get("https://www.example.test/0");
-      expect(tier.heldBytes).toBeLessThanOrEqual(20_000);
+      expect(tier.heldBytes).toBeLessThanOrEqual(40_000);
     }
     expect(tier.get("https://www.example.test/0")).toBeDefined();
     expect(tier.get("https://www.example.test/1")).toBeUndefined();
@@ -182,15 +182,15 @@ describe("the memory tier", () => {
   });
 
   test("does not let one large entry push out the rest", () => {
-    const tier = new MemoryTier(20_000);
+    const tier = new MemoryTier(40_000);
     tier.put(filled("/small"));
-    tier.put(stored("/large", "x".repeat(3000)));
+    tier.put(stored("/large", "x".repeat(6000)));
     expect(tier.get("https://www.example.test/large")).toBeUndefined();
     expect(tier.get("https://www.example.test/small")).toBeDefined();
   });
 
   test("what it holds weighs nothing once it is replaced", () => {
-    const tier = new MemoryTier(20_000);
+    const tier = new MemoryTier(40_000);
     tier.put(filled("/a"));
     const once = tier.heldBytes;
     for (let index = 1; index < 10; index++) tier.put(filled("/a", { fetchedAt: 1_767_268_800_000 + index }));
@@ -198,7 +198,7 @@ describe("the memory tier", () => {
   });
 
   test("a late answer does not replace one that has seen more of the log (R23)", () => {
-    const tier = new MemoryTier(20_000);
+    const tier = new MemoryTier(40_000);
     const newer = filled("/a", { stamp: { logId: "log", seq: 9 }, fetchedAt: 5 });
     const late = filled("/a", { stamp: { logId: "log", seq: 8 }, fetchedAt: 9 });
     tier.put(newer);

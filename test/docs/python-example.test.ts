@@ -92,6 +92,8 @@ describe.skipIf(!hasPython)(hasPython ? "the Python example" : NOT_RUN, () => {
   });
 
   test("fails loudly with a wrong token", async () => {
-    await expect(purgeFromPython(["/about"], { TIDEMARK_TOKEN: "guess" })).rejects.toThrow(/the edge refused \(401\): .*not one of the edge/);
+    await expect(purgeFromPython(["/about"], { TIDEMARK_TOKEN: "guess" })).rejects.toThrow(
+      /the edge refused \(401\): .*not one of the edge/,
+    );
   });
 });

@@ -31,6 +31,7 @@ export function startMemoryEngine(
       origin,
       log,
       bodies: memoryBodies,
+      fingerprint: async (text) => text,
       tokens,
       reporter: new Counters(origin.url, () => undefined),
     });

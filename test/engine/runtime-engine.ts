@@ -1,6 +1,7 @@
-import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent } from "node:http";
 import { fileURLToPath } from "node:url";
 import { bundleWorker } from "../../local/bundle.ts";
+import { exchange as exchangeOverSocket } from "../../local/exchange.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
 import { ScriptedOrigin } from "../../local/scripted-origin.ts";
 import type { SiteInput } from "../../worker/site-input.ts";
@@ -107,41 +108,5 @@ class RuntimeEngine implements Engine {
 
 /** One exchange over a real socket, with the target and the fields exactly as given. */
 export function exchange(edge: URL, agent: Agent, request: ClientRequest): Promise<ClientAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>();
-  const { method = "GET", path, host = HOST, fields = {}, body } = request;
-  const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
-  const outgoing = httpRequest(
-    {
-      host: edge.hostname.replace(/^\[|\]$/g, ""),
-      port: edge.port,
-      agent,
-      method,
-      path,
-      headers: { host, ...length, ...fields },
-    },
-    (incoming) => void readAnswer(incoming).then(resolve, reject),
-  );
-  outgoing.on("error", reject);
-  outgoing.end(body);
-  return promise;
-}
-
-async function readAnswer(incoming: IncomingMessage): Promise<ClientAnswer> {
-  const chunks: Buffer[] = [];
-  let cutOff = false;
-  try {
-    for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  } catch {
-    cutOff = true; // Node tells a body that ends before its length by an error.
-  }
-  const fields = Object.entries(incoming.headers).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value.join(", ") : (value ?? ""),
-  ]);
-  return {
-    status: incoming.statusCode ?? 0,
-    fields: Object.fromEntries(fields),
-    body: Buffer.concat(chunks).toString(),
-    cutOff,
-  };
+  return exchangeOverSocket(edge, agent, { host: HOST, ...request });
 }

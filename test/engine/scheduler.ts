@@ -19,6 +19,12 @@ export class Scheduler implements Clock {
     return this.#now;
   }
 
+  /** The machine's clock is put back. What waits goes on waiting as long as it would have. */
+  stepBack(ms: number): void {
+    this.#now -= ms;
+    this.#timers = this.#timers.map((timer) => ({ ...timer, at: timer.at - ms }));
+  }
+
   wait(ms: number): { over: Promise<void>; cancel: () => void } {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = { at: this.#now + ms, wake: resolve };

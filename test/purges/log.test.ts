@@ -166,25 +166,29 @@ describe("the purge log", () => {
       expect(settlesInMs(new World().open())).toBe(1250);
     });
 
-    test("story 18: a lease that was shortened counts until the last long one has run out", () => {
+    test("story 18: a lease that was shortened counts for a day after it was last granted", () => {
       const world = new World();
       const log = world.open();
       log.read(null, 5000);
       world.now = 4000;
       log.read(null, 1000);
       expect(settlesInMs(log)).toBe(5250);
-      world.now = 5001;
+      world.now = DAY_MS;
+      expect(settlesInMs(log)).toBe(5250);
+      world.now = DAY_MS + 1;
+      log.read(null, 1000);
       expect(settlesInMs(log)).toBe(1250);
     });
 
-    test("after a restart the longest lease ever granted is taken to be alive", () => {
+    test("a restart forgets neither the longest lease nor when it was last granted", () => {
       const world = new World();
       world.open().read(null, 5000);
-      world.now = 60_000;
-      const restarted = world.open();
-      expect(settlesInMs(restarted)).toBe(5250);
-      world.now = 65_001;
-      expect(settlesInMs(restarted)).toBe(1250);
+      world.now = 7_200_000;
+      world.open().read(null, 5000); // two hours later it is still granted
+      world.now = DAY_MS + 3_600_000;
+      expect(settlesInMs(world.open())).toBe(5250);
+      world.now = DAY_MS + 7_200_001;
+      expect(settlesInMs(world.open())).toBe(1250);
     });
   });
 });

@@ -37,12 +37,19 @@ describe("a view's lease", () => {
   const rest = () => scheduler.advance(0);
 
   beforeEach(() => {
-    scheduler = new Scheduler(1, 100_000);
+    scheduler = new Scheduler(1, 100_000_000);
     log = new HeldLog();
     random = 0;
     events = [];
     const reporter = { report: (event: EdgeEvent) => void events.push(event) };
-    lease = new ViewLease(new View(10), log, { leaseMs: LEASE_MS, skewMs: SKEW_MS }, scheduler, () => random, reporter);
+    lease = new ViewLease(
+      new View(10_000),
+      log,
+      { leaseMs: LEASE_MS, skewMs: SKEW_MS },
+      scheduler,
+      () => random,
+      reporter,
+    );
   });
 
   async function renewed(to = 1): Promise<void> {
@@ -151,6 +158,44 @@ describe("a view's lease", () => {
     expect(lease.stamp()).toEqual({ logId: "a", seq: 2 });
   });
 
+  test("a late answer of a log that was replaced does not move the view back, and ends the lease (R11)", async () => {
+    const older = lease.renew(behind, null); // of log a
+    await scheduler.advance(LEASE_MS + LEASE_MS / 2); // given up; the next one is a probe
+    await older;
+    await lease.renew(behind, null);
+    log.answer(1, 1, "b");
+    await rest();
+    expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+    log.answer(0, 3, "a");
+    await rest();
+    expect(lease.stamp()).toEqual({ logId: "b", seq: 1 });
+    expect(lease.isUsable(scheduler.now(), null)).toBe(false);
+  });
+
+  test("story 32: a log that answers in more than a lease is left alone like one that fails (R21)", async () => {
+    const renewal = lease.renew(behind, null);
+    await scheduler.advance(LEASE_MS);
+    await renewal;
+    await scheduler.advance(LEASE_MS / 4);
+    log.answer(0, 1); // too late to be of use
+    await rest();
+    for (let index = 0; index < 10; index++) await lease.renew(behind, null); // none of them waits, or reads
+    expect(log.reads).toHaveLength(1);
+  });
+
+  test("after a clock has stepped back by an hour, the log is read at once", async () => {
+    const failed = lease.renew(behind, null);
+    log.reads[0]!.reject(new Error("gone"));
+    await failed;
+    await lease.renew(behind, { logId: "invented", seq: 1 });
+    lease.isUsable(scheduler.now(), null);
+    scheduler.stepBack(3_600_000);
+    expect(lease.isUsable(scheduler.now(), null)).toBe(false);
+    await renewed();
+    expect(log.reads).toHaveLength(2);
+    expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+  });
+
   describe("a token", () => {
     test("is honoured by a view that has come as far", async () => {
       await renewed(5);
@@ -180,6 +225,16 @@ describe("a view's lease", () => {
       await rest();
       log.reads[0]!.reject(new Error("gone"));
       expect(await bearer).toEqual(token);
+    });
+
+    test("costs nothing where others have begun the read that it needs", async () => {
+      const bearers = Array.from({ length: 50 }, () => lease.renew(behind, { logId: "invented", seq: 9 }));
+      await rest();
+      log.answer(0, 1);
+      await rest();
+      log.answer(1, 1); // the one that all but the first share
+      await Promise.all(bearers); // none of them waits for the next lease
+      expect(log.reads).toHaveLength(2);
     });
 
     test("that anybody invents costs the log no more than eight reads in a lease", async () => {

@@ -27,13 +27,13 @@ const stamp = (seq: number, logId = "a"): Stamp => ({ logId, seq });
 
 describe("a view", () => {
   test("before its first read it knows nothing", () => {
-    const view = new View(10);
+    const view = new View(10_000);
     expect(view.position).toBeNull();
     expect(view.check(entry(null, "#t"), false)).toBe("unknown");
   });
 
   test("finds purged what matches a purge above its stamp, and only that", () => {
-    const view = new View(10);
+    const view = new View(10_000);
     view.apply(delta(0, 5, [["#t", 5]]));
     expect(view.check(entry(stamp(4), "#t"), true)).toBe("purged");
     expect(view.check(entry(stamp(5), "#t"), true)).toBe("not-purged");
@@ -42,14 +42,14 @@ describe("a view", () => {
   });
 
   test("story 15: what was filled without a view is purged for every view (R1)", () => {
-    const view = new View(10);
+    const view = new View(10_000);
     view.apply(delta(0, 0));
     expect(view.check(entry(null), true)).toBe("purged");
     expect(view.check(entry(null), false)).toBe("purged");
   });
 
   test("story 12: a delta that leaves a gap is refused and changes nothing (R12)", () => {
-    const view = new View(10);
+    const view = new View(10_000);
     view.apply(delta(0, 3));
     expect(view.apply(delta(4, 5, [["#t", 5]]))).toBe(false);
     expect(view.position).toEqual(stamp(3));
@@ -57,7 +57,7 @@ describe("a view", () => {
   });
 
   test("story 13: an older delta takes nothing back (R11)", () => {
-    const view = new View(10);
+    const view = new View(10_000);
     view.apply(delta(0, 5, [["#t", 5]]));
     expect(view.apply(delta(0, 2, [["#t", 2]]))).toBe(true);
     expect(view.position).toEqual(stamp(5));
@@ -65,7 +65,7 @@ describe("a view", () => {
   });
 
   test("story 14: what another log stamped is purged (R13)", () => {
-    const view = new View(10);
+    const view = new View(10_000);
     view.apply(delta(0, 5));
     view.apply(delta(0, 1, [], { logId: "b" }));
     expect(view.position).toEqual(stamp(1, "b"));
@@ -74,7 +74,7 @@ describe("a view", () => {
   });
 
   test("story 23: an entry found fresh is checked anew when another log has reached the same number (R16)", () => {
-    const view = new View(10);
+    const view = new View(10_000);
     const held = entry(stamp(1), "#t");
     view.apply(delta(0, 1));
     expect(view.check(held, true)).toBe("not-purged");
@@ -83,7 +83,7 @@ describe("a view", () => {
   });
 
   test("an entry found fresh is checked anew when the floor has risen (R16)", () => {
-    const view = new View(10);
+    const view = new View(10_000);
     const held = entry(stamp(1), "#t");
     view.apply(delta(0, 9));
     expect(view.check(held, true)).toBe("not-purged");
@@ -92,7 +92,7 @@ describe("a view", () => {
   });
 
   test("holds no more keys than its bound, and the floor covers what it drops", () => {
-    const view = new View(3);
+    const view = new View(3 * 68);
     view.apply(
       delta(0, 5, [
         ["#1", 1],
@@ -109,7 +109,7 @@ describe("a view", () => {
   });
 
   test("a purge with more items than the bound leaves no half of itself behind", () => {
-    const view = new View(3);
+    const view = new View(3 * 68);
     view.apply(
       delta(
         0,

@@ -78,6 +78,7 @@ describe("cookies", () => {
     ["_ga=1; session=2;", { identifying: true, forwarded: "session=2" }],
     ["ours=1", { identifying: false, forwarded: null }],
     ["=odd", { identifying: true, forwarded: "=odd" }],
+    ["_ga=1, session=2", { identifying: true, forwarded: "_ga=1, session=2" }],
   ])("%j", (field, expected) => {
     expect(readCookies(field, ["_ga", "_gi*"], ["ours"])).toEqual(expected);
   });

@@ -51,7 +51,8 @@ describe("canonicalQuery", () => {
     ["?q=%20A+b+", { ...plain, only: ["q"], lowercase: ["q"], trim: ["q"] }, "?q=a%20b"],
     ["?q", { ...plain, lowercase: ["q"] }, "?q"],
     ["?%71=A&r=1", { ...plain, only: ["q"] }, "?%71=A"],
-    ["?q=%zz", { ...plain, lowercase: ["q"] }, "?q=%25zz"],
+    ["?q=%zz", { ...plain, lowercase: ["q"] }, "?q=%zz"],
+    ["?q=M%FCnchen", { ...plain, lowercase: ["q"], trim: ["q"] }, "?q=M%FCnchen"],
   ] as const)("%s", (search, rules, expected) => {
     expect(canonicalQuery(search, rules)).toBe(expected);
   });

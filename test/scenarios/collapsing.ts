@@ -189,4 +189,19 @@ export const collapsing: readonly Scenario[] = [
       { stats: { "store.discarded.too-large": 1 } },
     ],
   },
+  {
+    name: "one request that provokes an error does not make everybody else ask for themselves",
+    source: "docs/protocol.md#r19-markers; docs/protocol.md#the-stories",
+    origin: { "/a": [{ status: 400, body: "odd", hold: "slow" }, kept] },
+    steps: [
+      { begin: "odd", send: { path: "/a", fields: { "x-odd": "1" } } },
+      { originSees: "/a", count: 1 },
+      ...Array.from({ length: 20 }, (_, index) => ({ begin: `${index}`, send: { path: "/a" } })),
+      { advanceMs: 1 },
+      { release: "slow" },
+      { finish: "odd", expect: { status: 400, body: "odd" } },
+      ...Array.from({ length: 20 }, (_, index) => ({ finish: `${index}`, expect: { status: 200, body: "v1" } })),
+      { originSaw: { "/a": 2 } },
+    ],
+  },
 ];

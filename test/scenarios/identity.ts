@@ -78,4 +78,33 @@ export const identity: readonly Scenario[] = [
       { get: "/a", fields: { "cache-control": "no-cache, no-store" }, expect: { xCache: "HIT" } },
     ],
   },
+  ...["private; max-age=60", "no-store;", "private max-age=5", 'ext="x, private'].map(
+    (directives): Scenario => ({
+      name: `Cache-Control: ${directives} cannot be read, so no lifetime of a route makes it storable`,
+      source: "docs/design.md#promise-1",
+      site: { routes: [{ match: "/*", defaultTtl: "24h", ttl: "24h" }] },
+      origin: { "/a": [{ fields: { "cache-control": directives }, body: "for one" }] },
+      steps: [
+        { get: "/a", expect: { xCache: "MISS", cacheStatus: /detail=no-store/ } },
+        { get: "/a", expect: { xCache: "MISS" } },
+      ],
+    }),
+  ),
+  ...["s-maxage=0", "s-maxage=foo", "max-age=60, s-maxage=0"].map(
+    (directives): Scenario => ({
+      name: `Cache-Control: ${directives} does not share one visitor's page, whatever the route's lifetime`,
+      source: "RFC 9111 §3.5; docs/design.md#promise-1",
+      site: { routes: [{ match: "/*", ttl: "24h" }] },
+      origin: { "/a": [{ fields: { "cache-control": directives }, body: "for one" }, { body: "for all" }] },
+      steps: [
+        { get: "/a", fields: { cookie: "session=1" }, expect: { xCache: "MISS", cacheStatus: /detail=cookie/ } },
+        { get: "/a", expect: { xCache: "MISS", body: "for all" } },
+        {
+          get: "/a",
+          fields: { authorization: "Basic eDp5" },
+          expect: { xCache: "MISS", cacheStatus: /detail=authorization/ },
+        },
+      ],
+    }),
+  ),
 ];

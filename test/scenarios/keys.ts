@@ -81,7 +81,12 @@ export const keys: readonly Scenario[] = [
   {
     name: "a route's default lifetime applies by status, and only where the origin gives none",
     source: "docs/design.md#the-site",
-    site: { routes: [{ match: "/*", defaultTtl: { 200: "1h", 404: 5 } }] },
+    site: {
+      routes: [
+        { match: "/one", defaultTtl: "1h" },
+        { match: "/*", defaultTtl: { 200: "1h", 404: 5 } },
+      ],
+    },
     origin: { "/a": [{ body: "v1" }], "/short": [kept], "/none": [{ status: 404, body: "nothing" }] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -91,6 +96,8 @@ export const keys: readonly Scenario[] = [
       { advanceMs: 60_000 },
       { get: "/a", expect: { xCache: "HIT", ageSeconds: 60 } },
       { get: "/none", expect: { xCache: "EXPIRED", status: 404 } },
+      { get: "/one", expect: { xCache: "MISS", status: 404 } },
+      { get: "/one", expect: { xCache: "MISS", status: 404 } },
       { get: "/short", expect: { xCache: "EXPIRED" } },
     ],
   },
@@ -141,6 +148,7 @@ export const keys: readonly Scenario[] = [
     source: "docs/design.md#key",
     steps: [
       { get: "/a%zz", expect: { status: 400, xCache: null } },
+      { get: "/%5Ftidemark/stats", expect: { status: 400 } },
       { get: "/a%00b", expect: { status: 400 } },
       { get: "/a%0d%0ab", expect: { status: 400 } },
       { originSaw: { "/a%zz": 0, "/a%00b": 0 } },
@@ -157,6 +165,15 @@ export const keys: readonly Scenario[] = [
       { purge: { urls: ["https://www.example.test/a"] } },
       { send: { path: "/a", host: "localhost:8787" }, expect: { xCache: "MISS" } },
       { purge: { urls: ["https://localhost:8787/a"] }, expect: { status: 400 } },
+    ],
+  },
+  {
+    name: "the control plane cannot be reached, nor the origin be shown its path, under another spelling",
+    source: "docs/design.md#key",
+    only: { engine: "runtime", because: "the requests of Node resolve dot segments before the edge sees them" },
+    steps: [
+      { get: "/x/%2e%2e/_tidemark/health", expect: { status: 400, xCache: null } },
+      { originSaw: { "/_tidemark/health": 0 } },
     ],
   },
 ];

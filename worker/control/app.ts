@@ -16,6 +16,8 @@ export interface ControlPorts {
   readonly tokens: Tokens;
   readonly log: PurgeLog;
   readonly reporter: Reporter;
+  /** A short text that stands for a long one, different for every other. */
+  readonly fingerprint: (text: string) => Promise<string>;
   /** The counters of this isolate. */
   readonly stats: () => Stats;
 }
@@ -95,7 +97,7 @@ async function runPurge(
   by: string,
 ): Promise<Response> {
   const base = new URL(context.req.raw.url).origin;
-  const verdict = await purge(body, base, by, ports.rules, ports.log, ports.reporter);
+  const verdict = await purge(body, base, by, ports.rules, ports.log, ports.reporter, ports.fingerprint);
   if (verdict.kind !== "accepted") return refusal(verdict);
   const { receipt, refresh } = verdict;
   if (refresh.length === 0) return ownJson(receipt);

@@ -28,6 +28,7 @@ export async function purge(
   rules: TargetRules,
   log: PurgeLog,
   reporter: Reporter,
+  fingerprint: (text: string) => Promise<string>,
 ): Promise<PurgeVerdict> {
   const checked = purgeRequestSchema.safeParse(body);
   if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error) };
@@ -45,7 +46,7 @@ export async function purge(
   try {
     result = await log.append({
       id: request.id ?? null,
-      content: JSON.stringify([...named.keys].sort()),
+      content: await fingerprint(JSON.stringify([...named.keys].sort())),
       purgeKeys: named.keys,
       accepted,
       reason: request.reason ?? null,

@@ -1,7 +1,9 @@
 import type { StoredResponse } from "../rules/stored-response.ts";
 
-/** What an entry weighs beside its body and fields: the map's slot, the head's object, its key's string. */
-const ENTRY_OVERHEAD_BYTES = 512;
+/** What an entry weighs beside its body and texts: the map's slot and the head's object. */
+const ENTRY_OVERHEAD_BYTES = 1024;
+/** What a field weighs beside its text: once in the entry, and once in the fields that hits are answered with. */
+const FIELD_OVERHEAD_BYTES = 256;
 
 /** No entry may take more than this share of the tier, or one large page would push out the rest. */
 const LARGEST_SHARE = 1 / 8;
@@ -70,8 +72,8 @@ export function isNewer(held: StoredResponse, stored: StoredResponse): boolean {
 }
 
 function weigh({ head, body }: StoredResponse): number {
-  let characters = head.key.length * 3; // the key, and its purge keys
-  for (const [name, value] of head.fields) characters += name.length + value.length;
+  let characters = head.key.length;
   for (const key of head.purgeKeys) characters += key.length;
-  return body.byteLength + characters * 2 + ENTRY_OVERHEAD_BYTES;
+  for (const [name, value] of head.fields) characters += 2 * (name.length + value.length);
+  return body.byteLength + characters * 2 + head.fields.length * FIELD_OVERHEAD_BYTES + ENTRY_OVERHEAD_BYTES;
 }

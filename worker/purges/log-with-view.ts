@@ -1,4 +1,4 @@
-import type { AppendOutcome, Clock, NewPurge, PurgeLog } from "../ports.ts";
+import type { AppendOutcome, NewPurge, PurgeLog } from "../ports.ts";
 import type { PurgeLogClient } from "./log-contract.ts";
 import type { View } from "./view.ts";
 import type { ViewLease } from "./view-lease.ts";
@@ -9,23 +9,21 @@ export class LogWithView implements PurgeLog {
   readonly #view: View;
   readonly #lease: ViewLease;
   readonly #skewMs: number;
-  readonly #clock: Clock;
 
-  constructor(log: PurgeLogClient, view: View, lease: ViewLease, skewMs: number, clock: Clock) {
+  constructor(log: PurgeLogClient, view: View, lease: ViewLease, skewMs: number) {
     this.#log = log;
     this.#view = view;
     this.#lease = lease;
     this.#skewMs = skewMs;
-    this.#clock = clock;
   }
 
   async append(purge: NewPurge): Promise<AppendOutcome> {
-    const startedAt = this.#clock.now();
+    const call = this.#lease.beginCall();
     const since = this.#view.position;
     const result = await this.#log.append({ ...purge, since, leaseMs: this.#lease.leaseMs, skewMs: this.#skewMs });
     if (result.kind === "conflict") return result;
     const { delta, ...outcome } = result;
-    this.#lease.absorb(delta, startedAt);
+    this.#lease.absorb(delta, call);
     return outcome;
   }
 }

@@ -1,5 +1,5 @@
 import type { Stamp } from "../rules/stored-response.ts";
-import { GrantedLeases } from "./granted-leases.ts";
+import { GrantedLeases, type LongestLease } from "./granted-leases.ts";
 import type { AppendRequest, AppendResult, ViewDelta } from "./log-contract.ts";
 
 /** SQLite as the log needs it: the Durable Object's own, or any other with the same two calls. */
@@ -46,14 +46,14 @@ export class Log {
       sql.exec("CREATE TABLE IF NOT EXISTS purged_keys (key TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID");
       sql.exec("CREATE INDEX IF NOT EXISTS purged_keys_by_seq ON purged_keys (seq)");
       sql.exec(
-        "INSERT OR IGNORE INTO meta VALUES ('id', ?), ('head', '0'), ('floor', '0'), ('longestLeaseMs', '0')",
+        "INSERT OR IGNORE INTO meta VALUES ('id', ?), ('head', '0'), ('floor', '0'), ('longestLease', 'null')",
         newId(),
       );
     });
-    this.#leases = new GrantedLeases(
-      { read: () => Number(this.#meta("longestLeaseMs")), write: (ms) => this.#setMeta("longestLeaseMs", String(ms)) },
-      now(),
-    );
+    this.#leases = new GrantedLeases({
+      read: () => JSON.parse(this.#meta("longestLease")) as LongestLease | null,
+      write: (longest) => this.#setMeta("longestLease", JSON.stringify(longest)),
+    });
   }
 
   /** What was purged after the reader's position, and the lease that the reader asks for. */

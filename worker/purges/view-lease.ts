@@ -44,6 +44,9 @@ export class ViewLease implements PurgeState {
   /** The reads that tokens have caused since `#tokenLeaseAt`, one lease at a time. */
   #tokenReads = 0;
   #tokenLeaseAt = 0;
+  /** Counts the calls of the log, and remembers how many had begun when one last changed the view. */
+  #callsBegun = 0;
+  #callsBeforeView = 0;
   /** The read that is under way, if it may still be waited for (R21). */
   #reading: Reading | null = null;
 
@@ -66,7 +69,7 @@ export class ViewLease implements PurgeState {
 
   isUsable(now: number, after: ReceiptToken | null): boolean {
     if (now < this.#latestNow - this.#skewMs) {
-      this.#usableUntil = 0; // further back than the allowance: no lease can be trusted (R7)
+      this.#forgetInstants(); // further back than the allowance: no instant can be trusted (R7)
       this.#latestNow = now;
     } else if (now > this.#latestNow) {
       this.#latestNow = now;
@@ -95,12 +98,27 @@ export class ViewLease implements PurgeState {
     return null;
   }
 
-  /** Takes in what came with a direct answer of the log, for a call that began at `startedAt` (R6, R20). */
-  absorb(delta: ViewDelta, startedAt: number): void {
+  /** Notes that a call of the log begins now; its answer is then handed to `absorb`. */
+  beginCall(): LogCall {
+    return { number: ++this.#callsBegun, startedAt: this.#clock.now() };
+  }
+
+  /** Takes in what came with a direct answer of the log (R6, R20). */
+  absorb(delta: ViewDelta, { number, startedAt }: LogCall): void {
+    const held = this.#view.position;
+    if (held !== null && held.logId !== delta.logId && number <= this.#callsBeforeView) {
+      // An older call than one that has changed the view since: its log may be the one that was replaced (R11). Which of
+      // the two lives, only a new read can tell.
+      this.#usableUntil = 0;
+      return;
+    }
     if (!this.#view.apply(delta)) return;
-    this.#failedUntil = 0;
-    this.#probeAt = 0;
+    this.#callsBeforeView = this.#callsBegun;
     const usableUntil = startedAt + delta.leaseMs;
+    if (usableUntil > this.#clock.now()) {
+      this.#failedUntil = 0; // an answer that came too late to be of use is no recovery (R21)
+      this.#probeAt = 0;
+    }
     if (usableUntil < this.#usableUntil) return; // leases only grow (R11)
     this.#usableUntil = usableUntil;
     this.#startedAt = startedAt;
@@ -116,23 +134,27 @@ export class ViewLease implements PurgeState {
       await this.#waitFor(this.#reading); // begun before: it may bring the purge, but proves nothing
       if (this.#hasReached(token)) return null;
     }
-    await this.#tokenTurn();
-    if (this.#hasReached(token)) return null;
+    // A read that another bearer has begun since will do; only one of its own has to wait its turn.
+    const turnMs = this.#reading ? 0 : this.#tokenTurnMs();
+    if (turnMs > 0) {
+      await this.#clock.wait(turnMs).over;
+      if (this.#hasReached(token)) return null;
+    }
     if (this.#clock.now() < this.#failedUntil) return token;
     const hasSucceeded = await this.#waitFor(this.#read(behind));
     return hasSucceeded ? null : token;
   }
 
-  /** Waits, if tokens have caused enough reads in this lease: anybody can invent one. */
-  async #tokenTurn(): Promise<void> {
+  /** How long a token's read has to wait, in milliseconds: anybody can invent a token, so reads for them are counted. */
+  #tokenTurnMs(): number {
     const now = this.#clock.now();
     if (now - this.#tokenLeaseAt >= this.leaseMs) {
       this.#tokenLeaseAt = now;
       this.#tokenReads = 0;
     }
     this.#tokenReads++;
-    if (this.#tokenReads <= MOST_TOKEN_READS) return;
-    await this.#clock.wait(this.#tokenLeaseAt + this.leaseMs - now).over;
+    if (this.#tokenReads <= MOST_TOKEN_READS) return 0;
+    return Math.min(this.leaseMs, this.#tokenLeaseAt + this.leaseMs - now);
   }
 
   #hasReached(token: ReceiptToken): boolean {
@@ -142,13 +164,14 @@ export class ViewLease implements PurgeState {
 
   /** Joins the read under way, or begins one. A read that takes longer than a lease is given up: a new one may begin. */
   #read(behind: Behind): Reading {
-    const startedAt = this.#clock.now();
-    if (this.#reading && startedAt - this.#reading.startedAt < this.leaseMs) return this.#reading;
+    const now = this.#clock.now();
+    if (this.#reading && now - this.#reading.startedAt < this.leaseMs) return this.#reading;
+    const call = this.beginCall();
     const reading: Reading = {
-      startedAt,
+      startedAt: call.startedAt,
       hasSucceeded: this.#log.read(this.#view.position, this.leaseMs).then(
         (delta) => {
-          this.absorb(delta, startedAt);
+          this.absorb(delta, call);
           this.#end(reading);
           this.#reporter.report({ kind: "log-read", purges: delta.purged.length });
           return true;
@@ -170,6 +193,15 @@ export class ViewLease implements PurgeState {
     if (this.#reading === reading) this.#reading = null;
   }
 
+  #forgetInstants(): void {
+    this.#usableUntil = 0;
+    this.#dueAt = 0;
+    this.#failedUntil = 0;
+    this.#probeAt = 0;
+    this.#tokenLeaseAt = 0;
+    this.#tokenReads = 0;
+  }
+
   #rememberFailure(): void {
     const now = this.#clock.now();
     this.#failedUntil = now + this.leaseMs;
@@ -187,6 +219,12 @@ export class ViewLease implements PurgeState {
     wait.cancel();
     return hasSucceeded;
   }
+}
+
+/** One call of the log: its place in their order, and when it began. */
+export interface LogCall {
+  readonly number: number;
+  readonly startedAt: number;
 }
 
 interface Reading {

@@ -2,12 +2,15 @@ import type { PurgeAnswer } from "../rules/judge.ts";
 import type { Stamp, StoredHead } from "../rules/stored-response.ts";
 import type { ViewDelta } from "./log-contract.ts";
 
+const KEY_OVERHEAD_BYTES = 64;
+
 /**
  * What an isolate knows of the log: for each purged key its highest number, bounded, with a floor beneath.
  * Within one log it only grows (R11). A wrong answer can only be "purged", which costs a fetch.
  */
 export class View {
-  readonly #mostKeys: number;
+  readonly #mostBytes: number;
+  #heldBytes = 0;
   #logId: string | null = null;
   #seq = 0;
   #floor = 0;
@@ -18,8 +21,8 @@ export class View {
   /** The generation under which each stored response was last found not purged. */
   readonly #checked = new WeakMap<StoredHead, number>();
 
-  constructor(mostKeys: number) {
-    this.#mostKeys = mostKeys;
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes;
   }
 
   /** How far the view has come; `null` before the first read. */
@@ -29,6 +32,10 @@ export class View {
 
   get heldKeys(): number {
     return this.#purged.size;
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes;
   }
 
   /** Takes in what the log told. Returns false, and changes nothing, if it would leave a gap (R12). */
@@ -41,11 +48,12 @@ export class View {
       this.#seq = 0;
       this.#floor = 0;
       this.#purged.clear();
+      this.#heldBytes = 0;
       this.#generation++;
     }
     const news = delta.purged.filter(([key, seq]) => seq > (this.#purged.get(key) ?? 0));
     for (const [key, seq] of news.sort(([, a], [, b]) => a - b)) {
-      this.#purged.delete(key);
+      if (!this.#purged.delete(key)) this.#heldBytes += weigh(key);
       this.#purged.set(key, seq);
     }
     const floor = Math.max(this.#floor, delta.floor, this.#dropOldest());
@@ -76,10 +84,16 @@ export class View {
     let floor = 0;
     for (const [key, seq] of this.#purged) {
       // Keys of one purge share a number: those left of a half-dropped purge lie on the floor and go with it.
-      if (this.#purged.size <= this.#mostKeys && seq > floor) break;
+      if (this.#heldBytes <= this.#mostBytes && seq > floor) break;
       this.#purged.delete(key);
+      this.#heldBytes -= weigh(key);
       floor = Math.max(floor, seq);
     }
     return floor;
   }
+}
+
+/** What a key holds: its text, and its slot in the map. */
+function weigh(key: string): number {
+  return key.length * 2 + KEY_OVERHEAD_BYTES;
 }

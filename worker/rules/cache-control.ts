@@ -3,7 +3,8 @@
  *
  * Parsed once; no code after this looks at the text. Where a directive comes twice, the more restrictive one counts
  * (§4.2.1), and the qualified forms `private="…"` and `no-cache="…"` count as the unqualified ones, as §5.2.2.4 and
- * §5.2.2.7 permit.
+ * §5.2.2.7 permit. A field that cannot be read, like `private; max-age=60`, may have meant to forbid: it counts as
+ * `no-store`.
  */
 export interface CacheControl {
   readonly noStore: boolean;
@@ -18,6 +19,9 @@ export interface CacheControl {
 /** A number of seconds, `"absent"`, or `"invalid"` for a value that is no such number. RFC 9111 §1.2.2. */
 export type DeltaSeconds = number | "absent" | "invalid";
 
+/** RFC 9110 §5.6.2. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+
 /** RFC 9111 §1.2.2: a larger number is taken for this one. */
 const LARGEST_DELTA_SECONDS = 2_147_483_648;
 
@@ -25,8 +29,9 @@ const LARGEST_DELTA_SECONDS = 2_147_483_648;
 export function parseCacheControl(text: string | null): CacheControl {
   const directives = text === null ? [] : splitDirectives(text);
   const has = (name: string) => directives.some((directive) => directive.name === name);
+  const isReadable = directives.every(({ name }) => TOKEN.test(name)) && hasClosedQuotes(text ?? "");
   return {
-    noStore: has("no-store"),
+    noStore: has("no-store") || !isReadable,
     noCache: has("no-cache"),
     private: has("private"),
     public: has("public"),
@@ -44,7 +49,11 @@ interface Directive {
 /** Splits at commas that stand outside quoted strings. RFC 9110 §5.6.1, §5.6.4. */
 function splitDirectives(text: string): Directive[] {
   const members = text.match(/(?:"(?:[^"\\]|\\.)*"?|[^,"])+/g) ?? [];
-  return members.map(parseDirective).filter((directive) => directive.name !== "");
+  return members.filter((member) => member.trim() !== "").map(parseDirective);
+}
+
+function hasClosedQuotes(text: string): boolean {
+  return !text.replace(/"(?:[^"\\]|\\.)*"/g, "").includes('"');
 }
 
 function parseDirective(member: string): Directive {

@@ -35,8 +35,10 @@ export function readCookies(field: string | null, ignored: readonly string[], ou
   if (field === null) return { identifying: false, forwarded: null };
   const kept = field.split(";").flatMap((pair) => {
     const text = pair.trim();
-    const name = text.split("=", 1)[0]!.trim();
-    return text === "" || matchesAnyName(name, ignored) || matchesAnyName(name, ours) ? [] : [text];
+    // Two lines of the field arrive joined with a comma.
+    const parts = text.split(",").filter((part) => part.trim() !== "");
+    const names = parts.map((part) => part.split("=", 1)[0]!.trim());
+    return names.every((name) => matchesAnyName(name, [...ignored, ...ours])) ? [] : [text];
   });
   return { identifying: kept.length > 0, forwarded: kept.length > 0 ? kept.join("; ") : null };
 }

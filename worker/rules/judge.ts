@@ -33,5 +33,5 @@ export function judge(
     return { kind: "none", because: "purge-state-unknown" };
   }
   const ageSeconds = Math.floor(ageMs / 1000);
-  return { kind: "fresh", ageSeconds, ttlSeconds: stored.freshnessSeconds - ageSeconds };
+  return { kind: "fresh", ageSeconds, ttlSeconds: Math.floor(stored.freshnessSeconds - ageSeconds) };
 }

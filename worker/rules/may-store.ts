@@ -75,7 +75,7 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
   if (freshness.seconds <= 0) return { kind: "pass", because: "no-freshness" };
   const ageMs = initialAgeMs(response.field("age"), response.field("date"), response.requestedAt, response.receivedAt);
   if (ageMs >= freshness.seconds * 1000) return { kind: "pass", because: "stale-on-arrival" };
-  const sharedWithAuthorized = cacheControl.public || cacheControl.mustRevalidate || cacheControl.sMaxage !== "absent";
+  const sharedWithAuthorized = isMeantForAll(cacheControl) || cacheControl.mustRevalidate; // §3.5
   return { kind: "store", freshness, initialAgeMs: ageMs, sharedWithAuthorized };
 }
 
@@ -100,12 +100,17 @@ function responseSpeaksAgainst(
   if (response.field("set-cookie") !== null) return "set-cookie"; // §7.3
   if (!variesByNothingSent(response.field("vary"))) return "vary"; // §4.1
   if (response.field("content-encoding") !== null) return "content-encoding";
-  if (request.identifying && !cacheControl.public && cacheControl.sMaxage === "absent") return "cookie";
+  if (request.identifying && !isMeantForAll(cacheControl)) return "cookie";
   if (!isFramed(response)) return "unframed-body";
   return undefined;
 }
 
-/** `Vary: Accept-Encoding` names a field that never goes to the origin on a route that stores, so it selects nothing. */
+/** Whether the origin says that one answer is for everybody: `s-maxage=0` and garbage do not say so. */
+function isMeantForAll({ public: isPublic, sMaxage }: CacheControl): boolean {
+  return isPublic || (typeof sMaxage === "number" && sMaxage > 0);
+}
+
+/** `Vary: Accept-Encoding` names a field that is always `identity` on a route that stores, so it selects nothing. */
 function variesByNothingSent(vary: string | null): boolean {
   if (vary === null) return true;
   return vary.split(",").every((name) => ["", "accept-encoding"].includes(name.trim().toLowerCase()));

@@ -19,9 +19,10 @@ export interface ForwardedRequest {
 const CLAIMS = new Set([
   "forwarded",
   "x-host",
-  "x-original-host",
-  "x-original-url",
-  "x-rewrite-url",
+  "x-http-host-override",
+  "x-scheme",
+  "x-url-scheme",
+  "front-end-https",
   "x-real-ip",
   "x-client-ip",
   "x-cluster-client-ip",
@@ -29,7 +30,7 @@ const CLAIMS = new Set([
   "true-client-ip",
   "fastly-client-ip",
 ]);
-const CLAIM_PREFIXES = ["x-forwarded-", "cf-", "tidemark-"];
+const CLAIM_PREFIXES = ["x-forwarded", "x-original-", "x-rewrite-", "cf-", "tidemark-"];
 
 /** Set by the runtime or by us. */
 const REPLACED = new Set(["host", "cookie", "content-length", "via", "cdn-loop"]);
@@ -61,13 +62,14 @@ export function originRequestFields(
   const kept = sent.filter(
     ([name]) =>
       !ownHop.has(name) &&
-      !CLAIMS.has(name) &&
-      !CLAIM_PREFIXES.some((prefix) => name.startsWith(prefix)) &&
+      !isClaim(name) &&
       !REPLACED.has(name) &&
       !extraNames.has(name) &&
       !(forwarded.storing && SELECTING.has(name)),
   );
   const fields: [string, string][] = kept.map(([name, value]) => [name, value]);
+  // In words, because the platform would else ask for an encoded answer on its own.
+  if (forwarded.storing) fields.push(["accept-encoding", "identity"]);
   if (forwarded.cookie !== null) fields.push(["cookie", forwarded.cookie]);
   fields.push(["x-forwarded-host", forwarded.host], ["x-forwarded-proto", forwarded.scheme]);
   if (forwarded.clientAddress !== null) fields.push(["x-forwarded-for", forwarded.clientAddress]);
@@ -75,6 +77,12 @@ export function originRequestFields(
   fields.push(["cdn-loop", append(sentValue("cdn-loop"), loopMember(forwarded.host))]);
   for (const [name, value] of forwarded.extra) fields.push([name.toLowerCase(), value]);
   return fields;
+}
+
+/** Gateways of origins take `X_Forwarded_Host` for `X-Forwarded-Host`, so both are one claim. */
+function isClaim(name: string): boolean {
+  const dashed = name.replaceAll("_", "-");
+  return CLAIMS.has(dashed) || CLAIM_PREFIXES.some((prefix) => dashed.startsWith(prefix));
 }
 
 /** Whether this request has been through the edge of this host before. RFC 8586 §2. */

@@ -68,18 +68,22 @@ function rewriteValue(name: string, text: string, rules: QueryRules): string {
   const trim = rules.trim.includes(name);
   const equals = text.indexOf("=");
   if (equals === -1 || !(lowercase || trim)) return text;
-  let value = decode(text.slice(equals + 1));
+  let value = decoded(text.slice(equals + 1));
+  if (value === null) return text; // not UTF-8: whatever it is, it is passed on as it is
   if (trim) value = value.trim();
   if (lowercase) value = value.toLowerCase();
   return `${text.slice(0, equals)}=${encodeURIComponent(value)}`;
 }
 
-/** Form decoding; a malformed escape stays as written. */
+/** Form decoding; what is not UTF-8 stays as written. */
 function decode(text: string): string {
-  const spaced = text.replaceAll("+", " ");
+  return decoded(text) ?? text;
+}
+
+function decoded(text: string): string | null {
   try {
-    return decodeURIComponent(spaced);
+    return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    return spaced; // Not a valid escape: the text itself is the name or value.
+    return null; // Not UTF-8, or no escape.
   }
 }

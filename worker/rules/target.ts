@@ -49,6 +49,9 @@ export function resolveTarget(url: string, rules: TargetRules): Target | Refused
   if (rules.hosts && !rules.hosts.includes(host)) {
     return { kind: "refused", status: 421, because: `${host} is not a host of this site` };
   }
+  if (asked.path.startsWith("/_tidemark/")) {
+    return { kind: "refused", status: 400, because: "this spelling of the control plane's path is not served" };
+  }
   const { route, parameters } = findRoute(rules.routes, asked.path);
   const keyed = asked.path + canonicalQuery(asked.search, route.query);
   return {

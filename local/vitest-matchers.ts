@@ -1,0 +1,9 @@
+/** `tidemark/local/matchers`: adds the matchers to vitest's `expect`. Import it in a test, or name it in `setupFiles`. */
+import { expect } from "vitest";
+import { type CdnMatchers, cdnMatchers } from "./matchers.ts";
+
+expect.extend(cdnMatchers);
+
+declare module "vitest" {
+  interface Matchers<R extends void | Promise<void>, T> extends CdnMatchers {}
+}

@@ -1,0 +1,36 @@
+import { ConfigFileError } from "./config-file.ts";
+
+/** What a wrangler config says of an owner's worker. */
+export interface WranglerConfig {
+  /** The worker's entry file. */
+  readonly main: string;
+  /** The class of the purge log. */
+  readonly logClass: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly define: Record<string, string>;
+  /** All else that the worker is bound to, in Miniflare's words. */
+  readonly bindings: object;
+}
+
+/** Reads a wrangler config with wrangler's own reader. Throws `ConfigFileError`. */
+export async function readWranglerConfig(file: string): Promise<WranglerConfig> {
+  // Loading wrangler takes most of a second: only who has a wrangler config waits for it.
+  const { unstable_getMiniflareWorkerOptions: optionsOf } = await import("wrangler");
+  const { main, workerOptions, define } = optionsOf(file);
+  const { bindings: variables = {}, durableObjects = {}, ...rest } = workerOptions;
+  const { PURGE_LOG: purgeLog, ...otherObjects } = durableObjects;
+  if (main === undefined) throw new ConfigFileError(`${file}: it names no main, so there is no worker to run`);
+  if (typeof purgeLog !== "object" || !("className" in purgeLog)) {
+    throw new ConfigFileError(
+      `${file}: the purge log is missing. An edge needs a durable object with the binding PURGE_LOG and the class PurgeLog.`,
+    );
+  }
+  const { modulesRules: _, ...bindings } = rest;
+  return {
+    main,
+    logClass: purgeLog.className,
+    variables,
+    define,
+    bindings: { ...bindings, durableObjects: otherObjects },
+  };
+}

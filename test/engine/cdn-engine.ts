@@ -1,0 +1,38 @@
+import { type Cdn, startCdn } from "../../local/index.ts";
+import type { SiteInput } from "../../worker/site-input.ts";
+import type { Engine } from "./engine.ts";
+import { HOST, TOKEN } from "./scenario.ts";
+
+/** The isolates that scenarios name. */
+const ISOLATES = ["a", "b", "c"];
+
+/** A PoP of the simulated CDN: several isolates in the Workers runtime, and a log that can be taken away. */
+export async function startCdnEngine(site: Omit<Partial<SiteInput>, "origin">): Promise<Engine> {
+  const cdn = await startCdn({ site: { hosts: [HOST], ...site }, isolates: ISOLATES.length, token: TOKEN });
+  return engineOf(cdn);
+}
+
+function engineOf(cdn: Cdn<"local">): Engine {
+  const { origin } = cdn;
+  const pop = cdn.pop();
+  return {
+    name: "runtime",
+    get seen() {
+      return origin.seen;
+    },
+    send: ({ path, isolate = "a", ...request }) =>
+      cdn.request(path, { ...request, isolate: ISOLATES.indexOf(isolate) }),
+    settle: (promise) => promise,
+    advance: (ms) => cdn.advance(ms),
+    reply: (target, replies) => origin.reply(target, ...replies),
+    release: (hold) => origin.release(hold),
+    originSees: (target, count) => origin.hasSeen(target, count),
+    originDown: () => origin.goDown(),
+    originUp: () => origin.comeUp(),
+    restartIsolate: async () => {
+      for (const number of ISOLATES.keys()) await pop.killIsolate(number);
+    },
+    setLogReachable: (isReachable) => (isReachable ? pop.reconnectToLog() : pop.cutFromLog()),
+    stop: () => cdn.close(),
+  };
+}

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { assertHit, assertNeverStores, type Cdn, type CdnAnswer, startCdn } from "../../../local/index.ts";
+import "../../../local/vitest-matchers.ts";
+import { page } from "./pages.ts";
+
+let cdn: Cdn<"fra" | "syd">;
+
+beforeAll(async () => {
+  cdn = await startCdn({
+    site: { routes: [{ match: "/admin/*", pass: true }] },
+    origin: { "/about": page("v1"), "/about?ref=1": page("v1"), "/private": { body: "mine" }, "/admin/a": page("x") },
+    regions: ["fra", "syd"],
+  });
+  await cdn.get("/about?ref=1", { from: "syd" });
+});
+
+afterAll(() => cdn.close());
+
+async function messageOf(expectation: () => Promise<void> | void): Promise<string> {
+  try {
+    await expectation();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error("It held.");
+}
+
+test("a miss that should be a hit tells the key and the nearest one known", async () => {
+  expect(await messageOf(() => expect(cdn.get("/about")).toHit())).toMatchInlineSnapshot(`
+    "expected a hit, got MISS
+
+      asked              GET /about from fra
+      answer             200, X-Cache MISS, "v1"
+      Cache-Status       tidemark; fwd=uri-miss; fwd-status=200; stored
+      key                http://www.example.test/about, by now stored in fra
+      nearest known key  http://www.example.test/about?ref=1, stored in syd
+      the origin saw     /about once; others: /about?ref=1 once"
+  `);
+});
+
+test("a hit that should be a miss tells where it is stored", async () => {
+  expect(await messageOf(() => expect(cdn.get("/about")).toMiss())).toMatchInlineSnapshot(`
+    "expected a miss, got HIT
+
+      asked              GET /about from fra
+      answer             200, X-Cache HIT, "v1"
+      Cache-Status       tidemark; hit; ttl=7200
+      key                http://www.example.test/about, by now stored in fra
+      nearest known key  http://www.example.test/about?ref=1, stored in syd
+      the origin saw     /about once; others: /about?ref=1 once"
+  `);
+});
+
+test("a hit that should not be one", async () => {
+  expect(await messageOf(() => expect(cdn.get("/about")).not.toHit())).toMatchInlineSnapshot(`
+    "expected anything but a hit, got HIT
+
+      asked              GET /about from fra
+      answer             200, X-Cache HIT, "v1"
+      Cache-Status       tidemark; hit; ttl=7200
+      key                http://www.example.test/about, by now stored in fra
+      nearest known key  http://www.example.test/about?ref=1, stored in syd
+      the origin saw     /about once; others: /about?ref=1 once"
+  `);
+});
+
+test("a page that is not stored tells why", async () => {
+  expect(await messageOf(() => expect(cdn.get("/private")).toBeStored())).toMatchInlineSnapshot(`
+    "expected the answer to be stored, but the same request again was MISS
+
+      asked              GET /private from fra
+      answer             200, X-Cache MISS, "mine"
+      Cache-Status       tidemark; fwd=uri-miss; fwd-status=200; detail=no-freshness
+      key                http://www.example.test/private
+      nearest known key  http://www.example.test/about, stored in fra
+      the origin saw     /private 2 times; others: /about?ref=1 once, /about once"
+  `);
+});
+
+test("a bypass", async () => {
+  expect(await messageOf(() => expect(cdn.get("/admin/a")).toBeStale())).toMatchInlineSnapshot(`
+    "expected a stale answer, got BYPASS
+
+      asked              GET /admin/a from fra
+      answer             200, X-Cache BYPASS, "x"
+      Cache-Status       tidemark; fwd=bypass; fwd-status=200
+      key                none: not looked up
+      the origin saw     /admin/a once; others: /about?ref=1 once, /about once, /private 2 times"
+  `);
+});
+
+test("another method", async () => {
+  const posted = cdn.request("/about", { method: "POST", body: "x" });
+  expect(await messageOf(() => expect(posted).toMiss())).toMatchInlineSnapshot(`
+    "expected a miss, got BYPASS
+
+      asked              POST /about from fra
+      answer             200, X-Cache BYPASS, "v1"
+      Cache-Status       tidemark; fwd=method; fwd-status=200
+      key                none: a POST is not looked up
+      the origin saw     /about 2 times; others: /about?ref=1 once, /private 2 times, /admin/a once"
+  `);
+});
+
+test("an answer that the edge made itself", async () => {
+  const refused = cdn.get("/%zz");
+  expect(await messageOf(() => expect(refused).toBypass())).toMatchInlineSnapshot(`
+    "expected a bypass, got an answer of the edge itself, 400
+
+      asked              GET /%zz from fra
+      answer             400, X-Cache none, "Tidemark refused this request: the path has a % that begins…"
+      Cache-Status       tidemark; detail=url-refused
+      key                none: not looked up
+      the origin saw     /%zz never; others: /about?ref=1 once, /about 2 times, /private 2 times, /admin/a once"
+  `);
+});
+
+test("an Age that is off", async () => {
+  await cdn.advance("90s");
+  expect(await messageOf(() => expect(cdn.get("/about")).toHaveAgeAbout(60))).toMatchInlineSnapshot(`
+    "expected an Age of 60 s, give or take 1, got 90 s
+
+      asked              GET /about from fra
+      answer             200, X-Cache HIT, "v1"
+      Cache-Status       tidemark; hit; ttl=7110
+      key                http://www.example.test/about, by now stored in fra
+      nearest known key  http://www.example.test/about?ref=1, stored in syd
+      the origin saw     /about 2 times; others: /about?ref=1 once, /private 2 times, /admin/a once"
+  `);
+});
+
+test("a version that is shown", async () => {
+  expect(await messageOf(() => expect(cdn.get("/about")).toNeverShow("v1"))).toMatchInlineSnapshot(`
+    "expected never to see "v1", but it was shown
+
+      asked              GET /about from fra
+      answer             200, X-Cache HIT, "v1"
+      Cache-Status       tidemark; hit; ttl=7110
+      key                http://www.example.test/about, by now stored in fra
+      nearest known key  http://www.example.test/about?ref=1, stored in syd
+      the origin saw     /about 2 times; others: /about?ref=1 once, /private 2 times, /admin/a once"
+  `);
+});
+
+test("something stored that never should be", async () => {
+  expect(await messageOf(() => expect(cdn).toNeverStore("/account/*"))).toMatchInlineSnapshot(`
+    "expected nothing under /account/* to be stored, but /account/ was, when a guest asked for it
+
+      asked              GET /account/ from fra
+      answer             200, X-Cache MISS, "only for some"
+      Cache-Status       tidemark; fwd=uri-miss; fwd-status=200; stored
+      key                http://www.example.test/account/, by now stored in fra
+      nearest known key  http://www.example.test/about, stored in fra
+      the origin saw     /account/ once; others: /about?ref=1 once, /about 2 times, /private 2 times, /admin/a once"
+  `);
+});
+
+test("an origin that was asked too often", async () => {
+  expect(await messageOf(() => expect(cdn.origin).toHaveSeen("/about", 1))).toMatchInlineSnapshot(`
+    "expected the origin to have been asked for /about once
+
+      the origin saw     /about 2 times; others: /about?ref=1 once, /private 2 times, /admin/a once, /account/ once"
+  `);
+});
+
+test("what is right passes, and the plain assertions say the same", async () => {
+  await expect(cdn).toNeverStore("/admin/*");
+  await assertNeverStores(cdn, "/admin/*");
+  await expect(cdn.get("/admin/a")).toBypass();
+  await expect(cdn.get("/about")).toBeStored();
+  expect(await messageOf(() => assertHit(cdn.get("/admin/a")))).toContain("expected a hit, got BYPASS");
+});
+
+test("stale answers are known by their X-Cache", async () => {
+  const stale = { ...(await cdn.get("/about")), xCache: "STALE" } satisfies CdnAnswer;
+  await expect(stale).toBeStale();
+  await expect(stale).not.toHit();
+});

@@ -1,0 +1,66 @@
+import { describe, expect, test } from "vitest";
+import { ROUND_TRIPS, startCdn } from "../../../local/index.ts";
+import "../../../local/vitest-matchers.ts";
+import { page } from "./pages.ts";
+
+/** What an answer says of the time that it spent in the PoP, in real milliseconds. */
+function popMs(serverTiming: string | undefined): number {
+  return Number(/pop;dur=(\d+)/.exec(serverTiming ?? "")?.[1]);
+}
+
+describe("round trips", () => {
+  test("lie between PoP and origin, and between PoP and log: a miss has them, a hit has not", async () => {
+    const latency = { syd: { clientMs: 2, originMs: 40, logMs: 20 } };
+    await using cdn = await startCdn({ site: {}, origin: { "/about": page("v1") }, regions: ["nyc", "syd"], latency });
+    const miss = await cdn.get("/about", { from: "syd" });
+    // 40 to the origin; the log is read beside the look-up, before it. A timer may fire a millisecond early.
+    expect(popMs(miss.fields["server-timing"])).toBeGreaterThanOrEqual(58);
+    expect(miss.fields["server-timing"]).toMatch(/^client;dur=2, pop;dur=/);
+    const hit = await cdn.get("/about", { from: "syd" });
+    expect(hit.xCache).toBe("HIT");
+    expect(popMs(hit.fields["server-timing"])).toBeLessThan(popMs(miss.fields["server-timing"]));
+    expect((await cdn.get("/about", { from: "nyc" })).fields).not.toHaveProperty("server-timing");
+  });
+
+  test("are off by default, and have a table", async () => {
+    expect(Object.keys(ROUND_TRIPS)).toEqual(["sfo", "nyc", "lon", "fra", "bom", "gru", "syd"]);
+    await expect(startCdn({ site: {}, regions: ["mars"], latency: true })).rejects.toThrow("the round trips of mars");
+  });
+});
+
+describe("an origin on real time", () => {
+  test("is taken for one on the CDN's: what it says now is new, also an hour later", async () => {
+    await using behind = await startCdn({ site: {}, origin: { "/a": { body: "v1" } } });
+    behind.origin.reply("/a", {
+      fields: { "cache-control": "max-age=60", date: new Date().toUTCString() },
+      body: "v1",
+    });
+    await using cdn = await startCdn({ site: {}, origin: behind.origin.url });
+    await cdn.advance("1h");
+    await expect(cdn.get("/a")).toMiss();
+    await expect(cdn.get("/a")).toHit();
+    await cdn.advance("61s");
+    await expect(cdn.get("/a")).toMiss();
+    expect(() => cdn.origin).toThrow("The origin of this CDN is a URL");
+    expect(behind.origin).toHaveSeen("/a", 2);
+  });
+});
+
+test("a public address is keyed and forwarded, whatever the PoP's own is", async () => {
+  const publicUrl = "https://www.example.com";
+  await using cdn = await startCdn({ site: {}, origin: { "/about": page("v1") }, publicUrl });
+  await expect(cdn.get("/about")).toMiss();
+  expect((await fetch(`${cdn.url()}/about`)).headers.get("x-cache")).toBe("HIT");
+  expect(cdn.origin.seen[0]?.fields).toMatchObject({
+    "x-forwarded-proto": "https",
+    "x-forwarded-host": "www.example.com",
+    "x-forwarded-for": "192.0.2.7",
+  });
+});
+
+test("regions and isolates that there are not are refused", async () => {
+  await using cdn = await startCdn({ site: {}, regions: ["fra"] });
+  await expect(cdn.get("/", { from: "syd" as "fra" })).rejects.toThrow("no region syd: it has fra");
+  await expect(cdn.get("/", { isolate: 1 })).rejects.toThrow("fra has no isolate 1");
+  await expect(startCdn({ site: {}, regions: ["fra", "fra"] })).rejects.toThrow("names each PoP once");
+});

@@ -1,0 +1,95 @@
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startCdn } from "../../../local/index.ts";
+import "../../../local/vitest-matchers.ts";
+import { page } from "./pages.ts";
+
+/** How many CDNs are started and stopped. The gate has not the time for a hundred: TIDEMARK_CDNS=100 is the full run. */
+const CDNS = Number(process.env.TIDEMARK_CDNS ?? 6);
+/** How many of them are alive at a time. */
+const AT_ONCE = Math.min(8, Math.ceil(CDNS / 2));
+
+/** Where this process puts what is only for a while. Other test files have other folders. */
+const home = mkdtempSync(join(tmpdir(), "tidemark-nothing-left-"));
+
+beforeAll(async () => {
+  process.env.TMPDIR = home;
+  await useOne(); // What is loaded once stays: the bundler's process, for instance.
+});
+
+afterAll(() => rmSync(home, { recursive: true }));
+
+/** What this process holds: its children, its listening ports and open sockets, its handles, its files. */
+function held() {
+  return {
+    children: childrenOf(process.pid),
+    sockets: readdirSync("/proc/self/fd").filter((fd) => linkOf(`/proc/self/fd/${fd}`).startsWith("socket:")).length,
+    handles: process.getActiveResourcesInfo().filter((name) => /TCP|Process|FSEvent/.test(name)),
+    files: readdirSync(home),
+  };
+}
+
+function childrenOf(pid: number): string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const [, command, , parent] = /^\d+ \((.*)\) (\S) (\d+)/.exec(readFileSync(`/proc/${name}/stat`, "utf8"))!;
+        return Number(parent) === pid ? [command!] : [];
+      } catch {
+        return []; // It ended meanwhile.
+      }
+    });
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return ""; // The descriptor of the reading itself.
+  }
+}
+
+async function useOne(): Promise<string> {
+  await using cdn = await startCdn({ site: {}, origin: { "/about": page("v1") } });
+  await cdn.get("/about");
+  await cdn.purger.purgeEverything();
+  await cdn.settle({ settlesInMs: 1250 });
+  await expect(cdn.get("/about")).toMiss();
+  // The control: what is looked for is there as long as the CDN is.
+  const { children, handles, files } = held();
+  expect({ children, handles }).toEqual({
+    children: expect.arrayContaining(["workerd"]),
+    handles: expect.arrayContaining(["TCPServerWrap"]),
+  });
+  expect(files.join()).toContain("tidemark-cdn-");
+  return cdn.url();
+}
+
+test.runIf(process.platform === "linux")("a CDN that cannot start leaves nothing either", async () => {
+  const before = held();
+  await expect(startCdn({ site: { routes: [{ match: "no slash" }] } })).rejects.toThrow();
+  expect(held()).toEqual(before);
+});
+
+test.runIf(process.platform === "linux")(
+  `${CDNS} CDNs, ${AT_ONCE} at a time, leave no process, port, handle or folder`,
+  async () => {
+    const before = held();
+    const urls: string[] = [];
+    for (let started = 0; started < CDNS; started += AT_ONCE) {
+      urls.push(...(await Promise.all(Array.from({ length: AT_ONCE }, useOne))));
+    }
+    expect(held()).toEqual(before);
+    for (const url of urls) await expect(fetch(url)).rejects.toThrow();
+  },
+  600_000,
+);
+
+test("closing twice is closing once", async () => {
+  const cdn = await startCdn({ site: {} });
+  await Promise.all([cdn.close(), cdn.close()]);
+  await cdn.close();
+});

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Cdn, startCdn } from "../../../local/index.ts";
+import "../../../local/vitest-matchers.ts";
+import { page } from "./pages.ts";
+
+let cdn: Cdn<"fra" | "syd">;
+
+beforeAll(async () => {
+  cdn = await startCdn({ site: { purge: { leaseMs: 1000 } }, regions: ["fra", "syd"] });
+});
+
+afterAll(() => cdn.close());
+
+test("an hour makes a page an hour older, in every region", async () => {
+  cdn.origin.reply("/hour", page("v1"));
+  await cdn.get("/hour", { from: "fra" });
+  await cdn.get("/hour", { from: "syd" });
+  await cdn.advance("1h");
+  await expect(cdn.get("/hour", { from: "fra" })).toHaveAgeAbout(3600);
+  await expect(cdn.get("/hour", { from: "syd" })).toHaveAgeAbout(3600);
+});
+
+test("after its lifetime a page is fetched anew", async () => {
+  cdn.origin.reply("/old", page("v1"), page("v2"));
+  await cdn.get("/old");
+  await cdn.advance(7_199_000);
+  await expect(cdn.get("/old")).toHit();
+  await cdn.advance("1s");
+  expect(await cdn.get("/old")).toMatchObject({ xCache: "EXPIRED", body: "v2" });
+});
+
+test("time that stands still keeps the lease alive; a lapsed one reads the log", async () => {
+  cdn.origin.reply("/lease", page("v1"));
+  await cdn.get("/lease");
+  const { log: before } = await cdn.stats();
+  await cdn.get("/lease");
+  expect((await cdn.stats()).log).toEqual(before);
+  await cdn.advance("1s");
+  await cdn.get("/lease");
+  expect((await cdn.stats()).log.reads).toBe(before.reads + 1);
+});
+
+test("the log is on the CDN's time, too", async () => {
+  const receipt = await cdn.purger.purgeUrls("/any");
+  expect(Date.parse(receipt.at)).toBe(cdn.now);
+});
+
+test("a PoP's clock may be off: the others do not notice", async () => {
+  cdn.origin.reply("/skewed", page("v1"));
+  await cdn.get("/skewed", { from: "fra" });
+  await cdn.get("/skewed", { from: "syd" });
+  await cdn.skew("syd", "1h");
+  await expect(cdn.get("/skewed", { from: "syd" })).toHaveAgeAbout(3600);
+  await expect(cdn.get("/skewed", { from: "fra" })).toHaveAgeAbout(0);
+  await cdn.skew("syd", 0);
+});
+
+test("time does not go back, and takes only durations", async () => {
+  await expect(cdn.advance(-1)).rejects.toThrow("time does not go back");
+  await expect(cdn.advance("1 hour")).rejects.toThrow('"1 hour" is no duration');
+});
+
+test("a request that is no test's cannot move the time", async () => {
+  cdn.origin.reply("/still", page("v1"));
+  await cdn.get("/still");
+  await cdn.get("/still", { fields: { date: "Fri, 01 Jan 2100 00:00:00 GMT", "x-now": "9999999999999" } });
+  await expect(cdn.get("/still")).toHaveAgeAbout(0);
+});
