@@ -95,8 +95,8 @@ export const basics: readonly Scenario[] = [
     }),
   ),
   {
-    name: "Vary: Accept-Encoding is stored, because that field never reaches the origin",
-    source: "docs/decisions/0004-no-accept-encoding-to-the-origin.md",
+    name: "Vary: Accept-Encoding is stored, because the origin is always asked for identity",
+    source: "docs/decisions/0004-the-origin-is-asked-for-identity.md",
     origin: { "/a": [{ fields: { "cache-control": "max-age=60", vary: "Accept-Encoding" }, body: "v1" }] },
     steps: [
       { get: "/a", fields: { "accept-encoding": "br, gzip" }, expect: { xCache: "MISS" } },

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { OCCURRENCES, World } from "./world.ts";
 
 /** `SEEDS=100000 npx vitest run test/simulation` walks on; `FIRST_SEED` begins elsewhere. */
-const SEEDS = Number(process.env.SEEDS ?? 150);
+const SEEDS = Number(process.env.SEEDS ?? 300);
 const FIRST_SEED = Number(process.env.FIRST_SEED ?? 1);
 const STEPS = 60;
 
