@@ -3,6 +3,9 @@ import { defineConfig, type UserConfig } from "tsdown";
 
 const SDK = { index: "sdk/index.ts", "index.web": "sdk/index.web.ts", testing: "sdk/testing.ts" };
 
+/** The simulated CDN. For Node alone, and so as ES modules alone. */
+const LOCAL = { local: "local/index.ts", "local-matchers": "local/vitest-matchers.ts" };
+
 /** The published package. A folder of its own in dist, so that nothing else that is built there gets packed. */
 const shared = {
   outDir: "dist/package",
@@ -16,12 +19,12 @@ const shared = {
 export default defineConfig([
   {
     ...shared,
-    name: "sdk and cli",
-    // One build, so that a PurgeError of `tidemark/testing` is the class that `tidemark` exports.
-    entry: { ...SDK, cli: "local/cli.ts" },
+    name: "sdk, cli and simulated cdn",
+    // One build, so that a PurgeError of `tidemark/testing` or `tidemark/local` is the class that `tidemark` exports.
+    entry: { ...SDK, ...LOCAL, cli: "local/cli.ts" },
     format: "esm",
-    deps: { onlyBundle: ["commander"] },
-    dts: { generator: "oxc", entry: Object.values(SDK) },
+    deps: { onlyBundle: ["commander", "leven"] },
+    dts: { generator: "oxc", entry: [...Object.values(SDK), ...Object.values(LOCAL)] },
     // What is bundled, here and below, comes with its licence.
     copy: ({ outDir }) =>
       ["commander/LICENSE", "hono/LICENSE", "leven/license"].map((file) => ({
@@ -53,5 +56,15 @@ export default defineConfig([
     },
     // By the type checker, because what an owner may write in a site is inferred from a zod schema.
     dts: { generator: "tsgo", tsconfig: "tsconfig.package.json" },
+  },
+  {
+    ...shared,
+    name: "workers of the simulated cdn",
+    // What startCdn bundles, around the package's worker or an owner's. Nobody imports them: no types, no exports.
+    entry: "local/*.worker.ts",
+    format: "esm",
+    target: "es2024",
+    deps: { neverBundle: [/^cloudflare:/, "tidemark/worker"] },
+    dts: false,
   },
 ]);

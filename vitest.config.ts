@@ -1,5 +1,20 @@
 import { defineConfig } from "vitest/config";
+import { resolveInPackedProject } from "./test/packed/resolve.ts";
+
+/** The tests of what is published: their `tidemark` is the packed package, installed. */
+const OF_THE_PACKAGE = ["test/package.test.ts", "test/docs/testing-page.test.ts", "test/local/cdn/*.test.ts"];
 
 export default defineConfig({
-  test: { include: ["test/**/*.test.ts"], testTimeout: 20_000, maxWorkers: 2 },
+  test: {
+    testTimeout: 20_000,
+    maxWorkers: 2,
+    projects: [
+      { extends: true, test: { name: "sources", include: ["test/**/*.test.ts"], exclude: OF_THE_PACKAGE } },
+      {
+        extends: true,
+        plugins: [resolveInPackedProject()],
+        test: { name: "packed", include: OF_THE_PACKAGE, globalSetup: "test/packed/setup.ts" },
+      },
+    ],
+  },
 });

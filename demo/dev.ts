@@ -3,32 +3,41 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type DemoSite, devCommand } from "../local/dev-command.ts";
+import { EXIT } from "../local/exit-code.ts";
 import { createPurger } from "../sdk/index.ts";
 import { type DemoOrigin, startDemoOrigin } from "./origin.ts";
 import { startSearchPage } from "./search-page/server.ts";
 
 const HOST = "127.0.0.1";
 const PORT = 8788;
-const SEARCH_PORT = 8789;
+
+/** The site's own port and that of the page of another origin: the usual ones, or the next that the edges leave free. */
+function portsBeside(edges: readonly number[]): readonly [site: number, search: number] {
+  const usual = [PORT, PORT + 1] as const;
+  const next = Math.max(...edges) + 1;
+  return edges.some((port) => port === usual[0] || port === usual[1]) ? [next, next + 1] : usual;
+}
 
 /** The demo site behind the edge of `npm run dev`. Its rows live in a file of their own, so that it can be stopped and started. */
 const demoSite: DemoSite = {
   origin: `http://${HOST}:${PORT}`,
-  async start({ endpoint, token }, tell) {
+  async start({ endpoint, token, ports, publicHost }, tell) {
+    const [port, searchPort] = portsBeside(ports);
     const folder = await mkdtemp(join(tmpdir(), "tidemark-demo-"));
     const renders = { count: 0 };
     const purger = createPurger({ endpoint, token });
     const startOrigin = () =>
       startDemoOrigin({
-        port: PORT,
+        port,
         host: HOST,
         database: join(folder, "demo.sqlite"),
         purger,
         renders,
-        searchPageUrl: searchPageUrl,
+        searchPageUrl,
+        publicHosts: publicHost === null ? [] : [publicHost],
       });
-    const searchPageUrl = `http://localhost:${SEARCH_PORT}/`;
-    const searchPage = await startSearchPage({ port: SEARCH_PORT, host: HOST, siteUrl: endpoint });
+    const searchPageUrl = `http://localhost:${searchPort}/`;
+    const searchPage = await startSearchPage({ port: searchPort, host: HOST, siteUrl: endpoint });
     let origin: DemoOrigin | null = await startOrigin();
     const keys = createInterface({ input: process.stdin });
     keys.on("line", async (line) => {
@@ -44,6 +53,7 @@ const demoSite: DemoSite = {
       }
     });
     return {
+      origin: `http://${HOST}:${port}`,
       places: [
         ["search", `${searchPageUrl}  (a page of another origin, which calls the edge)`],
         ["stop", "type o and Enter: the origin stops, or starts again"],
@@ -60,4 +70,8 @@ const demoSite: DemoSite = {
   },
 };
 
-await devCommand(demoSite).parseAsync();
+await devCommand(demoSite)
+  .name("npm run dev --")
+  .showHelpAfterError("(--help tells what there is)")
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.done : EXIT.usage))
+  .parseAsync();

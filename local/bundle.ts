@@ -2,8 +2,8 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, context, type Message, type Plugin } from "esbuild";
 
-/** The name that the code below goes by in messages. */
-const EDGE_ENTRY = "edge-entry.ts";
+/** The name that an edge's entry goes by in messages. */
+export const EDGE_ENTRY = "edge-entry.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 
@@ -20,18 +20,9 @@ export const WORKER_OPTIONS = {
 
 /** The code of an edge for the site in a config file: what the owner's `index.ts` would be. */
 export function edgeEntry(configFile: string): NonNullable<BuildOptions["stdin"]> {
-  return entry(`import site from ${JSON.stringify(resolve(configFile))};`);
-}
-
-/** The code of an edge without rules of its own: what is fronted decides by its `Cache-Control`. */
-export function plainEdgeEntry(origin: string): NonNullable<BuildOptions["stdin"]> {
-  return entry(`const site = ${JSON.stringify({ origin })};`);
-}
-
-function entry(site: string): NonNullable<BuildOptions["stdin"]> {
   return {
     contents: `
-      ${site}
+      import site from ${JSON.stringify(resolve(configFile))};
       import { createEdge } from "tidemark/worker";
       export { PurgeLog } from "tidemark/worker";
       export default createEdge(site);`,

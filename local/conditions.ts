@@ -41,6 +41,8 @@ export interface SimulatedSite {
 /** One order of the harness to a simulated isolate. */
 export type Order =
   | { readonly do: "set-conditions"; readonly conditions: Conditions }
+  /** The purge log carries out the purges that are due to be repeated. */
+  | { readonly do: "run-due-purges" }
   | { readonly do: "lose"; readonly losses: Losses }
   /** The isolate forgets all that it had in memory, as if it had been killed and a new one were there. */
   | { readonly do: "kill" }

@@ -2,15 +2,13 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { ownWorker, words } from "./bundle.ts";
+import { ConfigFileError } from "./config-file-error.ts";
+
+export { ConfigFileError };
 
 /** What the harness needs to know of a site; the worker reads the rest itself. */
 export interface ConfiguredSite {
   readonly origin: string;
-}
-
-/** A config file that is missing, does not compile, or has rules that are not valid. The message says which and where. */
-export class ConfigFileError extends Error {
-  override readonly name = "ConfigFileError";
 }
 
 /** Where the worker's own module is asked for in Node: nothing of it runs there. */

@@ -1,28 +1,50 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { styleText } from "node:util";
-import { Command, InvalidArgumentError } from "commander";
-import { ConfigFileError, loadSite } from "./config-file.ts";
-import { type DevEdge, startDevEdge } from "./dev-edge.ts";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { loadSite } from "./config-file.ts";
+import { ConfigFileError } from "./config-file-error.ts";
+import { type DevEdge, type DevPop, startDevEdge } from "./dev-edge.ts";
+import { PortTaken } from "./dev-ports.ts";
+import { parseRegions, REGION_NAMES } from "./dev-regions.ts";
+import { addressOf, welcomeText } from "./dev-welcome.ts";
 import { EXIT } from "./exit-code.ts";
+import { jsonLine, textLine } from "./request-log.ts";
+import type { LogEntry } from "./request-log-entry.ts";
 
 interface DevFlags {
   readonly origin?: string;
   readonly port?: number;
   readonly config?: string;
+  readonly public?: string;
+  readonly regions?: readonly string[];
+  readonly latency?: true;
+  readonly persist?: true;
+  readonly json?: true;
+  readonly quiet?: true;
 }
 
 /** A site that comes with the command, for those who have none at hand yet. */
 export interface DemoSite {
   /** The origin that means the demo. */
   readonly origin: string;
-  start(
-    edge: { readonly endpoint: string; readonly token: string },
-    tell: (line: string) => void,
-  ): Promise<RunningDemo>;
+  start(edge: DemoEdge, tell: (line: string) => void): Promise<RunningDemo>;
+}
+
+/** What a demo needs to know of the edge before it. */
+export interface DemoEdge {
+  readonly endpoint: string;
+  readonly token: string;
+  /** Ports that the demo must leave free. */
+  readonly ports: readonly number[];
+  /** The host name that is forwarded, beside those of this machine; `null` for none. */
+  readonly publicHost: string | null;
 }
 
 export interface RunningDemo {
+  /** Where it really listens. */
+  readonly origin: string;
   /** Lines for the person at the terminal: what else is where. */
   readonly places: readonly (readonly [name: string, url: string])[];
   /** A page that is worth asking for. */
@@ -31,21 +53,28 @@ export interface RunningDemo {
 }
 
 const DEFAULT_PORT = 8787;
+const MOST_PORT = 65_535;
 const DEFAULT_CONFIG = "tidemark.config.ts";
 
 /** `tidemark dev`: the edge in the Workers runtime on this machine, in front of a site. */
 export function devCommand(demo: DemoSite | null): Command {
   return new Command("dev")
     .description("Start the edge on this machine, in front of your site.")
-    .option("--origin <url>", "the site to front (else TIDEMARK_ORIGIN, else the config's origin)", originUrl)
+    .option("--origin <url>", "the site to front (else TIDEMARK_ORIGIN, else the config's origin)", serverUrl)
     .option("--port <number>", `where to listen (else TIDEMARK_PORT, else ${DEFAULT_PORT})`, portNumber)
     .option("--config <file>", `the site's rules (else TIDEMARK_CONFIG, else ${DEFAULT_CONFIG})`)
+    .option("--public <url>", "the public address, keyed and forwarded (else TIDEMARK_PUBLIC_URL)", serverUrl)
+    .option("--regions <names>", `several edges, a port each, like nyc,fra,syd (${REGION_NAMES})`, parseRegions)
+    .option("--latency", "with --regions: round trips to origin and purge log as over public networks")
+    .option("--persist", "keep cache and purges over a restart, in .tidemark/ beside the config")
+    .option("--json", "tell each request as a line of JSON, on stdout; all else is on stderr")
+    .addOption(new Option("--quiet", "do not tell each request").conflicts("json"))
     .action(async (flags: DevFlags) => {
       try {
         await dev(flags, demo);
       } catch (error) {
         if (!(error instanceof ConfigFileError) && !(error instanceof DevError)) throw error;
-        process.stderr.write(`${styleText("red", "tidemark:")} ${error.message}\n`);
+        process.stderr.write(`${styleText("red", "tidemark:", { stream: process.stderr })} ${error.message}\n`);
         process.exitCode = EXIT.usage;
       }
     });
@@ -55,27 +84,56 @@ export function devCommand(demo: DemoSite | null): Command {
 class DevError extends Error {}
 
 async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
-  const port = flags.port ?? portNumber(process.env.TIDEMARK_PORT || String(DEFAULT_PORT));
-  const { configFile, origin } = await chooseSite(flags, demoSite);
+  if (flags.latency && !flags.regions) throw new DevError("--latency is for --regions: name some, like nyc,fra,syd.");
+  const pops = popsOf(flags.regions, flags.port ?? fromEnvironment("TIDEMARK_PORT", portNumber) ?? DEFAULT_PORT);
+  const publicUrl = flags.public ?? fromEnvironment("TIDEMARK_PUBLIC_URL", serverUrl) ?? null;
+  const { configFile, origin: askedOrigin } = await chooseSite(flags, demoSite);
   const isTokenGiven = Boolean(process.env.TIDEMARK_TOKEN);
   const token = process.env.TIDEMARK_TOKEN || randomBytes(24).toString("base64url");
+  const persist = flags.persist ? join(dirname(configFile ?? "."), ".tidemark", "dev") : null;
+  const latency = flags.latency ?? false;
 
-  const endpoint = `http://localhost:${port}`;
-  const demo = origin === demoSite?.origin ? await startDemo(demoSite, { endpoint, token }) : null;
+  const demoEdge = {
+    endpoint: addressOf(pops[0]!),
+    token,
+    ports: pops.map(({ port }) => port),
+    publicHost: publicUrl && new URL(publicUrl).hostname,
+  };
+  const demo = askedOrigin === demoSite?.origin ? await startDemo(demoSite, demoEdge) : null;
+  const origin = demo?.origin ?? askedOrigin;
+  const onEntry = flags.quiet ? null : flags.json ? printJson : printText;
   let edge: DevEdge;
   try {
-    edge = await startDevEdge({ configFile, port, origin, token, tell });
+    edge = await startDevEdge({ configFile, origin, token, pops, publicUrl, latency, persist, onEntry, tell });
   } catch (error) {
     await demo?.stop();
-    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    throw new DevError(`port ${port} is taken. Stop what listens there, or choose another one with --port.`);
+    throw error instanceof PortTaken ? new DevError(takenWords(error, pops)) : error;
   }
   const interruption = interrupted();
-  print(welcome({ endpoint, origin, configFile, token, isTokenGiven, demo }));
+  const stream = flags.json ? process.stderr : process.stdout;
+  const welcome = { pops, latency, origin, configFile, publicUrl, persist, token, isTokenGiven, demo };
+  stream.write(`${welcomeText(welcome, stream)}\n`);
   await interruption;
-  print("\nStopping …");
+  stream.write("\nStopping …\n");
   await edge.stop();
   await demo?.stop();
+  // All has stopped, but now and then Miniflare's watcher of the regions outlives its own closing: nothing else is waited for.
+  process.exit(EXIT.done);
+}
+
+/** The first region listens on the port that was asked for, the others on those that follow. */
+function popsOf(regions: readonly string[] | undefined, first: number): readonly DevPop[] {
+  const pops = (regions ?? [null]).map((region, index) => ({ region, port: first + index }));
+  if (pops.at(-1)!.port > MOST_PORT) {
+    throw new DevError(`from port ${first} on there are not enough for ${pops.length} regions: choose a lower --port.`);
+  }
+  return pops;
+}
+
+function takenWords({ port }: PortTaken, pops: readonly DevPop[]): string {
+  const region = pops.find((pop) => pop.port === port)?.region ?? null;
+  const who = region === null ? "" : `, where ${region} would listen`;
+  return `port ${port} is taken${who}. Stop what listens there, or choose another one with --port.`;
 }
 
 interface ChosenSite {
@@ -97,7 +155,7 @@ async function chooseSite(flags: DevFlags, demoSite: DemoSite | null): Promise<C
   return { configFile: isForTheDemo && origin !== site.origin ? null : configFile, origin };
 }
 
-async function startDemo(demoSite: DemoSite, edge: { endpoint: string; token: string }): Promise<RunningDemo> {
+async function startDemo(demoSite: DemoSite, edge: DemoEdge): Promise<RunningDemo> {
   try {
     return await demoSite.start(edge, tell);
   } catch (error) {
@@ -109,66 +167,64 @@ async function startDemo(demoSite: DemoSite, edge: { endpoint: string; token: st
   }
 }
 
-interface Welcome {
-  readonly endpoint: string;
-  readonly origin: string;
-  readonly configFile: string | null;
-  readonly token: string;
-  readonly isTokenGiven: boolean;
-  readonly demo: RunningDemo | null;
-}
+/** npm passes a Ctrl-C on that the terminal has already sent: what comes within so many milliseconds is the same one. */
+const ECHO_MS = 500;
 
-function welcome({ endpoint, origin, configFile, token, isTokenGiven, demo }: Welcome): string {
-  const page = endpoint + (demo?.path ?? "/");
-  const places = demo?.places.map(([name, url]) => `\n  ${name.padEnd(8)} ${url}`).join("") ?? "";
-  const bold = (text: string) => styleText("bold", text);
-  return `
-${bold("Tidemark")} is up. Ctrl-C stops it.
-
-  edge     ${bold(endpoint)}
-  origin   ${origin}${demo ? "  (the demo site)" : ""}
-  rules    ${configFile === null ? "none: what the origin's Cache-Control says; --config FILE brings some" : `${configFile}  (edits are picked up at once)`}
-  token    ${token}${isTokenGiven ? "" : "  (a new one each time, unless TIDEMARK_TOKEN is set)"}${places}
-
-Ask twice, then purge and ask again:
-
-  curl -si ${page} | grep -i -e ^x-cache -e ^cache-status -e ^age
-  curl -s -X PURGE ${page} -H "Authorization: Bearer ${token}"
-  curl -s -X POST ${endpoint}/_tidemark/purge -H "Authorization: Bearer ${token}" -H "Content-Type: application/json" -d '{"everything":true}'
-`;
-}
+/** What a shell takes for an end by Ctrl-C. */
+const INTERRUPTED = 130;
 
 /** Resolves at Ctrl-C. A second one ends the process at once. */
 function interrupted(): Promise<void> {
   return new Promise((resolve) => {
+    let firstAt: number | undefined;
+    const interrupt = () => {
+      if (firstAt !== undefined && performance.now() - firstAt > ECHO_MS) process.exit(INTERRUPTED);
+      firstAt ??= performance.now();
+      resolve();
+    };
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       // Miniflare's own listeners would end the process before the rest has stopped.
-      const others = process.listeners(signal);
-      process.once(signal, () => resolve());
-      for (const other of others) process.off(signal, other);
+      for (const other of process.listeners(signal)) process.off(signal, other);
+      process.on(signal, interrupt);
     }
   });
 }
 
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+function printJson(entry: LogEntry, region: string | null): void {
+  process.stdout.write(`${jsonLine(entry, region, new Date())}\n`);
+}
+
+function printText(entry: LogEntry, region: string | null): void {
+  process.stderr.write(`${textLine(entry, region, new Date(), process.stderr)}\n`);
 }
 
 /** A line of what goes on while the edge runs: not data, so on stderr. */
 function tell(line: string): void {
-  process.stderr.write(`${styleText("dim", new Date().toLocaleTimeString("en-GB"))} ${line}\n`);
+  const time = styleText("dim", new Date().toLocaleTimeString("en-GB"), { stream: process.stderr });
+  process.stderr.write(`${time}  ${line}\n`);
 }
 
-function originUrl(text: string): string {
+/** A setting that is no flag is checked like one. */
+function fromEnvironment<T>(name: string, parse: (text: string) => T): T | undefined {
+  const text = process.env[name];
+  if (!text) return undefined;
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new DevError(`${name} is ${JSON.stringify(text)}. ${(error as Error).message}`);
+  }
+}
+
+function serverUrl(text: string): string {
   const url = URL.parse(text);
   if (!url?.protocol.startsWith("http") || url.pathname !== "/" || url.search !== "") {
-    throw new InvalidArgumentError("It must be like http://localhost:8000, without a path.");
+    throw new InvalidArgumentError("It must be like http://localhost:8000 or https://www.example.com, without a path.");
   }
   return url.origin;
 }
 
 function portNumber(text: string): number {
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new InvalidArgumentError("It must be 1 to 65535.");
+  if (!Number.isInteger(port) || port < 1 || port > MOST_PORT) throw new InvalidArgumentError("It must be 1 to 65535.");
   return port;
 }

@@ -13,7 +13,7 @@ export {
   assertStored,
 } from "./assertions.ts";
 export type { Cdn, CdnRequest } from "./cdn.ts";
-export { ConfigFileError } from "./config-file.ts";
+export { ConfigFileError } from "./config-file-error.ts";
 export type { SimulatedDuration } from "./duration.ts";
 export type { IsolateStats } from "./isolate-stats.ts";
 export { type Latency, ROUND_TRIPS, type RoundTrips } from "./latency.ts";
@@ -21,5 +21,5 @@ export { type CdnMatchers, cdnMatchers } from "./matchers.ts";
 export type { Pop } from "./pop.ts";
 export type { Reply, ScriptedOrigin, SeenRequest, ServerReply } from "./scripted-origin.ts";
 export type { SimulatedLog } from "./simulated-log.ts";
-export type { SimulatedSiteInput } from "./simulated-worker.ts";
+export type { SimulatedSiteInput } from "./simulated-site-input.ts";
 export { type CdnOptions, type OriginScript, startCdn } from "./start-cdn.ts";

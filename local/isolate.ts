@@ -33,6 +33,10 @@ export class SimulatedIsolate {
     await this.#give({ do: "set-conditions", conditions });
   }
 
+  async runDuePurges(): Promise<void> {
+    await this.#give({ do: "run-due-purges" });
+  }
+
   async lose(losses: Losses): Promise<void> {
     await this.#give({ do: "lose", losses });
   }

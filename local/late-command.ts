@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { EXIT } from "./exit-code.ts";
-import { installLine, type OptionalPeer } from "./optional-peers.ts";
+import { lackOf, type OptionalPeer } from "./optional-peers.ts";
 
 export interface LateCommand {
   readonly name: string;
@@ -23,9 +23,9 @@ export function addLateCommand(program: Command, { name, description, needs, loa
     .allowUnknownOption()
     .allowExcessArguments()
     .action(async (_flags: unknown, stub: Command) => {
-      const line = installLine(needs);
-      if (line !== null) {
-        process.stderr.write(`tidemark ${name} needs more than is installed here. This installs it:\n\n  ${line}\n`);
+      const lack = lackOf(`tidemark ${name}`, needs);
+      if (lack !== null) {
+        process.stderr.write(lack);
         process.exitCode = EXIT.usage;
         return;
       }

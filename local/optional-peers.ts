@@ -6,12 +6,13 @@ import { ownPackage } from "./own-package.ts";
  */
 export type OptionalPeer = "esbuild" | "miniflare" | "vitest" | "wrangler";
 
-/** The line that installs those of the packages that are not here; `null` if all of them are. */
-export function installLine(peers: readonly OptionalPeer[]): string | null {
+/** Says that something needs those of the packages that are not here, and how to get them; `null` if all of them are. */
+export function lackOf(who: string, peers: readonly OptionalPeer[]): string | null {
   const missing = peers.filter((peer) => !isInstalled(peer));
   if (missing.length === 0) return null;
   const { devDependencies: tested } = ownPackage;
-  return `npm install --save-dev ${missing.map((peer) => `${peer}@${tested[peer]}`).join(" ")}`;
+  const install = `npm install --save-dev ${missing.map((peer) => `${peer}@${tested[peer]}`).join(" ")}`;
+  return `${who} needs more than is installed here. This installs it:\n\n  ${install}\n`;
 }
 
 function isInstalled(peer: OptionalPeer): boolean {

@@ -44,5 +44,6 @@ export class PurgeLogRuntime {
     if (!this.#group) return;
     const isolate = await SimulatedIsolate.of(this.#group, LOG_WORKER);
     await isolate.setConditions({ ...NO_LATENCY, isLogReachable: true, originNow: null, now });
+    await isolate.runDuePurges();
   }
 }

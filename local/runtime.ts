@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { Log, LogLevel, Miniflare, type MiniflareOptions } from "miniflare";
 
 /** One edge in the Workers runtime on this machine. Every `new Miniflare` of the project stands in this file. */
@@ -24,6 +25,15 @@ export interface EdgeRuntimeOptions {
   readonly hosts?: readonly string[];
   /** Receives each line that the worker writes. Default: nobody. */
   readonly onLine?: (line: string) => void;
+  /** Default `edge`. Edges that share a purge log have a name each. */
+  readonly name?: string;
+  /** The purge log of a worker in another runtime, and the folder in which runtimes find each other. Default: its own. */
+  readonly log?: { readonly of: string; readonly registry: string };
+  /** A folder for the cache and the edge's own log. Default: they live as long as the edge. */
+  readonly persist?: string;
+  /** An existing folder for what the runtime writes while it lives; its owner removes it. Default: the system's. */
+  readonly temporary?: string;
+  readonly compatibilityFlags?: readonly string[];
 }
 
 /** The newest date that the pinned runtime accepts is later; `wrangler.toml` names the same one. */
@@ -32,24 +42,30 @@ const COMPATIBILITY_DATE = "2026-07-30";
 /** Starts an edge. Its socket is the runtime's own: Miniflare's entry worker would cost three quarters of the speed. */
 export async function startEdgeRuntime(worker: EdgeWorker, options: EdgeRuntimeOptions): Promise<EdgeRuntime> {
   const hosts = options.hosts ?? (options.port === 0 ? ["127.0.0.1"] : ["127.0.0.1", "::1"]);
+  const { name = "edge", log, persist, temporary } = options;
+  const purgeLogOptions = { className: "PurgeLog", useSQLite: true, ...(log && { scriptName: log.of }) };
   const settings = ({ script, variables, purgeLog = true }: EdgeWorker): MiniflareOptions => ({
-    name: "edge",
+    name,
     modules: true,
     script,
     compatibilityDate: COMPATIBILITY_DATE,
+    compatibilityFlags: [...(options.compatibilityFlags ?? [])],
     cf: false,
     bindings: variables as Record<string, never>,
-    durableObjects: purgeLog ? { PURGE_LOG: { className: "PurgeLog", useSQLite: true } } : {},
+    durableObjects: purgeLog ? { PURGE_LOG: purgeLogOptions } : {},
+    ...(log && { unsafeDevRegistryPath: log.registry }),
+    ...(persist && { cachePersist: join(persist, "cache"), durableObjectsPersist: join(persist, "log") }),
     unsafeDirectSockets: hosts.map((host) => ({ host, port: options.port })),
     log: new Log(LogLevel.ERROR),
     handleRuntimeStdio: (stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream) => {
       for (const stream of [stdout, stderr]) forwardLines(stream, options.onLine ?? (() => undefined));
     },
   });
-  const miniflare = new Miniflare(settings(worker));
+  const make = () => new Miniflare(settings(worker));
+  const miniflare = temporary === undefined ? make() : withTemporaryFolder(temporary, make);
   await miniflare.ready;
   return {
-    url: await miniflare.unsafeGetDirectURL("edge"),
+    url: await miniflare.unsafeGetDirectURL(name),
     reload: (next) => miniflare.setOptions(settings(next)),
     stop: () => miniflare.dispose(),
   };

@@ -2,14 +2,12 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Plugin } from "esbuild";
-import type { SiteInput } from "../worker/site-input.ts";
 import { WORKER_OPTIONS, words } from "./bundle.ts";
-import { ConfigFileError, loadSite } from "./config-file.ts";
+import { loadSite } from "./config-file.ts";
+import { ConfigFileError } from "./config-file-error.ts";
 import type { EdgeWorker } from "./runtime.ts";
-import { readWranglerConfig } from "./wrangler-config.ts";
-
-/** A site as plain data. Its `origin` may be left out: a simulated CDN has one. */
-export type SimulatedSiteInput = Omit<SiteInput, "origin"> & { readonly origin?: string };
+import type { SimulatedSiteInput } from "./simulated-site-input.ts";
+import { isWranglerConfig, readWranglerConfig } from "./wrangler-config.ts";
 
 /** What runs in every isolate and in the purge log of a simulated CDN. */
 export interface SimulatedWorker extends EdgeWorker {
@@ -99,10 +97,6 @@ function bundled(file: string, options: () => BuildOptions): Promise<string> {
 
 /** What wrangler takes for text, too. */
 const TEXT_LOADERS = { ".txt": "text", ".html": "text", ".sql": "text" } as const;
-
-function isWranglerConfig(file: string): boolean {
-  return /\.(toml|jsonc?)$/.test(file);
-}
 
 /** A worker's module beside this one: in the sources TypeScript, in the package built. */
 function sibling(name: string): string {

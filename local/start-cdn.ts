@@ -1,13 +1,9 @@
-import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { Cdn } from "./cdn.ts";
-import { type Latency, roundTripsOf } from "./latency.ts";
-import { Pop } from "./pop.ts";
-import { LOG_WORKER, PurgeLogRuntime } from "./purge-log-runtime.ts";
-import { ScriptedOrigin, type ServerReply } from "./scripted-origin.ts";
-import { type SimulatedSiteInput, simulatedWorker } from "./simulated-worker.ts";
+import type { Cdn } from "./cdn.ts";
+import type { Latency } from "./latency.ts";
+import { lackOf } from "./optional-peers.ts";
+import type { ServerReply } from "./scripted-origin.ts";
+import type { SimulatedSiteInput } from "./simulated-site-input.ts";
+import { isWranglerConfig } from "./wrangler-config.ts";
 
 /** What each path of a scripted origin answers: one reply, or several in turn, the last of them for ever. */
 export type OriginScript = Readonly<Record<string, ServerReply | readonly ServerReply[]>>;
@@ -44,90 +40,13 @@ interface CommonOptions<Region extends string> {
   readonly token?: string;
 }
 
-/** When a CDN begins whose origin is scripted: epoch milliseconds. */
-const BEGINNING = Date.UTC(2026, 0, 1, 12);
-
 /** Starts a whole CDN on free ports of this machine. Throws, and leaves nothing, if a part of it cannot start. */
 export async function startCdn<const Region extends string = "local">(
   options: CdnOptions<Region>,
 ): Promise<Cdn<Region>> {
-  const { regions = ["local" as Region], isolates = 1, latency = false, publicUrl } = options;
-  const token = options.token ?? randomBytes(24).toString("base64url");
-  const roundTrips = regions.map((region) => roundTripsOf(region, latency));
-  if (regions.length === 0 || new Set(regions).size < regions.length) {
-    throw new TypeError("regions names each PoP once, and at least one");
-  }
-  const url = originUrl(options.origin);
-  const clock = { now: url === null ? BEGINNING : Date.now() };
-  const origin = url === null ? scripted(options.origin as OriginScript | undefined, clock) : null;
-
-  const started: { stop(): Promise<void> }[] = [];
-  const home = await mkdtemp(join(tmpdir(), "tidemark-cdn-"));
-  const cleanUp = () => rm(home, { recursive: true, force: true, maxRetries: 5 });
-  try {
-    await origin?.comeUp();
-    const originAt = url ?? origin!.url;
-    const worker = await simulatedWorker(options, originAt);
-    const variables = {
-      ...worker.variables,
-      TIDEMARK_ORIGIN: originAt,
-      TIDEMARK_TOKEN: token,
-      ...(publicUrl === undefined ? {} : { TIDEMARK_PUBLIC_URL: publicUrl }),
-    };
-    const runtime = {
-      ...worker,
-      variables,
-      registry: join(home, "registry"),
-      temporary: home,
-      log: { className: worker.logClass },
-    };
-    const logRuntime = new PurgeLogRuntime({ ...runtime, persist: join(home, "log") }, clock.now);
-    started.push(logRuntime);
-    const joined = { ...runtime, log: { ...runtime.log, of: LOG_WORKER } };
-    const starting = regions.map(async (name, index) => {
-      const pop = await Pop.start({
-        name,
-        isolates,
-        runtime: joined,
-        now: clock.now,
-        roundTrips: roundTrips[index]!,
-        isOriginOnRealTime: origin === null,
-      });
-      started.push(pop);
-      return pop;
-    });
-    const [log, ...outcomes] = await Promise.allSettled([logRuntime.start(), ...starting]);
-    if (log.status === "rejected") throw log.reason;
-    const pops = outcomes.map((outcome) => {
-      if (outcome.status === "rejected") throw outcome.reason;
-      return outcome.value;
-    });
-    const site = await pops[0]!.isolate().site();
-    if (site === null) {
-      throw new Error(
-        "The worker did not make its edge with createEdge of tidemark/worker, so it cannot be put on simulated time.",
-      );
-    }
-    await Promise.all(pops.map((pop) => pop.findLog()));
-    return new Cdn<Region>({ pops, logRuntime, origin, clock, publicUrl: site.publicUrl, token, cleanUp });
-  } catch (error) {
-    await Promise.all(started.map((each) => each.stop()));
-    await origin?.goDown();
-    await cleanUp();
-    throw error;
-  }
-}
-
-/** `null` for a script. */
-function originUrl(origin: string | URL | OriginScript | undefined): string | null {
-  if (typeof origin === "string" || origin instanceof URL) return new URL(origin).origin;
-  return null;
-}
-
-function scripted(script: OriginScript = {}, clock: { readonly now: number }): ScriptedOrigin {
-  const origin = new ScriptedOrigin(() => clock.now);
-  for (const [target, replies] of Object.entries(script)) {
-    origin.reply(target, ...(Array.isArray(replies) ? (replies as readonly ServerReply[]) : [replies as ServerReply]));
-  }
-  return origin;
+  const readsWrangler = options.config !== undefined && isWranglerConfig(options.config);
+  const lack = lackOf("startCdn", ["miniflare", "esbuild", ...(readsWrangler ? (["wrangler"] as const) : [])]);
+  if (lack !== null) throw new Error(lack);
+  const { startRunningCdn } = await import("./running-cdn.ts");
+  return startRunningCdn(options);
 }

@@ -1,4 +1,4 @@
-import { ConfigFileError } from "./config-file.ts";
+import { ConfigFileError } from "./config-file-error.ts";
 
 /** What a wrangler config says of an owner's worker. */
 export interface WranglerConfig {
@@ -10,6 +10,10 @@ export interface WranglerConfig {
   readonly define: Record<string, string>;
   /** All else that the worker is bound to, in Miniflare's words. */
   readonly bindings: object;
+}
+
+export function isWranglerConfig(file: string): boolean {
+  return /\.(toml|jsonc?)$/.test(file);
 }
 
 /** Reads a wrangler config with wrangler's own reader. Throws `ConfigFileError`. */

@@ -17,6 +17,7 @@ const purgeOptionsSchema = z.strictObject({
   id: purgeRequestSchema.shape.id,
   reason: purgeRequestSchema.shape.reason,
   refresh: purgeRequestSchema.shape.refresh,
+  repeatAfterMs: purgeRequestSchema.shape.repeatAfterMs,
   signal: signalSchema,
   deadlineMs: deadlineMsSchema,
 });

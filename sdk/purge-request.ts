@@ -9,6 +9,11 @@ export interface PurgeDetails {
   /** Why, for the edge's audit trail; at most 500 characters. Default: none. */
   reason?: string | undefined;
   /**
+   * Purge the same once more after so many milliseconds, at most a day: for a backend whose replicas lag, so that what
+   * was fetched from one of them meanwhile goes, too. The receipt is that of the first purge. Default: not repeated.
+   */
+  repeatAfterMs?: number | undefined;
+  /**
    * Fetch the purged URLs again at once, in the PoP that takes the call, at most 50 of them. It needs `urls`, and
    * the answer comes only when they are fetched: give slow pages a longer `deadlineMs`. Default: false.
    */

@@ -176,6 +176,13 @@ const refusals: readonly (Call & {
     errors: [{ path: "refresh", message: /at most 50/ }],
   },
   {
+    name: "a repetition after more than a day",
+    body: { tags: ["a"], repeatAfterMs: 86_400_001 },
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "repeatAfterMs", message: /at most 86400000/ }],
+  },
+  {
     name: "an id with a space",
     body: { tags: ["a"], id: "a b" },
     status: 400,

@@ -77,6 +77,19 @@ describe("what wrangler would deploy", () => {
       expect(await ask("/about")).toMatchObject({ fields: { "x-cache": "HIT" } });
     });
 
+    test("a repeated purge is carried out by the log's own alarm", async () => {
+      const purge = async (body: object): Promise<number> => {
+        const fields = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+        const request = { method: "POST", path: "/_tidemark/purge", fields, body: JSON.stringify(body) };
+        return (JSON.parse((await exchange(edge.url, agent, request)).body) as { seq: number }).seq;
+      };
+      const first = await purge({ tags: ["alarm"], repeatAfterMs: 1 });
+      // Each try takes a number itself: one more than that is the alarm's.
+      let tries = 1;
+      while ((await purge({ tags: ["try"] })) === first + tries) expect(tries++).toBeLessThan(2000);
+      expect(await purge({ tags: ["last"] })).toBe(first + tries + 2);
+    });
+
     test("without hosts it serves nothing, and says what is missing", async () => {
       const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_TOKEN: TOKEN };
       await edge.reload({ script, variables });

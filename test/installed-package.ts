@@ -36,7 +36,9 @@ export function tool(name: string): readonly [node: string, script: string] {
 }
 
 /** The package as somebody gets it who installs it. */
-export interface InstalledPackage extends AsyncDisposable {
+export interface InstalledPackage {
+  /** The folder that all of it is in. */
+  readonly home: string;
   readonly tarball: string;
   /** The paths in the tarball. */
   readonly packed: readonly string[];
@@ -44,8 +46,21 @@ export interface InstalledPackage extends AsyncDisposable {
   readonly buildWords: string;
   /** A folder that depends on it and on nothing else. */
   readonly folder: string;
-  /** Another one, which has some of the repository's packages too. */
-  folderWith(name: string, packages: readonly string[]): Promise<string>;
+}
+
+/** Another folder that has it installed, with some of the repository's packages. */
+export async function folderWith(
+  { home, folder }: InstalledPackage,
+  name: string,
+  packages: readonly string[],
+): Promise<string> {
+  const other = join(home, name);
+  await cp(folder, other, { recursive: true, verbatimSymlinks: true });
+  for (const each of packages) {
+    await mkdir(dirname(join(other, "node_modules", each)), { recursive: true });
+    await symlink(join(ROOT, "node_modules", each), join(other, "node_modules", each));
+  }
+  return other;
 }
 
 /** Builds, packs and installs the package, all of it in a folder of its own: the tree stays as it is. */
@@ -76,22 +91,7 @@ async function installIn(home: string): Promise<InstalledPackage> {
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }));
   const omitted = ["dev", "peer", "optional"].map((kind) => `--omit=${kind}`);
   await succeeds("npm", ["install", "--no-audit", "--no-fund", ...omitted, tarball], folder);
-  return {
-    tarball,
-    packed: files.map(({ path }) => path),
-    buildWords: built.stdout + built.stderr,
-    folder,
-    async folderWith(name, packages) {
-      const other = join(home, name);
-      await cp(folder, other, { recursive: true, verbatimSymlinks: true });
-      for (const each of packages) {
-        await mkdir(dirname(join(other, "node_modules", each)), { recursive: true });
-        await symlink(join(ROOT, "node_modules", each), join(other, "node_modules", each));
-      }
-      return other;
-    },
-    [Symbol.asyncDispose]: () => rm(home, { recursive: true }),
-  };
+  return { home, tarball, packed: files.map(({ path }) => path), buildWords: built.stdout + built.stderr, folder };
 }
 
 async function succeeds(command: string, args: readonly string[], cwd: string): Promise<Ended> {

@@ -7,17 +7,17 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { bundleWorker } from "../local/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../local/runtime.ts";
 import { ScriptedOrigin } from "../local/scripted-origin.ts";
 import type { ReceiptBody } from "../sdk/index.ts";
 import { BEGINNING, TOKEN } from "./engine/scenario.ts";
-import { type InstalledPackage, installPackage, run, tool } from "./installed-package.ts";
+import { folderWith, type InstalledPackage, run, tool } from "./installed-package.ts";
 
 const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../local/virtual-time.worker.ts", import.meta.url));
 
-let installed: InstalledPackage;
+const installed = inject("installed");
 /** The site behind the edge on virtual time, and the one behind those on the machine's. */
 const origin = new ScriptedOrigin(() => BEGINNING);
 const ownersOrigin = new ScriptedOrigin(Date.now);
@@ -26,7 +26,6 @@ let edge: EdgeRuntime;
 let settings: Record<string, string>;
 
 beforeAll(async () => {
-  const installing = installPackage();
   await origin.comeUp();
   await ownersOrigin.comeUp();
   ownersOrigin.reply("/own", { body: "own" });
@@ -35,14 +34,12 @@ beforeAll(async () => {
   edge = await startEdgeRuntime({ script: testEdgeScript, variables }, { port: 0 });
   await setClock(BEGINNING);
   settings = { TIDEMARK_ENDPOINT: edge.url.origin, TIDEMARK_TOKEN: TOKEN };
-  installed = await installing;
-}, 60_000);
+});
 
 afterAll(async () => {
   await edge?.stop();
   await origin.goDown();
   await ownersOrigin.goDown();
-  await installed?.[Symbol.asyncDispose]();
 });
 
 /** Makes the edge hold a page. */
@@ -85,11 +82,9 @@ describe("what is published", () => {
   });
 
   test("What is deployed has no door for a test's time", async () => {
-    const folder = join(installed.folder, "node_modules/tidemark");
-    const contents = await Promise.all(installed.packed.map((path) => readFile(join(folder, path), "utf8")));
     const door = "_virtual-time";
-    expect(testEdgeScript).toContain(door);
-    expect(contents.filter((content) => content.includes(door))).toEqual([]);
+    expect((await codeBehind("virtual-time.worker.mjs")).join()).toContain(door);
+    expect((await codeBehind("worker.mjs")).join()).not.toContain(door);
   });
 
   test("An install brings the package, undici and zod, and runs nothing", async () => {
@@ -103,7 +98,14 @@ describe("what is published", () => {
 
   test("The entries, the command and the files are these", async () => {
     const { exports, bin, files } = await manifestOf(installed);
-    expect(Object.keys(exports)).toEqual([".", "./testing", "./worker", "./package.json"]);
+    expect(Object.keys(exports)).toEqual([
+      ".",
+      "./testing",
+      "./worker",
+      "./local",
+      "./local/matchers",
+      "./package.json",
+    ]);
     expect({ bin, files }).toEqual({ bin: { tidemark: "dist/package/cli.mjs" }, files: ["dist/package"] });
   });
 
@@ -120,6 +122,8 @@ describe("what is published", () => {
     { entries: [".", "./testing"], profile: "node16" },
     // Workers are ES modules, and so is what they import: nothing can require it, because of `cloudflare:workers`.
     { entries: ["./worker"], profile: "esm-only" },
+    // Tests are ES modules, and Node 22 requires one where a test is not.
+    { entries: ["./local", "./local/matchers"], profile: "esm-only" },
   ])("The types of $entries are right for $profile", async ({ entries, profile }) => {
     const [node, attw] = tool("attw");
     const args = [
@@ -252,8 +256,24 @@ describe("the command, installed", () => {
     expect(stderr).toContain(`\n  npm install --save-dev miniflare@${miniflare} esbuild@${esbuild}\n`);
   });
 
+  test("startCdn, which imports nothing of the kind until it is called, says the same", async () => {
+    const script = `
+      import { startCdn } from "tidemark/local";
+      for (const given of [{ site: {} }, { config: "wrangler.toml" }]) {
+        await startCdn(given).catch((error) => console.log(error.message));
+      }`;
+    const args = ["--input-type=module", "--eval", script];
+    const { exit, stdout, stderr } = await run(process.execPath, args, { cwd: installed.folder });
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+    const { miniflare, esbuild, wrangler } = (await manifestOf(installed)).devDependencies;
+    const message = (more: string) =>
+      "startCdn needs more than is installed here. This installs it:\n\n" +
+      `  npm install --save-dev miniflare@${miniflare} esbuild@${esbuild}${more}\n\n`;
+    expect(stdout).toBe(message("") + message(` wrangler@${wrangler}`));
+  });
+
   test("tidemark dev runs the rules of a config that imports the package", async () => {
-    const folder = await installed.folderWith("owner-with-dev", ["miniflare", "esbuild"]);
+    const folder = await folderWith(installed, "owner-with-dev", ["miniflare", "esbuild"]);
     await writeFile(
       join(folder, "tidemark.config.ts"),
       `import { defineSite } from "tidemark/worker";
@@ -272,6 +292,45 @@ describe("the command, installed", () => {
       child.kill("SIGINT");
     }
     expect(await ended).toEqual([0, null]);
+  });
+});
+
+describe("the simulated CDN, installed", () => {
+  test("A bundler keeps the import of the matchers, which nothing is taken from", async () => {
+    const { outputFiles } = await build({
+      stdin: { contents: 'import "tidemark/local/matchers";', resolveDir: installed.folder },
+      bundle: true,
+      write: false,
+      format: "esm",
+      platform: "node",
+      external: ["vitest"],
+    });
+    expect(outputFiles[0]?.text).toContain("expect.extend(");
+  });
+
+  test("Its types are there, those of the matchers too, and know what is wrong", async () => {
+    const folder = await folderWith(installed, "tests-with-types", ["vitest", "@types/node"]);
+    await writeFile(
+      join(folder, "types.mts"),
+      `
+import { assertHit, type Cdn, startCdn } from "tidemark/local";
+import "tidemark/local/matchers";
+import { expect } from "vitest";
+export async function check(): Promise<void> {
+  await using cdn: Cdn<"fra" | "syd"> = await startCdn({ site: {}, regions: ["fra", "syd"] });
+  // @ts-expect-error A region that there is not.
+  await expect(cdn.get("/", { from: "nyc" })).toHit();
+  // @ts-expect-error A matcher that is misspelt.
+  await expect(cdn.get("/")).toHitt();
+  await expect(cdn.get("/")).toHaveAgeAbout(3600);
+  await assertHit(cdn.get("/"));
+  await (await cdn.purger.purgeTags("a")).settled();
+}`,
+    );
+    // All that is read but vitest's own types, which need the browser's, is checked: ours stand beside the script.
+    const lib = ["es2024", "dom", "dom.iterable", "esnext.disposable"];
+    const compilerOptions = { ...STRICT, module: "nodenext", lib, types: ["node"] };
+    await expectTypesToHold(folder, { compilerOptions, include: ["types.mts"] });
   });
 });
 
@@ -311,7 +370,7 @@ describe("the worker, installed", () => {
   });
 
   test("Its types are there, and know what is wrong", async () => {
-    const folder = await installed.folderWith("owner-with-types", ["@cloudflare/workers-types"]);
+    const folder = await folderWith(installed, "owner-with-types", ["@cloudflare/workers-types"]);
     await writeFile(
       join(folder, "index.ts"),
       `${OWNER}
@@ -330,6 +389,21 @@ async function expectTypesToHold(folder: string, tsconfig: object): Promise<void
   await writeFile(join(folder, "tsconfig.json"), JSON.stringify(tsconfig));
   const [node, tsc] = tool("tsc");
   expect(await run(node, [tsc, "-p", "."], { cwd: folder })).toEqual({ exit: 0, stdout: "", stderr: "" });
+}
+
+/** The code of a file of the build and of all that it imports, of the build too. */
+async function codeBehind(file: string): Promise<string[]> {
+  const folder = join(installed.folder, "node_modules/tidemark/dist/package");
+  const { metafile, errors } = await build({
+    entryPoints: [join(folder, file)],
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    packages: "external",
+  });
+  expect(errors).toEqual([]);
+  return Promise.all(Object.keys(metafile.inputs).map((path) => readFile(path, "utf8")));
 }
 
 interface Manifest {

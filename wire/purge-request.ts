@@ -7,6 +7,9 @@ export const MAX_PURGE_ITEMS = 10_000;
 /** The most URLs that one purge may refresh. */
 export const MAX_REFRESH_URLS = 50;
 
+/** The latest that a purge may be repeated, in milliseconds after it was accepted. */
+export const MAX_REPEAT_AFTER_MS = 86_400_000;
+
 const url = z
   .string()
   .min(1, "a URL cannot be empty; name a path like /about or a whole URL")
@@ -42,6 +45,11 @@ export const purgeRequestSchema = z
     id: z
       .string()
       .regex(/^[!-~]{1,128}$/, "is 1 to 128 printable ASCII characters without spaces")
+      .optional(),
+    repeatAfterMs: z
+      .int("is a whole number of milliseconds")
+      .min(1, "is at least 1 millisecond")
+      .max(MAX_REPEAT_AFTER_MS, `is at most ${MAX_REPEAT_AFTER_MS} milliseconds, a day`)
       .optional(),
     reason: z.string().max(500, "can have at most 500 characters").optional(),
   })

@@ -103,6 +103,8 @@ export interface NewPurge {
   readonly content: string;
   readonly purgeKeys: readonly string[];
   readonly accepted: AcceptedItems;
+  /** After how many milliseconds the same is purged once more; `null` for not at all. */
+  readonly repeatAfterMs: number | null;
   readonly reason: string | null;
   /** The name of the token that was used. */
   readonly by: string;

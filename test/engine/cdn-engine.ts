@@ -1,4 +1,4 @@
-import { type Cdn, startCdn } from "../../local/index.ts";
+import { type Cdn, startCdn } from "tidemark/local";
 import type { SiteInput } from "../../worker/site-input.ts";
 import type { Engine } from "./engine.ts";
 import { HOST, TOKEN } from "./scenario.ts";

@@ -33,7 +33,12 @@ export class MemoryLog implements PurgeLogClient {
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {
-    return this.#call(() => this.#log.append(purge));
+    return this.#call(() => {
+      const result = this.#log.append(purge);
+      if (purge.repeatAfterMs !== null)
+        void this.#scheduler.wait(purge.repeatAfterMs).over.then(() => this.#log.runDue());
+      return result;
+    });
   }
 
   async #call<T>(work: () => T): Promise<T> {

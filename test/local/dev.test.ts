@@ -1,52 +1,13 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../local/scripted-origin.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
-
-/** The command as a person starts it, in a process of its own. */
-class Dev {
-  readonly #child: ChildProcess;
-  readonly #waiting: { pattern: RegExp; resolve: () => void }[] = [];
-  output = "";
-  readonly exited: Promise<number | null>;
-
-  constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}, command = "") {
-    const { FORCE_COLOR: _, ...inherited } = process.env; // the test runner asks for colours
-    const env = { ...inherited, ...environment };
-    this.#child = spawn(process.execPath, [...(command ? [command] : ["local/cli.ts", "dev"]), ...args], {
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
-      stream.on("data", (chunk: Buffer) => {
-        this.output += chunk.toString();
-        for (const { pattern, resolve } of this.#waiting) if (pattern.test(this.output)) resolve();
-      });
-    }
-    this.exited = new Promise((resolve) => this.#child.on("close", resolve));
-  }
-
-  /** Resolves once the output holds it; rejects, with the output, if the process ends before. */
-  async says(pattern: RegExp): Promise<void> {
-    if (pattern.test(this.output)) return;
-    const said = new Promise<void>((resolve) => this.#waiting.push({ pattern, resolve }));
-    const ended = this.exited.then(() => {
-      if (!pattern.test(this.output)) throw new Error(`it ended without saying ${pattern}:\n${this.output}`);
-    });
-    await Promise.race([said, ended]);
-  }
-
-  interrupt(): void {
-    this.#child.kill("SIGINT");
-  }
-}
+import { Dev, freePorts } from "./dev-process.ts";
 
 const agent = new Agent({ keepAlive: false });
 const origin = new ScriptedOrigin(() => Date.now());
@@ -57,7 +18,7 @@ let dev: Dev | undefined;
 beforeEach(async () => {
   mkdirSync(".tidemark", { recursive: true });
   folder = mkdtempSync(join(".tidemark", "dev-test-"));
-  port = await freePort();
+  port = await freePorts(1);
   await origin.comeUp();
 });
 
@@ -182,6 +143,50 @@ describe("tidemark dev", () => {
     expect(origin.seen.at(-1)?.fields).not.toHaveProperty("x-edge");
   });
 
+  test("--public is the address that is forwarded to the origin, and under which pages are purged", async () => {
+    origin.reply("/a", { fields: { "cache-control": "max-age=60" }, body: "v1" });
+    const file = config(`{ origin: "${origin.url}" }`);
+    const flags = ["--config", file, "--port", String(port), "--public", "https://www.example.test"];
+    dev = new Dev(flags, { TIDEMARK_TOKEN: "token-of-the-edge-0123456789abcdef" });
+    await dev.says(/everything/);
+    expect(dev.output).toContain("public   https://www.example.test");
+    expect((await ask("/a")).fields["x-cache"]).toBe("MISS");
+    expect(origin.seen.at(-1)?.fields).toMatchObject({
+      "x-forwarded-host": "www.example.test",
+      "x-forwarded-proto": "https",
+    });
+    const receipt = await exchange(new URL(`http://127.0.0.1:${port}`), agent, {
+      method: "POST",
+      path: "/_tidemark/purge",
+      host: `localhost:${port}`,
+      fields: {
+        authorization: "Bearer token-of-the-edge-0123456789abcdef",
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ urls: ["https://www.example.test/a"] }),
+    });
+    expect(receipt.status).toBe(200);
+    expect((await ask("/a")).fields["x-cache"]).toBe("MISS");
+  });
+
+  test("tells each request in a line; with --quiet in none", async () => {
+    origin.reply("/a", { body: "v1" });
+    const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
+    dev = new Dev(flags);
+    await dev.says(/everything/);
+    await ask("/a");
+    await dev.says(/^\d\d:\d\d:\d\d {2}GET {4}\/a +200 {2}MISS /m);
+    dev.interrupt();
+    expect(await dev.exited).toBe(0);
+    dev = new Dev([...flags, "--quiet"]);
+    await dev.says(/everything/);
+    await ask("/a");
+    await origin.goDown();
+    await ask("/b");
+    await dev.says(/cannot be reached/);
+    expect(dev.output).not.toMatch(/GET/);
+  });
+
   test("takes rules from a folder that does not have the package", async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), "tidemark-elsewhere-"));
     const file = join(elsewhere, "site.ts");
@@ -204,6 +209,18 @@ describe("tidemark dev", () => {
     ["an origin with a path", () => ["--origin", "http://localhost:8000/app"], 2, /without a path/],
     ["a port that is none", () => ["--port", "http"], 2, /1 to 65535/],
     ["a flag that is not known", () => ["--prot", "1"], 2, /--port/],
+    ["a flag that is almost one", () => ["--latncy"], 2, /Did you mean --latency\?/],
+    [
+      "a region that is not known",
+      () => ["--regions", "nyc,fro"],
+      2,
+      /no region fro\. Did you mean fra\? There are sfo, /,
+    ],
+    ["a region that is there twice", () => ["--regions", "nyc,fra,nyc"], 2, /nyc is there twice/],
+    ["a public address with a path", () => ["--public", "https://www.example.test/app"], 2, /without a path/],
+    ["latency without regions", () => ["--latency"], 2, /--latency is for --regions/],
+    ["regions that have no ports", () => ["--regions", "nyc,fra", "--port", "65535"], 2, /choose a lower --port/],
+    ["lines that are wanted and not", () => ["--json", "--quiet"], 2, /'--quiet' cannot be used with option '--json'/],
   ])("%s is told in words", async (_, args, code, expected) => {
     dev = new Dev(args(folder));
     expect(await dev.exited).toBe(code);
@@ -224,21 +241,26 @@ describe("tidemark dev", () => {
     expect(dev.output).not.toMatch(/^\s+at /m);
   });
 
+  test("--help has a line for every flag", async () => {
+    dev = new Dev(["--help"]);
+    expect(await dev.exited).toBe(0);
+    for (const flag of ["origin", "port", "config", "public", "regions", "latency", "persist", "json", "quiet"]) {
+      expect(dev.output).toMatch(new RegExp(`^  --${flag} .*\\w`, "m"));
+    }
+  });
+
+  test("a setting of the environment that cannot be read is told with its name", async () => {
+    dev = new Dev([], { TIDEMARK_PUBLIC_URL: "www.example.test" });
+    expect(await dev.exited).toBe(2);
+    expect(dev.output).toMatch(/TIDEMARK_PUBLIC_URL is "www\.example\.test"\. It must be like/);
+  });
+
   test("a port that is taken is told, with what to do", async () => {
     dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", new URL(origin.url).port]);
     expect(await dev.exited).toBe(2);
     expect(dev.output).toMatch(/port \d+ is taken\. Stop what listens there, or choose another one with --port/);
   });
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 function sh(line: string): Promise<string> {
   return new Promise((resolve) => {

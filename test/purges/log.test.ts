@@ -13,6 +13,7 @@ function purge(purgeKeys: string[], rest: Partial<AppendRequest> = {}): AppendRe
     content: JSON.stringify(purgeKeys),
     purgeKeys,
     accepted: { urls: 0, tags: purgeKeys.length, prefixes: 0, hosts: 0, everything: false },
+    repeatAfterMs: null,
     reason: null,
     by: "test",
     since: null,
@@ -130,6 +131,30 @@ describe("the purge log", () => {
     expect(world.open().append(purge(["#a"], { id: "x" }))).toMatchObject({ seq: 1, at: 5, replayed: true });
     expect(log.append(purge(["#b"], { id: "x" }))).toEqual({ kind: "conflict" });
     expect(log.read(null, 1000).to).toBe(1);
+  });
+
+  test("story 30: a repeated purge has a number of its own, happens once, and survives a restart (R20)", () => {
+    const world = new World();
+    world.open().append(purge(["#a", "#b"], { id: "x", repeatAfterMs: 5000, reason: "replicas lag" }));
+    world.now = 4999;
+    world.open().runDue();
+    expect(world.open().read(null, 1000)).toMatchObject({ to: 1 });
+    world.now = 5000;
+    const log = world.open();
+    expect(log.nextDueAt()).toBe(5000);
+    log.runDue();
+    log.runDue();
+    const { to, purged } = log.read(null, 1000);
+    expect({ to, purged: new Map(purged) }).toEqual({
+      to: 2,
+      purged: new Map([
+        ["#a", 2],
+        ["#b", 2],
+      ]),
+    });
+    expect(log.nextDueAt()).toBeNull();
+    expect(log.append(purge(["#a", "#b"], { id: "x", repeatAfterMs: 5000 }))).toMatchObject({ seq: 1, replayed: true });
+    expect(log.nextDueAt()).toBeNull(); // a replay schedules nothing
   });
 
   test("10,000 items are one purge with one number", () => {

@@ -473,6 +473,23 @@ export const purges: readonly Scenario[] = [
       { get: "/a", expect: { xCache: "HIT" } },
     ],
   },
+  {
+    name: "a purge can be repeated, so that what was fetched from a lagging replica meanwhile goes, too",
+    source: "docs/protocol.md#r20-refresh-and-repeat",
+    origin: { "/a": [v1, v1, v2] },
+    steps: [
+      { get: "/a", expect: { body: "v1" } },
+      { purge: { urls: ["/a"], repeatAfterMs: 5_000 } },
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { advanceMs: 4_999 },
+      { get: "/a", expect: { xCache: "HIT", body: "v1" } },
+      { advanceMs: 1 },
+      { advanceMs: 1_000 },
+      { get: "/a", expect: { xCache: "MISS", body: "v2" } },
+      { advanceMs: 10_000 },
+      { get: "/a", expect: { xCache: "HIT", body: "v2" } },
+    ],
+  },
   ...inTwoIsolates.map((scenario): Scenario => {
     return { ...scenario, only: { engine: "memory", because: "one worker of the runtime is one isolate" } };
   }),

@@ -52,7 +52,7 @@ test("The codes are those of the wire and seven of our own", () => {
 
 test("Options say of a purge what a request can say of itself, beside how long to try", () => {
   expectTypeOf<Omit<PurgeOptions, "signal" | "deadlineMs">>().toEqualTypeOf<
-    Pick<PurgeRequest, "id" | "reason" | "refresh">
+    Pick<PurgeRequest, "id" | "reason" | "refresh" | "repeatAfterMs">
   >();
 });
 

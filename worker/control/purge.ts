@@ -49,6 +49,7 @@ export async function purge(
       content: await fingerprint(JSON.stringify([...named.keys].sort())),
       purgeKeys: named.keys,
       accepted,
+      repeatAfterMs: request.repeatAfterMs ?? null,
       reason: request.reason ?? null,
       by,
     });
@@ -114,7 +115,7 @@ function namedHostRules(rules: TargetRules): TargetRules {
 }
 
 /** Fields of the contract that this version does not have yet, so that nobody takes them for a typo. */
-const NOT_YET = new Set(["prefixes", "hosts", "mode", "dryRun", "repeatAfterMs"]);
+const NOT_YET = new Set(["prefixes", "hosts", "mode", "dryRun"]);
 
 /** What is wrong where: `tags[3]: a tag cannot be empty`. A kind that is not known is not also called missing. */
 function errorsOf({ issues }: z.ZodError): { path: string; message: string }[] {

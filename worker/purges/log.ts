@@ -1,3 +1,4 @@
+import type { AcceptedItems, NewPurge } from "../ports.ts";
 import type { Stamp } from "../rules/stored-response.ts";
 import { GrantedLeases, type LongestLease } from "./granted-leases.ts";
 import type { AppendRequest, AppendResult, ViewDelta } from "./log-contract.ts";
@@ -44,6 +45,11 @@ export class Log {
           content TEXT, accepted TEXT NOT NULL, reason TEXT, token_name TEXT NOT NULL)`,
       );
       sql.exec("CREATE TABLE IF NOT EXISTS purged_keys (key TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID");
+      sql.exec(
+        `CREATE TABLE IF NOT EXISTS repeats (id INTEGER PRIMARY KEY, due_at INTEGER NOT NULL, accepted TEXT NOT NULL,
+          reason TEXT, token_name TEXT NOT NULL)`,
+      );
+      sql.exec("CREATE TABLE IF NOT EXISTS repeat_keys (repeat_id INTEGER NOT NULL, key TEXT NOT NULL)");
       sql.exec("CREATE INDEX IF NOT EXISTS purged_keys_by_seq ON purged_keys (seq)");
       sql.exec(
         "INSERT OR IGNORE INTO meta VALUES ('id', ?), ('head', '0'), ('floor', '0'), ('longestLease', 'null')",
@@ -85,6 +91,7 @@ export class Log {
       const first = purge.id === null ? undefined : this.#find(purge.id);
       if (first && first.content !== purge.content) return { kind: "conflict" };
       const seq = first?.seq ?? this.#add(purge, now);
+      if (!first && purge.repeatAfterMs !== null) this.#schedule(purge, seq, now + purge.repeatAfterMs);
       const delta = this.read(purge.since, purge.leaseMs);
       return {
         kind: "appended",
@@ -98,13 +105,42 @@ export class Log {
     });
   }
 
+  /** When the next repeated purge is due: epoch milliseconds; `null` if none is. */
+  nextDueAt(): number | null {
+    return this.#sql.exec("SELECT min(due_at) AS due_at FROM repeats")[0]!.due_at as number | null;
+  }
+
+  /** Purges again what is due by now: each under a number of its own, and without the id of the first (R20). */
+  runDue(): void {
+    this.#sql.transaction(() => {
+      const now = this.#now();
+      for (const due of this.#sql.exec("SELECT * FROM repeats WHERE due_at <= ? ORDER BY due_at, id", now)) {
+        const { id, reason, token_name: by } = due as { id: number; reason: string; token_name: string };
+        const keys = this.#sql.exec("SELECT key FROM repeat_keys WHERE repeat_id = ?", id);
+        const purgeKeys = keys.map(({ key }) => key as string);
+        const accepted = JSON.parse(due.accepted as string) as AcceptedItems;
+        this.#add({ id: null, content: "", purgeKeys, accepted, reason, by }, now);
+        this.#sql.exec("DELETE FROM repeat_keys WHERE repeat_id = ?", id);
+        this.#sql.exec("DELETE FROM repeats WHERE id = ?", id);
+      }
+    });
+  }
+
+  #schedule(purge: AppendRequest, seq: number, dueAt: number): void {
+    const [{ id }] = this.#sql.exec(
+      "INSERT INTO repeats (due_at, accepted, reason, token_name) VALUES (?, ?, ?, ?) RETURNING id",
+      ...[dueAt, JSON.stringify(purge.accepted), `repeats ${seq}: ${purge.reason ?? ""}`, purge.by],
+    ) as [{ id: number }];
+    for (const key of purge.purgeKeys) this.#sql.exec("INSERT INTO repeat_keys VALUES (?, ?)", id, key);
+  }
+
   /** A reader ahead of the head shows that storage went back in time: numbers would be used twice (R13). */
   #noticeLostHistory(since: Stamp | null): void {
     if (since === null || since.seq <= Number(this.#meta("head")) || since.logId !== this.#meta("id")) return;
     this.#setMeta("id", this.#newId());
   }
 
-  #add(purge: AppendRequest, now: number): number {
+  #add(purge: Omit<NewPurge, "repeatAfterMs">, now: number): number {
     const seq = Number(this.#meta("head")) + 1;
     this.#setMeta("head", String(seq));
     this.#sql.exec(

@@ -22,8 +22,31 @@ export class PurgeLog extends DurableObject {
     return this.#opened().read(since, leaseMs);
   }
 
-  append(purge: AppendRequest): AppendResult {
-    return this.#opened().append(purge);
+  async append(purge: AppendRequest): Promise<AppendResult> {
+    const result = this.#opened().append(purge);
+    if (purge.repeatAfterMs !== null) await this.#wakeWhenDue();
+    return result;
+  }
+
+  /** Purges again what is due: called by the alarm, and where time is simulated. */
+  async runDue(): Promise<void> {
+    this.#opened().runDue();
+    await this.#wakeWhenDue();
+  }
+
+  /** The platform tries again if it throws, and `runDue` of what has been done already does nothing. */
+  override alarm(): Promise<void> {
+    return this.runDue();
+  }
+
+  /** Real time, for the simulated CDN to turn off. */
+  protected async wakeAt(at: number): Promise<void> {
+    await this.ctx.storage.setAlarm(at);
+  }
+
+  async #wakeWhenDue(): Promise<void> {
+    const nextDueAt = this.#opened().nextDueAt();
+    if (nextDueAt !== null) await this.wakeAt(nextDueAt);
   }
 
   #opened(): Log {

@@ -1,6 +1,6 @@
+import { type Cdn, type CdnAnswer, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Cdn, type CdnAnswer, startCdn } from "../../../local/index.ts";
-import "../../../local/vitest-matchers.ts";
+import "tidemark/local/matchers";
 import { page } from "./pages.ts";
 
 type Region = "fra" | "syd";

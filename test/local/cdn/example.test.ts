@@ -1,6 +1,6 @@
+import { startCdn } from "tidemark/local";
 import { expect, test } from "vitest";
-import { startCdn } from "../../../local/index.ts";
-import "../../../local/vitest-matchers.ts";
+import "tidemark/local/matchers";
 
 const site = {};
 const origin = {

@@ -1,6 +1,6 @@
+import { type Cdn, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Cdn, startCdn } from "../../../local/index.ts";
-import "../../../local/vitest-matchers.ts";
+import "tidemark/local/matchers";
 import { page } from "./pages.ts";
 
 /** What every fault is tried on: two regions with two isolates each, and pages of their own for each test. */

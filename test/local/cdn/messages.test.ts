@@ -1,6 +1,6 @@
+import { assertHit, assertNeverStores, type Cdn, type CdnAnswer, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { assertHit, assertNeverStores, type Cdn, type CdnAnswer, startCdn } from "../../../local/index.ts";
-import "../../../local/vitest-matchers.ts";
+import "tidemark/local/matchers";
 import { page } from "./pages.ts";
 
 let cdn: Cdn<"fra" | "syd">;

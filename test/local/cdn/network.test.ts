@@ -1,6 +1,6 @@
+import { ROUND_TRIPS, startCdn } from "tidemark/local";
 import { describe, expect, test } from "vitest";
-import { ROUND_TRIPS, startCdn } from "../../../local/index.ts";
-import "../../../local/vitest-matchers.ts";
+import "tidemark/local/matchers";
 import { page } from "./pages.ts";
 
 /** What an answer says of the time that it spent in the PoP, in real milliseconds. */

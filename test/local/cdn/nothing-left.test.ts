@@ -1,9 +1,9 @@
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startCdn } from "tidemark/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startCdn } from "../../../local/index.ts";
-import "../../../local/vitest-matchers.ts";
+import "tidemark/local/matchers";
 import { page } from "./pages.ts";
 
 /** How many CDNs are started and stopped. The gate has not the time for a hundred: TIDEMARK_CDNS=100 is the full run. */

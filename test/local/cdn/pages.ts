@@ -1,4 +1,4 @@
-import type { ServerReply } from "../../../local/index.ts";
+import type { ServerReply } from "tidemark/local";
 
 /** A page that may be kept for two hours, with a tag. */
 export function page(body: string, tag = "page"): ServerReply {

@@ -1,6 +1,6 @@
+import { type Cdn, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Cdn, startCdn } from "../../../local/index.ts";
-import "../../../local/vitest-matchers.ts";
+import "tidemark/local/matchers";
 import { page } from "./pages.ts";
 
 let cdn: Cdn<"fra" | "syd">;
@@ -43,6 +43,19 @@ test("time that stands still keeps the lease alive; a lapsed one reads the log",
 test("the log is on the CDN's time, too", async () => {
   const receipt = await cdn.purger.purgeUrls("/any");
   expect(Date.parse(receipt.at)).toBe(cdn.now);
+});
+
+test("a due repeated purge has fired, in every region", async () => {
+  cdn.origin.reply("/replica", page("old"), page("old"), page("old"), page("new"), page("new"));
+  await cdn.get("/replica", { from: "fra" });
+  const receipt = await cdn.purger.purgeUrls("/replica", { repeatAfterMs: 60_000 });
+  await cdn.settle(receipt);
+  await cdn.get("/replica", { from: "fra" }); // from a replica that lags
+  await cdn.get("/replica", { from: "syd" });
+  await cdn.advance("59s");
+  await cdn.advance("2s");
+  expect(await cdn.get("/replica", { from: "fra" })).toMatchObject({ xCache: "MISS", body: "new" });
+  expect(await cdn.get("/replica", { from: "syd" })).toMatchObject({ xCache: "MISS", body: "new" });
 });
 
 test("a PoP's clock may be off: the others do not notice", async () => {

@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server } from "node:net";
+
+/** The command as a person starts it, in a process of its own. */
+export class Dev {
+  readonly #child: ChildProcess;
+  readonly #waiting: { pattern: RegExp; resolve: () => void }[] = [];
+  /** What it wrote, on stdout and stderr. */
+  output = "";
+  stdout = "";
+  readonly exited: Promise<number | null>;
+
+  constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}, command = "") {
+    const { FORCE_COLOR: _, ...inherited } = process.env; // the test runner asks for colours
+    const env = { ...inherited, ...environment };
+    this.#child = spawn(process.execPath, [...(command ? [command] : ["local/cli.ts", "dev"]), ...args], {
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
+      stream.on("data", (chunk: Buffer) => {
+        this.output += chunk.toString();
+        for (const { pattern, resolve } of this.#waiting) if (pattern.test(this.output)) resolve();
+      });
+    }
+    this.#child.stdout!.on("data", (chunk: Buffer) => {
+      this.stdout += chunk.toString();
+    });
+    this.exited = new Promise((resolve) => this.#child.on("close", resolve));
+  }
+
+  /** Resolves once the output holds it; rejects, with the output, if the process ends before. */
+  async says(pattern: RegExp): Promise<void> {
+    if (pattern.test(this.output)) return;
+    const said = new Promise<void>((resolve) => this.#waiting.push({ pattern, resolve }));
+    const ended = this.exited.then(() => {
+      if (!pattern.test(this.output)) throw new Error(`it ended without saying ${pattern}:\n${this.output}`);
+    });
+    await Promise.race([said, ended]);
+  }
+
+  interrupt(): void {
+    this.#child.kill("SIGINT");
+  }
+}
+
+/** The first of so many ports in a row that nobody listens on. */
+export async function freePorts(count: number): Promise<number> {
+  for (;;) {
+    const servers = [await listening(0)];
+    const first = (servers[0]!.address() as AddressInfo).port;
+    try {
+      for (let port = first + 1; port < first + count; port++) servers.push(await listening(port));
+      return first;
+    } catch {
+      // One of the ports that follow is taken: another row, then.
+    } finally {
+      await Promise.all(servers.map((server) => once(server.close(), "close")));
+    }
+  }
+}
+
+async function listening(port: number): Promise<Server> {
+  const server = createServer().listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
