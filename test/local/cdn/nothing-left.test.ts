@@ -1,6 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { startCdn } from "tidemark/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import "tidemark/local/matchers";
@@ -10,6 +12,9 @@ import { page } from "./pages.ts";
 const CDNS = Number(process.env.TIDEMARK_CDNS ?? 6);
 /** How many of them are alive at a time. */
 const AT_ONCE = Math.min(8, Math.ceil(CDNS / 2));
+
+/** What a CDN may leave in this process's heap: less than its worker's code, of which it holds a copy while it runs. */
+const MOST_HEAP_BYTES_EACH = 128 * 1024;
 
 /** Where this process puts what is only for a while. Other test files have other folders. */
 const home = mkdtempSync(join(tmpdir(), "tidemark-nothing-left-"));
@@ -52,6 +57,13 @@ function linkOf(path: string): string {
   }
 }
 
+/** The bytes of this process's heap that are still in use after a full collection. */
+function usedHeapBytes(): number {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+  return process.memoryUsage().heapUsed;
+}
+
 async function useOne(): Promise<string> {
   await using cdn = await startCdn({ site: {}, origin: { "/about": page("v1") } });
   await cdn.get("/about");
@@ -75,13 +87,16 @@ test.runIf(process.platform === "linux")("a CDN that cannot start leaves nothing
 });
 
 test.runIf(process.platform === "linux")(
-  `${CDNS} CDNs, ${AT_ONCE} at a time, leave no process, port, handle or folder`,
+  `${CDNS} CDNs, ${AT_ONCE} at a time, leave no process, port, handle, folder or memory`,
   async () => {
     const before = held();
     const urls: string[] = [];
+    let heapAfterFirst = 0;
     for (let started = 0; started < CDNS; started += AT_ONCE) {
       urls.push(...(await Promise.all(Array.from({ length: AT_ONCE }, useOne))));
+      heapAfterFirst ||= usedHeapBytes();
     }
+    expect((usedHeapBytes() - heapAfterFirst) / CDNS).toBeLessThan(MOST_HEAP_BYTES_EACH);
     expect(held()).toEqual(before);
     for (const url of urls) await expect(fetch(url)).rejects.toThrow();
   },
