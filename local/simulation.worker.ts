@@ -101,11 +101,23 @@ export function withDoor(workerFor: (env: EdgeEnv) => Handler): Handler {
       const arrivedAt = Date.now();
       const answer = await worker.fetch!(request, env, context);
       const timed = new Response(answer.body, answer);
-      timed.headers.append("server-timing", `client;dur=${conditions.clientMs}, pop;dur=${Date.now() - arrivedAt}`);
+      timed.headers.append("server-timing", serverTiming(Date.now() - arrivedAt));
       await pause(conditions.clientMs / 2);
       return timed;
     },
   };
+}
+
+/** The round trips in force, and what the PoP has taken for this answer, its waits for origin and log included. */
+function serverTiming(popMs: number): string {
+  const { clientMs, originMs, logMs } = conditions;
+  const roundTrip = (name: string, ms: number) => `${name};dur=${ms};desc="round trip"`;
+  return [
+    roundTrip("client", clientMs),
+    roundTrip("origin", originMs),
+    roundTrip("log", logMs),
+    `pop;dur=${popMs};desc="took"`,
+  ].join(", ");
 }
 
 async function openDoor(

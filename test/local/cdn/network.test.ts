@@ -15,10 +15,14 @@ describe("round trips", () => {
     const miss = await cdn.get("/about", { from: "syd" });
     // 40 to the origin; the log is read beside the look-up, before it. A timer may fire a millisecond early.
     expect(popMs(miss.fields["server-timing"])).toBeGreaterThanOrEqual(58);
-    expect(miss.fields["server-timing"]).toMatch(/^client;dur=2, pop;dur=/);
-    const hit = await cdn.get("/about", { from: "syd" });
-    expect(hit.xCache).toBe("HIT");
-    expect(popMs(hit.fields["server-timing"])).toBeLessThan(popMs(miss.fields["server-timing"]));
+    expect(miss.fields["server-timing"]).toMatch(
+      /^client;dur=2;desc="round trip", origin;dur=\d+;desc="round trip", log;dur=\d+;desc="round trip", pop;dur=\d+;desc="took"$/,
+    );
+    const hits = [];
+    for (let index = 0; index < 10; index++) hits.push(await cdn.get("/about", { from: "syd" }));
+    expect(hits.map(({ xCache }) => xCache)).toEqual(hits.map(() => "HIT"));
+    // The quickest of ten: a machine that is busy may hold up one of them as long as a round trip.
+    expect(Math.min(...hits.map(({ fields }) => popMs(fields["server-timing"])))).toBeLessThan(40);
     expect((await cdn.get("/about", { from: "nyc" })).fields).not.toHaveProperty("server-timing");
   });
 
