@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { Load, LoadSettings } from "./load-generator.ts";
+import type { Load, LoadSettings } from "./load.ts";
 import { runMeasured } from "./measured-process.ts";
 
 const AUTOCANNON = fileURLToPath(import.meta.resolve("autocannon"));

@@ -1,21 +1,6 @@
 import { measureWithAutocannon } from "./autocannon.ts";
+import type { Load, LoadSettings } from "./load.ts";
 import { hasWrk, installWrk, measureWithWrk } from "./wrk.ts";
-
-/** What one stretch of load came to. */
-export interface Load {
-  readonly requestsPerSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  /** Answers that were not 2xx, and requests without an answer. */
-  readonly failures: number;
-  /** The generator's own CPU time over the wall time: 1 is one core. */
-  readonly generatorCpu: number;
-}
-
-export interface LoadSettings {
-  readonly connections: number;
-  readonly seconds: number;
-}
 
 /** Asks one URL over and over on keep-alive connections, in a process of its own. */
 export interface LoadGenerator {

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { BenchFailure } from "./bench-failure.ts";
-import type { Load, LoadSettings } from "./load-generator.ts";
+import type { Load, LoadSettings } from "./load.ts";
 import { runMeasured } from "./measured-process.ts";
 
 const REPORT_SCRIPT = fileURLToPath(new URL("./wrk-report.lua", import.meta.url));

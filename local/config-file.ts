@@ -4,8 +4,6 @@ import { build, type Plugin } from "esbuild";
 import { ownWorker, words } from "./bundle.ts";
 import { ConfigFileError } from "./config-file-error.ts";
 
-export { ConfigFileError };
-
 /** What the harness needs to know of a site; the worker reads the rest itself. */
 export interface ConfiguredSite {
   readonly origin: string;

@@ -136,7 +136,7 @@ async function openDoor(
 }
 
 async function runDuePurges({ PURGE_LOG }: EdgeEnv): Promise<void> {
-  await PURGE_LOG.get(PURGE_LOG.idFromName("tidemark")).runDue();
+  await PURGE_LOG.get(PURGE_LOG.idFromName(LOG_NAME)).runDue();
 }
 
 async function obey(order: Order, env: EdgeEnv): Promise<unknown> {

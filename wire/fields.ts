@@ -15,9 +15,6 @@ export const AFTER_COOKIE = "tidemark-after";
 /** A request field with the meaning of `id` in the body of a purge. */
 export const IDEMPOTENCY_FIELD = "idempotency-key";
 
-/** The field that tells how an answer came to be, in the words of nginx's `$upstream_cache_status`. */
-export const X_CACHE_FIELD = "x-cache";
-
 /** The field in which the SDK's `tagResponse` writes tags. The edge reads it and removes it. */
 export const TAG_FIELD = "cache-tag";
 

@@ -3,21 +3,20 @@ import type { Miss, Passage } from "./passage.ts";
 import type { Outcome } from "./rules/cache-status.ts";
 import { toClientFields } from "./rules/client-response-fields.ts";
 import { hasLooped, originRequestFields } from "./rules/origin-request-fields.ts";
-import { isWebSocket, storeRequest } from "./rules/read-request.ts";
+import { isWebSocket } from "./rules/read-request.ts";
 
 export type Asked =
   | { readonly kind: "answered"; readonly response: Response }
   /** Another protocol took over, or the edge has to answer in the origin's place. */
   | { readonly kind: "switched" | "failed"; readonly response: Response };
 
-/** Sends the request on, as the edge. A failure comes back as the answer that stands in for the origin's. */
-export async function askOrigin(passage: Passage, storing: boolean): Promise<Asked> {
+/** Sends the request on, as the edge, with these cookies. A failure comes back as the answer that stands in for the origin's. */
+export async function askOrigin(passage: Passage, storing: boolean, cookie: string | null): Promise<Asked> {
   const { request, target, ask, ports, site, clientAddress } = passage;
   if (hasLooped(request.headers.get("cdn-loop"), target.host)) {
     return { kind: "failed", response: edgeFailure(passage, 508, "loop", "the request came back to this edge") };
   }
   const field = (name: string) => request.headers.get(name);
-  const { cookie } = storeRequest(ask, field, storing ? site.ignoredCookies : []);
   const fields = originRequestFields(request.headers, {
     scheme: target.scheme,
     host: target.host,

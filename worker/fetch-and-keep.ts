@@ -4,13 +4,18 @@ import { fillBeside, type ReadBody } from "./fill.ts";
 import type { FlightOutcome } from "./flights.ts";
 import type { Miss, Passage } from "./passage.ts";
 import { mayStore, type NotStorableBecause } from "./rules/may-store.ts";
-import { storeRequest } from "./rules/read-request.ts";
+import type { StoreAsk } from "./rules/read-request.ts";
 import type { Stamp, StoredHead, StoredResponse } from "./rules/stored-response.ts";
 import { collectTags, TAG_FIELDS } from "./rules/tags.ts";
 import { EVERYTHING_PURGE_KEY, tagPurgeKey } from "./rules/target.ts";
 
 /** Fetches, answers, and keeps the answer if it may be kept. With a flight key, others may wait for it meanwhile. */
-export async function fetchAndKeep(passage: Passage, miss: Miss, flightKey: string | null): Promise<Response> {
+export async function fetchAndKeep(
+  passage: Passage,
+  storeAsk: StoreAsk,
+  miss: Miss,
+  flightKey: string | null,
+): Promise<Response> {
   const { ports, flights, behind } = passage;
   const flight = flightKey === null ? null : flights.takeOff(flightKey);
   const land = (outcome: FlightOutcome) => flight?.land(outcome, ports.clock.now());
@@ -18,19 +23,19 @@ export async function fetchAndKeep(passage: Passage, miss: Miss, flightKey: stri
   try {
     const stamp = ports.purges.stamp(); // what was held before the fetch began (R1)
     const fetchedAt = ports.clock.now();
-    const asked = await askOrigin(passage, true);
+    const asked = await askOrigin(passage, true, storeAsk.cookie);
     if (asked.kind !== "answered") {
       land({ kind: "failed" });
       return asked.response;
     }
     const { response } = asked;
-    const verdict = keepable(passage, response, stamp, fetchedAt);
+    const verdict = keepable(passage, storeAsk, response, stamp, fetchedAt);
     if (verdict.kind === "pass") {
       // A status that is not kept may be the doing of this one request.
       land({ kind: verdict.because === "status" ? "failed" : "not-shareable" });
       return stream(passage, response, miss, verdict.because);
     }
-    return keepBeside(passage, response, verdict.head, miss, land);
+    return keepBeside(passage, response, verdict, miss, land);
   } catch (bug) {
     land({ kind: "failed" }); // no follower waits for a leader that is no more
     throw bug;
@@ -41,7 +46,7 @@ export async function fetchAndKeep(passage: Passage, miss: Miss, flightKey: stri
 function keepBeside(
   passage: Passage,
   response: Response,
-  head: Omit<StoredHead, "bodyBytes">,
+  { head, fields }: Keepable & { kind: "store" },
   miss: Miss,
   land: (outcome: FlightOutcome) => void,
 ): Response {
@@ -57,7 +62,6 @@ function keepBeside(
   );
   behind.run(fill.read.then((read) => keep(passage, head, read, land)));
   behind.run(fill.delivered);
-  const fields = clientFields(passage, response);
   markForwarded(fields, miss.xCache, forwarded(miss, { status: response.status, stored: true, collapsed: false }));
   ports.reporter.report({ kind: "answered", xCache: miss.xCache });
   return new Response(fill.body, { status: response.status, statusText: response.statusText, headers: fields });
@@ -83,15 +87,23 @@ async function keep(
   await kept;
 }
 
+/** Fields that are made for each answer. */
+const TOLD_ANEW = new Set(["age", "content-length"]);
+
 type Keepable =
-  | { readonly kind: "store"; readonly head: Omit<StoredHead, "bodyBytes"> }
+  /** `fields` are those for the client of this answer; the head keeps its own copy of them. */
+  | { readonly kind: "store"; readonly head: Omit<StoredHead, "bodyBytes">; readonly fields: Headers }
   | { readonly kind: "pass"; readonly because: NotStorableBecause | "too-many-tags" | "tag-invalid" | "too-large" };
 
 /** Whether this answer may be kept, and as what. RFC 9111 §3 in `mayStore`; tags and size are our own limits. */
-function keepable(passage: Passage, response: Response, stamp: Stamp | null, fetchedAt: number): Keepable {
-  const { request, ask, target, site, ports } = passage;
-  const sent = (name: string) => request.headers.get(name);
-  const { identifying, partial } = storeRequest(ask, sent, site.ignoredCookies);
+function keepable(
+  passage: Passage,
+  { identifying, partial, forbidsStoring }: StoreAsk,
+  response: Response,
+  stamp: Stamp | null,
+  fetchedAt: number,
+): Keepable {
+  const { ask, target, site, ports } = passage;
   const field = (name: string) => response.headers.get(name);
   const receivedAt = ports.clock.now();
   const verdict = mayStore(
@@ -100,7 +112,7 @@ function keepable(passage: Passage, response: Response, stamp: Stamp | null, fet
       authorized: ask.authorized,
       identifying,
       partialOrConditional: partial,
-      cacheControl: sent("cache-control"),
+      forbidsStoring,
     },
     { status: response.status, requestedAt: fetchedAt, receivedAt, field },
     { ttlSeconds: target.route.ttlSeconds, defaultTtlSeconds: target.route.defaultTtlSeconds(response.status) },
@@ -110,14 +122,14 @@ function keepable(passage: Passage, response: Response, stamp: Stamp | null, fet
   const tagTexts = TAG_FIELDS.flatMap((name) => field(name) ?? []);
   const tags = collectTags(target.routeTags, tagTexts, site.limits.tags);
   if (tags.kind === "unkeepable") return { kind: "pass", because: tags.because };
-  const kept = clientFields(passage, response);
-  for (const name of ["age", "content-length"]) kept.delete(name); // told anew with each answer
+  const fields = clientFields(passage, response);
   return {
     kind: "store",
+    fields,
     head: {
       key: target.key,
       status: response.status,
-      fields: [...kept].map(([name, value]) => [name, value] as const),
+      fields: [...fields].filter(([name]) => !TOLD_ANEW.has(name)),
       fetchedAt,
       receivedAt,
       initialAgeMs: verdict.initialAgeMs,

@@ -4,10 +4,9 @@ import { fetchAndKeep } from "./fetch-and-keep.ts";
 import { follow, mayFollow, waitFor } from "./following.ts";
 import { type Arrival, enter, type Isolate, type Miss, type Passage } from "./passage.ts";
 import type { ReceiptToken } from "./ports.ts";
-import { parseCacheControl } from "./rules/cache-control.ts";
 import { judge, type Verdict } from "./rules/judge.ts";
 import { isNotModified } from "./rules/not-modified.ts";
-import { storeRequest } from "./rules/read-request.ts";
+import { readForwardedCookies, readStoreAsk, type StoreAsk } from "./rules/read-request.ts";
 import { readReceiptToken } from "./rules/receipt-token.ts";
 import type { StoredHead, StoredResponse } from "./rules/stored-response.ts";
 import type { RefusedTarget } from "./rules/target.ts";
@@ -121,30 +120,35 @@ function isHeldByClient(sent: Headers, { fields }: StoredHead): boolean {
 }
 
 async function fetchFromOrigin(passage: Passage, miss: Miss, after: ReceiptToken | null): Promise<Response> {
-  const { request, ask, ports, flights, site, target } = passage;
-  const { identifying, partial } = storeRequest(ask, (name) => request.headers.get(name), site.ignoredCookies);
-  if (ask.method !== "GET" || ask.authorized || partial) return forward(passage, miss);
-  if (parseCacheControl(request.headers.get("cache-control")).noStore) return fetchAndKeep(passage, miss, null);
+  const { ask, ports, flights, target } = passage;
+  const storeAsk = storeAskOf(passage);
+  if (ask.method !== "GET" || ask.authorized || storeAsk.partial) return forward(passage, miss);
+  const fetchAlone = () => fetchAndKeep(passage, storeAsk, miss, null);
+  if (storeAsk.forbidsStoring) return fetchAlone();
 
   // Visitors with cookies may wait for an anonymous fetch, but nobody waits for one whose answer may be personal.
-  const key = identifying ? `cookies ${target.key}` : target.key;
-  if (flights.isHitForMiss(key, ports.clock.now())) return fetchAndKeep(passage, miss, null);
+  const key = storeAsk.identifying ? `cookies ${target.key}` : target.key;
+  if (flights.isHitForMiss(key, ports.clock.now())) return fetchAlone();
   for (let failures = 0; ; ) {
     const flight = flights.find(target.key) ?? flights.find(key);
-    if (!flight) return fetchAndKeep(passage, miss, key);
+    if (!flight) return fetchAndKeep(passage, storeAsk, miss, key);
     const landed = await waitFor(passage, flight);
     if (landed === "waited-enough") {
       flights.abandon(flight);
       continue;
     }
-    if (landed.kind === "not-shareable") return fetchAndKeep(passage, miss, null);
+    if (landed.kind === "not-shareable") return fetchAlone();
     if (landed.kind === "failed") {
-      if (++failures > 1) return fetchAndKeep(passage, miss, null);
+      if (++failures > 1) return fetchAlone();
       continue;
     }
     if (await mayFollow(passage, flight, landed.stored.head, after)) return follow(passage, landed.stored, miss);
     // Refused: the next flight begins after this request arrived, and is shared by all who were refused.
   }
+}
+
+function storeAskOf({ ask, request, site }: Passage): StoreAsk {
+  return readStoreAsk(ask, (name) => request.headers.get(name), site.ignoredCookies);
 }
 
 /** Fetches without looking at what is stored, and keeps what comes: `Tidemark-Refresh`. Joins no older fetch (R20). */
@@ -157,7 +161,8 @@ async function refresh(passage: Passage): Promise<Response> {
     return edgeAnswer(status, "refresh-refused", `Tidemark refused to refresh this page: ${verdict.because}.`);
   }
   if (!ports.purges.isUsable(ports.clock.now(), null)) await ports.purges.renew(behind, null);
-  return fetchAndKeep(passage, { xCache: "BYPASS", reason: "request", detail: "refresh" }, null);
+  const miss: Miss = { xCache: "BYPASS", reason: "request", detail: "refresh" };
+  return fetchAndKeep(passage, storeAskOf(passage), miss, null);
 }
 
 /** What is not looked up: it goes to the origin as it is, and nothing is kept. */
@@ -169,7 +174,8 @@ async function bypass(passage: Passage): Promise<Response> {
 }
 
 async function forward(passage: Passage, miss: Miss): Promise<Response> {
-  const asked = await askOrigin(passage, false);
+  const cookies = readForwardedCookies((name) => passage.request.headers.get(name), []);
+  const asked = await askOrigin(passage, false, cookies.forwarded);
   if (asked.kind !== "answered") return asked.response;
   return stream(passage, asked.response, miss, undefined);
 }

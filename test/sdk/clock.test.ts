@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { LONGEST_SLEEP_MS, systemClock } from "../../sdk/clock.ts";
 
+// The one place where the real timers are the subject: nothing here lasts longer than a timer of 0 ms.
 const reason = new Error("enough");
 
 test("The system's clock wakes who slept", async () => {

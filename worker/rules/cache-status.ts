@@ -6,7 +6,7 @@ export type ForwardReason = "bypass" | "method" | "uri-miss" | "stale" | "reques
 
 /** The outcome of a request as RFC 9211 tells it. */
 export type Outcome =
-  | { readonly kind: "hit"; readonly ttlSeconds: number; readonly detail?: string }
+  | { readonly kind: "hit"; readonly ttlSeconds: number }
   | {
       readonly kind: "forwarded";
       readonly reason: ForwardReason;
@@ -21,7 +21,7 @@ export type Outcome =
 export function cacheStatusMember(outcome: Outcome): string {
   switch (outcome.kind) {
     case "hit":
-      return `tidemark; hit; ttl=${outcome.ttlSeconds}${detail(outcome.detail)}`;
+      return `tidemark; hit; ttl=${outcome.ttlSeconds}`;
     case "forwarded": {
       const status = outcome.status === undefined ? "" : `; fwd-status=${outcome.status}`;
       const flags = (outcome.stored ? "; stored" : "") + (outcome.collapsed ? "; collapsed" : "");

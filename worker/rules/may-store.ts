@@ -10,7 +10,8 @@ export interface StoreRequest {
   readonly identifying: boolean;
   /** True if it asks for a part, or under conditions. */
   readonly partialOrConditional: boolean;
-  readonly cacheControl: string | null;
+  /** True if its `Cache-Control` says `no-store`. */
+  readonly forbidsStoring: boolean;
 }
 
 /** What the response brings that matters for storing. */
@@ -83,7 +84,7 @@ function requestSpeaksAgainst(request: StoreRequest): NotStorableBecause | undef
   if (request.method !== "GET") return "method";
   if (request.authorized) return "authorization";
   if (request.partialOrConditional) return "partial-or-conditional";
-  if (parseCacheControl(request.cacheControl).noStore) return "request-no-store"; // §5.2.1.5
+  if (request.forbidsStoring) return "request-no-store"; // §5.2.1.5
   return undefined;
 }
 

@@ -1,4 +1,5 @@
-import { cookieValue, readCookies } from "./cookies.ts";
+import { parseCacheControl } from "./cache-control.ts";
+import { cookieValue, type RequestCookies, readCookies } from "./cookies.ts";
 
 /** What the corridor needs to know of a request, read once. */
 export interface Ask {
@@ -15,7 +16,7 @@ export interface Ask {
 /** The names of our own that a request may carry; none of them reaches the origin. */
 const REFRESH_FIELD = "tidemark-refresh";
 const AFTER_FIELD = "tidemark-after";
-export const AFTER_COOKIE = "tidemark-after";
+const AFTER_COOKIE = "tidemark-after";
 
 /** Sorts a request. `field` gives a field's text or `null`. */
 export function readRequest(method: string, field: (name: string) => string | null, passes: boolean): Ask {
@@ -51,16 +52,35 @@ function afterCookie(cookies: string | null): string | null {
   return cookies?.includes(AFTER_COOKIE) ? cookieValue(cookies, AFTER_COOKIE) : null;
 }
 
-/** What a request brings to the question whether its answer may be stored. */
-export function storeRequest(
+/** What a request brings to the question whether its answer may be stored. Read once, and only where the origin is asked. */
+export interface StoreAsk {
+  /** True if it carries cookies that may tell visitors apart. */
+  readonly identifying: boolean;
+  /** The `Cookie` field for the origin. */
+  readonly cookie: string | null;
+  readonly partial: boolean;
+  /** True if the request itself forbids storing. RFC 9111 §5.2.1.5. */
+  readonly forbidsStoring: boolean;
+}
+
+export function readStoreAsk(
   ask: Ask,
   field: (name: string) => string | null,
   ignoredCookies: readonly string[],
-): { readonly identifying: boolean; readonly cookie: string | null; readonly partial: boolean } {
-  const cookies = readCookies(field("cookie"), ignoredCookies, [AFTER_COOKIE]);
+): StoreAsk {
+  const cookies = readForwardedCookies(field, ignoredCookies);
   return {
     identifying: cookies.identifying,
     cookie: cookies.forwarded,
     partial: ask.mode !== "refresh" && field("range") !== null,
+    forbidsStoring: parseCacheControl(field("cache-control")).noStore,
   };
+}
+
+/** The cookies of a request without our own. */
+export function readForwardedCookies(
+  field: (name: string) => string | null,
+  ignoredCookies: readonly string[],
+): RequestCookies {
+  return readCookies(field("cookie"), ignoredCookies, [AFTER_COOKIE]);
 }
