@@ -2,7 +2,12 @@ import { defineConfig } from "vitest/config";
 import { resolveInPackedProject } from "./test/packed/resolve.ts";
 
 /** The tests of what is published: their `tidemark` is the packed package, installed. */
-const OF_THE_PACKAGE = ["test/package.test.ts", "test/docs/testing-page.test.ts", "test/local/cdn/*.test.ts"];
+const OF_THE_PACKAGE = [
+  "test/package.test.ts",
+  "test/docs/testing-page.test.ts",
+  "test/local/cdn/*.test.ts",
+  "test/local/dev-regions.test.ts",
+];
 
 export default defineConfig({
   test: {

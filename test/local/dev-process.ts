@@ -2,6 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
 
+/** The command as it stands in this repository. */
+const SOURCES: readonly string[] = ["local/cli.ts", "dev"];
+
 /** The command as a person starts it, in a process of its own. */
 export class Dev {
   readonly #child: ChildProcess;
@@ -11,10 +14,10 @@ export class Dev {
   stdout = "";
   readonly exited: Promise<number | null>;
 
-  constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}, command = "") {
+  constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}, command = SOURCES) {
     const { FORCE_COLOR: _, ...inherited } = process.env; // the test runner asks for colours
     const env = { ...inherited, ...environment };
-    this.#child = spawn(process.execPath, [...(command ? [command] : ["local/cli.ts", "dev"]), ...args], {
+    this.#child = spawn(process.execPath, [...command, ...args], {
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -1,12 +1,14 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { join, resolve } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { ScriptedOrigin } from "../../local/scripted-origin.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { Dev, freePorts } from "./dev-process.ts";
 
+/** The command of the packed package, in a project that has it installed. */
+const INSTALLED = [join(inject("packedProject"), "node_modules/tidemark/dist/package/cli.mjs"), "dev"];
 const REGIONS = ["nyc", "fra", "syd"] as const;
 const TOKEN = "token-of-the-regions-0123456789";
 const STORED = { fields: { "cache-control": "max-age=3600" } };
@@ -44,7 +46,11 @@ function config(rest = ""): string {
 
 async function start(...flags: string[]): Promise<Dev> {
   const environment = { TIDEMARK_TOKEN: TOKEN, TMPDIR: resolve(folder, "tmp") };
-  dev = new Dev(["--config", config(), "--port", String(port), "--regions", REGIONS.join(","), ...flags], environment);
+  dev = new Dev(
+    ["--config", config(), "--port", String(port), "--regions", REGIONS.join(","), ...flags],
+    environment,
+    INSTALLED,
+  );
   await dev.says(/everything/);
   return dev;
 }
@@ -234,7 +240,7 @@ describe("tidemark dev --regions", () => {
   test("a port that is taken is told with the region that would listen there, and nothing is left behind", async () => {
     const first = Number(new URL(origin.url).port) - 1;
     const environment = { TMPDIR: resolve(folder, "tmp") };
-    dev = new Dev(["--config", config(), "--port", String(first), "--regions", "nyc,fra"], environment);
+    dev = new Dev(["--config", config(), "--port", String(first), "--regions", "nyc,fra"], environment, INSTALLED);
     expect(await dev.exited).toBe(2);
     expect(dev.output).toMatch(/port \d+ is taken, where (nyc|fra) would listen\. Stop what listens there/);
     expect(readdirSync(join(folder, "tmp"))).toEqual([]);

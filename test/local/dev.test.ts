@@ -135,7 +135,7 @@ describe("tidemark dev", () => {
   test("fronts a site without rules where only --origin is given, and then the rules of the demo do not apply", async () => {
     origin.reply("/images/a?w=1", { fields: { "cache-control": "max-age=60" }, body: "one" });
     origin.reply("/images/a?w=2", { fields: { "cache-control": "max-age=60" }, body: "two" });
-    dev = new Dev(["--origin", origin.url, "--port", String(port)], {}, "demo/dev.ts");
+    dev = new Dev(["--origin", origin.url, "--port", String(port)], {}, ["demo/dev.ts"]);
     await dev.says(/everything/);
     expect(dev.output).toContain("rules    none");
     expect(await ask("/images/a?w=1")).toMatchObject({ body: "one" });
