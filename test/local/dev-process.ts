@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Server } from "node:net";
+import { createServer, type Server } from "node:net";
 
 /** The command as it stands in this repository. */
 const SOURCES: readonly string[] = ["local/cli.ts", "dev"];
@@ -48,16 +48,25 @@ export class Dev {
   }
 }
 
-/** The first of so many ports in a row that nobody listens on. */
+/** Below what the system hands out by itself, so that no other test's connection takes a port between look and use. */
+const FIRST_PORT = 10_000;
+const PORTS_IN_A_ROW = 8;
+const ROWS = 2_500;
+
+/** Each process begins at a row of its own. */
+let row = process.pid % ROWS;
+
+/** The first of so many ports in a row, at most eight, that nobody listens on. */
 export async function freePorts(count: number): Promise<number> {
   for (;;) {
-    const servers = [await listening(0)];
-    const first = (servers[0]!.address() as AddressInfo).port;
+    row = (row + 1) % ROWS;
+    const first = FIRST_PORT + row * PORTS_IN_A_ROW;
+    const servers: Server[] = [];
     try {
-      for (let port = first + 1; port < first + count; port++) servers.push(await listening(port));
+      for (let port = first; port < first + count; port++) servers.push(await listening(port));
       return first;
     } catch {
-      // One of the ports that follow is taken: another row, then.
+      // One of them is taken: another row, then.
     } finally {
       await Promise.all(servers.map((server) => once(server.close(), "close")));
     }
