@@ -1,8 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -14,6 +12,7 @@ import { ScriptedOrigin } from "../local/scripted-origin.ts";
 import type { ReceiptBody } from "../sdk/index.ts";
 import { BEGINNING, TOKEN } from "./engine/scenario.ts";
 import { folderWith, type InstalledPackage, run, tool } from "./installed-package.ts";
+import { freePorts } from "./local/dev-process.ts";
 
 const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../local/virtual-time.worker.ts", import.meta.url));
 
@@ -279,7 +278,7 @@ describe("the command, installed", () => {
       `import { defineSite } from "tidemark/worker";
        export default defineSite({ origin: ${JSON.stringify(ownersOrigin.url)}, routes: [{ match: "/own", ttl: "1h" }] });`,
     );
-    const port = await freePort();
+    const port = await freePorts(1);
     const args = [join(folder, "node_modules/.bin/tidemark"), "dev", "--port", String(port)];
     const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
     const ended = once(child, "exit");
@@ -417,13 +416,4 @@ interface Manifest {
 
 async function manifestOf({ folder }: InstalledPackage): Promise<Manifest> {
   return JSON.parse(await readFile(join(folder, "node_modules/tidemark/package.json"), "utf8")) as Manifest;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
