@@ -100,7 +100,7 @@ export function withDoor(workerFor: (env: EdgeEnv) => Handler): Handler {
       await pause(conditions.clientMs / 2);
       const arrivedAt = Date.now();
       const answer = await worker.fetch!(request, env, context);
-      const timed = new Response(answer.body, answer);
+      const timed = copyOf(answer);
       timed.headers.append("server-timing", serverTiming(Date.now() - arrivedAt));
       await pause(conditions.clientMs / 2);
       return timed;
@@ -182,9 +182,15 @@ function publicUrlOf(input: SiteInput, env: EdgeEnv): string {
   return host === "*" ? DEFAULT_PUBLIC_URL : `http://${host.trim()}`;
 }
 
+/** The same with fields that can be changed, its bytes as they are. */
+function copyOf({ body, status, statusText, headers, webSocket }: Response): Response {
+  if (webSocket) return new Response(null, { status, statusText, headers, webSocket });
+  return new Response(body, { status, statusText, headers, encodeBody: "manual" });
+}
+
 /** The answer of an origin on real time, as if it were on the CDN's. */
 function moved(response: Response, originNow: number): Response {
-  const answer = new Response(response.body, response);
+  const answer = copyOf(response);
   for (const name of ["date", "expires"]) {
     const at = Date.parse(answer.headers.get(name) ?? "");
     if (!Number.isNaN(at)) answer.headers.set(name, new Date(at + originNow - Date.now()).toUTCString());
@@ -231,6 +237,19 @@ function simulated(platform: Platform): Platform {
           writesUnderWay--;
         }
       },
+      delete: (key) => {
+        storedKeys.delete(key);
+        return sharedTier.delete(key);
+      },
+      getBody: (bodyKey, part) => sharedTier.getBody(bodyKey, part),
+      async putBody(bodyKey, body) {
+        writesUnderWay++;
+        try {
+          await sharedTier.putBody(bodyKey, body);
+        } finally {
+          writesUnderWay--;
+        }
+      },
     },
   };
 }
@@ -265,6 +284,9 @@ async function keyOf(url: string, fields: Readonly<Record<string, string>>, env:
         return undefined;
       },
       put: async () => undefined,
+      delete: async () => undefined,
+      getBody: async () => undefined,
+      putBody: async () => undefined,
     },
   });
   const behind = { waitUntil: () => undefined, passThroughOnException: () => undefined };

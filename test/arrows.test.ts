@@ -11,7 +11,7 @@ const ROOMS: readonly (readonly [room: string, path: RegExp])[] = [
   ["ports", /^worker\/ports\.ts$/],
   ["site-input", /^worker\/site-input\.ts$/],
   ["site", /^worker\/(site|site-error|units)\.ts$/],
-  ["flow", /^worker\/(flow|passage|following|fetch-and-keep|ask-origin|flights|fill|answers)\.ts$/],
+  ["flow", /^worker\/(flow\.ts$|flow\/)/],
   ["wiring", /^worker\/(isolate|edge|package|index)\.ts$/],
   ["wire", /^wire\//],
   ["sdk", /^sdk\//],
@@ -54,7 +54,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that may be imported where; nothing else from outside may be. Node's own modules are for the Node side. */
 const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
-  rules: [],
+  rules: [/^structured-headers$/],
   ports: [],
   site: [/^zod$/, /^leven$/],
   flow: [],

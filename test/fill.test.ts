@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FillBudget, fillBeside } from "../worker/fill.ts";
+import { FillBudget, fillBeside } from "../worker/flow/fill.ts";
 import { memoryBodies } from "./engine/memory-bodies.ts";
 
 function bodyOf(...chunks: string[]): ReadableStream<Uint8Array> {

@@ -30,6 +30,9 @@ describe("a memory hit within the lease", () => {
         return tier.get(key);
       },
       put: (stored) => tier.put(stored),
+      delete: (key) => tier.delete(key),
+      getBody: (bodyKey, part) => tier.getBody(bodyKey, part),
+      putBody: (bodyKey, body) => tier.putBody(bodyKey, body),
     },
     origin,
     log,

@@ -39,8 +39,8 @@ describe("a mistake in a site's rules is told with its place, its value and what
     ],
     [
       "a word that is planned",
-      { origin, routes: [{ match: "/a", browserTtl: "1h" }] },
-      /^routes\[0\]\.browserTtl: is not built yet/,
+      { origin, routes: [{ match: "/a", bypass: { cookie: "x" } }] },
+      /^routes\[0\]\.bypass: is not built yet/,
     ],
     ["a route without a pattern", { origin, routes: [{}] }, /^routes\[0\]\.match: .*found nothing/],
     [
@@ -105,6 +105,9 @@ describe("compileSite", () => {
     expect(site.limits).toEqual({
       urlBytes: 16_384,
       storeBytes: 8_388_608,
+      largeBytes: 536_870_912,
+      fetchWholeBytes: 0,
+      variants: 32,
       fillBytes: 33_554_432,
       memoryBytes: 33_554_432,
       tags: 1000,

@@ -1,4 +1,3 @@
-import { edgeAnswer } from "./answers.ts";
 import { ownersTokens, type TokenSettings } from "./control/tokens.ts";
 import { CacheApiTier } from "./edge/cache-api-tier.ts";
 import { Counters } from "./edge/counters.ts";
@@ -6,6 +5,7 @@ import { fingerprint } from "./edge/fingerprint.ts";
 import { OriginFetch } from "./edge/origin-fetch.ts";
 import { runtimeBodies } from "./edge/runtime-bodies.ts";
 import { systemClock } from "./edge/system-clock.ts";
+import { edgeAnswer } from "./flow/answers.ts";
 import { type Platform, type RunningIsolate, startIsolate } from "./isolate.ts";
 import type { Clock } from "./ports.ts";
 import { LogStub } from "./purges/log-stub.ts";

@@ -1,12 +1,18 @@
-import { edgeAnswer, hitAnswer, notModifiedAnswer } from "./answers.ts";
-import { askOrigin, stream } from "./ask-origin.ts";
-import { fetchAndKeep } from "./fetch-and-keep.ts";
-import { follow, mayFollow, waitFor } from "./following.ts";
-import { type Arrival, enter, type Isolate, type Miss, type Passage } from "./passage.ts";
+import { edgeAnswer } from "./flow/answers.ts";
+import { refreshBehind } from "./flow/background-refresh.ts";
+import { fetchAndKeep } from "./flow/fetch-and-keep.ts";
+import { follow, mayFollow, waitFor } from "./flow/following.ts";
+import { forward } from "./flow/forward.ts";
+import { answerFromStore } from "./flow/from-store.ts";
+import { headOfOrigin } from "./flow/head-request.ts";
+import { type Arrival, enter, type Isolate, type Miss, type Passage } from "./flow/passage.ts";
+import { collapseKey, lookUpSelected, otherVariants, recallSelected } from "./flow/selection.ts";
+import { staleAnswer } from "./flow/stale.ts";
 import type { ReceiptToken } from "./ports.ts";
+import type { Outcome, XCache } from "./rules/cache-status.ts";
 import { judge, type Verdict } from "./rules/judge.ts";
-import { isNotModified } from "./rules/not-modified.ts";
-import { readForwardedCookies, readStoreAsk, type StoreAsk } from "./rules/read-request.ts";
+import { maxForwards } from "./rules/max-forwards.ts";
+import { readStoreAsk, type StoreAsk } from "./rules/read-request.ts";
 import { readReceiptToken } from "./rules/receipt-token.ts";
 import type { StoredHead, StoredResponse } from "./rules/stored-response.ts";
 import type { RefusedTarget } from "./rules/target.ts";
@@ -38,20 +44,24 @@ export async function handleWithoutCache(arrival: Arrival, isolate: Isolate): Pr
 
 function refuse({ ports }: Isolate, target: RefusedTarget): Response {
   const detail = target.status === 421 ? "host-unknown" : "url-refused";
+  return answerOurselves({ ports }, target.status, detail, `Tidemark refused this request: ${target.because}.`);
+}
+
+function answerOurselves({ ports }: Pick<Isolate, "ports">, status: number, detail: string, words: string): Response {
   ports.reporter.report({ kind: "answered-by-edge", detail });
-  return edgeAnswer(target.status, detail, `Tidemark refused this request: ${target.because}.`);
+  return edgeAnswer(status, detail, words);
 }
 
 /** Memory, under a lease that lives: no I/O, no wait. */
 function lookUp(passage: Passage): Response | Promise<Response> {
-  const { ports, target, ask, behind } = passage;
-  const { purges, store, clock } = ports;
+  const { ports, ask, behind } = passage;
+  const { purges, clock } = ports;
   const after = readReceiptToken(ask.after);
-  const remembered = store.recall(target.key);
+  const remembered = recallSelected(passage);
   const now = clock.now();
   if (remembered && purges.isUsable(now, after)) {
     const verdict = judge(remembered.head, ask, purges.check(remembered.head, true), purges.leaseMs, now);
-    if (verdict.kind === "fresh") {
+    if (verdict.kind === "fresh" || verdict.kind === "stale-usable") {
       if (purges.isDue(now)) behind.run(purges.renew(behind, null));
       return hit(passage, remembered, verdict);
     }
@@ -61,76 +71,125 @@ function lookUp(passage: Passage): Response | Promise<Response> {
 
 /** The shared tier and, if the lease is over, the view: both at once, and judged after both (R4). */
 async function lookFurther(passage: Passage, asked: ReceiptToken | null): Promise<Response> {
-  const { ports, target, behind } = passage;
+  const { ports, behind } = passage;
   const { purges, store, clock } = ports;
   const renewal = purges.isUsable(clock.now(), asked) ? asked : purges.renew(behind, asked);
-  const [found, stillAsked] = await Promise.all([store.lookUp(target.key), renewal]);
+  const [found, stillAsked] = await Promise.all([lookUpSelected(passage), renewal]);
   let after = stillAsked;
   if (!purges.isUsable(clock.now(), after)) after = await purges.renew(behind, after);
 
   // Memory once more: a fetch that others shared may have landed while this request looked elsewhere.
-  const verdicts: Verdict[] = [];
-  for (const candidate of [store.recall(target.key), found]) {
-    if (!candidate) continue;
-    const verdict = judgeNow(passage, candidate.head, after, clock.now());
-    if (verdict.kind === "fresh") {
-      if (candidate === found) store.remember(found);
-      return hit(passage, candidate, verdict);
+  const judged: Judged[] = [];
+  for (const stored of [recallSelected(passage), found]) {
+    if (!stored) continue;
+    const verdict = judgeNow(passage, stored.head, after, clock.now());
+    if (verdict.kind === "fresh" || verdict.kind === "stale-usable") {
+      if (stored === found) store.remember(found);
+      return hit(passage, stored, verdict);
     }
-    verdicts.push(verdict);
+    judged.push({ stored, verdict });
   }
-  return fetchFromOrigin(passage, missOf(verdicts), after);
+  return fetchFromOrigin(passage, missOf(passage, judged), after);
+}
+
+interface Judged {
+  readonly stored: StoredResponse;
+  readonly verdict: Exclude<Verdict, { kind: "fresh" | "stale-usable" }>;
 }
 
 /** Judges with the clock and the view as they are now; without a usable view by R8, where a token admits nothing (R9). */
 function judgeNow({ ports, ask }: Passage, stored: StoredHead, after: ReceiptToken | null, now: number): Verdict {
   const answer = ports.purges.check(stored, ports.purges.isUsable(now, after));
-  if (answer === "unknown" && after !== null) return { kind: "none", because: "purge-state-unknown" };
+  if (answer === "unknown" && after !== null) return { kind: "validate", because: "purge-state-unknown" };
   return judge(stored, ask, answer, ports.purges.leaseMs, now);
 }
 
-function missOf(verdicts: readonly Verdict[]): Miss {
-  const because = verdicts.flatMap((verdict) => (verdict.kind === "none" ? [verdict.because] : []));
-  if (because.length === 0) return { xCache: "MISS", reason: "uri-miss", detail: undefined };
-  if (because.includes("purged")) return { xCache: "MISS", reason: "stale", detail: "purged" };
-  if (because.includes("stale")) return { xCache: "EXPIRED", reason: "stale", detail: undefined };
-  return { xCache: "MISS", reason: "request", detail: because[0] };
-}
-
-function hit(
-  { ports, ask, request }: Passage,
-  stored: StoredResponse,
-  { ageSeconds, ttlSeconds }: Verdict & { kind: "fresh" },
-): Response {
-  ports.reporter.report({ kind: "answered", xCache: "HIT" });
-  if (stored.head.status === 200 && isHeldByClient(request.headers, stored.head)) {
-    return notModifiedAnswer(stored, ageSeconds, ttlSeconds);
+/** Why the origin is asked, and what it may be asked to confirm. What was purged hard is not offered (R10). */
+function missOf(passage: Passage, judged: readonly Judged[]): Miss {
+  const [latest] = judged
+    .filter(({ verdict }) => verdict.kind === "validate")
+    .sort((a, b) => b.stored.head.fetchedAt - a.stored.head.fetchedAt);
+  if (latest) {
+    const { stored, verdict } = latest;
+    const { because } = verdict;
+    const isStale = because === "stale" || because === "no-cache";
+    return {
+      xCache: isStale ? "EXPIRED" : "MISS",
+      reason: isStale ? "stale" : "request",
+      detail: because === "stale" ? undefined : because,
+      selected: stored,
+      held: [stored, ...otherVariants(passage, stored)],
+    };
   }
-  return hitAnswer(stored, ask.method, ageSeconds, ttlSeconds);
+  const [first] = judged;
+  if (first?.verdict.because === "purged") {
+    return { xCache: "MISS", reason: "stale", detail: "purged", selected: null, held: [] };
+  }
+  const held = otherVariants(passage, null);
+  if (first) return { xCache: "MISS", reason: "request", detail: first.verdict.because, selected: null, held: [] };
+  return {
+    xCache: "MISS",
+    reason: held.length > 0 ? "vary-miss" : "uri-miss",
+    detail: undefined,
+    selected: null,
+    held,
+  };
 }
 
-/** Whether the client asks under a condition that the stored response already answers. RFC 9111 §4.3.2. */
-function isHeldByClient(sent: Headers, { fields }: StoredHead): boolean {
-  const ifNoneMatch = sent.get("if-none-match");
-  const ifModifiedSince = sent.get("if-modified-since");
-  if (ifNoneMatch === null && ifModifiedSince === null) return false;
-  const field = (wanted: string) => fields.find(([name]) => name === wanted)?.[1] ?? null;
-  const validators = { etag: field("etag"), lastModified: field("last-modified") };
-  return isNotModified({ ifNoneMatch, ifModifiedSince }, validators);
+/** From store; what is stale is fetched anew behind the answer. A body that was stored apart may be gone: a miss. */
+function hit(
+  passage: Passage,
+  stored: StoredResponse,
+  verdict: Verdict & { kind: "fresh" | "stale-usable" },
+): Response | Promise<Response> {
+  const { reporter } = passage.ports;
+  const { ageSeconds, ttlSeconds } = verdict;
+  const { browserTtlSeconds } = passage.target.route;
+  const xCache = xCacheOf(verdict);
+  const outcome: Outcome = { kind: "hit", ttlSeconds, ...(verdict.kind !== "fresh" && { detail: verdict.because }) };
+  if (xCache === "UPDATING") refreshBehind(passage, stored, storeAskOf(passage));
+  const answer = answerFromStore(passage, stored, { xCache, outcome, ageSeconds, browserTtlSeconds });
+  if (answer instanceof Promise) {
+    return answer.then((streamed) => {
+      if (!streamed) return fetchFromOrigin(passage, BODY_GONE, readReceiptToken(passage.ask.after));
+      reporter.report({ kind: "answered", xCache });
+      return streamed;
+    });
+  }
+  reporter.report({ kind: "answered", xCache });
+  return answer;
+}
+
+const BODY_GONE: Miss = { xCache: "MISS", reason: "uri-miss", detail: "body-gone", selected: null, held: [] };
+
+function xCacheOf(verdict: Verdict & { kind: "fresh" | "stale-usable" }): XCache {
+  if (verdict.kind === "fresh") return "HIT";
+  return verdict.because === "stale-while-revalidate" ? "UPDATING" : "STALE";
 }
 
 async function fetchFromOrigin(passage: Passage, miss: Miss, after: ReceiptToken | null): Promise<Response> {
-  const { ask, ports, flights, target } = passage;
+  const { ask, ports, flights } = passage;
+  if (ask.directives.onlyIfCached) {
+    return answerOurselves(
+      passage,
+      504,
+      "only-if-cached",
+      "504: this page is not stored, and only a stored one is wanted.",
+    );
+  }
   const storeAsk = storeAskOf(passage);
-  if (ask.method !== "GET" || ask.authorized || storeAsk.partial) return forward(passage, miss);
+  if (ask.authorized) return forward(passage, miss);
+  if (ask.method === "HEAD") return headOfOrigin(passage, miss);
+  if (storeAsk.partial && !mayFetchWhole(passage, miss)) return forward(passage, { ...miss, reason: "partial" });
   const fetchAlone = () => fetchAndKeep(passage, storeAsk, miss, null);
-  if (storeAsk.forbidsStoring) return fetchAlone();
+  if (ask.directives.forbidsStoring) return fetchAlone();
 
   // Visitors with cookies may wait for an anonymous fetch, but nobody waits for one whose answer may be personal.
-  const key = storeAsk.identifying ? `cookies ${target.key}` : target.key;
-  if (flights.isHitForMiss(key, ports.clock.now())) return fetchAlone();
   for (let failures = 0; ; ) {
-    const flight = flights.find(target.key) ?? flights.find(key);
+    const anonymousKey = collapseKey(passage);
+    const key = storeAsk.identifying ? `cookies ${anonymousKey}` : anonymousKey;
+    if (flights.isHitForMiss(key, ports.clock.now())) return fetchAlone();
+    const flight = flights.find(anonymousKey) ?? flights.find(key);
     if (!flight) return fetchAndKeep(passage, storeAsk, miss, key);
     const landed = await waitFor(passage, flight);
     if (landed === "waited-enough") {
@@ -139,12 +198,22 @@ async function fetchFromOrigin(passage: Passage, miss: Miss, after: ReceiptToken
     }
     if (landed.kind === "not-shareable") return fetchAlone();
     if (landed.kind === "failed") {
+      const stale = landed.byOrigin ? await staleAnswer(passage, miss, null) : null;
+      if (stale) return stale;
       if (++failures > 1) return fetchAlone();
       continue;
     }
-    if (await mayFollow(passage, flight, landed.stored.head, after)) return follow(passage, landed.stored, miss);
+    if (await mayFollow(passage, flight, landed.stored.head, after)) {
+      const answer = await follow(passage, landed.stored, miss);
+      if (answer) return answer;
+    }
     // Refused: the next flight begins after this request arrived, and is shared by all who were refused.
   }
+}
+
+/** Whether the whole is fetched for somebody who asked for a part: where it is small, or can be confirmed. */
+function mayFetchWhole({ site }: Passage, { held }: Miss): boolean {
+  return site.limits.fetchWholeBytes > 0 || held.length > 0;
 }
 
 function storeAskOf({ ask, request, site }: Passage): StoreAsk {
@@ -156,26 +225,23 @@ async function refresh(passage: Passage): Promise<Response> {
   const { ports, ask, behind } = passage;
   const verdict = await ports.tokens.check(ask.refreshToken, "purge");
   if (verdict.kind === "refused") {
-    ports.reporter.report({ kind: "answered-by-edge", detail: "refresh-refused" });
     const status = verdict.because === "unauthorized" ? 401 : 403;
-    return edgeAnswer(status, "refresh-refused", `Tidemark refused to refresh this page: ${verdict.because}.`);
+    const words = `Tidemark refused to refresh this page: ${verdict.because}.`;
+    return answerOurselves(passage, status, "refresh-refused", words);
   }
   if (!ports.purges.isUsable(ports.clock.now(), null)) await ports.purges.renew(behind, null);
-  const miss: Miss = { xCache: "BYPASS", reason: "request", detail: "refresh" };
-  return fetchAndKeep(passage, storeAskOf(passage), miss, null);
+  return fetchAndKeep(passage, storeAskOf(passage), REFRESH, null);
 }
+
+const REFRESH: Miss = { xCache: "BYPASS", reason: "request", detail: "refresh", selected: null, held: [] };
 
 /** What is not looked up: it goes to the origin as it is, and nothing is kept. */
 async function bypass(passage: Passage): Promise<Response> {
-  const { ask, target } = passage;
+  const { ask, target, request } = passage;
+  if (maxForwards(ask.method, request.headers.get("max-forwards")).kind === "answer") {
+    return answerOurselves(passage, 200, "max-forwards", "This edge is the last hop that the request may reach.");
+  }
   const reason = ask.method === "GET" || ask.method === "HEAD" ? "bypass" : "method";
   const detail = reason === "method" || target.mayStore ? undefined : "route-condition";
-  return forward(passage, { xCache: "BYPASS", reason, detail });
-}
-
-async function forward(passage: Passage, miss: Miss): Promise<Response> {
-  const cookies = readForwardedCookies((name) => passage.request.headers.get(name), []);
-  const asked = await askOrigin(passage, false, cookies.forwarded);
-  if (asked.kind !== "answered") return asked.response;
-  return stream(passage, asked.response, miss, undefined);
+  return forward(passage, { xCache: "BYPASS", reason, detail, selected: null, held: [] });
 }

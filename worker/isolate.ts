@@ -1,16 +1,17 @@
 import { CONTROL_PREFIX } from "../wire/fields.ts";
 import type { Stats } from "../wire/stats.ts";
-import { edgeAnswer } from "./answers.ts";
 import { controlApp } from "./control/app.ts";
 import type { Counters } from "./edge/counters.ts";
 import { MemoryTier } from "./edge/memory-tier.ts";
 import { TargetMemo } from "./edge/target-memo.ts";
 import { type SharedTier, Tiers } from "./edge/tiers.ts";
-import { FillBudget } from "./fill.ts";
-import { Flights } from "./flights.ts";
+import { edgeAnswer } from "./flow/answers.ts";
+import { FillBudget } from "./flow/fill.ts";
+import { Flights } from "./flow/flights.ts";
+import type { Arrival, Isolate } from "./flow/passage.ts";
 import { handle, handleWithoutCache } from "./flow.ts";
-import type { Arrival, Isolate } from "./passage.ts";
 import type { Bodies, Clock, Origin, Tokens } from "./ports.ts";
+import { LogInvalidations } from "./purges/invalidations.ts";
 import type { PurgeLogClient } from "./purges/log-contract.ts";
 import { LogWithView } from "./purges/log-with-view.ts";
 import { View } from "./purges/view.ts";
@@ -47,12 +48,13 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   const view = new View(MOST_VIEW_BYTES);
   const purges = new ViewLease(view, platform.log, site.purge, clock, random, reporter);
   const log = new LogWithView(platform.log, view, purges, site.purge.skewMs);
+  const invalidations = new LogInvalidations(log, clock, site.purge.leaseMs, reporter);
   const memory = new MemoryTier(site.limits.memoryBytes);
   const fills = new FillBudget(site.limits.fillBytes);
   const targets = new TargetMemo(site);
   const isolate: Isolate = {
     site,
-    ports: { ...platform, store: new Tiers(memory, platform.sharedTier, reporter), purges },
+    ports: { ...platform, store: new Tiers(memory, platform.sharedTier, reporter), purges, invalidations },
     flights: new Flights(),
     fills,
     resolve: (url) => targets.resolve(url),

@@ -1,12 +1,16 @@
 import type { PurgeAnswer } from "./rules/judge.ts";
-import type { Stamp, StoredHead, StoredResponse } from "./rules/stored-response.ts";
+import type { BytePart } from "./rules/range.ts";
+import type { Stamp, Stored, StoredHead } from "./rules/stored-response.ts";
 
 /** What the corridor needs from outside. Types only; the adapters stand in `edge/` and `purges/`. */
 export interface Ports {
   readonly clock: Clock;
+  /** A number from 0 up to, not including, 1. */
+  readonly random: () => number;
   readonly store: Store;
   readonly origin: Origin;
   readonly purges: PurgeState;
+  readonly invalidations: Invalidations;
   readonly reporter: Reporter;
   readonly bodies: Bodies;
   readonly tokens: Tokens;
@@ -30,16 +34,22 @@ export interface Behind {
   run(work: Promise<unknown>): void;
 }
 
-/** The two tiers. A stored response that cannot be read whole is none. */
+/** The two tiers. A stored response that cannot be read whole is none. Nothing here rejects: a failure is a miss, and is reported. */
 export interface Store {
   /** The isolate's memory. No I/O. */
-  recall(key: string): StoredResponse | undefined;
-  /** The PoP's shared tier. Never rejects: a failure is a miss, and is reported. */
-  lookUp(key: string): Promise<StoredResponse | undefined>;
+  recall(key: string): Stored | undefined;
+  /** The PoP's shared tier. */
+  lookUp(key: string): Promise<Stored | undefined>;
   /** Puts into memory what was found in the shared tier. Its stamp stays as it is (R3). */
-  remember(stored: StoredResponse): void;
-  /** Keeps in both tiers; in memory at once, in the shared tier when the promise is done. Never rejects. */
-  keep(stored: StoredResponse): Promise<void>;
+  remember(stored: Stored): void;
+  /** Keeps in both tiers; in memory at once, in the shared tier when the promise is done. */
+  keep(stored: Stored): Promise<void>;
+  /** Drops this PoP's own copy as far as that goes: a put under way may still bring it back. */
+  forget(key: string): Promise<void>;
+  /** A body that is stored apart, or that part of it; `undefined` if it is gone. */
+  readBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined>;
+  /** Keeps a body apart, as far as it comes. Resolves to whether the tier took it. */
+  keepBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<boolean>;
 }
 
 export interface OriginRequest {
@@ -87,6 +97,12 @@ export interface PurgeState {
    * Resolves to the token that still has to be honoured: `null` once it is reached or found false.
    */
   renew(behind: Behind, after: ReceiptToken | null): Promise<ReceiptToken | null>;
+}
+
+/** How the log hears of what unsafe requests put out of date (R15). */
+export interface Invalidations {
+  /** Never waits, never rejects: it tries again behind the answer, within a budget of its own. */
+  tell(purgeKeys: readonly string[], behind: Behind): void;
 }
 
 /** The purge log as the control plane needs it. */
@@ -164,10 +180,12 @@ export type EdgeEvent =
   | { readonly kind: "body-cut-off" }
   | { readonly kind: "stored"; readonly bytes: number }
   | { readonly kind: "store-failed"; readonly cause: unknown }
-  | { readonly kind: "fill-discarded"; readonly because: "purged" | "over-budget" | "too-large" }
+  | { readonly kind: "fill-discarded"; readonly because: "purged" | "over-budget" | "too-large" | "client-stalled" }
   | { readonly kind: "collapsed" }
   | { readonly kind: "log-read"; readonly purges: number }
   | { readonly kind: "log-failed"; readonly cause: unknown }
+  /** Pages that an unsafe request put out of date could not be told to the log; they stay until their lifetime ends. */
+  | { readonly kind: "invalidation-dropped" }
   | { readonly kind: "purged"; readonly items: number }
   | { readonly kind: "failed"; readonly cause: unknown };
 

@@ -23,6 +23,25 @@ export interface SiteInput {
         readonly ignore?: readonly string[] | undefined;
       }
     | undefined;
+  /** What stale responses may do, for all routes that do not say otherwise. */
+  readonly stale?: StaleInput | undefined;
+  /**
+   * Guess a lifetime from `Last-Modified` where the origin states none (RFC 9111 §4.2.2): this share of the time since
+   * then. Default: nothing is guessed.
+   */
+  readonly heuristic?:
+    | {
+        /** Above 0, up to 1. Default 0.1. */
+        readonly fraction?: number | undefined;
+        /** The longest guess. Default 24 h. */
+        readonly most?: Duration | undefined;
+      }
+    | undefined;
+  /**
+   * A field of this site's own for directives to this cache alone, like `CDN-Cache-Control`, which it outranks
+   * (RFC 9213 §2.2). It is not passed on to clients. Default: none.
+   */
+  readonly targetedField?: string | undefined;
   /** Extra fields on every request to the origin, a shared secret for instance. Default: none. */
   readonly originFields?: Readonly<Record<string, string>> | undefined;
   readonly limits?: LimitsInput | undefined;
@@ -81,16 +100,46 @@ export interface RouteInput {
    * only where their status is named.
    */
   readonly defaultTtl?: Duration | Readonly<Record<string, Duration>> | undefined;
+  /**
+   * What browsers are told to keep stored responses for, from the moment of the answer: a purge cannot reach them there.
+   * Default: what the origin says.
+   */
+  readonly browserTtl?: Duration | undefined;
+  /**
+   * Which directives of a visitor's `Cache-Control` are obeyed. `"harmless"`: `no-store`, `only-if-cached`, `max-stale`,
+   * `stale-if-error`. `"all"`: also `no-cache`, `max-age` and `min-fresh`, by which any visitor can send requests to the
+   * origin. Default `"harmless"`.
+   */
+  readonly requestDirectives?: "harmless" | "all" | undefined;
+  /** What stale responses may do on this route. Default: what the site says. */
+  readonly stale?: StaleInput | undefined;
   /** Tags for every response of the route; `{name}` stands for a parameter of `match`. Default none. */
   readonly tags?: readonly string[] | undefined;
+}
+
+/** What stale responses may do where the origin does not say. `must-revalidate` and its like always forbid it. */
+export interface StaleInput {
+  /** How long one may stand in for an origin that fails. Default 0: only where the origin says `stale-if-error`. */
+  readonly ifError?: Duration | undefined;
+  /** Whether one may also while the purge log is silent, so that it may have been purged. Default true. */
+  readonly ifErrorWhileLogSilent?: boolean | undefined;
 }
 
 /** What is bounded. Sizes and counts are per isolate where it says so. */
 export interface LimitsInput {
   /** The longest URL that is served; longer ones get 414. Default 16 KiB. */
   readonly urlBytes?: Size | undefined;
-  /** The largest body that is stored; larger ones stream past. Default 8 MiB. */
+  /** The largest body that is read whole and stored with its head, in memory too. Default 8 MiB. */
   readonly storeBytes?: Size | undefined;
+  /** The largest body that is stored apart, if its length is announced; larger ones stream past. Default 512 MiB. */
+  readonly largeBytes?: Size | undefined;
+  /**
+   * Where a part is asked for that is not stored, the whole is fetched and stored if it is at most so large, up to
+   * `storeBytes`. Default 0: the part is passed on and not stored.
+   */
+  readonly fetchWholeBytes?: Size | undefined;
+  /** The most stored variants of one URL (`Vary`); the least used one goes first. Default 32. */
+  readonly variants?: number | undefined;
   /** The bytes of bodies being read for the store and not yet delivered, together, per isolate. Default 32 MiB. */
   readonly fillBytes?: Size | undefined;
   /** The memory tier, per isolate. Default 32 MiB; 0 turns it off. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ANALYTICS_COOKIES } from "./rules/cookies.ts";
+import type { HeuristicRules } from "./rules/heuristic-freshness.ts";
 import { type QueryRules, TRACKING_PARAMETERS } from "./rules/query.ts";
 import type { Route } from "./rules/route.ts";
 import { isTag } from "./rules/tags.ts";
@@ -12,6 +13,16 @@ const names = z.array(z.string().min(1)).readonly();
 const fieldName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is a field name");
 const fieldValue = z.string().regex(/^[\t\x20-\x7e]*$/, "is a field value of printable ASCII");
 const status = z.string().regex(/^[2-5][0-9][0-9]$/, "is a status, 200 to 599");
+
+const fraction = z.number().gt(0).max(1);
+
+/** What may be said of stale answers, for the site or for a route. */
+const stale = z.strictObject({
+  /** How long a stale response may stand in for a failed origin where the origin does not say. */
+  ifError: durationSeconds.optional(),
+  /** Whether it may also while the purge log is silent, so that it may have been purged. */
+  ifErrorWhileLogSilent: z.boolean().optional(),
+});
 
 const route = z.strictObject({
   /** URLPattern pathname syntax: `/admin/*`, `/plog/:slug`. */
@@ -48,6 +59,11 @@ const route = z.strictObject({
       error: 'is a duration like "24h", or one per status like { 200: "24h", 404: "1m" }',
     })
     .optional(),
+  /** What browsers are told to keep stored responses for. Default: what the origin says. */
+  browserTtl: durationSeconds.optional(),
+  /** Which directives of a visitor's `Cache-Control` are obeyed. */
+  requestDirectives: z.enum(["harmless", "all"]).default("harmless"),
+  stale: stale.prefault({}),
   /** Tags for every response of the route; `{name}` stands for a parameter of `match`. */
   tags: names.default([]),
 });
@@ -71,6 +87,11 @@ export const siteSchema = z.strictObject({
   /** The public address that is keyed and forwarded, where the edge itself is reached under another. */
   publicUrl: z.string().refine(isOrigin, "is an address like https://www.example.com, without a path").optional(),
   routes: z.array(route).default([]),
+  stale: stale.prefault({}),
+  /** Lifetimes guessed from `Last-Modified` where the origin states none. Default: none are. */
+  heuristic: z.strictObject({ fraction: fraction.default(0.1), most: durationSeconds.default(24 * 3600) }).optional(),
+  /** A field of this site's own that outranks `CDN-Cache-Control` and `Cache-Control`. RFC 9213 §2.2. */
+  targetedField: fieldName.optional(),
   cookies: z.strictObject({ ignore: names.default(ANALYTICS_COOKIES) }).prefault({}),
   /** Extra fields on every request to the origin, a shared secret for instance. */
   originFields: z.record(fieldName, fieldValue).default({}),
@@ -80,6 +101,12 @@ export const siteSchema = z.strictObject({
       urlBytes: sizeBytes.default(16 * 1024),
       /** The largest body that is stored. */
       storeBytes: sizeBytes.default(8 * 1024 ** 2),
+      /** The largest body that is stored in two steps, if its length is announced. */
+      largeBytes: sizeBytes.default(512 * 1024 ** 2),
+      /** A part that is not stored is fetched with the whole if that is at most so large. */
+      fetchWholeBytes: sizeBytes.default(0),
+      /** The most variants of one URL. */
+      variants: z.int().positive().default(32),
       /** The bytes that bodies being filled may hold together, per isolate. */
       fillBytes: sizeBytes.default(32 * 1024 ** 2),
       /** The memory tier, per isolate. */
@@ -109,9 +136,17 @@ export interface Site extends TargetRules {
   readonly namesHosts: boolean;
   readonly ignoredCookies: readonly string[];
   readonly originFields: readonly (readonly [name: string, value: string])[];
+  readonly heuristic: HeuristicRules | null;
+  /** Targeted fields of its own, in lower case. */
+  readonly targetedFields: readonly string[];
+  /** Fields of the origin that are for this cache alone, in lower case. */
+  readonly hiddenFields: readonly string[];
   readonly limits: {
     readonly urlBytes: number;
     readonly storeBytes: number;
+    readonly largeBytes: number;
+    readonly fetchWholeBytes: number;
+    readonly variants: number;
     readonly fillBytes: number;
     readonly memoryBytes: number;
     readonly tags: number;
@@ -148,22 +183,29 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
   const checked = siteSchema.safeParse(given);
   if (!checked.success) throw new SiteError(siteErrors(checked.error, siteSchema, given));
   const site = checked.data;
-  const routes = site.routes.map(compileRoute);
+  const routes = site.routes.map((each, index) => compileRoute(each, index, site.stale));
   const wrongTags = site.routes.flatMap((each, index) => wrongTagsOf(each, `routes[${index}].tags`));
   if (wrongTags.length > 0) throw new SiteError(wrongTags);
   const hosts = overrides.hosts === undefined ? (site.hosts ?? null) : overrides.hosts;
   const publicUrl = site.publicUrl === undefined ? null : publicAddress(site.publicUrl);
+  const ownField = site.targetedField === undefined ? [] : [site.targetedField.toLowerCase()];
   return {
     originUrl: new URL(site.origin).origin,
     namesHosts: overrides.hosts !== undefined || site.hosts !== undefined,
     hosts: hosts && [...hosts.map(hostInKeys), ...(publicUrl ? [publicUrl.host] : [])],
     publicUrl,
-    routes: [...routes, compileRoute(route.parse({ match: "/*" }), null)],
+    routes: [...routes, compileRoute(route.parse({ match: "/*" }), null, site.stale)],
     ignoredCookies: site.cookies.ignore,
     originFields: Object.entries(site.originFields),
+    heuristic: site.heuristic ? { fraction: site.heuristic.fraction, mostSeconds: site.heuristic.most } : null,
+    targetedFields: ownField,
+    hiddenFields: [...ownField, "surrogate-control"],
     limits: {
       urlBytes: site.limits.urlBytes,
       storeBytes: site.limits.storeBytes,
+      largeBytes: site.limits.largeBytes,
+      fetchWholeBytes: Math.min(site.limits.fetchWholeBytes, site.limits.storeBytes),
+      variants: site.limits.variants,
       fillBytes: site.limits.fillBytes,
       memoryBytes: site.limits.memoryBytes,
       tags: site.limits.tags,
@@ -176,7 +218,7 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
 
 type RouteRules = z.output<typeof route>;
 
-function compileRoute(rules: RouteRules, position: number | null): Route {
+function compileRoute(rules: RouteRules, position: number | null, ofSite: z.output<typeof stale>): Route {
   const pattern = new URLPattern({ pathname: rules.match });
   const catchAll = rules.match === "/*";
   const query: QueryRules = rules.key.query;
@@ -187,6 +229,12 @@ function compileRoute(rules: RouteRules, position: number | null): Route {
     pass: rules.pass,
     query,
     storeWhenQuery: Object.entries(rules.store.when.query).map(([name, { maxLength }]) => ({ name, maxLength })),
+    browserTtlSeconds: rules.browserTtl ?? null,
+    requestDirectives: rules.requestDirectives,
+    stale: {
+      ifErrorSeconds: rules.stale.ifError ?? ofSite.ifError ?? 0,
+      ifErrorWhileUnknown: rules.stale.ifErrorWhileLogSilent ?? ofSite.ifErrorWhileLogSilent ?? true,
+    },
     ttlSeconds: rules.ttl,
     defaultTtlSeconds: (status) => {
       if (typeof defaultTtl === "object") return defaultTtl[String(status)];

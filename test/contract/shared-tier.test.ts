@@ -3,7 +3,14 @@ import { bundleWorker } from "../../local/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
 import { isNewer, MemoryTier } from "../../worker/edge/memory-tier.ts";
 import type { SharedTier } from "../../worker/edge/tiers.ts";
-import type { StoredHead, StoredResponse } from "../../worker/rules/stored-response.ts";
+import {
+  isMarker,
+  type Stored,
+  type StoredHead,
+  type StoredResponse,
+  type VariantMarker,
+} from "../../worker/rules/stored-response.ts";
+import { variantKey } from "../../worker/rules/vary.ts";
 import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 
@@ -19,13 +26,24 @@ function stored(path: string, text: string, change: Partial<StoredHead> = {}): S
     body,
     head: {
       key: `https://www.example.test${path}`,
+      variant: [],
       status: 404,
       fields: [
         ["content-type", "text/plain; charset=utf-8"],
         ["x-text", "für – 漢字"],
         ["set-cookie-like", "a, b"],
       ],
+      hiddenFields: [["surrogate-control", "max-age=60"]],
       bodyBytes: body.byteLength,
+      bodyKey: null,
+      reuse: {
+        staleWhileRevalidateSeconds: 5,
+        staleIfErrorSeconds: null,
+        validateAlways: false,
+        mayServeStale: true,
+        immutable: false,
+        noTransform: true,
+      },
       fetchedAt: 1_767_268_800_000,
       receivedAt: 1_767_268_800_250,
       initialAgeMs: 1500,
@@ -38,11 +56,17 @@ function stored(path: string, text: string, change: Partial<StoredHead> = {}): S
   };
 }
 
+function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
+}
+
 function contract(name: string, start: () => Promise<Subject>): void {
   describe(name, () => {
     let subject: Subject;
     const put = (entry: StoredResponse) => subject.settle(subject.tier.put(entry));
     const get = (key: string) => subject.settle(subject.tier.get(key));
+    const bodyOf = async (key: string) =>
+      new TextDecoder().decode(((await get(key)) as StoredResponse).body ?? undefined);
 
     beforeAll(async () => {
       subject = await start();
@@ -56,13 +80,13 @@ function contract(name: string, start: () => Promise<Subject>): void {
 
     test("an empty body is a body", async () => {
       await put(stored("/empty", ""));
-      expect((await get("https://www.example.test/empty"))?.body.byteLength).toBe(0);
+      expect(await bodyOf("https://www.example.test/empty")).toBe("");
     });
 
     test("a later put replaces an earlier one", async () => {
       await put(stored("/twice", "old"));
       await put(stored("/twice", "newer"));
-      expect(new TextDecoder().decode((await get("https://www.example.test/twice"))?.body)).toBe("newer");
+      expect(await bodyOf("https://www.example.test/twice")).toBe("newer");
     });
 
     test.each([
@@ -80,7 +104,43 @@ function contract(name: string, start: () => Promise<Subject>): void {
     test("keys that differ only in the order of the query are two entries", async () => {
       await put(stored("/q?a=1&b=2", "ab"));
       await put(stored("/q?b=2&a=1", "ba"));
-      expect(new TextDecoder().decode((await get("https://www.example.test/q?a=1&b=2"))?.body)).toBe("ab");
+      expect(await bodyOf("https://www.example.test/q?a=1&b=2")).toBe("ab");
+    });
+
+    test("variants and the marker that leads to them have keys of their own", async () => {
+      const key = "https://www.example.test/vary";
+      const variants = ["de", "für 漢字 %20/?#", null].map((value) => variantKey(key, [["accept-language", value]]));
+      const marker: VariantMarker = {
+        head: { key, stamp: { logId: "log", seq: 1 }, fetchedAt: 1 },
+        variants: variants.map((each) => ({ key: each, fields: [], encoding: "br", fetchedAt: 1 })),
+      };
+      await subject.settle(subject.tier.put(marker));
+      for (const each of variants) await put(stored("/vary", each, { key: each }));
+      expect(await get(key)).toEqual(marker);
+      for (const each of variants) expect(await bodyOf(each)).toBe(each);
+    });
+
+    test("a body that is stored apart comes back whole or in part, and its entry without it", async () => {
+      const key = "https://www.example.test/large";
+      const entry = { ...stored("/large", "0123456789", { bodyKey: `${key}\n1-a` }), body: null };
+      const whole = new Blob(["0123456789"]).stream();
+      await subject.settle(subject.tier.putBody(`${key}\n1-a`, whole));
+      await subject.settle(subject.tier.put(entry));
+      expect(await get(key)).toEqual(entry);
+      const read = async (part: { first: number; last: number } | null) => {
+        const body = await subject.settle(subject.tier.getBody(`${key}\n1-a`, part));
+        return body && new Response(body).text();
+      };
+      expect(await read(null)).toBe("0123456789");
+      expect(await read({ first: 2, last: 4 })).toBe("234");
+      expect(await subject.settle(subject.tier.getBody(`${key}\n1-b`, null))).toBeUndefined();
+    });
+
+    test("what was deleted is not found", async () => {
+      const entry = stored("/deleted", "v1");
+      await put(entry);
+      await subject.settle(subject.tier.delete(entry.head.key));
+      expect(await get(entry.head.key)).toBeUndefined();
     });
 
     test("what was never put is not found", async () => {
@@ -110,15 +170,30 @@ describe("the Cache API", () => {
 
   contract("the Cache API tier", async () => ({
     tier: {
-      async put({ head, body }) {
-        await call("/put", { method: "POST", body: JSON.stringify({ head, hex: Buffer.from(body).toString("hex") }) });
+      async put(entry) {
+        const sent = isMarker(entry) || !entry.body ? entry : { head: entry.head, hex: toHex(entry.body) };
+        await call("/put", { method: "POST", body: JSON.stringify(sent) });
       },
       async get(key) {
         const found = (await (await call(`/get?key=${encodeURIComponent(key)}`)).json()) as {
           head: StoredHead;
-          hex: string;
+          hex?: string;
         } | null;
-        return found ? { head: found.head, body: new Uint8Array(Buffer.from(found.hex, "hex")) } : undefined;
+        if (found?.hex === undefined) return (found as Stored | null) ?? undefined;
+        const body = found.head.bodyKey === null ? new Uint8Array(Buffer.from(found.hex, "hex")) : null;
+        return { head: found.head, body };
+      },
+      async delete(key) {
+        await call(`/delete?key=${encodeURIComponent(key)}`);
+      },
+      async putBody(bodyKey, body) {
+        const bytes = await new Response(body).arrayBuffer();
+        await call(`/body?key=${encodeURIComponent(bodyKey)}`, { method: "POST", body: bytes });
+      },
+      async getBody(bodyKey, part) {
+        const asked = part ? `&part=${part.first}-${part.last}` : "";
+        const answer = await call(`/body?key=${encodeURIComponent(bodyKey)}${asked}`);
+        return answer.status === 200 ? answer.body! : undefined;
       },
     },
     settle: (promise) => promise,
@@ -126,7 +201,7 @@ describe("the Cache API", () => {
 
   test.each(["truncate", "version"])("an entry that was spoilt is a miss: %s", async (how) => {
     const { head, body } = stored(`/${how}`, "0123456789");
-    await call("/put", { method: "POST", body: JSON.stringify({ head, hex: Buffer.from(body).toString("hex") }) });
+    await call("/put", { method: "POST", body: JSON.stringify({ head, hex: toHex(body!) }) });
     const get = async () => (await call(`/get?key=${encodeURIComponent(head.key)}`)).json();
     expect(await get()).not.toBeNull();
     const entry = encodeURIComponent(`https://www.example.test/_tidemark/entry/${how}`);

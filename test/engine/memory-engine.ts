@@ -69,6 +69,7 @@ export function startMemoryEngine(
       log.isReachable = reachable;
     },
     stop: async () => {
+      await scheduler.advance(60_000);
       await scheduler.settle(Promise.all(work)); // What runs behind an answer must end, and must not fail.
     },
   };

@@ -1,6 +1,7 @@
 import { headText, open, seal } from "../../worker/edge/envelope.ts";
 import type { SharedTier } from "../../worker/edge/tiers.ts";
-import type { StoredResponse } from "../../worker/rules/stored-response.ts";
+import type { BytePart } from "../../worker/rules/range.ts";
+import type { Stored } from "../../worker/rules/stored-response.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 /** How badly the tier behaves, each a probability. */
@@ -19,13 +20,16 @@ export class MemorySharedTier implements SharedTier {
   readonly #scheduler: Scheduler;
   readonly #treachery: Treachery;
   readonly #entries = new Map<string, { fields: Headers; body: ArrayBuffer }>();
+  readonly #bodies = new Map<string, Uint8Array>();
+  /** The bytes that were read of bodies stored apart. */
+  bodyBytesRead = 0;
 
   constructor(scheduler: Scheduler, treachery: Treachery) {
     this.#scheduler = scheduler;
     this.#treachery = treachery;
   }
 
-  async get(key: string): Promise<StoredResponse | undefined> {
+  async get(key: string): Promise<Stored | undefined> {
     await this.#scheduler.turn();
     if (this.#scheduler.random() < this.#treachery.evictions) this.#entries.delete(key);
     const entry = this.#entries.get(key);
@@ -33,11 +37,45 @@ export class MemorySharedTier implements SharedTier {
     return entry && open(key, headText(entry.fields), entry.body.slice(0));
   }
 
-  async put(stored: StoredResponse): Promise<void> {
+  async put(stored: Stored): Promise<void> {
     const { fields, body } = seal(stored);
     await this.#scheduler.turn();
     await this.#scheduler.turn();
     if (this.#scheduler.random() < this.#treachery.lostPuts) return;
     this.#entries.set(stored.head.key, { fields: new Headers(fields), body: body.slice().buffer });
+  }
+
+  /** Loses to a put under way, like the platform's. */
+  async delete(key: string): Promise<void> {
+    await this.#scheduler.turn();
+    this.#entries.delete(key);
+  }
+
+  async getBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined> {
+    await this.#scheduler.turn();
+    if (this.#scheduler.random() < this.#treachery.evictions) this.#bodies.delete(bodyKey);
+    const whole = this.#bodies.get(bodyKey);
+    if (!whole) return undefined;
+    const bytes = part ? whole.slice(part.first, part.last + 1) : whole.slice();
+    this.bodyBytesRead += bytes.length;
+    return new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(bytes);
+        controller.close();
+      },
+    });
+  }
+
+  /** Keeps what came of a stream that broke off, like the platform's. */
+  async putBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<void> {
+    const chunks: Uint8Array[] = [];
+    try {
+      for await (const chunk of body) chunks.push(chunk);
+    } catch {
+      // As the platform does: what has come is taken for all of it.
+    }
+    await this.#scheduler.turn();
+    if (this.#scheduler.random() < this.#treachery.lostPuts) return;
+    this.#bodies.set(bodyKey, Buffer.concat(chunks));
   }
 }

@@ -2,21 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { ViewDelta } from "../../worker/purges/log-contract.ts";
 import { View } from "../../worker/purges/view.ts";
 import type { Stamp, StoredHead } from "../../worker/rules/stored-response.ts";
+import { storedHead } from "../rules/stored-head.ts";
 
 function entry(stamp: Stamp | null, ...purgeKeys: string[]): StoredHead {
-  return {
-    key: "http://www.example.test/a",
-    status: 200,
-    fields: [],
-    bodyBytes: 0,
-    fetchedAt: 0,
-    receivedAt: 0,
-    initialAgeMs: 0,
-    freshnessSeconds: 60,
-    sharedWithAuthorized: false,
-    purgeKeys: ["*", ...purgeKeys],
-    stamp,
-  };
+  return storedHead({ purgeKeys: ["*", ...purgeKeys], stamp });
 }
 
 function delta(from: number, to: number, purged: [string, number][] = [], rest: Partial<ViewDelta> = {}): ViewDelta {

@@ -1,14 +1,21 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type CacheControl, parseCacheControl } from "../../worker/rules/cache-control.ts";
+import { type CacheControl, formatCacheControl, parseCacheControl } from "../../worker/rules/cache-control.ts";
 
 const nothing: CacheControl = {
   noStore: false,
-  noCache: false,
-  private: false,
+  noCache: "absent",
+  private: "absent",
   public: false,
   mustRevalidate: false,
+  proxyRevalidate: false,
+  mustUnderstand: false,
+  immutable: false,
+  noTransform: false,
   maxAge: "absent",
   sMaxage: "absent",
+  staleWhileRevalidate: "absent",
+  staleIfError: "absent",
 };
 
 const cases: readonly { name: string; rfc: string; text: string | null; expect: Partial<CacheControl> }[] = [
@@ -37,16 +44,68 @@ const cases: readonly { name: string; rfc: string; text: string | null; expect: 
     expect: { maxAge: 5 },
   },
   {
-    name: "a qualified private counts as private",
-    rfc: "9111 §5.2.2.7",
-    text: 'private="set-cookie"',
-    expect: { private: true },
+    name: "each directive is read",
+    rfc: "9111 §5.2.2",
+    text: "no-transform, must-revalidate, proxy-revalidate, must-understand, public, immutable, no-store",
+    expect: {
+      noTransform: true,
+      mustRevalidate: true,
+      proxyRevalidate: true,
+      mustUnderstand: true,
+      public: true,
+      immutable: true,
+      noStore: true,
+    },
   },
   {
-    name: "a qualified no-cache counts as no-cache",
+    name: "the stale windows are numbers of seconds",
+    rfc: "5861 §3, §4",
+    text: "stale-while-revalidate=30, stale-if-error=60",
+    expect: { staleWhileRevalidate: 30, staleIfError: 60 },
+  },
+  {
+    name: "private and no-cache without an argument are about the whole response",
+    rfc: "9111 §5.2.2.4, §5.2.2.7",
+    text: "private, no-cache",
+    expect: { private: "whole", noCache: "whole" },
+  },
+  {
+    name: "a qualified private names fields, in any letter case",
+    rfc: "9111 §5.2.2.7",
+    text: 'private="Set-Cookie, x-User ,"',
+    expect: { private: ["set-cookie", "x-user"] },
+  },
+  {
+    name: "a qualified no-cache names fields",
     rfc: "9111 §5.2.2.4",
     text: 'no-cache="x"',
-    expect: { noCache: true },
+    expect: { noCache: ["x"] },
+  },
+  {
+    name: "lists of the same directive add up",
+    rfc: "9111 §4.2.1",
+    text: 'private="a, b", private="b, c"',
+    expect: { private: ["a", "b", "c"] },
+  },
+  ...['private, private="a"', 'private="a", private', 'private=""', 'private=" , "', 'private="a b"', "private=a"].map(
+    (text) => ({
+      name: `${text} is about the whole response`,
+      rfc: "9111 §5.2.2.7",
+      text,
+      expect: { private: "whole" as const },
+    }),
+  ),
+  {
+    name: "names that objects inherit are unknown directives",
+    rfc: "9111 §5.2.3",
+    text: "constructor, __proto__=1, toString, max-age=5",
+    expect: { maxAge: 5 },
+  },
+  {
+    name: "several lines arrive as one list",
+    rfc: "9110 §5.3",
+    text: "max-age=60, no-cache",
+    expect: { maxAge: 60, noCache: "whole" },
   },
   {
     name: "of two lifetimes the shorter counts",
@@ -63,17 +122,28 @@ const cases: readonly { name: string; rfc: string; text: string | null; expect: 
   { name: "a negative number is invalid", rfc: "9111 §1.2.2", text: "max-age=-1", expect: { maxAge: "invalid" } },
   { name: "a fraction is invalid", rfc: "9111 §1.2.2", text: "max-age=1.5", expect: { maxAge: "invalid" } },
   {
+    name: "a lifetime with an empty value is invalid",
+    rfc: "9111 §1.2.2",
+    text: "max-age=",
+    expect: { maxAge: "invalid" },
+  },
+  {
     name: "a lifetime without a value is invalid",
     rfc: "9111 §1.2.2",
     text: "s-maxage",
     expect: { sMaxage: "invalid" },
   },
-  {
-    name: "a huge number is the largest",
+  ...[
+    [2_147_483_647, 2_147_483_647],
+    [2_147_483_648, 2_147_483_648],
+    [2_147_483_649, 2_147_483_648],
+    ["99999999999999999999", 2_147_483_648],
+  ].map(([stated, read]) => ({
+    name: `max-age=${stated} is ${read} seconds`,
     rfc: "9111 §1.2.2",
-    text: "max-age=99999999999999999999",
-    expect: { maxAge: 2_147_483_648 },
-  },
+    text: `max-age=${stated}`,
+    expect: { maxAge: read as number },
+  })),
   {
     name: "a string that never ends may hide anything",
     rfc: "9110 §5.6.4",
@@ -82,6 +152,9 @@ const cases: readonly { name: string; rfc: string; text: string | null; expect: 
   },
   ...[
     "private; max-age=60",
+    "max-age=60; private",
+    "max-age=60 private",
+    'max-age="60" private',
     "no-store;",
     "private max-age=5",
     "no-store no-cache",
@@ -98,8 +171,73 @@ const cases: readonly { name: string; rfc: string; text: string | null; expect: 
 
 describe("parseCacheControl", () => {
   test.each(cases)("$name (RFC $rfc)", ({ text, expect: expected }) => {
-    expect(parseCacheControl(text)).toMatchObject(
-      text === null || expected.noStore ? expected : { ...nothing, ...expected },
+    expect(parseCacheControl(text)).toEqual({ ...nothing, ...expected });
+  });
+
+  test("never throws", () => {
+    fc.assert(fc.property(fieldText, (text) => void parseCacheControl(text)));
+  });
+
+  test("what is printed and parsed again is the same", () => {
+    fc.assert(
+      fc.property(fieldText, (text) => {
+        const read = parseCacheControl(text);
+        expect(parseCacheControl(formatCacheControl(read))).toEqual(read);
+      }),
+    );
+  });
+
+  test("a member more never makes a response fresher or freer", () => {
+    const restriction = fc.constantFrom("no-store", "private", "no-cache", "max-age=5", "s-maxage=x", 'private="a"');
+    fc.assert(
+      fc.property(fieldText, restriction, (text, more) => {
+        const before = parseCacheControl(text);
+        const after = parseCacheControl(`${text}, ${more}`);
+        expect(after.noStore || !before.noStore).toBe(true);
+        if (after.noStore) return; // Nothing is less free.
+        expect(secondsOf(after.maxAge)).toBeLessThanOrEqual(secondsOf(before.maxAge));
+        expect(secondsOf(after.sMaxage)).toBeLessThanOrEqual(secondsOf(before.sMaxage));
+        expect(breadthOf(after.private)).toBeGreaterThanOrEqual(breadthOf(before.private));
+        expect(breadthOf(after.noCache)).toBeGreaterThanOrEqual(breadthOf(before.noCache));
+      }),
     );
   });
 });
+
+/** Fields as origins write them, and fields as nobody would. */
+const directive = fc.constantFrom(
+  "no-store",
+  "No-Cache",
+  'no-cache="A, b"',
+  "private",
+  'private="set-cookie"',
+  "public",
+  "must-revalidate",
+  "immutable",
+  "max-age=60",
+  'MAX-AGE="10"',
+  "max-age=-1",
+  "s-maxage=1h",
+  "s-maxage=99999999999",
+  "stale-while-revalidate=5",
+  "stale-if-error",
+  'x="a, \\" b"',
+  "",
+  ";",
+  '"',
+);
+const fieldText = fc.oneof(
+  fc.array(directive, { maxLength: 6 }).map((members) => members.join(", ")),
+  fc.array(fc.constantFrom(...'a=-",\\; 0\té'), { maxLength: 20 }).map((characters) => characters.join("")),
+  fc.string({ unit: "binary" }),
+);
+
+function secondsOf(value: CacheControl["maxAge"]): number {
+  if (value === "absent") return Number.POSITIVE_INFINITY;
+  return value === "invalid" ? -1 : value;
+}
+
+function breadthOf(scope: CacheControl["private"]): number {
+  if (scope === "absent") return 0;
+  return scope === "whole" ? Number.POSITIVE_INFINITY : scope.length;
+}

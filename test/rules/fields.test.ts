@@ -25,16 +25,27 @@ describe("publicLocation", () => {
   });
 });
 
+const NOON = Date.UTC(2026, 0, 1, 12);
+
 describe("toClientFields", () => {
-  test("Set-Cookie lines stay apart, and an origin's own Via stays before ours", () => {
+  test("a missing Date is the time of arrival, and one that came stays (RFC 9110 §6.6.1)", () => {
+    const dated = (fields: Headers) => {
+      toClientFields(fields, address, [], NOON);
+      return fields.get("date");
+    };
+    expect(dated(new Headers())).toBe("Thu, 01 Jan 2026 12:00:00 GMT");
+    expect(dated(new Headers({ date: "yesterday" }))).toBe("yesterday");
+  });
+
+  test("Set-Cookie lines stay apart, and an origin's own Via stays", () => {
     const fields = new Headers([
       ["set-cookie", "a=1"],
       ["set-cookie", "b=2"],
       ["via", "1.1 inner"],
     ]);
-    toClientFields(fields, address);
+    toClientFields(fields, address, [], NOON);
     expect(fields.getSetCookie()).toEqual(["a=1", "b=2"]);
-    expect(fields.get("via")).toBe("1.1 inner, 1.1 tidemark");
+    expect(fields.get("via")).toBe("1.1 inner");
   });
 });
 
@@ -45,6 +56,7 @@ describe("originRequestFields", () => {
     clientAddress: null,
     storing: true,
     cookie: null,
+    conditions: [],
     extra: [],
   } as const;
 

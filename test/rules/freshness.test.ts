@@ -1,14 +1,13 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseCacheControl } from "../../worker/rules/cache-control.ts";
 import { currentAgeMs, initialAgeMs } from "../../worker/rules/current-age.ts";
 import {
   type FreshnessLifetime,
   freshnessLifetime,
+  type LifetimeFields,
   type LifetimeRules,
 } from "../../worker/rules/freshness-lifetime.ts";
-import { parseHttpDate } from "../../worker/rules/http-date.ts";
-import { judge, type PurgeAnswer, type Verdict } from "../../worker/rules/judge.ts";
-import type { StoredHead } from "../../worker/rules/stored-response.ts";
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const at = (seconds: number) => new Date(NOON + seconds * 1000).toUTCString();
@@ -18,7 +17,10 @@ const lifetimes: readonly {
   rfc: string;
   cacheControl?: string;
   expires?: string;
-  rules?: LifetimeRules;
+  status?: number;
+  lastModified?: string;
+  date?: string;
+  rules?: Partial<LifetimeRules>;
   expect: FreshnessLifetime;
 }[] = [
   {
@@ -54,6 +56,84 @@ const lifetimes: readonly {
     expires: at(600),
     expect: { seconds: 0, source: "max-age" },
   },
+  ...[`${at(600)}, ${at(600)}`, `${at(600)}, ${at(900)}`].map((expires) => ({
+    name: `an Expires of two dates, ${expires}, is in the past`,
+    rfc: "§5.3",
+    expires,
+    expect: { seconds: 0, source: "expires" as const },
+  })),
+  {
+    name: "an Expires of an obsolete form counts",
+    rfc: "§5.3",
+    expires: "Thursday, 01-Jan-26 12:01:30 GMT",
+    expect: { seconds: 90, source: "expires" },
+  },
+  {
+    name: "an Expires without a Date counts from the arrival",
+    rfc: "§4.2.1",
+    expires: at(90),
+    date: "no date",
+    expect: { seconds: 90, source: "expires" },
+  },
+  {
+    name: "a negative s-maxage leaves nothing fresh, and max-age does not speak instead",
+    rfc: "§4.2.1",
+    cacheControl: "max-age=600, s-maxage=-1",
+    expect: { seconds: 0, source: "s-maxage" },
+  },
+  {
+    name: "a tenth of the time since the last modification may be guessed",
+    rfc: "§4.2.2",
+    lastModified: at(-1000),
+    rules: { heuristic: { fraction: 0.1, mostSeconds: 3600 } },
+    expect: { seconds: 100, source: "heuristic" },
+  },
+  ...([35_990, 36_000, 36_010] as const).map((agoSeconds) => ({
+    name: `a page unchanged for ${agoSeconds} s is guessed to stay fresh for an hour at most`,
+    rfc: "§4.2.2",
+    lastModified: at(-agoSeconds),
+    rules: { heuristic: { fraction: 0.1, mostSeconds: 3600 } },
+    expect: { seconds: Math.min(agoSeconds / 10, 3600), source: "heuristic" as const },
+  })),
+  ...[302, 403, 500, 299].map((status) => ({
+    name: `nothing is guessed for status ${status}`,
+    rfc: "§4.2.2",
+    status,
+    lastModified: at(-1000),
+    rules: { heuristic: { fraction: 0.1, mostSeconds: 3600 } },
+    expect: { seconds: 0, source: "none" as const },
+  })),
+  {
+    name: "nothing is guessed where the origin says that nothing is fresh",
+    rfc: "§4.2.2",
+    cacheControl: "max-age=0",
+    lastModified: at(-1000),
+    rules: { heuristic: { fraction: 0.1, mostSeconds: 3600 } },
+    expect: { seconds: 0, source: "max-age" },
+  },
+  {
+    name: "a Date ahead of us lengthens no guess",
+    rfc: "§4.2.2",
+    date: at(9000),
+    lastModified: at(-1000),
+    rules: { heuristic: { fraction: 0.1, mostSeconds: 3600 } },
+    expect: { seconds: 100, source: "heuristic" },
+  },
+  ...["no date", at(1)].map((lastModified) => ({
+    name: `nothing is guessed from a last modification at ${lastModified}, and the route's default stands in`,
+    rfc: "§4.2.2",
+    lastModified,
+    rules: { heuristic: { fraction: 0.1, mostSeconds: 3600 }, defaultTtlSeconds: 30 },
+    expect: { seconds: 30, source: "route-default" as const },
+  })),
+  {
+    name: "a route's ttl is not for failures, which keep what the origin says",
+    rfc: "—",
+    status: 503,
+    cacheControl: "max-age=2",
+    rules: { ttlSeconds: 86_400 },
+    expect: { seconds: 2, source: "max-age" },
+  },
   { name: "nothing said is nothing fresh", rfc: "§4.2.2", expect: { seconds: 0, source: "none" } },
   {
     name: "a route's default stands in where nothing is said",
@@ -78,12 +158,18 @@ const lifetimes: readonly {
 ];
 
 describe("freshnessLifetime", () => {
-  test.each(lifetimes)(
-    "$name (RFC 9111 $rfc)",
-    ({ cacheControl = null, expires = null, rules = {}, expect: expected }) => {
-      expect(freshnessLifetime(parseCacheControl(cacheControl), expires, at(0), NOON, rules)).toEqual(expected);
-    },
-  );
+  test.each(lifetimes)("$name (RFC 9111 $rfc)", ({ cacheControl = null, rules = {}, expect: expected, ...fields }) => {
+    const response: LifetimeFields = {
+      status: 200,
+      cacheControl: parseCacheControl(cacheControl),
+      expires: null,
+      date: at(0),
+      lastModified: null,
+      receivedAt: NOON,
+      ...fields,
+    };
+    expect(freshnessLifetime(response, { heuristic: null, ...rules })).toEqual(expected);
+  });
 });
 
 const ages: readonly { name: string; age?: string; date?: string; delayMs?: number; expectMs: number }[] = [
@@ -99,7 +185,25 @@ const ages: readonly { name: string; age?: string; date?: string; delayMs?: numb
     expectMs: 5400,
   },
   { name: "the larger of Age and Date counts", age: "5", date: at(-30), expectMs: 30_000 },
-  { name: "a malformed Age is none", age: "5, 6", date: at(0), expectMs: 0 },
+  { name: "of several members of Age the first counts", age: "5, 60", date: at(0), expectMs: 5000 },
+  { name: "an Age whose first member is malformed is none", age: "x, 60", date: at(0), expectMs: 0 },
+  { name: "a fraction is no Age", age: "5.5", date: at(0), expectMs: 0 },
+  { name: "an empty Age is none", age: "", date: at(0), expectMs: 0 },
+  { name: "white space around Age is nothing", age: " 5 ", date: at(0), expectMs: 5000 },
+  {
+    name: "a huge Age is the largest that there is",
+    age: "99999999999999999999",
+    date: at(0),
+    expectMs: 2_147_483_648_000,
+  },
+  { name: "without a Date, Age and delay count", age: "5", delayMs: 400, expectMs: 5400 },
+  { name: "a Date of an obsolete form counts", date: "Thursday, 01-Jan-26 11:59:30 GMT", expectMs: 30_000 },
+  {
+    name: "a response delay does not add to what Date tells",
+    date: at(-30),
+    delayMs: 400,
+    expectMs: 30_000,
+  },
   { name: "a negative Age is none", age: "-5", date: at(0), expectMs: 0 },
 ];
 
@@ -108,117 +212,32 @@ describe("initialAgeMs", () => {
     expect(initialAgeMs(age, date, NOON - delayMs, NOON)).toBe(expectMs);
   });
 
+  test("an answer only grows older: what is stale stays stale", () => {
+    const instant = fc.integer({ min: 0, max: 4_000_000_000_000 });
+    fc.assert(
+      fc.property(fc.nat(), instant, instant, instant, (initialMs, receivedAt, one, other) => {
+        const [earlier, later] = [Math.min(one, other), Math.max(one, other)];
+        const ageAt = (now: number) => currentAgeMs(initialMs, receivedAt, now);
+        expect(ageAt(later)).toBeGreaterThanOrEqual(ageAt(earlier));
+      }),
+    );
+  });
+
+  test("no text makes an age negative or no number", () => {
+    const text = fc.oneof(
+      fc.string(),
+      fc.integer().map(String),
+      fc.date({ noInvalidDate: true }).map((d) => d.toUTCString()),
+    );
+    fc.assert(
+      fc.property(text, text, (age, date) => {
+        expect(initialAgeMs(age, date, NOON, NOON)).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+
   test("time held adds to the age, and a clock that steps back does not make it younger", () => {
     expect(currentAgeMs(5_000, NOON, NOON + 700)).toBe(5_700);
     expect(currentAgeMs(5_000, NOON, NOON - 700)).toBe(5_000);
   });
-});
-
-describe("parseHttpDate", () => {
-  test.each([
-    ["Thu, 01 Jan 2026 12:00:00 GMT", NOON],
-    ["Thu, 01 Jan 2026 12:00:00 UTC", undefined],
-    ["Thu, 32 Jan 2026 12:00:00 GMT", undefined],
-    ["Thu, 01 Foo 2026 12:00:00 GMT", undefined],
-    ["Thu, 01 Jan 2026 24:00:00 GMT", undefined],
-    ["Thursday, 01-Jan-26 12:00:00 GMT", undefined],
-    ["", undefined],
-  ])("%j (RFC 9110 §5.6.7)", (text, expected) => {
-    expect(parseHttpDate(text)).toBe(expected);
-  });
-});
-
-const stored: StoredHead = {
-  key: "http://www.example.test/a",
-  status: 200,
-  fields: [],
-  bodyBytes: 2,
-  fetchedAt: NOON,
-  receivedAt: NOON,
-  initialAgeMs: 0,
-  freshnessSeconds: 60,
-  sharedWithAuthorized: false,
-  purgeKeys: [],
-  stamp: { logId: "log", seq: 1 },
-};
-
-const verdicts: readonly {
-  name: string;
-  source: string;
-  stored?: Partial<StoredHead>;
-  authorized?: boolean;
-  purge?: PurgeAnswer;
-  afterMs: number;
-  expect: Verdict;
-}[] = [
-  {
-    name: "just stored is fresh",
-    source: "RFC 9111 §4.2",
-    afterMs: 0,
-    expect: { kind: "fresh", ageSeconds: 0, ttlSeconds: 60 },
-  },
-  {
-    name: "the last millisecond is fresh",
-    source: "RFC 9111 §4.2",
-    afterMs: 59_999,
-    expect: { kind: "fresh", ageSeconds: 59, ttlSeconds: 1 },
-  },
-  {
-    name: "an age equal to the lifetime is stale",
-    source: "RFC 9111 §4.2",
-    afterMs: 60_000,
-    expect: { kind: "none", because: "stale" },
-  },
-  {
-    name: "purged is purged, however fresh",
-    source: "R10",
-    purge: "purged",
-    afterMs: 0,
-    expect: { kind: "none", because: "purged" },
-  },
-  {
-    name: "authorized requests need the origin's word",
-    source: "RFC 9111 §3.5",
-    authorized: true,
-    afterMs: 0,
-    expect: { kind: "none", because: "authorization" },
-  },
-  {
-    name: "authorized requests take what is shared",
-    source: "RFC 9111 §3.5",
-    authorized: true,
-    stored: { sharedWithAuthorized: true },
-    afterMs: 0,
-    expect: { kind: "fresh", ageSeconds: 0, ttlSeconds: 60 },
-  },
-  {
-    name: "unknown purges: less than a lease after the fetch it may be served",
-    source: "R8",
-    purge: "unknown",
-    afterMs: 999,
-    expect: { kind: "fresh", ageSeconds: 0, ttlSeconds: 60 },
-  },
-  {
-    name: "unknown purges: a lease after the fetch it may not",
-    source: "R8",
-    purge: "unknown",
-    afterMs: 1000,
-    expect: { kind: "none", because: "purge-state-unknown" },
-  },
-  {
-    name: "unknown purges: a fetch in our future is not trusted",
-    source: "R7",
-    purge: "unknown",
-    afterMs: -1,
-    expect: { kind: "none", because: "purge-state-unknown" },
-  },
-];
-
-describe("judge", () => {
-  test.each(verdicts)(
-    "$name ($source)",
-    ({ stored: change, authorized = false, purge = "not-purged", afterMs, expect: expected }) => {
-      expect(judge({ ...stored, ...change }, { authorized }, purge, 1000, NOON + afterMs)).toEqual(expected);
-    },
-  );
 });

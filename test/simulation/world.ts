@@ -271,6 +271,12 @@ export class World {
         await this.#delay(this.#pick([10, 2500]));
         return tier.put(stored);
       },
+      delete: async (key) => {
+        await this.#delay(10);
+        return tier.delete(key);
+      },
+      getBody: (bodyKey, part) => tier.getBody(bodyKey, part),
+      putBody: (bodyKey, body) => tier.putBody(bodyKey, body),
     };
   }
 

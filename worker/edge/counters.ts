@@ -19,6 +19,8 @@ export interface Counts {
   readonly collapsed: number;
   readonly log: { readonly reads: number; readonly failedReads: number };
   readonly purges: number;
+  /** What unsafe requests put out of date and the log could not be told. */
+  readonly invalidationsDropped: number;
   /** Bugs: the last catch had to answer. */
   readonly failures: number;
 }
@@ -41,6 +43,7 @@ export class Counters implements Reporter {
     logReads: 0,
     logFailed: 0,
     purges: 0,
+    invalidationsDropped: 0,
     failures: 0,
   };
   #originIsDown = false;
@@ -100,6 +103,9 @@ export class Counters implements Reporter {
         }
         this.#logIsDown = true;
         return;
+      case "invalidation-dropped":
+        this.#counts.invalidationsDropped++;
+        return;
       case "purged":
         this.#counts.purges++;
         return;
@@ -125,6 +131,7 @@ export class Counters implements Reporter {
       collapsed: counts.collapsed,
       log: { reads: counts.logReads, failedReads: counts.logFailed },
       purges: counts.purges,
+      invalidationsDropped: counts.invalidationsDropped,
       failures: counts.failures,
     };
   }

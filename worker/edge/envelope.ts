@@ -1,4 +1,4 @@
-import type { StoredHead, StoredResponse } from "../rules/stored-response.ts";
+import { isMarker, type Stored, type StoredHead, type VariantMarker } from "../rules/stored-response.ts";
 
 /**
  * How a stored response lies in the Cache API, which is used as a byte store only: always status 200, plain and long
@@ -10,27 +10,39 @@ export interface Envelope {
 }
 
 /** Another version is a miss: a cache outlives its deploys. */
-const VERSION = 1;
+const VERSION = 2;
 const HEAD_FIELD = "tidemark-stored";
 const RETENTION_SECONDS = 30 * 24 * 3600;
 
-export function seal(stored: StoredResponse): Envelope {
+/** What keeps bytes in the Cache API as they are, for as long as it will have them. */
+export const ENVELOPE_FIELDS = {
+  "cache-control": `public, max-age=${RETENTION_SECONDS}`,
+  "content-type": "application/octet-stream",
+};
+
+export function seal(stored: Stored): Envelope {
+  const told = isMarker(stored) ? { marker: stored } : { response: stored.head };
   return {
-    fields: {
-      "cache-control": `public, max-age=${RETENTION_SECONDS}`,
-      "content-type": "application/octet-stream",
-      [HEAD_FIELD]: asciiJson({ version: VERSION, ...stored.head }),
-    },
-    body: stored.body,
+    fields: { ...ENVELOPE_FIELDS, [HEAD_FIELD]: asciiJson({ version: VERSION, ...told }) },
+    body: (isMarker(stored) ? null : stored.body) ?? new Uint8Array(0),
   };
 }
 
 /** Reads an envelope; `undefined` if it is of another version, of another key, or not whole. */
-export function open(key: string, headText: string | null, body: ArrayBuffer): StoredResponse | undefined {
+export function open(key: string, headText: string | null, body: ArrayBuffer): Stored | undefined {
   if (headText === null) return undefined;
-  const { version, ...head } = JSON.parse(headText) as StoredHead & { version: number };
-  if (version !== VERSION || head.key !== key || head.bodyBytes !== body.byteLength) return undefined;
-  return { head, body: new Uint8Array(body) };
+  const { version, marker, response } = JSON.parse(headText) as Told;
+  if (version !== VERSION) return undefined;
+  if (marker) return marker.head.key === key ? marker : undefined;
+  if (response?.key !== key) return undefined;
+  if (response.bodyKey !== null) return { head: response, body: null };
+  return response.bodyBytes === body.byteLength ? { head: response, body: new Uint8Array(body) } : undefined;
+}
+
+interface Told {
+  readonly version: number;
+  readonly marker?: VariantMarker;
+  readonly response?: StoredHead;
 }
 
 /** The field that `open` wants. */

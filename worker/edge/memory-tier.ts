@@ -1,4 +1,4 @@
-import type { StoredResponse } from "../rules/stored-response.ts";
+import { isMarker, type Stored } from "../rules/stored-response.ts";
 
 /** What an entry weighs beside its body and texts: the map's slot and the head's object. */
 const ENTRY_OVERHEAD_BYTES = 1024;
@@ -12,7 +12,7 @@ const LARGEST_SHARE = 1 / 8;
 export class MemoryTier {
   readonly #mostBytes: number;
   /** In the order of use, the oldest first. */
-  readonly #entries = new Map<string, StoredResponse>();
+  readonly #entries = new Map<string, Stored>();
   #newest: string | null = null;
   #heldBytes = 0;
 
@@ -28,7 +28,7 @@ export class MemoryTier {
     return this.#entries.size;
   }
 
-  get(key: string): StoredResponse | undefined {
+  get(key: string): Stored | undefined {
     const stored = this.#entries.get(key);
     if (stored && key !== this.#newest) {
       this.#entries.delete(key);
@@ -39,11 +39,11 @@ export class MemoryTier {
   }
 
   /** Keeps a response unless it is too large for the tier, or a newer one is there (R23). */
-  put(stored: StoredResponse): void {
+  put(stored: Stored): void {
     const { key } = stored.head;
     const held = this.#entries.get(key);
     if (held && isNewer(held, stored)) return;
-    this.#remove(key);
+    this.delete(key);
     const bytes = weigh(stored);
     if (bytes > this.#mostBytes * LARGEST_SHARE) return;
     this.#entries.set(key, stored);
@@ -51,11 +51,11 @@ export class MemoryTier {
     this.#heldBytes += bytes;
     for (const oldest of this.#entries.keys()) {
       if (this.#heldBytes <= this.#mostBytes) break;
-      this.#remove(oldest);
+      this.delete(oldest);
     }
   }
 
-  #remove(key: string): void {
+  delete(key: string): void {
     const held = this.#entries.get(key);
     if (!held) return;
     this.#entries.delete(key);
@@ -64,16 +64,22 @@ export class MemoryTier {
 }
 
 /** Whether `held` has seen more of the same log than `stored`, or was fetched later under the same number. */
-export function isNewer(held: StoredResponse, stored: StoredResponse): boolean {
+export function isNewer(held: Stored, stored: Stored): boolean {
   const [a, b] = [held.head.stamp, stored.head.stamp];
   if (a?.logId !== b?.logId) return false;
   if (a && b && a.seq !== b.seq) return a.seq > b.seq;
   return held.head.fetchedAt > stored.head.fetchedAt;
 }
 
-function weigh({ head, body }: StoredResponse): number {
-  let characters = head.key.length;
+function weigh(stored: Stored): number {
+  let characters = stored.head.key.length;
+  if (isMarker(stored)) {
+    for (const { key } of stored.variants) characters += 2 * key.length; // the key, and the same as fields
+    return characters * 2 + stored.variants.length * FIELD_OVERHEAD_BYTES + ENTRY_OVERHEAD_BYTES;
+  }
+  const { head, body } = stored;
   for (const key of head.purgeKeys) characters += key.length;
   for (const [name, value] of head.fields) characters += 2 * (name.length + value.length);
-  return body.byteLength + characters * 2 + head.fields.length * FIELD_OVERHEAD_BYTES + ENTRY_OVERHEAD_BYTES;
+  const overhead = head.fields.length * FIELD_OVERHEAD_BYTES + ENTRY_OVERHEAD_BYTES;
+  return (body?.byteLength ?? 0) + characters * 2 + overhead;
 }

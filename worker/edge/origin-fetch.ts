@@ -4,6 +4,7 @@ import type { Origin, OriginAnswer, OriginRequest } from "../ports.ts";
  * The origin over the runtime's fetch. What the platform does and what is relied on:
  * - A worker's fetch is cached by file extension behind our back unless told not to: `cacheTtl: -1` says so, and adds
  *   no directive to the request (`cache: "no-store"` would).
+ * - Bodies are decoded when they are read, unless told not to: `encodeResponseBody` keeps the bytes as they came.
  * - An interim 1xx answer comes back as the final one, with the real answer as its body: it counts as no answer.
  * - A refused or reset connection rejects.
  */
@@ -26,6 +27,7 @@ export class OriginFetch implements Origin {
         headers: request.fields.map(([name, value]) => [name, value]),
         body: request.body,
         redirect: "manual",
+        encodeResponseBody: "manual",
         signal: abort.signal,
         cf: { cacheTtl: -1 },
       });

@@ -1,11 +1,16 @@
 import type { Reporter, Store } from "../ports.ts";
-import type { StoredResponse } from "../rules/stored-response.ts";
+import type { BytePart } from "../rules/range.ts";
+import { isMarker, type Stored } from "../rules/stored-response.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 
-/** The shared tier as the store needs it. Both calls may reject. */
+/** The shared tier as the store needs it. Each call may reject. */
 export interface SharedTier {
-  get(key: string): Promise<StoredResponse | undefined>;
-  put(stored: StoredResponse): Promise<void>;
+  get(key: string): Promise<Stored | undefined>;
+  put(stored: Stored): Promise<void>;
+  delete(key: string): Promise<void>;
+  getBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined>;
+  /** Stores the bytes that come, however few: only the caller knows whether they are all. */
+  putBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<void>;
 }
 
 /** Memory over the PoP's shared tier. A tier that fails is a miss, and is reported (promise 6). */
@@ -20,30 +25,49 @@ export class Tiers implements Store {
     this.#reporter = reporter;
   }
 
-  recall(key: string): StoredResponse | undefined {
+  recall(key: string): Stored | undefined {
     return this.#memory.get(key);
   }
 
-  async lookUp(key: string): Promise<StoredResponse | undefined> {
+  lookUp(key: string): Promise<Stored | undefined> {
+    return this.#orReport(() => this.#shared.get(key));
+  }
+
+  remember(stored: Stored): void {
+    this.#memory.put(stored);
+  }
+
+  async keep(stored: Stored): Promise<void> {
+    this.#memory.put(stored);
+    await this.#orReport(async () => {
+      await this.#shared.put(stored);
+      if (!isMarker(stored)) this.#reporter.report({ kind: "stored", bytes: stored.head.bodyBytes });
+    });
+  }
+
+  async forget(key: string): Promise<void> {
+    this.#memory.delete(key);
+    await this.#orReport(() => this.#shared.delete(key));
+  }
+
+  readBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined> {
+    return this.#orReport(() => this.#shared.getBody(bodyKey, part));
+  }
+
+  async keepBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<boolean> {
+    const done = await this.#orReport(async () => {
+      await this.#shared.putBody(bodyKey, body);
+      return true;
+    });
+    return done ?? false;
+  }
+
+  async #orReport<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
-      return await this.#shared.get(key);
+      return await work();
     } catch (cause) {
       this.#reporter.report({ kind: "store-failed", cause });
       return undefined;
-    }
-  }
-
-  remember(stored: StoredResponse): void {
-    this.#memory.put(stored);
-  }
-
-  async keep(stored: StoredResponse): Promise<void> {
-    this.#memory.put(stored);
-    try {
-      await this.#shared.put(stored);
-      this.#reporter.report({ kind: "stored", bytes: stored.body.byteLength });
-    } catch (cause) {
-      this.#reporter.report({ kind: "store-failed", cause });
     }
   }
 }

@@ -1,12 +1,13 @@
-/** How an answer came to be, in nginx's words: `HIT` and `MISS` were looked up, `BYPASS` was not. */
-export type XCache = "HIT" | "MISS" | "EXPIRED" | "BYPASS";
+/** How an answer came to be, in nginx's words: all but `BYPASS` were looked up. */
+export type XCache = "HIT" | "MISS" | "EXPIRED" | "REVALIDATED" | "UPDATING" | "STALE" | "BYPASS";
 
 /** Why a request went to the origin. RFC 9211 §2.2. */
-export type ForwardReason = "bypass" | "method" | "uri-miss" | "stale" | "request";
+export type ForwardReason = "bypass" | "method" | "uri-miss" | "vary-miss" | "stale" | "request" | "partial";
 
 /** The outcome of a request as RFC 9211 tells it. */
 export type Outcome =
-  | { readonly kind: "hit"; readonly ttlSeconds: number }
+  /** `ttlSeconds` is negative for what is stale; then `detail` says why it was used. */
+  | { readonly kind: "hit"; readonly ttlSeconds: number; readonly detail?: string }
   | {
       readonly kind: "forwarded";
       readonly reason: ForwardReason;
@@ -21,7 +22,7 @@ export type Outcome =
 export function cacheStatusMember(outcome: Outcome): string {
   switch (outcome.kind) {
     case "hit":
-      return `tidemark; hit; ttl=${outcome.ttlSeconds}`;
+      return `tidemark; hit; ttl=${outcome.ttlSeconds}${detail(outcome.detail)}`;
     case "forwarded": {
       const status = outcome.status === undefined ? "" : `; fwd-status=${outcome.status}`;
       const flags = (outcome.stored ? "; stored" : "") + (outcome.collapsed ? "; collapsed" : "");

@@ -1,3 +1,4 @@
+import { readDeltaSeconds } from "./delta-seconds.ts";
 import { parseHttpDate } from "./http-date.ts";
 
 /**
@@ -6,13 +7,19 @@ import { parseHttpDate } from "./http-date.ts";
  * zero (§5.1), a `Date` ahead of us as now.
  */
 export function initialAgeMs(age: string | null, date: string | null, requestedAt: number, receivedAt: number): number {
-  const generatedAt = parseHttpDate(date);
+  const generatedAt = parseHttpDate(date, receivedAt);
   // `Date` counts whole seconds, so the arrival does too; else an answer of this very second would look old.
   const receivedSecondAt = Math.floor(receivedAt / 1000) * 1000;
   const apparentAgeMs = generatedAt === undefined ? 0 : Math.max(0, receivedSecondAt - generatedAt);
-  const statedAgeMs = age !== null && /^[0-9]+$/.test(age) ? Math.min(Number(age), 2_147_483_648) * 1000 : 0;
   const responseDelayMs = Math.max(0, receivedAt - requestedAt);
-  return Math.max(apparentAgeMs, statedAgeMs + responseDelayMs);
+  return Math.max(apparentAgeMs, statedAgeMs(age) + responseDelayMs);
+}
+
+/** §5.1: of several members the first counts, and one that is no whole number is ignored. */
+function statedAgeMs(age: string | null): number {
+  if (age === null) return 0;
+  const seconds = readDeltaSeconds(age.split(",", 1)[0]!.trim());
+  return seconds === "invalid" ? 0 : seconds * 1000;
 }
 
 /** RFC 9111 §4.2.3, `current_age`: the initial age and the time held since, in milliseconds. */

@@ -1,44 +1,72 @@
 import type { CacheControl } from "./cache-control.ts";
+import { secondsOrNone } from "./delta-seconds.ts";
+import { type HeuristicRules, heuristicFreshnessSeconds } from "./heuristic-freshness.ts";
 import { parseHttpDate } from "./http-date.ts";
 
 /** How long a response is fresh, counted from its generation, and who said so. */
 export interface FreshnessLifetime {
   readonly seconds: number;
-  readonly source: "route" | "s-maxage" | "max-age" | "expires" | "route-default" | "none";
+  readonly source: "route" | "s-maxage" | "max-age" | "expires" | "heuristic" | "route-default" | "none";
 }
 
-/** What a route says about lifetimes; absent where it leaves that to the origin. */
-export interface LifetimeRules {
-  /** Replaces what the origin says. */
-  readonly ttlSeconds?: number | undefined;
-  /** Stands in where the origin says nothing. */
-  readonly defaultTtlSeconds?: number | undefined;
+/** What a response says about its lifetime; `null` for a field that is absent or that another one silences. */
+export interface LifetimeFields {
+  readonly status: number;
+  readonly cacheControl: CacheControl;
+  readonly expires: string | null;
+  readonly date: string | null;
+  readonly lastModified: string | null;
+  /** When it arrived: epoch milliseconds. */
+  readonly receivedAt: number;
 }
+
+/** What the owner says about lifetimes; absent where that is left to the origin. */
+export interface LifetimeRules {
+  /** Replaces what the origin says, but for statuses of `OBEYS_TTL` alone. */
+  readonly ttlSeconds?: number | undefined;
+  /** Stands in where the origin says nothing, and nothing can be guessed. */
+  readonly defaultTtlSeconds?: number | undefined;
+  /** `null`: nothing is guessed. */
+  readonly heuristic: HeuristicRules | null;
+}
+
+/** An owner who gives a page a day has not given its failures a day: those keep what the origin says. */
+const OBEYS_TTL = new Set([200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 410]);
 
 /**
- * RFC 9111 §4.2.1 for a shared cache: `s-maxage`, else `max-age`, else `Expires` less `Date`. An invalid value makes
- * the response stale; it never lets a weaker source speak. There are no heuristics (§4.2.2).
+ * RFC 9111 §4.2.1 for a shared cache: `s-maxage`, else `max-age`, else `Expires` less `Date`; then §4.2.2. An invalid
+ * value makes the response stale; it never lets a weaker source speak.
  */
-export function freshnessLifetime(
-  cacheControl: CacheControl,
-  expires: string | null,
-  date: string | null,
-  receivedAt: number,
-  rules: LifetimeRules,
-): FreshnessLifetime {
-  if (rules.ttlSeconds !== undefined) return { seconds: rules.ttlSeconds, source: "route" };
-  if (cacheControl.sMaxage !== "absent") return { seconds: secondsOrNone(cacheControl.sMaxage), source: "s-maxage" };
-  if (cacheControl.maxAge !== "absent") return { seconds: secondsOrNone(cacheControl.maxAge), source: "max-age" };
-  if (expires !== null) {
-    const expiresAt = parseHttpDate(expires);
-    const generatedAt = parseHttpDate(date) ?? receivedAt;
-    const seconds = expiresAt === undefined ? 0 : Math.max(0, Math.floor((expiresAt - generatedAt) / 1000));
-    return { seconds, source: "expires" };
+export function freshnessLifetime(response: LifetimeFields, rules: LifetimeRules): FreshnessLifetime {
+  if (rules.ttlSeconds !== undefined && OBEYS_TTL.has(response.status)) {
+    return { seconds: rules.ttlSeconds, source: "route" };
+  }
+  const { maxAge, sMaxage } = response.cacheControl;
+  if (sMaxage !== "absent") return { seconds: secondsOrNone(sMaxage), source: "s-maxage" };
+  if (maxAge !== "absent") return { seconds: secondsOrNone(maxAge), source: "max-age" };
+  if (response.expires !== null) return { seconds: secondsToExpiry(response.expires, response), source: "expires" };
+  if (rules.heuristic !== null) {
+    // A `Date` ahead of us must not lengthen a guess.
+    const generatedAt = Math.min(generationOf(response), response.receivedAt);
+    const seconds = heuristicFreshnessSeconds(response.status, response.lastModified, generatedAt, rules.heuristic);
+    if (seconds !== undefined) return { seconds, source: "heuristic" };
   }
   if (rules.defaultTtlSeconds !== undefined) return { seconds: rules.defaultTtlSeconds, source: "route-default" };
   return { seconds: 0, source: "none" };
 }
 
-function secondsOrNone(value: number | "invalid"): number {
-  return value === "invalid" ? 0 : value;
+/** Whether the origin itself said how long, be it nothing at all. RFC 9111 §4.2.1. */
+export function isExplicit({ source }: FreshnessLifetime): boolean {
+  return source === "s-maxage" || source === "max-age" || source === "expires";
+}
+
+/** §5.3: what is no date, two dates in one field included, is in the past. */
+function secondsToExpiry(expires: string, response: LifetimeFields): number {
+  const expiresAt = parseHttpDate(expires, response.receivedAt);
+  if (expiresAt === undefined) return 0;
+  return Math.max(0, Math.floor((expiresAt - generationOf(response)) / 1000));
+}
+
+function generationOf({ date, receivedAt }: LifetimeFields): number {
+  return parseHttpDate(date, receivedAt) ?? receivedAt;
 }

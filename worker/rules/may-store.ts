@@ -1,6 +1,12 @@
-import { type CacheControl, parseCacheControl } from "./cache-control.ts";
+import type { CacheControl } from "./cache-control.ts";
+import { isLowerCaseToken } from "./cache-directives.ts";
 import { initialAgeMs } from "./current-age.ts";
-import { type FreshnessLifetime, freshnessLifetime, type LifetimeRules } from "./freshness-lifetime.ts";
+import { type FreshnessLifetime, freshnessLifetime, isExplicit, type LifetimeRules } from "./freshness-lifetime.ts";
+import { isHeuristicallyCacheable } from "./heuristic-freshness.ts";
+import { parseHttpDate } from "./http-date.ts";
+import { type ReuseRules, reuseRules } from "./reuse-rules.ts";
+import { isErrorStatus, isStorableStatus, isUnderstoodStatus } from "./storable-status.ts";
+import { effectiveCacheControl } from "./targeted-fields.ts";
 
 /** What the request brings that matters for storing. */
 export interface StoreRequest {
@@ -12,6 +18,8 @@ export interface StoreRequest {
   readonly partialOrConditional: boolean;
   /** True if its `Cache-Control` says `no-store`. */
   readonly forbidsStoring: boolean;
+  /** True if nothing in it can have made the origin fail: `isPlainRequest`. */
+  readonly plain: boolean;
 }
 
 /** What the response brings that matters for storing. */
@@ -24,6 +32,12 @@ export interface StoreResponse {
   readonly field: (name: string) => string | null;
 }
 
+/** What the owner says about storing. */
+export interface StoreRules extends LifetimeRules {
+  /** Targeted fields of this site, in lower case; they outrank the usual ones. RFC 9213 §2.2. */
+  readonly targetedFields: readonly string[];
+}
+
 /** A reason against storing, as it stands in `Cache-Status`. */
 export type NotStorableBecause =
   | "method"
@@ -34,11 +48,10 @@ export type NotStorableBecause =
   | "no-store"
   | "private"
   | "no-cache"
-  | "targeted-field"
   | "set-cookie"
   | "vary"
-  | "content-encoding"
   | "cookie"
+  | "error-for-odd-request"
   | "unframed-body"
   | "no-freshness"
   | "stale-on-arrival";
@@ -49,35 +62,42 @@ export type StoreVerdict =
       readonly freshness: FreshnessLifetime;
       readonly initialAgeMs: number;
       readonly sharedWithAuthorized: boolean;
+      /** Fields that are not stored with the rest, in lower case. RFC 9111 §5.2.2.4, §5.2.2.7. */
+      readonly withheldFields: readonly string[];
+      readonly reuse: ReuseRules;
     }
   | { readonly kind: "pass"; readonly because: NotStorableBecause };
 
-/** Final statuses whose meaning this cache understands and keeps. RFC 9111 §3. */
-const STORABLE_STATUSES = new Set([200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 410]);
-
-/** Fields of RFC 9213 and its forerunners. They outrank `Cache-Control` and are not read yet. */
-const TARGETED_FIELDS = ["cdn-cache-control", "surrogate-control", "cloudflare-cdn-cache-control"];
-
-/**
- * Whether a shared cache may keep this response, and for how long it is fresh. RFC 9111 §3.
- * Stricter than the RFC in doubt: variants, parts, encoded bodies and `no-cache` are not kept.
- */
-export function mayStore(request: StoreRequest, response: StoreResponse, rules: LifetimeRules): StoreVerdict {
-  const cacheControl = parseCacheControl(response.field("cache-control"));
+/** Whether a shared cache may keep this response, and for what. RFC 9111 §3. Stricter than the RFC in doubt. */
+export function mayStore(request: StoreRequest, response: StoreResponse, rules: StoreRules): StoreVerdict {
+  const { field, status, receivedAt } = response;
+  const { cacheControl, source } = effectiveCacheControl(field, rules.targetedFields);
   const because = requestSpeaksAgainst(request) ?? responseSpeaksAgainst(request, response, cacheControl);
   if (because) return { kind: "pass", because };
+  const date = field("date");
   const freshness = freshnessLifetime(
-    cacheControl,
-    response.field("expires"),
-    response.field("date"),
-    response.receivedAt,
+    {
+      status,
+      cacheControl,
+      expires: source === "cache-control" ? field("expires") : null,
+      date,
+      lastModified: field("last-modified"),
+      receivedAt,
+    },
     rules,
   );
-  if (freshness.seconds <= 0) return { kind: "pass", because: "no-freshness" };
-  const ageMs = initialAgeMs(response.field("age"), response.field("date"), response.requestedAt, response.receivedAt);
-  if (ageMs >= freshness.seconds * 1000) return { kind: "pass", because: "stale-on-arrival" };
-  const sharedWithAuthorized = isMeantForAll(cacheControl) || cacheControl.mustRevalidate; // §3.5
-  return { kind: "store", freshness, initialAgeMs: ageMs, sharedWithAuthorized };
+  const ageMs = initialAgeMs(field("age"), date, response.requestedAt, receivedAt);
+  const reuse = reuseRules(cacheControl);
+  const useless = isUseless(response, cacheControl, freshness, ageMs, reuse);
+  if (useless) return { kind: "pass", because: useless };
+  return {
+    kind: "store",
+    freshness,
+    initialAgeMs: ageMs,
+    sharedWithAuthorized: isMeantForAll(cacheControl) || cacheControl.mustRevalidate, // §3.5
+    withheldFields: withheldFields(cacheControl),
+    reuse,
+  };
 }
 
 function requestSpeaksAgainst(request: StoreRequest): NotStorableBecause | undefined {
@@ -93,17 +113,51 @@ function responseSpeaksAgainst(
   response: StoreResponse,
   cacheControl: CacheControl,
 ): NotStorableBecause | undefined {
-  if (!STORABLE_STATUSES.has(response.status)) return "status";
-  if (TARGETED_FIELDS.some((name) => response.field(name) !== null)) return "targeted-field";
-  if (cacheControl.noStore) return "no-store"; // §5.2.2.5
-  if (cacheControl.private) return "private"; // §5.2.2.7
-  if (cacheControl.noCache) return "no-cache"; // §5.2.2.4
-  if (response.field("set-cookie") !== null) return "set-cookie"; // §7.3
-  if (!variesByNothingSent(response.field("vary"))) return "vary"; // §4.1
-  if (response.field("content-encoding") !== null) return "content-encoding";
+  const { status, field } = response;
+  if (!isStorableStatus(status)) return "status";
+  if (cacheControl.mustUnderstand && !isUnderstoodStatus(status)) return "status"; // §5.2.2.3
+  if (cacheControl.noStore && !cacheControl.mustUnderstand) return "no-store"; // §5.2.2.5, §5.2.2.3
+  if (cacheControl.private === "whole") return "private"; // §5.2.2.7
+  if (field("set-cookie") !== null && !withheldFields(cacheControl).includes("set-cookie")) return "set-cookie"; // §7.3
+  if (!isMatchable(field("vary"))) return "vary"; // §4.1
   if (request.identifying && !isMeantForAll(cacheControl)) return "cookie";
+  if (isErrorStatus(status) && !request.plain) return "error-for-odd-request";
   if (!isFramed(response)) return "unframed-body";
   return undefined;
+}
+
+/** Why nothing could ever be answered with it: it is not fresh, may not be used stale, and cannot be validated. */
+function isUseless(
+  response: StoreResponse,
+  cacheControl: CacheControl,
+  freshness: FreshnessLifetime,
+  ageMs: number,
+  { validateAlways, mayServeStale, staleWhileRevalidateSeconds }: ReuseRules,
+): NotStorableBecause | undefined {
+  const hasReason = isExplicit(freshness) || cacheControl.public || isHeuristicallyCacheable(response.status); // §3
+  if (validateAlways) {
+    if (!hasReason && freshness.seconds <= 0) return "no-freshness";
+    return hasValidator(response) ? undefined : "no-cache";
+  }
+  const usableSeconds = freshness.seconds + (mayServeStale ? staleWhileRevalidateSeconds : 0);
+  const isNeverFresh = freshness.seconds <= 0;
+  if (isNeverFresh && !isExplicit(freshness)) return "no-freshness";
+  if (ageMs < usableSeconds * 1000 || hasValidator(response)) return undefined;
+  return isNeverFresh ? "no-freshness" : "stale-on-arrival";
+}
+
+/** Whether the origin can be asked if this is still what it has. RFC 9110 §8.8. */
+function hasValidator({ field, receivedAt }: StoreResponse): boolean {
+  return ENTITY_TAG.test(field("etag") ?? "") || parseHttpDate(field("last-modified"), receivedAt) !== undefined;
+}
+
+/** RFC 9110 §8.8.3. */
+const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
+
+/** Fields that are for one visitor, or not to be used again without validation: they are left out. */
+function withheldFields(cacheControl: CacheControl): readonly string[] {
+  const scopes = [cacheControl.private, cacheControl.noCache].filter((scope) => typeof scope !== "string");
+  return [...new Set(scopes.flat())];
 }
 
 /** Whether the origin says that one answer is for everybody: `s-maxage=0` and garbage do not say so. */
@@ -111,10 +165,11 @@ function isMeantForAll({ public: isPublic, sMaxage }: CacheControl): boolean {
   return isPublic || (typeof sMaxage === "number" && sMaxage > 0);
 }
 
-/** `Vary: Accept-Encoding` names a field that is always `identity` on a route that stores, so it selects nothing. */
-function variesByNothingSent(vary: string | null): boolean {
+/** Whether another request can match this `Vary` at all: `*` never does, and garbage may mean anything. */
+function isMatchable(vary: string | null): boolean {
   if (vary === null) return true;
-  return vary.split(",").every((name) => ["", "accept-encoding"].includes(name.trim().toLowerCase()));
+  const names = vary.split(",").map((name) => name.trim().toLowerCase());
+  return names.every((name) => name !== "*" && (name === "" || isLowerCaseToken(name)));
 }
 
 /** Whether a cut in the body would show: a length, chunks, or no body at all. RFC 9112 §6.3, §8. */

@@ -1,3 +1,4 @@
+import { entityTags, matchesWeakly } from "./entity-tag.ts";
 import { parseHttpDate } from "./http-date.ts";
 
 /** What a client says it holds; `null` where it says nothing. */
@@ -12,24 +13,32 @@ export interface Validators {
   readonly lastModified: string | null;
 }
 
+/** What a client's condition is compared with. */
+export interface ComparedByCondition extends Validators {
+  /** The stored `Date`, which stands in for `Last-Modified` where there is none. RFC 9111 §4.3.2. */
+  readonly date?: string | null;
+}
+
 /**
  * Whether the client holds what is stored, so that a 304 will do. RFC 9110 §13.1.2, §13.1.3, §13.2.2.
  * `If-None-Match` compares weakly and outranks `If-Modified-Since`, also where it is malformed.
  */
-export function isNotModified({ ifNoneMatch, ifModifiedSince }: HeldByClient, stored: Validators): boolean {
+export function isNotModified({ ifNoneMatch, ifModifiedSince }: HeldByClient, stored: ComparedByCondition): boolean {
   if (ifNoneMatch !== null) {
     if (ifNoneMatch.trim() === "*") return true;
-    if (stored.etag === null) return false;
-    const opaque = withoutWeakness(stored.etag);
-    return entityTags(ifNoneMatch).some((tag) => withoutWeakness(tag) === opaque);
+    const { etag } = stored;
+    return etag !== null && entityTags(ifNoneMatch).some((tag) => matchesWeakly(tag, etag));
   }
   const since = parseHttpDate(ifModifiedSince);
-  const modifiedAt = parseHttpDate(stored.lastModified);
+  const modifiedAt = parseHttpDate(stored.lastModified ?? stored.date ?? null);
   return since !== undefined && modifiedAt !== undefined && modifiedAt <= since;
 }
 
-/** Fields of a 304 that a 200 to the same request would have had. RFC 9110 §15.4.5. */
+/** Fields of a 304 that a 200 to the same request would have had, RFC 9110 §15.4.5, and what a cache tells of itself. */
 export const NOT_MODIFIED_FIELDS: ReadonlySet<string> = new Set([
+  "age",
+  "x-cache",
+  "cache-status",
   "cache-control",
   "content-location",
   "date",
@@ -38,12 +47,3 @@ export const NOT_MODIFIED_FIELDS: ReadonlySet<string> = new Set([
   "vary",
   "via",
 ]);
-
-/** The members of a list of entity tags. RFC 9110 §8.8.3. */
-function entityTags(text: string): string[] {
-  return text.match(/(?:W\/)?"[^"]*"/g) ?? [];
-}
-
-function withoutWeakness(tag: string): string {
-  return tag.startsWith("W/") ? tag.slice(2) : tag;
-}

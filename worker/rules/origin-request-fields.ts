@@ -1,3 +1,4 @@
+import { acceptedCodings } from "./accept-encoding.ts";
 import { hopByHopFields } from "./hop-by-hop.ts";
 
 /** What the edge knows of a request and tells the origin, whatever the client sent. */
@@ -11,6 +12,8 @@ export interface ForwardedRequest {
   readonly storing: boolean;
   /** The `Cookie` field that remains; `null` for none. */
   readonly cookie: string | null;
+  /** The conditions under which the edge itself asks. RFC 9111 §4.3.1. */
+  readonly conditions: readonly (readonly [name: string, value: string])[];
   /** Extra fields that the site sets, a shared secret for instance. */
   readonly extra: readonly (readonly [name: string, value: string])[];
 }
@@ -68,8 +71,11 @@ export function originRequestFields(
       !(forwarded.storing && SELECTING.has(name)),
   );
   const fields: [string, string][] = kept.map(([name, value]) => [name, value]);
-  // In words, because the platform would else ask for an encoded answer on its own.
-  if (forwarded.storing) fields.push(["accept-encoding", "identity"]);
+  if (forwarded.storing) {
+    // In words also where it is `identity`, because the platform would else ask for an encoded answer on its own.
+    fields.push(["accept-encoding", acceptedCodings(sentValue("accept-encoding") ?? null)]);
+    for (const [name, value] of forwarded.conditions) fields.push([name, value]);
+  }
   if (forwarded.cookie !== null) fields.push(["cookie", forwarded.cookie]);
   fields.push(["x-forwarded-host", forwarded.host], ["x-forwarded-proto", forwarded.scheme]);
   if (forwarded.clientAddress !== null) fields.push(["x-forwarded-for", forwarded.clientAddress]);
@@ -77,6 +83,17 @@ export function originRequestFields(
   fields.push(["cdn-loop", append(sentValue("cdn-loop"), loopMember(forwarded.host))]);
   for (const [name, value] of forwarded.extra) fields.push([name.toLowerCase(), value]);
   return fields;
+}
+
+/**
+ * A field of a client's request as the origin gets to see it on a route that stores; `null` for one that it does not see
+ * as it was sent. `field` gives what the client sent.
+ */
+export function fieldForSelection(name: string, field: (name: string) => string | null): string | null {
+  if (isClaim(name)) return null;
+  const connection = field("connection");
+  if (connection !== null && hopByHopFields(connection).includes(name)) return null;
+  return field(name);
 }
 
 /** Gateways of origins take `X_Forwarded_Host` for `X-Forwarded-Host`, so both are one claim. */

@@ -1,5 +1,5 @@
-import { parseCacheControl } from "./cache-control.ts";
 import { cookieValue, type RequestCookies, readCookies } from "./cookies.ts";
+import { type RequestDirectives, type RequestDirectivesPolicy, readRequestDirectives } from "./request-directives.ts";
 
 /** What the corridor needs to know of a request, read once. */
 export interface Ask {
@@ -7,8 +7,12 @@ export interface Ask {
   /** How the request is treated, and why it is not looked up if it is not. */
   readonly mode: "look-up" | "refresh" | "bypass";
   readonly authorized: boolean;
+  /** What its `Cache-Control` asks for, as far as the route lets visitors ask. */
+  readonly directives: RequestDirectives;
   /** The receipt's token that it carries, unparsed; `null` for none. */
   readonly after: string | null;
+  /** True if it carries one: it takes nothing stale (R9). */
+  readonly awaitsPurge: boolean;
   /** The value of `Tidemark-Refresh`; `null` for none. */
   readonly refreshToken: string | null;
 }
@@ -19,13 +23,21 @@ const AFTER_FIELD = "tidemark-after";
 const AFTER_COOKIE = "tidemark-after";
 
 /** Sorts a request. `field` gives a field's text or `null`. */
-export function readRequest(method: string, field: (name: string) => string | null, passes: boolean): Ask {
+export function readRequest(
+  method: string,
+  field: (name: string) => string | null,
+  passes: boolean,
+  policy: RequestDirectivesPolicy,
+): Ask {
   const refreshToken = field(REFRESH_FIELD);
+  const after = field(AFTER_FIELD) ?? afterCookie(field("cookie"));
   return {
     method,
     mode: mode(method, field, passes, refreshToken),
     authorized: field("authorization") !== null,
-    after: field(AFTER_FIELD) ?? afterCookie(field("cookie")),
+    directives: readRequestDirectives(field, policy),
+    after,
+    awaitsPurge: after !== null,
     refreshToken,
   };
 }
@@ -58,9 +70,8 @@ export interface StoreAsk {
   readonly identifying: boolean;
   /** The `Cookie` field for the origin. */
   readonly cookie: string | null;
+  /** True if it asks for a part. */
   readonly partial: boolean;
-  /** True if the request itself forbids storing. RFC 9111 §5.2.1.5. */
-  readonly forbidsStoring: boolean;
 }
 
 export function readStoreAsk(
@@ -73,7 +84,6 @@ export function readStoreAsk(
     identifying: cookies.identifying,
     cookie: cookies.forwarded,
     partial: ask.mode !== "refresh" && field("range") !== null,
-    forbidsStoring: parseCacheControl(field("cache-control")).noStore,
   };
 }
 

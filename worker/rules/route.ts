@@ -1,4 +1,6 @@
 import type { QueryRules } from "./query.ts";
+import type { RequestDirectivesPolicy } from "./request-directives.ts";
+import type { StaleRules } from "./stale-if-error.ts";
 
 /** What the owner said about the paths that a pattern matches, ready for use. */
 export interface Route {
@@ -14,6 +16,11 @@ export interface Route {
   readonly ttlSeconds?: number | undefined;
   /** Lifetime where the origin gives none, by status; `undefined` where that status gets none. */
   readonly defaultTtlSeconds: (status: number) => number | undefined;
+  /** What browsers are told to keep its stored responses for; `null` to tell them what the origin said. */
+  readonly browserTtlSeconds: number | null;
+  /** Which directives of visitors are obeyed. */
+  readonly requestDirectives: RequestDirectivesPolicy;
+  readonly stale: StaleRules;
   /** The route's tags for these parameters. */
   readonly tags: (parameters: Readonly<Record<string, string>>) => readonly string[];
 }

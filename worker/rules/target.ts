@@ -82,6 +82,15 @@ export function tagPurgeKey(tag: string): string {
   return `#${tag}`;
 }
 
+export function isTagPurgeKey(key: string): boolean {
+  return key.startsWith("#");
+}
+
+/** What a purge of a cache group is filed under: groups are scoped to their origin. RFC 9875 §2. */
+export function groupPurgeKey({ scheme, host }: Pick<Target, "scheme" | "host">, group: string): string {
+  return `group:${scheme}://${host} ${group}`;
+}
+
 /** What a purge of everything is filed under. */
 export const EVERYTHING_PURGE_KEY = "*";
 

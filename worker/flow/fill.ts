@@ -1,4 +1,5 @@
-import type { Bodies } from "./ports.ts";
+import type { Bodies } from "../ports.ts";
+import { BodyEnd } from "./body-end.ts";
 
 /** A body on its way to the client, and what is read of it beside. Neither promise rejects. */
 export interface Fill {
@@ -96,7 +97,8 @@ export function fillBeside(
   }
   const pipe = bodies.pipe(lengthBytes);
   const { promise, resolve } = Promise.withResolvers<ReadBody>();
-  const client = new ClientEnd(pipe.writable.getWriter(), share);
+  const client = new BodyEnd(pipe.writable);
+  share.endClient = () => client.giveUp("the client read too slowly");
   const pumped = pump(body.getReader(), client, lengthBytes, mostBytes, share, resolve);
   return { body: pipe.readable, read: promise, delivered: pumped.then(() => share.close()) };
 }
@@ -104,7 +106,7 @@ export function fillBeside(
 /** Reads the origin's body to its end, and hands each chunk on. Waits for the client only where nothing is kept. */
 async function pump(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  client: ClientEnd,
+  client: BodyEnd,
   lengthBytes: number | null,
   mostBytes: number,
   share: FillShare,
@@ -139,47 +141,6 @@ async function pump(
   } catch (cause) {
     tell({ kind: "cut-off" });
     await client.abort(cause);
-  }
-}
-
-/** The client's end of a fill: takes chunks in order, and may go away, or be given up, at any time. Never rejects. */
-class ClientEnd {
-  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #givenUp = Promise.withResolvers<void>();
-  /** What has been handed over so far. Chunks wait here one behind the other, so that giving up lets go of all of them. */
-  #delivery: Promise<void> = Promise.resolve();
-  isGone = false;
-
-  constructor(writer: WritableStreamDefaultWriter<Uint8Array>, share: FillShare) {
-    this.#writer = writer;
-    share.endClient = () => {
-      this.isGone = true;
-      this.#givenUp.resolve();
-      void writer.abort(new Error("the client read too slowly")).catch(() => undefined); // It is gone already.
-    };
-  }
-
-  write(chunk: Uint8Array): Promise<void> {
-    return this.#next(() => this.#writer.write(chunk));
-  }
-
-  close(): Promise<void> {
-    return this.#next(() => this.#writer.close());
-  }
-
-  abort(cause: unknown): Promise<void> {
-    return this.#next(() => this.#writer.abort(cause));
-  }
-
-  #next(step: () => Promise<void>): Promise<void> {
-    this.#delivery = this.#delivery.then(async () => {
-      if (this.isGone) return;
-      const done = step().catch(() => {
-        this.isGone = true; // The fill goes on without the client.
-      });
-      await Promise.race([done, this.#givenUp.promise]);
-    });
-    return this.#delivery;
   }
 }
 

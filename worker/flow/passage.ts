@@ -1,10 +1,11 @@
+import type { Behind, Ports } from "../ports.ts";
+import type { ForwardReason, XCache } from "../rules/cache-status.ts";
+import { type Ask, readRequest } from "../rules/read-request.ts";
+import type { StoredResponse } from "../rules/stored-response.ts";
+import type { RefusedTarget, Target } from "../rules/target.ts";
+import type { Site } from "../site.ts";
 import type { FillBudget } from "./fill.ts";
 import type { Flights } from "./flights.ts";
-import type { Behind, Ports } from "./ports.ts";
-import type { ForwardReason, XCache } from "./rules/cache-status.ts";
-import { type Ask, readRequest } from "./rules/read-request.ts";
-import type { RefusedTarget, Target } from "./rules/target.ts";
-import type { Site } from "./site.ts";
 
 /** What one isolate works with. */
 export interface Isolate {
@@ -39,16 +40,21 @@ export interface Miss {
   readonly xCache: XCache;
   readonly reason: ForwardReason;
   readonly detail: string | undefined;
+  /** What was found and may answer if the origin fails; `null` for nothing. */
+  readonly selected: StoredResponse | null;
+  /** What the origin may be asked to confirm, the selected one first. */
+  readonly held: readonly StoredResponse[];
 }
 
 /** Reads what the corridor needs to know of an arrival. */
 export function enter(arrival: Arrival, isolate: Isolate, target: Target): Passage {
   const { method, headers } = arrival.request;
+  const policy = target.route.requestDirectives;
   return {
     ...isolate,
     ...arrival,
     target,
-    ask: readRequest(method, (name) => headers.get(name), target.route.pass || !target.mayStore),
+    ask: readRequest(method, (name) => headers.get(name), target.route.pass || !target.mayStore, policy),
     order: isolate.flights.arrive(),
     arrivedAt: isolate.ports.clock.now(),
   };

@@ -1,4 +1,4 @@
-import type { StoredResponse } from "./rules/stored-response.ts";
+import type { StoredResponse } from "../rules/stored-response.ts";
 
 /** How a collapsed fetch ended for those who wait on it. */
 export type FlightOutcome =
@@ -6,7 +6,11 @@ export type FlightOutcome =
   /** The answer says itself that it is for one only: each follower asks for itself. */
   | { readonly kind: "not-shareable" }
   /** The leader failed, perhaps by its own doing: followers share one more fetch, and then ask for themselves. */
-  | { readonly kind: "failed" };
+  | {
+      readonly kind: "failed";
+      /** True if the origin says so itself, or cannot be reached: what is stale may stand in for followers, too. */
+      readonly byOrigin: boolean;
+    };
 
 /** One origin fetch that others may wait for. */
 export interface Flight {
@@ -51,6 +55,11 @@ export class Flights {
       resolve(outcome);
     };
     return { ...flight, land };
+  }
+
+  /** Lets nobody wait for what is being fetched under this key: it has been put out of date meanwhile. */
+  abandonKey(key: string): void {
+    this.#flights.delete(key);
   }
 
   /** Lets nobody wait for this flight any more: its leader may be dead. It may still land. */

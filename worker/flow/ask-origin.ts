@@ -1,28 +1,42 @@
-import { edgeAnswer, markForwarded, mayHaveBody } from "./answers.ts";
+import type { Outcome } from "../rules/cache-status.ts";
+import { toClientFields } from "../rules/client-response-fields.ts";
+import { hasLooped, originRequestFields } from "../rules/origin-request-fields.ts";
+import { isWebSocket } from "../rules/read-request.ts";
+import { answerWith, edgeAnswer, markForwarded } from "./answers.ts";
 import type { Miss, Passage } from "./passage.ts";
-import type { Outcome } from "./rules/cache-status.ts";
-import { toClientFields } from "./rules/client-response-fields.ts";
-import { hasLooped, originRequestFields } from "./rules/origin-request-fields.ts";
-import { isWebSocket } from "./rules/read-request.ts";
 
 export type Asked =
   | { readonly kind: "answered"; readonly response: Response }
-  /** Another protocol took over, or the edge has to answer in the origin's place. */
-  | { readonly kind: "switched" | "failed"; readonly response: Response };
+  /**
+   * The origin did not answer: it failed, the request may not go there, or another protocol took over. `answer` makes
+   * what the client gets instead, and counts it.
+   */
+  | { readonly kind: "failed" | "refused" | "switched"; readonly answer: () => Response };
 
-/** Sends the request on, as the edge, with these cookies. A failure comes back as the answer that stands in for the origin's. */
-export async function askOrigin(passage: Passage, storing: boolean, cookie: string | null): Promise<Asked> {
+/** How the origin is asked. */
+export interface Asking {
+  /** True if the answer may be stored: then nothing that is not in the key may select it. */
+  readonly storing: boolean;
+  /** The `Cookie` field. */
+  readonly cookie: string | null;
+  /** The edge's own conditions. RFC 9111 §4.3.1. */
+  readonly conditions: readonly (readonly [name: string, value: string])[];
+}
+
+/** Sends the request on, as the edge. */
+export async function askOrigin(passage: Passage, { storing, cookie, conditions }: Asking): Promise<Asked> {
   const { request, target, ask, ports, site, clientAddress } = passage;
-  if (hasLooped(request.headers.get("cdn-loop"), target.host)) {
-    return { kind: "failed", response: edgeFailure(passage, 508, "loop", "the request came back to this edge") };
-  }
   const field = (name: string) => request.headers.get(name);
+  if (hasLooped(field("cdn-loop"), target.host)) {
+    return { kind: "refused", answer: edgeFailure(passage, 508, "loop", "the request came back to this edge") };
+  }
   const fields = originRequestFields(request.headers, {
     scheme: target.scheme,
     host: target.host,
     clientAddress,
     storing,
     cookie,
+    conditions,
     extra: site.originFields,
   });
   if (isWebSocket(field("upgrade"))) fields.push(["upgrade", "websocket"], ["connection", "upgrade"]);
@@ -39,8 +53,13 @@ export async function askOrigin(passage: Passage, storing: boolean, cookie: stri
       ports.reporter.report({ kind: "origin-answered" });
       return answer;
     case "switched":
-      ports.reporter.report({ kind: "answered", xCache: "BYPASS" });
-      return answer;
+      return {
+        kind: "switched",
+        answer: () => {
+          ports.reporter.report({ kind: "answered", xCache: "BYPASS" });
+          return answer.response;
+        },
+      };
     case "failed": {
       ports.reporter.report({ kind: "origin-failed", because: answer.because, cause: answer.cause });
       const status = answer.because === "timed-out" ? 504 : 502;
@@ -49,20 +68,23 @@ export async function askOrigin(passage: Passage, storing: boolean, cookie: stri
         "timed-out": "the origin took too long to answer",
         "bad-response": "the origin's answer was not one that HTTP allows",
       }[answer.because];
-      return { kind: "failed", response: edgeFailure(passage, status, `origin-${answer.because}`, words) };
+      return { kind: "failed", answer: edgeFailure(passage, status, `origin-${answer.because}`, words) };
     }
   }
 }
 
-function edgeFailure({ ports }: Passage, status: number, detail: string, words: string): Response {
-  ports.reporter.report({ kind: "answered-by-edge", detail });
-  return edgeAnswer(status, detail, `${status}: ${words}.`);
+function edgeFailure({ ports }: Passage, status: number, detail: string, words: string): () => Response {
+  return () => {
+    ports.reporter.report({ kind: "answered-by-edge", detail });
+    return edgeAnswer(status, detail, `${status}: ${words}.`);
+  };
 }
 
 /** The fields of the origin's answer as clients see them. */
-export function clientFields({ ports, target }: Passage, response: Response): Headers {
-  const fields = new Headers(response.headers);
-  toClientFields(fields, { originUrl: ports.origin.url, publicUrl: `${target.scheme}://${target.host}` });
+export function clientFields({ ports, target, site }: Passage, sent: Headers): Headers {
+  const fields = new Headers(sent);
+  const address = { originUrl: ports.origin.url, publicUrl: `${target.scheme}://${target.host}` };
+  toClientFields(fields, address, site.hiddenFields, ports.clock.now());
   return fields;
 }
 
@@ -75,12 +97,11 @@ export function contentLength(response: Response): number | null {
 
 /** Answers with what the origin sends, as it comes; nothing is kept. */
 export function stream(passage: Passage, response: Response, miss: Miss, because: string | undefined): Response {
-  const fields = clientFields(passage, response);
+  const fields = clientFields(passage, response.headers);
   const outcome = forwarded(miss, { status: response.status, stored: false, collapsed: false, because });
   markForwarded(fields, miss.xCache, outcome);
   passage.ports.reporter.report({ kind: "answered", xCache: miss.xCache });
-  const body = mayHaveBody(response.status) ? response.body : null;
-  return new Response(body, { status: response.status, statusText: response.statusText, headers: fields });
+  return answerWith(response.body, response.status, fields, response.statusText);
 }
 
 /** What the answer tells of a fetch. */

@@ -1,10 +1,11 @@
-import { collapsedAnswer } from "./answers.ts";
+import type { ReceiptToken } from "../ports.ts";
+import type { StoredHead, StoredResponse } from "../rules/stored-response.ts";
 import { forwarded } from "./ask-origin.ts";
 import type { Flight, FlightOutcome } from "./flights.ts";
+import { answerFromStore } from "./from-store.ts";
 import type { Miss, Passage } from "./passage.ts";
-import type { ReceiptToken } from "./ports.ts";
-import { currentAgeMs } from "./rules/current-age.ts";
-import type { StoredHead, StoredResponse } from "./rules/stored-response.ts";
+import { selects } from "./selection.ts";
+import { toldOf } from "./told.ts";
 
 /** A follower waits for the leader, but only against its own timer: the leader's request may die. */
 export async function waitFor({ ports, site }: Passage, flight: Flight): Promise<FlightOutcome | "waited-enough"> {
@@ -32,12 +33,14 @@ export async function mayFollow(
   return answer === "not-purged";
 }
 
-/** The answer of another one's fetch. */
-export function follow({ ports }: Passage, stored: StoredResponse, miss: Miss): Response {
-  ports.reporter.report({ kind: "collapsed" });
-  ports.reporter.report({ kind: "answered", xCache: miss.xCache });
-  const { initialAgeMs, receivedAt, status } = stored.head;
-  const ageSeconds = Math.floor(currentAgeMs(initialAgeMs, receivedAt, ports.clock.now()) / 1000);
-  const outcome = forwarded(miss, { status, stored: false, collapsed: true });
-  return collapsedAnswer(stored, ageSeconds, miss.xCache, outcome);
+/** The answer of another one's fetch; `null` if this request does not select it, or its body is gone. */
+export async function follow(passage: Passage, stored: StoredResponse, miss: Miss): Promise<Response | null> {
+  const { reporter } = passage.ports;
+  if (!selects(passage, stored)) return null;
+  const outcome = forwarded(miss, { status: stored.head.status, stored: false, collapsed: true });
+  const answer = await answerFromStore(passage, stored, toldOf(passage, stored, miss.xCache, outcome));
+  if (!answer) return null;
+  reporter.report({ kind: "collapsed" });
+  reporter.report({ kind: "answered", xCache: miss.xCache });
+  return answer;
 }

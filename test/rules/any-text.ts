@@ -1,0 +1,9 @@
+import fc from "fast-check";
+
+const anyUnit = fc.oneof(
+  fc.constantFrom(..." \t\r\n,;:=\"'\\()*/-%?@0129aqAW"),
+  fc.nat({ max: 0xffff }).map((unit) => String.fromCharCode(unit)),
+);
+
+/** Whatever a peer might send as a field: with the marks that mean something in HTTP, and unpaired surrogates. */
+export const anyText = fc.string({ unit: anyUnit, maxLength: 40 });

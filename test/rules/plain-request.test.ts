@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { isPlainRequest } from "../../worker/rules/plain-request.ts";
+
+type Fields = readonly (readonly [name: string, value: string])[];
+
+const ofBrowser: Fields = [
+  ["host", "www.example.com"],
+  ["connection", "keep-alive"],
+  ["cache-control", "max-age=0"],
+  ["sec-ch-ua", '"Chromium";v="140", "Not=A?Brand";v="24"'],
+  ["sec-ch-ua-mobile", "?0"],
+  ["dnt", "1"],
+  ["upgrade-insecure-requests", "1"],
+  [
+    "User-Agent",
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
+  ],
+  ["accept", "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"],
+  ["sec-fetch-site", "same-origin"],
+  ["referer", "https://www.example.com/plog/?page=2&sort=a%20b"],
+  ["accept-encoding", "gzip, deflate, br, zstd"],
+  ["accept-language", "de-DE,de;q=0.9,en;q=0.8"],
+  ["priority", "u=0, i"],
+  ["if-none-match", 'W/"abc"'],
+];
+const ofCurl: Fields = [
+  ["host", "www.example.com"],
+  ["user-agent", "curl/8.14.1"],
+  ["accept", "*/*"],
+];
+const ofCrawler: Fields = [
+  ["user-agent", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"],
+  ["from", "googlebot(at)googlebot.com"],
+  ["accept", "text/html,*/*;q=0.8"],
+];
+
+const cases: readonly {
+  name: string;
+  fields: Fields;
+  inKey?: readonly string[];
+  identifying?: boolean;
+  plain: boolean;
+}[] = [
+  { name: "what a browser sends is plain", fields: ofBrowser, plain: true },
+  { name: "what curl sends is plain", fields: ofCurl, plain: true },
+  { name: "what a crawler sends is plain", fields: ofCrawler, plain: true },
+  { name: "a request without fields is plain", fields: [], plain: true },
+  { name: "an unknown field is not", fields: [["x-debug", "1"]], plain: false },
+  { name: "a method override is not", fields: [["x-http-method-override", "POST"]], plain: false },
+  { name: "a field in the key is", fields: [["x-country", "de"]], inKey: ["x-country"], plain: true },
+  {
+    name: "a field in the key with an odd value is not",
+    fields: [["x-country", "\u0001"]],
+    inKey: ["x-country"],
+    plain: false,
+  },
+  { name: "cookies that are all ignored are", fields: [["cookie", "_ga=1"]], plain: true },
+  { name: "other cookies are not", fields: [["cookie", "session=1"]], identifying: true, plain: false },
+  {
+    name: "what the edge replaces may hold anything",
+    fields: [
+      ["cf-visitor", '{"scheme":"https"}'],
+      ["x-forwarded-host", "<evil>"],
+    ],
+    plain: true,
+  },
+  { name: "a value of 1024 characters is", fields: [["user-agent", "x".repeat(1024)]], plain: true },
+  { name: "a value of 1025 characters is not", fields: [["user-agent", "x".repeat(1025)]], plain: false },
+  {
+    name: "4096 characters of fields are",
+    fields: [...Array(4)].map((_, index) => [`sec-${index}`, "x".repeat(1019)] as const),
+    plain: true,
+  },
+  {
+    name: "4097 characters of fields are not",
+    fields: [["te", "x"], ["te", ""], ...[...Array(4)].map((_, index) => [`sec-${index}`, "x".repeat(1018)] as const)],
+    plain: false,
+  },
+  ...["\n", "\u0000", "é", "<script>", "{jndi:ldap}", "a\\b", "`id`"].map((value) => ({
+    name: `${JSON.stringify(value)} in a value is not`,
+    fields: [["user-agent", value]] as const,
+    plain: false,
+  })),
+];
+
+describe("isPlainRequest", () => {
+  test.each(cases)("$name", ({ fields, inKey = [], identifying = false, plain }) => {
+    expect(isPlainRequest(fields, { inKey, identifying })).toBe(plain);
+  });
+});

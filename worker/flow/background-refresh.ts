@@ -1,0 +1,35 @@
+import type { Reporter } from "../ports.ts";
+import type { StoreAsk } from "../rules/read-request.ts";
+import type { StoredResponse } from "../rules/stored-response.ts";
+import { fetchAndKeep } from "./fetch-and-keep.ts";
+import type { Passage } from "./passage.ts";
+import { collapseKey, otherVariants } from "./selection.ts";
+
+/**
+ * Fetches anew what has just been answered stale, behind the answer. RFC 5861 §3. One at a time for a page: others may
+ * join it as any other fetch.
+ */
+export function refreshBehind(passage: Passage, stored: StoredResponse, storeAsk: StoreAsk): void {
+  const { flights, ask, behind, ports } = passage;
+  const anonymousKey = collapseKey(passage);
+  const key = storeAsk.identifying ? `cookies ${anonymousKey}` : anonymousKey;
+  if (flights.find(anonymousKey) || flights.find(key)) return;
+  const held = [stored, ...otherVariants(passage, stored)];
+  const unseen: Passage = {
+    ...passage,
+    ask: { ...ask, method: "GET" },
+    ports: { ...ports, reporter: withoutAnswers(ports.reporter) },
+  };
+  const miss = { xCache: "EXPIRED", reason: "stale", detail: undefined, selected: null, held } as const;
+  const refreshed = fetchAndKeep(unseen, storeAsk, miss, key);
+  behind.run(refreshed.then((answer) => answer.body?.cancel()));
+}
+
+/** Nobody sees the answer, so it is not counted as one. */
+function withoutAnswers(reporter: Reporter): Reporter {
+  return {
+    report: (event) => {
+      if (event.kind !== "answered" && event.kind !== "answered-by-edge") reporter.report(event);
+    },
+  };
+}

@@ -1,0 +1,42 @@
+/** The end of a stream that somebody reads, who may go away, or be given up, at any time. Its methods never reject. */
+export class BodyEnd {
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #givenUp = Promise.withResolvers<void>();
+  /** What has been handed over so far. Chunks wait here one behind the other, so that giving up lets go of all of them. */
+  #delivery: Promise<void> = Promise.resolve();
+  isGone = false;
+
+  constructor(writable: WritableStream<Uint8Array>) {
+    this.#writer = writable.getWriter();
+  }
+
+  write(chunk: Uint8Array): Promise<void> {
+    return this.#next(() => this.#writer.write(chunk));
+  }
+
+  close(): Promise<void> {
+    return this.#next(() => this.#writer.close());
+  }
+
+  abort(cause: unknown): Promise<void> {
+    return this.#next(() => this.#writer.abort(cause));
+  }
+
+  /** Lets go of whoever reads, with all that waits for them. */
+  giveUp(because: string): void {
+    this.isGone = true;
+    this.#givenUp.resolve();
+    void this.#writer.abort(new Error(because)).catch(() => undefined); // It is gone already.
+  }
+
+  #next(step: () => Promise<void>): Promise<void> {
+    this.#delivery = this.#delivery.then(async () => {
+      if (this.isGone) return;
+      const done = step().catch(() => {
+        this.isGone = true; // The body goes on without this reader.
+      });
+      await Promise.race([done, this.#givenUp.promise]);
+    });
+    return this.#delivery;
+  }
+}

@@ -1,0 +1,212 @@
+import { validationFields } from "../rules/conditional-request.ts";
+import type { StoreAsk } from "../rules/read-request.ts";
+import { isOriginError } from "../rules/stale-if-error.ts";
+import type { StoredResponse } from "../rules/stored-response.ts";
+import { answerWith, markForwarded, mayHaveBody, notModifiedFields, tellBrowsers } from "./answers.ts";
+import { askOrigin, contentLength, forwarded, stream } from "./ask-origin.ts";
+import { fillBeside, type ReadBody } from "./fill.ts";
+import type { FlightOutcome } from "./flights.ts";
+import { forward } from "./forward.ts";
+import { freshen, validatorsOf } from "./freshening.ts";
+import { answerFromStore, isHeldByClient } from "./from-store.ts";
+import { type HeadToKeep, type Keepable, keepable, type OriginResponse } from "./keepable.ts";
+import { keepLarge } from "./large-body.ts";
+import type { Miss, Passage } from "./passage.ts";
+import { keepSelected } from "./selection.ts";
+import { staleAnswer } from "./stale.ts";
+import { toldOf } from "./told.ts";
+
+type Land = (outcome: FlightOutcome) => void;
+
+/**
+ * Asks the origin, answers, and keeps the answer if it may be kept. What is in hand is validated, and stands in if the
+ * origin fails and it may. With a flight key, others may wait for the outcome meanwhile.
+ */
+export async function fetchAndKeep(
+  passage: Passage,
+  storeAsk: StoreAsk,
+  miss: Miss,
+  flightKey: string | null,
+): Promise<Response> {
+  const { ports, flights, behind } = passage;
+  const flight = flightKey === null ? null : flights.takeOff(flightKey);
+  const land: Land = (outcome) => flight?.land(outcome, ports.clock.now());
+  if (flight) behind.run(flight.outcome);
+  try {
+    return await ask(passage, storeAsk, miss, land);
+  } catch (bug) {
+    land({ kind: "failed", byOrigin: false }); // no follower waits for a leader that is no more
+    throw bug;
+  }
+}
+
+async function ask(passage: Passage, storeAsk: StoreAsk, miss: Miss, land: Land): Promise<Response> {
+  const { ports } = passage;
+  const stamp = ports.purges.stamp(); // what was held before the origin was asked (R1, R2)
+  const fetchedAt = ports.clock.now();
+  const conditions = validationFields(miss.held.map(validatorsOf));
+  const asked = await askOrigin(passage, { storing: true, cookie: storeAsk.cookie, conditions: conditions ?? [] });
+  const failed = asked.kind === "failed" || (asked.kind === "answered" && isOriginError(asked.response.status));
+  const stale = failed ? await staleAnswer(passage, miss, asked) : null;
+  if (stale) {
+    land({ kind: "failed", byOrigin: true });
+    return stale;
+  }
+  if (asked.kind !== "answered") {
+    land({ kind: "failed", byOrigin: asked.kind === "failed" });
+    return asked.answer();
+  }
+  const { status, headers: fields } = asked.response;
+  const response: OriginResponse = { status, fields, stamp, fetchedAt };
+  if (status === 304 && conditions) return answerFreshened(passage, storeAsk, miss, response, land);
+  const verdict = keepable(passage, storeAsk, response);
+  if (storeAsk.partial) return answerPart(passage, verdict, asked.response, miss, land);
+  return answerFetched(passage, verdict, asked.response, miss, land);
+}
+
+/** The origin confirmed what is stored. RFC 9111 §4.3.3, §4.3.4. */
+async function answerFreshened(
+  passage: Passage,
+  storeAsk: StoreAsk,
+  miss: Miss,
+  notModified: OriginResponse,
+  land: Land,
+): Promise<Response> {
+  const { ports, behind } = passage;
+  const freshened = freshen(passage, storeAsk, miss.held, notModified);
+  // A 304 for something that is not in hand is of no use: asked again, without conditions.
+  if (!freshened) return ask(passage, storeAsk, { ...miss, held: [] }, land);
+  const { stored, passBecause } = freshened;
+  if (passBecause === null) behind.run(keepUnlessPurged(passage, stored, land));
+  else land({ kind: "not-shareable" });
+
+  const because = passBecause ?? undefined;
+  const outcome = forwarded(miss, { status: 304, stored: passBecause === null, collapsed: false, because });
+  const answer = await answerFromStore(passage, stored, toldOf(passage, stored, "REVALIDATED", outcome));
+  // The body is gone from where it was stored apart: the origin has it.
+  if (!answer) return ask(passage, storeAsk, { ...miss, held: [] }, () => undefined);
+  for (const cookie of notModified.fields.getSetCookie()) answer.headers.append("set-cookie", cookie);
+  ports.reporter.report({ kind: "answered", xCache: "REVALIDATED" });
+  return answer;
+}
+
+/** A whole answer: kept beside or in two steps, or passed on. */
+function answerFetched(
+  passage: Passage,
+  verdict: Keepable,
+  response: Response,
+  miss: Miss,
+  land: Land,
+): Response | Promise<Response> {
+  const { limits } = passage.site;
+  if (verdict.kind === "pass") {
+    // A status that is not kept may be the doing of this one request.
+    land(passedOutcome(verdict.because, response.status));
+    return stream(passage, response, miss, verdict.because);
+  }
+  const lengthBytes = mayHaveBody(response.status) ? contentLength(response) : null;
+  if (lengthBytes !== null && lengthBytes > limits.storeBytes) {
+    land({ kind: "not-shareable" });
+    if (lengthBytes > limits.largeBytes) return stream(passage, response, miss, "too-large");
+    return keepLarge(passage, response, verdict, miss, lengthBytes);
+  }
+  return keepBeside(passage, response, verdict, miss, land);
+}
+
+/**
+ * The client wants a part: the whole is kept, and the part cut from it, if the whole is small. Else the origin is asked
+ * for the part alone.
+ */
+async function answerPart(
+  passage: Passage,
+  verdict: Keepable,
+  response: Response,
+  miss: Miss,
+  land: Land,
+): Promise<Response> {
+  const { ports, site, fills, behind } = passage;
+  const lengthBytes = contentLength(response);
+  if (verdict.kind === "store" && lengthBytes !== null && lengthBytes <= site.limits.fetchWholeBytes) {
+    const share = fills.open(ports.clock.now());
+    const fill = fillBeside(response.body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
+    behind.run(fill.body?.cancel() ?? Promise.resolve());
+    behind.run(fill.delivered);
+    const read = await fill.read;
+    behind.run(keep(passage, verdict.head, read, land));
+    if (read.kind === "whole") {
+      const stored = withBody(verdict.head, read.bytes);
+      const outcome = forwarded(miss, { status: response.status, stored: true, collapsed: false });
+      const part = await answerFromStore(passage, stored, toldOf(passage, stored, miss.xCache, outcome));
+      if (part) {
+        ports.reporter.report({ kind: "answered", xCache: miss.xCache });
+        return part;
+      }
+    }
+  } else {
+    behind.run(response.body?.cancel() ?? Promise.resolve());
+    land({ kind: "failed", byOrigin: false });
+  }
+  return forward(passage, { ...miss, reason: "partial" });
+}
+
+function withBody(head: HeadToKeep, bytes: Uint8Array<ArrayBuffer>): StoredResponse {
+  return { head: { ...head, bodyBytes: bytes.byteLength, bodyKey: null }, body: bytes };
+}
+
+function passedOutcome(because: string, status: number): FlightOutcome {
+  const byRequest = because === "status" || because === "error-for-odd-request" || because === "no-freshness";
+  if (byRequest && status >= 400) return { kind: "failed", byOrigin: isOriginError(status) };
+  return because === "status" ? { kind: "failed", byOrigin: false } : { kind: "not-shareable" };
+}
+
+/** Streams the answer to the client and keeps a verified copy: the flight lands when the whole body has been read. */
+function keepBeside(
+  passage: Passage,
+  response: Response,
+  { head, fields }: Keepable & { kind: "store" },
+  miss: Miss,
+  land: Land,
+): Response {
+  const { ports, site, fills, behind, target, request } = passage;
+  const hasBody = mayHaveBody(response.status);
+  const share = fills.open(ports.clock.now());
+  const fill = fillBeside(
+    hasBody ? response.body : null,
+    hasBody ? contentLength(response) : null,
+    site.limits.storeBytes,
+    share,
+    ports.bodies,
+  );
+  behind.run(fill.read.then((read) => keep(passage, head, read, land)));
+  behind.run(fill.delivered);
+  if (target.route.browserTtlSeconds !== null) {
+    tellBrowsers(fields, head, target.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
+  }
+  markForwarded(fields, miss.xCache, forwarded(miss, { status: response.status, stored: true, collapsed: false }));
+  ports.reporter.report({ kind: "answered", xCache: miss.xCache });
+  if (response.status === 200 && isHeldByClient(request.headers, head)) {
+    behind.run(fill.body?.cancel() ?? Promise.resolve()); // it is read for the store alone
+    return answerWith(null, 304, notModifiedFields(fields));
+  }
+  return answerWith(fill.body, response.status, fields, response.statusText);
+}
+
+async function keep(passage: Passage, head: HeadToKeep, read: ReadBody, land: Land): Promise<void> {
+  const { reporter } = passage.ports;
+  if (read.kind !== "whole") {
+    if (read.kind === "cut-off") reporter.report({ kind: "body-cut-off" });
+    else reporter.report({ kind: "fill-discarded", because: read.kind });
+    return land(read.kind === "too-large" ? { kind: "not-shareable" } : { kind: "failed", byOrigin: false });
+  }
+  await keepUnlessPurged(passage, withBody(head, read.bytes), land);
+}
+
+/** What the view of now already calls purged goes to those who asked in time, and is not kept (R23). */
+async function keepUnlessPurged(passage: Passage, stored: StoredResponse, land: Land): Promise<void> {
+  const { purges, reporter } = passage.ports;
+  const isPurged = purges.check(stored.head, false) === "purged";
+  if (isPurged) reporter.report({ kind: "fill-discarded", because: "purged" });
+  const kept = isPurged ? Promise.resolve() : keepSelected(passage, stored);
+  land({ kind: "storable", stored });
+  await kept;
+}

@@ -1,0 +1,59 @@
+import { initialAgeMs } from "../rules/current-age.ts";
+import { freshenedFields } from "../rules/freshen.ts";
+import type { StoreAsk } from "../rules/read-request.ts";
+import { selectedBy304 } from "../rules/selected-by-304.ts";
+import { type StoredHead, type StoredResponse, storedField } from "../rules/stored-response.ts";
+import { isTagPurgeKey } from "../rules/target.ts";
+import { keepable, type OriginResponse } from "./keepable.ts";
+import type { Passage } from "./passage.ts";
+
+/** A stored response with what a 304 says of it. */
+export interface Freshened {
+  readonly stored: StoredResponse;
+  /** Why it may not be kept so; `null` if it may. */
+  readonly passBecause: string | null;
+}
+
+/** The validators of a stored response. */
+export function validatorsOf({ head }: StoredResponse): { etag: string | null; lastModified: string | null } {
+  return { etag: storedField(head, "etag"), lastModified: storedField(head, "last-modified") };
+}
+
+/**
+ * What a 304 confirms of the responses in hand, whose validators were sent (R3); `null` if it names none of them.
+ * RFC 9111 §4.3.4. The stamp and the times are those of the validation (R2).
+ */
+export function freshen(
+  passage: Passage,
+  storeAsk: StoreAsk,
+  held: readonly StoredResponse[],
+  notModified: OriginResponse,
+): Freshened | null {
+  const got = { etag: notModified.fields.get("etag"), lastModified: notModified.fields.get("last-modified") };
+  const at = selectedBy304(held.map(validatorsOf), got);
+  const confirmed = at === null ? undefined : held[at];
+  if (!confirmed) return null;
+  const { head, body } = confirmed;
+  const fields = freshenedHeaders(head, notModified.fields);
+  const verdict = keepable(passage, storeAsk, { ...notModified, status: head.status, fields });
+  const { bodyBytes, bodyKey } = head;
+  if (verdict.kind === "pass") {
+    // It goes to the one who asked, and to nobody else.
+    const receivedAt = passage.ports.clock.now();
+    const age = initialAgeMs(fields.get("age"), fields.get("date"), notModified.fetchedAt, receivedAt);
+    const told = { ...head, fields: [...fields].filter(([name]) => name !== "content-length"), receivedAt };
+    return { stored: { head: { ...told, initialAgeMs: age }, body }, passBecause: verdict.because };
+  }
+  const purgeKeys = [...new Set([...verdict.head.purgeKeys, ...head.purgeKeys])]; // R17: the union of both
+  const fits = purgeKeys.filter(isTagPurgeKey).length <= passage.site.limits.tags;
+  const stored = { head: { ...verdict.head, purgeKeys, bodyBytes, bodyKey }, body };
+  return { stored, passBecause: fits ? null : "too-many-tags" };
+}
+
+/** The fields of the origin's answer that the stored one would be now, with its length told anew. */
+function freshenedHeaders({ fields, hiddenFields, bodyBytes }: StoredHead, from304: Headers): Headers {
+  const merged = freshenedFields([...fields, ...hiddenFields], [...from304]);
+  const headers = new Headers(merged.map(([name, value]) => [name, value] as [string, string]));
+  headers.set("content-length", String(bodyBytes));
+  return headers;
+}

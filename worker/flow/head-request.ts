@@ -1,0 +1,51 @@
+import { freshenedByHead } from "../rules/head-freshens.ts";
+import { readStoreAsk } from "../rules/read-request.ts";
+import { isOriginError } from "../rules/stale-if-error.ts";
+import { storedField } from "../rules/stored-response.ts";
+import { askOrigin, contentLength, stream } from "./ask-origin.ts";
+import { freshen } from "./freshening.ts";
+import type { Miss, Passage } from "./passage.ts";
+import { keepSelected } from "./selection.ts";
+import { staleAnswer } from "./stale.ts";
+
+/**
+ * A HEAD that nothing stored answers. Its answer is not stored, but it tells whether what is stored still holds.
+ * RFC 9111 §4.3.5.
+ */
+export async function headOfOrigin(passage: Passage, miss: Miss): Promise<Response> {
+  const { ports, ask, request, site, behind } = passage;
+  const storeAsk = readStoreAsk(ask, (name) => request.headers.get(name), site.ignoredCookies);
+  const stamp = ports.purges.stamp(); // R2: a HEAD that freshens is a validation
+  const fetchedAt = ports.clock.now();
+  const asked = await askOrigin(passage, { storing: true, cookie: storeAsk.cookie, conditions: [] });
+  const failed = asked.kind === "failed" || (asked.kind === "answered" && isOriginError(asked.response.status));
+  const stale = failed ? await staleAnswer(passage, miss, asked) : null;
+  if (stale) return stale;
+  if (asked.kind !== "answered") return asked.answer();
+  const { response } = asked;
+  const stored = miss.selected;
+  if (stored && response.status === 200 && stored.head.status === 200) {
+    const { headers } = response;
+    const length = contentLength(response);
+    const said = freshenedByHead(
+      {
+        etag: storedField(stored.head, "etag"),
+        lastModified: storedField(stored.head, "last-modified"),
+        bodyBytes: stored.head.bodyBytes,
+      },
+      {
+        etag: headers.get("etag"),
+        lastModified: headers.get("last-modified"),
+        contentLength: length === null ? null : String(length),
+      },
+    );
+    if (said === "invalidate") behind.run(ports.store.forget(stored.head.key));
+    if (said === "freshen") {
+      const freshened = freshen(passage, storeAsk, [stored], { status: 304, fields: headers, stamp, fetchedAt });
+      if (freshened?.passBecause === null && ports.purges.check(freshened.stored.head, false) !== "purged") {
+        behind.run(keepSelected(passage, freshened.stored));
+      }
+    }
+  }
+  return stream(passage, response, miss, undefined);
+}

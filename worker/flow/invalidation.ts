@@ -1,0 +1,37 @@
+import { invalidatedGroups } from "../rules/cache-groups.ts";
+import { invalidatedTargets } from "../rules/invalidation.ts";
+import { isSafeMethod } from "../rules/safe-method.ts";
+import { groupPurgeKey, urlPurgeKey } from "../rules/target.ts";
+import type { Asked } from "./ask-origin.ts";
+import { clientFields } from "./ask-origin.ts";
+import type { Passage } from "./passage.ts";
+
+/**
+ * What an unsafe request has put out of date: its own URL, those that the answer names, and cache groups. RFC 9111 §4.4,
+ * RFC 9875 §3. This PoP's copies are dropped at once; the log gets a number for it now, after the origin's answer and
+ * before the client's (R15). An answer that was lost may have been a success, so its URL counts.
+ */
+export function invalidateAfter(passage: Passage, asked: Asked): void {
+  const { ask, target, ports, behind, flights } = passage;
+  if (isSafeMethod(ask.method) || target.route.pass) return;
+  if (asked.kind === "refused" || asked.kind === "switched") return;
+  const url = `${target.scheme}://${target.host}${target.pathAndQuery}`;
+  const fields = asked.kind === "answered" ? clientFields(passage, asked.response.headers) : new Headers();
+  const status = asked.kind === "answered" ? asked.response.status : 200;
+  const named = invalidatedTargets(ask.method, status, url, fields.get("location"), fields.get("content-location"));
+  const groups = status < 400 ? invalidatedGroups(ask.method, fields.get("cache-group-invalidation")) : [];
+  const targets = named.flatMap((each) => {
+    const resolved = passage.resolve(each);
+    return resolved.kind === "target" ? [resolved] : [];
+  });
+  const purgeKeys = targets.map(({ host, key }) =>
+    urlPurgeKey(host, key.slice(key.indexOf("/", key.indexOf("//") + 2))),
+  );
+  purgeKeys.push(...groups.map((group) => groupPurgeKey(target, group)));
+  if (purgeKeys.length === 0) return;
+  for (const { key } of targets) {
+    behind.run(ports.store.forget(key));
+    flights.abandonKey(key);
+  }
+  ports.invalidations.tell([...new Set(purgeKeys)], behind);
+}

@@ -1,0 +1,94 @@
+import { cacheGroups } from "../rules/cache-groups.ts";
+import { mayStore, type NotStorableBecause } from "../rules/may-store.ts";
+import { isPlainRequest } from "../rules/plain-request.ts";
+import type { StoreAsk } from "../rules/read-request.ts";
+import { isErrorStatus } from "../rules/storable-status.ts";
+import type { Stamp, StoredHead } from "../rules/stored-response.ts";
+import { collectTags, TAG_FIELDS } from "../rules/tags.ts";
+import { EVERYTHING_PURGE_KEY, groupPurgeKey, tagPurgeKey } from "../rules/target.ts";
+import { isTooLong, selectingFields, variantKey, variantOf } from "../rules/vary.ts";
+import { clientFields } from "./ask-origin.ts";
+import type { Passage } from "./passage.ts";
+import { selectingField } from "./selection.ts";
+
+/** Fields that are made for each answer. */
+const TOLD_ANEW = new Set(["age", "content-length"]);
+
+/** An answer of the origin, as it came or as a 304 freshened it. */
+export interface OriginResponse {
+  readonly status: number;
+  /** All its fields. */
+  readonly fields: Headers;
+  /** What the view held and when, before it was asked for (R1, R2). */
+  readonly stamp: Stamp | null;
+  readonly fetchedAt: number;
+}
+
+/** A head to be kept, but for its body. */
+export type HeadToKeep = Omit<StoredHead, "bodyBytes" | "bodyKey">;
+
+export type Keepable =
+  /** `fields` are those for the client of this answer; the head has its own copy of them. */
+  | { readonly kind: "store"; readonly head: HeadToKeep; readonly fields: Headers }
+  | { readonly kind: "pass"; readonly because: PassBecause };
+
+export type PassBecause = NotStorableBecause | "too-many-tags" | "tag-invalid" | "too-large" | "vary-too-long";
+
+/** Whether this answer may be kept, and as what. RFC 9111 §3 in `mayStore`; tags and variants have limits of our own. */
+export function keepable(passage: Passage, storeAsk: StoreAsk, response: OriginResponse): Keepable {
+  const { ask, target, site, ports, request } = passage;
+  const { identifying } = storeAsk;
+  const field = (name: string) => response.fields.get(name);
+  const receivedAt = ports.clock.now();
+  const verdict = mayStore(
+    {
+      method: "GET",
+      authorized: ask.authorized,
+      identifying,
+      partialOrConditional: false,
+      forbidsStoring: ask.directives.forbidsStoring,
+      plain: !isErrorStatus(response.status) || isPlainRequest(request.headers, { inKey: [], identifying }),
+    },
+    { status: response.status, requestedAt: response.fetchedAt, receivedAt, field },
+    {
+      ttlSeconds: target.route.ttlSeconds,
+      defaultTtlSeconds: target.route.defaultTtlSeconds(response.status),
+      heuristic: site.heuristic,
+      targetedFields: site.targetedFields,
+    },
+  );
+  if (verdict.kind === "pass") return verdict;
+  const names = selectingFields(field("vary"), field("content-encoding"));
+  // A visitor's own cookies are no choice among variants: each would have an entry.
+  if (names === "*" || (names.includes("cookie") && storeAsk.cookie !== null)) return { kind: "pass", because: "vary" };
+  const variant = variantOf(names, selectingField(passage));
+  if (isTooLong(variant)) return { kind: "pass", because: "vary-too-long" };
+  const tagTexts = TAG_FIELDS.flatMap((name) => field(name) ?? []);
+  const tags = collectTags(target.routeTags, tagTexts, site.limits.tags);
+  if (tags.kind === "unkeepable") return { kind: "pass", because: tags.because };
+  const groups = cacheGroups(field("cache-groups")).map((group) => groupPurgeKey(target, group));
+  const fields = clientFields(passage, response.fields);
+  const withheld = new Set(verdict.withheldFields);
+  return {
+    kind: "store",
+    fields,
+    head: {
+      key: variantKey(target.key, variant),
+      variant,
+      status: response.status,
+      fields: [...fields].filter(([name]) => !TOLD_ANEW.has(name) && !withheld.has(name)),
+      hiddenFields: site.hiddenFields.flatMap((name) => {
+        const value = field(name);
+        return value === null ? [] : [[name, value] as const];
+      }),
+      fetchedAt: response.fetchedAt,
+      receivedAt,
+      initialAgeMs: verdict.initialAgeMs,
+      freshnessSeconds: verdict.freshness.seconds,
+      reuse: verdict.reuse,
+      sharedWithAuthorized: verdict.sharedWithAuthorized,
+      purgeKeys: [EVERYTHING_PURGE_KEY, ...target.purgeKeys, ...tags.tags.map(tagPurgeKey), ...groups],
+      stamp: response.stamp,
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { fieldForSelection } from "../rules/origin-request-fields.ts";
+import { readForwardedCookies } from "../rules/read-request.ts";
+import {
+  isMarker,
+  type Stored,
+  type StoredResponse,
+  storedField,
+  type Variant,
+  type VariantMarker,
+} from "../rules/stored-response.ts";
+import { matchesVariant, variantKey, variantOf } from "../rules/vary.ts";
+import type { Passage } from "./passage.ts";
+
+/** A field of the request as the origin is sent it: what selects among variants. RFC 9111 §4.1. */
+export function selectingField({ request, site }: Passage): (name: string) => string | null {
+  const field = (name: string) => request.headers.get(name);
+  return (name) => {
+    if (name === "cookie") return readForwardedCookies(field, site.ignoredCookies).forwarded;
+    return fieldForSelection(name, field);
+  };
+}
+
+/** Under which key requests wait for each other: that of the variant, as far as is known what the answers vary by. */
+export function collapseKey(passage: Passage): string {
+  const { key } = passage.target;
+  const marker = markerInMemory(passage);
+  if (!marker) return key;
+  const names = new Set(marker.variants.flatMap(({ fields }) => fields.map(([name]) => name)));
+  return variantKey(key, variantOf([...names].sort(), selectingField(passage)));
+}
+
+/** The response that the request selects in memory. No I/O. */
+export function recallSelected(passage: Passage): StoredResponse | undefined {
+  const { store } = passage.ports;
+  const stored = store.recall(passage.target.key);
+  if (!stored || !isMarker(stored)) return stored;
+  const field = selectingField(passage);
+  const found = latestMatch(stored, field);
+  const variant = found && store.recall(found.key);
+  if (!variant || !isSelected(variant, field)) return undefined;
+  // The front half needs no order: what is dropped comes from the back.
+  const at = stored.variants.indexOf(found);
+  if (at >= passage.site.limits.variants / 2) store.remember(withFirst(stored, at));
+  return variant;
+}
+
+/** The response that the request selects in the PoP's shared tier; a marker that is found there is remembered. */
+export async function lookUpSelected(passage: Passage): Promise<StoredResponse | undefined> {
+  const { store } = passage.ports;
+  const { key } = passage.target;
+  const stored = await store.lookUp(key);
+  if (!stored || !isMarker(stored)) return stored;
+  const marker = mergeMarkers(stored, markerInMemory(passage));
+  store.remember(marker);
+  const field = selectingField(passage);
+  const found = latestMatch(marker, field);
+  const variant = found && (await store.lookUp(found.key));
+  return variant && isSelected(variant, field) ? variant : undefined;
+}
+
+/** The other variants that this isolate has in hand: the origin may say that one of them is it. RFC 9111 §4.3.1. */
+export function otherVariants(passage: Passage, selected: StoredResponse | null): StoredResponse[] {
+  const marker = markerInMemory(passage);
+  return (marker?.variants ?? []).flatMap(({ key }) => {
+    const stored = key === selected?.head.key ? undefined : passage.ports.store.recall(key);
+    return stored && !isMarker(stored) ? [stored] : [];
+  });
+}
+
+/** Keeps a response, and a marker that leads to it if it is one of several. */
+export async function keepSelected(passage: Passage, stored: StoredResponse): Promise<void> {
+  const { ports, target, site } = passage;
+  if (stored.head.variant.length === 0) return ports.store.keep(stored);
+  const { key, stamp, fetchedAt } = stored.head;
+  const added: VariantMarker = {
+    head: { key: target.key, stamp, fetchedAt },
+    variants: [{ key, fields: stored.head.variant, encoding: storedField(stored.head, "content-encoding"), fetchedAt }],
+  };
+  const merged = mergeMarkers(added, markerInMemory(passage));
+  const marker = { ...merged, variants: merged.variants.slice(0, site.limits.variants) };
+  const dropped = merged.variants.slice(site.limits.variants).map((variant) => ports.store.forget(variant.key));
+  await Promise.all([ports.store.keep(stored), ports.store.keep(marker), ...dropped]);
+}
+
+/** Of several that match, since what the answers vary by has changed, the latest one counts. RFC 9111 §4.1. */
+function latestMatch({ variants }: VariantMarker, field: (name: string) => string | null): Variant | undefined {
+  let latest: Variant | undefined;
+  for (const variant of variants) {
+    if (latest && latest.fetchedAt >= variant.fetchedAt) continue;
+    if (matchesVariant(variant.fields, variant.encoding, field)) latest = variant;
+  }
+  return latest;
+}
+
+function markerInMemory({ ports, target }: Passage): VariantMarker | undefined {
+  const stored = ports.store.recall(target.key);
+  return stored && isMarker(stored) ? stored : undefined;
+}
+
+/** Both markers' variants, those of the first one first, under the later stamp. */
+function mergeMarkers(first: VariantMarker, second: VariantMarker | undefined): VariantMarker {
+  if (!second) return first;
+  const known = new Set(first.variants.map(({ key }) => key));
+  const head = second.head.fetchedAt > first.head.fetchedAt ? second.head : first.head;
+  return { head, variants: [...first.variants, ...second.variants.filter(({ key }) => !known.has(key))] };
+}
+
+function withFirst({ head, variants }: VariantMarker, at: number): VariantMarker {
+  return { head, variants: [variants[at]!, ...variants.filter((_, index) => index !== at)] };
+}
+
+/** Whether a request that was not there when a response was fetched selects it, too. */
+export function selects(passage: Passage, { head }: StoredResponse): boolean {
+  return matchesVariant(head.variant, storedField(head, "content-encoding"), selectingField(passage));
+}
+
+/** A response found under a variant's key is checked itself: the marker may be older (R19). */
+function isSelected(stored: Stored, field: (name: string) => string | null): stored is StoredResponse {
+  return !isMarker(stored) && matchesVariant(stored.head.variant, storedField(stored.head, "content-encoding"), field);
+}

@@ -1,0 +1,29 @@
+import { mayServeOnError } from "../rules/stale-if-error.ts";
+import { type Asked, forwarded } from "./ask-origin.ts";
+import { answerFromStore } from "./from-store.ts";
+import type { Miss, Passage } from "./passage.ts";
+import { toldOf } from "./told.ts";
+
+/**
+ * What is stored, in place of an origin that failed; `null` if nothing may stand in. RFC 5861 §4. The view is brought up
+ * first: the origin may have been waited for longer than a lease, and what was purged meanwhile is not to be shown (R18).
+ * `asked` is how the origin failed; `null` where another request found that out.
+ */
+export async function staleAnswer(passage: Passage, miss: Miss, asked: Asked | null): Promise<Response | null> {
+  const { ports, ask, behind, target } = passage;
+  const stored = miss.selected;
+  if (!stored || ask.awaitsPurge) return null;
+  const { purges, clock } = ports;
+  if (!purges.isUsable(clock.now(), null)) await purges.renew(behind, null);
+  const now = clock.now();
+  const answer = purges.check(stored.head, purges.isUsable(now, null));
+  if (!mayServeOnError(stored.head, ask, answer, target.route.stale, now)) return null;
+  const status = asked?.kind === "answered" ? asked.response.status : undefined;
+  const because = "stale-if-error";
+  const outcome = forwarded(miss, { ...(status && { status }), stored: false, collapsed: asked === null, because });
+  const served = await answerFromStore(passage, stored, toldOf(passage, stored, "STALE", outcome));
+  if (!served) return null;
+  if (asked?.kind === "answered") behind.run(asked.response.body?.cancel() ?? Promise.resolve());
+  ports.reporter.report({ kind: "answered", xCache: "STALE" });
+  return served;
+}

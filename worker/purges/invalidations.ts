@@ -1,0 +1,89 @@
+import type { Behind, Clock, Invalidations, NewPurge, PurgeLog, Reporter } from "../ports.ts";
+
+/** The most appends of one isolate in one lease: a loop of unsafe requests is no lever on the log. */
+const MOST_APPENDS = 16;
+/** The most keys that wait for the next lease. More are dropped, and counted. */
+const MOST_WAITING = 10_000;
+/** How often an append that failed is tried again, a lease apart. */
+const MOST_ATTEMPTS = 5;
+
+/**
+ * Tells the log what unsafe requests put out of date: at once, but at most once per key and lease (R15). What comes too
+ * often is merged, and told in one append when the lease is over.
+ */
+export class LogInvalidations implements Invalidations {
+  readonly #log: PurgeLog;
+  readonly #clock: Clock;
+  readonly #leaseMs: number;
+  readonly #reporter: Reporter;
+  /** The keys told since `#leaseBeganAt`. */
+  readonly #told = new Set<string>();
+  readonly #waiting = new Set<string>();
+  #leaseBeganAt = Number.NEGATIVE_INFINITY;
+  #appends = 0;
+  #flush: Promise<void> | null = null;
+
+  constructor(log: PurgeLog, clock: Clock, leaseMs: number, reporter: Reporter) {
+    this.#log = log;
+    this.#clock = clock;
+    this.#leaseMs = leaseMs;
+    this.#reporter = reporter;
+  }
+
+  tell(purgeKeys: readonly string[], behind: Behind): void {
+    const now = this.#clock.now();
+    if (now - this.#leaseBeganAt >= this.#leaseMs || now < this.#leaseBeganAt) this.#beginLease(now);
+    const mayTell = this.#appends < MOST_APPENDS && !purgeKeys.some((key) => this.#told.has(key));
+    if (mayTell) {
+      this.#appends++;
+      for (const key of purgeKeys) this.#told.add(key);
+      behind.run(this.#append([...purgeKeys]));
+      return;
+    }
+    for (const key of purgeKeys) {
+      if (this.#waiting.size < MOST_WAITING) this.#waiting.add(key);
+      else this.#reporter.report({ kind: "invalidation-dropped" });
+    }
+    this.#flush ??= this.#flushAfterLease();
+    behind.run(this.#flush);
+  }
+
+  #beginLease(now: number): void {
+    this.#leaseBeganAt = now;
+    this.#appends = 0;
+    this.#told.clear();
+  }
+
+  async #flushAfterLease(): Promise<void> {
+    await this.#clock.wait(Math.max(0, this.#leaseBeganAt + this.#leaseMs - this.#clock.now())).over;
+    const keys = [...this.#waiting];
+    this.#waiting.clear();
+    this.#flush = null;
+    this.#beginLease(this.#clock.now());
+    this.#appends++;
+    for (const key of keys) this.#told.add(key);
+    await this.#append(keys);
+  }
+
+  async #append(purgeKeys: readonly string[]): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#log.append({ ...INVALIDATION, purgeKeys });
+        return;
+      } catch (cause) {
+        this.#reporter.report({ kind: "log-failed", cause });
+        if (attempt === MOST_ATTEMPTS) return this.#reporter.report({ kind: "invalidation-dropped" });
+      }
+      await this.#clock.wait(this.#leaseMs).over;
+    }
+  }
+}
+
+const INVALIDATION: Omit<NewPurge, "purgeKeys"> = {
+  id: null,
+  content: "",
+  accepted: { urls: 0, tags: 0, prefixes: 0, hosts: 0, everything: false },
+  repeatAfterMs: null,
+  reason: "unsafe request",
+  by: "edge",
+};

@@ -1,0 +1,81 @@
+/** The content codings that are told apart, one bit each. All others count as one that nobody accepts. */
+const BR = 1;
+const GZIP = 2;
+const ZSTD = 4;
+const ALL = BR | GZIP | ZSTD;
+
+/** The canonical text of each set of codings, at the place that its bits name. */
+const TEXTS = ["identity", "br", "gzip", "br, gzip", "zstd", "br, zstd", "gzip, zstd", "br, gzip, zstd"] as const;
+
+/**
+ * The content codings that a client accepts, as one text for each set: sorted, or `identity` for none. RFC 9110 §12.5.3.
+ *
+ * Preferences among accepted codings are not kept, so that clients which differ only there share a variant. A client
+ * that does not send the field gets no coding: it may not know any. A coding that is named twice is accepted only if
+ * no mention refuses it. What is malformed is passed over.
+ */
+export function acceptedCodings(field: string | null): string {
+  if (field === null) return TEXTS[0];
+  let accepted = 0;
+  let refused = 0;
+  let others = 0;
+  for (const member of field.split(",")) {
+    const semicolon = member.indexOf(";");
+    const name = (semicolon === -1 ? member : member.slice(0, semicolon)).trim().toLowerCase();
+    const coding = name === "*" ? ALL : codingBit(name);
+    if (coding === 0) continue;
+    const weight = semicolon === -1 ? "some" : weightOf(member.slice(semicolon + 1));
+    if (weight === "malformed") continue;
+    if (name === "*") others = weight === "some" ? ALL : 0;
+    else if (weight === "some") accepted |= coding;
+    else refused |= coding;
+  }
+  return TEXTS[(accepted | others) & ~refused]!;
+}
+
+/**
+ * Whether a client that accepts these codings can read this content. `accepted` is the result of `acceptedCodings`.
+ * Content without a coding is for everybody, also where `identity` was refused: it takes no decoder.
+ */
+export function acceptsCoding(accepted: string, contentEncoding: string | null): boolean {
+  if (contentEncoding === null) return true;
+  const known = bitsOf(accepted);
+  return contentEncoding.split(",").every((member) => {
+    const name = member.trim().toLowerCase();
+    return name === "" || name === "identity" || (codingBit(name) & known) !== 0;
+  });
+}
+
+/**
+ * Whether an answer to a request that offered the codings `stored` is also the answer to one that offers `asked`: so if
+ * all that is asked for had been offered. What the origin chose from a larger offer it would have chosen from a smaller
+ * one that still holds its choice, which is for `acceptsCoding` to say. Both are results of `acceptedCodings`.
+ */
+export function coversCodings(stored: string, asked: string): boolean {
+  return (bitsOf(asked) & ~bitsOf(stored)) === 0;
+}
+
+function codingBit(name: string): number {
+  switch (name) {
+    case "gzip":
+    case "x-gzip": // RFC 9110 §8.4.1.3: the same
+      return GZIP;
+    case "br":
+      return BR;
+    case "zstd":
+      return ZSTD;
+    default:
+      return 0;
+  }
+}
+
+function bitsOf(canonical: string): number {
+  return Math.max(0, (TEXTS as readonly string[]).indexOf(canonical));
+}
+
+/** What the text after the first semicolon says. RFC 9110 §12.4.2. */
+function weightOf(parameter: string): "none" | "some" | "malformed" {
+  const text = parameter.trim();
+  if (!/^q=(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/i.test(text)) return "malformed";
+  return /^q=0(?:\.0*)?$/i.test(text) ? "none" : "some";
+}

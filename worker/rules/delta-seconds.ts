@@ -1,0 +1,25 @@
+/** A number of seconds, `"absent"`, or `"invalid"` for a value that is no such number. RFC 9111 §1.2.2. */
+export type DeltaSeconds = number | "absent" | "invalid";
+
+/** RFC 9111 §1.2.2: a larger number is taken for this one. */
+export const LARGEST_DELTA_SECONDS = 2_147_483_648;
+
+const DIGITS = /^[0-9]+$/;
+
+/** Reads a directive's argument; `undefined` where it has none. */
+export function readDeltaSeconds(value: string | undefined): number | "invalid" {
+  if (value === undefined || !DIGITS.test(value)) return "invalid";
+  return Math.min(Number(value), LARGEST_DELTA_SECONDS);
+}
+
+/** Of two that the same message gives the more restrictive one: an invalid one, else the smaller. RFC 9111 §4.2.1. */
+export function stricterOf(one: DeltaSeconds, other: DeltaSeconds): DeltaSeconds {
+  if (one === "absent") return other;
+  if (other === "absent") return one;
+  return one === "invalid" || other === "invalid" ? "invalid" : Math.min(one, other);
+}
+
+/** The seconds that count: none where the value is absent or invalid. */
+export function secondsOrNone(value: DeltaSeconds): number {
+  return typeof value === "number" ? value : 0;
+}

@@ -1,0 +1,31 @@
+import { isSafeMethod } from "./safe-method.ts";
+
+/**
+ * The URLs, absolute and without fragment, whose stored responses an unsafe request made out of date: its own, and
+ * those that its answer names in `Location` and `Content-Location` on the same origin; no site speaks for another one.
+ * RFC 9111 §4.4. Only an answer that is no error counts. `url` is the public URL of the request, absolute, and the two
+ * fields are as clients see them. References are resolved against it; malformed ones are passed over.
+ */
+export function invalidatedTargets(
+  method: string,
+  status: number,
+  url: string,
+  location: string | null,
+  contentLocation: string | null,
+): readonly string[] {
+  if (isSafeMethod(method) || status < 200 || status > 399) return [];
+  const target = URL.parse(url);
+  if (!target) return [];
+  const named = [location, contentLocation].flatMap((text) =>
+    text === null ? [] : (URL.parse(text, target.href) ?? []),
+  );
+  const sameOrigin = named.filter(
+    ({ protocol, host, username, password }) =>
+      protocol === target.protocol && host === target.host && username === "" && password === "",
+  );
+  return [...new Set([target, ...sameOrigin].map(withoutFragment))];
+}
+
+function withoutFragment(url: URL): string {
+  return url.href.split("#", 1)[0]!;
+}

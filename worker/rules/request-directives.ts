@@ -1,0 +1,88 @@
+import { type CacheDirective, readCacheDirectives } from "./cache-directives.ts";
+import { readDeltaSeconds, secondsOrNone } from "./delta-seconds.ts";
+
+/**
+ * Which directives of a request are obeyed. `harmless`: those that can neither empty the cache nor send requests to the
+ * origin. `all`: those too by which a visitor decides what the origin is asked.
+ */
+export type RequestDirectivesPolicy = "harmless" | "all";
+
+/** What a request's `Cache-Control` asks for, as far as it is obeyed. RFC 9111 §5.2.1; RFC 5861 §4. */
+export interface RequestDirectives {
+  readonly forbidsStoring: boolean;
+  readonly onlyIfCached: boolean;
+  /** How stale an answer may be: 0 for not at all, `Infinity` for however stale. */
+  readonly maxStaleSeconds: number;
+  /** How stale an answer may be where the origin fails. */
+  readonly staleIfErrorSeconds: number;
+  /** True if the answer has to be validated. */
+  readonly noCache: boolean;
+  /** The oldest answer that is taken; `null` for any. */
+  readonly maxAgeSeconds: number | null;
+  /** How long the answer has to stay fresh. */
+  readonly minFreshSeconds: number;
+}
+
+const NONE: RequestDirectives = {
+  forbidsStoring: false,
+  onlyIfCached: false,
+  maxStaleSeconds: 0,
+  staleIfErrorSeconds: 0,
+  noCache: false,
+  maxAgeSeconds: null,
+  minFreshSeconds: 0,
+};
+
+/** Reads the directives of a request. `field` gives a field's text or `null`. Almost every request has none. */
+export function readRequestDirectives(
+  field: (name: string) => string | null,
+  policy: RequestDirectivesPolicy,
+): RequestDirectives {
+  const text = field("cache-control");
+  if (text !== null) return parse(text, policy);
+  // RFC 9111 §5.4: where there is no Cache-Control, an old client means this by it.
+  if (policy === "all" && saysNoCache(field("pragma"))) return { ...NONE, noCache: true };
+  return NONE;
+}
+
+/** A value that is no number of seconds asks for nothing; of several, the strictest counts. */
+function parse(text: string, policy: RequestDirectivesPolicy): RequestDirectives {
+  const directives = readCacheDirectives(text);
+  if (directives === undefined) return { ...NONE, forbidsStoring: true }; // It may have meant to.
+  const has = (name: string) => directives.some((directive) => directive.name === name);
+  const harmless: RequestDirectives = {
+    ...NONE,
+    forbidsStoring: has("no-store"),
+    onlyIfCached: has("only-if-cached"),
+    maxStaleSeconds: toleratedSeconds(directives, "max-stale", Number.POSITIVE_INFINITY),
+    staleIfErrorSeconds: toleratedSeconds(directives, "stale-if-error", 0),
+  };
+  if (policy === "harmless") return harmless;
+  const maxAges = statedSeconds(directives, "max-age");
+  return {
+    ...harmless,
+    noCache: has("no-cache"),
+    maxAgeSeconds: maxAges.length === 0 ? null : Math.min(...maxAges),
+    minFreshSeconds: Math.max(0, ...statedSeconds(directives, "min-fresh")),
+  };
+}
+
+/** How much staleness a directive tolerates; `bareSeconds` where it has no argument. */
+function toleratedSeconds(directives: readonly CacheDirective[], name: string, bareSeconds: number): number {
+  const tolerated = directives
+    .filter((directive) => directive.name === name)
+    .map(({ value }) => (value === undefined ? bareSeconds : secondsOrNone(readDeltaSeconds(value))));
+  return tolerated.length === 0 ? 0 : Math.min(...tolerated);
+}
+
+function statedSeconds(directives: readonly CacheDirective[], name: string): readonly number[] {
+  return directives
+    .filter((directive) => directive.name === name)
+    .map(({ value }) => readDeltaSeconds(value))
+    .filter((seconds) => seconds !== "invalid");
+}
+
+/** RFC 9111 §5.4. */
+function saysNoCache(pragma: string | null): boolean {
+  return pragma !== null && pragma.split(",").some((directive) => directive.trim().toLowerCase() === "no-cache");
+}
