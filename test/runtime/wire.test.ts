@@ -106,7 +106,7 @@ describe("bodies", () => {
     const answers = [];
     for (let index = 0; index < 4; index++) answers.push(await rawGet("/a")); // the entry is kept behind the first one
     expect(answers.every(({ bytes }) => bytes.equals(body))).toBe(true);
-    expect(answers.at(-1)!.fields["x-cache"]).toBe("HIT");
+    expect(answers.at(-1)!.incoming.headers["x-cache"]).toBe("HIT");
     expect(asked).toBeLessThan(4);
   });
 });
