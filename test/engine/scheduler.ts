@@ -1,5 +1,8 @@
 import type { Clock } from "../../worker/ports.ts";
 
+/** The most events of one wait: far more than any scenario has, so that what goes round for ever is seen. */
+const MOST_EVENTS = 100_000;
+
 /**
  * Virtual time and the order of events: whatever waits is woken one at a time, in an order that the seed decides.
  * The same seed gives the same order.
@@ -52,14 +55,15 @@ export class Scheduler implements Clock {
     await promise;
   }
 
-  /** Wakes what waits until the promise settles. Throws if nothing is left that could settle it. */
+  /** Wakes what waits until the promise settles. Throws if nothing is left that could settle it, or nothing settles it. */
   async settle<T>(promise: Promise<T>): Promise<T> {
     let settled = false;
     const done = () => {
       settled = true;
     };
     promise.then(done, done);
-    for (let idle = 0; !settled; ) {
+    for (let idle = 0, events = 0; !settled; events++) {
+      if (events > MOST_EVENTS) throw new Error("this goes on for ever and settles nothing");
       await macrotask();
       if (settled) break;
       idle = this.#wakeOne() ? 0 : idle + 1;
@@ -83,9 +87,10 @@ export class Scheduler implements Clock {
     this.#now = end;
   }
 
-  /** Goes on until nothing is ready. */
+  /** Goes on until nothing is ready. Throws if that never happens. */
   async #rest(): Promise<void> {
-    for (let idle = 0; idle < 5; ) {
+    for (let idle = 0, events = 0; idle < 5; events++) {
+      if (events > MOST_EVENTS) throw new Error("this goes on for ever and comes to no rest");
       await macrotask();
       idle = this.#wakeOne() ? 0 : idle + 1;
     }

@@ -48,11 +48,19 @@ export const basics: readonly Scenario[] = [
       { get: "/a", expect: { xCache: "EXPIRED" } },
     ],
   },
-  ...["no-store", "private", "no-cache", 'private="x"', "max-age=0", "max-age=1h", "public"].map(
-    (directives): Scenario => ({
+  ...[
+    ["no-store", ", max-age=60"],
+    ["private", ", max-age=60"],
+    ["no-cache", ", max-age=60"],
+    ['private="x"', ", max-age=60"],
+    ["max-age=0", ""],
+    ["max-age=1h", ""],
+    ["public", ""],
+  ].map(
+    ([directives, lifetime]): Scenario => ({
       name: `Cache-Control: ${directives} is not stored`,
       source: "RFC 9111 §3, §5.2.2",
-      origin: { "/a": [{ fields: { "cache-control": directives }, body: "v1" }] },
+      origin: { "/a": [{ fields: { "cache-control": `${directives}${lifetime}` }, body: "v1" }] },
       steps: [
         {
           get: "/a",
@@ -193,9 +201,18 @@ export const basics: readonly Scenario[] = [
   {
     name: "an error without explicit freshness is not stored",
     source: "RFC 9111 §3",
-    origin: { "/a": [{ status: 500, body: "oops" }, page] },
+    origin: { "/a": [{ status: 404, body: "oops" }, page] },
     steps: [
-      { get: "/a", expect: { status: 500, xCache: "MISS", body: "oops" } },
+      { get: "/a", expect: { status: 404, xCache: "MISS", body: "oops" } },
+      { get: "/a", expect: { status: 200, xCache: "MISS", body: "v1" } },
+    ],
+  },
+  {
+    name: "a status that is not understood is not stored, whatever freshness it claims",
+    source: "RFC 9111 §3",
+    origin: { "/a": [{ ...page, status: 500, body: "oops" }, page] },
+    steps: [
+      { get: "/a", expect: { status: 500, xCache: "MISS", cacheStatus: /detail=status/ } },
       { get: "/a", expect: { status: 200, xCache: "MISS", body: "v1" } },
     ],
   },

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import type { Scenario } from "../engine/scenario.ts";
+import { hunt } from "./hunt.ts";
+import type { Mutant, Mutation } from "./mutant.ts";
+
+const FEW = { scenario: 3, simulation: 3 };
+const FRESH = "a response is fresh up to its last millisecond and not beyond";
+
+const JUDGE = { file: "worker/rules/judge.ts", from: "ageMs >= stored.freshnessSeconds" };
+const NOTHING: Mutation = { ...JUDGE, to: JUDGE.from };
+const FRESH_AT_ITS_END: Mutation = { ...JUDGE, to: "ageMs > stored.freshnessSeconds" };
+
+const page = { fields: { "cache-control": "max-age=60" }, body: "v1" };
+const hit: Scenario = {
+  name: "a hit",
+  source: "RFC 9111 §4",
+  origin: { "/a": [page] },
+  steps: [
+    { get: "/a", expect: { xCache: "MISS" } },
+    { get: "/a", expect: { xCache: "HIT" } },
+  ],
+};
+
+function reddening(scenario: string, mutation: Mutation): Mutant {
+  return { name: "under test", reddens: scenario, ...mutation };
+}
+
+describe("a hunt", () => {
+  test("finds a mutant by its scenario", async () => {
+    expect(await hunt(reddening(FRESH, FRESH_AT_ITS_END), FEW)).toBe(1);
+  });
+
+  test("finds a mutant by a promise that breaks in a world", async () => {
+    const stampless: Mutant = {
+      name: "an entry is never purged",
+      file: "worker/purges/view.ts",
+      from: 'if (this.#isPurged(stored)) return "purged";',
+      to: "",
+      foundBy: "simulation",
+    };
+    expect(await hunt(stampless, { scenario: 0, simulation: 30 })).toBeTypeOf("number");
+  });
+
+  test("tells that a mutant survives which changes nothing", async () => {
+    expect(await hunt(reddening(FRESH, NOTHING), FEW)).toBe("survived");
+    expect(await hunt({ name: "under test", foundBy: "simulation", ...NOTHING }, FEW)).toBe("survived");
+  });
+
+  test("tells that a mutant survives whose scenario does not look", async () => {
+    expect(await hunt(reddening("a hit", FRESH_AT_ITS_END), FEW, [hit])).toBe("survived");
+  });
+
+  test("finds a mutant under which a request hangs", async () => {
+    const silentLeader: Mutation = {
+      file: "worker/flow/fetch-and-keep.ts",
+      from: 'return land({ kind: read.kind === "too-large" ? "not-shareable" : "failed" });',
+      to: "return;",
+    };
+    expect(await hunt(reddening("a leader that fails sets its followers free", silentLeader), FEW)).toBe(1);
+  });
+
+  test("finds a mutant under which the origin is waited for in vain", async () => {
+    const neverAsked: Mutation = {
+      file: "worker/flow/ask-origin.ts",
+      from: 'hasLooped(request.headers.get("cdn-loop"), target.host)',
+      to: "true",
+    };
+    expect(await hunt(reddening("a purge of something else costs a fill in flight nothing", neverAsked), FEW)).toBe(1);
+  });
+});
+
+describe("a hunt that would prove nothing is an error", () => {
+  test.each<{ name: string; mutant: Mutant; message: string | RegExp }>([
+    {
+      name: "the text is not there",
+      mutant: reddening(FRESH, { ...JUDGE, from: "ageMs >= for ever", to: "" }),
+      message: "worker/rules/judge.ts must have this text once, and has it 0 times: ageMs >= for ever",
+    },
+    {
+      name: "the text is there more than once",
+      mutant: reddening(FRESH, { ...JUDGE, from: 'kind: "none", because:', to: "" }),
+      message: /has it [2-9] times: kind: "none", because:/,
+    },
+    {
+      name: "the file is not part of what runs in memory",
+      mutant: reddening(FRESH, { file: "worker/edge/cache-api-tier.ts", from: "match", to: "" }),
+      message: "worker/edge/cache-api-tier.ts is not among the sources that run in memory",
+    },
+    {
+      name: "there is no such scenario",
+      mutant: reddening("nobody wrote this", FRESH_AT_ITS_END),
+      message: "no scenario has this name: nobody wrote this",
+    },
+    {
+      name: "the scenario does not run in memory",
+      mutant: reddening("the body of a GET is not forwarded", FRESH_AT_ITS_END),
+      message: "this scenario does not run in memory: the body of a GET is not forwarded",
+    },
+    {
+      name: "the code under the mutant is none",
+      mutant: reddening(FRESH, { ...JUDGE, to: "ageMs >= (" }),
+      message: "Unexpected",
+    },
+    {
+      name: "the code under the mutant crashes",
+      mutant: reddening(FRESH, { ...JUDGE, to: "noSuchName >= stored.freshnessSeconds" }),
+      message: "the code crashes under this mutant",
+    },
+    {
+      name: "the code under the mutant crashes in a world",
+      mutant: { ...JUDGE, name: "under test", to: "noSuchName >= stored.freshnessSeconds", foundBy: "simulation" },
+      message: "the code crashes under this mutant",
+    },
+  ])("$name", async ({ mutant, message }) => {
+    await expect(hunt(mutant, FEW)).rejects.toThrow(message);
+  });
+
+  test("the scenario is red without the mutant as well", async () => {
+    const red: Scenario = { ...hit, steps: [{ get: "/a", expect: { xCache: "HIT" } }] };
+    const hunting = hunt(reddening("a hit", FRESH_AT_ITS_END), FEW, [red]);
+    await expect(hunting).rejects.toThrow("the scenario is red without the mutant as well");
+  });
+});

@@ -1,0 +1,98 @@
+import type { Engine } from "../engine/engine.ts";
+import { play } from "../engine/play.ts";
+import { type Scenario, TOKEN } from "../engine/scenario.ts";
+import { scenarios } from "../scenarios/index.ts";
+import type { Mutant } from "./mutant.ts";
+import { type MutatedEngine, mutatedEngine } from "./mutated-engine.ts";
+
+/** How many orders of events are tried. */
+export interface Seeds {
+  readonly scenario: number;
+  readonly simulation: number;
+}
+
+/** How long each of the simulation's worlds goes on, as in its own test. */
+const STEPS = 60;
+
+/** The isolates that scenarios name. */
+const ISOLATES = ["a", "b", "c"];
+
+let sound: Promise<MutatedEngine> | undefined;
+
+/**
+ * The first seed under which what must find the mutant does find it; `"survived"` if none does. Throws if that would
+ * prove nothing: the mutation cannot be made, the code under it crashes, or the right code is found guilty as well.
+ */
+export async function hunt(
+  mutant: Mutant,
+  seeds: Seeds,
+  among: readonly Scenario[] = scenarios,
+): Promise<number | "survived"> {
+  const mutated = await mutatedEngine(mutant);
+  sound ??= mutatedEngine(null);
+  return "reddens" in mutant
+    ? huntByScenario(scenarioNamed(mutant.reddens, among), mutated, await sound, seeds.scenario)
+    : huntBySimulation(mutated, await sound, seeds.simulation);
+}
+
+function scenarioNamed(name: string, among: readonly Scenario[]): Scenario {
+  const scenario = among.find((each) => each.name === name);
+  if (!scenario) throw new Error(`no scenario has this name: ${name}`);
+  if (scenario.only?.engine === "runtime") throw new Error(`this scenario does not run in memory: ${name}`);
+  return scenario;
+}
+
+async function huntByScenario(
+  scenario: Scenario,
+  mutated: MutatedEngine,
+  sound: MutatedEngine,
+  seeds: number,
+): Promise<number | "survived"> {
+  for (let seed = 1; seed <= seeds; seed++) {
+    const engine = mutated.startMemoryEngine(scenario.site ?? {}, seed);
+    const red = await redOf(scenario, engine);
+    if (red === null) continue;
+    if (await hasCrashed(engine)) throw new Error("the code crashes under this mutant", { cause: red });
+    const control = await redOf(scenario, sound.startMemoryEngine(scenario.site ?? {}, seed));
+    if (control !== null) throw new Error("the scenario is red without the mutant as well", { cause: control });
+    return seed;
+  }
+  return "survived";
+}
+
+/** What goes wrong in a scenario; `null` if all of it comes true. An engine that cannot come to rest is wrong, too. */
+async function redOf(scenario: Scenario, engine: Engine): Promise<unknown> {
+  try {
+    await play(scenario, engine);
+    await engine.stop();
+    return null;
+  } catch (red) {
+    return red;
+  }
+}
+
+/** Whether the last catch of an isolate had to answer: a rule is to be wrong, not broken. */
+async function hasCrashed(engine: Engine): Promise<boolean> {
+  const fields = { authorization: `Bearer ${TOKEN}` };
+  const asked = ISOLATES.map((isolate) => engine.send({ path: "/_tidemark/stats", isolate, fields }));
+  const answers = await engine.settle(Promise.all(asked));
+  return answers.some(({ body }) => (JSON.parse(body) as { failures: number }).failures > 0);
+}
+
+async function huntBySimulation(
+  mutated: MutatedEngine,
+  sound: MutatedEngine,
+  seeds: number,
+): Promise<number | "survived"> {
+  for (let seed = 1; seed <= seeds; seed++) {
+    const world = new mutated.World(seed);
+    await world.run(STEPS);
+    if (world.bugs.length > 0) throw new Error(`the code crashes under this mutant: ${world.bugs[0]}`);
+    if (world.history.violations().length === 0) continue;
+    const control = new sound.World(seed);
+    await control.run(STEPS);
+    if (control.history.violations().length > 0) throw new Error("a promise breaks without the mutant as well");
+    return seed;
+  }
+  return "survived";
+}

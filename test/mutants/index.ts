@@ -1,0 +1,33 @@
+import { bodies } from "./bodies.ts";
+import { collapsing } from "./collapsing.ts";
+import { freshness } from "./freshness.ts";
+import { identity } from "./identity.ts";
+import { keys } from "./keys.ts";
+import type { Mutant } from "./mutant.ts";
+import { protocol } from "./protocol.ts";
+import { proxy } from "./proxy.ts";
+import { purging } from "./purging.ts";
+import { reuse } from "./reuse.ts";
+import { storing } from "./storing.ts";
+import { telling } from "./telling.ts";
+
+const areas = {
+  storing,
+  freshness,
+  reuse,
+  keys,
+  identity,
+  collapsing,
+  bodies,
+  proxy,
+  telling,
+  purging,
+  protocol,
+};
+
+/** Every mutant by the name that the pages call it: its file in this folder, and what it is called there. */
+export const mutants: ReadonlyMap<string, Mutant> = new Map(
+  Object.entries(areas).flatMap(([area, ofArea]) =>
+    Object.entries(ofArea).map(([name, mutant]) => [`${area}/${name}`, mutant] as const),
+  ),
+);

@@ -1,0 +1,156 @@
+import type { Mutants } from "./mutant.ts";
+
+const CANONICAL_URL = "worker/rules/canonical-url.ts";
+const QUERY = "worker/rules/query.ts";
+const TARGET = "worker/rules/target.ts";
+
+/** Wrong rules of which requests share an entry, and of what the origin is asked. */
+export const keys: Mutants = {
+  "spellings-differ": {
+    name: "each spelling of a path has an entry of its own",
+    file: CANONICAL_URL,
+    from: "path: normalEscapes(url.pathname)",
+    to: "path: url.pathname",
+    reddens: "spellings of one path are one entry: escapes of plain characters, letter case of escapes, an empty query",
+  },
+  "escapes-keep-their-case": {
+    name: "the letter case of escapes counts",
+    file: CANONICAL_URL,
+    from: "encoded.toUpperCase()",
+    to: "encoded",
+    reddens: "spellings of one path are one entry: escapes of plain characters, letter case of escapes, an empty query",
+  },
+  "case-of-paths-is-ignored": {
+    name: "paths that differ in case are one entry",
+    file: CANONICAL_URL,
+    from: "path: normalEscapes(url.pathname)",
+    to: "path: normalEscapes(url.pathname).toLowerCase()",
+    reddens: "forms that an origin could tell apart are kept apart",
+  },
+  "encoded-slash-is-a-slash": {
+    name: "an encoded slash is a slash",
+    file: CANONICAL_URL,
+    from: "/[A-Za-z0-9\\-._~]/",
+    to: "/[A-Za-z0-9\\-._~/]/",
+    reddens: "forms that an origin could tell apart are kept apart",
+  },
+  "malformed-escapes-pass": {
+    name: "an escape that is none is passed on",
+    file: CANONICAL_URL,
+    from: "/%(?![0-9a-f]{2})/i.test(pathAsSent)",
+    to: "false",
+    reddens: "a malformed escape or an encoded control character is refused, and nothing is asked",
+  },
+  "encoded-control-characters-pass": {
+    name: "an encoded control character is passed on",
+    file: CANONICAL_URL,
+    from: "/%(?:0[0-9a-f]|1[0-9a-f]|7f)/i.test(pathAsSent)",
+    to: "false",
+    reddens: "a malformed escape or an encoded control character is refused, and nothing is asked",
+  },
+  "control-plane-under-another-spelling": {
+    name: "another spelling of the control plane's path is a page of the site",
+    file: TARGET,
+    from: 'asked.path.startsWith("/_tidemark/")',
+    to: "false",
+    reddens: "a malformed escape or an encoded control character is refused, and nothing is asked",
+  },
+  "tracking-is-keyed": {
+    name: "tracking parameters are keyed",
+    file: QUERY,
+    from: "matchesAnyName(name, rules.ignore)",
+    to: "false",
+    reddens: "tracking parameters are neither keyed nor sent to the origin",
+  },
+  "tracking-is-sent": {
+    name: "the origin gets the query as it was sent",
+    file: TARGET,
+    from: "route.pass ? asked.path + asked.search : keyed",
+    to: "asked.path + asked.search",
+    reddens: "tracking parameters are neither keyed nor sent to the origin",
+  },
+  "pass-route-drops-parameters": {
+    name: "a route that passes drops parameters",
+    file: TARGET,
+    from: "route.pass ? asked.path + asked.search : keyed",
+    to: "keyed",
+    reddens: "a route that passes sends everything to the origin and stores nothing",
+  },
+  "queries-are-always-sorted": {
+    name: "parameters are sorted whatever the route says",
+    file: QUERY,
+    from: "if (rules.sort)",
+    to: "if (true)",
+    reddens: "parameters in another order are another entry unless the route sorts",
+  },
+  "queries-are-never-sorted": {
+    name: "a route that sorts does not",
+    file: QUERY,
+    from: "if (rules.sort)",
+    to: "if (false)",
+    reddens: "parameters in another order are another entry unless the route sorts",
+  },
+  "only-is-ignored": {
+    name: "a route that keys by one parameter keys by all",
+    file: QUERY,
+    from: "!rules.only.includes(name)",
+    to: "false",
+    reddens: "a route can key by one parameter, lowercased and trimmed, and the origin gets that form",
+  },
+  "values-keep-their-case": {
+    name: "values that a route lowercases keep their case",
+    file: QUERY,
+    from: "value = value.toLowerCase()",
+    to: "value",
+    reddens: "a route can key by one parameter, lowercased and trimmed, and the origin gets that form",
+  },
+  "values-keep-their-spaces": {
+    name: "values that a route trims keep their white space",
+    file: QUERY,
+    from: "value = value.trim()",
+    to: "value",
+    reddens: "a route can key by one parameter, lowercased and trimmed, and the origin gets that form",
+  },
+  "long-queries-are-stored": {
+    name: "a query of one character more than the route allows is stored",
+    file: TARGET,
+    from: "value.length <= maxLength",
+    to: "value.length <= maxLength + 1",
+    reddens: "a route can keep long queries out of the store",
+  },
+  "longest-query-is-not-stored": {
+    name: "a query just as long as the route allows is not stored",
+    file: TARGET,
+    from: "value.length <= maxLength",
+    to: "value.length < maxLength",
+    reddens: "a route can keep long queries out of the store",
+  },
+  "one-short-value-is-enough": {
+    name: "of a parameter that comes twice, one short value is enough",
+    file: TARGET,
+    from: "queryValues(search, name).every(",
+    to: "queryValues(search, name).some(",
+    reddens: "a route can keep long queries out of the store",
+  },
+  "public-host-is-not-keyed": {
+    name: "the host that the edge was reached under is keyed, not the public one",
+    file: TARGET,
+    from: "rules.publicUrl?.host ?? asked.host",
+    to: "asked.host",
+    reddens: "the public address stands in for the one that the edge was reached under",
+  },
+  "public-scheme-is-not-told": {
+    name: "the scheme that the edge was reached under is told to the origin, not the public one",
+    file: TARGET,
+    from: "rules.publicUrl?.scheme ?? asked.scheme",
+    to: "asked.scheme",
+    reddens: "the public address stands in for the one that the edge was reached under",
+  },
+  "any-host-is-served": {
+    name: "a host that is not the site's is served",
+    file: TARGET,
+    from: "rules.hosts && !rules.hosts.includes(host)",
+    to: "false",
+    reddens: "a host that is not the site's is refused with 421",
+  },
+};

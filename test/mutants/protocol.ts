@@ -1,0 +1,268 @@
+import type { Mutants } from "./mutant.ts";
+
+const FLOW = "worker/flow.ts";
+const FETCH_AND_KEEP = "worker/flow/fetch-and-keep.ts";
+const FOLLOWING = "worker/flow/following.ts";
+const JUDGE = "worker/rules/judge.ts";
+const LOG = "worker/purges/log.ts";
+const VIEW = "worker/purges/view.ts";
+const VIEW_LEASE = "worker/purges/view-lease.ts";
+
+/** The rules of docs/protocol.md, each taken away. A name begins with its rule's number. */
+export const protocol: Mutants = {
+  "r1-stamp-of-the-arrival": {
+    name: "an entry is stamped with the view that is held when its answer arrives",
+    file: FETCH_AND_KEEP,
+    from: "      stamp,\n",
+    to: "      stamp: ports.purges.stamp(),\n",
+    reddens: "a purge wins over a fill that began before it: the old answer goes to who asked in time, and is not kept",
+  },
+  "r1-stamp-of-the-arrival-in-worlds": {
+    name: "an entry is stamped with the view that is held when its answer arrives",
+    file: FETCH_AND_KEEP,
+    from: "      stamp,\n",
+    to: "      stamp: ports.purges.stamp(),\n",
+    foundBy: "simulation",
+  },
+  "r1-stamp-of-the-last-byte": {
+    name: "an entry is stamped with the view that is held when its body ends",
+    file: FETCH_AND_KEEP,
+    from: "head: { ...head, bodyBytes",
+    to: "head: { ...head, stamp: ports.purges.stamp(), bodyBytes",
+    reddens: "a purge wins over a fill whose body is half-way",
+  },
+  "r1-one-purge-late": {
+    name: "the next purge after an entry's stamp does not count",
+    file: VIEW,
+    from: ") > stamp.seq)",
+    to: ") > stamp.seq + 1)",
+    reddens:
+      "a fill that an isolate began before a purge, and lands in the shared tier after it, is refused by the others",
+  },
+  "r1-refresh-without-a-view": {
+    name: "a refresh is fetched without a view where none is held",
+    file: FLOW,
+    from: "if (!ports.purges.isUsable(ports.clock.now(), null)) await ports.purges.renew(behind, null);",
+    to: "",
+    reddens: "a refresh by an isolate that has just started is kept",
+  },
+  "r1-no-stamp-is-no-purge": {
+    name: "an entry without a stamp is not purged",
+    file: VIEW,
+    from: "if (stamp === null || stamp.logId",
+    to: "if (stamp === null) return false;\n    if (stamp.logId",
+    foundBy: "simulation",
+  },
+  "r4-lease-is-not-asked": {
+    name: "memory is judged by a view whose lease is over",
+    file: FLOW,
+    from: "remembered && purges.isUsable(now, after)",
+    to: "remembered",
+    reddens: "an isolate that does not know of a purge serves the old page until its lease is over, and never after",
+  },
+  "r4-any-view-judges": {
+    name: "what is found is judged by a view whose lease is over",
+    file: FLOW,
+    from: "ports.purges.check(stored, ports.purges.isUsable(now, after))",
+    to: "ports.purges.check(stored, true)",
+    foundBy: "simulation",
+  },
+  "r5-follower-takes-anything": {
+    name: "a follower takes an answer that his own view calls purged",
+    file: FOLLOWING,
+    from: 'return answer === "not-purged";',
+    to: "return true;",
+    reddens: "story 1: who asks after the purge does not get the answer of a fetch that began before it",
+  },
+  "r5-follower-takes-anything-in-worlds": {
+    name: "a follower takes an answer that his own view calls purged",
+    file: FOLLOWING,
+    from: 'return answer === "not-purged";',
+    to: "return true;",
+    foundBy: "simulation",
+  },
+  "r5-follower-takes-nothing": {
+    name: "a follower refuses every fetch that began before he came",
+    file: FOLLOWING,
+    from: 'return answer === "not-purged";',
+    to: "return false;",
+    reddens: "a purge of something else costs a fill in flight nothing",
+  },
+  "r5-follower-takes-the-unknown": {
+    name: "with the log silent, a follower takes an answer however long ago its fetch began",
+    file: FOLLOWING,
+    from: "still === null && arrivedAt - stored.fetchedAt < ports.purges.leaseMs",
+    to: "still === null",
+    reddens: "story 2: while the log is silent, who comes a lease after a fetch began does not get its answer",
+  },
+  "r5-bearer-takes-the-unknown": {
+    name: "with the log silent, the bearer of a token takes an answer that no view has accepted",
+    file: FOLLOWING,
+    from: "return still === null && ",
+    to: "return ",
+    reddens:
+      "while the log is silent, the bearer of a token does not get the answer of a fetch that began before he came",
+  },
+  "r6-receipt-forgets-the-leases": {
+    name: "a receipt settles without waiting for the leases that live",
+    file: LOG,
+    from: "this.#leases.longestLivingMs(now) + purge.skewMs",
+    to: "purge.skewMs",
+    foundBy: "simulation",
+  },
+  "r6-lease-from-the-reply": {
+    name: "a lease counts from the reply of the log, not from the question",
+    file: VIEW_LEASE,
+    from: "const usableUntil = startedAt + delta.leaseMs",
+    to: "const usableUntil = this.#clock.now() + delta.leaseMs",
+    foundBy: "simulation",
+  },
+  "r6-receipt-tells-no-lease": {
+    name: "a receipt does not count with the leases that live",
+    file: LOG,
+    from: "this.#leases.longestLivingMs(now) + purge.skewMs",
+    to: "purge.skewMs",
+    reddens: "a receipt settles after the longest living lease and the allowance for clocks that differ",
+  },
+  "r7-no-allowance": {
+    name: "a receipt settles without the allowance for clocks that differ",
+    file: LOG,
+    from: "this.#leases.longestLivingMs(now) + purge.skewMs",
+    to: "this.#leases.longestLivingMs(now)",
+    reddens: "a receipt settles after the longest living lease and the allowance for clocks that differ",
+  },
+  "r8-one-lease-from-the-answer": {
+    name: "with the log silent, one lease is counted from the answer, not from the question",
+    file: JUDGE,
+    from: "now - stored.fetchedAt < leaseMs",
+    to: "now - stored.receivedAt < leaseMs",
+    reddens: "story 7: while the log is silent, one lease is counted from when a slow fetch was sent off",
+  },
+  "r8-one-lease-and-no-less": {
+    name: "with the log silent, what was fetched just one lease ago is served",
+    file: JUDGE,
+    from: "now - stored.fetchedAt < leaseMs",
+    to: "now - stored.fetchedAt <= leaseMs",
+    reddens: "while the log is silent, what was just fetched is served for one lease, and then the origin is asked",
+  },
+  "r9-bearer-gets-the-unknown": {
+    name: "with the log silent, the bearer of a token gets what was fetched just now",
+    file: FLOW,
+    from: 'answer === "unknown" && after !== null',
+    to: "false",
+    reddens: "while the log is silent, a token is answered only by what was fetched after it arrived",
+  },
+  "r9-token-is-not-asked": {
+    name: "the bearer of a token is answered from a view that has not come so far",
+    file: VIEW_LEASE,
+    from: "return after === null || this.#hasReached(after);",
+    to: "return true;",
+    reddens:
+      "who carries the receipt's token sees the new page at once, also from an isolate that has not heard of the purge",
+  },
+  "r9-false-token-counts": {
+    name: "a token that the log does not bear out stays in force",
+    file: VIEW_LEASE,
+    from: "return hasSucceeded ? null : token;",
+    to: "return token;",
+    reddens: "a token that is ahead of the log is found false and ignored, whatever log it names",
+  },
+  "r9-older-read-proves": {
+    name: "a read that began before the token came proves it false",
+    file: VIEW_LEASE,
+    from: "await this.#waitFor(this.#reading);",
+    to: "if (await this.#waitFor(this.#reading)) return null;",
+    foundBy: "simulation",
+  },
+  "r9-silence-proves": {
+    name: "a token counts for nothing while the log is silent",
+    file: VIEW_LEASE,
+    from: "return hasSucceeded ? null : token;",
+    to: "return null;",
+    reddens: "while the log is silent, a token is answered only by what was fetched after it arrived",
+  },
+  "r12-newcomer-hears-nothing": {
+    name: "a reader that holds nothing is told only what comes",
+    file: LOG,
+    from: "? since.seq : 0",
+    to: "? since.seq : to",
+    reddens: "a purge survives a restart of the isolate, also for what lies in the shared tier",
+  },
+  "r16-news-do-not-count": {
+    name: "what was checked once is not checked again after news",
+    file: VIEW,
+    from: "if (news.length > 0 || floor > this.#floor) this.#generation++;",
+    to: "",
+    reddens: "the user's proof: a stored page outlives its origin, a failed refresh keeps it, a purge ends it",
+  },
+  "r18-purged-is-served": {
+    name: "what is known to be purged is served while it is fresh",
+    file: JUDGE,
+    from: 'if (purge === "purged")',
+    to: "if (false)",
+    reddens: "the user's proof: a stored page outlives its origin, a failed refresh keeps it, a purge ends it",
+  },
+  "r19-odd-status-is-a-marker": {
+    name: "one odd status makes everybody ask for themselves",
+    file: FETCH_AND_KEEP,
+    from: 'verdict.because === "status" ? "failed" : "not-shareable"',
+    to: '"not-shareable"',
+    reddens: "one request that provokes an error does not make everybody else ask for themselves",
+  },
+  "r19-failure-is-not-shared": {
+    name: "who waited for a fetch that failed asks alone",
+    file: FLOW,
+    from: "if (++failures > 1)",
+    to: "if (++failures > 0)",
+    reddens: "one request that provokes an error does not make everybody else ask for themselves",
+  },
+  "r20-caller-does-not-hear": {
+    name: "the reply to a purge does not bring the caller's view up to it",
+    file: "worker/purges/log-with-view.ts",
+    from: "this.#lease.absorb(delta, call);",
+    to: "void [delta, call];",
+    reddens: "a purge can fetch its URLs anew: the refreshed page is stored, and survives its own purge",
+  },
+  "r20-no-repeat": {
+    name: "a purge is not repeated",
+    file: LOG,
+    from: "if (!first && purge.repeatAfterMs !== null)",
+    to: "if (false)",
+    reddens: "a purge can be repeated, so that what was fetched from a lagging replica meanwhile goes, too",
+  },
+  "r22-renewed-too-late": {
+    name: "the view is renewed when its lease is over",
+    file: VIEW_LEASE,
+    from: "const DUE_TO = 0.88;",
+    to: "const DUE_TO = 9;",
+    reddens: "an isolate renews its view late in the lease, and knows of a purge before the lease is over",
+  },
+  "r22-renewed-all-the-time": {
+    name: "the view is renewed behind every other hit",
+    file: VIEW_LEASE,
+    from: "const DUE_TO = 0.88;",
+    to: "const DUE_TO = -0.5;",
+    reddens: "10,000 hits in 10 virtual seconds cost at most 21 reads of the log",
+  },
+  "r22-renewed-too-early": {
+    name: "the view is renewed early in the lease",
+    file: VIEW_LEASE,
+    from: "const DUE_FROM = 0.7;",
+    to: "const DUE_FROM = -0.9;",
+    reddens: "an isolate that does not know of a purge serves the old page until its lease is over, and never after",
+  },
+  "r23-overtaken-is-kept": {
+    name: "an answer that is known to be purged is stored",
+    file: FETCH_AND_KEEP,
+    from: 'ports.purges.check(stored.head, false) === "purged"',
+    to: "false",
+    reddens: "an answer that its own purge has already overtaken is not kept",
+  },
+  "r23-memory-ends-the-look-up": {
+    name: "an entry that fails in memory ends the look-up",
+    file: FLOW,
+    from: "[store.recall(target.key), found]",
+    to: "[store.recall(target.key) ?? found]",
+    reddens: "a page that another isolate has fetched anew is found behind the purged one in memory",
+  },
+};
