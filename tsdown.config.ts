@@ -27,7 +27,7 @@ export default defineConfig([
     dts: { generator: "oxc", entry: [...Object.values(SDK), ...Object.values(LOCAL)] },
     // What is bundled, here and below, comes with its licence.
     copy: ({ outDir }) =>
-      ["commander/LICENSE", "hono/LICENSE", "leven/license"].map((file) => ({
+      ["commander/LICENSE", "hono/LICENSE", "leven/license", "structured-headers/LICENSE"].map((file) => ({
         from: `node_modules/${file}`,
         to: `${outDir}/licenses`,
         rename: `${dirname(file)}.txt`,
@@ -51,7 +51,7 @@ export default defineConfig([
     deps: {
       // zod stays outside: it is a dependency of the package anyway, so that an owner's bundle holds one copy of it,
       // and its fixes come without ours.
-      onlyBundle: ["hono", "leven"],
+      onlyBundle: ["hono", "structured-headers", "leven"],
       neverBundle: [/^cloudflare:/],
     },
     // By the type checker, because what an owner may write in a site is inferred from a zod schema.

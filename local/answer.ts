@@ -7,7 +7,7 @@ export interface CdnAnswer extends WireAnswer {
   readonly isolate: number;
   /** What was asked, as it went over the wire. */
   readonly asked: Required<Pick<WireRequest, "method" | "path" | "host">> & Pick<WireRequest, "fields" | "body">;
-  /** `HIT`, `MISS`, `EXPIRED`, `BYPASS`; `null` where the edge answered itself. */
+  /** `HIT`, `MISS`, `EXPIRED`, `REVALIDATED`, `UPDATING`, `STALE`, `BYPASS`; `null` where the edge answered itself. */
   readonly xCache: string | null;
   /** The field `Cache-Status`; `null` if there is none. */
   readonly cacheStatus: string | null;

@@ -49,6 +49,9 @@ const COLOURS: Readonly<Record<string, Parameters<typeof styleText>[0]>> = {
   HIT: "green",
   MISS: "yellow",
   EXPIRED: "yellow",
+  REVALIDATED: "green",
+  UPDATING: "yellow",
+  STALE: "red",
   BYPASS: "cyan",
 };
 
