@@ -2,10 +2,14 @@ import { Command } from "commander";
 import { BenchFailure } from "./bench-failure.ts";
 import { cdn } from "./cdn.ts";
 import { hit } from "./hit.ts";
+import { rules } from "./rules.ts";
+import { view } from "./view.ts";
 
 const bench = new Command("bench").description("Measures the edge. Each bench prints a table and writes JSON.");
 bench.addCommand(hit);
 bench.addCommand(cdn);
+bench.addCommand(view);
+bench.addCommand(rules);
 
 try {
   await bench.parseAsync();

@@ -33,7 +33,7 @@ export interface Platform {
   readonly fingerprint: (text: string) => Promise<string>;
 }
 
-/** The most that a view holds: some 60,000 keys of usual length. */
+/** The most that a view's table takes: room for 1.3 million keys. */
 const MOST_VIEW_BYTES = 8 * 1024 * 1024;
 
 /** One running isolate of the edge. */

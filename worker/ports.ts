@@ -119,12 +119,17 @@ export interface NewPurge {
   readonly content: string;
   readonly purgeKeys: readonly string[];
   readonly accepted: AcceptedItems;
+  /** Default: hard. */
+  readonly mode?: PurgeMode;
   /** After how many milliseconds the same is purged once more; `null` for not at all. */
   readonly repeatAfterMs: number | null;
   readonly reason: string | null;
   /** The name of the token that was used. */
   readonly by: string;
 }
+
+/** What a purge does to what it names: gone; stale, but of use; or to be validated first (R10). */
+export type PurgeMode = "hard" | "soft" | "invalidate";
 
 /** How many items of each kind a purge names. */
 export interface AcceptedItems {

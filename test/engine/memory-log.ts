@@ -1,13 +1,21 @@
 import { DatabaseSync } from "node:sqlite";
-import { Log, type LogSettings, type Sql } from "../../worker/purges/log.ts";
-import type { AppendRequest, AppendResult, PurgeLogClient, ViewDelta } from "../../worker/purges/log-contract.ts";
-import type { Stamp } from "../../worker/rules/stored-response.ts";
+import { Log } from "../../worker/purges/log.ts";
+import type {
+  AppendRequest,
+  AppendResult,
+  PurgeAudit,
+  PurgeLogClient,
+  PurgeRecord,
+  PurgeRecordPage,
+  ReaderPosition,
+  ViewDelta,
+} from "../../worker/purges/log-contract.ts";
+import { LOG_SETTINGS } from "../../worker/purges/log-settings.ts";
+import type { Sql } from "../../worker/purges/sql.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-const SETTINGS: LogSettings = { replyKeys: 50_000, heldKeys: 1_300_000, auditMs: 30 * 24 * 3600 * 1000 };
-
 /** The real log over SQLite in memory, reached through the scheduler, so that calls and replies may be late or lost. */
-export class MemoryLog implements PurgeLogClient {
+export class MemoryLog implements PurgeLogClient, PurgeAudit {
   reads = 0;
   isReachable = true;
   readonly #scheduler: Scheduler;
@@ -19,13 +27,13 @@ export class MemoryLog implements PurgeLogClient {
     let ids = 0;
     this.#log = new Log(
       sqlOf(this.#database),
-      SETTINGS,
+      LOG_SETTINGS,
       () => scheduler.now(),
       () => `log-${++ids}`,
     );
   }
 
-  async read(since: Stamp | null, leaseMs: number): Promise<ViewDelta> {
+  async read(since: ReaderPosition | null, leaseMs: number): Promise<ViewDelta> {
     return this.#call(() => {
       this.reads++;
       return this.#log.read(since, leaseMs);
@@ -39,6 +47,14 @@ export class MemoryLog implements PurgeLogClient {
         void this.#scheduler.wait(purge.repeatAfterMs).over.then(() => this.#log.runDue());
       return result;
     });
+  }
+
+  async list(before: number | null, limit: number): Promise<PurgeRecordPage> {
+    return this.#call(() => this.#log.list(before, limit));
+  }
+
+  async one(seq: number): Promise<PurgeRecord | null> {
+    return this.#call(() => this.#log.one(seq));
   }
 
   async #call<T>(work: () => T): Promise<T> {

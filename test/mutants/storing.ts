@@ -25,7 +25,7 @@ export const storing: Mutants = {
     file: CACHE_CONTROL,
     from: 'private: has("private")',
     to: 'private: directives.some(({ name, value }) => name === "private" && value === undefined)',
-    reddens: 'Cache-Control: private="x" is not stored',
+    reddens: 'Cache-Control: private="" is not stored',
   },
   "no-cache-is-stored": {
     name: "no-cache is taken for fresh",
@@ -67,7 +67,7 @@ export const storing: Mutants = {
     file: MAY_STORE,
     from: "if (!STORABLE_STATUSES.has(response.status))",
     to: "if (false)",
-    reddens: "a status that is not understood is not stored, whatever freshness it claims",
+    reddens: "a status that no cache may store is not stored, whatever freshness it claims",
   },
   "errors-are-fresh-unasked": {
     name: "an answer without freshness is fresh for a minute",

@@ -1,11 +1,15 @@
 import { DatabaseSync } from "node:sqlite";
+import { serialize } from "node:v8";
 import { describe, expect, test } from "vitest";
-import { Log, type LogSettings, type Sql } from "../../worker/purges/log.ts";
-import type { AppendRequest } from "../../worker/purges/log-contract.ts";
+import { Log } from "../../worker/purges/log.ts";
+import { type AppendRequest, ITEM_WORDS } from "../../worker/purges/log-contract.ts";
+import { LOG_SETTINGS, type LogSettings } from "../../worker/purges/log-settings.ts";
+import type { Sql } from "../../worker/purges/sql.ts";
 import { sqlOf } from "../engine/memory-log.ts";
+import { toldCount, toldOf } from "./delta.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
-const settings: LogSettings = { replyKeys: 100, heldKeys: 1000, auditMs: 30 * DAY_MS };
+const settings: Partial<LogSettings> = { replyKeys: 100, heldKeys: 1000 };
 
 function purge(purgeKeys: string[], rest: Partial<AppendRequest> = {}): AppendRequest {
   return {
@@ -49,24 +53,31 @@ describe("the purge log", () => {
   test("a reader hears all that came after its position, each key with its highest number (R12)", () => {
     const log = new World().open();
     for (const key of ["#a", "#b", "#a"]) log.append(purge([key]));
-    expect(log.read({ logId: "log-1", seq: 1 }, 1000)).toEqual({
+    const { items, ...delta } = log.read({ logId: "log-1", seq: 1 }, 1000);
+    expect(delta).toEqual({
       logId: "log-1",
       from: 1,
       to: 3,
+      untold: null,
+      toldAbove: 0,
       floor: 0,
-      purged: [
-        ["#a", 3],
-        ["#b", 2],
-      ],
+      heads: { hard: 3, soft: 0, invalidate: 0 },
       leaseMs: 1000,
     });
-    expect(log.read({ logId: "log-1", seq: 3 }, 1000)).toMatchObject({ from: 3, to: 3, purged: [] });
+    expect(toldOf({ ...delta, items }, ["#a", "#b"])).toEqual([
+      ["#a", 3],
+      ["#b", 2],
+    ]);
+    const head = log.read({ logId: "log-1", seq: 3 }, 1000);
+    expect({ from: head.from, to: head.to, count: toldCount(head) }).toEqual({ from: 3, to: 3, count: 0 });
   });
 
   test("a reader of another log hears everything", () => {
     const log = new World().open();
     log.append(purge(["#a"]));
-    expect(log.read({ logId: "other", seq: 9 }, 1000)).toMatchObject({ from: 0, to: 1, purged: [["#a", 1]] });
+    const delta = log.read({ logId: "other", seq: 9, untold: { from: 0, to: 8 } }, 1000);
+    expect(delta).toMatchObject({ from: 0, to: 1, untold: null });
+    expect(toldOf(delta, ["#a"])).toEqual([["#a", 1]]);
   });
 
   test("story 16: a reader that is ahead of the log shows that storage went back, and the log becomes another (R13)", () => {
@@ -83,23 +94,91 @@ describe("the purge log", () => {
     expect(result).toMatchObject({ logId: "log-2", seq: 2, delta: { logId: "log-2", from: 0, to: 2 } });
   });
 
-  test("a reader that is too far behind gets a bounded reply, and the floor covers the rest", () => {
-    const log = new World().open({ replyKeys: 2 });
-    for (const key of ["#a", "#b", "#c", "#d"]) log.append(purge([key]));
-    expect(log.read(null, 1000)).toMatchObject({
-      to: 4,
-      floor: 2,
-      purged: [
+  describe("tells a reader that is too far behind the newest first, and says where its reply ends (R12)", () => {
+    const KEYS = ["#a", "#b", "#c", "#d", "#e"];
+    const filledLog = () => {
+      const log = new World().open({ replyKeys: 2 });
+      for (const key of KEYS) log.append(purge([key]));
+      return log;
+    };
+
+    test("it never leaves out a purge above that", () => {
+      const delta = filledLog().read(null, 1000);
+      expect(delta).toMatchObject({ from: 0, to: 5, toldAbove: 3, floor: 0 });
+      expect(toldOf(delta, KEYS)).toEqual([
+        ["#e", 5],
         ["#d", 4],
+      ]);
+    });
+
+    test("the next reply tells what came since, and then what the reader was not told", () => {
+      const log = filledLog();
+      log.append(purge(["#b"]));
+      const since = { logId: "log-1", seq: 5, untold: { from: 0, to: 3 } };
+      const delta = log.read(since, 1000);
+      expect(delta).toMatchObject({ from: 5, to: 6, untold: { from: 0, to: 3 }, toldAbove: 1 });
+      expect(toldOf(delta, KEYS)).toEqual([
+        ["#b", 6],
         ["#c", 3],
-      ],
+      ]);
+      const last = log.read({ logId: "log-1", seq: 6, untold: { from: 0, to: 1 } }, 1000);
+      expect(last).toMatchObject({ from: 6, to: 6, untold: { from: 0, to: 1 }, toldAbove: 0 });
+      expect(toldOf(last, KEYS)).toEqual([["#a", 1]]);
+    });
+
+    test("a purge is told whole or not at all", () => {
+      const log = new World().open({ replyKeys: 3 });
+      log.append(purge(["#a", "#b"]));
+      log.append(purge(["#c", "#d"]));
+      const delta = log.read(null, 1000);
+      expect({ toldAbove: delta.toldAbove, count: toldCount(delta) }).toEqual({ toldAbove: 1, count: 2 });
+    });
+
+    test("a reply that has room for all to the last key ends nowhere", () => {
+      const log = new World().open({ replyKeys: 5 });
+      for (const key of KEYS) log.append(purge([key]));
+      const delta = log.read(null, 1000);
+      expect({ toldAbove: delta.toldAbove, count: toldCount(delta) }).toEqual({ toldAbove: 0, count: 5 });
+    });
+
+    test("a purge with more keys than any reply has room for is covered by the floor", () => {
+      const log = new World().open({ replyKeys: 2 });
+      log.append(purge(["#a", "#b"]));
+      expect(log.read(null, 1000)).toMatchObject({ to: 1, floor: 0, toldAbove: 0 });
+      log.append(purge(["#a", "#b", "#c"]));
+      const delta = log.read(null, 1000);
+      expect({ to: delta.to, floor: delta.floor, count: toldCount(delta) }).toEqual({ to: 2, floor: 2, count: 0 });
     });
   });
 
-  test("a purge that does not fit into a reply whole is covered by the floor whole", () => {
-    const log = new World().open({ replyKeys: 2 });
-    log.append(purge(["#a", "#b", "#c"]));
-    expect(log.read(null, 1000)).toMatchObject({ to: 1, floor: 1, purged: [] });
+  test("a purge's reply tells its caller what came up to that purge (R20)", () => {
+    const log = new World().open();
+    log.append(purge(["#a"]));
+    const result = log.append(purge(["#b"], { since: { logId: "log-1", seq: 1 } }));
+    if (result.kind !== "appended") throw new Error("no conflict here");
+    expect(result.delta).toMatchObject({ from: 1, to: 2 });
+    expect(toldOf(result.delta, ["#a", "#b"])).toEqual([["#b", 2]]);
+  });
+
+  test("a cold isolate is useful after one reply of at most 256 KiB where 10,000 keys are purged", () => {
+    const log = new World().open({ replyKeys: LOG_SETTINGS.replyKeys, heldKeys: LOG_SETTINGS.heldKeys });
+    for (let batch = 0; batch < 10; batch++) {
+      log.append(purge(Array.from({ length: 1000 }, (_, index) => `#${batch}:${index}`)));
+    }
+    const delta = log.read(null, 1000);
+    expect({ toldAbove: delta.toldAbove, count: toldCount(delta) }).toEqual({ toldAbove: 0, count: 10_000 });
+    expect(serialize(delta).byteLength).toBeLessThan(128 * 1024);
+    expect(LOG_SETTINGS.replyKeys * ITEM_WORDS * 4).toBeLessThan(255 * 1024);
+  });
+
+  test("each mode of a key has a number of its own (R10)", () => {
+    const log = new World().open();
+    for (const mode of ["hard", "soft", "invalidate", "soft"] as const) log.append(purge(["#a"], { mode }));
+    const delta = log.read(null, 1000);
+    expect(delta.heads).toEqual({ hard: 1, soft: 4, invalidate: 3 });
+    expect(toldOf(delta, ["#a"])).toEqual([["#a", 1]]);
+    expect(toldOf(delta, ["#a"], "soft")).toEqual([["#a", 4]]);
+    expect(toldOf(delta, ["#a"], "invalidate")).toEqual([["#a", 3]]);
   });
 
   test("a failure half-way through a purge undoes all of it (promise 5)", () => {
@@ -111,14 +190,16 @@ describe("the purge log", () => {
       {
         transaction: sql.transaction,
         exec: (statement, ...bindings) => {
-          if (bindings.includes("#third")) throw new Error("disk full");
+          if (statement.startsWith("INSERT INTO ids")) throw new Error("disk full");
           return sql.exec(statement, ...bindings);
         },
       },
     );
     log.append(purge(["#a"]));
     expect(() => failing.append(purge(["#first", "#second", "#third"], { id: "x" }))).toThrow("disk full");
-    expect(log.read(null, 1000)).toMatchObject({ to: 1, purged: [["#a", 1]] });
+    const delta = log.read(null, 1000);
+    expect({ to: delta.to, count: toldCount(delta) }).toEqual({ to: 1, count: 1 });
+    expect(log.list(null, 10).purges.map(({ seq }) => seq)).toEqual([1]);
     expect(log.append(purge(["#b"], { id: "x" }))).toMatchObject({ seq: 2, replayed: false });
   });
 
@@ -130,6 +211,7 @@ describe("the purge log", () => {
     world.now = 9;
     expect(world.open().append(purge(["#a"], { id: "x" }))).toMatchObject({ seq: 1, at: 5, replayed: true });
     expect(log.append(purge(["#b"], { id: "x" }))).toEqual({ kind: "conflict" });
+    expect(log.append(purge(["#a"], { id: "x", mode: "soft" }))).toEqual({ kind: "conflict" });
     expect(log.read(null, 1000).to).toBe(1);
   });
 
@@ -144,14 +226,19 @@ describe("the purge log", () => {
     expect(log.nextDueAt()).toBe(5000);
     log.runDue();
     log.runDue();
-    const { to, purged } = log.read(null, 1000);
-    expect({ to, purged: new Map(purged) }).toEqual({
+    const delta = log.read(null, 1000);
+    expect({ to: delta.to, told: new Map(toldOf(delta, ["#a", "#b"])) }).toEqual({
       to: 2,
-      purged: new Map([
+      told: new Map([
         ["#a", 2],
         ["#b", 2],
       ]),
     });
+    expect(log.one(2)).toMatchObject({ repeatOf: 1, id: null, reason: "replicas lag", by: "test", at: 5000 });
+    world.now = 6249;
+    expect(log.one(2)).toMatchObject({ settled: false });
+    world.now = 6250;
+    expect(log.one(2)).toMatchObject({ settled: true });
     expect(log.nextDueAt()).toBeNull();
     expect(log.append(purge(["#a", "#b"], { id: "x", repeatAfterMs: 5000 }))).toMatchObject({ seq: 1, replayed: true });
     expect(log.nextDueAt()).toBeNull(); // a replay schedules nothing
@@ -161,24 +248,173 @@ describe("the purge log", () => {
     const log = new World().open({ replyKeys: 20_000, heldKeys: 20_000 });
     const keys = Array.from({ length: 10_000 }, (_, index) => `#${index}`);
     expect(log.append(purge(keys))).toMatchObject({ seq: 1 });
-    expect(log.read(null, 1000).purged).toHaveLength(10_000);
+    expect(toldCount(log.read(null, 1000))).toBe(10_000);
   });
 
-  test("the log holds a bounded number of keys, forgets audit rows after their time, and the floor covers the rest", () => {
+  describe("holds a bounded number of keys, and the floor covers the rest (R13)", () => {
+    test("the oldest go first, with the whole of their purge", () => {
+      const log = new World().open({ heldKeys: 4 });
+      for (const keys of [["#a"], ["#b", "#c"], ["#d"], ["#a"]]) log.append(purge(keys));
+      expect(log.read(null, 1000)).toMatchObject({ to: 4, floor: 0 });
+      log.append(purge(["#e"]));
+      const delta = log.read(null, 1000);
+      expect({ floor: delta.floor, count: toldCount(delta) }).toEqual({ floor: 2, count: 3 });
+      log.append(purge(["#f"])); // there is room again
+      expect(log.read(null, 1000).floor).toBe(2);
+      log.append(purge(["#g"]));
+      expect(log.read(null, 1000).floor).toBe(3);
+    });
+
+    test("a purge that alone names more than the log holds is covered at once", () => {
+      const log = new World().open({ replyKeys: 2000, heldKeys: 300 });
+      log.append(purge(Array.from({ length: 1000 }, (_, index) => `#${index}`)));
+      const delta = log.read(null, 1000);
+      expect({ to: delta.to, floor: delta.floor, count: toldCount(delta) }).toEqual({ to: 1, floor: 1, count: 0 });
+    });
+
+    test("a key that is named twice in one purge counts once", () => {
+      const log = new World().open({ heldKeys: 2 });
+      log.append(purge(["#a", "#a", "#a"]));
+      expect(log.read(null, 1000).floor).toBe(0);
+    });
+  });
+
+  describe("before its numbers run out it becomes another log (R13)", () => {
+    test.each([
+      [2, { seq: 2, logId: "log-1" }],
+      [3, { seq: 3, logId: "log-1" }],
+      [4, { seq: 1, logId: "log-2" }],
+      [5, { seq: 2, logId: "log-2" }],
+    ])("with three numbers, purge %i is %o", (count, expected) => {
+      const log = new World().open({ mostSeq: 3 });
+      for (let index = 1; index < count; index++) log.append(purge([`#${index}`]));
+      expect(log.append(purge(["#last"]))).toMatchObject(expected);
+    });
+
+    test("the other log knows nothing of the numbers before, and its readers hear it from the start", () => {
+      const log = new World().open({ mostSeq: 1 });
+      log.append(purge(["#a"], { id: "x" }));
+      log.append(purge(["#b"]));
+      const delta = log.read({ logId: "log-1", seq: 1 }, 1000);
+      expect(delta).toMatchObject({ logId: "log-2", from: 0, to: 1, floor: 0, heads: { hard: 1, soft: 0 } });
+      expect(toldOf(delta, ["#a", "#b"])).toEqual([["#b", 1]]);
+      expect(log.list(null, 10).purges.map(({ seq }) => seq)).toEqual([1]);
+    });
+  });
+
+  test("storage of another form is begun anew, as another log, which still counts with the leases (R13, R6)", () => {
     const world = new World();
-    const log = world.open({ heldKeys: 10, auditMs: DAY_MS });
-    log.append(purge(["#old"], { id: "old" }));
-    world.now = 2 * DAY_MS;
-    for (let index = 2; index <= 256; index++) log.append(purge([`#${index}`]));
-    const { floor, purged } = log.read(null, 1000);
-    expect({ floor, count: purged.length }).toEqual({ floor: 246, count: 10 });
-    expect(log.append(purge(["#other"], { id: "old" }))).toMatchObject({ kind: "appended", replayed: false });
+    world.open().append(purge(["#a"], { leaseMs: 5000 }));
+    world.database.exec("UPDATE state SET form = 1");
+    const log = world.open();
+    expect(log.append(purge(["#b"]))).toMatchObject({ seq: 1, logId: "log-2", settlesInMs: 5250 });
+    expect(toldOf(log.read(null, 1000), ["#a", "#b"])).toEqual([["#b", 1]]);
   });
 
-  test("a purge that alone names more than the log holds is covered by the floor at once", () => {
-    const log = new World().open({ heldKeys: 300 });
-    log.append(purge(Array.from({ length: 1000 }, (_, index) => `#${index}`)));
-    expect(log.read(null, 1000)).toMatchObject({ to: 1, floor: 1, purged: [] });
+  describe("forgets audit rows and ids, which no rule needs", () => {
+    /** A first purge, then as many as it takes for the log to look what is too old or too many. */
+    const afterFirst = (change: Partial<LogSettings>, laterMs: number, more = 255) => {
+      const world = new World();
+      const log = world.open({ auditMs: 3 * DAY_MS, idMs: 3 * DAY_MS, ...change });
+      log.append(purge(["#first"], { id: "first" }));
+      world.now = laterMs;
+      for (let index = 0; index < more; index++) log.append(purge(["#more"], { id: `more ${index}` }));
+      return log;
+    };
+
+    test.each([
+      [3 * DAY_MS, true],
+      [3 * DAY_MS + 1, false],
+    ])("a row that is %i ms old, where three days are kept: %s", (laterMs, isKept) => {
+      const log = afterFirst({}, laterMs);
+      expect(log.one(1) !== null).toBe(isKept);
+      expect(log.append(purge(["#first"], { id: "first" }))).toMatchObject({ replayed: isKept });
+    });
+
+    test.each([
+      [256, true],
+      [255, false],
+    ])("the first of 256 rows, where %i are kept: %s", (auditRows, isKept) => {
+      expect(afterFirst({ auditRows }, 0).one(1) !== null).toBe(isKept);
+    });
+
+    test.each([
+      [10, DAY_MS, true],
+      [10, DAY_MS + 1, false],
+      [256, DAY_MS + 1, true],
+      [255, DAY_MS + 1, false],
+    ])(
+      "the first of 256 ids, where %i are kept, after %i ms: %s; for a day it is kept anyhow",
+      (ids, laterMs, isKept) => {
+        const log = afterFirst({ ids }, laterMs);
+        expect(log.append(purge(["#first"], { id: "first" }))).toMatchObject({ replayed: isKept });
+      },
+    );
+
+    test("keys stay: a purge whose row is gone is told all the same", () => {
+      const log = afterFirst({ auditRows: 1 }, 0);
+      expect(toldOf(log.read(null, 1000), ["#first"])).toEqual([["#first", 1]]);
+    });
+  });
+
+  describe("its audit trail", () => {
+    test("tells who purged what, when and why, and whether it has settled by the log's clock", () => {
+      const world = new World();
+      world.now = 5;
+      const log = world.open();
+      log.append(purge(["#a", "/b"], { id: "x", reason: "typo", by: "editor", mode: "soft" }));
+      const record = {
+        seq: 1,
+        at: 5,
+        by: "editor",
+        reason: "typo",
+        mode: "soft",
+        accepted: { urls: 0, tags: 2, prefixes: 0, hosts: 0, everything: false },
+        purgeKeys: ["#a", "/b"],
+        purgeKeyCount: 2,
+        id: "x",
+        repeatOf: null,
+      };
+      world.now = 5 + 1249;
+      expect(log.one(1)).toEqual({ ...record, settled: false });
+      world.now = 5 + 1250;
+      expect(world.open().one(1)).toEqual({ ...record, settled: true });
+      expect(log.one(2)).toBeNull();
+    });
+
+    test.each([
+      [null, 2, [5, 4], 4],
+      [4, 2, [3, 2], 2],
+      [2, 2, [1], null],
+      [4, 3, [3, 2, 1], null],
+      [1, 2, [], null],
+      [null, 0, [5], 5],
+      [null, Number.NaN, [5], 5],
+      [null, 1e9, [5, 4, 3, 2, 1], null],
+    ])("below %s, at most %i: purges %j, and the next page lies below %s", (before, limit, seqs, next) => {
+      const log = new World().open();
+      for (let index = 0; index < 5; index++) log.append(purge(["#a"]));
+      const page = log.list(before, limit);
+      expect({ seqs: page.purges.map(({ seq }) => seq), next: page.next }).toEqual({ seqs, next });
+    });
+
+    test("a page has at most 500 rows", () => {
+      const log = new World().open();
+      for (let index = 0; index < 501; index++) log.append(purge(["#a"]));
+      expect(log.list(null, 1e9)).toMatchObject({ purges: { length: 500 }, next: 2 });
+    });
+
+    test("a row keeps 2,000 characters of its keys, whole keys only, and how many there were", () => {
+      const log = new World().open({ replyKeys: 2000, heldKeys: 2000 });
+      const keyOf = (index: number) => `#${String(index).padStart(9, "0")}`;
+      const keys = Array.from({ length: 201 }, (_, index) => keyOf(index));
+      log.append(purge(keys));
+      log.append(purge(keys.slice(0, 200)));
+      log.append(purge([`/${"long".repeat(500)}`, "#short"]));
+      expect(log.one(1)).toMatchObject({ purgeKeys: keys.slice(0, 200), purgeKeyCount: 201 });
+      expect(log.one(2)).toMatchObject({ purgeKeys: keys.slice(0, 200), purgeKeyCount: 200 });
+      expect(log.one(3)).toMatchObject({ purgeKeys: [], purgeKeyCount: 2 });
+    });
   });
 
   describe("a receipt settles after the longest lease that can be alive (R6)", () => {

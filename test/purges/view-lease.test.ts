@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Behind, EdgeEvent } from "../../worker/ports.ts";
-import type { PurgeLogClient, ViewDelta } from "../../worker/purges/log-contract.ts";
+import type { PurgeLogClient, ReaderPosition, ViewDelta } from "../../worker/purges/log-contract.ts";
+import type { Untold } from "../../worker/purges/untold.ts";
 import { View } from "../../worker/purges/view.ts";
 import { ViewLease } from "../../worker/purges/view-lease.ts";
 import { Scheduler } from "../engine/scheduler.ts";
+import { deltaOf } from "./delta.ts";
 
 const LEASE_MS = 1000;
 const SKEW_MS = 250;
@@ -11,10 +13,13 @@ const SKEW_MS = 250;
 /** A log whose answers come when the test says so. */
 class HeldLog implements PurgeLogClient {
   readonly reads: PromiseWithResolvers<ViewDelta>[] = [];
+  /** What the last read asked to hear besides what is new. */
+  untold: Untold | null | undefined;
 
-  read(): Promise<ViewDelta> {
+  read(since: ReaderPosition | null): Promise<ViewDelta> {
     const read = Promise.withResolvers<ViewDelta>();
     this.reads.push(read);
+    this.untold = since?.untold;
     return read.promise;
   }
 
@@ -23,7 +28,7 @@ class HeldLog implements PurgeLogClient {
   }
 
   answer(index: number, to: number, logId = "a"): void {
-    this.reads[index]!.resolve({ logId, from: 0, to, floor: 0, purged: [], leaseMs: LEASE_MS });
+    this.reads[index]!.resolve(deltaOf(0, to, [], { logId, leaseMs: LEASE_MS }));
   }
 }
 
@@ -86,6 +91,20 @@ describe("a view's lease", () => {
       expect(lease.isDue(scheduler.now() + dueAfterMs)).toBe(true);
     },
   );
+
+  test("a view that one reply could not tell all is usable at once, and asks for the rest behind the next hit (R12)", async () => {
+    const renewal = lease.renew(behind, null);
+    log.reads[0]!.resolve(deltaOf(0, 9, [["#t", 9]], { toldAbove: 8 }));
+    await renewal;
+    expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+    expect(lease.isDue(scheduler.now())).toBe(true);
+    const rest = lease.renew(behind, null);
+    expect(lease.isDue(scheduler.now())).toBe(false); // one read at a time
+    expect(log.untold).toEqual({ from: 0, to: 8 });
+    log.reads[1]!.resolve(deltaOf(9, 9, [["#u", 3]], { untold: { from: 0, to: 8 } }));
+    await rest;
+    expect(lease.isDue(scheduler.now() + 699)).toBe(false);
+  });
 
   test("one read is in flight, whoever asks (R21)", async () => {
     const renewals = Array.from({ length: 50 }, () => lease.renew(behind, null));

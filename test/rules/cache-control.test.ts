@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type CacheControl, formatCacheControl, parseCacheControl } from "../../worker/rules/cache-control.ts";
+import { parseSurrogateControl } from "../../worker/rules/surrogate-control.ts";
+import { parseTargetedField } from "../../worker/rules/targeted-fields.ts";
 
 const nothing: CacheControl = {
   noStore: false,
@@ -172,6 +174,17 @@ const cases: readonly { name: string; rfc: string; text: string | null; expect: 
 describe("parseCacheControl", () => {
   test.each(cases)("$name (RFC $rfc)", ({ text, expect: expected }) => {
     expect(parseCacheControl(text)).toEqual({ ...nothing, ...expected });
+  });
+
+  test.each([
+    ["white space after an argument", `max-age=${" ".repeat(200_000)};`],
+    ["white space before a name", `${" ".repeat(200_000)};`],
+    ["one name", `${"a".repeat(200_000)};`],
+    ["a string that never ends", `a="${'\\"'.repeat(100_000)}`],
+  ])("a long run of one thing is read as fast as any other: %s", (_, text) => {
+    expect(parseCacheControl(text).noStore).toBe(true);
+    expect(parseSurrogateControl(text)?.noStore).toBe(true);
+    expect(parseTargetedField(`${"a".repeat(200_000)}, b=1.5, max-age=60`)?.maxAge).toBe(60);
   });
 
   test("never throws", () => {

@@ -213,9 +213,9 @@ describe("initialAgeMs", () => {
   });
 
   test("an answer only grows older: what is stale stays stale", () => {
-    const instant = fc.integer({ min: 0, max: 4_000_000_000_000 });
+    const instant = fc.integer({ min: NOON, max: NOON + 120_000 });
     fc.assert(
-      fc.property(fc.nat(), instant, instant, instant, (initialMs, receivedAt, one, other) => {
+      fc.property(fc.nat(90_000), instant, instant, instant, (initialMs, receivedAt, one, other) => {
         const [earlier, later] = [Math.min(one, other), Math.max(one, other)];
         const ageAt = (now: number) => currentAgeMs(initialMs, receivedAt, now);
         expect(ageAt(later)).toBeGreaterThanOrEqual(ageAt(earlier));

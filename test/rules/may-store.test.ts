@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   mayStore,
@@ -389,5 +390,26 @@ describe("mayStore", () => {
     const verdict = verdictOn(exchange);
     expect(verdict).toMatchObject({ kind: "store", ...expected, reuse });
     if (lifetime) expect(verdict).toMatchObject({ freshness: lifetime });
+  });
+
+  test("never throws, and stores nothing with an age or a lifetime that is no number", () => {
+    const text = fc.oneof(
+      fc.constantFrom("max-age=60", "public, max-age=1", at(60), at(-60), '"1"', "30"),
+      fc.string(),
+    );
+    const names = ["cache-control", "cdn-cache-control", "surrogate-control", "expires", "date", "age", "vary", "etag"];
+    const fields = fc.dictionary(fc.constantFrom(...names), text, { noNullPrototype: true });
+    let stored = 0;
+    fc.assert(
+      fc.property(fc.integer({ min: 100, max: 999 }), fields, (status, sent) => {
+        const verdict = verdictOn({ status, fields: sent });
+        if (verdict.kind === "pass") return;
+        stored++;
+        expect(verdict.freshness.seconds).toBeGreaterThanOrEqual(0);
+        expect(verdict.initialAgeMs).toBeGreaterThanOrEqual(0);
+      }),
+      { numRuns: 2000 },
+    );
+    expect(stored).toBeGreaterThan(50);
   });
 });

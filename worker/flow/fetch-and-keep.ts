@@ -1,4 +1,5 @@
 import { validationFields } from "../rules/conditional-request.ts";
+import { isKeepable } from "../rules/judge.ts";
 import type { StoreAsk } from "../rules/read-request.ts";
 import { isOriginError } from "../rules/stale-if-error.ts";
 import type { StoredResponse } from "../rules/stored-response.ts";
@@ -201,10 +202,10 @@ async function keep(passage: Passage, head: HeadToKeep, read: ReadBody, land: La
   await keepUnlessPurged(passage, withBody(head, read.bytes), land);
 }
 
-/** What the view of now already calls purged goes to those who asked in time, and is not kept (R23). */
+/** What the view of now already speaks against goes to those who asked in time, and is not kept (R23). */
 async function keepUnlessPurged(passage: Passage, stored: StoredResponse, land: Land): Promise<void> {
   const { purges, reporter } = passage.ports;
-  const isPurged = purges.check(stored.head, false) === "purged";
+  const isPurged = !isKeepable(purges.check(stored.head, false));
   if (isPurged) reporter.report({ kind: "fill-discarded", because: "purged" });
   const kept = isPurged ? Promise.resolve() : keepSelected(passage, stored);
   land({ kind: "storable", stored });

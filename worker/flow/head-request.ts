@@ -1,4 +1,5 @@
 import { freshenedByHead } from "../rules/head-freshens.ts";
+import { isKeepable } from "../rules/judge.ts";
 import { readStoreAsk } from "../rules/read-request.ts";
 import { isOriginError } from "../rules/stale-if-error.ts";
 import { storedField } from "../rules/stored-response.ts";
@@ -42,7 +43,7 @@ export async function headOfOrigin(passage: Passage, miss: Miss): Promise<Respon
     if (said === "invalidate") behind.run(ports.store.forget(stored.head.key));
     if (said === "freshen") {
       const freshened = freshen(passage, storeAsk, [stored], { status: 304, fields: headers, stamp, fetchedAt });
-      if (freshened?.passBecause === null && ports.purges.check(freshened.stored.head, false) !== "purged") {
+      if (freshened?.passBecause === null && isKeepable(ports.purges.check(freshened.stored.head, false))) {
         behind.run(keepSelected(passage, freshened.stored));
       }
     }

@@ -1,3 +1,4 @@
+import { isKeepable } from "../rules/judge.ts";
 import { answerWith, markForwarded } from "./answers.ts";
 import { forwarded, stream } from "./ask-origin.ts";
 import { BodyEnd } from "./body-end.ts";
@@ -68,7 +69,7 @@ async function copyBeside(
   await Promise.all([client.close(), copy.close()]);
   if (copy.isGone || !(await taken)) return;
   const stored = { head: { ...head, bodyBytes: lengthBytes, bodyKey }, body: null };
-  if (ports.purges.check(stored.head, false) === "purged") {
+  if (!isKeepable(ports.purges.check(stored.head, false))) {
     ports.reporter.report({ kind: "fill-discarded", because: "purged" });
     return;
   }

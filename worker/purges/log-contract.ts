@@ -1,17 +1,36 @@
-import type { AppendOutcome, NewPurge } from "../ports.ts";
+import type { AcceptedItems, AppendOutcome, NewPurge, PurgeMode } from "../ports.ts";
 import type { Stamp } from "../rules/stored-response.ts";
+import type { Untold } from "./untold.ts";
 
-/** What the log tells a reader: all that was purged after the reader's position. Plain data; it crosses processes. */
+/** How far a reader's view has come. */
+export interface ReaderPosition extends Stamp {
+  /** What the reader passed without being told, and wants to hear now. Default: nothing. */
+  readonly untold?: Untold | null;
+}
+
+/** An item of a delta: the two words of a key's hash, and its number. */
+export const ITEM_WORDS = 3;
+
+/**
+ * What the log tells a reader: all that was purged after the reader's position, and what the reader had not been told
+ * before; the newest first, in as many keys as one reply holds. Plain data; it crosses processes.
+ */
 export interface ViewDelta {
   readonly logId: string;
   /** The position that this continues, exclusive; 0 for a reader that held nothing of this log. */
   readonly from: number;
   /** The log's head when it answered. */
   readonly to: number;
-  /** What was stamped below this is invalid: purges up to it are not told one by one. */
+  /** What the reader asked for besides. */
+  readonly untold: Untold | null;
+  /** The reply ends here: of what was asked for, only numbers above this are told. 0 if it is told whole. */
+  readonly toldAbove: number;
+  /** What was stamped below this is invalid: the log has forgotten the purges up to it. */
   readonly floor: number;
-  /** Purge keys with the highest number that each has, every one of them above `from` and `floor`. */
-  readonly purged: readonly (readonly [key: string, seq: number])[];
+  /** The highest number that a purge of each mode has had in this log. */
+  readonly heads: Readonly<Record<PurgeMode, number>>;
+  /** Hashes of keys in their modes, each with the highest number it has: three words of 32 bits an item. */
+  readonly items: Uint32Array;
   /** The lease that this read grants, counted from the moment the read began (R6). */
   readonly leaseMs: number;
 }
@@ -30,6 +49,42 @@ export type AppendResult =
 
 /** The log as an isolate reaches it. Both reject when it cannot be reached. */
 export interface PurgeLogClient {
-  read(since: Stamp | null, leaseMs: number): Promise<ViewDelta>;
+  read(since: ReaderPosition | null, leaseMs: number): Promise<ViewDelta>;
   append(purge: AppendRequest): Promise<AppendResult>;
+}
+
+/** One row of the audit trail. */
+export interface PurgeRecord {
+  readonly seq: number;
+  /** Epoch milliseconds of the log's clock. */
+  readonly at: number;
+  /** The name of the token that was used. */
+  readonly by: string;
+  readonly reason: string | null;
+  readonly mode: PurgeMode;
+  readonly accepted: AcceptedItems;
+  /** The first of its purge keys, as many as a row has room for. */
+  readonly purgeKeys: readonly string[];
+  /** How many purge keys it named in all. */
+  readonly purgeKeyCount: number;
+  readonly id: string | null;
+  /** The purge that this one repeats. */
+  readonly repeatOf: number | null;
+  /** Whether its settle time was over, by the log's clock, when the row was read. */
+  readonly settled: boolean;
+}
+
+/** A page of the audit trail, the newest first. */
+export interface PurgeRecordPage {
+  readonly purges: readonly PurgeRecord[];
+  /** What to hand in as `before` for the next page; `null` after the last. */
+  readonly next: number | null;
+}
+
+/** The audit trail as the control plane reads it. Both reject when the log cannot be reached. */
+export interface PurgeAudit {
+  /** Purges below the number `before`, or the newest; at most `limit` of them, and at most 500. */
+  list(before: number | null, limit: number): Promise<PurgeRecordPage>;
+  /** `null` if the log never had this purge, or has it no more. */
+  one(seq: number): Promise<PurgeRecord | null>;
 }

@@ -1,25 +1,40 @@
-import type { Stamp } from "../rules/stored-response.ts";
-import type { AppendRequest, AppendResult, PurgeLogClient, ViewDelta } from "./log-contract.ts";
+import type {
+  AppendRequest,
+  AppendResult,
+  PurgeAudit,
+  PurgeLogClient,
+  PurgeRecord,
+  PurgeRecordPage,
+  ReaderPosition,
+  ViewDelta,
+} from "./log-contract.ts";
 import type { PurgeLog } from "./purge-log.ts";
 
 /** There is one log for a site, under this name. */
 const LOG_NAME = "tidemark";
 
 /** The log behind its Durable Object. A stub belongs to the request that made it, so each call makes its own. */
-export class LogStub implements PurgeLogClient {
+export class LogStub implements PurgeLogClient, PurgeAudit {
   readonly #namespace: DurableObjectNamespace<PurgeLog>;
 
   constructor(namespace: DurableObjectNamespace<PurgeLog>) {
     this.#namespace = namespace;
   }
 
-  async read(since: Stamp | null, leaseMs: number): Promise<ViewDelta> {
-    // What crosses is plain data; the runtime's types take its pairs for lists.
-    return (await this.#stub().read(since, leaseMs)) as unknown as ViewDelta;
+  async read(since: ReaderPosition | null, leaseMs: number): Promise<ViewDelta> {
+    return this.#stub().read(since, leaseMs);
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {
-    return (await this.#stub().append(purge)) as unknown as AppendResult;
+    return this.#stub().append(purge);
+  }
+
+  async list(before: number | null, limit: number): Promise<PurgeRecordPage> {
+    return this.#stub().list(before, limit);
+  }
+
+  async one(seq: number): Promise<PurgeRecord | null> {
+    return this.#stub().one(seq);
   }
 
   #stub(): DurableObjectStub<PurgeLog> {

@@ -1,26 +1,47 @@
-import type { AcceptedItems, NewPurge } from "../ports.ts";
+import type { PurgeMode } from "../ports.ts";
 import type { Stamp } from "../rules/stored-response.ts";
+import { type AuditedPurge, AuditTrail, writePurgeKeys } from "./audit-trail.ts";
 import { GrantedLeases, type LongestLease } from "./granted-leases.ts";
-import type { AppendRequest, AppendResult, ViewDelta } from "./log-contract.ts";
+import { hashKeys, inMode } from "./key-hash.ts";
+import {
+  type AppendRequest,
+  type AppendResult,
+  ITEM_WORDS,
+  type PurgeRecord,
+  type PurgeRecordPage,
+  type ReaderPosition,
+  type ViewDelta,
+} from "./log-contract.ts";
+import { LOG_SETTINGS, type LogSettings } from "./log-settings.ts";
+import { type PurgedKey, PurgedKeys, writeHashes } from "./purged-keys.ts";
+import type { Sql } from "./sql.ts";
 
-/** SQLite as the log needs it: the Durable Object's own, or any other with the same two calls. */
-export interface Sql {
-  exec(statement: string, ...bindings: (string | number | null)[]): Record<string, unknown>[];
-  /** Runs all or nothing: an exception undoes every statement. */
-  transaction<T>(work: () => T): T;
-}
+/** The form of what is stored, the hash of keys included. What was stored in another form is of no use. */
+const FORM = 2;
 
-export interface LogSettings {
-  /** The most keys that one reply tells; the oldest beyond it are covered by the floor. */
-  readonly replyKeys: number;
-  /** The most keys that the log holds; the oldest beyond it are covered by the floor. */
-  readonly heldKeys: number;
-  /** How long ids and audit rows are kept, in milliseconds; at least a day. */
-  readonly auditMs: number;
-}
-
-/** Keys are folded away after so many purges, or after one with more keys: an append need not count each time. */
+/** Audit rows and ids are folded away after so many purges: an append need not look each time. */
 const FOLD_EVERY = 256;
+
+/** The one row of what the log knows of itself. */
+interface State {
+  readonly form: number;
+  readonly id: string;
+  readonly head: number;
+  readonly floor: number;
+  readonly keys: number;
+  readonly hard: number;
+  readonly soft: number;
+  readonly invalidate: number;
+}
+
+/** A purge that is due again. */
+interface Repeat {
+  readonly id: number;
+  readonly repeat_of: number;
+  readonly hashes: string;
+  readonly purge: string;
+  readonly skew_ms: number;
+}
 
 /**
  * The purge log: gives each accepted purge the next number in one transaction, and tells readers what they missed.
@@ -31,78 +52,66 @@ export class Log {
   readonly #settings: LogSettings;
   readonly #now: () => number;
   readonly #newId: () => string;
+  readonly #keys: PurgedKeys;
+  readonly #audit: AuditTrail;
   readonly #leases: GrantedLeases;
 
-  constructor(sql: Sql, settings: LogSettings, now: () => number, newId: () => string) {
+  /** Settings that are not given are those of `LOG_SETTINGS`. */
+  constructor(sql: Sql, settings: Partial<LogSettings>, now: () => number, newId: () => string) {
     this.#sql = sql;
-    this.#settings = settings;
+    this.#settings = { ...LOG_SETTINGS, ...settings };
     this.#now = now;
     this.#newId = newId;
-    sql.transaction(() => {
-      sql.exec("CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID");
-      sql.exec(
-        `CREATE TABLE IF NOT EXISTS purges (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, id TEXT UNIQUE,
-          content TEXT, accepted TEXT NOT NULL, reason TEXT, token_name TEXT NOT NULL)`,
-      );
-      sql.exec("CREATE TABLE IF NOT EXISTS purged_keys (key TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID");
-      sql.exec(
-        `CREATE TABLE IF NOT EXISTS repeats (id INTEGER PRIMARY KEY, due_at INTEGER NOT NULL, accepted TEXT NOT NULL,
-          reason TEXT, token_name TEXT NOT NULL)`,
-      );
-      sql.exec("CREATE TABLE IF NOT EXISTS repeat_keys (repeat_id INTEGER NOT NULL, key TEXT NOT NULL)");
-      sql.exec("CREATE INDEX IF NOT EXISTS purged_keys_by_seq ON purged_keys (seq)");
-      sql.exec(
-        "INSERT OR IGNORE INTO meta VALUES ('id', ?), ('head', '0'), ('floor', '0'), ('longestLease', 'null')",
-        newId(),
-      );
-    });
+    [this.#keys, this.#audit] = sql.transaction(() => this.#open());
     this.#leases = new GrantedLeases({
-      read: () => JSON.parse(this.#meta("longestLease")) as LongestLease | null,
-      write: (longest) => this.#setMeta("longestLease", JSON.stringify(longest)),
+      read: () => JSON.parse(sql.exec("SELECT longest_lease FROM state")[0]!.longest_lease as string) as LongestLease,
+      write: (longest) => sql.exec("UPDATE state SET longest_lease = ?", JSON.stringify(longest)),
     });
   }
 
   /** What was purged after the reader's position, and the lease that the reader asks for. */
-  read(since: Stamp | null, leaseMs: number): ViewDelta {
+  read(since: ReaderPosition | null, leaseMs: number): ViewDelta {
     this.#leases.grant(leaseMs, this.#now());
     this.#noticeLostHistory(since);
-    const to = Number(this.#meta("head"));
-    const logId = this.#meta("id");
-    const from = since?.logId === logId ? since.seq : 0;
-    let floor = Number(this.#meta("floor"));
-    const { replyKeys } = this.#settings;
-    const rows = this.#sql.exec(
-      "SELECT key, seq FROM purged_keys WHERE seq > ? ORDER BY seq DESC LIMIT ?",
-      Math.max(from, floor),
-      replyKeys + 1,
-    ) as { key: string; seq: number }[];
-    if (rows.length > replyKeys) {
-      floor = rows[replyKeys]!.seq;
-    }
-    const purged = rows.filter(({ seq }) => seq > floor).map(({ key, seq }) => [key, seq] as const);
-    return { logId, from, to, floor, purged, leaseMs };
+    const { id: logId, head: to, floor, hard, soft, invalidate } = this.#state();
+    const isOfThisLog = since?.logId === logId;
+    const from = isOfThisLog ? since.seq : 0;
+    const untold = (isOfThisLog && since.untold) || null;
+    // One more than a reply holds: the first that has no room says where the reply ends.
+    let room = this.#settings.replyKeys + 1;
+    const rows = this.#keys.newest(Math.max(from, floor), to, room);
+    room -= rows.length;
+    if (untold && room > 0) rows.push(...this.#keys.newest(Math.max(untold.from, floor), untold.to, room));
+    const toldAbove = rows[this.#settings.replyKeys]?.seq ?? 0;
+    const items = writeItems(rows, toldAbove);
+    return { logId, from, to, untold, toldAbove, floor, heads: { hard, soft, invalidate }, items, leaseMs };
   }
 
   /** Accepts a purge, or answers a repeated one with its first receipt. All of it happens, or nothing. */
   append(purge: AppendRequest): AppendResult {
     return this.#sql.transaction(() => {
       const now = this.#now();
+      const mode = purge.mode ?? "hard";
       this.#noticeLostHistory(purge.since);
-      const first = purge.id === null ? undefined : this.#find(purge.id);
-      if (first && first.content !== purge.content) return { kind: "conflict" };
-      const seq = first?.seq ?? this.#add(purge, now);
-      if (!first && purge.repeatAfterMs !== null) this.#schedule(purge, seq, now + purge.repeatAfterMs);
-      const delta = this.read(purge.since, purge.leaseMs);
-      return {
-        kind: "appended",
-        seq,
-        logId: this.#meta("id"),
-        at: first?.at ?? now,
-        settlesInMs: this.#leases.longestLivingMs(now) + purge.skewMs,
-        replayed: first !== undefined,
-        delta,
-      };
+      this.#leases.grant(purge.leaseMs, now);
+      const settlesInMs = this.#leases.longestLivingMs(now) + purge.skewMs;
+      const first = purge.id === null ? undefined : this.#audit.find(purge.id);
+      if (first && (first.content !== purge.content || first.mode !== mode)) return { kind: "conflict" };
+      const seq = first?.seq ?? this.#addNew(purge, mode, now, settlesInMs);
+      const since = purge.since && { logId: purge.since.logId, seq: purge.since.seq };
+      const delta = this.read(since, purge.leaseMs);
+      const at = first?.at ?? now;
+      return { kind: "appended", seq, logId: delta.logId, at, settlesInMs, replayed: first !== undefined, delta };
     });
+  }
+
+  /** The audit trail below `before`, the newest first. */
+  list(before: number | null, limit: number): PurgeRecordPage {
+    return this.#audit.list(before, limit, this.#now());
+  }
+
+  one(seq: number): PurgeRecord | null {
+    return this.#audit.one(seq, this.#now());
   }
 
   /** When the next repeated purge is due: epoch milliseconds; `null` if none is. */
@@ -114,73 +123,101 @@ export class Log {
   runDue(): void {
     this.#sql.transaction(() => {
       const now = this.#now();
-      for (const due of this.#sql.exec("SELECT * FROM repeats WHERE due_at <= ? ORDER BY due_at, id", now)) {
-        const { id, reason, token_name: by } = due as { id: number; reason: string; token_name: string };
-        const keys = this.#sql.exec("SELECT key FROM repeat_keys WHERE repeat_id = ?", id);
-        const purgeKeys = keys.map(({ key }) => key as string);
-        const accepted = JSON.parse(due.accepted as string) as AcceptedItems;
-        this.#add({ id: null, content: "", purgeKeys, accepted, reason, by }, now);
-        this.#sql.exec("DELETE FROM repeat_keys WHERE repeat_id = ?", id);
+      const due = this.#sql.exec("SELECT * FROM repeats WHERE due_at <= ? ORDER BY due_at, id", now);
+      for (const { id, repeat_of: repeatOf, hashes, purge, skew_ms: skewMs } of due as unknown as Repeat[]) {
+        const audited = { ...(JSON.parse(purge) as AuditedPurge), id: null, repeatOf };
+        this.#add(audited, hashes, now, this.#leases.longestLivingMs(now) + skewMs);
         this.#sql.exec("DELETE FROM repeats WHERE id = ?", id);
       }
     });
   }
 
-  #schedule(purge: AppendRequest, seq: number, dueAt: number): void {
-    const [{ id }] = this.#sql.exec(
-      "INSERT INTO repeats (due_at, accepted, reason, token_name) VALUES (?, ?, ?, ?) RETURNING id",
-      ...[dueAt, JSON.stringify(purge.accepted), `repeats ${seq}: ${purge.reason ?? ""}`, purge.by],
-    ) as [{ id: number }];
-    for (const key of purge.purgeKeys) this.#sql.exec("INSERT INTO repeat_keys VALUES (?, ?)", id, key);
+  #open(): [PurgedKeys, AuditTrail] {
+    this.#sql.exec(
+      `CREATE TABLE IF NOT EXISTS state (form INTEGER, id TEXT, head INTEGER, floor INTEGER, keys INTEGER,
+        hard INTEGER, soft INTEGER, invalidate INTEGER, longest_lease TEXT)`,
+    );
+    const state = this.#sql.exec("SELECT form FROM state")[0];
+    if (state?.form !== FORM) {
+      for (const table of ["purged_keys", "audit", "ids", "repeats"]) this.#sql.exec(`DROP TABLE IF EXISTS ${table}`);
+    }
+    this.#sql.exec(
+      `CREATE TABLE IF NOT EXISTS repeats (id INTEGER PRIMARY KEY, due_at INTEGER NOT NULL, repeat_of INTEGER NOT NULL,
+        hashes TEXT NOT NULL, purge TEXT NOT NULL, skew_ms INTEGER NOT NULL)`,
+    );
+    const parts: [PurgedKeys, AuditTrail] = [new PurgedKeys(this.#sql), new AuditTrail(this.#sql, this.#settings)];
+    if (!state) this.#sql.exec("INSERT INTO state (longest_lease) VALUES ('null')");
+    if (state?.form !== FORM) this.#beginAnew();
+    return parts;
+  }
+
+  /** Another log begins: all that any isolate has stored is of the one before, and so invalid (R13). */
+  #beginAnew(): void {
+    for (const table of ["purged_keys", "audit", "ids"]) this.#sql.exec(`DELETE FROM ${table}`);
+    this.#sql.exec(
+      "UPDATE state SET form = ?, id = ?, head = 0, floor = 0, keys = 0, hard = 0, soft = 0, invalidate = 0",
+      FORM,
+      this.#newId(),
+    );
   }
 
   /** A reader ahead of the head shows that storage went back in time: numbers would be used twice (R13). */
   #noticeLostHistory(since: Stamp | null): void {
-    if (since === null || since.seq <= Number(this.#meta("head")) || since.logId !== this.#meta("id")) return;
-    this.#setMeta("id", this.#newId());
+    const { id, head } = this.#state();
+    if (since?.logId === id && since.seq > head) this.#sql.exec("UPDATE state SET id = ?", this.#newId());
   }
 
-  #add(purge: Omit<NewPurge, "repeatAfterMs">, now: number): number {
-    const seq = Number(this.#meta("head")) + 1;
-    this.#setMeta("head", String(seq));
-    this.#sql.exec(
-      "INSERT INTO purges (seq, at, id, content, accepted, reason, token_name) VALUES (?, ?, ?, ?, ?, ?, ?)",
-      ...[seq, now, purge.id, purge.id === null ? null : purge.content, JSON.stringify(purge.accepted)],
-      ...[purge.reason, purge.by],
-    );
-    for (const key of purge.purgeKeys) {
+  #addNew(purge: AppendRequest, mode: PurgeMode, now: number, settlesInMs: number): number {
+    const { id, content, accepted, reason, by } = purge;
+    const keys = [...new Set(purge.purgeKeys)];
+    const hashes = writeHashes(hashKeys(keys).map((word) => inMode(word, mode)));
+    const named = { purgeKeys: writePurgeKeys(keys), purgeKeyCount: keys.length };
+    const audited: AuditedPurge = { id, content, accepted, reason, by, mode, ...named, repeatOf: null };
+    const seq = this.#add(audited, hashes, now, settlesInMs);
+    if (purge.repeatAfterMs !== null) {
       this.#sql.exec(
-        "INSERT INTO purged_keys (key, seq) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET seq = excluded.seq",
-        key,
-        seq,
+        "INSERT INTO repeats (due_at, repeat_of, hashes, purge, skew_ms) VALUES (?, ?, ?, ?, ?)",
+        ...[now + purge.repeatAfterMs, seq, hashes, JSON.stringify(audited), purge.skewMs],
       );
     }
-    if (seq % FOLD_EVERY === 0 || purge.purgeKeys.length > FOLD_EVERY) this.#fold(now);
     return seq;
   }
 
-  #find(id: string): { seq: number; at: number; content: string } | undefined {
-    const rows = this.#sql.exec("SELECT seq, at, content FROM purges WHERE id = ?", id);
-    return rows[0] as { seq: number; at: number; content: string } | undefined;
+  #add(purge: AuditedPurge, hashes: string, now: number, settlesInMs: number): number {
+    if (this.#state().head >= this.#settings.mostSeq) this.#beginAnew();
+    const before = this.#state();
+    const seq = before.head + 1;
+    const added = this.#keys.raise(hashes, purge.purgeKeyCount, seq);
+    const heads: Record<PurgeMode, number> = { ...before };
+    heads[purge.mode] = seq;
+    this.#sql.exec(
+      "UPDATE state SET head = ?, hard = ?, soft = ?, invalidate = ?, keys = keys + ?",
+      ...[seq, heads.hard, heads.soft, heads.invalidate, added],
+    );
+    this.#audit.write(seq, purge, now, now + settlesInMs);
+    // A purge that no reply has room for could never be told.
+    if (purge.purgeKeyCount > this.#settings.replyKeys) this.#forgetUpTo(seq);
+    const excess = this.#state().keys - this.#settings.heldKeys;
+    if (excess > 0) this.#forgetUpTo(this.#keys.oldest(excess));
+    if (seq % FOLD_EVERY === 0) this.#audit.fold(seq, now);
+    return seq;
   }
 
-  /** Forgets what is too old or too much. Only a rise of the floor may forget keys (R13). */
-  #fold(now: number): void {
-    this.#sql.exec("DELETE FROM purges WHERE at < ?", now - this.#settings.auditMs);
-    const beyond = this.#sql.exec(
-      "SELECT seq FROM purged_keys ORDER BY seq DESC LIMIT 1 OFFSET ?",
-      this.#settings.heldKeys,
-    )[0];
-    if (!beyond) return;
-    this.#sql.exec("DELETE FROM purged_keys WHERE seq <= ?", beyond.seq as number);
-    this.#setMeta("floor", String(beyond.seq));
+  /** Only a rise of the floor may forget keys (R13). */
+  #forgetUpTo(seq: number): void {
+    const forgotten = this.#keys.forgetUpTo(seq);
+    this.#sql.exec("UPDATE state SET floor = max(floor, ?), keys = keys - ?", seq, forgotten);
   }
 
-  #meta(name: string): string {
-    return this.#sql.exec("SELECT value FROM meta WHERE name = ?", name)[0]!.value as string;
+  #state(): State {
+    return this.#sql.exec("SELECT * FROM state")[0] as unknown as State;
   }
+}
 
-  #setMeta(name: string, value: string): void {
-    this.#sql.exec("INSERT OR REPLACE INTO meta VALUES (?, ?)", name, value);
-  }
+/** A delta's items: the rows that it has room for, purges left whole. */
+function writeItems(rows: readonly PurgedKey[], toldAbove: number): Uint32Array {
+  const told = rows.filter(({ seq }) => seq > toldAbove);
+  const items = new Uint32Array(told.length * ITEM_WORDS);
+  for (const [index, { a, b, seq }] of told.entries()) items.set([a, b, seq], index * ITEM_WORDS);
+  return items;
 }

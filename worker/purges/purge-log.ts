@@ -1,10 +1,15 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Stamp } from "../rules/stored-response.ts";
-import { Log, type LogSettings, type Sql } from "./log.ts";
-import type { AppendRequest, AppendResult, ViewDelta } from "./log-contract.ts";
-
-/** Bounds of the log; the view's own bound stands with the view. */
-const SETTINGS: LogSettings = { replyKeys: 50_000, heldKeys: 1_300_000, auditMs: 30 * 24 * 3600 * 1000 };
+import { Log } from "./log.ts";
+import type {
+  AppendRequest,
+  AppendResult,
+  PurgeRecord,
+  PurgeRecordPage,
+  ReaderPosition,
+  ViewDelta,
+} from "./log-contract.ts";
+import { LOG_SETTINGS } from "./log-settings.ts";
+import type { Sql } from "./sql.ts";
 
 /**
  * The purge log as a Durable Object over its own SQLite storage. Each call is one synchronous block, and the runtime
@@ -18,7 +23,7 @@ export class PurgeLog extends DurableObject {
     return Date.now();
   }
 
-  read(since: Stamp | null, leaseMs: number): ViewDelta {
+  read(since: ReaderPosition | null, leaseMs: number): ViewDelta {
     return this.#opened().read(since, leaseMs);
   }
 
@@ -26,6 +31,14 @@ export class PurgeLog extends DurableObject {
     const result = this.#opened().append(purge);
     if (purge.repeatAfterMs !== null) await this.#wakeWhenDue();
     return result;
+  }
+
+  list(before: number | null, limit: number): PurgeRecordPage {
+    return this.#opened().list(before, limit);
+  }
+
+  one(seq: number): PurgeRecord | null {
+    return this.#opened().one(seq);
   }
 
   /** Purges again what is due: called by the alarm, and where time is simulated. */
@@ -51,7 +64,7 @@ export class PurgeLog extends DurableObject {
 
   #opened(): Log {
     const newId = () => crypto.randomUUID();
-    this.#log ??= new Log(sqlOf(this.ctx.storage), SETTINGS, () => this.now(), newId);
+    this.#log ??= new Log(sqlOf(this.ctx.storage), LOG_SETTINGS, () => this.now(), newId);
     return this.#log;
   }
 }

@@ -1,7 +1,7 @@
 import type { Behind, Clock, PurgeState, ReceiptToken, Reporter } from "../ports.ts";
 import type { PurgeAnswer } from "../rules/judge.ts";
 import type { Stamp, StoredHead } from "../rules/stored-response.ts";
-import type { PurgeLogClient, ViewDelta } from "./log-contract.ts";
+import { ITEM_WORDS, type PurgeLogClient, type ViewDelta } from "./log-contract.ts";
 import type { View } from "./view.ts";
 
 /** The renewal falls at random into this part of the lease, so that isolates do not fall due together (R22). */
@@ -122,7 +122,9 @@ export class ViewLease implements PurgeState {
     if (usableUntil < this.#usableUntil) return; // leases only grow (R11)
     this.#usableUntil = usableUntil;
     this.#startedAt = startedAt;
-    this.#dueAt = startedAt + delta.leaseMs * (DUE_FROM + (DUE_TO - DUE_FROM) * this.#random());
+    // What one reply had no room for is asked for behind the next hit (R12).
+    const part = this.#view.isWhole ? DUE_FROM + (DUE_TO - DUE_FROM) * this.#random() : 0;
+    this.#dueAt = startedAt + delta.leaseMs * part;
   }
 
   /**
@@ -169,11 +171,11 @@ export class ViewLease implements PurgeState {
     const call = this.beginCall();
     const reading: Reading = {
       startedAt: call.startedAt,
-      hasSucceeded: this.#log.read(this.#view.position, this.leaseMs).then(
+      hasSucceeded: this.#log.read(this.#view.readerPosition, this.leaseMs).then(
         (delta) => {
           this.absorb(delta, call);
           this.#end(reading);
-          this.#reporter.report({ kind: "log-read", purges: delta.purged.length });
+          this.#reporter.report({ kind: "log-read", purges: delta.items.length / ITEM_WORDS });
           return true;
         },
         (cause: unknown) => {

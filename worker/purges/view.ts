@@ -1,28 +1,41 @@
+import type { PurgeMode } from "../ports.ts";
 import type { PurgeAnswer } from "../rules/judge.ts";
 import type { Stamp, StoredHead } from "../rules/stored-response.ts";
-import type { ViewDelta } from "./log-contract.ts";
+import { HASH_WORDS, hashKeys, inMode } from "./key-hash.ts";
+import { ITEM_WORDS, type ReaderPosition, type ViewDelta } from "./log-contract.ts";
+import { PurgeTable } from "./purge-table.ts";
+import { type Untold, untoldAfter } from "./untold.ts";
 
-const KEY_OVERHEAD_BYTES = 64;
+/** What an empty view takes, unless less is all that it may take. Enough for 7,000 keys. */
+const FIRST_BYTES = 64 * 1024;
+
+/** What each mode makes of an entry. The first that applies is the answer, so that nothing weakens a hard purge (R10). */
+const ANSWERS: readonly (readonly [mode: PurgeMode, answer: PurgeAnswer])[] = [
+  ["hard", "purged"],
+  ["invalidate", "invalidated"],
+  ["soft", "soft"],
+];
 
 /**
- * What an isolate knows of the log: for each purged key its highest number, bounded, with a floor beneath.
- * Within one log it only grows (R11). A wrong answer can only be "purged", which costs a fetch.
+ * What an isolate knows of the log: for each purged key its highest number in each mode, in a table of bounded size,
+ * with a floor beneath. Within one log it only grows (R11). A wrong answer can only be one that costs a fetch.
  */
 export class View {
   readonly #mostBytes: number;
-  #heldBytes = 0;
+  #table: PurgeTable;
   #logId: string | null = null;
   #seq = 0;
   #floor = 0;
-  /** In the order of their numbers, so that the oldest come first when keys are dropped. */
-  readonly #purged = new Map<string, number>();
+  #untold: Untold | null = null;
+  #heads: Record<PurgeMode, number> = { hard: 0, invalidate: 0, soft: 0 };
   /** Rises with every change of contents, floor or log; private to this isolate (R16). */
   #generation = 0;
-  /** The generation under which each stored response was last found not purged. */
-  readonly #checked = new WeakMap<StoredHead, number>();
+  readonly #checked = new WeakMap<StoredHead, Checked>();
 
+  /** `mostBytes` is rounded down to a power of two. */
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes;
+    this.#table = this.#emptyTable();
   }
 
   /** How far the view has come; `null` before the first read. */
@@ -30,70 +43,108 @@ export class View {
     return this.#logId === null ? null : { logId: this.#logId, seq: this.#seq };
   }
 
+  /** The position with what is missing below it: what the next read has to ask for. */
+  get readerPosition(): ReaderPosition | null {
+    return this.position && { ...this.position, untold: this.#untold };
+  }
+
+  /** Whether all that the log still knows has been told to this view. */
+  get isWhole(): boolean {
+    return this.#untold === null;
+  }
+
   get heldKeys(): number {
-    return this.#purged.size;
+    return this.#table.keys;
   }
 
   get heldBytes(): number {
-    return this.#heldBytes;
+    return this.#table.heldBytes;
   }
 
   /** Takes in what the log told. Returns false, and changes nothing, if it would leave a gap (R12). */
   apply(delta: ViewDelta): boolean {
-    if (delta.logId === this.#logId) {
-      if (delta.from > this.#seq) return false;
-    } else {
+    if (delta.logId !== this.#logId) {
       if (delta.from > 0) return false;
-      this.#logId = delta.logId;
-      this.#seq = 0;
-      this.#floor = 0;
-      this.#purged.clear();
-      this.#heldBytes = 0;
-      this.#generation++;
+      this.#begin(delta.logId);
+    } else if (delta.from > this.#seq) {
+      return false;
     }
-    const news = delta.purged.filter(([key, seq]) => seq > (this.#purged.get(key) ?? 0));
-    for (const [key, seq] of news.sort(([, a], [, b]) => a - b)) {
-      if (!this.#purged.delete(key)) this.#heldBytes += weigh(key);
-      this.#purged.set(key, seq);
-    }
-    const floor = Math.max(this.#floor, delta.floor, this.#dropOldest());
-    if (news.length > 0 || floor > this.#floor) this.#generation++;
-    this.#floor = floor;
+    const floorBefore = this.#lowestStamp;
+    this.#floor = Math.max(this.#floor, delta.floor);
+    this.#table.raiseFloor(this.#floor);
+    let hasNews = this.#raiseAll(delta.items);
+    for (const [mode] of ANSWERS) this.#heads[mode] = Math.max(this.#heads[mode], delta.heads[mode]);
+    this.#untold = untoldAfter(this.#untold, this.#seq, delta);
     this.#seq = Math.max(this.#seq, delta.to);
+    hasNews ||= this.#lowestStamp !== floorBefore;
+    if (hasNews) this.#generation++;
     return true;
   }
 
-  /** What this view says of a stored response; `usable` tells whether the view's lease lives. */
+  /** What this view says of a stored response; `usable` tells whether the view's lease lives. What is known is said anyway. */
   check(stored: StoredHead, usable: boolean): PurgeAnswer {
-    if (this.#logId === null) return usable ? "purged" : "unknown";
-    if (this.#checked.get(stored) !== this.#generation) {
-      if (this.#isPurged(stored)) return "purged";
-      this.#checked.set(stored, this.#generation);
+    if (this.#logId === null) return usable ? "unverifiable" : "unknown";
+    let checked = this.#checked.get(stored);
+    if (checked === undefined) {
+      checked = { generation: -1, answer: "purged", hashes: null };
+      this.#checked.set(stored, checked);
     }
-    return usable ? "not-purged" : "unknown";
+    if (checked.generation !== this.#generation) {
+      checked.answer = this.#ask(stored, checked);
+      checked.generation = this.#generation;
+    }
+    return checked.answer === "not-purged" && !usable ? "unknown" : checked.answer;
   }
 
-  #isPurged(stored: StoredHead): boolean {
-    const { stamp } = stored;
-    if (stamp === null || stamp.logId !== this.#logId || stamp.seq < this.#floor) return true;
-    return stored.purgeKeys.some((key) => (this.#purged.get(key) ?? 0) > stamp.seq);
+  #ask({ stamp, purgeKeys }: StoredHead, checked: Checked): PurgeAnswer {
+    if (stamp === null || stamp.logId !== this.#logId || stamp.seq < this.#lowestStamp) return "unverifiable";
+    for (const [mode, answer] of ANSWERS) {
+      if (this.#heads[mode] <= stamp.seq) continue;
+      checked.hashes ??= hashKeys(purgeKeys);
+      if (this.#holdsAbove(stamp.seq, checked.hashes, mode)) return answer;
+    }
+    return "not-purged";
   }
 
-  /** Drops the oldest keys beyond the bound; returns the floor that must cover them. */
-  #dropOldest(): number {
-    let floor = 0;
-    for (const [key, seq] of this.#purged) {
-      // Keys of one purge share a number: those left of a half-dropped purge lie on the floor and go with it.
-      if (this.#heldBytes <= this.#mostBytes && seq > floor) break;
-      this.#purged.delete(key);
-      this.#heldBytes -= weigh(key);
-      floor = Math.max(floor, seq);
+  #holdsAbove(seq: number, hashes: Uint32Array, mode: PurgeMode): boolean {
+    for (let at = 0; at < hashes.length; at += HASH_WORDS) {
+      if (this.#table.highest(inMode(hashes[at]!, mode), inMode(hashes[at + 1]!, mode)) > seq) return true;
     }
-    return floor;
+    return false;
+  }
+
+  #raiseAll(items: Uint32Array): boolean {
+    let hasNews = false;
+    // From the oldest on: a full line then pushes out what is older, not what comes next.
+    for (let at = items.length - ITEM_WORDS; at >= 0; at -= ITEM_WORDS) {
+      if (this.#table.raise(items[at]!, items[at + 1]!, items[at + 2]!)) hasNews = true;
+    }
+    return hasNews;
+  }
+
+  /** What is stamped below this may have been purged unseen. */
+  get #lowestStamp(): number {
+    return Math.max(this.#floor, this.#untold?.to ?? 0);
+  }
+
+  #begin(logId: string): void {
+    this.#logId = logId;
+    this.#seq = 0;
+    this.#floor = 0;
+    this.#untold = null;
+    this.#heads = { hard: 0, invalidate: 0, soft: 0 };
+    this.#table = this.#emptyTable();
+    this.#generation++;
+  }
+
+  #emptyTable(): PurgeTable {
+    return new PurgeTable(Math.min(FIRST_BYTES, this.#mostBytes), this.#mostBytes);
   }
 }
 
-/** What a key holds: its text, and its slot in the map. */
-function weigh(key: string): number {
-  return key.length * 2 + KEY_OVERHEAD_BYTES;
+/** What was found of a stored response, under which generation, and its hashes, once they were needed. */
+interface Checked {
+  generation: number;
+  answer: PurgeAnswer;
+  hashes: Uint32Array | null;
 }

@@ -51,27 +51,38 @@ export function emptyCacheControl(): CacheControlDraft {
   };
 }
 
-/** Directives without an argument, by their names on the wire. */
-export const FLAGS = {
-  "no-store": "noStore",
-  public: "public",
-  "must-revalidate": "mustRevalidate",
-  "proxy-revalidate": "proxyRevalidate",
-  "must-understand": "mustUnderstand",
-  immutable: "immutable",
-  "no-transform": "noTransform",
-} as const;
+/** A directive that is read, by what its argument is: none, names of fields, or a number of seconds. */
+export type KnownDirective =
+  | {
+      readonly kind: "flag";
+      readonly key:
+        | "noStore"
+        | "public"
+        | "mustRevalidate"
+        | "proxyRevalidate"
+        | "mustUnderstand"
+        | "immutable"
+        | "noTransform";
+    }
+  | { readonly kind: "scope"; readonly key: "noCache" | "private" }
+  | { readonly kind: "seconds"; readonly key: "maxAge" | "sMaxage" | "staleWhileRevalidate" | "staleIfError" };
 
-/** Directives that may be limited to some fields. */
-export const SCOPES = { "no-cache": "noCache", private: "private" } as const;
-
-/** Directives whose argument is a number of seconds. */
-export const DURATIONS = {
-  "max-age": "maxAge",
-  "s-maxage": "sMaxage",
-  "stale-while-revalidate": "staleWhileRevalidate",
-  "stale-if-error": "staleIfError",
-} as const;
+/** The directives that are read, by their names on the wire. */
+export const KNOWN_DIRECTIVES: ReadonlyMap<string, KnownDirective> = new Map<string, KnownDirective>([
+  ["no-store", { kind: "flag", key: "noStore" }],
+  ["no-cache", { kind: "scope", key: "noCache" }],
+  ["private", { kind: "scope", key: "private" }],
+  ["public", { kind: "flag", key: "public" }],
+  ["must-revalidate", { kind: "flag", key: "mustRevalidate" }],
+  ["proxy-revalidate", { kind: "flag", key: "proxyRevalidate" }],
+  ["must-understand", { kind: "flag", key: "mustUnderstand" }],
+  ["immutable", { kind: "flag", key: "immutable" }],
+  ["no-transform", { kind: "flag", key: "noTransform" }],
+  ["max-age", { kind: "seconds", key: "maxAge" }],
+  ["s-maxage", { kind: "seconds", key: "sMaxage" }],
+  ["stale-while-revalidate", { kind: "seconds", key: "staleWhileRevalidate" }],
+  ["stale-if-error", { kind: "seconds", key: "staleIfError" }],
+]);
 
 /** Parses the field's text, several lines joined with commas; `null` where the field is absent. Never throws. */
 export function parseCacheControl(text: string | null): CacheControl {
@@ -80,14 +91,19 @@ export function parseCacheControl(text: string | null): CacheControl {
   const directives = readCacheDirectives(text);
   if (directives === undefined) return { ...said, noStore: true };
   for (const { name, value, isQuoted } of directives) {
-    if (isNameOf(FLAGS, name)) {
-      said[FLAGS[name]] = true;
-    } else if (isNameOf(DURATIONS, name)) {
-      said[DURATIONS[name]] = stricterOf(said[DURATIONS[name]], readDeltaSeconds(value));
-    } else if (isNameOf(SCOPES, name)) {
-      // A list without quotes is cut at its first comma, so what it names is not all that was meant.
-      const scope = isQuoted ? readFieldScope(value!) : "whole";
-      said[SCOPES[name]] = widerScope(said[SCOPES[name]], scope);
+    const known = KNOWN_DIRECTIVES.get(name);
+    switch (known?.kind) {
+      case undefined:
+        break; // §5.2.3: what is unknown is passed over
+      case "flag":
+        said[known.key] = true;
+        break;
+      case "seconds":
+        said[known.key] = stricterOf(said[known.key], readDeltaSeconds(value));
+        break;
+      case "scope":
+        // A list without quotes is cut at its first comma, so what it names is not all that was meant.
+        said[known.key] = widerScope(said[known.key], isQuoted ? readFieldScope(value!) : "whole");
     }
   }
   return said;
@@ -96,14 +112,11 @@ export function parseCacheControl(text: string | null): CacheControl {
 /** Writes the directives so that parsing gives the same value again. */
 export function formatCacheControl(cacheControl: CacheControl): string {
   const members: string[] = [];
-  for (const [name, key] of Object.entries(FLAGS)) if (cacheControl[key]) members.push(name);
-  for (const [name, key] of Object.entries(SCOPES)) {
-    const scope = cacheControl[key];
-    if (scope === "absent") continue;
-    members.push(scope === "whole" ? name : `${name}="${scope.join(", ")}"`);
-  }
-  for (const [name, key] of Object.entries(DURATIONS)) {
-    if (cacheControl[key] !== "absent") members.push(`${name}=${cacheControl[key]}`);
+  for (const [name, { key }] of KNOWN_DIRECTIVES) {
+    const value = cacheControl[key];
+    if (value === false || value === "absent") continue;
+    if (value === true || value === "whole") members.push(name);
+    else members.push(typeof value === "object" ? `${name}="${value.join(", ")}"` : `${name}=${value}`);
   }
   return members.join(", ");
 }
@@ -118,9 +131,4 @@ function widerScope(one: FieldScope, other: FieldScope): FieldScope {
   if (one === "absent") return other;
   if (one === "whole" || other === "whole" || other === "absent") return "whole";
   return [...new Set([...one, ...other])];
-}
-
-/** Whether a table has an entry of this name; one that objects inherit is none. */
-export function isNameOf<Table extends object>(table: Table, name: string): name is Extract<keyof Table, string> {
-  return Object.hasOwn(table, name);
 }

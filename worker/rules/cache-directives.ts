@@ -8,50 +8,32 @@ export interface CacheDirective {
 }
 
 /**
+ * A member up to its comma, perhaps an empty one (RFC 9110 §5.6.1.2): a token, and an argument in quotes (§5.6.4) or
+ * without. Each kind of argument brings its own white space, so that a long run of it is not tried in two ways. Real
+ * arguments without quotes hold more than a token does, but what might hide a directive is not read.
+ */
+const MEMBER = /\s*(?:([!#$%&'*+.^_`|~\w-]+)(?:\s*=(?:\s*"((?:[^"\\]|\\.)*)"|\s*([^\s;",]+)|()))?\s*)?(?:,|$)/y;
+
+/**
  * The directives of a field, several lines joined with commas; `undefined` for one that cannot be read, like
  * `private; max-age=60` or a string that never ends: it may have meant to forbid.
  */
 export function readCacheDirectives(text: string): readonly CacheDirective[] | undefined {
-  const members = text.includes('"') ? splitOutsideQuotes(text) : text.split(",");
-  if (members === undefined) return undefined;
   const directives: CacheDirective[] = [];
-  for (const member of members) {
-    const trimmed = member.trim();
-    if (trimmed === "") continue; // RFC 9110 §5.6.1.2: empty members are passed over
-    const directive = readDirective(trimmed);
-    if (directive === undefined) return undefined;
-    directives.push(directive);
+  MEMBER.lastIndex = 0;
+  while (MEMBER.lastIndex < text.length) {
+    const member = MEMBER.exec(text);
+    if (member === null) return undefined;
+    const [, name, quoted, bare, empty] = member;
+    if (name === undefined) continue;
+    const isQuoted = quoted !== undefined;
+    const value = quoted?.includes("\\") ? quoted.replace(/\\(.)/g, "$1") : (quoted ?? bare ?? empty);
+    directives.push({ name: name.toLowerCase(), value, isQuoted });
   }
   return directives;
 }
 
-/** RFC 9110 §5.6.2, after lowering. */
-const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
-
-/** An argument without quotes. Real ones hold more than a token does; what might hide a directive is not read. */
-const BARE_VALUE = /^[^\s;"]*$/;
-
-/** RFC 9110 §5.6.4. */
-const QUOTED_VALUE = /^"((?:[^"\\]|\\.)*)"$/;
-
-/** Whether this is a token in lower case, as names of fields and directives are here. */
+/** Whether this is a token in lower case, as names of fields and directives are here. RFC 9110 §5.6.2. */
 export function isLowerCaseToken(text: string): boolean {
-  return TOKEN.test(text);
-}
-
-function readDirective(member: string): CacheDirective | undefined {
-  const equals = member.indexOf("=");
-  const name = (equals === -1 ? member : member.slice(0, equals).trimEnd()).toLowerCase();
-  if (!TOKEN.test(name)) return undefined;
-  if (equals === -1) return { name, value: undefined, isQuoted: false };
-  const argument = member.slice(equals + 1).trimStart();
-  if (BARE_VALUE.test(argument)) return { name, value: argument, isQuoted: false };
-  const quoted = QUOTED_VALUE.exec(argument);
-  return quoted ? { name, value: quoted[1]!.replace(/\\(.)/g, "$1"), isQuoted: true } : undefined;
-}
-
-/** Splits at commas that stand outside quoted strings; `undefined` if a string never ends. */
-function splitOutsideQuotes(text: string): readonly string[] | undefined {
-  if (text.replace(/"(?:[^"\\]|\\.)*"/g, "").includes('"')) return undefined;
-  return text.match(/(?:"(?:[^"\\]|\\.)*"|[^,"])+/g) ?? [];
+  return /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(text);
 }

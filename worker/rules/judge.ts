@@ -3,10 +3,16 @@ import type { RequestDirectives } from "./request-directives.ts";
 import type { StoredHead } from "./stored-response.ts";
 
 /**
- * What the purge view says of a stored response. `unknown`: no usable view, and nothing known speaks against it.
- * `unverifiable`: the view cannot tell, since the response is of another log, of none, or below the floor.
+ * What the purge view says of a stored response: what is known against it, most of all a hard purge (R10). `unknown`: no
+ * usable view, and nothing known speaks against it. `unverifiable`: the view cannot tell, since the response is of
+ * another log, of none, or below the floor.
  */
-export type PurgeAnswer = "not-purged" | "purged" | "unknown" | "unverifiable";
+export type PurgeAnswer = "not-purged" | "soft" | "invalidated" | "purged" | "unknown" | "unverifiable";
+
+/** Whether a response of which the view says this is worth keeping (R23). */
+export function isKeepable(answer: PurgeAnswer): boolean {
+  return answer === "not-purged" || answer === "unknown";
+}
 
 /** What the request brings that matters for reuse. */
 export interface ReuseRequest {
@@ -29,7 +35,13 @@ export type Verdict =
   /** Only after the origin has said so. */
   | {
       readonly kind: "validate";
-      readonly because: "stale" | "no-cache" | "request-directive" | "purge-state-unknown" | "unverifiable";
+      readonly because:
+        | "stale"
+        | "no-cache"
+        | "request-directive"
+        | "purge-state-unknown"
+        | "unverifiable"
+        | "invalidated";
     }
   | { readonly kind: "none"; readonly because: "purged" | "authorization" };
 
@@ -48,6 +60,7 @@ export function judge(
   if (purge === "purged") return { kind: "none", because: "purged" };
   if (request.authorized && !stored.sharedWithAuthorized) return { kind: "none", because: "authorization" };
   if (purge === "unverifiable") return { kind: "validate", because: "unverifiable" };
+  if (purge === "invalidated" || purge === "soft") return { kind: "validate", because: "invalidated" };
   if (purge === "unknown" && !(now >= stored.fetchedAt && now - stored.fetchedAt < leaseMs)) {
     return { kind: "validate", because: "purge-state-unknown" };
   }

@@ -155,9 +155,9 @@ function hasValidator({ field, receivedAt }: StoreResponse): boolean {
 const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 
 /** Fields that are for one visitor, or not to be used again without validation: they are left out. */
-function withheldFields(cacheControl: CacheControl): readonly string[] {
-  const scopes = [cacheControl.private, cacheControl.noCache].filter((scope) => typeof scope !== "string");
-  return [...new Set(scopes.flat())];
+function withheldFields({ private: ofOne, noCache }: CacheControl): readonly string[] {
+  const ofOneVisitor = typeof ofOne === "string" ? [] : ofOne;
+  return typeof noCache === "string" ? ofOneVisitor : [...new Set([...ofOneVisitor, ...noCache])];
 }
 
 /** Whether the origin says that one answer is for everybody: `s-maxage=0` and garbage do not say so. */

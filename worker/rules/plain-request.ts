@@ -19,6 +19,7 @@ const ORDINARY = new Set([
   "cdn-loop",
   "connection",
   "dnt",
+  "from",
   "host",
   "if-modified-since",
   "if-none-match",

@@ -84,5 +84,5 @@ function statedSeconds(directives: readonly CacheDirective[], name: string): rea
 
 /** RFC 9111 §5.4. */
 function saysNoCache(pragma: string | null): boolean {
-  return pragma !== null && pragma.split(",").some((directive) => directive.trim().toLowerCase() === "no-cache");
+  return pragma?.split(",").some((directive) => directive.trim().toLowerCase() === "no-cache") ?? false;
 }

@@ -1,4 +1,4 @@
-import { type CacheControl, DURATIONS, FLAGS, isNameOf, parseCacheControl, SCOPES } from "./cache-control.ts";
+import { type CacheControl, KNOWN_DIRECTIVES, parseCacheControl } from "./cache-control.ts";
 import { type CacheDirective, readCacheDirectives } from "./cache-directives.ts";
 
 /**
@@ -17,10 +17,10 @@ export function parseSurrogateControl(text: string): CacheControl | undefined {
 }
 
 /** What stands between two commas outside quotes. */
-const MEMBER = /(?:"(?:[^"\\]|\\.)*"|[^,"])+/g;
+const MEMBER = /(?:"(?:[^"\\]|\\.)*"?|[^,"])+/g;
 
 /** A directive and the name of the surrogate that it is for. */
-const FOR_ANOTHER = /^\s*[\w-]+\s*(?:=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;"]*)\s*)?;\s*[\w.-]+\s*$/;
+const FOR_ANOTHER = /^\s*[\w-]+\s*(?:=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;"]+)\s*)?;\s*[\w.-]+\s*$/;
 
 const EXTENDED = /^([0-9]+)\+([0-9]+)$/;
 
@@ -31,7 +31,7 @@ function inCacheControl({ name, value, isQuoted }: CacheDirective): readonly str
     const [, freshSeconds, staleSeconds] = extended;
     return [`max-age=${freshSeconds}`, `stale-while-revalidate=${staleSeconds}`, `stale-if-error=${staleSeconds}`];
   }
-  if (!isNameOf(FLAGS, name) && !isNameOf(SCOPES, name) && !isNameOf(DURATIONS, name)) return [];
+  if (!KNOWN_DIRECTIVES.has(name)) return [];
   if (value === undefined) return [name];
   return [isQuoted ? `${name}="${value}"` : `${name}=${value}`];
 }

@@ -1,13 +1,10 @@
 import { type Dictionary, parseDictionary } from "structured-headers";
 import {
   type CacheControl,
-  DURATIONS,
   emptyCacheControl,
-  FLAGS,
-  isNameOf,
+  KNOWN_DIRECTIVES,
   parseCacheControl,
   readFieldScope,
-  SCOPES,
 } from "./cache-control.ts";
 import { LARGEST_DELTA_SECONDS } from "./delta-seconds.ts";
 import { parseSurrogateControl } from "./surrogate-control.ts";
@@ -56,14 +53,15 @@ export function parseTargetedField(text: string): CacheControl | undefined {
   const said = emptyCacheControl();
   const decimals = decimalMembers(text);
   for (const [name, [value]] of dictionary) {
-    if (value === false) continue;
-    if (isNameOf(FLAGS, name)) {
-      said[FLAGS[name]] = value === true || !PERMISSIONS.has(name);
-    } else if (isNameOf(DURATIONS, name)) {
-      const isWhole = Number.isInteger(value) && (value as number) >= 0 && !decimals.has(name);
-      said[DURATIONS[name]] = isWhole ? Math.min(value as number, LARGEST_DELTA_SECONDS) : "invalid";
-    } else if (isNameOf(SCOPES, name)) {
-      said[SCOPES[name]] = typeof value === "string" ? readFieldScope(value) : "whole";
+    const known = KNOWN_DIRECTIVES.get(name);
+    if (known === undefined || value === false) continue;
+    if (known.kind === "flag") {
+      said[known.key] = value === true || !PERMISSIONS.has(name);
+    } else if (known.kind === "scope") {
+      said[known.key] = typeof value === "string" ? readFieldScope(value) : "whole";
+    } else {
+      const isSeconds = typeof value === "number" && value >= 0 && Number.isInteger(value) && !decimals.has(name);
+      said[known.key] = isSeconds ? Math.min(value, LARGEST_DELTA_SECONDS) : "invalid";
     }
   }
   return said;
@@ -83,5 +81,5 @@ function readDictionary(text: string): Dictionary | undefined {
 /** The parser gives 10 for `10.0`, which is a decimal all the same and no value of a lifetime. RFC 9651 §3.3.2. */
 function decimalMembers(text: string): ReadonlySet<string> {
   if (!text.includes(".")) return new Set();
-  return new Set([...text.matchAll(/([a-z-]+)=-?\d+\./g)].map((match) => match[1]!));
+  return new Set([...text.matchAll(/(?<![\w.*-])([a-z-]+)=-?\d+\./g)].map((match) => match[1]!));
 }

@@ -1,0 +1,269 @@
+import { Command, InvalidArgumentError } from "commander";
+import CachePolicy from "http-cache-semantics";
+import { storedHead } from "../test/rules/stored-head.ts";
+import { headText, open, seal } from "../worker/edge/envelope.ts";
+import { judge } from "../worker/rules/judge.ts";
+import { mayStore } from "../worker/rules/may-store.ts";
+import { readRequest, readStoreAsk } from "../worker/rules/read-request.ts";
+import type { StoredHead } from "../worker/rules/stored-response.ts";
+import { BenchFailure } from "./bench-failure.ts";
+import { type Machine, thisMachine } from "./machine.ts";
+import { median } from "./median.ts";
+import { writeResults } from "./results.ts";
+import { printTable } from "./table.ts";
+
+const NOON = Date.UTC(2026, 0, 1, 12);
+const BODY = new ArrayBuffer(2);
+
+interface RulesOptions {
+  readonly rounds: number;
+  readonly decisions: number;
+  readonly json?: string;
+}
+
+type Fields = Readonly<Record<string, string>>;
+
+/** A response, and how long it has been held when the next request comes. */
+interface Exchange {
+  readonly status: number;
+  readonly response: Headers;
+  readonly heldMs: number;
+}
+
+/** One kind of decision, by these rules and by the package. Each decides the exchange of that index. */
+interface Contest {
+  readonly name: string;
+  readonly ours: (index: number) => boolean;
+  readonly theirs: (index: number) => boolean;
+}
+
+interface ContestResult {
+  readonly name: string;
+  readonly oursMicroseconds: number;
+  readonly theirsMicroseconds: number;
+  /** The median of the rounds' own ratios: what else the machine did meanwhile hits both sides of each. */
+  readonly timesFaster: number;
+}
+
+export const rules = new Command("rules")
+  .description("What a decision costs, from text to verdict, beside the package http-cache-semantics.")
+  .option("--rounds <n>", "how often each side has its turn", positive, 25)
+  .option("--decisions <n>", "how many decisions a turn takes", positive, 20_000)
+  .option("--json <file>", "where the results go (default: bench/results/rules-<date>.json)")
+  .action(measureRules);
+
+function measureRules({ json, ...settings }: RulesOptions): void {
+  const machine = thisMachine();
+  printSetting(machine, settings);
+  const contests = [hitFromMemory(), hitFromText(), storeDecision()];
+  for (const contest of contests) assertSameVerdicts(contest);
+  const results = contests.map((contest) => measureContest(contest, settings));
+  printTable(
+    ["", "Tidemark µs", "http-cache-semantics µs", "times faster"],
+    results.map((result) => [
+      result.name,
+      result.oursMicroseconds.toFixed(2),
+      result.theirsMicroseconds.toFixed(2),
+      result.timesFaster.toFixed(1),
+    ]),
+  );
+  writeResults("rules", { machine, settings, results }, json);
+}
+
+const KEY = "https://www.example.com/plog/";
+
+/** Whether an entry in memory answers a request. */
+function hitFromMemory(): Contest {
+  const heads = EXCHANGES.map(headOf);
+  const policies = EXCHANGES.map(policyOf);
+  return {
+    name: "hit, entry in memory",
+    ours: (index) => answers(heads[index]!, index),
+    theirs: (index) => policyAnswers(policies[index]!, index),
+  };
+}
+
+/** Whether an entry of the shared tier answers a request: from its text, which is parsed whole. */
+function hitFromText(): Contest {
+  const texts = EXCHANGES.map((exchange) => {
+    const { fields } = seal({ head: headOf(exchange), body: new Uint8Array(BODY.byteLength) });
+    return headText(new Headers(fields));
+  });
+  const policies = EXCHANGES.map((exchange) => JSON.stringify(policyOf(exchange).toObject()));
+  return {
+    name: "hit, entry as text",
+    ours: (index) => answers(open(KEY, texts[index]!, BODY)!.head as StoredHead, index),
+    theirs: (index) => policyAnswers(PolicyInTime.fromObject(JSON.parse(policies[index]!)), index),
+  };
+}
+
+function answers(head: StoredHead, index: number): boolean {
+  const ask = readRequest("GET", requestField, false, "harmless");
+  return judge(head, ask, "not-purged", 1000, NOON + EXCHANGES[index]!.heldMs).kind === "fresh";
+}
+
+function policyAnswers(policy: CachePolicy, index: number): boolean {
+  now = NOON + EXCHANGES[index]!.heldMs;
+  const headers = Object.fromEntries(REQUEST);
+  return policy.evaluateRequest({ method: "GET", url: "/plog/", headers }).revalidation === undefined;
+}
+
+/** Whether an answer of the origin is stored, and for how long, from the fields of request and response. */
+function storeDecision(): Contest {
+  return {
+    name: "store decision",
+    ours: (index) => {
+      const verdict = verdictOn(EXCHANGES[index]!);
+      return verdict.kind === "store" && verdict.freshness.seconds > 0;
+    },
+    theirs: (index) => {
+      const policy = policyOf(EXCHANGES[index]!);
+      return policy.storable() && policy.maxAge() > 0;
+    },
+  };
+}
+
+function verdictOn({ status, response }: Exchange): ReturnType<typeof mayStore> {
+  const ask = readRequest("GET", requestField, false, "harmless");
+  const { identifying, partial } = readStoreAsk(ask, requestField, []);
+  return mayStore(
+    {
+      method: "GET",
+      authorized: ask.authorized,
+      identifying,
+      partialOrConditional: partial,
+      forbidsStoring: ask.directives.forbidsStoring,
+      plain: true,
+    },
+    { status, requestedAt: NOON, receivedAt: NOON, field: (name) => response.get(name) },
+    { heuristic: null, targetedFields: [] },
+  );
+}
+
+function headOf(exchange: Exchange): StoredHead {
+  const verdict = verdictOn(exchange);
+  return storedHead({
+    key: KEY,
+    status: exchange.status,
+    fields: [...exchange.response],
+    bodyBytes: BODY.byteLength,
+    purgeKeys: ["*", "//www.example.com/plog/", "path:/plog/", "#plog", "#page-1"],
+    stamp: { logId: "8c1f0a2e", seq: 4711 },
+    ...(verdict.kind === "store" && {
+      initialAgeMs: verdict.initialAgeMs,
+      freshnessSeconds: verdict.freshness.seconds,
+      reuse: verdict.reuse,
+    }),
+  });
+}
+
+/** The package asks this method for the time. */
+let now = NOON;
+class PolicyInTime extends CachePolicy {
+  now(): number {
+    return now;
+  }
+}
+
+function policyOf({ status, response }: Exchange): CachePolicy {
+  now = NOON;
+  const request = { method: "GET", url: "/plog/", headers: Object.fromEntries(REQUEST) };
+  const fields = { status, headers: Object.fromEntries(response) };
+  return new PolicyInTime(request, fields, { shared: true, cacheHeuristic: 0 });
+}
+
+/** A figure for a wrong answer means nothing. */
+function assertSameVerdicts({ name, ours, theirs }: Contest): void {
+  const verdicts = EXCHANGES.map((_, index) => ours(index));
+  const differing = EXCHANGES.filter((_, index) => verdicts[index] !== theirs(index));
+  if (differing.length > 0) throw new BenchFailure(`${name}: the verdicts differ on ${JSON.stringify(differing)}.`);
+  if (new Set(verdicts).size < 2) throw new BenchFailure(`${name}: every verdict is the same, so nothing is decided.`);
+}
+
+function measureContest({ name, ours, theirs }: Contest, { rounds, decisions }: RulesOptions): ContestResult {
+  const measured: { ours: number; theirs: number }[] = [];
+  for (let round = -1; round < rounds; round++) {
+    // In turn, and who begins changes; the first round warms up.
+    const turns: { ours?: number; theirs?: number } = {};
+    if (round % 2 === 0) turns.ours = microsecondsEach(ours, decisions);
+    turns.theirs = microsecondsEach(theirs, decisions);
+    turns.ours ??= microsecondsEach(ours, decisions);
+    if (round >= 0) measured.push({ ours: turns.ours, theirs: turns.theirs });
+  }
+  return {
+    name,
+    oursMicroseconds: median(measured.map((turn) => turn.ours)),
+    theirsMicroseconds: median(measured.map((turn) => turn.theirs)),
+    timesFaster: median(measured.map((turn) => turn.theirs / turn.ours)),
+  };
+}
+
+function microsecondsEach(decide: (index: number) => boolean, decisions: number): number {
+  let yes = 0;
+  const startedAt = performance.now();
+  for (let decision = 0; decision < decisions; decision++) if (decide(decision % EXCHANGES.length)) yes++;
+  const tookMs = performance.now() - startedAt;
+  // Counted, so that no decision can be left out.
+  if (yes === 0 || yes === decisions) throw new BenchFailure("every verdict was the same.");
+  return (tookMs * 1000) / decisions;
+}
+
+function printSetting(
+  { cpu, cores, system, node, loadBefore }: Machine,
+  { rounds, decisions }: Omit<RulesOptions, "json">,
+): void {
+  console.log(`${cpu}, ${cores} cores, nothing pinned, load ${loadBefore} before; ${system}; Node ${node}`);
+  console.log(`${EXCHANGES.length} exchanges, ${rounds} rounds of ${decisions} decisions a side, in turn; medians\n`);
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("It is a whole number from 1 up.");
+  return value;
+}
+
+/** As the runtime hands them over: the package wants them copied into an object. */
+const REQUEST = new Headers({
+  host: "www.example.com",
+  "user-agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
+  accept: "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
+  "accept-language": "de-DE,de;q=0.9,en;q=0.8",
+  "accept-encoding": "gzip, deflate, br, zstd",
+  referer: "https://www.example.com/",
+  "sec-fetch-dest": "document",
+  "sec-fetch-mode": "navigate",
+  "sec-fetch-site": "same-origin",
+  "upgrade-insecure-requests": "1",
+});
+
+function requestField(name: string): string | null {
+  return REQUEST.get(name);
+}
+
+/** What the pages of a usual site come with. */
+const PAGE: Fields = {
+  date: new Date(NOON).toUTCString(),
+  server: "nginx",
+  "content-type": "text/html; charset=utf-8",
+  "content-length": "18230",
+  etag: 'W/"4736-5f1c0f2a"',
+  "last-modified": new Date(NOON - 86_400_000).toUTCString(),
+  "strict-transport-security": "max-age=31536000; includeSubDomains",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "strict-origin-when-cross-origin",
+  "content-security-policy": "default-src 'self'; img-src 'self' data: https:; script-src 'self'",
+  link: '</assets/site.css>; rel="preload"; as="style"',
+};
+
+const EXCHANGES: readonly Exchange[] = [
+  { "cache-control": "max-age=60" },
+  { "cache-control": "public, max-age=600, stale-while-revalidate=30" },
+  { "cache-control": "public, s-maxage=300, max-age=0" },
+  { "cache-control": "max-age=31536000, immutable" },
+  { "cache-control": "max-age=10" },
+  { "cache-control": "max-age=60, stale-if-error=86400", age: "25" },
+  { expires: new Date(NOON + 120_000).toUTCString() },
+  { "cache-control": "max-age=0" },
+].flatMap((fields) =>
+  [0, 45_000].map((heldMs) => ({ status: 200, response: new Headers({ ...PAGE, ...(fields as Fields) }), heldMs })),
+);
