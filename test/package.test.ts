@@ -76,7 +76,7 @@ describe("what is published", () => {
     const outside = installed.packed.filter((path) => !path.startsWith("dist/package/"));
     expect(outside.filter((path) => path !== "README.md")).toEqual(["LICENSE", "package.json"]);
     expect(installed.packed.filter((path) => path.includes("licenses"))).toEqual(
-      ["commander", "hono", "leven"].map((name) => `dist/package/licenses/${name}.txt`),
+      ["commander", "hono", "leven", "structured-headers"].map((name) => `dist/package/licenses/${name}.txt`),
     );
   });
 
