@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 export interface Reply {
   /** Default 200. */
   readonly status?: number;
-  /** A list stands for several lines of one field. */
+  /** A list stands for several lines of one field, an empty one for none. */
   readonly fields?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string;
   /** How the body's end is told. Default `length`; `close` is the end of the connection. */

@@ -78,6 +78,69 @@ describe("a mistake in a site's rules is told with its place, its value and what
     ["a host with a scheme", { origin, hosts: ["https://www.example.test"] }, /^hosts\[0\]: is a host name like/],
     ["an empty list of hosts", { origin, hosts: [] }, /^hosts: /],
     [
+      "a share of a guess that is more than the whole",
+      { origin, heuristic: { fraction: 1.5 } },
+      /^heuristic\.fraction: .*found 1\.5$/,
+    ],
+    ["a share of a guess that is nothing", { origin, heuristic: { fraction: 0 } }, /^heuristic\.fraction: .*found 0$/],
+    [
+      "a longest guess that is no duration",
+      { origin, heuristic: { most: "a day" } },
+      /^heuristic\.most: is a duration: .*found "a day"/,
+    ],
+    [
+      "a misspelt key of the guess",
+      { origin, heuristic: { fractoin: 0.1 } },
+      /^heuristic\.fractoin: unknown key; did you mean fraction\?/,
+    ],
+    [
+      "a targeted field that is no field name",
+      { origin, targetedField: "cdn cache" },
+      /^targetedField: is a field name; found "cdn cache"/,
+    ],
+    [
+      "Cache-Control as the field for this cache alone",
+      { origin, targetedField: "Cache-Control" },
+      /^targetedField: is a field for this cache alone, not Cache-Control; found "Cache-Control"/,
+    ],
+    [
+      "a lifetime for browsers that is none",
+      { origin, routes: [{ match: "/a", browserTtl: "soon" }] },
+      /^routes\[0\]\.browserTtl: is a duration: .*found "soon"/,
+    ],
+    [
+      "a policy for visitors' directives that is none",
+      { origin, routes: [{ match: "/a", requestDirectives: "none" }] },
+      /^routes\[0\]\.requestDirectives: .*"harmless"\|"all"; found "none"/,
+    ],
+    [
+      "a stale window that is no duration",
+      { origin, stale: { ifError: -1 } },
+      /^stale\.ifError: is a duration: .*found -1/,
+    ],
+    [
+      "a misspelt key of a route's stale rules",
+      { origin, routes: [{ match: "/a", stale: { ifErorr: 1 } }] },
+      /^routes\[0\]\.stale\.ifErorr: unknown key; did you mean ifError\?/,
+    ],
+    [
+      "a yes or no that is neither",
+      { origin, stale: { ifErrorWhileLogSilent: "yes" } },
+      /^stale\.ifErrorWhileLogSilent: .*found "yes"/,
+    ],
+    ["no variants at all", { origin, limits: { variants: 0 } }, /^limits\.variants: .*found 0$/],
+    ["half a variant", { origin, limits: { variants: 1.5 } }, /^limits\.variants: .*found 1\.5$/],
+    [
+      "a size of large bodies that is none",
+      { origin, limits: { largeBytes: "1 GB" } },
+      /^limits\.largeBytes: is a size/,
+    ],
+    [
+      "a size of parts that is none",
+      { origin, limits: { fetchWholeBytes: -1 } },
+      /^limits\.fetchWholeBytes: is a size: .*found -1/,
+    ],
+    [
       "a field value that would break the line",
       { origin, originFields: { "x-a": "b\r\nc" } },
       /^originFields\.x-a: is a field value/,
@@ -164,6 +227,46 @@ describe("compileSite", () => {
     const routeOf = (path: string) => site.routes.find((route) => route.match(path));
     expect(routeOf("/a/b")).toMatchObject({ pattern: "/a/*", pass: true });
     expect(routeOf("/b")).toMatchObject({ pattern: null, pass: false, ttlSeconds: undefined });
+  });
+
+  test("what is optional is off, and on with usual values", () => {
+    const off = compileSite({ origin }, {});
+    expect(off).toMatchObject({ heuristic: null, targetedFields: [], hiddenFields: ["surrogate-control"] });
+    expect(off.routes[0]).toMatchObject({
+      browserTtlSeconds: null,
+      requestDirectives: "harmless",
+      stale: { ifErrorSeconds: 0, ifErrorWhileUnknown: true },
+    });
+    const on = compileSite({ origin, heuristic: {}, targetedField: "Example-Cache-Control" }, {});
+    expect(on).toMatchObject({
+      heuristic: { fraction: 0.1, mostSeconds: 86_400 },
+      targetedFields: ["example-cache-control"],
+      hiddenFields: ["example-cache-control", "surrogate-control"],
+    });
+  });
+
+  test("a route's stale rules outrank the site's, one by one", () => {
+    const site = compileSite(
+      {
+        origin,
+        stale: { ifError: "1h", ifErrorWhileLogSilent: false },
+        routes: [
+          { match: "/a", stale: { ifError: "1m" } },
+          { match: "/b", stale: { ifErrorWhileLogSilent: true } },
+        ],
+      },
+      {},
+    );
+    expect(site.routes.map(({ stale }) => stale)).toEqual([
+      { ifErrorSeconds: 60, ifErrorWhileUnknown: false },
+      { ifErrorSeconds: 3600, ifErrorWhileUnknown: true },
+      { ifErrorSeconds: 3600, ifErrorWhileUnknown: false },
+    ]);
+  });
+
+  test("a whole page is fetched for a part only if it may be stored with its head", () => {
+    const limits = { storeBytes: "1MiB", fetchWholeBytes: "1GiB" };
+    expect(compileSite({ origin, limits }, {}).limits.fetchWholeBytes).toBe(1_048_576);
   });
 
   test("a route's tags take the parameters of its pattern", () => {

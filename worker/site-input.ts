@@ -102,13 +102,13 @@ export interface RouteInput {
   readonly defaultTtl?: Duration | Readonly<Record<string, Duration>> | undefined;
   /**
    * What browsers are told to keep stored responses for, from the moment of the answer: a purge cannot reach them there.
-   * Default: what the origin says.
+   * An origin's `no-cache` or `no-store` for them stands. Default: what the origin says.
    */
   readonly browserTtl?: Duration | undefined;
   /**
    * Which directives of a visitor's `Cache-Control` are obeyed. `"harmless"`: `no-store`, `only-if-cached`, `max-stale`,
-   * `stale-if-error`. `"all"`: also `no-cache`, `max-age` and `min-fresh`, by which any visitor can send requests to the
-   * origin. Default `"harmless"`.
+   * `stale-if-error`. `"all"`: also `no-cache`, `max-age`, `min-fresh`, and `Pragma: no-cache`, by which any visitor can
+   * send requests to the origin. Default `"harmless"`.
    */
   readonly requestDirectives?: "harmless" | "all" | undefined;
   /** What stale responses may do on this route. Default: what the site says. */

@@ -91,7 +91,9 @@ export const siteSchema = z.strictObject({
   /** Lifetimes guessed from `Last-Modified` where the origin states none. Default: none are. */
   heuristic: z.strictObject({ fraction: fraction.default(0.1), most: durationSeconds.default(24 * 3600) }).optional(),
   /** A field of this site's own that outranks `CDN-Cache-Control` and `Cache-Control`. RFC 9213 §2.2. */
-  targetedField: fieldName.optional(),
+  targetedField: fieldName
+    .refine((name) => name.toLowerCase() !== "cache-control", "is a field for this cache alone, not Cache-Control")
+    .optional(),
   cookies: z.strictObject({ ignore: names.default(ANALYTICS_COOKIES) }).prefault({}),
   /** Extra fields on every request to the origin, a shared secret for instance. */
   originFields: z.record(fieldName, fieldValue).default({}),

@@ -41,8 +41,6 @@ function stored(path: string, text: string, change: Partial<StoredHead> = {}): S
         staleIfErrorSeconds: null,
         validateAlways: false,
         mayServeStale: true,
-        immutable: false,
-        noTransform: true,
       },
       fetchedAt: 1_767_268_800_000,
       receivedAt: 1_767_268_800_250,

@@ -87,6 +87,7 @@ function toRequest({ method = "GET", path, host = HOST, fields = {}, body }: Cli
 
 async function readAnswer(response: Response): Promise<ClientAnswer> {
   const fields = Object.fromEntries(response.headers);
+  if (fields["set-cookie"] !== undefined) fields["set-cookie"] = response.headers.getSetCookie().join(", ");
   const length = fields["content-length"];
   const chunks: Uint8Array[] = [];
   let cutOff = false;

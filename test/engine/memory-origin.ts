@@ -75,6 +75,7 @@ export class MemoryOrigin implements Origin {
   #fieldsOf({ fields = {}, body = "", framing = "length" }: Reply, hasBody: boolean): Headers {
     const headers = new Headers({ date: new Date(this.#scheduler.now()).toUTCString() });
     for (const [name, value] of Object.entries(fields)) {
+      headers.delete(name); // an empty list is a field that is not sent, `Date` for instance
       for (const line of typeof value === "string" ? [value] : value) headers.append(name, line);
     }
     if (framing === "length" && hasBody) headers.set("content-length", String(Buffer.byteLength(body)));

@@ -1,14 +1,20 @@
 import { bodies } from "./bodies.ts";
+import { browsers } from "./browsers.ts";
 import { collapsing } from "./collapsing.ts";
+import { directives } from "./directives.ts";
+import { fields } from "./fields.ts";
 import { freshness } from "./freshness.ts";
 import { identity } from "./identity.ts";
 import { keys } from "./keys.ts";
+import { lifetimes } from "./lifetimes.ts";
 import type { Mutant } from "./mutant.ts";
+import { outcomes } from "./outcomes.ts";
 import { protocol } from "./protocol.ts";
 import { proxy } from "./proxy.ts";
 import { purging } from "./purging.ts";
 import { reuse } from "./reuse.ts";
 import { storing } from "./storing.ts";
+import { targeted } from "./targeted.ts";
 import { telling } from "./telling.ts";
 
 const areas = {
@@ -23,6 +29,12 @@ const areas = {
   telling,
   purging,
   protocol,
+  directives,
+  targeted,
+  lifetimes,
+  browsers,
+  fields,
+  outcomes,
 };
 
 /** Every mutant by the name that the pages call it: its file in this folder, and what it is called there. */

@@ -56,6 +56,7 @@ describe("originRequestFields", () => {
     clientAddress: null,
     storing: true,
     cookie: null,
+    maxForwards: null,
     conditions: [],
     extra: [],
   } as const;

@@ -61,7 +61,7 @@ const refused: readonly ({ name: string; source: string; because: NotStorableBec
     fields: fresh,
     because: "request-no-store",
   },
-  ...[100, 101, 199, 206, 304, 401, 406, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511, 600, 999].map(
+  ...[100, 101, 199, 206, 226, 304, 401, 406, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511, 600, 999].map(
     (status) => ({
       name: `status ${status}`,
       source: "RFC 9111 §3, RFC 6585",
@@ -231,8 +231,8 @@ const kept: readonly ({
   reuse?: Partial<Stored["reuse"]>;
 } & Exchange)[] = [
   ...[
-    200, 201, 203, 204, 226, 299, 300, 301, 302, 303, 307, 308, 400, 403, 404, 405, 410, 414, 451, 499, 500, 501, 502,
-    503, 504, 599,
+    200, 201, 203, 204, 299, 300, 301, 302, 303, 307, 308, 400, 403, 404, 405, 410, 414, 451, 499, 500, 501, 502, 503,
+    504, 599,
   ].map((status) => ({
     name: `status ${status} with explicit freshness`,
     source: "RFC 9111 §3",
@@ -371,13 +371,7 @@ const kept: readonly ({
     name: "no stale windows, as not said",
     source: "RFC 5861",
     fields: fresh,
-    reuse: { staleWhileRevalidateSeconds: 0, staleIfErrorSeconds: null, immutable: false, noTransform: false },
-  },
-  {
-    name: "immutable and no-transform",
-    source: "RFC 8246, RFC 9111 §5.2.2.6",
-    fields: { "cache-control": "max-age=60, immutable, no-transform" },
-    reuse: { immutable: true, noTransform: true },
+    reuse: { staleWhileRevalidateSeconds: 0, staleIfErrorSeconds: null },
   },
 ];
 

@@ -22,8 +22,6 @@ export function storedHead(change: Partial<StoredHead> = {}): StoredHead {
       staleIfErrorSeconds: null,
       validateAlways: false,
       mayServeStale: true,
-      immutable: false,
-      noTransform: false,
     },
     sharedWithAuthorized: false,
     purgeKeys: [],

@@ -77,6 +77,7 @@ describe("selectingFields", () => {
     clientAddress: null,
     storing: true,
     cookie: null,
+    maxForwards: null,
     conditions: [],
     extra: [],
   } as const;

@@ -129,6 +129,18 @@ describe("answers that are none", () => {
   });
 });
 
+describe("fields", () => {
+  test("several lines of Set-Cookie stay apart (RFC 9110 §5.3), and others may come as one", async () => {
+    await start((_, socket) => {
+      socket.write(respond(["set-cookie: a=1; Path=/", "set-cookie: b=2", "link: </a>", "link: </b>"], ""));
+      socket.end();
+    });
+    const { headers } = await rawHead("/a");
+    expect(headers["set-cookie"]).toEqual(["a=1; Path=/", "b=2"]);
+    expect(headers.link).toBe("</a>, </b>");
+  });
+});
+
 describe("what must not leak", () => {
   test("the edge's own tokens never reach the origin, on storing and on passing routes", async () => {
     let received = "";

@@ -1,10 +1,27 @@
 import type { Scenario } from "../engine/scenario.ts";
 import { basics } from "./basics.ts";
+import { browsers } from "./browsers.ts";
 import { collapsing } from "./collapsing.ts";
+import { directives } from "./directives.ts";
+import { freshness } from "./freshness.ts";
 import { identity } from "./identity.ts";
 import { keys } from "./keys.ts";
+import { outcomes } from "./outcomes.ts";
 import { proxy } from "./proxy.ts";
 import { purges } from "./purges.ts";
+import { targeted } from "./targeted.ts";
 
 /** Every scenario. */
-export const scenarios: readonly Scenario[] = [...basics, ...proxy, ...keys, ...identity, ...purges, ...collapsing];
+export const scenarios: readonly Scenario[] = [
+  ...basics,
+  ...proxy,
+  ...keys,
+  ...identity,
+  ...purges,
+  ...collapsing,
+  ...directives,
+  ...targeted,
+  ...freshness,
+  ...browsers,
+  ...outcomes,
+];

@@ -1,4 +1,4 @@
-import type { Scenario } from "../engine/scenario.ts";
+import type { Scenario, Step } from "../engine/scenario.ts";
 
 /** What a reverse proxy does with requests and answers that it does not store. */
 export const proxy: readonly Scenario[] = [
@@ -308,6 +308,139 @@ export const proxy: readonly Scenario[] = [
     steps: [
       { get: "/a", fields: { "x-origin-secret": "guess" }, expect: { status: 200 } },
       { originLastSaw: "/a", fields: { "x-origin-secret": "s3cret" } },
+    ],
+  },
+  {
+    name: "every hop adds itself to Via, both ways, and once only: also when the origin confirms what is stored",
+    source: "RFC 9110 §7.6.3; RFC 9111 §4.3.4",
+    origin: {
+      "/a": [
+        { fields: { "cache-control": "max-age=60", etag: '"1"', via: "1.1 inner" }, body: "v1" },
+        { status: 304, fields: { "cache-control": "max-age=60", etag: '"1"', via: "1.1 inner" } },
+        { status: 304, fields: { "cache-control": "max-age=60", etag: '"1"' } },
+      ],
+    },
+    steps: [
+      {
+        get: "/a",
+        fields: { via: "1.0 fred" },
+        expect: { xCache: "MISS", fields: { via: "1.1 inner, 1.1 tidemark" } },
+      },
+      { originLastSaw: "/a", fields: { via: "1.0 fred, 1.1 tidemark" } },
+      { get: "/a", expect: { xCache: "HIT", fields: { via: "1.1 inner, 1.1 tidemark" } } },
+      { advanceMs: 60_000 },
+      { get: "/a", expect: { xCache: "REVALIDATED", fields: { via: "1.1 inner, 1.1 tidemark" } } },
+      { advanceMs: 60_000 },
+      { get: "/a", expect: { xCache: "REVALIDATED", fields: { via: "1.1 inner, 1.1 tidemark" } } },
+      { get: "/a", expect: { xCache: "HIT", fields: { via: "1.1 inner, 1.1 tidemark" } } },
+    ],
+  },
+  {
+    name: "what concerns one connection stays on it: Trailer, TE, Keep-Alive and the proxy's own fields, on every route",
+    source: "RFC 9110 §7.6.1, §6.6.2, §10.1.4, §11.7",
+    site: { routes: [{ match: "/passed", pass: true }] },
+    origin: Object.fromEntries(
+      ["/stored", "/passed"].map((path) => [
+        path,
+        [
+          {
+            fields: {
+              "cache-control": "max-age=60",
+              trailer: "x-sum",
+              "keep-alive": "timeout=5",
+              "proxy-connection": "keep-alive",
+              "proxy-authentication-info": "x",
+              connection: "X-Hop, close",
+              "x-hop": "1",
+            },
+            body: "v1",
+            framing: "chunked",
+          },
+        ],
+      ]),
+    ),
+    steps: [
+      ...["/stored", "/passed"].flatMap((path): readonly Step[] => [
+        {
+          get: path,
+          fields: {
+            te: "trailers",
+            "keep-alive": "timeout=5",
+            "proxy-authorization": "Basic eDp5",
+            "proxy-connection": "keep-alive",
+            connection: "close, X-Mine",
+            "x-mine": "1",
+          },
+          expect: {
+            body: "v1",
+            fields: {
+              trailer: null,
+              "proxy-connection": null,
+              "proxy-authentication-info": null,
+              "x-hop": null,
+            },
+          },
+        },
+        {
+          originLastSaw: path,
+          fields: {
+            te: null,
+            "proxy-authorization": null,
+            "proxy-connection": null,
+            "x-mine": null,
+          },
+        },
+      ]),
+      { get: "/stored", expect: { xCache: "HIT", body: "v1", fields: { trailer: null, "x-hop": null } } },
+    ],
+  },
+  {
+    name: "Max-Forwards of OPTIONS counts the hops, and at zero the edge is the one that is asked",
+    source: "RFC 9110 §7.6.2",
+    origin: { "/a": [{ body: "ok" }] },
+    steps: [
+      {
+        send: { method: "OPTIONS", path: "/a", fields: { "max-forwards": "0" } },
+        expect: { status: 200, xCache: null, cacheStatus: "tidemark; detail=max-forwards" },
+      },
+      { originSaw: { "/a": 0 } },
+      ...[
+        ["1", "0"],
+        ["10", "9"],
+        ["99999999999", "2147483646"],
+        ["-1", "-1"],
+        ["few", "few"],
+      ].flatMap(([sent, seen]): readonly Step[] => [
+        {
+          send: { method: "OPTIONS", path: "/a", fields: { "max-forwards": sent! } },
+          expect: { status: 200, body: "ok", xCache: "BYPASS" },
+        },
+        { originLastSaw: "/a", fields: { "max-forwards": seen! } },
+      ]),
+      { send: { method: "OPTIONS", path: "/a" }, expect: { body: "ok" } },
+      { originLastSaw: "/a", fields: { "max-forwards": null } },
+    ],
+  },
+  {
+    name: "Max-Forwards of TRACE counts the hops, too",
+    source: "RFC 9110 §7.6.2",
+    only: { engine: "runtime", because: "a request in memory cannot have this method" },
+    origin: { "/a": [{ body: "ok" }] },
+    steps: [
+      { send: { method: "TRACE", path: "/a", fields: { "max-forwards": "0" } }, expect: { status: 200, xCache: null } },
+      { originSaw: { "/a": 0 } },
+      { send: { method: "TRACE", path: "/a", fields: { "max-forwards": "1" } }, expect: { body: "ok" } },
+      { originLastSaw: "/a", fields: { "max-forwards": "0" } },
+    ],
+  },
+  {
+    name: "Max-Forwards means nothing for other methods: a GET with zero left is answered, and the field goes on as it came",
+    source: "RFC 9110 §7.6.2",
+    origin: { "/a": [{ fields: { "cache-control": "max-age=60" }, body: "v1" }] },
+    steps: [
+      { get: "/a", fields: { "max-forwards": "0" }, expect: { status: 200, xCache: "MISS", body: "v1" } },
+      { originLastSaw: "/a", fields: { "max-forwards": "0" } },
+      { get: "/a", fields: { "max-forwards": "0" }, expect: { xCache: "HIT" } },
     ],
   },
 ];

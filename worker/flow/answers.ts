@@ -1,3 +1,4 @@
+import { browserCacheControl } from "../rules/browser-cache-control.ts";
 import { cacheStatusMember, type Outcome, type XCache } from "../rules/cache-status.ts";
 import { NOT_MODIFIED_FIELDS } from "../rules/not-modified.ts";
 import type { StoredHead } from "../rules/stored-response.ts";
@@ -24,7 +25,7 @@ export function storedFields(head: StoredHead, told: Told): Headers {
   if (isPlainHit && made?.ageSeconds === told.ageSeconds) return made.fields;
   const fields = new Headers(head.fields.map(([name, value]) => [name, value] as [string, string]));
   fields.set("age", String(told.ageSeconds));
-  if (told.browserTtlSeconds !== null) tellBrowsers(fields, head, told.browserTtlSeconds, told.ageSeconds);
+  tellBrowsers(fields, told.browserTtlSeconds, told.ageSeconds);
   markForwarded(fields, told.xCache, told.outcome);
   if (isPlainHit) hitFields.set(head, { ageSeconds: told.ageSeconds, fields });
   return fields;
@@ -35,18 +36,11 @@ export function notModifiedFields(fields: Headers): Headers {
   return new Headers([...fields].filter(([name]) => NOT_MODIFIED_FIELDS.has(name)));
 }
 
-/** From now on for so long: what the answer has aged here is added, since browsers take it off again. */
-export function tellBrowsers(
-  fields: Headers,
-  { reuse }: Pick<StoredHead, "reuse">,
-  ttlSeconds: number,
-  ageSeconds: number,
-): void {
-  if (reuse.validateAlways) return; // the origin's no-cache is for browsers too
-  const directives = [`max-age=${ageSeconds + ttlSeconds}`];
-  if (reuse.immutable) directives.push("immutable");
-  if (reuse.noTransform) directives.push("no-transform");
-  fields.set("cache-control", directives.join(", "));
+/** Tells browsers what the owner gives them, in place; `null` leaves it at what the origin said. */
+export function tellBrowsers(fields: Headers, ttlSeconds: number | null, ageSeconds: number): void {
+  const told = ttlSeconds === null ? null : browserCacheControl(fields.get("cache-control"), ttlSeconds, ageSeconds);
+  if (told === null) return;
+  fields.set("cache-control", told);
   fields.delete("expires");
 }
 

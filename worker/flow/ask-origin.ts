@@ -1,5 +1,6 @@
 import type { Outcome } from "../rules/cache-status.ts";
 import { toClientFields } from "../rules/client-response-fields.ts";
+import { maxForwards } from "../rules/max-forwards.ts";
 import { hasLooped, originRequestFields } from "../rules/origin-request-fields.ts";
 import { isWebSocket } from "../rules/read-request.ts";
 import { answerWith, edgeAnswer, markForwarded } from "./answers.ts";
@@ -30,12 +31,14 @@ export async function askOrigin(passage: Passage, { storing, cookie, conditions 
   if (hasLooped(field("cdn-loop"), target.host)) {
     return { kind: "refused", answer: edgeFailure(passage, 508, "loop", "the request came back to this edge") };
   }
+  const hops = maxForwards(ask.method, field("max-forwards"));
   const fields = originRequestFields(request.headers, {
     scheme: target.scheme,
     host: target.host,
     clientAddress,
     storing,
     cookie,
+    maxForwards: hops.kind === "forward" ? hops.field : null,
     conditions,
     extra: site.originFields,
   });

@@ -7,10 +7,11 @@ import { collapseKey, otherVariants } from "./selection.ts";
 
 /**
  * Fetches anew what has just been answered stale, behind the answer. RFC 5861 §3. One at a time for a page: others may
- * join it as any other fetch.
+ * join it as any other fetch. Who forbids storing has nothing fetched for the others: the next one has.
  */
 export function refreshBehind(passage: Passage, stored: StoredResponse, storeAsk: StoreAsk): void {
   const { flights, ask, behind, ports } = passage;
+  if (ask.directives.forbidsStoring) return;
   const anonymousKey = collapseKey(passage);
   const key = storeAsk.identifying ? `cookies ${anonymousKey}` : anonymousKey;
   if (flights.find(anonymousKey) || flights.find(key)) return;

@@ -180,9 +180,7 @@ function keepBeside(
   );
   behind.run(fill.read.then((read) => keep(passage, head, read, land)));
   behind.run(fill.delivered);
-  if (target.route.browserTtlSeconds !== null) {
-    tellBrowsers(fields, head, target.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
-  }
+  tellBrowsers(fields, target.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
   markForwarded(fields, miss.xCache, forwarded(miss, { status: response.status, stored: true, collapsed: false }));
   ports.reporter.report({ kind: "answered", xCache: miss.xCache });
   if (response.status === 200 && isHeldByClient(request.headers, head)) {

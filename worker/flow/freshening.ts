@@ -34,12 +34,12 @@ export function freshen(
   const confirmed = at === null ? undefined : held[at];
   if (!confirmed) return null;
   const { head, body } = confirmed;
-  const fields = freshenedHeaders(head, notModified.fields);
+  const receivedAt = passage.ports.clock.now();
+  const fields = freshenedHeaders(head, notModified.fields, receivedAt);
   const verdict = keepable(passage, storeAsk, { ...notModified, status: head.status, fields });
   const { bodyBytes, bodyKey } = head;
   if (verdict.kind === "pass") {
     // It goes to the one who asked, and to nobody else.
-    const receivedAt = passage.ports.clock.now();
     const age = initialAgeMs(fields.get("age"), fields.get("date"), notModified.fetchedAt, receivedAt);
     const told = { ...head, fields: [...fields].filter(([name]) => name !== "content-length"), receivedAt };
     return { stored: { head: { ...told, initialAgeMs: age }, body }, passBecause: verdict.because };
@@ -51,9 +51,15 @@ export function freshen(
 }
 
 /** The fields of the origin's answer that the stored one would be now, with its length told anew. */
-function freshenedHeaders({ fields, hiddenFields, bodyBytes }: StoredHead, from304: Headers): Headers {
+function freshenedHeaders(
+  { fields, hiddenFields, bodyBytes }: StoredHead,
+  from304: Headers,
+  receivedAt: number,
+): Headers {
   const merged = freshenedFields([...fields, ...hiddenFields], [...from304]);
   const headers = new Headers(merged.map(([name, value]) => [name, value] as [string, string]));
+  // RFC 9110 §6.6.1: an answer without a date is of the moment that it arrived, not of the stored one's.
+  if (!from304.has("date")) headers.set("date", new Date(receivedAt).toUTCString());
   headers.set("content-length", String(bodyBytes));
   return headers;
 }

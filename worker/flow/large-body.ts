@@ -1,5 +1,5 @@
 import { isKeepable } from "../rules/judge.ts";
-import { answerWith, markForwarded } from "./answers.ts";
+import { answerWith, markForwarded, tellBrowsers } from "./answers.ts";
 import { forwarded, stream } from "./ask-origin.ts";
 import { BodyEnd } from "./body-end.ts";
 import type { HeadToKeep, Keepable } from "./keepable.ts";
@@ -21,13 +21,14 @@ export function keepLarge(
   miss: Miss,
   lengthBytes: number,
 ): Response {
-  const { ports, flights, behind } = passage;
+  const { ports, flights, behind, target } = passage;
   const copyKey = `large ${head.key}`;
   if (flights.find(copyKey)) return stream(passage, response, miss, "being-stored");
   const flight = flights.takeOff(copyKey);
   const toClient = ports.bodies.pipe(lengthBytes);
   const copied = copyBeside(passage, response.body!.getReader(), new BodyEnd(toClient.writable), head, lengthBytes);
   behind.run(copied.finally(() => flight.land({ kind: "failed", byOrigin: false }, ports.clock.now())));
+  tellBrowsers(fields, target.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
   markForwarded(fields, miss.xCache, forwarded(miss, { status: response.status, stored: true, collapsed: false }));
   ports.reporter.report({ kind: "answered", xCache: miss.xCache });
   return answerWith(toClient.readable, response.status, fields, response.statusText);

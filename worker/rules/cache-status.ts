@@ -6,7 +6,7 @@ export type ForwardReason = "bypass" | "method" | "uri-miss" | "vary-miss" | "st
 
 /** The outcome of a request as RFC 9211 tells it. */
 export type Outcome =
-  /** `ttlSeconds` is negative for what is stale; then `detail` says why it was used. */
+  /** `ttlSeconds` is not above 0 for what is stale; then `detail` says why it was used. */
   | { readonly kind: "hit"; readonly ttlSeconds: number; readonly detail?: string }
   | {
       readonly kind: "forwarded";

@@ -25,7 +25,7 @@ export interface ReuseRequest {
 /** What a selected response may do for a request. */
 export type Verdict =
   | { readonly kind: "fresh"; readonly ageSeconds: number; readonly ttlSeconds: number }
-  /** It may answer although it is stale; `ttlSeconds` is negative. */
+  /** It may answer although it is stale; `ttlSeconds` is not above 0. */
   | {
       readonly kind: "stale-usable";
       readonly because: "stale-while-revalidate" | "max-stale";

@@ -34,7 +34,10 @@ export function isNotModified({ ifNoneMatch, ifModifiedSince }: HeldByClient, st
   return since !== undefined && modifiedAt !== undefined && modifiedAt <= since;
 }
 
-/** Fields of a 304 that a 200 to the same request would have had, RFC 9110 §15.4.5, and what a cache tells of itself. */
+/**
+ * Fields of a 304 that a 200 to the same request would have had, RFC 9110 §15.4.5, and what a cache tells of itself.
+ * `Set-Cookie` is never stored: it is there only for the one visitor whose request the origin answered with it.
+ */
 export const NOT_MODIFIED_FIELDS: ReadonlySet<string> = new Set([
   "age",
   "x-cache",
@@ -44,6 +47,7 @@ export const NOT_MODIFIED_FIELDS: ReadonlySet<string> = new Set([
   "date",
   "etag",
   "expires",
+  "set-cookie",
   "vary",
   "via",
 ]);

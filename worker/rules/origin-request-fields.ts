@@ -12,6 +12,8 @@ export interface ForwardedRequest {
   readonly storing: boolean;
   /** The `Cookie` field that remains; `null` for none. */
   readonly cookie: string | null;
+  /** What is left of `Max-Forwards` after this hop; `null` for none. RFC 9110 §7.6.2. */
+  readonly maxForwards: string | null;
   /** The conditions under which the edge itself asks. RFC 9111 §4.3.1. */
   readonly conditions: readonly (readonly [name: string, value: string])[];
   /** Extra fields that the site sets, a shared secret for instance. */
@@ -36,7 +38,7 @@ const CLAIMS = new Set([
 const CLAIM_PREFIXES = ["x-forwarded", "x-original-", "x-rewrite-", "cf-", "tidemark-"];
 
 /** Set by the runtime or by us. */
-const REPLACED = new Set(["host", "cookie", "content-length", "via", "cdn-loop"]);
+const REPLACED = new Set(["host", "cookie", "content-length", "max-forwards", "via", "cdn-loop"]);
 
 /** Fields that would select another answer than the plain one, without being in the key. */
 const SELECTING = new Set([
@@ -76,6 +78,7 @@ export function originRequestFields(
     fields.push(["accept-encoding", acceptedCodings(sentValue("accept-encoding") ?? null)]);
     for (const [name, value] of forwarded.conditions) fields.push([name, value]);
   }
+  if (forwarded.maxForwards !== null) fields.push(["max-forwards", forwarded.maxForwards]);
   if (forwarded.cookie !== null) fields.push(["cookie", forwarded.cookie]);
   fields.push(["x-forwarded-host", forwarded.host], ["x-forwarded-proto", forwarded.scheme]);
   if (forwarded.clientAddress !== null) fields.push(["x-forwarded-for", forwarded.clientAddress]);

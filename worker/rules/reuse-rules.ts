@@ -11,10 +11,6 @@ export interface ReuseRules {
   readonly validateAlways: boolean;
   /** False if it must never answer while stale, whatever the two windows say. RFC 9111 §4.2.4. */
   readonly mayServeStale: boolean;
-  /** True if it does not change while fresh, so that a reload need not ask. RFC 8246. */
-  readonly immutable: boolean;
-  /** True if its content must not be transformed. RFC 9111 §5.2.2.6. */
-  readonly noTransform: boolean;
 }
 
 export function reuseRules(cacheControl: CacheControl): ReuseRules {
@@ -25,7 +21,5 @@ export function reuseRules(cacheControl: CacheControl): ReuseRules {
     validateAlways: noCache === "whole",
     // RFC 9111 §5.2.2.2, §5.2.2.4, §5.2.2.8, and §5.2.2.10: s-maxage means proxy-revalidate, too.
     mayServeStale: !mustRevalidate && !proxyRevalidate && sMaxage === "absent" && noCache !== "whole",
-    immutable: cacheControl.immutable,
-    noTransform: cacheControl.noTransform,
   };
 }

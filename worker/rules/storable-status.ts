@@ -1,10 +1,11 @@
 /**
  * Statuses that are never stored, though the origin gives a lifetime.
- * 206 and 304 are parts and validations (RFC 9111 §3.3, §4.3.4). RFC 6585 forbids 428, 429, 431 and 511. The others tell
+ * 206, 226 and 304 are parts, changes to what the client holds, and validations (RFC 9111 §3.3, RFC 3229 §10.4.1,
+ * RFC 9111 §4.3.4). RFC 6585 forbids 428, 429, 431 and 511. The others tell
  * of one request and not of its URL: of credentials it lacked (401, 407), of fields that are not in the key (406, 412,
  * 416, 417), or of its connection (408, 421, 425, 426).
  */
-const NEVER_STORED = new Set([206, 304, 401, 406, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511]);
+const NEVER_STORED = new Set([206, 226, 304, 401, 406, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511]);
 
 /** Whether a final response of this status may be stored with explicit freshness. RFC 9111 §3; RFC 9110 §15. */
 export function isStorableStatus(status: number): boolean {

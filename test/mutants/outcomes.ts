@@ -1,0 +1,193 @@
+import type { Mutants } from "./mutant.ts";
+
+const FLOW = "worker/flow.ts";
+
+function of(path: string): string {
+  return `X-Cache and Cache-Status: ${path}`;
+}
+
+/** Wrong words for how an answer came to be. */
+export const outcomes: Mutants = {
+  "ttl-is-the-lifetime": {
+    name: "a hit tells its whole lifetime as what is left of it",
+    file: "worker/rules/judge.ts",
+    from: "Math.floor(stored.freshnessSeconds - ageSeconds)",
+    to: "stored.freshnessSeconds",
+    reddens: of("what is stored and fresh is a hit"),
+  },
+  "stale-is-told-as-fresh": {
+    name: "a stale answer does not say why it was used",
+    file: FLOW,
+    from: '...(verdict.kind !== "fresh" && { detail: verdict.because })',
+    to: "",
+    reddens: of("what is stale and is taken all the same is a hit that says so"),
+  },
+  "updating-is-told-as-stale": {
+    name: "what is fetched anew behind the answer is told as stale",
+    file: FLOW,
+    from: 'verdict.because === "stale-while-revalidate" ? "UPDATING" : "STALE"',
+    to: '"STALE"',
+    reddens: of("what is stale and is fetched anew behind the answer is a hit that says so"),
+  },
+  "stale-is-told-as-updating": {
+    name: "what nobody fetches anew is told as being updated",
+    file: FLOW,
+    from: 'verdict.because === "stale-while-revalidate" ? "UPDATING" : "STALE"',
+    to: '"UPDATING"',
+    reddens: of("what is stale and is taken all the same is a hit that says so"),
+  },
+  "error-status-is-not-told": {
+    name: "an answer in place of an error does not tell its status",
+    file: "worker/flow/stale.ts",
+    from: 'asked?.kind === "answered" ? asked.response.status : undefined',
+    to: "undefined",
+    reddens: of("what is stale and stands in for an origin that answers with an error says which"),
+  },
+  "failure-is-not-told": {
+    name: "an answer in place of an origin that failed does not say so",
+    file: "worker/flow/stale.ts",
+    from: "collapsed: asked === null, because });",
+    to: "collapsed: asked === null });",
+    reddens: of("what is stale and stands in for an origin that does not answer says so"),
+  },
+  "revalidated-is-told-as-a-hit": {
+    name: "what the origin confirmed is told as a hit",
+    file: "worker/flow/fetch-and-keep.ts",
+    from: 'toldOf(passage, stored, "REVALIDATED", outcome)',
+    to: 'toldOf(passage, stored, "HIT", outcome)',
+    reddens: of("what is stale and confirmed by the origin is told as revalidated"),
+  },
+  "confirmed-status-is-not-told": {
+    name: "a confirmed page tells its own status as the origin's",
+    file: "worker/flow/fetch-and-keep.ts",
+    from: "{ status: 304, stored: passBecause === null",
+    to: "{ status: stored.head.status, stored: passBecause === null",
+    reddens: of("what is stale and confirmed by the origin is told as revalidated"),
+  },
+  "expired-is-told-as-a-miss": {
+    name: "a stale page is told as one that was not there",
+    file: FLOW,
+    from: 'xCache: isStale ? "EXPIRED" : "MISS"',
+    to: 'xCache: "MISS"',
+    reddens: of("what is stale and has changed is told as expired"),
+  },
+  "no-cache-is-not-told": {
+    name: "a page that has to be confirmed each time does not say so",
+    file: FLOW,
+    from: 'detail: because === "stale" ? undefined : because',
+    to: "detail: undefined",
+    reddens: of("what has to be confirmed each time says so where it has changed"),
+  },
+  "no-cache-is-told-as-asked": {
+    name: "a page that has to be confirmed each time is told as the request's doing",
+    file: FLOW,
+    from: 'because === "stale" || because === "no-cache"',
+    to: 'because === "stale"',
+    reddens: of("what has to be confirmed each time says so where it has changed"),
+  },
+  "variant-is-told-as-url": {
+    name: "a missing variant is told as a missing URL",
+    file: FLOW,
+    from: 'reason: held.length > 0 ? "vary-miss" : "uri-miss"',
+    to: 'reason: "uri-miss"',
+    reddens: of("a page that is stored for another choice only is a miss of its variant"),
+  },
+  "url-is-told-as-variant": {
+    name: "a missing URL is told as a missing variant",
+    file: FLOW,
+    from: 'reason: held.length > 0 ? "vary-miss" : "uri-miss"',
+    to: 'reason: "vary-miss"',
+    reddens: of("a page that is not stored is a miss of its URL"),
+  },
+  "partial-is-not-told": {
+    name: "a part is told as a miss of the page",
+    file: FLOW,
+    from: 'return forward(passage, { ...miss, reason: "partial" });',
+    to: "return forward(passage, miss);",
+    reddens: of("a part of a page that is not stored is told as partial"),
+  },
+  "request-is-told-as-a-miss": {
+    name: "a page that the request may not have is told as not there",
+    file: FLOW,
+    from: 'if (first) return { xCache: "MISS", reason: "request"',
+    to: 'if (first) return { xCache: "MISS", reason: "uri-miss"',
+    reddens: of("a fresh page that the request may not have is told as the request's doing"),
+  },
+  "wish-is-told-as-stale": {
+    name: "a page that the request does not want is told as stale",
+    file: FLOW,
+    from: 'reason: isStale ? "stale" : "request"',
+    to: 'reason: "stale"',
+    reddens: of("a fresh page that the request does not want is told as the request's doing"),
+  },
+  "purged-is-not-told": {
+    name: "a purged page is told as not there",
+    file: FLOW,
+    from: 'if (first?.verdict.because === "purged")',
+    to: "if (false)",
+    reddens: of("a page that was purged is stale, and says why"),
+  },
+  "refresh-is-told-as-a-miss": {
+    name: "a page that its owner fetches anew is told as a miss",
+    file: FLOW,
+    from: 'const REFRESH: Miss = { xCache: "BYPASS"',
+    to: 'const REFRESH: Miss = { xCache: "MISS"',
+    reddens: of("a page that is fetched anew by its owner is told as the request's doing"),
+  },
+  "bypass-is-told-as-method": {
+    name: "a GET past the cache is told as the method's doing",
+    file: FLOW,
+    from: '? "bypass" : "method"',
+    to: '? "method" : "method"',
+    reddens: of("a route that passes everything is a bypass"),
+  },
+  "condition-is-told-as-method": {
+    name: "a condition on the origin's own state is told as the method's doing",
+    file: FLOW,
+    from: '? "bypass" : "method"',
+    to: '? "method" : "method"',
+    reddens: of("a condition on the origin's own state is a bypass"),
+  },
+  "method-is-told-as-bypass": {
+    name: "a method that is written through is told as a bypass",
+    file: FLOW,
+    from: '? "bypass" : "method"',
+    to: '? "bypass" : "bypass"',
+    reddens: of("a method that is written through is told as the method's doing"),
+  },
+  "why-not-stored-is-not-told": {
+    name: "an answer that is not stored does not say why",
+    file: "worker/flow/ask-origin.ts",
+    from: "const told = because ?? detail;",
+    to: "const told = detail;",
+    reddens: of("a page that is not stored, and cannot be, says why"),
+  },
+  "failure-of-the-origin-is-not-told": {
+    name: "the edge's own answer does not say how the origin failed",
+    file: "worker/flow/ask-origin.ts",
+    from: "`origin-$",
+    to: "`$",
+    reddens: of("an origin that does not answer is the edge's own answer"),
+  },
+  "condition-is-not-told": {
+    name: "a request that does not meet the route's condition does not say so",
+    file: FLOW,
+    from: '? undefined : "route-condition"',
+    to: "? undefined : undefined",
+    reddens: of("a request that does not meet the route's condition is a bypass, and says why"),
+  },
+  "head-is-told-as-stored": {
+    name: "the answer to a HEAD is told as stored",
+    file: "worker/flow/head-request.ts",
+    from: "return stream(passage, response, miss, undefined);",
+    to: 'return stream(passage, response, miss, "stored");',
+    reddens: of("a HEAD of a page that is not stored is a miss that stores nothing"),
+  },
+  "edges-own-answers-are-misses": {
+    name: "what the edge answers itself is told as forwarded",
+    file: "worker/rules/cache-status.ts",
+    from: "return `tidemark$",
+    to: "return `tidemark; fwd=uri-miss$",
+    reddens: of("a page that is wanted from store only, and is not there, is the edge's own answer"),
+  },
+};
