@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import type { ClientAnswer, Engine } from "./engine.ts";
+import { readMultipart } from "./multipart.ts";
 import { type ClientRequest, type Expected, type Scenario, type Step, TOKEN } from "./scenario.ts";
 
 /** Runs a scenario on an engine. Throws at the first step that does not hold, naming it. */
@@ -109,6 +110,7 @@ function compare(answer: ClientAnswer, expected: Expected, where: string): void 
   look("body", answer.body, expected.body);
   look("age", answer.fields.age ?? null, expected.ageSeconds === undefined ? undefined : String(expected.ageSeconds));
   look("cacheStatus", answer.fields["cache-status"] ?? null, expected.cacheStatus);
+  look("parts", expected.parts && readMultipart(answer.fields["content-type"], answer.body), expected.parts);
   look("cutOff", answer.cutOff, expected.cutOff);
   for (const [name, want] of Object.entries(expected.fields ?? {})) look(name, answer.fields[name] ?? null, want);
   const told = `${where}\nanswer: ${answer.status} ${JSON.stringify(answer.fields)} ${JSON.stringify(answer.body.slice(0, 200))}`;

@@ -1,5 +1,6 @@
 import type { Reply } from "../../local/scripted-origin.ts";
 import type { SiteInput } from "../../worker/site-input.ts";
+import type { BodyPart } from "./multipart.ts";
 
 /**
  * A test as data: what the origin says, what clients ask, how much time passes, what must be seen.
@@ -40,8 +41,10 @@ export interface Expected {
   readonly ageSeconds?: number;
   /** The whole field, or a part of it as a pattern. */
   readonly cacheStatus?: string | RegExp;
-  /** Fields by name; `null` for one that must not be there. */
-  readonly fields?: Readonly<Record<string, string | null>>;
+  /** Fields by name, whole or a part as a pattern; `null` for one that must not be there. */
+  readonly fields?: Readonly<Record<string, string | RegExp | null>>;
+  /** The parts of a `multipart/byteranges` body, in order. */
+  readonly parts?: readonly BodyPart[];
   /** True if the body must visibly end before its time. */
   readonly cutOff?: boolean;
 }

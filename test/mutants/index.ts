@@ -12,15 +12,21 @@ import { outcomes } from "./outcomes.ts";
 import { protocol } from "./protocol.ts";
 import { proxy } from "./proxy.ts";
 import { purging } from "./purging.ts";
+import { ranges } from "./ranges.ts";
 import { reuse } from "./reuse.ts";
 import { storing } from "./storing.ts";
 import { targeted } from "./targeted.ts";
 import { telling } from "./telling.ts";
+import { validation } from "./validation.ts";
+import { variants } from "./variants.ts";
 
 const areas = {
   storing,
   freshness,
   reuse,
+  validation,
+  variants,
+  ranges,
   keys,
   identity,
   collapsing,

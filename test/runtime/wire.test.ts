@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../local/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
@@ -13,11 +13,15 @@ const script = bundleWorker("local/virtual-time.worker.ts");
 const agent = new Agent({ keepAlive: false });
 let edge: EdgeRuntime;
 let origin: SocketOrigin;
+/** A new isolate takes over: memory is gone, the Cache API is not. */
+let restart: () => Promise<void>;
 
 async function start(answer: ConstructorParameters<typeof SocketOrigin>[0]): Promise<void> {
   origin = new SocketOrigin(answer);
   const variables = { SITE: { origin: await origin.start() }, TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN };
-  edge = await startEdgeRuntime({ script: await script, variables }, { port: 0 });
+  const worker = { script: await script, variables };
+  edge = await startEdgeRuntime(worker, { port: 0 });
+  restart = () => edge.reload(worker);
 }
 
 afterEach(async () => {
@@ -30,21 +34,44 @@ function respond(fields: readonly string[], body: Buffer | string): Buffer {
 }
 
 describe("bodies", () => {
-  test("an encoded body passes byte for byte, and is not stored", async () => {
-    const encoded = gzipSync("a page ".repeat(100));
-    let asked = 0;
-    await start((_, socket) => {
-      asked++;
-      const fields = ["cache-control: max-age=60", "content-encoding: gzip", `content-length: ${encoded.length}`];
-      socket.write(respond(fields, encoded));
-    });
-    for (let index = 0; index < 2; index++) {
-      const { incoming, bytes } = await rawGet("/a");
-      expect(incoming.headers).toMatchObject({ "content-encoding": "gzip", "x-cache": "MISS" });
-      expect(bytes.equals(encoded)).toBe(true);
-    }
-    expect(asked).toBe(2);
-  });
+  test.each([
+    ["gzip", gzipSync],
+    ["br", brotliCompressSync],
+    ["zstd", zstdCompressSync],
+  ])(
+    "a body in %s is stored and comes back byte for byte, from either tier, whole and in part",
+    async (coding, encode) => {
+      const page = randomBytes(3_000).toString("hex");
+      const encoded = encode(page);
+      const asked: (string | undefined)[] = [];
+      await start((text, socket) => {
+        asked.push(/^accept-encoding: (.*)\r$/im.exec(text)?.[1]);
+        const fields = [
+          "cache-control: max-age=60",
+          `content-encoding: ${coding}`,
+          `content-length: ${encoded.length}`,
+        ];
+        socket.write(respond(fields, encoded));
+      });
+      const seen = async (tier: string, fields: Record<string, string> = {}) => {
+        const { incoming, bytes } = await rawGet("/a", { "accept-encoding": `deflate, ${coding};q=0.9`, ...fields });
+        const { headers, statusCode } = incoming;
+        return { tier, statusCode, coding: headers["content-encoding"], length: headers["content-length"], bytes };
+      };
+      const whole = { statusCode: 200, coding, length: String(encoded.length), bytes: encoded };
+      const part = { statusCode: 206, coding, length: "100", bytes: encoded.subarray(7, 107) };
+      expect(await seen("origin")).toEqual({ tier: "origin", ...whole });
+      expect(await seen("memory")).toEqual({ tier: "memory", ...whole });
+      expect(await seen("memory", { range: "bytes=7-106" })).toEqual({ tier: "memory", ...part });
+      await restart();
+      expect(await seen("Cache API", { range: "bytes=7-106" })).toEqual({ tier: "Cache API", ...part });
+      await restart();
+      expect(await seen("Cache API")).toEqual({ tier: "Cache API", ...whole });
+      expect(asked).toEqual([coding]);
+      await rawGet("/a", { "accept-encoding": `*, ${coding};q=0` });
+      expect(asked).toHaveLength(2);
+    },
+  );
 
   test("a stored body comes back byte for byte, whatever the bytes", async () => {
     const bytes = Buffer.from(Array.from({ length: 1000 }, (_, index) => index % 256));
@@ -192,16 +219,19 @@ function address(): { host: string; port: string; agent: Agent } {
   return { host: edge.url.hostname, port: edge.url.port, agent };
 }
 
-function rawHead(path: string): Promise<IncomingMessage> {
+function rawHead(path: string, fields: Record<string, string> = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    httpRequest({ ...address(), path, headers: { host: HOST } }, resolve)
+    httpRequest({ ...address(), path, headers: { host: HOST, ...fields } }, resolve)
       .on("error", reject)
       .end();
   });
 }
 
-async function rawGet(path: string): Promise<{ incoming: IncomingMessage; bytes: Buffer }> {
-  const incoming = await rawHead(path);
+async function rawGet(
+  path: string,
+  fields: Record<string, string> = {},
+): Promise<{ incoming: IncomingMessage; bytes: Buffer }> {
+  const incoming = await rawHead(path, fields);
   return { incoming, bytes: await readAll(incoming) };
 }
 

@@ -9,7 +9,10 @@ import { keys } from "./keys.ts";
 import { outcomes } from "./outcomes.ts";
 import { proxy } from "./proxy.ts";
 import { purges } from "./purges.ts";
+import { ranges } from "./ranges.ts";
 import { targeted } from "./targeted.ts";
+import { validation } from "./validation.ts";
+import { variants } from "./variants.ts";
 
 /** Every scenario. */
 export const scenarios: readonly Scenario[] = [
@@ -24,4 +27,7 @@ export const scenarios: readonly Scenario[] = [
   ...freshness,
   ...browsers,
   ...outcomes,
+  ...validation,
+  ...variants,
+  ...ranges,
 ];

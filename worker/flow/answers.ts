@@ -31,9 +31,12 @@ export function storedFields(head: StoredHead, told: Told): Headers {
   return fields;
 }
 
-/** Those of the fields that a 304 has. RFC 9110 §15.4.5. */
+/** Those of the fields that a 304 has; the date of change is told where there is no tag to tell. RFC 9110 §15.4.5. */
 export function notModifiedFields(fields: Headers): Headers {
-  return new Headers([...fields].filter(([name]) => NOT_MODIFIED_FIELDS.has(name)));
+  const kept = new Headers([...fields].filter(([name]) => NOT_MODIFIED_FIELDS.has(name)));
+  const lastModified = fields.get("last-modified");
+  if (lastModified !== null && !kept.has("etag")) kept.set("last-modified", lastModified);
+  return kept;
 }
 
 /** Tells browsers what the owner gives them, in place; `null` leaves it at what the origin said. */

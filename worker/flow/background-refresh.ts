@@ -22,7 +22,8 @@ export function refreshBehind(passage: Passage, stored: StoredResponse, storeAsk
     ports: { ...ports, reporter: withoutAnswers(ports.reporter) },
   };
   const miss = { xCache: "EXPIRED", reason: "stale", detail: undefined, selected: null, held } as const;
-  const refreshed = fetchAndKeep(unseen, storeAsk, miss, key);
+  // The whole page is fetched anew, also behind the answer to who asked for a part.
+  const refreshed = fetchAndKeep(unseen, { ...storeAsk, partial: false }, miss, key);
   behind.run(refreshed.then((answer) => answer.body?.cancel()));
 }
 

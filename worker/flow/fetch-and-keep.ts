@@ -8,7 +8,7 @@ import { askOrigin, contentLength, forwarded, stream } from "./ask-origin.ts";
 import { fillBeside, type ReadBody } from "./fill.ts";
 import type { FlightOutcome } from "./flights.ts";
 import { forward } from "./forward.ts";
-import { freshen, validatorsOf } from "./freshening.ts";
+import { freshen, isWithdrawn, validatorsOf } from "./freshening.ts";
 import { answerFromStore, isHeldByClient } from "./from-store.ts";
 import { type HeadToKeep, type Keepable, keepable, type OriginResponse } from "./keepable.ts";
 import { keepLarge } from "./large-body.ts";
@@ -80,6 +80,7 @@ async function answerFreshened(
   const { stored, passBecause } = freshened;
   if (passBecause === null) behind.run(keepUnlessPurged(passage, stored, land));
   else land({ kind: "not-shareable" });
+  if (isWithdrawn(freshened, storeAsk)) behind.run(ports.store.forget(stored.head.key));
 
   const because = passBecause ?? undefined;
   const outcome = forwarded(miss, { status: 304, stored: passBecause === null, collapsed: false, because });

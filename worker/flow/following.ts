@@ -1,4 +1,5 @@
 import type { ReceiptToken } from "../ports.ts";
+import { judge } from "../rules/judge.ts";
 import type { StoredHead, StoredResponse } from "../rules/stored-response.ts";
 import { forwarded } from "./ask-origin.ts";
 import type { Flight, FlightOutcome } from "./flights.ts";
@@ -16,21 +17,34 @@ export async function waitFor({ ports, site }: Passage, flight: Flight): Promise
   return outcome;
 }
 
-/** R5: a follower takes what was fetched after it arrived, or what its own judge would accept at this moment. */
+/**
+ * R5: a follower takes what was fetched after it arrived, or what its own judge would accept at this moment. What is to
+ * be validated each time, or is stale by now, is for those alone who came before it was asked for. RFC 9111 §4.
+ */
 export async function mayFollow(
   passage: Passage,
   flight: Flight,
   stored: StoredHead,
   after: ReceiptToken | null,
 ): Promise<boolean> {
-  const { ports, behind, order, arrivedAt } = passage;
-  if (flight.order > order) return true;
+  if (flight.order > passage.order) return true;
+  return (await isUnpurged(passage, stored, after)) && isReusable(passage, stored);
+}
+
+async function isUnpurged(passage: Passage, stored: StoredHead, after: ReceiptToken | null): Promise<boolean> {
+  const { ports, behind, arrivedAt } = passage;
   let still = after;
   if (!ports.purges.isUsable(ports.clock.now(), still)) still = await ports.purges.renew(behind, still);
   const usable = ports.purges.isUsable(ports.clock.now(), still);
   const answer = ports.purges.check(stored, usable);
   if (answer === "unknown") return still === null && arrivedAt - stored.fetchedAt < ports.purges.leaseMs;
   return answer === "not-purged";
+}
+
+/** Whether it could answer without validation, all else being known. */
+function isReusable({ ports, ask }: Passage, stored: StoredHead): boolean {
+  const { kind } = judge(stored, ask, "not-purged", ports.purges.leaseMs, ports.clock.now());
+  return kind === "fresh" || kind === "stale-usable";
 }
 
 /** The answer of another one's fetch; `null` if this request does not select it, or its body is gone. */

@@ -4,6 +4,7 @@ import type { StoreAsk } from "../rules/read-request.ts";
 import { selectedBy304 } from "../rules/selected-by-304.ts";
 import { type StoredHead, type StoredResponse, storedField } from "../rules/stored-response.ts";
 import { isTagPurgeKey } from "../rules/target.ts";
+import { clientFields } from "./ask-origin.ts";
 import { keepable, type OriginResponse } from "./keepable.ts";
 import type { Passage } from "./passage.ts";
 
@@ -41,13 +42,22 @@ export function freshen(
   if (verdict.kind === "pass") {
     // It goes to the one who asked, and to nobody else.
     const age = initialAgeMs(fields.get("age"), fields.get("date"), notModified.fetchedAt, receivedAt);
-    const told = { ...head, fields: [...fields].filter(([name]) => name !== "content-length"), receivedAt };
+    const shown = [...clientFields(passage, fields)].filter(([name]) => name !== "content-length");
+    const told = { ...head, fields: shown, receivedAt };
     return { stored: { head: { ...told, initialAgeMs: age }, body }, passBecause: verdict.because };
   }
   const purgeKeys = [...new Set([...verdict.head.purgeKeys, ...head.purgeKeys])]; // R17: the union of both
   const fits = purgeKeys.filter(isTagPurgeKey).length <= passage.site.limits.tags;
   const stored = { head: { ...verdict.head, purgeKeys, bodyBytes, bodyKey }, body };
   return { stored, passBecause: fits ? null : "too-many-tags" };
+}
+
+/**
+ * Whether the origin has taken back what is stored: these very bytes are for one visitor now, or for no store. They are
+ * not shown to others again, not even stale. What it says to a visitor with cookies is said of his page alone.
+ */
+export function isWithdrawn({ passBecause }: Freshened, { identifying }: StoreAsk): boolean {
+  return !identifying && (passBecause === "private" || passBecause === "no-store");
 }
 
 /** The fields of the origin's answer that the stored one would be now, with its length told anew. */

@@ -68,6 +68,7 @@ function answerWithParts(
   parts: readonly BytePart[],
   stored: Headers,
 ): Response | Promise<Response | null> {
+  const { random } = passage.ports;
   const fields = new Headers(stored);
   const [only] = parts;
   if (only && parts.length === 1) {
@@ -75,7 +76,7 @@ function answerWithParts(
     if (body) return answerWith(body.subarray(only.first, only.last + 1), 206, fields);
     return streamed(passage, head, parts, only.last - only.first + 1, 206, fields);
   }
-  const boundary = `part-${head.fetchedAt.toString(36)}-${head.receivedAt.toString(36)}`;
+  const boundary = `part-${random().toString(36).slice(2)}${random().toString(36).slice(2)}`;
   const multipart = multipartByteranges(parts, head.bodyBytes, storedField(head, "content-type"), boundary);
   fields.set("content-type", multipart.contentType);
   if (body) return answerWith(join(multipart.pieces, multipart.lengthBytes, body), 206, fields);

@@ -1,3 +1,4 @@
+import { acceptedCodings, acceptsCoding } from "../rules/accept-encoding.ts";
 import { fieldForSelection } from "../rules/origin-request-fields.ts";
 import { readForwardedCookies } from "../rules/read-request.ts";
 import {
@@ -50,7 +51,7 @@ export async function lookUpSelected(passage: Passage): Promise<StoredResponse |
   const { key } = passage.target;
   const stored = await store.lookUp(key);
   if (!stored || !isMarker(stored)) return stored;
-  const marker = mergeMarkers(stored, markerInMemory(passage));
+  const marker = learn(stored, markerInMemory(passage), passage.site.limits.variants);
   store.remember(marker);
   const field = selectingField(passage);
   const found = latestMatch(marker, field);
@@ -58,12 +59,17 @@ export async function lookUpSelected(passage: Passage): Promise<StoredResponse |
   return variant && isSelected(variant, field) ? variant : undefined;
 }
 
-/** The other variants that this isolate has in hand: the origin may say that one of them is it. RFC 9111 §4.3.1. */
+/**
+ * The other variants that this isolate has in hand: the origin may say that one of them is it. RFC 9111 §4.3.1. What was
+ * purged is not among them, nor what the client cannot read: a weak tag may be that of the page in any coding.
+ */
 export function otherVariants(passage: Passage, selected: StoredResponse | null): StoredResponse[] {
-  const marker = markerInMemory(passage);
-  return (marker?.variants ?? []).flatMap(({ key }) => {
-    const stored = key === selected?.head.key ? undefined : passage.ports.store.recall(key);
-    return stored && !isMarker(stored) ? [stored] : [];
+  const { store, purges } = passage.ports;
+  const accepted = acceptedCodings(selectingField(passage)("accept-encoding"));
+  return (markerInMemory(passage)?.variants ?? []).flatMap(({ key, encoding }) => {
+    if (key === selected?.head.key || !acceptsCoding(accepted, encoding)) return [];
+    const stored = store.recall(key);
+    return stored && !isMarker(stored) && purges.check(stored.head, false) !== "purged" ? [stored] : [];
   });
 }
 
@@ -95,6 +101,14 @@ function latestMatch({ variants }: VariantMarker, field: (name: string) => strin
 function markerInMemory({ ports, target }: Passage): VariantMarker | undefined {
   const stored = ports.store.recall(target.key);
   return stored && isMarker(stored) ? stored : undefined;
+}
+
+/** What this isolate knows, after what others of the PoP have stored since: that has been used last. */
+function learn(found: VariantMarker, held: VariantMarker | undefined, mostVariants: number): VariantMarker {
+  const heldSince = new Map(held?.variants.map(({ key, fetchedAt }) => [key, fetchedAt]));
+  const news = found.variants.filter(({ key, fetchedAt }) => fetchedAt > (heldSince.get(key) ?? -1));
+  const { head, variants } = mergeMarkers({ ...found, variants: news }, held);
+  return { head, variants: variants.slice(0, mostVariants) };
 }
 
 /** Both markers' variants, those of the first one first, under the later stamp. */

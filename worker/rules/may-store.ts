@@ -1,5 +1,4 @@
 import type { CacheControl } from "./cache-control.ts";
-import { isLowerCaseToken } from "./cache-directives.ts";
 import { initialAgeMs } from "./current-age.ts";
 import { type FreshnessLifetime, freshnessLifetime, isExplicit, type LifetimeRules } from "./freshness-lifetime.ts";
 import { isHeuristicallyCacheable } from "./heuristic-freshness.ts";
@@ -7,6 +6,7 @@ import { parseHttpDate } from "./http-date.ts";
 import { type ReuseRules, reuseRules } from "./reuse-rules.ts";
 import { isErrorStatus, isStorableStatus, isUnderstoodStatus } from "./storable-status.ts";
 import { effectiveCacheControl } from "./targeted-fields.ts";
+import { varyFields } from "./vary.ts";
 
 /** What the request brings that matters for storing. */
 export interface StoreRequest {
@@ -119,7 +119,7 @@ function responseSpeaksAgainst(
   if (cacheControl.noStore && !cacheControl.mustUnderstand) return "no-store"; // §5.2.2.5, §5.2.2.3
   if (cacheControl.private === "whole") return "private"; // §5.2.2.7
   if (field("set-cookie") !== null && !withheldFields(cacheControl).includes("set-cookie")) return "set-cookie"; // §7.3
-  if (!isMatchable(field("vary"))) return "vary"; // §4.1
+  if (varyFields(field("vary")) === "*") return "vary"; // §4.1
   if (request.identifying && !isMeantForAll(cacheControl)) return "cookie";
   if (isErrorStatus(status) && !request.plain) return "error-for-odd-request";
   if (!isFramed(response)) return "unframed-body";
@@ -163,13 +163,6 @@ function withheldFields({ private: ofOne, noCache }: CacheControl): readonly str
 /** Whether the origin says that one answer is for everybody: `s-maxage=0` and garbage do not say so. */
 function isMeantForAll({ public: isPublic, sMaxage }: CacheControl): boolean {
   return isPublic || (typeof sMaxage === "number" && sMaxage > 0);
-}
-
-/** Whether another request can match this `Vary` at all: `*` never does, and garbage may mean anything. */
-function isMatchable(vary: string | null): boolean {
-  if (vary === null) return true;
-  const names = vary.split(",").map((name) => name.trim().toLowerCase());
-  return names.every((name) => name !== "*" && (name === "" || isLowerCaseToken(name)));
 }
 
 /** Whether a cut in the body would show: a length, chunks, or no body at all. RFC 9112 §6.3, §8. */

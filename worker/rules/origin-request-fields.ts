@@ -62,7 +62,8 @@ export function originRequestFields(
 ): [name: string, value: string][] {
   const sent = [...client].map(([name, value]) => [name.toLowerCase(), value] as const);
   const sentValue = (name: string) => sent.find(([other]) => other === name)?.[1];
-  const ownHop = new Set(hopByHopFields(sentValue("connection") ?? null));
+  const sentOrNull = (name: string) => sentValue(name) ?? null;
+  const ownHop = new Set(hopByHopFields(sentOrNull("connection")));
   const extraNames = new Set(forwarded.extra.map(([name]) => name.toLowerCase()));
   const kept = sent.filter(
     ([name]) =>
@@ -75,7 +76,7 @@ export function originRequestFields(
   const fields: [string, string][] = kept.map(([name, value]) => [name, value]);
   if (forwarded.storing) {
     // In words also where it is `identity`, because the platform would else ask for an encoded answer on its own.
-    fields.push(["accept-encoding", acceptedCodings(sentValue("accept-encoding") ?? null)]);
+    fields.push(["accept-encoding", acceptedCodings(fieldForSelection("accept-encoding", sentOrNull))]);
     for (const [name, value] of forwarded.conditions) fields.push([name, value]);
   }
   if (forwarded.maxForwards !== null) fields.push(["max-forwards", forwarded.maxForwards]);
