@@ -16,6 +16,8 @@ export interface Scenario {
   /** What each path answers, in turn; the last reply goes on for ever. */
   readonly origin?: Readonly<Record<string, readonly Reply[]>>;
   readonly steps: readonly Step[];
+  /** In how many orders of events the memory engine plays it, where it is long. Default: as many as the others. */
+  readonly orders?: number;
   /** Set if only one engine can run it, with the reason. */
   readonly only?: { readonly engine: "memory" | "runtime"; readonly because: string };
 }

@@ -22,22 +22,22 @@ export const collapsing: Mutants = {
   "cookies-never-wait": {
     name: "a visitor with a cookie does not wait for an anonymous one",
     file: FLOW,
-    from: "flights.find(target.key) ?? flights.find(key)",
+    from: "flights.find(anonymousKey) ?? flights.find(key)",
     to: "flights.find(key)",
     reddens: "a visitor with a cookie may take an anonymous visitor's fetch, but not the other way round",
   },
   "followers-wait-for-the-end": {
     name: "who waits for an answer that cannot be shared waits for its end",
     file: FETCH_AND_KEEP,
-    from: 'land({ kind: verdict.because === "status" ? "failed" : "not-shareable" });',
+    from: "land(passedOutcome(verdict.because, response.status));",
     to: "",
     reddens: "followers of a page that turns out not storable do not wait for its body",
   },
   "failed-leader-is-silent": {
     name: "a leader whose body is cut off does not tell",
     file: FETCH_AND_KEEP,
-    from: 'return land({ kind: read.kind === "too-large" ? "not-shareable" : "failed" });',
-    to: "return;",
+    from: 'return land(read.kind === "too-large"',
+    to: 'if (read.kind === "cut-off") return;\n    return land(read.kind === "too-large"',
     reddens: "a leader that fails sets its followers free",
   },
   "large-body-is-waited-for": {
@@ -78,7 +78,7 @@ export const collapsing: Mutants = {
   "no-store-of-one-is-for-all": {
     name: "one visitor's no-store keeps the others from sharing a fetch",
     file: FLOW,
-    from: "if (storeAsk.forbidsStoring) return fetchAlone();",
+    from: "if (ask.directives.forbidsStoring) return fetchAlone();",
     to: "",
     reddens: "one visitor's Cache-Control: no-store makes nobody else wait less or fetch more",
   },

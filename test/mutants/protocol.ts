@@ -3,39 +3,57 @@ import type { Mutants } from "./mutant.ts";
 const FLOW = "worker/flow.ts";
 const FETCH_AND_KEEP = "worker/flow/fetch-and-keep.ts";
 const FOLLOWING = "worker/flow/following.ts";
+const FORWARD = "worker/flow/forward.ts";
+const FRESHENING = "worker/flow/freshening.ts";
+const INVALIDATION = "worker/flow/invalidation.ts";
+const INVALIDATIONS = "worker/purges/invalidations.ts";
 const JUDGE = "worker/rules/judge.ts";
+const KEEPABLE = "worker/flow/keepable.ts";
 const LOG = "worker/purges/log.ts";
+const STALE = "worker/flow/stale.ts";
+const STALE_IF_ERROR = "worker/rules/stale-if-error.ts";
 const VIEW = "worker/purges/view.ts";
 const VIEW_LEASE = "worker/purges/view-lease.ts";
+
+const SILENT_TOO =
+  "story 25: while log and origin are both down, what the isolate has not heard of may stand in, as the owner likes";
+
+/** When a change is told: after the origin's answer, or before it is asked. */
+const BEFORE_AND_AFTER = {
+  right: `const asked = await askOrigin(passage, { storing: false, cookie: cookies.forwarded, conditions: [] });
+  await invalidateAfter(passage, asked);`,
+  wrong: `await invalidateAfter(passage, { kind: "failed", answer: () => new Response() });
+  const asked = await askOrigin(passage, { storing: false, cookie: cookies.forwarded, conditions: [] });`,
+};
 
 /** The rules of docs/protocol.md, each taken away. A name begins with its rule's number. */
 export const protocol: Mutants = {
   "r1-stamp-of-the-arrival": {
     name: "an entry is stamped with the view that is held when its answer arrives",
-    file: FETCH_AND_KEEP,
-    from: "      stamp,\n",
-    to: "      stamp: ports.purges.stamp(),\n",
+    file: KEEPABLE,
+    from: "stamp: response.stamp",
+    to: "stamp: ports.purges.stamp()",
     reddens: "a purge wins over a fill that began before it: the old answer goes to who asked in time, and is not kept",
   },
   "r1-stamp-of-the-arrival-in-worlds": {
     name: "an entry is stamped with the view that is held when its answer arrives",
-    file: FETCH_AND_KEEP,
-    from: "      stamp,\n",
-    to: "      stamp: ports.purges.stamp(),\n",
+    file: KEEPABLE,
+    from: "stamp: response.stamp",
+    to: "stamp: ports.purges.stamp()",
     foundBy: "simulation",
   },
   "r1-stamp-of-the-last-byte": {
     name: "an entry is stamped with the view that is held when its body ends",
     file: FETCH_AND_KEEP,
-    from: "head: { ...head, bodyBytes",
-    to: "head: { ...head, stamp: ports.purges.stamp(), bodyBytes",
+    from: "keepUnlessPurged(passage, withBody(head, read.bytes), land)",
+    to: "keepUnlessPurged(passage, withBody({ ...head, stamp: passage.ports.purges.stamp() }, read.bytes), land)",
     reddens: "a purge wins over a fill whose body is half-way",
   },
   "r1-one-purge-late": {
     name: "the next purge after an entry's stamp does not count",
     file: VIEW,
-    from: ") > stamp.seq)",
-    to: ") > stamp.seq + 1)",
+    from: "inMode(hashes[at + 1]!, mode)) > seq)",
+    to: "inMode(hashes[at + 1]!, mode)) > seq + 1)",
     reddens:
       "a fill that an isolate began before a purge, and lands in the shared tier after it, is refused by the others",
   },
@@ -52,6 +70,62 @@ export const protocol: Mutants = {
     from: "if (stamp === null || stamp.logId",
     to: "if (stamp === null) return false;\n    if (stamp.logId",
     foundBy: "simulation",
+  },
+  "r2-stamp-of-the-304": {
+    name: "a freshened page is stamped with the view that is held when the 304 arrives",
+    file: FRESHENING,
+    from: "{ ...verdict.head, purgeKeys",
+    to: "{ ...verdict.head, stamp: passage.ports.purges.stamp(), purgeKeys",
+    reddens: "story 9: a page that was purged while it was validated goes to who asked in time, and is not kept",
+  },
+  "r2-stamp-of-the-304-in-worlds": {
+    name: "a freshened page is stamped with the view that is held when the 304 arrives",
+    file: FRESHENING,
+    from: "{ ...verdict.head, purgeKeys",
+    to: "{ ...verdict.head, stamp: passage.ports.purges.stamp(), purgeKeys",
+    foundBy: "simulation",
+  },
+  "r2-lease-from-the-304": {
+    name: "with the log silent, one lease of a freshened page is counted from the 304",
+    file: FRESHENING,
+    from: "{ ...verdict.head, purgeKeys",
+    to: "{ ...verdict.head, fetchedAt: verdict.head.receivedAt, purgeKeys",
+    reddens: "while the log is silent, one lease of a validated page is counted from when its validation was sent off",
+  },
+  "r2-old-stamp-stays": {
+    name: "a freshened page keeps the stamp of its first fetch",
+    file: FRESHENING,
+    from: "{ ...verdict.head, purgeKeys",
+    to: "{ ...verdict.head, stamp: head.stamp, fetchedAt: head.fetchedAt, purgeKeys",
+    reddens: "while the log is silent, a page that has just been validated is served for one lease",
+  },
+  "r2-stamp-of-the-heads-answer": {
+    name: "a page that a HEAD confirms is stamped with the view that is held when the answer arrives",
+    file: "worker/flow/head-request.ts",
+    from: "fields: headers, stamp,",
+    to: "fields: headers, stamp: ports.purges.stamp(),",
+    reddens: "a page that was purged while a HEAD confirmed it is not kept",
+  },
+  "r3-any-304-freshens-the-first": {
+    name: "a 304 freshens the first page that was offered, whichever it names",
+    file: FRESHENING,
+    from: "held[at]",
+    to: "held[0]",
+    reddens: "a 304 that names one of several variants freshens that one",
+  },
+  "r3-any-304-freshens-the-first-in-worlds": {
+    name: "a 304 freshens the first page that was offered, whichever it names",
+    file: FRESHENING,
+    from: "held[at]",
+    to: "held[0]",
+    foundBy: "simulation",
+  },
+  "r3-oldest-is-validated": {
+    name: "of the copies that were found, the oldest is validated",
+    file: FLOW,
+    from: "b.stored.head.fetchedAt - a.stored.head.fetchedAt",
+    to: "a.stored.head.fetchedAt - b.stored.head.fetchedAt",
+    reddens: "story 10: a 304 freshens what its validator named, and not an older copy in memory",
   },
   "r4-lease-is-not-asked": {
     name: "memory is judged by a view whose lease is over",
@@ -145,6 +219,20 @@ export const protocol: Mutants = {
     to: "now - stored.fetchedAt <= leaseMs",
     reddens: "while the log is silent, what was just fetched is served for one lease, and then the origin is asked",
   },
+  "r8-known-purge-needs-a-view": {
+    name: "with the log silent, what is known to be purged counts as unknown",
+    file: VIEW,
+    from: 'checked.answer === "not-purged" && !usable ?',
+    to: "!usable ?",
+    foundBy: "simulation",
+  },
+  "r8-unknown-is-fresh": {
+    name: "with the log silent, what is stored is served until its lifetime ends",
+    file: JUDGE,
+    from: "!(now >= stored.fetchedAt && now - stored.fetchedAt < leaseMs)",
+    to: "false",
+    foundBy: "simulation",
+  },
   "r9-bearer-gets-the-unknown": {
     name: "with the log silent, the bearer of a token gets what was fetched just now",
     file: FLOW,
@@ -181,6 +269,34 @@ export const protocol: Mutants = {
     to: "return null;",
     reddens: "while the log is silent, a token is answered only by what was fetched after it arrived",
   },
+  "r9-bearer-gets-the-stale": {
+    name: "the bearer of a token gets a stale page while it is fetched anew",
+    file: JUDGE,
+    from: "!reuse.mayServeStale || awaitsPurge ||",
+    to: "!reuse.mayServeStale ||",
+    reddens: "who carries a receipt's token is shown nothing stale",
+  },
+  "r9-bearer-gets-the-stale-in-worlds": {
+    name: "the bearer of a token gets a stale page while it is fetched anew",
+    file: JUDGE,
+    from: "!reuse.mayServeStale || awaitsPurge ||",
+    to: "!reuse.mayServeStale ||",
+    foundBy: "simulation",
+  },
+  "r9-bearer-gets-a-stand-in": {
+    name: "the bearer of a token gets a stale page when the origin fails",
+    file: STALE_IF_ERROR,
+    from: "if (request.awaitsPurge || (",
+    to: "if ((",
+    reddens: "who carries a receipt's token is shown nothing stale when the origin fails",
+  },
+  "r10-purged-is-validated": {
+    name: "the origin is asked to confirm what was purged",
+    file: FLOW,
+    from: '.filter(({ verdict }) => verdict.kind === "validate")',
+    to: "",
+    reddens: "the origin is not asked to confirm what was purged: it is fetched in full",
+  },
   "r12-newcomer-hears-nothing": {
     name: "a reader that holds nothing is told only what comes",
     file: LOG,
@@ -188,12 +304,96 @@ export const protocol: Mutants = {
     to: "? since.seq : to",
     reddens: "a purge survives a restart of the isolate, also for what lies in the shared tier",
   },
+  "r15-told-before-it-is-sent": {
+    name: "a POST is told to the log before it is sent on",
+    file: FORWARD,
+    from: BEFORE_AND_AFTER.right,
+    to: BEFORE_AND_AFTER.wrong,
+    reddens: "story 20: a page that was fetched while a POST was under way is out of date a lease after the POST",
+  },
+  "r15-told-before-it-is-sent-in-worlds": {
+    name: "a POST is told to the log before it is sent on",
+    file: FORWARD,
+    from: BEFORE_AND_AFTER.right,
+    to: BEFORE_AND_AFTER.wrong,
+    foundBy: "simulation",
+  },
+  "r15-lost-answer-is-a-failure": {
+    name: "a POST whose answer was lost has changed nothing",
+    file: INVALIDATION,
+    from: "asked.response.status : 200",
+    to: "asked.response.status : 502",
+    reddens: "story 21: a POST whose answer is lost may have changed its page, so all copies go",
+  },
+  "r15-lost-answer-is-a-failure-in-worlds": {
+    name: "a POST whose answer was lost has changed nothing",
+    file: INVALIDATION,
+    from: "asked.response.status : 200",
+    to: "asked.response.status : 502",
+    foundBy: "simulation",
+  },
+  "r15-second-change-is-forgotten": {
+    name: "a second POST within a lease is not told",
+    file: INVALIDATIONS,
+    from: "this.#waiting.add(key);",
+    to: "continue;",
+    reddens: "a second POST within a lease is told to the log when the lease is over",
+  },
+  "r15-second-change-is-forgotten-in-worlds": {
+    name: "a second POST within a lease is not told",
+    file: INVALIDATIONS,
+    from: "this.#waiting.add(key);",
+    to: "continue;",
+    foundBy: "simulation",
+  },
+  "r15-silence-ends-it": {
+    name: "a change that the log did not hear of is not told again",
+    file: INVALIDATIONS,
+    from: "if (attempt === MOST_ATTEMPTS)",
+    to: "if (attempt === 1)",
+    reddens: "a POST while the log is silent is told to the log when it speaks again",
+  },
+  "r15-own-copies-stay": {
+    name: "a POST leaves the copies of its own PoP to the log",
+    file: INVALIDATION,
+    from: "targets.map(({ key }) => ports.store.forget(key))",
+    to: "[]",
+    reddens: "a POST takes the page out of its own PoP at once",
+  },
+  "r15-old-fetch-is-joined": {
+    name: "who comes after a POST waits for a fetch that began before it",
+    file: INVALIDATION,
+    from: "flights.abandonKey(key);",
+    to: "{}",
+    reddens: "who asks after a POST does not wait for a fetch that began before it, though the log is silent",
+  },
   "r16-news-do-not-count": {
     name: "what was checked once is not checked again after news",
     file: VIEW,
-    from: "if (news.length > 0 || floor > this.#floor) this.#generation++;",
+    from: "if (hasNews) this.#generation++;",
     to: "",
     reddens: "the user's proof: a stored page outlives its origin, a failed refresh keeps it, a purge ends it",
+  },
+  "r17-304-takes-tags": {
+    name: "a 304 without tags takes those that a page has",
+    file: FRESHENING,
+    from: "...verdict.head.purgeKeys, ...head.purgeKeys",
+    to: "...verdict.head.purgeKeys",
+    reddens: "story 24: a 304 without tags does not make a page lose those that it has",
+  },
+  "r17-304-takes-tags-in-worlds": {
+    name: "a 304 without tags takes those that a page has",
+    file: FRESHENING,
+    from: "...verdict.head.purgeKeys, ...head.purgeKeys",
+    to: "...verdict.head.purgeKeys",
+    foundBy: "simulation",
+  },
+  "r17-304-brings-no-tags": {
+    name: "the tags of a 304 are not read",
+    file: FRESHENING,
+    from: "...verdict.head.purgeKeys, ...head.purgeKeys",
+    to: "...head.purgeKeys",
+    reddens: "a tag that a 304 brings is one of the page's from then on",
   },
   "r18-purged-is-served": {
     name: "what is known to be purged is served while it is fresh",
@@ -202,11 +402,74 @@ export const protocol: Mutants = {
     to: "if (false)",
     reddens: "the user's proof: a stored page outlives its origin, a failed refresh keeps it, a purge ends it",
   },
+  "r18-purged-stands-in": {
+    name: "what was purged while the origin was waited for stands in when it fails",
+    file: STALE_IF_ERROR,
+    from: 'if (purge === "purged" || ',
+    to: "if (",
+    reddens: "a purge that comes while the origin fails keeps a stale page from standing in",
+  },
+  "r18-view-of-before": {
+    name: "what stands in is judged by the view of before the origin was asked",
+    file: STALE,
+    from: "if (!purges.isUsable(clock.now(), null)) await purges.renew(behind, null);",
+    to: "",
+    reddens: "a purge that comes while the origin fails keeps a stale page from standing in",
+  },
+  "r18-silence-is-no-objection": {
+    name: "a stale page stands in while the log is silent, though the owner forbids it",
+    file: STALE_IF_ERROR,
+    from: 'purge === "unknown" && !rules.ifErrorWhileUnknown',
+    to: "false",
+    reddens: "an owner can forbid that a stale page stands in while nobody knows whether it was purged",
+  },
+  "r18-silence-is-no-objection-in-worlds": {
+    name: "a stale page stands in while the log is silent, though the owner forbids it",
+    file: STALE_IF_ERROR,
+    from: 'purge === "unknown" && !rules.ifErrorWhileUnknown',
+    to: "false",
+    foundBy: "simulation",
+  },
+  "r18-silence-is-an-objection": {
+    name: "no stale page stands in while the log is silent, though the owner allows it",
+    file: STALE_IF_ERROR,
+    from: 'purge === "unknown" && !rules.ifErrorWhileUnknown',
+    to: 'purge === "unknown"',
+    reddens: SILENT_TOO,
+  },
+  "r19-marker-answers-for-its-variants": {
+    name: "a variant is not judged, since its marker was found",
+    file: "worker/purges/view.ts",
+    from: "checked.answer = this.#ask(stored, checked);",
+    to: 'checked.answer = stored.variant.length === 0 ? this.#ask(stored, checked) : "not-purged";',
+    reddens: "story 26: a purge reaches every variant of a page, and each visitor gets his own anew",
+  },
+  "r19-any-variant-is-selected": {
+    name: "the latest variant answers whoever asks",
+    file: "worker/rules/vary.ts",
+    from: "asked === value;",
+    to: "true;",
+    reddens: "story 26: a purge reaches every variant of a page, and each visitor gets his own anew",
+  },
+  "r19-follower-takes-another-variant": {
+    name: "who waited for a fetch takes a variant that is not his",
+    file: FOLLOWING,
+    from: "if (!selects(passage, stored)) return null;",
+    to: "",
+    reddens: "who waits for another one's fetch does not get a variant that is not his",
+  },
+  "r19-follower-takes-another-variant-in-worlds": {
+    name: "who waited for a fetch takes a variant that is not his",
+    file: FOLLOWING,
+    from: "if (!selects(passage, stored)) return null;",
+    to: "",
+    foundBy: "simulation",
+  },
   "r19-odd-status-is-a-marker": {
     name: "one odd status makes everybody ask for themselves",
     file: FETCH_AND_KEEP,
-    from: 'verdict.because === "status" ? "failed" : "not-shareable"',
-    to: '"not-shareable"',
+    from: "if (byRequest && status >= 400)",
+    to: "if (false)",
     reddens: "one request that provokes an error does not make everybody else ask for themselves",
   },
   "r19-failure-is-not-shared": {
@@ -226,8 +489,8 @@ export const protocol: Mutants = {
   "r20-no-repeat": {
     name: "a purge is not repeated",
     file: LOG,
-    from: "if (!first && purge.repeatAfterMs !== null)",
-    to: "if (false)",
+    from: "due_at <= ?",
+    to: "due_at < 0 AND ? > 0",
     reddens: "a purge can be repeated, so that what was fetched from a lagging replica meanwhile goes, too",
   },
   "r22-renewed-too-late": {
@@ -254,15 +517,15 @@ export const protocol: Mutants = {
   "r23-overtaken-is-kept": {
     name: "an answer that is known to be purged is stored",
     file: FETCH_AND_KEEP,
-    from: 'ports.purges.check(stored.head, false) === "purged"',
+    from: "!isKeepable(purges.check(stored.head, false))",
     to: "false",
     reddens: "an answer that its own purge has already overtaken is not kept",
   },
   "r23-memory-ends-the-look-up": {
     name: "an entry that fails in memory ends the look-up",
     file: FLOW,
-    from: "[store.recall(target.key), found]",
-    to: "[store.recall(target.key) ?? found]",
+    from: "[recallSelected(passage), found]",
+    to: "[recallSelected(passage) ?? found]",
     reddens: "a page that another isolate has fetched anew is found behind the purged one in memory",
   },
 };

@@ -42,17 +42,10 @@ export const proxy: Mutants = {
   },
   "via-is-not-shown": {
     name: "the client is not told who passed the answer on",
-    file: "worker/rules/client-response-fields.ts",
+    file: "worker/flow/answers.ts",
     from: 'fields.append("via", "1.1 tidemark");',
     to: "",
     reddens: "statuses, fields and bodies come back as they were, several lines of a field included",
-  },
-  "identity-is-not-asked-for": {
-    name: "the origin is not asked for identity",
-    file: ORIGIN_FIELDS,
-    from: 'if (forwarded.storing) fields.push(["accept-encoding", "identity"]);',
-    to: "",
-    reddens: "Vary: Accept-Encoding is stored, because the origin is always asked for identity",
   },
   "origin-is-told-not-to-cache": {
     name: "the edge tells the origin to answer anew",
@@ -113,7 +106,7 @@ export const proxy: Mutants = {
   "loop-is-not-seen": {
     name: "a request that comes back goes round again",
     file: "worker/flow/ask-origin.ts",
-    from: 'hasLooped(request.headers.get("cdn-loop"), target.host)',
+    from: 'hasLooped(field("cdn-loop"), target.host)',
     to: "false",
     reddens: "a request that comes back to its own edge is refused with 508",
   },

@@ -56,7 +56,7 @@ export const purging: Mutants = {
   },
   "everything-is-nothing": {
     name: "a purge of everything finds nothing",
-    file: "worker/flow/fetch-and-keep.ts",
+    file: "worker/flow/keepable.ts",
     from: "[EVERYTHING_PURGE_KEY, ",
     to: "[",
     reddens: "everything is everything",
@@ -71,15 +71,15 @@ export const purging: Mutants = {
   "id-is-for-any-items": {
     name: "an id that was used for other items is taken for a replay",
     file: "worker/purges/log.ts",
-    from: "first && first.content !== purge.content",
+    from: "first && (first.content !== purge.content || first.mode !== mode)",
     to: "false",
     reddens: "a purge that is tried again with its id happens once; the same id for other items is refused",
   },
   "replay-is-a-new-purge": {
     name: "a purge that is sent again gets a new number",
     file: "worker/purges/log.ts",
-    from: "first?.seq ?? this.#add(purge, now)",
-    to: "this.#add(first ? { ...purge, id: null } : purge, now)",
+    from: "first?.seq ?? this.#addNew(purge, mode, now, settlesInMs)",
+    to: "this.#addNew(first ? { ...purge, id: null } : purge, mode, now, settlesInMs)",
     reddens: "a purge that is tried again with its id happens once; the same id for other items is refused",
   },
   "purge-goes-to-the-origin": {

@@ -1,6 +1,7 @@
 import type { Mutants } from "./mutant.ts";
 
 const ANSWERS = "worker/flow/answers.ts";
+const FROM_STORE = "worker/flow/from-store.ts";
 const FLOW = "worker/flow.ts";
 
 /** Wrong rules of what is answered from store, and how. */
@@ -8,22 +9,22 @@ export const reuse: Mutants = {
   "age-is-not-told": {
     name: "an answer from store does not tell its age",
     file: ANSWERS,
-    from: 'fields.set("age", String(ageSeconds));',
+    from: 'fields.set("age", String(told.ageSeconds));',
     to: "",
     reddens: "a fresh response is answered from store, with its age",
   },
   "head-has-a-body": {
     name: "a HEAD is answered with the stored body",
-    file: ANSWERS,
-    from: 'if (method !== "HEAD")',
-    to: "if (true)",
+    file: FROM_STORE,
+    from: 'if (passage.ask.method === "HEAD")',
+    to: "if (false)",
     reddens: "HEAD is answered from a stored GET, with its length and without a body",
   },
   "head-tells-no-length": {
     name: "a HEAD is answered without the stored length",
-    file: ANSWERS,
-    from: 'headFields.set("content-length", String(bodyBytes));',
-    to: "",
+    file: FROM_STORE,
+    from: 'headFields.set("content-length", String(head.bodyBytes));',
+    to: "{}",
     reddens: "HEAD is answered from a stored GET, with its length and without a body",
   },
   "post-is-looked-up": {
@@ -64,14 +65,14 @@ export const reuse: Mutants = {
   "tags-are-compared-strongly": {
     name: "a weak entity tag does not match the strong one of the stored page",
     file: "worker/rules/not-modified.ts",
-    from: "withoutWeakness(tag) === opaque",
-    to: "tag === opaque",
+    from: "matchesWeakly(tag, etag)",
+    to: "tag === etag",
     reddens: "a client that holds the stored page gets a 304 from store, with the fields that it needs and no others",
   },
   "every-tag-matches": {
     name: "any entity tag of a client is taken for the stored page's",
     file: "worker/rules/not-modified.ts",
-    from: "withoutWeakness(tag) === opaque",
+    from: "matchesWeakly(tag, etag)",
     to: "true",
     reddens: "a client that holds the stored page gets a 304 from store, with the fields that it needs and no others",
   },
@@ -84,9 +85,9 @@ export const reuse: Mutants = {
   },
   "stored-error-is-not-modified": {
     name: "a stored error is a 304 to who holds its entity tag",
-    file: FLOW,
-    from: "stored.head.status === 200 && ",
-    to: "",
+    file: FROM_STORE,
+    from: "if (head.status === 200)",
+    to: "if (true)",
     reddens: "a stored error or redirect is never a 304",
   },
   "purged-is-not-modified": {
@@ -106,15 +107,15 @@ export const reuse: Mutants = {
   "memory-is-all": {
     name: "the shared tier is not looked at",
     file: "worker/edge/tiers.ts",
-    from: "return await this.#shared.get(key);",
-    to: "return undefined;",
+    from: "return this.#orReport(() => this.#shared.get(key));",
+    to: "return Promise.resolve(undefined);",
     reddens: "an isolate that restarts finds the page in the shared tier",
   },
   "another-isolates-entry-is-refused": {
     name: "what is found in the shared tier is passed over",
     file: FLOW,
-    from: "[store.recall(target.key), found]",
-    to: "[store.recall(target.key)]",
+    from: "[recallSelected(passage), found]",
+    to: "[recallSelected(passage)]",
     reddens: "an isolate that restarts finds the page in the shared tier",
   },
 };

@@ -49,8 +49,8 @@ export const telling: Mutants = {
   "expired-is-told-as-missing": {
     name: "a page that has gone stale is told as one that was never there",
     file: "worker/flow.ts",
-    from: 'return { xCache: "EXPIRED", reason: "stale"',
-    to: 'return { xCache: "MISS", reason: "uri-miss"',
+    from: 'xCache: isStale ? "EXPIRED" : "MISS"',
+    to: 'xCache: "MISS"',
     reddens: "a response is fresh up to its last millisecond and not beyond",
   },
 };

@@ -10,6 +10,7 @@ import { outcomes } from "./outcomes.ts";
 import { proxy } from "./proxy.ts";
 import { purges } from "./purges.ts";
 import { ranges } from "./ranges.ts";
+import { stories } from "./stories.ts";
 import { targeted } from "./targeted.ts";
 import { validation } from "./validation.ts";
 import { variants } from "./variants.ts";
@@ -21,6 +22,7 @@ export const scenarios: readonly Scenario[] = [
   ...keys,
   ...identity,
   ...purges,
+  ...stories,
   ...collapsing,
   ...directives,
   ...targeted,

@@ -469,6 +469,7 @@ export const purges: readonly Scenario[] = [
   },
   {
     name: "10,000 hits in 10 virtual seconds cost at most 21 reads of the log",
+    orders: 2,
     source: "docs/protocol.md#the-load-of-the-log",
     origin: { "/a": [v1] },
     steps: [

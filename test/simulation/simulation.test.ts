@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { OCCURRENCES, World } from "./world.ts";
+import { OCCURRENCES } from "./fate.ts";
+import { World } from "./world.ts";
 
 /** `SEEDS=100000 npx vitest run test/simulation` walks on; `FIRST_SEED` begins elsewhere. */
 const SEEDS = Number(process.env.SEEDS ?? 300);

@@ -1,37 +1,17 @@
-import { DatabaseSync } from "node:sqlite";
 import { Counters } from "../../worker/edge/counters.ts";
 import type { SharedTier } from "../../worker/edge/tiers.ts";
 import { type RunningIsolate, startIsolate } from "../../worker/isolate.ts";
-import type { EdgeEvent, Origin, OriginAnswer, OriginRequest } from "../../worker/ports.ts";
-import { Log } from "../../worker/purges/log.ts";
-import type { PurgeLogClient } from "../../worker/purges/log-contract.ts";
+import type { EdgeEvent } from "../../worker/ports.ts";
 import { compileSite } from "../../worker/site.ts";
 import { memoryBodies } from "../engine/memory-bodies.ts";
-import { sqlOf } from "../engine/memory-log.ts";
 import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
-import { BEGINNING, HOST, TOKEN } from "../engine/scenario.ts";
-import { Scheduler } from "../engine/scheduler.ts";
-import { type Fetched, History, type Purged } from "./history.ts";
+import { HOST, TOKEN } from "../engine/scenario.ts";
+import { Fate, type Occurrences } from "./fate.ts";
+import { type Answered, FROM_STORE, History, type Page, type Purged } from "./history.ts";
+import { LateLog, type Told } from "./late-log.ts";
+import { languageOf, PATHS, RandomOrigin, ROUTE, TAGS } from "./random-origin.ts";
 
-/** How often each race and fault really happened. Silence means something only where none of these is zero. */
-export type Occurrences = Record<(typeof OCCURRENCES)[number], number>;
-
-export const OCCURRENCES = [
-  "hits",
-  "fills crossed by a purge",
-  "collapsed requests",
-  "answers from before a purge that had not settled",
-  "failed reads of the log",
-  "lost replies of the log",
-  "isolates that died",
-  "bodies cut off",
-  "origin failures",
-  "tokens honoured",
-  "hits while the log was silent",
-] as const;
-
-const PATHS = ["/a", "/b", "/plog/c"];
-const TAGS = ["t1", "t2"];
+const LEASE_MS = 1000;
 const SKEW_MS = 250;
 const ISOLATES_PER_POP = 2;
 /** Longer than any fetch, lease or wait in this world: after it everything has come to rest. */
@@ -40,239 +20,236 @@ const REST_MS = 60_000;
 interface SimulatedIsolate {
   readonly name: string;
   readonly running: RunningIsolate;
+  readonly told: Told;
 }
 
 /** Two PoPs with two isolates each, their log and their origin, under one seed that decides everything that happens. */
 export class World {
-  readonly history = new History();
-  readonly story: string[] = [];
-  readonly occurred = Object.fromEntries(OCCURRENCES.map((name) => [name, 0])) as Occurrences;
+  readonly history: History;
   readonly bugs: string[] = [];
-  readonly #scheduler: Scheduler;
-  readonly #log: Log;
-  readonly #orderOfPurge = new Map<number, number>();
+  readonly #fate: Fate;
+  readonly #log: LateLog;
+  readonly #origin: RandomOrigin;
+  readonly #staleWhileSilent: boolean;
   readonly #tiers: readonly SharedTier[];
   /** PoPs' clocks may differ by any amount, those of one PoP only within the allowance. */
   readonly #popSkewMs: readonly number[];
   readonly #isolates: SimulatedIsolate[][] = [[], []];
-  #order = 0;
   #requests = 0;
-  #isLogReachable = true;
 
   constructor(seed: number) {
-    this.#scheduler = new Scheduler(seed, BEGINNING);
-    const sql = sqlOf(new DatabaseSync(":memory:"));
-    const settings = { replyKeys: 50, heldKeys: 1000, auditMs: 1e9 };
-    this.#log = new Log(
-      sql,
-      settings,
-      () => this.#scheduler.now(),
-      () => "log",
-    );
+    this.#staleWhileSilent = seed % 2 === 0;
+    this.history = new History({ leaseMs: LEASE_MS, skewMs: SKEW_MS, staleWhileSilent: this.#staleWhileSilent });
+    this.#fate = new Fate(seed, this.history);
+    this.#log = new LateLog(this.#fate);
+    this.#origin = new RandomOrigin(this.#fate);
     this.#tiers = [0, 1].map(() => this.#lateTier());
-    this.#popSkewMs = [0, (this.#random() - 0.5) * 2 * 3_600_000];
+    this.#popSkewMs = [0, (this.#fate.random() - 0.5) * 2 * 3_600_000];
     for (const pop of [0, 1]) for (let index = 0; index < ISOLATES_PER_POP; index++) this.#startIsolate(pop, index);
+  }
+
+  get story(): readonly string[] {
+    return this.#fate.story;
+  }
+
+  get occurred(): Occurrences {
+    return this.#fate.occurred;
   }
 
   /** Runs so many steps, and then until nothing is left that could happen. */
   async run(steps: number): Promise<void> {
+    const { scheduler } = this.#fate;
     const underWay: Promise<void>[] = [];
     for (let step = 0; step < steps; step++) {
       underWay.push(this.#step());
-      await this.#scheduler.advance(Math.floor(this.#random() * 400));
+      await scheduler.advance(Math.floor(this.#fate.random() * 400));
     }
-    this.#isLogReachable = true;
-    await this.#scheduler.advance(REST_MS);
-    await this.#scheduler.settle(Promise.all(underWay));
+    this.#log.isReachable = true;
+    await scheduler.advance(REST_MS);
+    await scheduler.settle(Promise.all(underWay));
   }
 
   async #step(): Promise<void> {
-    const drawn = this.#random();
-    if (drawn < 0.78) return this.#request();
-    if (drawn < 0.9) return this.#purge();
-    if (drawn < 0.95) return this.#replaceIsolate();
-    this.#isLogReachable = !this.#isLogReachable;
-    this.#tell(`the log is ${this.#isLogReachable ? "reachable" : "silent"}`);
+    const fate = this.#fate;
+    const drawn = fate.random();
+    if (drawn < 0.72) return this.#get(fate.pick(PATHS), fate.random() < 0.2 ? this.#latestPurge() : null);
+    if (drawn < 0.78) return this.#head(fate.pick(PATHS));
+    if (drawn < 0.87) return this.#purge();
+    if (drawn < 0.91) return this.#post(this.#anyIsolate(), fate.pick(PATHS));
+    if (drawn < 0.94) return this.#replaceIsolate();
+    if (drawn < 0.96) {
+      this.#origin.failFor(fate.pick([200, 3000]));
+      return fate.tell("the origin fails for a while");
+    }
+    this.#log.isReachable = !this.#log.isReachable;
+    fate.tell(`the log is ${this.#log.isReachable ? "reachable" : "silent"}`);
   }
 
-  async #request(): Promise<void> {
+  /** A visitor; with the token of a purge, if there is one. */
+  async #get(path: string, after: Purged | null): Promise<void> {
+    const fate = this.#fate;
     const isolate = this.#anyIsolate();
-    const path = this.#pick(PATHS);
-    const identity = this.#pick([null, null, null, "cookie:1", "cookie:2", "authorization:1"]);
-    const after = this.#random() < 0.2 ? (this.history.purges.at(-1) ?? null) : null;
+    const identity = fate.pick([...[null, null, null, null, null], "cookie:1", "cookie:2", "authorization:1"]);
+    const language = fate.pick(["", "de", "en"]);
     const name = `request ${++this.#requests} for ${path} at ${isolate.name}`;
-    const arrivedAt = this.#scheduler.now();
-    const wasSilent = !this.#isLogReachable;
+    const arrivedAt = fate.now();
+    const atArrival = { ...isolate.told };
     const fields = new Headers();
     if (identity?.startsWith("cookie")) fields.set("cookie", `session=${identity}`);
     if (identity?.startsWith("authorization")) fields.set("authorization", `Basic ${identity}`);
-    if (after) fields.set("tidemark-after", after.token);
-    this.#tell(`${name} arrives${identity ? ` from ${identity}` : ""}${after ? ` with token ${after.token}` : ""}`);
-    const response = await this.#send(isolate, new Request(`http://${HOST}${path}`, { headers: fields }));
-    const body = await response.text().catch(() => null);
-    const number = body === null ? undefined : /^fetch (\d+) whole$/.exec(body)?.[1];
+    if (language) fields.set("accept-language", language);
+    if (after) fields.set("tidemark-after", `log.${after.seq}`);
+    fate.tell(`${name} arrives from ${identity} in "${language}"${after ? ` with the token of ${after.name}` : ""}`);
+    const response = await this.#send(isolate, path, { headers: fields });
     const xCache = response.headers.get("x-cache");
-    if (number === undefined) return this.#tell(`${name} fails: ${response.status}`);
-    const fetched = this.history.fetches[Number(number)]!;
-    this.#tell(`${name} gets fetch ${number}, ${xCache}`);
-    this.history.answers.push({ request: name, arrivedAt, identity, after, fetched });
-    if (xCache === "HIT") this.occurred.hits++;
-    if (xCache === "HIT" && wasSilent) this.occurred["hits while the log was silent"]++;
-    if (after) this.occurred["tokens honoured"]++;
-    if (this.history.purges.some((purge) => purge.matches(fetched) && fetched.order < purge.order)) {
-      this.occurred["answers from before a purge that had not settled"]++;
-    }
+    const heard = FROM_STORE.includes(xCache) ? isolate.told.heard : atArrival.heard;
+    const { knewUntil } = isolate.told;
+    const body = await response.text().catch(() => "");
+    const number = /^fetch +(\d+) whole$/.exec(body)?.[1];
+    if (number === undefined) return fate.tell(`${name} fails: ${response.status}`);
+    const validation = response.headers.get("x-validation");
+    const fetched = this.history.fetches.get(Number(number))!;
+    const confirmed = validation === null ? fetched : this.history.fetches.get(Number(validation))!;
+    fate.tell(`${name} gets fetch ${number}${validation ? `, confirmed by ${validation}` : ""}: ${xCache}`);
+    const by = { request: name, arrivedAt, xCache, identity, language: languageOf(language), after };
+    this.#record({ ...by, fetched, confirmed, heard, knewUntil });
+  }
+
+  #record(answer: Answered): void {
+    const fate = this.#fate;
+    this.history.answers.push(answer);
+    const { xCache, after, arrivedAt, fetched, confirmed, knewUntil } = answer;
+    const isFromBefore = (purge: Purged) => purge.matches(fetched) && confirmed.order < purge.order;
+    fate.count("hits", xCache === "HIT");
+    fate.count("hits while the log was silent", xCache === "HIT" && arrivedAt > knewUntil);
+    fate.count("tokens honoured", after !== null);
+    fate.count("answers from before a purge that had not settled", this.history.purges.some(isFromBefore));
+    fate.count("hits of validated pages", xCache === "HIT" && fetched !== confirmed);
+    fate.count("hits of a variant", xCache === "HIT" && fetched.language !== null);
+    fate.count("stale pages while they were fetched anew", xCache === "UPDATING");
+    fate.count("stale pages for a failed origin", xCache === "STALE");
+    fate.count("stale pages while log and origin were down", xCache === "STALE" && arrivedAt > knewUntil);
+  }
+
+  /** A HEAD shows nothing that could be wrong, but may freshen what is stored, or end it. */
+  async #head(path: string): Promise<void> {
+    const isolate = this.#anyIsolate();
+    this.#fate.tell(`HEAD ${++this.#requests} of ${path} arrives at ${isolate.name}`);
+    await this.#send(isolate, path, { method: "HEAD" });
+  }
+
+  /** An unsafe request: the origin changes the page, and perhaps another one that its answer names. Some come in pairs. */
+  async #post(isolate: SimulatedIsolate, path: string): Promise<void> {
+    const fate = this.#fate;
+    const name = `POST ${++this.#requests} to ${path} at ${isolate.name}`;
+    fate.tell(`${name} arrives`);
+    const response = await this.#send(isolate, path, { method: "POST", body: "new" });
+    await response.text();
+    fate.tell(`${name} is answered: ${response.status}`);
+    if (fate.random() < 0.7) return;
+    await fate.delay(800);
+    return this.#post(isolate, path);
   }
 
   async #purge(): Promise<void> {
+    const fate = this.#fate;
     const isolate = this.#anyIsolate();
-    const [body, matches] = this.#pick<readonly [object, Purged["matches"]]>([
+    if (fate.random() < 0.3) this.#origin.edit(fate.pick(PATHS));
+    const [body, matches] = fate.pick<readonly [object, Purged["matches"]]>([
       [{ urls: ["/a"] }, ({ target }) => target === "/a"],
       [{ urls: [`https://${HOST}/b`] }, ({ target }) => target === "/b"],
-      [{ tags: ["t1"] }, ({ tags }) => tags.includes("t1")],
+      ...TAGS.map((tag) => [{ tags: [tag] }, ({ tags }: Page) => tags.includes(tag)] as const),
       [{ tags: ["plog:c"] }, ({ target }) => target === "/plog/c"],
       [{ tags: ["unrelated"] }, () => false],
       [{ everything: true }, () => true],
     ]);
-    const fields = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
-    const init = { method: "POST", headers: fields, body: JSON.stringify(body) };
-    const response = await this.#send(isolate, new Request(`http://${HOST}/_tidemark/purge`, init));
-    const receipt = (await response.json()) as { seq: number; token: string; settlesInMs: number };
-    if (response.status !== 200) return this.#tell(`a purge at ${isolate.name} fails: ${response.status}`);
-    this.#tell(`purge ${JSON.stringify(body)} at ${isolate.name} is acknowledged as ${receipt.token}`);
-    const settledAt = this.#scheduler.now() + receipt.settlesInMs;
-    this.history.purges.push({ token: receipt.token, order: this.#orderOfPurge.get(receipt.seq)!, settledAt, matches });
+    const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+    const init = { method: "POST", headers, body: JSON.stringify(body) };
+    const response = await this.#send(isolate, "/_tidemark/purge", init);
+    if (response.status !== 200) return fate.tell(`a purge at ${isolate.name} fails: ${response.status}`);
+    const { seq, settlesInMs } = (await response.json()) as { seq: number; settlesInMs: number };
+    fate.tell(`purge ${seq} of ${JSON.stringify(body)} is acknowledged at ${isolate.name}`);
+    const [order, settledAt] = [this.#log.orderOf(seq), fate.now() + settlesInMs];
+    const purged: Purged = { name: `purge ${seq}`, kind: "purge", seq, order, settledAt, matches };
+    this.history.purges.push(purged);
+    // Who has sent it looks at once, in two places, at a page that he has purged.
+    const seen = this.history.answers.findLast(({ fetched }) => matches(fetched));
+    if (seen) await Promise.all([1, 2].map(() => this.#get(seen.fetched.target, purged)));
+  }
+
+  #latestPurge(): Purged | null {
+    return this.history.purges.findLast(({ kind }) => kind === "purge") ?? null;
   }
 
   /** An isolate dies and another takes its place. What it had under way goes on, as late writes do. */
   async #replaceIsolate(): Promise<void> {
-    const pop = Math.floor(this.#random() * 2);
-    const index = Math.floor(this.#random() * ISOLATES_PER_POP);
-    this.occurred["isolates that died"]++;
-    this.#tell(`isolate ${this.#isolates[pop]![index]!.name} dies`);
+    const pop = Math.floor(this.#fate.random() * 2);
+    const index = Math.floor(this.#fate.random() * ISOLATES_PER_POP);
+    this.#fate.count("isolates that died");
+    this.#fate.tell(`isolate ${this.#isolates[pop]![index]!.name} dies`);
     this.#startIsolate(pop, index);
   }
 
   #startIsolate(pop: number, index: number): void {
-    const offsetMs = this.#popSkewMs[pop]! + this.#random() * (SKEW_MS - 10);
-    const reporter = new Counters("http://origin.internal", () => undefined);
-    const report = (event: EdgeEvent) => {
-      if (event.kind === "failed") this.bugs.push(String((event.cause as Error).stack));
-      if (event.kind === "fill-discarded" && event.because === "purged") this.occurred["fills crossed by a purge"]++;
-      if (event.kind === "collapsed") this.occurred["collapsed requests"]++;
-      if (event.kind === "body-cut-off") this.occurred["bodies cut off"]++;
-      if (event.kind === "log-failed") this.occurred["failed reads of the log"]++;
-      if (event.kind === "origin-failed") this.occurred["origin failures"]++;
+    const fate = this.#fate;
+    const offsetMs = this.#popSkewMs[pop]! + fate.random() * (SKEW_MS - 10);
+    const name = `${"AB"[pop]}${index}.${fate.nextOrder()}`;
+    const told: Told = { heard: 0, knewUntil: Number.NEGATIVE_INFINITY };
+    const site = {
+      origin: "http://origin.internal",
+      hosts: [HOST],
+      routes: [ROUTE],
+      purge: { leaseMs: LEASE_MS, skewMs: SKEW_MS },
+      stale: { ifErrorWhileLogSilent: this.#staleWhileSilent },
     };
-    const site = { origin: "http://origin.internal", hosts: [HOST], purge: { leaseMs: 1000, skewMs: SKEW_MS } };
-    const routes = [{ match: "/plog/:slug", ttl: 600, tags: ["plog:{slug}"] }];
-    const running = startIsolate(compileSite({ ...site, routes }, {}), {
-      clock: { now: () => Math.floor(this.#scheduler.now() + offsetMs), wait: (ms) => this.#scheduler.wait(ms) },
-      random: () => this.#random(),
+    const reporter = new Counters("http://origin.internal", () => undefined);
+    const running = startIsolate(compileSite(site, {}), {
+      clock: { now: () => Math.floor(fate.now() + offsetMs), wait: (ms) => fate.scheduler.wait(ms) },
+      random: () => fate.random(),
       sharedTier: this.#tiers[pop]!,
-      origin: this.#origin(),
-      log: this.#lateLog(),
+      origin: this.#origin.seenFrom(name),
+      log: this.#log.reachedBy(told),
       bodies: memoryBodies,
       fingerprint: async (text) => text,
       tokens: { check: async () => ({ kind: "allowed", name: "simulation" }) },
-      reporter: Object.assign(reporter, { report }),
+      reporter: Object.assign(reporter, { report: (event: EdgeEvent) => this.#notice(event, name) }),
     });
-    this.#isolates[pop]![index] = { name: `${"AB"[pop]}${index}.${this.#order++}`, running };
+    this.#isolates[pop]![index] = { name, running, told };
   }
 
-  async #send({ running }: SimulatedIsolate, request: Request): Promise<Response> {
+  #notice(event: EdgeEvent, isolate: string): void {
+    const fate = this.#fate;
+    if (event.kind === "failed") this.bugs.push(String((event.cause as Error).stack));
+    if (event.kind === "invalidation-dropped") this.history.gaveUp.add(isolate);
+    fate.count("fills crossed by a purge", event.kind === "fill-discarded" && event.because === "purged");
+    fate.count("collapsed requests", event.kind === "collapsed");
+    fate.count("bodies cut off", event.kind === "body-cut-off");
+    fate.count("failed reads of the log", event.kind === "log-failed");
+    fate.count("origin failures", event.kind === "origin-failed");
+  }
+
+  async #send({ running }: SimulatedIsolate, path: string, init: RequestInit): Promise<Response> {
     const behind = { run: (work: Promise<unknown>) => void work.catch((cause) => this.bugs.push(String(cause))) };
+    const request = new Request(`http://${HOST}${path}`, init);
     return running.fetch({ request, url: request.url, behind, clientAddress: null });
-  }
-
-  /** An origin that numbers its answers, is slow, fails, cuts off, and says now this and now that about sharing. */
-  #origin(): Origin {
-    return { url: "http://origin.internal", fetch: (request) => this.#fetch(request) };
-  }
-
-  async #fetch({ pathAndQuery, fields }: OriginRequest): Promise<OriginAnswer> {
-    const sent = new Map(fields);
-    const number = this.history.fetches.length;
-    const [cacheControl, audience] = this.#pick([
-      ["max-age=600", "unsaid"],
-      ["max-age=600", "unsaid"],
-      ["max-age=600, public", "all"],
-      ["s-maxage=600", "all"],
-      ["private, max-age=600", "one"],
-      ["no-store", "one"],
-      ["max-age=600, s-maxage=0", "unsaid"],
-    ] as const);
-    const tags = this.#random() < 0.6 ? [this.#pick(TAGS)] : [];
-    const cookie = sent.get("cookie")?.replace("session=", "");
-    const identity = cookie ?? sent.get("authorization")?.replace("Basic ", "") ?? null;
-    const fetched: Fetched = { number, order: this.#order++, target: pathAndQuery, tags, identity, audience };
-    this.history.fetches.push(fetched);
-    this.#tell(`fetch ${number} of ${pathAndQuery} begins (${cacheControl}; ${tags})`);
-    await this.#delay(this.#pick([10, 200, 3000]));
-    if (this.#random() < 0.04) return { kind: "failed", because: "unreachable", cause: "simulated" };
-    const text = `fetch ${number} whole`;
-    const headers = {
-      "cache-control": cacheControl,
-      "cache-tag": tags.join(","),
-      "content-length": String(text.length),
-    };
-    return { kind: "answered", response: new Response(this.#bodyOf(text), { headers }) };
-  }
-
-  #bodyOf(text: string): ReadableStream<Uint8Array> {
-    const isCut = this.#random() < 0.05;
-    const isSlow = this.#random() < 0.3;
-    const bytes = new TextEncoder().encode(text);
-    return new ReadableStream<Uint8Array>({
-      start: async (controller) => {
-        controller.enqueue(bytes.slice(0, 5));
-        if (isSlow) await this.#delay(2000);
-        if (isCut) return controller.error(new Error("cut off"));
-        controller.enqueue(bytes.slice(5));
-        controller.close();
-      },
-    });
-  }
-
-  /** The log over a network: late both ways, silent for a while, and sometimes its reply is lost. */
-  #lateLog(): PurgeLogClient {
-    const call = async <T>(work: () => T): Promise<T> => {
-      await this.#delay(120);
-      if (!this.#isLogReachable) throw new Error("silent");
-      const reply = work();
-      await this.#delay(this.#pick([50, 50, 50, 1500]));
-      if (this.#random() < 0.05) {
-        this.occurred["lost replies of the log"]++;
-        throw new Error("lost");
-      }
-      return structuredClone(reply);
-    };
-    return {
-      read: (since, leaseMs) => call(() => this.#log.read(since, leaseMs)),
-      append: (purge) =>
-        call(() => {
-          const result = this.#log.append(purge);
-          if (result.kind === "appended") this.#orderOfPurge.set(result.seq, this.#order++);
-          return result;
-        }),
-    };
   }
 
   /** A shared tier that is slow, forgets, fails, and lands its puts late. */
   #lateTier(): SharedTier {
-    const tier = new MemorySharedTier(this.#scheduler, { lostPuts: 0.1, evictions: 0.05 });
+    const fate = this.#fate;
+    const tier = new MemorySharedTier(fate.scheduler, { lostPuts: 0.1, evictions: 0.05 });
     return {
       get: async (key) => {
-        await this.#delay(60);
-        if (this.#random() < 0.02) throw new Error("the tier fails");
+        await fate.delay(60);
+        if (fate.random() < 0.02) throw new Error("the tier fails");
         return tier.get(key);
       },
       put: async (stored) => {
-        await this.#delay(this.#pick([10, 2500]));
+        await fate.delay(fate.pick([10, 2500]));
         return tier.put(stored);
       },
       delete: async (key) => {
-        await this.#delay(10);
+        await fate.delay(10);
         return tier.delete(key);
       },
       getBody: (bodyKey, part) => tier.getBody(bodyKey, part),
@@ -280,23 +257,7 @@ export class World {
     };
   }
 
-  async #delay(mostMs: number): Promise<void> {
-    await this.#scheduler.wait(Math.floor(this.#random() * mostMs)).over;
-  }
-
   #anyIsolate(): SimulatedIsolate {
-    return this.#pick(this.#isolates.flat());
-  }
-
-  #pick<T>(values: readonly T[]): T {
-    return values[Math.floor(this.#random() * values.length)]!;
-  }
-
-  #random(): number {
-    return this.#scheduler.random();
-  }
-
-  #tell(words: string): void {
-    this.story.push(`${String(this.#scheduler.now() - BEGINNING).padStart(7)} ms  ${words}`);
+    return this.#fate.pick(this.#isolates.flat());
   }
 }

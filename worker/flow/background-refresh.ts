@@ -2,6 +2,7 @@ import type { Reporter } from "../ports.ts";
 import type { StoreAsk } from "../rules/read-request.ts";
 import type { StoredResponse } from "../rules/stored-response.ts";
 import { fetchAndKeep } from "./fetch-and-keep.ts";
+import { letGo } from "./let-go.ts";
 import type { Passage } from "./passage.ts";
 import { collapseKey, otherVariants } from "./selection.ts";
 
@@ -24,7 +25,7 @@ export function refreshBehind(passage: Passage, stored: StoredResponse, storeAsk
   const miss = { xCache: "EXPIRED", reason: "stale", detail: undefined, selected: null, held } as const;
   // The whole page is fetched anew, also behind the answer to who asked for a part.
   const refreshed = fetchAndKeep(unseen, { ...storeAsk, partial: false }, miss, key);
-  behind.run(refreshed.then((answer) => answer.body?.cancel()));
+  behind.run(refreshed.then((answer) => letGo(answer.body)));
 }
 
 /** Nobody sees the answer, so it is not counted as one. */

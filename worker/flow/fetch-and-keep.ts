@@ -12,6 +12,7 @@ import { freshen, isWithdrawn, validatorsOf } from "./freshening.ts";
 import { answerFromStore, isHeldByClient } from "./from-store.ts";
 import { type HeadToKeep, type Keepable, keepable, type OriginResponse } from "./keepable.ts";
 import { keepLarge } from "./large-body.ts";
+import { letGo } from "./let-go.ts";
 import type { Miss, Passage } from "./passage.ts";
 import { keepSelected } from "./selection.ts";
 import { staleAnswer } from "./stale.ts";
@@ -131,7 +132,7 @@ async function answerPart(
   if (verdict.kind === "store" && lengthBytes !== null && lengthBytes <= site.limits.fetchWholeBytes) {
     const share = fills.open(ports.clock.now());
     const fill = fillBeside(response.body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
-    behind.run(fill.body?.cancel() ?? Promise.resolve());
+    behind.run(letGo(fill.body));
     behind.run(fill.delivered);
     const read = await fill.read;
     behind.run(keep(passage, verdict.head, read, land));
@@ -145,7 +146,7 @@ async function answerPart(
       }
     }
   } else {
-    behind.run(response.body?.cancel() ?? Promise.resolve());
+    behind.run(letGo(response.body));
     land({ kind: "failed", byOrigin: false });
   }
   return forward(passage, { ...miss, reason: "partial" });
@@ -185,7 +186,7 @@ function keepBeside(
   markForwarded(fields, miss.xCache, forwarded(miss, { status: response.status, stored: true, collapsed: false }));
   ports.reporter.report({ kind: "answered", xCache: miss.xCache });
   if (response.status === 200 && isHeldByClient(request.headers, head)) {
-    behind.run(fill.body?.cancel() ?? Promise.resolve()); // it is read for the store alone
+    behind.run(letGo(fill.body)); // it is read for the store alone
     return answerWith(null, 304, notModifiedFields(fields));
   }
   return answerWith(fill.body, response.status, fields, response.statusText);

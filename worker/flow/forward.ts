@@ -7,7 +7,7 @@ import type { Miss, Passage } from "./passage.ts";
 export async function forward(passage: Passage, miss: Miss): Promise<Response> {
   const cookies = readForwardedCookies((name) => passage.request.headers.get(name), []);
   const asked = await askOrigin(passage, { storing: false, cookie: cookies.forwarded, conditions: [] });
-  invalidateAfter(passage, asked);
+  await invalidateAfter(passage, asked);
   if (asked.kind !== "answered") return asked.answer();
   return stream(passage, asked.response, miss, undefined);
 }

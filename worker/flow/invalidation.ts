@@ -8,10 +8,10 @@ import type { Passage } from "./passage.ts";
 
 /**
  * What an unsafe request has put out of date: its own URL, those that the answer names, and cache groups. RFC 9111 §4.4,
- * RFC 9875 §3. This PoP's copies are dropped at once; the log gets a number for it now, after the origin's answer and
- * before the client's (R15). An answer that was lost may have been a success, so its URL counts.
+ * RFC 9875 §3. This PoP's copies are gone before the client has its answer; the log is told now, after the origin's
+ * answer and before the client's (R15). An answer that was lost may have been a success, so its URL counts.
  */
-export function invalidateAfter(passage: Passage, asked: Asked): void {
+export async function invalidateAfter(passage: Passage, asked: Asked): Promise<void> {
   const { ask, target, ports, behind, flights } = passage;
   if (isSafeMethod(ask.method) || target.route.pass) return;
   if (asked.kind === "refused" || asked.kind === "switched") return;
@@ -29,9 +29,9 @@ export function invalidateAfter(passage: Passage, asked: Asked): void {
   );
   purgeKeys.push(...groups.map((group) => groupPurgeKey(target, group)));
   if (purgeKeys.length === 0) return;
-  for (const { key } of targets) {
-    behind.run(ports.store.forget(key));
-    flights.abandonKey(key);
-  }
   ports.invalidations.tell([...new Set(purgeKeys)], behind);
+  for (const { key } of targets) flights.abandonKey(key);
+  const forgotten = Promise.all(targets.map(({ key }) => ports.store.forget(key)));
+  behind.run(forgotten);
+  await forgotten;
 }

@@ -1,6 +1,7 @@
 import { mayServeOnError } from "../rules/stale-if-error.ts";
 import { type Asked, forwarded } from "./ask-origin.ts";
 import { answerFromStore } from "./from-store.ts";
+import { letGo } from "./let-go.ts";
 import type { Miss, Passage } from "./passage.ts";
 import { toldOf } from "./told.ts";
 
@@ -12,7 +13,7 @@ import { toldOf } from "./told.ts";
 export async function staleAnswer(passage: Passage, miss: Miss, asked: Asked | null): Promise<Response | null> {
   const { ports, ask, behind, target } = passage;
   const stored = miss.selected;
-  if (!stored || ask.awaitsPurge) return null;
+  if (!stored) return null;
   const { purges, clock } = ports;
   if (!purges.isUsable(clock.now(), null)) await purges.renew(behind, null);
   const now = clock.now();
@@ -23,7 +24,7 @@ export async function staleAnswer(passage: Passage, miss: Miss, asked: Asked | n
   const outcome = forwarded(miss, { ...(status && { status }), stored: false, collapsed: asked === null, because });
   const served = await answerFromStore(passage, stored, toldOf(passage, stored, "STALE", outcome));
   if (!served) return null;
-  if (asked?.kind === "answered") behind.run(asked.response.body?.cancel() ?? Promise.resolve());
+  if (asked?.kind === "answered") behind.run(letGo(asked.response.body));
   ports.reporter.report({ kind: "answered", xCache: "STALE" });
   return served;
 }

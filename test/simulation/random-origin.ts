@@ -1,0 +1,184 @@
+import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports.ts";
+import type { Fate } from "./fate.ts";
+import type { Fetched, Page, Purged } from "./history.ts";
+
+export const PATHS = ["/a", "/b", "/plog/c"];
+export const TAGS = ["t1", "t2", "t3"];
+
+/** The lifetime that the site gives to one of the pages, whatever the origin says. */
+export const ROUTE = { match: "/plog/:slug", ttl: 600, tags: ["plog:{slug}"] };
+
+/** What the origin says of its pages, and what that means, in seconds. */
+interface Directives {
+  readonly said: string;
+  readonly audience: Fetched["audience"];
+  readonly fresh: number;
+  readonly whileRevalidate?: number;
+  readonly ifError?: number;
+}
+
+const DIRECTIVES: readonly Directives[] = [
+  { said: "max-age=600", audience: "unsaid", fresh: 600 },
+  { said: "max-age=600, public", audience: "all", fresh: 600 },
+  { said: "s-maxage=600", audience: "all", fresh: 600 },
+  { said: "max-age=1, stale-if-error=2", audience: "unsaid", fresh: 1, ifError: 2 },
+  {
+    said: "max-age=1, stale-while-revalidate=3, stale-if-error=60",
+    audience: "unsaid",
+    fresh: 1,
+    whileRevalidate: 3,
+    ifError: 60,
+  },
+  { said: "max-age=1, public, stale-while-revalidate=60", audience: "all", fresh: 1, whileRevalidate: 60 },
+  { said: "max-age=1, must-revalidate, stale-while-revalidate=60, stale-if-error=60", audience: "unsaid", fresh: 1 },
+  { said: "no-cache", audience: "unsaid", fresh: 0 },
+  { said: "private, max-age=600", audience: "one", fresh: 600 },
+  { said: "no-store", audience: "one", fresh: 0 },
+  { said: "max-age=600, s-maxage=0", audience: "unsaid", fresh: 0 },
+];
+
+/** The language that a page is in for who asks for this one. */
+export function languageOf(asked: string | undefined): string {
+  return asked || "en";
+}
+
+/**
+ * An origin that numbers its answers, is slow, fails, cuts off, and says now this and now that about its pages. Their
+ * versions change by unsafe requests, and by hand.
+ */
+export class RandomOrigin {
+  readonly #fate: Fate;
+  readonly #versions = new Map(PATHS.map((path) => [path, 1]));
+  #fetches = 0;
+  #failsUntil = 0;
+
+  constructor(fate: Fate) {
+    this.#fate = fate;
+  }
+
+  /** The origin as one isolate reaches it. */
+  seenFrom(isolate: string): Origin {
+    return {
+      url: "http://origin.internal",
+      fetch: (request) => (request.method === "POST" ? this.#take(request, isolate) : this.#give(request)),
+    };
+  }
+
+  failFor(ms: number): void {
+    this.#failsUntil = this.#fate.now() + ms;
+  }
+
+  /** The page becomes another one. Who looks from now on gets the new one. Returns the place of this among all events. */
+  edit(path: string): number {
+    this.#versions.set(path, this.#versions.get(path)! + 1);
+    this.#fate.tell(`${path} is version ${this.#versions.get(path)} now`);
+    return this.#fate.nextOrder();
+  }
+
+  async #give(request: OriginRequest): Promise<OriginAnswer> {
+    const fate = this.#fate;
+    const { method, pathAndQuery: target } = request;
+    const sent = new Map(request.fields);
+    const number = this.#fetches++;
+    const [order, sentAt] = [fate.nextOrder(), fate.now()];
+    fate.tell(
+      `fetch ${number}, ${method} of ${target}, begins${sent.has("if-none-match") ? " under a condition" : ""}`,
+    );
+    const slowMs = fate.pick([5, 100, 1500]);
+    await fate.delay(slowMs);
+    const version = this.#versions.get(target)!;
+    await fate.delay(slowMs);
+    if (this.#isFailing()) return this.#fail(target);
+
+    const directives = fate.pick(DIRECTIVES);
+    const tags = TAGS.filter(() => fate.random() < 0.4);
+    // One page is the same in all languages at times, and at times not.
+    const language = target === "/b" && version % 2 === 1 ? languageOf(sent.get("accept-language")) : null;
+    const fetched: Fetched = {
+      ...{ number, order, sentAt, receivedAt: fate.now(), target, version, tags, language },
+      identity: identityOf(sent),
+      audience: directives.audience,
+      freshMs: (target.startsWith("/plog/") ? ROUTE.ttl : directives.fresh) * 1000,
+      staleWhileRevalidateMs: (directives.whileRevalidate ?? 0) * 1000,
+      staleIfErrorMs: (directives.ifError ?? 0) * 1000,
+    };
+    fate.history.fetches.set(number, fetched);
+    fate.tell(`fetch ${number} gets version ${version} of ${target} (${directives.said}; ${tags})`);
+
+    const headers = new Headers({ "cache-control": directives.said });
+    if (tags.length > 0) headers.set("cache-tag", tags.join(","));
+    if (language !== null) headers.set("vary", "accept-language");
+    if (fate.random() < 0.5) headers.set("date", new Date(fate.now()).toUTCString());
+    const etag = `"${version}${language ?? "-"}"`;
+    if (fate.random() < 0.9) headers.set("etag", etag);
+    const isNotModified = sent.get("if-none-match")?.split(", ").includes(etag) ?? false;
+    this.#countCrossings(fetched, isNotModified);
+    if (isNotModified || method === "HEAD") headers.set("x-validation", String(number));
+    if (isNotModified) return { kind: "answered", response: new Response(null, { status: 304, headers }) };
+    const text = `fetch ${String(number).padStart(4)} whole`;
+    headers.set("content-length", String(text.length));
+    const body = method === "HEAD" ? null : this.#bodyOf(text);
+    return { kind: "answered", response: new Response(body, { headers }) };
+  }
+
+  /** A POST: refused, or carried out, and then its answer may be lost. */
+  async #take({ pathAndQuery: target }: OriginRequest, isolate: string): Promise<OriginAnswer> {
+    const fate = this.#fate;
+    await fate.delay(fate.pick([10, 200, 3000]));
+    if (this.#isFailing()) return this.#fail(target);
+    if (fate.random() < 0.15) return { kind: "answered", response: new Response("refused", { status: 409 }) };
+    const change = (path: string) => ({ target: path, order: this.edit(path), isolate });
+    const named = fate.random() < 0.3 ? fate.pick(PATHS.filter((path) => path !== target)) : null;
+    const changes = [change(target), ...(named === null ? [] : [change(named)])];
+    await fate.delay(fate.pick([10, 200, 3000]));
+    const isLost = this.#isFailing() || fate.random() < 0.15;
+    // Of another page than its own the edge knows by the answer alone.
+    fate.history.changes.push(...(isLost ? changes.slice(0, 1) : changes));
+    fate.count("changes by unsafe methods");
+    fate.count("unsafe methods whose answer was lost", isLost);
+    if (isLost) return { kind: "failed", because: "timed-out", cause: "simulated" };
+    const headers = new Headers(named === null ? {} : { "content-location": named });
+    return { kind: "answered", response: new Response("done", { status: fate.pick([200, 201, 303]), headers }) };
+  }
+
+  #isFailing(): boolean {
+    return this.#fate.now() < this.#failsUntil || this.#fate.random() < 0.04;
+  }
+
+  #fail(target: string): OriginAnswer {
+    this.#fate.history.failures.push({ target, at: this.#fate.now() });
+    if (this.#fate.random() < 0.5) return { kind: "answered", response: new Response("overloaded", { status: 503 }) };
+    return { kind: "failed", because: "unreachable", cause: "simulated" };
+  }
+
+  #countCrossings(fetched: Fetched, isNotModified: boolean): void {
+    const isCrossedBy = (kind: Purged["kind"]) => this.#fate.history.purges.some(isAfter(fetched, kind));
+    this.#fate.count("validations", isNotModified);
+    this.#fate.count("validations crossed by a purge", isNotModified && isCrossedBy("purge"));
+    this.#fate.count("fills crossed by an unsafe method", !isNotModified && isCrossedBy("invalidation"));
+  }
+
+  #bodyOf(text: string): ReadableStream<Uint8Array> {
+    const isCut = this.#fate.random() < 0.05;
+    const isSlow = this.#fate.random() < 0.3;
+    const bytes = new TextEncoder().encode(text);
+    return new ReadableStream<Uint8Array>({
+      start: async (controller) => {
+        controller.enqueue(bytes.slice(0, 5));
+        if (isSlow) await this.#fate.delay(2000);
+        if (isCut) return controller.error(new Error("cut off"));
+        controller.enqueue(bytes.slice(5));
+        controller.close();
+      },
+    });
+  }
+}
+
+function identityOf(sent: ReadonlyMap<string, string>): string | null {
+  const cookie = sent.get("cookie")?.replace("session=", "");
+  return cookie ?? sent.get("authorization")?.replace("Basic ", "") ?? null;
+}
+
+function isAfter(page: Page & { order: number }, kind: Purged["kind"]): (purged: Purged) => boolean {
+  return (purged) => purged.kind === kind && purged.order > page.order && purged.matches(page);
+}
