@@ -64,5 +64,6 @@ export default defineSite({
   },
 
   // A PoP may answer from what it knows of the purges for `leaseMs`; a receipt settles after that and `skewMs`.
-  purge: { leaseMs: 1000, skewMs: 250 },
+  // After a soft purge, a page without stale-while-revalidate may be shown for `softForMs` while it is fetched anew.
+  purge: { leaseMs: 1000, skewMs: 250, softForMs: 0 },
 });

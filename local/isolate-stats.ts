@@ -12,13 +12,15 @@ export interface IsolateStats {
   answeredByEdge: Counts;
   /** Requests sent to the origin; `answered` and `failed` are parts of `asked`. */
   origin: { asked: number; answered: number; failed: number };
-  /** `discarded`: bodies that were read and not kept, by reason. */
-  store: { stored: number; storedBytes: number; failed: number; discarded: Counts };
+  /** `refused`: answers that may not be kept, `discarded`: bodies that were read and not kept; by reason. */
+  store: { stored: number; storedBytes: number; failed: number; refused: Counts; discarded: Counts };
   /** Requests that took the answer of another one's fetch. */
   collapsed: number;
   log: { reads: number; failedReads: number };
   /** Purges accepted by this isolate. */
   purges: number;
+  /** What unsafe requests put out of date and the log could not be told. */
+  invalidationsDropped: number;
   /** Bugs: the last catch had to answer. */
   failures: number;
   memory: { entries: number; bytes: number; mostBytes: number };

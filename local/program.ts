@@ -3,6 +3,7 @@ import { EXIT } from "./exit-code.ts";
 import { addLateCommand } from "./late-command.ts";
 import { ownPackage } from "./own-package.ts";
 import { purgeCommand } from "./purge-command.ts";
+import { purgesCommand } from "./purges-command.ts";
 
 /** Runs the command line; sets the process's exit code. */
 export async function runProgram(): Promise<void> {
@@ -19,6 +20,7 @@ export async function runProgram(): Promise<void> {
     load: async () => (await import("./dev-command.ts")).devCommand(null),
   });
   program.addCommand(purgeCommand().copyInheritedSettings(program));
+  program.addCommand(purgesCommand().copyInheritedSettings(program));
 
   try {
     await program.parseAsync();

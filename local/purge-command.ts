@@ -2,14 +2,20 @@ import { text } from "node:stream/consumers";
 import { styleText } from "node:util";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { createPurger, PurgeError, type PurgeRequest, type Receipt } from "../sdk/index.ts";
-import { EXIT, EXIT_OF } from "./exit-code.ts";
+import { complain, complainOf } from "./complain.ts";
+import { EXIT } from "./exit-code.ts";
 import { PurgeItemsError, readPurgeItems } from "./purge-items.ts";
 import { purgeReport, seconds } from "./purge-report.ts";
+import { ownValue, refuseTokenFlag } from "./token-flag.ts";
 
 interface PurgeFlags {
   readonly url?: readonly string[];
   readonly tag?: readonly string[];
+  readonly prefix?: readonly string[];
+  readonly host?: readonly string[];
   readonly everything?: true;
+  readonly soft?: true;
+  readonly dryRun?: true;
   readonly refresh?: true;
   readonly wait?: true;
   readonly waitTimeout?: number;
@@ -25,22 +31,28 @@ const LONGEST_WAIT_SECONDS = 2_147_483;
 const AFTER_HELP = `
 The token comes from TIDEMARK_TOKEN alone.
 
-Items on standard input, one on a line: /path or http(s)://… is a URL, tag:NAME a tag; empty lines and # lines do not count.
+Items on standard input, one on a line: /path or http(s)://… is a URL, tag:NAME a tag, prefix:/PATH a prefix, host:NAME a
+host; empty lines and # lines do not count.
 
 Exit codes: 0 done, 1 refused, 2 wrong usage or settings, 3 the edge cannot be reached, 4 not settled in time.
 
   tidemark purge --url /about --url /team --refresh
   tidemark purge --tag post:7 --wait
+  tidemark purge --prefix /shop --prefix www.example.com/blog --dry-run
   psql -Atc "select 'tag:song:' || id from changed" | tidemark purge -`;
 
 /** `tidemark purge`: tells the edge what has changed. */
 export function purgeCommand(): Command {
-  return new Command("purge")
-    .description("Purge URLs, tags or everything.")
+  return refuseTokenFlag(new Command("purge"))
+    .description("Purge URLs, tags, prefixes, hosts or everything.")
     .argument("[-]", "a dash: read items from standard input too")
     .option("--url <url>", "a path of the site or a whole URL; may be repeated", oneMore)
     .option("--tag <tag>", "a tag; may be repeated", oneMore)
+    .option("--prefix <prefix>", "whole segments of a path and all below, like /shop; may be repeated", oneMore)
+    .option("--host <host>", "all of one host; may be repeated", oneMore)
     .option("--everything", "the whole site")
+    .option("--soft", "make it stale instead of gone: the old page may answer while the new one is fetched")
+    .option("--dry-run", "purge nothing: print what would be purged, and warnings")
     .option("--refresh", "fetch the purged URLs again at once, and print a line for each")
     .option("--wait", "end only when no PoP serves what was purged")
     .addOption(
@@ -52,12 +64,10 @@ export function purgeCommand(): Command {
     .option("--reason <text>", "why, for the audit trail", ownValue)
     .option("--id <id>", "names this purge: sent again under the same id, it happens once", ownValue)
     .option("--endpoint <url>", "the site's origin (else TIDEMARK_ENDPOINT)", ownValue)
-    .addOption(new Option("--token [token]").hideHelp())
-    .on("option:token", refuseToken)
     .addHelpText("after", AFTER_HELP)
     .action(async (dash: string | undefined, flags: PurgeFlags, command: Command) => {
       if (dash !== undefined && dash !== "-") {
-        command.error(`error: ${JSON.stringify(dash)} has no flag; name it with --url or --tag`);
+        command.error(`error: ${JSON.stringify(dash)} has no flag; name it with --url, --tag, --prefix or --host`);
       }
       process.exitCode = await purge(flags, dash === "-");
     });
@@ -75,23 +85,29 @@ async function purge(flags: PurgeFlags, readsInput: boolean): Promise<number> {
   }
   process.stdout.write(flags.json ? `${JSON.stringify(receipt)}\n` : purgeReport(receipt));
   for (const warning of receipt.warnings ?? []) complain(warning);
-  return flags.wait ? await settled(receipt, flags.waitTimeout) : EXIT.done;
+  return flags.wait && !receipt.dryRun ? await settled(receipt, flags.waitTimeout) : EXIT.done;
 }
 
 async function requestOf(flags: PurgeFlags, readsInput: boolean): Promise<PurgeRequest> {
-  const { everything, refresh, reason, id } = flags;
-  const more = readsInput ? readPurgeItems(await text(process.stdin)) : { urls: [], tags: [] };
-  const urls = [...(flags.url ?? []), ...more.urls];
-  const tags = [...(flags.tag ?? []), ...more.tags];
-  if (urls.length + tags.length === 0 && !everything) {
+  const { everything, soft, dryRun, refresh, reason, id } = flags;
+  const more = readPurgeItems(readsInput ? await text(process.stdin) : "");
+  const named = {
+    urls: [...(flags.url ?? []), ...more.urls],
+    tags: [...(flags.tag ?? []), ...more.tags],
+    prefixes: [...(flags.prefix ?? []), ...more.prefixes],
+    hosts: [...(flags.host ?? []), ...more.hosts],
+  };
+  const lists = Object.entries(named).filter(([, items]) => items.length > 0);
+  if (lists.length === 0 && !everything) {
     throw new PurgeItemsError(
-      "nothing is named. Use --url, --tag or --everything, or a dash and items on standard input.",
+      "nothing is named. Use --url, --tag, --prefix, --host or --everything, or a dash and items on standard input.",
     );
   }
   return {
-    urls: urls.length > 0 ? urls : undefined,
-    tags: tags.length > 0 ? tags : undefined,
+    ...Object.fromEntries(lists),
     everything,
+    mode: soft && "soft",
+    dryRun,
     refresh,
     reason,
     id,
@@ -114,13 +130,7 @@ async function settled(receipt: Receipt, waitTimeoutSeconds: number | undefined)
 
 /** Says what went wrong. What is no failure of a purge is a bug, and goes on as it came. */
 function failed(error: unknown): number {
-  if (error instanceof PurgeError) {
-    complain(error.message);
-    if (error.code === "not-configured") {
-      complain("here --endpoint can name the endpoint; the token comes from TIDEMARK_TOKEN alone.");
-    }
-    return EXIT_OF[error.code];
-  }
+  if (error instanceof PurgeError) return complainOf(error);
   if (error instanceof PurgeItemsError || error instanceof TypeError) {
     complain(error.message);
     return EXIT.usage;
@@ -128,22 +138,8 @@ function failed(error: unknown): number {
   throw error;
 }
 
-function refuseToken(this: Command): never {
-  // Never with the value: it is a secret.
-  this.error(
-    "error: --token does not exist, because everybody on a machine can see the arguments of its processes, and shells " +
-      "keep them. Set the variable TIDEMARK_TOKEN. If that was a real token, replace it.",
-  );
-}
-
 function oneMore(item: string, before: readonly string[] | undefined): string[] {
   return [...(before ?? []), ownValue(item)];
-}
-
-/** commander takes whatever follows for the value, so that `--tag --wait` would purge the tag `--wait`, and not wait. */
-function ownValue(value: string): string {
-  if (value.startsWith("--")) throw new InvalidArgumentError("That is a flag; the value before it is missing.");
-  return value;
 }
 
 function waitSeconds(words: string): number {
@@ -156,8 +152,4 @@ function waitSeconds(words: string): number {
 
 function progress(line: string): void {
   process.stderr.write(`${styleText("dim", line, { stream: process.stderr })}\n`);
-}
-
-function complain(words: string): void {
-  process.stderr.write(`${styleText("red", "tidemark:", { stream: process.stderr })} ${words}\n`);
 }

@@ -1,8 +1,12 @@
-import type { Accepted, Receipt, Refreshed } from "../sdk/index.ts";
+import type { Accepted, Planned, Receipt, Refreshed } from "../sdk/index.ts";
 
 /** A receipt for a person: what was accepted under which number, when it is true everywhere, and what was refetched. */
 export function purgeReport(receipt: Receipt): string {
-  const { seq, accepted, replayed, settlesInMs, refreshed = [] } = receipt;
+  const { seq, accepted, replayed, settlesInMs, dryRun, planned = [], refreshed = [] } = receipt;
+  if (dryRun) {
+    const first = `Nothing was purged. It would have been ${acceptedInWords(accepted)}.`;
+    return `${[first, ...planned.map(plannedLine)].join("\n")}\n`;
+  }
   const before = replayed ? " had been accepted before under this id" : " is accepted";
   const settles =
     settlesInMs === 0
@@ -28,6 +32,12 @@ function counted(count: number, name: string): string {
   if (count === 0) return "";
   const plural = name.endsWith("x") ? `${name}es` : `${name}s`;
   return `${count} ${count === 1 ? name : plural}`;
+}
+
+/** `/a?utm_source=x  is stored as /a, on the route /a` */
+function plannedLine({ item, key, route }: Planned): string {
+  const where = route === undefined ? "" : route === null ? ", on no route" : `, on the route ${route}`;
+  return `${item}  is purged as ${key}${where}`;
 }
 
 /** `BYPASS  200  https://www.example.com/about`; a dash where the edge had to answer itself. */

@@ -200,7 +200,7 @@ function moved(response: Response, originNow: number): Response {
 
 /** The runtime as a platform, behind the simulated network. */
 function simulated(platform: Platform): Platform {
-  const { origin, log, sharedTier } = platform;
+  const { origin, log, audit, sharedTier } = platform;
   return {
     ...platform,
     origin: {
@@ -221,6 +221,10 @@ function simulated(platform: Platform): Platform {
     log: {
       read: (since, leaseMs) => callLog(() => log.read(since, leaseMs)),
       append: (purge) => callLog(() => log.append(purge)),
+    },
+    audit: {
+      list: (before, limit) => callLog(() => audit.list(before, limit)),
+      one: (seq) => callLog(() => audit.one(seq)),
     },
     sharedTier: {
       async get(key) {

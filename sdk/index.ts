@@ -14,6 +14,7 @@ export function createPurger(options: PurgerOptions = {}): Purger {
   return createHttpPurger(options, { ...platform, openTransport: openUndici });
 }
 
+export type { PurgeBatch } from "./purge-batch.ts";
 export { PurgeConflict } from "./purge-conflict.ts";
 export { PurgeError, type PurgeErrorCode } from "./purge-error.ts";
 export { PurgeForbidden } from "./purge-forbidden.ts";
@@ -25,6 +26,6 @@ export { PurgeUnauthorized } from "./purge-unauthorized.ts";
 export { PurgeUnreachable } from "./purge-unreachable.ts";
 export type { ItemsThenOptions, Purger } from "./purger.ts";
 export type { PurgerOptions } from "./purger-options.ts";
-export type { Accepted, Receipt, ReceiptBody, Refreshed, SettledOptions } from "./receipt.ts";
+export type { Accepted, Planned, Receipt, ReceiptBody, Refreshed, SettledOptions } from "./receipt.ts";
 export { type HeadersLike, type ResponseLike, type ServerResponseLike, tagResponse } from "./tag-response.ts";
 export type { Fetch, FetchAnswer, FetchBody, FetchBodyReader, FetchInit } from "./transport.ts";

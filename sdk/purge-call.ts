@@ -14,6 +14,8 @@ export interface PurgeCall {
 }
 
 const purgeOptionsSchema = z.strictObject({
+  mode: purgeRequestSchema.shape.mode,
+  dryRun: purgeRequestSchema.shape.dryRun,
   id: purgeRequestSchema.shape.id,
   reason: purgeRequestSchema.shape.reason,
   refresh: purgeRequestSchema.shape.refresh,
@@ -35,7 +37,7 @@ export function parseCall(name: string, request: PurgeRequest, options: PurgeOpt
   return { request: parsed.data, signal, deadlineMs };
 }
 
-/** Tells the options at the end of `purgeUrls` and `purgeTags` from the items before them. */
+/** Tells the options at the end of `purgeUrls` and its like from the items before them. */
 export function splitOptions(args: ItemsThenOptions): [items: string[], options: PurgeOptions | undefined] {
   const last = args.at(-1);
   const isOptions = typeof last === "object" && last !== null && !Array.isArray(last) && !(last instanceof URL);

@@ -1,6 +1,17 @@
 /** How a purge is to be carried out and recorded; part of a request or given beside it. */
 export interface PurgeDetails {
   /**
+   * `"hard"`: what is named is gone. `"soft"`: it is stale; it may still answer while it is fetched anew, as long as its
+   * own `stale-while-revalidate` or the site's `purge.softForMs` says, and is else confirmed by the origin first.
+   * Default: `"hard"`.
+   */
+  mode?: "hard" | "soft" | undefined;
+  /**
+   * Only ask what would be purged: the receipt has `planned` and perhaps `warnings`, the number 0 and no token, and nothing
+   * has changed. Default: false.
+   */
+  dryRun?: boolean | undefined;
+  /**
    * Names this purge, so that it happens once however often it is sent: 1 to 128 printable ASCII characters
    * without spaces. The edge remembers it for at least a day; the same id for another purge is a `PurgeConflict`.
    * Default: a fresh UUID for each call, kept through its retries.
@@ -26,6 +37,13 @@ export interface PurgeRequest extends PurgeDetails {
   urls?: readonly string[] | undefined;
   /** Tags as responses carry them: printable ASCII without spaces and commas, at most 256 bytes each. */
   tags?: readonly string[] | undefined;
+  /**
+   * Whole segments of paths, and all that lies below: `/shop` on every host, `www.example.com/shop` on one. Queries do
+   * not count.
+   */
+  prefixes?: readonly string[] | undefined;
+  /** Hosts of the site, like `www.example.com`: all of their pages. */
+  hosts?: readonly string[] | undefined;
   /** The whole site. */
   everything?: true | undefined;
 }

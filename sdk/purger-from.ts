@@ -1,3 +1,4 @@
+import { createBatch } from "./purge-batch.ts";
 import { type PurgeCall, parseCall, splitOptions } from "./purge-call.ts";
 import { PurgeError } from "./purge-error.ts";
 import type { Purger } from "./purger.ts";
@@ -57,9 +58,18 @@ export function purgerFrom(sender: Sender): Purger {
       const [tags, options] = splitOptions(args);
       return await send(parseCall("purgeTags", { tags }, options));
     },
+    async purgePrefixes(...args) {
+      const [prefixes, options] = splitOptions(args);
+      return await send(parseCall("purgePrefixes", { prefixes }, options));
+    },
+    async purgeHosts(...args) {
+      const [hosts, options] = splitOptions(args);
+      return await send(parseCall("purgeHosts", { hosts }, options));
+    },
     async purgeEverything(options) {
       return await send(parseCall("purgeEverything", { everything: true }, options));
     },
+    batch: () => createBatch(send),
     close,
     [Symbol.asyncDispose]: close,
   };

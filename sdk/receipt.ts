@@ -9,6 +9,16 @@ export interface Refreshed {
   error?: string | undefined;
 }
 
+/** One item of a dry run. */
+export interface Planned {
+  /** As it was named. */
+  item: string;
+  /** What would be purged, in the normal form that the edge's keys have. */
+  key: string;
+  /** The route of a URL, as the site writes it; `null` for one that no route matches, absent for what is no URL. */
+  route?: string | null | undefined;
+}
+
 /** How many items of each kind were accepted. */
 export interface Accepted {
   urls: number;
@@ -20,11 +30,14 @@ export interface Accepted {
 
 /** What the edge says about a purge that it accepted. From then on the purge is recorded and cannot be lost. */
 export interface ReceiptBody {
-  /** The purge's number. Numbers only rise within one log. */
+  /** The purge's number, from 1 on. Numbers only rise within one log. 0 for a dry run, which takes none. */
   seq: number;
-  /** The log that gave the number; a number means nothing in another log. */
+  /** The log that gave the number; a number means nothing in another log. Empty for a dry run. */
   logId: string;
-  /** Sent as the request field `Tidemark-After`, it gets an answer at least as far along as this purge, from any PoP. */
+  /**
+   * Sent as the request field `Tidemark-After`, it gets an answer at least as far along as this purge, from any PoP. Empty
+   * for a dry run.
+   */
   token: string;
   /** When the purge was accepted: RFC 3339, UTC, by the log's clock. */
   at: string;
@@ -37,6 +50,8 @@ export interface ReceiptBody {
   dryRun: boolean;
   /** What the edge thinks worth knowing, in sentences. */
   warnings?: string[] | undefined;
+  /** For a dry run: one entry for each item but `everything`. */
+  planned?: Planned[] | undefined;
   /** One entry for each URL, if the purge asked for `refresh`. */
   refreshed?: Refreshed[] | undefined;
 }

@@ -27,6 +27,7 @@ export function createRecordingPurger(): RecordingPurger {
     calls.push(request);
     const failure = failures.shift();
     if (failure) throw failure;
+    if (request.dryRun) return settledReceipt(0, request);
     seq += 1;
     return settledReceipt(seq, request);
   }
@@ -45,17 +46,25 @@ export function createRecordingPurger(): RecordingPurger {
 }
 
 function settledReceipt(seq: number, request: PurgeRequest): Receipt {
-  const { urls = [], tags = [], refresh } = request;
+  const { urls = [], tags = [], prefixes = [], hosts = [], refresh, dryRun = false } = request;
+  const items = [...urls, ...prefixes, ...hosts, ...tags];
   return {
     seq,
-    logId: "recorded",
-    token: `recorded-${seq}`,
+    logId: dryRun ? "" : "recorded",
+    token: dryRun ? "" : `recorded-${seq}`,
     at: "2000-01-01T00:00:00.000Z",
     settlesInMs: 0,
-    accepted: { urls: urls.length, tags: tags.length, prefixes: 0, hosts: 0, everything: request.everything === true },
+    accepted: {
+      urls: urls.length,
+      tags: tags.length,
+      prefixes: prefixes.length,
+      hosts: hosts.length,
+      everything: request.everything === true,
+    },
     replayed: false,
-    dryRun: false,
-    ...(refresh ? { refreshed: urls.map((url) => ({ url, status: 200, xCache: "BYPASS" })) } : {}),
+    dryRun,
+    ...(dryRun ? { planned: items.map((item) => ({ item, key: item })) } : {}),
+    ...(refresh && !dryRun ? { refreshed: urls.map((url) => ({ url, status: 200, xCache: "BYPASS" })) } : {}),
     async settled(options) {
       options?.signal?.throwIfAborted();
     },

@@ -6,11 +6,14 @@ import { type EdgeRuntime, startEdgeRuntime } from "../local/runtime.ts";
 import { ScriptedOrigin } from "../local/scripted-origin.ts";
 import { type Problem, problemSchema } from "../wire/problem.ts";
 import { purgeReceiptSchema } from "../wire/purge-receipt.ts";
+import { purgeRecordPageSchema, purgeRecordSchema } from "../wire/purge-record.ts";
 import type { ClientAnswer } from "./engine/engine.ts";
 import { exchange } from "./engine/runtime-engine.ts";
 import { HOST, TOKEN } from "./engine/scenario.ts";
 
 const READ_TOKEN = "a-token-that-may-only-read-00000000";
+
+const PURGE_TOKEN = "a-token-that-may-only-purge-0000000";
 
 /** A token may be of any visible characters. */
 const ODD_TOKEN = "p@ss!w0rd_with{odd}characters,0000";
@@ -21,13 +24,17 @@ let edge: EdgeRuntime;
 
 beforeAll(async () => {
   await origin.comeUp();
-  const sha256 = createHash("sha256").update(READ_TOKEN).digest("hex");
+  const sha256 = (token: string) => createHash("sha256").update(token).digest("hex");
   const variables = {
     SITE: { origin: origin.url, hosts: [HOST] },
     TIDEMARK_TOKEN: TOKEN,
-    TIDEMARK_TOKENS: JSON.stringify([{ name: "dashboard", scopes: ["read"], sha256 }]),
+    TIDEMARK_TOKENS: JSON.stringify([
+      { name: "dashboard", scopes: ["read"], sha256: sha256(READ_TOKEN) },
+      { name: "shop", scopes: ["purge"], sha256: sha256(PURGE_TOKEN) },
+    ]),
   };
   edge = await startEdgeRuntime({ script: await bundleWorker("local/virtual-time.worker.ts"), variables }, { port: 0 });
+  await call({ body: { tags: ["of-the-mode"], id: "of-the-mode" } });
 });
 
 afterAll(async () => {
@@ -96,14 +103,41 @@ const refusals: readonly (Call & {
     body: { url: ["/a"] },
     status: 400,
     code: "invalid",
-    errors: [{ path: "url", message: /unknown field url; known are urls, tags/ }],
+    errors: [{ path: "url", message: /unknown field url; known are urls, tags, prefixes, hosts, / }],
   },
   {
-    name: "a kind that is not built yet",
-    body: { prefixes: ["/shop"] },
+    name: "prefixes and hosts that are none, each of them",
+    body: { prefixes: ["/", "/shop/*", "//", "/a%zz", "elsewhere.example/a"], hosts: ["a/b", "", "elsewhere.example"] },
     status: 400,
     code: "invalid",
-    errors: [{ path: "prefixes", message: /not built yet/ }],
+    errors: [{ path: "hosts[1]", message: /cannot be empty/ }],
+  },
+  {
+    name: "prefixes and hosts that the site does not have",
+    body: { prefixes: ["/", "/shop/*", "/a%zz", "elsewhere.example/a"], hosts: ["a/b", "elsewhere.example"] },
+    status: 400,
+    code: "invalid",
+    errors: [
+      { path: "prefixes[0]", message: /names no segment/ },
+      { path: "prefixes[1]", message: /leave out the \*/ },
+      { path: "prefixes[2]", message: /begins no escape/ },
+      { path: "prefixes[3]", message: /elsewhere\.example is not a host of this site/ },
+      { path: "hosts[0]", message: /without scheme and path/ },
+      { path: "hosts[1]", message: /elsewhere\.example is not a host of this site/ },
+    ],
+  },
+  {
+    name: "a mode that is none",
+    body: { tags: ["a"], mode: "invalidate" },
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "mode", message: /"hard" or "soft"/ }],
+  },
+  {
+    name: "the same id in another mode",
+    body: { tags: ["of-the-mode"], id: "of-the-mode", mode: "soft" },
+    status: 409,
+    code: "conflict",
   },
   {
     name: "a tag with a space",
@@ -211,6 +245,59 @@ const refusals: readonly (Call & {
     code: "method-not-allowed",
     answerFields: { allow: "GET, HEAD" },
   },
+  {
+    name: "purges with a limit beyond the most",
+    method: "GET",
+    path: "purges?limit=501",
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "limit", message: /at most 500/ }],
+  },
+  {
+    name: "purges with what is no number",
+    method: "GET",
+    path: "purges?before=-1&limit=1.5",
+    status: 400,
+    code: "invalid",
+    errors: [
+      { path: "before", message: /number of a purge/ },
+      { path: "limit", message: /whole number/ },
+    ],
+  },
+  {
+    name: "purges with a misspelt question",
+    method: "GET",
+    path: "purges?after=1",
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "after", message: /unknown field after; known are before, limit/ }],
+  },
+  { name: "a purge that never was", method: "GET", path: "purges/99999", status: 404, code: "not-found" },
+  { name: "a purge whose number is none", method: "GET", path: "purges/0", status: 404, code: "not-found" },
+  { name: "purges without a token", method: "GET", path: "purges", token: null, status: 401, code: "unauthorized" },
+  {
+    name: "one purge without a token",
+    method: "GET",
+    path: "purges/1",
+    token: null,
+    status: 401,
+    code: "unauthorized",
+  },
+  {
+    name: "purges to a token that may only purge",
+    method: "GET",
+    path: "purges",
+    token: PURGE_TOKEN,
+    status: 403,
+    code: "forbidden",
+  },
+  {
+    name: "a POST of the purges",
+    path: "purges",
+    status: 405,
+    code: "method-not-allowed",
+    answerFields: { allow: "GET, HEAD" },
+  },
   { name: "stats without a token", method: "GET", path: "stats", token: null, status: 401, code: "unauthorized" },
   { name: "a place that does not exist", method: "GET", path: "purge/1/2", status: 404, code: "not-found" },
   { name: "the place of the entries", method: "GET", path: "entry/a", status: 404, code: "not-found" },
@@ -300,6 +387,66 @@ describe("the control plane answers", () => {
       { url: `http://${HOST}/a`, status: 502, error: expect.stringContaining("the origin cannot be reached") },
     ]);
     await other.stop();
+  });
+
+  test("a dry run with a receipt of the contract, and no number is taken", async () => {
+    const before = JSON.parse((await call({ body: { tags: ["a"] } })).body).seq as number;
+    const dry = { urls: ["/x?utm_source=a"], prefixes: [`${HOST}/shop/`], hosts: [HOST], tags: ["a"], dryRun: true };
+    const receipt = purgeReceiptSchema.parse(JSON.parse((await call({ body: dry })).body));
+    expect(receipt).toEqual({
+      seq: 0,
+      logId: "",
+      token: "",
+      at: "1970-01-01T00:00:00.000Z",
+      settlesInMs: 0,
+      accepted: { urls: 1, tags: 1, prefixes: 1, hosts: 1, everything: false },
+      replayed: false,
+      dryRun: true,
+      warnings: [
+        '"/x?utm_source=a" has query parameters that the site does not keep apart: what is stored without them is purged.',
+      ],
+      planned: [
+        { item: "/x?utm_source=a", key: "/x", route: null },
+        { item: `${HOST}/shop/`, key: `${HOST}/shop` },
+        { item: HOST, key: HOST },
+        { item: "a", key: "a" },
+      ],
+    });
+    expect(JSON.parse((await call({ body: { tags: ["a"] } })).body).seq).toBe(before + 1);
+  });
+
+  test("one warning for each kind of surprise, and not thousands of them", async () => {
+    const urls = Array.from({ length: 100 }, (_, index) => `/${index}?utm_source=a`);
+    const { warnings } = JSON.parse((await call({ body: { urls, dryRun: true } })).body) as { warnings: string[] };
+    expect(warnings).toHaveLength(21);
+    expect(warnings.at(-1)).toBe("And 80 more warnings.");
+  });
+
+  test("the audit trail, with the name of the token, page by page", async () => {
+    const body = { urls: [`https://${HOST}/a?b=1`], tags: ["t"], prefixes: ["/p/"], hosts: [HOST], mode: "soft" };
+    const told = { ...body, reason: "a reason", id: "audited" };
+    const { seq } = JSON.parse((await call({ body: told, token: PURGE_TOKEN })).body) as { seq: number };
+    const one = await call({ method: "GET", path: `purges/${seq}`, token: READ_TOKEN });
+    const record = purgeRecordSchema.parse(JSON.parse(one.body));
+    expect(record).toEqual({
+      seq,
+      at: "1970-01-01T00:00:00.000Z",
+      by: "shop",
+      reason: "a reason",
+      mode: "soft",
+      accepted: { urls: 1, tags: 1, prefixes: 1, hosts: 1, everything: false },
+      items: [`https://${HOST}/a?b=1`, "prefix:/p", `host:${HOST}`, "tag:t"],
+      itemCount: 4,
+      id: "audited",
+      repeatOf: null,
+      settled: false,
+    });
+    const page = async (query: string) =>
+      purgeRecordPageSchema.parse(JSON.parse((await call({ method: "GET", path: `purges${query}` })).body));
+    expect((await page("?limit=1")).purges).toEqual([record]);
+    const { purges, next } = await page(`?before=${seq}&limit=2`);
+    expect({ numbers: purges.map((each) => each.seq), next }).toEqual({ numbers: [seq - 1, seq - 2], next: seq - 2 });
+    expect((await page("?before=1")).next).toBeNull();
   });
 
   test("health to anybody, stats to a token that may read", async () => {

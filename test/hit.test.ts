@@ -36,6 +36,7 @@ describe("a memory hit within the lease", () => {
     },
     origin,
     log,
+    audit: log,
     bodies: memoryBodies,
     fingerprint: async (text) => text,
     tokens: { check: async () => ({ kind: "refused", because: "closed" }) },

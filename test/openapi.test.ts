@@ -71,11 +71,21 @@ function purge(body: unknown, fields: Record<string, string> = {}): Promise<Clie
 
 const tag = fc.stringMatching(/^[!-+\--~]{1,20}$/);
 const path = fc.stringMatching(/^\/[a-z0-9/._~-]{0,20}$/);
+const segment = fc.stringMatching(/^\/[a-z0-9]{1,20}$/);
 const goodPurge = fc.oneof(
   fc.record({ everything: fc.constant(true) }),
   fc.record(
     { tags: fc.array(tag, { minLength: 1, maxLength: 5 }), reason: fc.string({ maxLength: 500 }) },
     { requiredKeys: ["tags"] },
+  ),
+  fc.record(
+    {
+      prefixes: fc.array(segment, { minLength: 1, maxLength: 3 }),
+      hosts: fc.constant([HOST]),
+      mode: fc.constantFrom("hard", "soft"),
+      dryRun: fc.boolean(),
+    },
+    { requiredKeys: ["prefixes"] },
   ),
   fc.record({
     urls: fc.array(path, { minLength: 1, maxLength: 5 }),
@@ -91,7 +101,18 @@ const anyValue = fc.oneof(
 const anyPurge = fc.oneof(
   anyValue,
   fc.record(
-    { urls: anyValue, tags: anyValue, everything: anyValue, refresh: anyValue, id: anyValue, reason: anyValue },
+    {
+      urls: anyValue,
+      tags: anyValue,
+      prefixes: anyValue,
+      hosts: anyValue,
+      everything: anyValue,
+      mode: anyValue,
+      dryRun: anyValue,
+      refresh: anyValue,
+      id: anyValue,
+      reason: anyValue,
+    },
     { requiredKeys: [] },
   ),
 );
@@ -105,7 +126,8 @@ describe("openapi.json", () => {
   });
 
   test("describes every place of the control plane that answers", async () => {
-    expect(Object.keys(document.paths).sort()).toEqual(["/health", "/openapi.json", "/purge", "/stats"]);
+    const paths = ["/health", "/openapi.json", "/purge", "/purges", "/purges/{seq}", "/stats"];
+    expect(Object.keys(document.paths).sort()).toEqual(paths);
   });
 
   test("a purge that it calls valid is accepted, and the receipt is as it says", async () => {
@@ -143,6 +165,9 @@ describe("openapi.json", () => {
     ["/stats", "get", { authorization: `Bearer ${TOKEN}` }, 200],
     ["/health", "get", {}, 200],
     ["/openapi.json", "get", {}, 200],
+    ["/purges", "get", {}, 401],
+    ["/purges", "get", { authorization: `Bearer ${TOKEN}` }, 200],
+    ["/purges/{seq}", "get", { authorization: `Bearer ${TOKEN}` }, 404],
     ["/purge", "post", { authorization: "Bearer wrong" }, 401],
     ["/purge", "post", { authorization: `Bearer ${TOKEN}`, "content-type": "text/plain" }, 415],
   ])("%s (%s) with %j answers %d as it says", async (place, method, fields, status) => {

@@ -177,7 +177,7 @@ describe("compileSite", () => {
       originTimeoutMs: 30_000,
       followMs: 10_000,
     });
-    expect(site.purge).toEqual({ leaseMs: 1000, skewMs: 250 });
+    expect(site.purge).toEqual({ leaseMs: 1000, skewMs: 250, softForMs: 0 });
   });
 
   test("the environment outranks the file", () => {

@@ -28,7 +28,18 @@ const tag = z
     "a tag is printable ASCII without spaces and commas (they separate tags in the fields of a response)",
   );
 
-const KINDS = ["urls", "tags", "everything"] as const;
+/** What it is in detail the edge says, which knows the site's hosts. */
+const prefix = z
+  .string()
+  .min(1, "a prefix cannot be empty; name one like /shop or www.example.com/shop")
+  .max(16_384, "a prefix can have at most 16384 characters");
+
+const host = z
+  .string()
+  .min(1, "a host cannot be empty; name one like www.example.com")
+  .max(260, "a host can have at most 260 characters");
+
+const KINDS = ["urls", "tags", "prefixes", "hosts", "everything"] as const;
 
 /**
  * The body of `POST /_tidemark/purge`.
@@ -40,7 +51,11 @@ export const purgeRequestSchema = z
   .strictObject({
     urls: z.array(url).min(1, "name at least one URL, or leave urls out").optional(),
     tags: z.array(tag).min(1, "name at least one tag, or leave tags out").optional(),
+    prefixes: z.array(prefix).min(1, "name at least one prefix, or leave prefixes out").optional(),
+    hosts: z.array(host).min(1, "name at least one host, or leave hosts out").optional(),
     everything: z.literal(true, "can only be true; leave it out otherwise").optional(),
+    mode: z.enum(["hard", "soft"], 'is "hard" or "soft"').optional(),
+    dryRun: z.boolean().optional(),
     refresh: z.boolean().optional(),
     id: z
       .string()
@@ -69,7 +84,8 @@ export const purgeRequestSchema = z
         message: `stands alone; leave out ${named.filter((kind) => kind !== "everything").join(" and ")}`,
       });
     }
-    const items = (purge.urls?.length ?? 0) + (purge.tags?.length ?? 0);
+    const lists = [purge.urls, purge.tags, purge.prefixes, purge.hosts];
+    const items = lists.reduce((sum, list) => sum + (list?.length ?? 0), 0);
     if (items > MAX_PURGE_ITEMS) {
       context.addIssue({
         code: "custom",

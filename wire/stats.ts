@@ -20,6 +20,8 @@ export const statsSchema = z.object({
     stored: count,
     storedBytes: count,
     failed: count,
+    /** Answers that may not be kept, by the `detail` of their `Cache-Status`. */
+    refused: countsByName,
     /** Bodies that were read and not kept, by reason. */
     discarded: countsByName,
   }),
@@ -28,6 +30,8 @@ export const statsSchema = z.object({
   log: z.object({ reads: count, failedReads: count }),
   /** Purges accepted by this isolate. */
   purges: count,
+  /** What unsafe requests put out of date and the log could not be told. */
+  invalidationsDropped: count,
   /** Bugs: the last catch had to answer. */
   failures: count,
   memory: z.object({ entries: count, bytes: count, mostBytes: count }),

@@ -68,12 +68,14 @@ function startOrExplain(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions
 function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions): RunningIsolate {
   const site = compileSite(siteInput, overrides(env));
   const tell = (line: string) => console.warn(line);
+  const log = new LogStub(env.PURGE_LOG);
   const platform: Platform = {
     clock: options.clock ?? systemClock,
     random: Math.random,
     sharedTier: new CacheApiTier(caches.default),
     origin: new OriginFetch(site.originUrl, site.limits.originTimeoutMs),
-    log: new LogStub(env.PURGE_LOG),
+    log,
+    audit: log,
     bodies: runtimeBodies,
     tokens: ownersTokens(env, tell),
     fingerprint,

@@ -10,7 +10,7 @@ import { collapseKey, lookUpSelected, otherVariants, recallSelected } from "./fl
 import { staleAnswer } from "./flow/stale.ts";
 import type { ReceiptToken } from "./ports.ts";
 import type { Outcome, XCache } from "./rules/cache-status.ts";
-import { judge, type Verdict } from "./rules/judge.ts";
+import { judge, type PurgeAnswer, type Verdict } from "./rules/judge.ts";
 import { maxForwards } from "./rules/max-forwards.ts";
 import { readStoreAsk, type StoreAsk } from "./rules/read-request.ts";
 import { readReceiptToken } from "./rules/receipt-token.ts";
@@ -60,7 +60,7 @@ function lookUp(passage: Passage): Response | Promise<Response> {
   const remembered = recallSelected(passage);
   const now = clock.now();
   if (remembered && purges.isUsable(now, after)) {
-    const verdict = judge(remembered.head, ask, purges.check(remembered.head, true), purges.leaseMs, now);
+    const verdict = judgeBy(passage, remembered.head, purges.check(remembered.head, true), now);
     if (verdict.kind === "fresh" || verdict.kind === "stale-usable") {
       if (purges.isDue(now)) behind.run(purges.renew(behind, null));
       return hit(passage, remembered, verdict);
@@ -98,10 +98,17 @@ interface Judged {
 }
 
 /** Judges with the clock and the view as they are now; without a usable view by R8, where a token admits nothing (R9). */
-function judgeNow({ ports, ask }: Passage, stored: StoredHead, after: ReceiptToken | null, now: number): Verdict {
-  const answer = ports.purges.check(stored, ports.purges.isUsable(now, after));
+function judgeNow(passage: Passage, stored: StoredHead, after: ReceiptToken | null, now: number): Verdict {
+  const { purges } = passage.ports;
+  const answer = purges.check(stored, purges.isUsable(now, after));
   if (answer === "unknown" && after !== null) return { kind: "validate", because: "purge-state-unknown" };
-  return judge(stored, ask, answer, ports.purges.leaseMs, now);
+  return judgeBy(passage, stored, answer, now);
+}
+
+function judgeBy({ ports, ask, site }: Passage, stored: StoredHead, answer: PurgeAnswer, now: number): Verdict {
+  const { purges } = ports;
+  const soft = answer === "soft" ? { seenAt: purges.madeStaleAt(stored), forMs: site.purge.softForMs } : null;
+  return judge(stored, ask, answer, purges.leaseMs, now, soft);
 }
 
 /** Why the origin is asked, and what it may be asked to confirm. What was purged hard is not offered (R10). */
@@ -112,7 +119,7 @@ function missOf(passage: Passage, judged: readonly Judged[]): Miss {
   if (latest) {
     const { stored, verdict } = latest;
     const { because } = verdict;
-    const isStale = because === "stale" || because === "no-cache";
+    const isStale = !DOUBTS.has(because);
     return {
       xCache: isStale ? "EXPIRED" : "MISS",
       reason: isStale ? "stale" : "request",
@@ -135,6 +142,13 @@ function missOf(passage: Passage, judged: readonly Judged[]): Miss {
     held,
   };
 }
+
+/** Why something is validated that is not known to be stale. */
+const DOUBTS: ReadonlySet<Judged["verdict"]["because"]> = new Set([
+  "request-directive",
+  "purge-state-unknown",
+  "unverifiable",
+]);
 
 /** From store; what is stale is fetched anew behind the answer. A body that was stored apart may be gone: a miss. */
 function hit(
@@ -164,7 +178,7 @@ const BODY_GONE: Miss = { xCache: "MISS", reason: "uri-miss", detail: "body-gone
 
 function xCacheOf(verdict: Verdict & { kind: "fresh" | "stale-usable" }): XCache {
   if (verdict.kind === "fresh") return "HIT";
-  return verdict.because === "stale-while-revalidate" ? "UPDATING" : "STALE";
+  return verdict.because === "max-stale" ? "STALE" : "UPDATING";
 }
 
 async function fetchFromOrigin(passage: Passage, miss: Miss, after: ReceiptToken | null): Promise<Response> {

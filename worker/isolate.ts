@@ -10,7 +10,7 @@ import { FillBudget } from "./flow/fill.ts";
 import { Flights } from "./flow/flights.ts";
 import type { Arrival, Isolate } from "./flow/passage.ts";
 import { handle, handleWithoutCache } from "./flow.ts";
-import type { Bodies, Clock, Origin, Tokens } from "./ports.ts";
+import type { Bodies, Clock, Origin, PurgeAudit, Tokens } from "./ports.ts";
 import { LogInvalidations } from "./purges/invalidations.ts";
 import type { PurgeLogClient } from "./purges/log-contract.ts";
 import { LogWithView } from "./purges/log-with-view.ts";
@@ -26,6 +26,7 @@ export interface Platform {
   readonly sharedTier: SharedTier;
   readonly origin: Origin;
   readonly log: PurgeLogClient;
+  readonly audit: PurgeAudit;
   readonly bodies: Bodies;
   readonly tokens: Tokens;
   readonly reporter: Counters;
@@ -45,7 +46,7 @@ export interface RunningIsolate {
 /** Wires one isolate: the corridor, the control plane, and the last catch around both. */
 export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   const { clock, random, reporter } = platform;
-  const view = new View(MOST_VIEW_BYTES);
+  const view = new View(MOST_VIEW_BYTES, () => clock.now());
   const purges = new ViewLease(view, platform.log, site.purge, clock, random, reporter);
   const log = new LogWithView(platform.log, view, purges, site.purge.skewMs);
   const invalidations = new LogInvalidations(log, clock, site.purge.leaseMs, reporter);
@@ -73,8 +74,10 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     rules: site,
     tokens: platform.tokens,
     log,
+    audit: platform.audit,
     reporter,
     stats,
+    now: () => clock.now(),
     fingerprint: platform.fingerprint,
   });
 

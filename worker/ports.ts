@@ -89,6 +89,8 @@ export interface PurgeState {
   isDue(now: number): boolean;
   /** What the view held says, usable or not. No I/O. */
   check(stored: StoredHead, usable: boolean): PurgeAnswer;
+  /** Since when this isolate knows of the purge that has made the response stale (R10): epoch milliseconds. */
+  madeStaleAt(stored: StoredHead): number;
   /** The stamp for a fetch that begins now (R1). */
   stamp(): Stamp | null;
   /**
@@ -154,6 +156,42 @@ export type AppendOutcome =
     }
   | { readonly kind: "conflict" };
 
+/** One row of the audit trail. */
+export interface PurgeRecord {
+  readonly seq: number;
+  /** Epoch milliseconds of the log's clock. */
+  readonly at: number;
+  /** The name of the token that was used. */
+  readonly by: string;
+  readonly reason: string | null;
+  readonly mode: PurgeMode;
+  readonly accepted: AcceptedItems;
+  /** The first of its purge keys, as many as a row has room for. */
+  readonly purgeKeys: readonly string[];
+  /** How many purge keys it named in all. */
+  readonly purgeKeyCount: number;
+  readonly id: string | null;
+  /** The purge that this one repeats. */
+  readonly repeatOf: number | null;
+  /** Whether its settle time was over, by the log's clock, when the row was read. */
+  readonly settled: boolean;
+}
+
+/** A page of the audit trail, the newest first. */
+export interface PurgeRecordPage {
+  readonly purges: readonly PurgeRecord[];
+  /** What to hand in as `before` for the next page; `null` after the last. */
+  readonly next: number | null;
+}
+
+/** The audit trail as the control plane reads it. Both reject when the log cannot be reached. */
+export interface PurgeAudit {
+  /** Purges below the number `before`, or the newest; at most `limit` of them, and at most 500. */
+  list(before: number | null, limit: number): Promise<PurgeRecordPage>;
+  /** `null` if the log never had this purge, or has it no more. */
+  one(seq: number): Promise<PurgeRecord | null>;
+}
+
 /** What the owner's tokens open. */
 export interface Tokens {
   /** Checks in constant time. `closed`: no token is configured, so nothing is open. */
@@ -183,6 +221,8 @@ export type EdgeEvent =
   | { readonly kind: "origin-answered" }
   | { readonly kind: "origin-failed"; readonly because: string; readonly cause: unknown }
   | { readonly kind: "body-cut-off" }
+  /** An answer of the origin that may not be kept, by the `detail` of its `Cache-Status`. */
+  | { readonly kind: "not-stored"; readonly because: string }
   | { readonly kind: "stored"; readonly bytes: number }
   | { readonly kind: "store-failed"; readonly cause: unknown }
   | { readonly kind: "fill-discarded"; readonly because: "purged" | "over-budget" | "too-large" | "client-stalled" }

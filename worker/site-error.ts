@@ -13,7 +13,7 @@ export class SiteError extends Error {
 }
 
 /** Words of docs/design.md that this version does not have yet, so that nobody takes them for a typo. */
-const NOT_YET = new Set(["bypass", "identify", "within", "softForMs", "soft"]);
+const NOT_YET = new Set(["bypass", "identify", "within"]);
 
 /** The issues of a failed check in words. */
 export function siteErrors(error: z.ZodError, schema: z.ZodType, input: unknown): { path: string; message: string }[] {

@@ -54,6 +54,11 @@ export interface SiteInput {
         readonly leaseMs?: number | undefined;
         /** What clocks inside one PoP may differ, and one clock may step, in milliseconds. Default 250. */
         readonly skewMs?: number | undefined;
+        /**
+         * For how long after a soft purge a response that has no `stale-while-revalidate` of its own may be answered stale
+         * while it is fetched anew, in milliseconds, and never beyond its lifetime. Default 0: it is validated first.
+         */
+        readonly softForMs?: number | undefined;
       }
     | undefined;
 }

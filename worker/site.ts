@@ -127,6 +127,12 @@ export const siteSchema = z.strictObject({
       leaseMs: z.int().min(100).max(60_000).default(1000),
       /** What clocks inside one PoP may differ, and one clock may step. */
       skewMs: z.int().nonnegative().max(60_000).default(250),
+      /** How long what was purged softly is of use where the response itself does not say. */
+      softForMs: z
+        .int()
+        .nonnegative()
+        .max(30 * 24 * 3_600_000)
+        .default(0),
     })
     .prefault({}),
 });
@@ -155,7 +161,7 @@ export interface Site extends TargetRules {
     readonly originTimeoutMs: number;
     readonly followMs: number;
   };
-  readonly purge: { readonly leaseMs: number; readonly skewMs: number };
+  readonly purge: { readonly leaseMs: number; readonly skewMs: number; readonly softForMs: number };
 }
 
 /** What one `defaultTtl` is for. An error that one odd request caused must not be everybody's by default. */

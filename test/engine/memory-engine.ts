@@ -30,6 +30,7 @@ export function startMemoryEngine(
       sharedTier,
       origin,
       log,
+      audit: log,
       bodies: memoryBodies,
       fingerprint: async (text) => text,
       tokens,

@@ -1,12 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
+import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
 import { Log } from "../../worker/purges/log.ts";
 import type {
   AppendRequest,
   AppendResult,
-  PurgeAudit,
   PurgeLogClient,
-  PurgeRecord,
-  PurgeRecordPage,
   ReaderPosition,
   ViewDelta,
 } from "../../worker/purges/log-contract.ts";

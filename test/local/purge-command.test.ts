@@ -74,6 +74,37 @@ const done: readonly Case[] = [
     stdout: `Purge 7 is accepted: the whole site. ${settles}\n`,
   },
   {
+    name: "Prefixes, hosts and a soft purge",
+    args: ["--prefix", "/shop", "--host", "m.example.com", "--prefix", "m.example.com/a", "--soft"],
+    edge: receipt({ accepted: { ...receiptBody.accepted, tags: 0, prefixes: 2, hosts: 1 } }),
+    sent: { prefixes: ["/shop", "m.example.com/a"], hosts: ["m.example.com"], mode: "soft" },
+    exit: 0,
+    stdout: `Purge 7 is accepted: 2 prefixes and 1 host. ${settles}\n`,
+  },
+  {
+    name: "A dry run prints what would be purged, waits for nothing, and warns",
+    args: ["--url", "/a?utm_source=x", "--url", "/b", "--prefix", "/shop/", "--dry-run", "--wait"],
+    edge: receipt({
+      seq: 0,
+      dryRun: true,
+      accepted: { ...receiptBody.accepted, tags: 0, urls: 2, prefixes: 1 },
+      warnings: ["It has query parameters."],
+      planned: [
+        { item: "/a?utm_source=x", key: "/a", route: "/a" },
+        { item: "/b", key: "/b", route: null },
+        { item: "/shop/", key: "/shop" },
+      ],
+    }),
+    sent: { urls: ["/a?utm_source=x", "/b"], prefixes: ["/shop/"], dryRun: true },
+    exit: 0,
+    stdout: `Nothing was purged. It would have been 2 URLs and 1 prefix.
+/a?utm_source=x  is purged as /a, on the route /a
+/b  is purged as /b, on no route
+/shop/  is purged as /shop
+`,
+    stderr: "tidemark: It has query parameters.\n",
+  },
+  {
     name: "A replay says so",
     args: ["--tag", "x"],
     edge: receipt({ replayed: true, settlesInMs: 0 }),
@@ -126,10 +157,14 @@ MISS    404  /b
   {
     name: "A dash reads items from standard input, after those of the flags",
     args: ["--url", "/first", "-"],
-    stdin: "# what the job changed\n/a?b=c\n\n  https://www.example.com/d \r\ntag:song:42\nHTTP://www.example.com/e",
+    stdin:
+      "# what the job changed\n/a?b=c\n\n  https://www.example.com/d \r\ntag:song:42\nHTTP://www.example.com/e\n" +
+      "prefix:/shop\nhost:m.example.com\nprefix:m.example.com/a",
     sent: {
       urls: ["/first", "/a?b=c", "https://www.example.com/d", "HTTP://www.example.com/e"],
       tags: ["song:42"],
+      prefixes: ["/shop", "m.example.com/a"],
+      hosts: ["m.example.com"],
     },
     exit: 0,
   },
@@ -149,14 +184,20 @@ MISS    404  /b
 ];
 
 const usage: readonly Case[] = [
-  { name: "nothing is named", args: [], exit: 2, stderr: /nothing is named\. Use --url, --tag or --everything/ },
+  {
+    name: "nothing is named",
+    args: [],
+    exit: 2,
+    stderr: /nothing is named\. Use --url, --tag, --prefix, --host or --everything/,
+  },
   { name: "standard input names nothing", args: ["-"], stdin: "# none\n", exit: 2, stderr: /nothing is named/ },
   {
     name: "a line is neither URL nor tag",
     args: ["-"],
     stdin: "/a\nabout\n",
     exit: 2,
-    stderr: /standard input, line 2: "about" is neither a URL .* nor a tag \(tag:NAME\)\. Nothing was purged/,
+    stderr:
+      /standard input, line 2: "about" is neither a URL .* nor a tag \(tag:NAME\), a prefix .* or a host .*\. Nothing was purged/,
   },
   { name: "a tag is none", args: ["--tag", "a b"], exit: 2, stderr: /tags\[0\]: a tag is printable ASCII/ },
   { name: "everything has company", args: ["--everything", "--tag", "x"], exit: 2, stderr: /stands alone/ },

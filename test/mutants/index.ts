@@ -6,6 +6,7 @@ import { fields } from "./fields.ts";
 import { freshness } from "./freshness.ts";
 import { identity } from "./identity.ts";
 import { keys } from "./keys.ts";
+import { kinds } from "./kinds.ts";
 import { lifetimes } from "./lifetimes.ts";
 import type { Mutant } from "./mutant.ts";
 import { outcomes } from "./outcomes.ts";
@@ -34,6 +35,7 @@ const areas = {
   proxy,
   telling,
   purging,
+  kinds,
   protocol,
   directives,
   targeted,

@@ -25,14 +25,14 @@ export const outcomes: Mutants = {
   "updating-is-told-as-stale": {
     name: "what is fetched anew behind the answer is told as stale",
     file: FLOW,
-    from: 'verdict.because === "stale-while-revalidate" ? "UPDATING" : "STALE"',
+    from: 'verdict.because === "max-stale" ? "STALE" : "UPDATING"',
     to: '"STALE"',
     reddens: of("what is stale and is fetched anew behind the answer is a hit that says so"),
   },
   "stale-is-told-as-updating": {
     name: "what nobody fetches anew is told as being updated",
     file: FLOW,
-    from: 'verdict.because === "stale-while-revalidate" ? "UPDATING" : "STALE"',
+    from: 'verdict.because === "max-stale" ? "STALE" : "UPDATING"',
     to: '"UPDATING"',
     reddens: of("what is stale and is taken all the same is a hit that says so"),
   },
@@ -81,7 +81,7 @@ export const outcomes: Mutants = {
   "no-cache-is-told-as-asked": {
     name: "a page that has to be confirmed each time is told as the request's doing",
     file: FLOW,
-    from: 'because === "stale" || because === "no-cache"',
+    from: "!DOUBTS.has(because)",
     to: 'because === "stale"',
     reddens: of("what has to be confirmed each time says so where it has changed"),
   },

@@ -52,8 +52,8 @@ export const protocol: Mutants = {
   "r1-one-purge-late": {
     name: "the next purge after an entry's stamp does not count",
     file: VIEW,
-    from: "inMode(hashes[at + 1]!, mode)) > seq)",
-    to: "inMode(hashes[at + 1]!, mode)) > seq + 1)",
+    from: "if (highest > seq) return highest;",
+    to: "if (highest > seq + 1) return highest;",
     reddens:
       "a fill that an isolate began before a purge, and lands in the shared tier after it, is refused by the others",
   },
@@ -137,8 +137,8 @@ export const protocol: Mutants = {
   "r4-any-view-judges": {
     name: "what is found is judged by a view whose lease is over",
     file: FLOW,
-    from: "ports.purges.check(stored, ports.purges.isUsable(now, after))",
-    to: "ports.purges.check(stored, true)",
+    from: "purges.check(stored, purges.isUsable(now, after))",
+    to: "purges.check(stored, true)",
     foundBy: "simulation",
   },
   "r5-follower-takes-anything": {
@@ -222,8 +222,8 @@ export const protocol: Mutants = {
   "r8-known-purge-needs-a-view": {
     name: "with the log silent, what is known to be purged counts as unknown",
     file: VIEW,
-    from: 'checked.answer === "not-purged" && !usable ?',
-    to: "!usable ?",
+    from: 'if (checked.answer === "not-purged") return "unknown";',
+    to: 'return "unknown";',
     foundBy: "simulation",
   },
   "r8-unknown-is-fresh": {
@@ -272,15 +272,15 @@ export const protocol: Mutants = {
   "r9-bearer-gets-the-stale": {
     name: "the bearer of a token gets a stale page while it is fetched anew",
     file: JUDGE,
-    from: "!reuse.mayServeStale || awaitsPurge ||",
-    to: "!reuse.mayServeStale ||",
+    from: "if (!reuse.mayServeStale || awaitsPurge || authorized || purge",
+    to: "if (!reuse.mayServeStale || authorized || purge",
     reddens: "who carries a receipt's token is shown nothing stale",
   },
   "r9-bearer-gets-the-stale-in-worlds": {
     name: "the bearer of a token gets a stale page while it is fetched anew",
     file: JUDGE,
-    from: "!reuse.mayServeStale || awaitsPurge ||",
-    to: "!reuse.mayServeStale ||",
+    from: "if (!reuse.mayServeStale || awaitsPurge || authorized || purge",
+    to: "if (!reuse.mayServeStale || authorized || purge",
     foundBy: "simulation",
   },
   "r9-bearer-gets-a-stand-in": {

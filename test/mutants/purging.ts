@@ -1,6 +1,7 @@
 import type { Mutants } from "./mutant.ts";
 
 const PURGE = "worker/control/purge.ts";
+const ITEMS = "worker/control/named-items.ts";
 const TARGET = "worker/rules/target.ts";
 
 /** Wrong rules of what a purge names, and who may send one. */
@@ -35,21 +36,21 @@ export const purging: Mutants = {
   },
   "path-is-for-one-host": {
     name: "a relative URL is purged on one host only",
-    file: PURGE,
+    file: ITEMS,
     from: "relative ? pathPurgeKey(pathAndQuery) : ",
     to: "",
     reddens: "a relative URL is purged on every host, a whole one on its host, for http and https",
   },
   "url-is-for-every-host": {
     name: "a whole URL is purged on every host",
-    file: PURGE,
+    file: ITEMS,
     from: "urlPurgeKey(target.host, pathAndQuery)",
     to: "pathPurgeKey(pathAndQuery)",
     reddens: "a relative URL is purged on every host, a whole one on its host, for http and https",
   },
   "url-is-purged-as-written": {
     name: "a URL is purged in the spelling that the purge has",
-    file: PURGE,
+    file: ITEMS,
     from: "pathPurgeKey(pathAndQuery) :",
     to: "pathPurgeKey(url) :",
     reddens: "a purge finds a page under any spelling of its URL that shares the key",

@@ -155,10 +155,39 @@ describe("a view", () => {
 
     test.each<[PurgeMode, string]>([
       ["hard", "purged"],
-      ["soft", "soft"],
+      // It may have been purged hard since, so nothing of it is of use before the origin was asked.
+      ["soft", "invalidated"],
       ["invalidate", "invalidated"],
     ])("story 8: what is known of a %s purge is said without a usable view, too (R8)", (mode, expected) => {
       expect(viewAfter(deltaOf(0, 5, [["#t", 5, mode]])).check(entry(stamp(4), "#t"), false)).toBe(expected);
+    });
+  });
+
+  describe("with a clock", () => {
+    const madeStaleAt = (view: View, stored: StoredHead) => {
+      view.check(stored, true);
+      return view.madeStaleAt(stored);
+    };
+
+    test.each<PurgeMode>(["soft", "invalidate"])("knows since when it has known of a %s purge (R10)", (mode) => {
+      let now = 100;
+      const view = new View(MIB, () => now);
+      view.apply(deltaOf(0, 5, [["#t", 5, mode]]));
+      now = 200;
+      view.apply(deltaOf(5, 9, [["#u", 9, mode]]));
+      now = 300;
+      view.apply(deltaOf(9, 12));
+      expect(madeStaleAt(view, entry(stamp(4), "#t"))).toBe(100);
+      expect(madeStaleAt(view, entry(stamp(4), "#u"))).toBe(200);
+    });
+
+    test("a purge that it cannot place counts as long ago", () => {
+      expect(madeStaleAt(viewAfter(deltaOf(0, 5, [["#t", 5, "soft"]])), entry(stamp(4), "#t"))).toBe(-Infinity);
+      const view = new View(MIB, () => 100);
+      view.apply(deltaOf(0, 5, [["#t", 5, "soft"]]));
+      view.apply(deltaOf(0, 7, [["#t", 7, "soft"]], { logId: "b" }));
+      expect(madeStaleAt(view, entry(stamp(4, "b"), "#t"))).toBe(100);
+      expect(view.madeStaleAt(entry(stamp(4, "b"), "#never-checked"))).toBe(100);
     });
   });
 

@@ -15,6 +15,8 @@ interface Asked {
   /** The request's `Cache-Control`, all of it obeyed. */
   readonly directives?: string;
   readonly purge?: PurgeAnswer;
+  /** How long after the fetch this isolate heard of the soft purge, and what the site allows after it. */
+  readonly soft?: { readonly seenAfterMs: number; readonly forMs: number };
   readonly afterMs: number;
 }
 
@@ -29,11 +31,11 @@ function requestOf({ authorized = false, awaitsPurge = false, directives }: Aske
 }
 
 const fresh = (ageSeconds: number): Verdict => ({ kind: "fresh", ageSeconds, ttlSeconds: 60 - ageSeconds });
-const usable = (because: "stale-while-revalidate" | "max-stale", ageSeconds: number): Verdict => ({
+const usable = (because: "stale-while-revalidate" | "max-stale" | "soft-purge", ageSeconds: number): Verdict => ({
   kind: "stale-usable",
   because,
   ageSeconds,
-  ttlSeconds: 60 - ageSeconds,
+  ttlSeconds: because === "soft-purge" ? Math.min(0, 60 - ageSeconds) : 60 - ageSeconds,
 });
 const validate = (because: (Verdict & { kind: "validate" })["because"]): Verdict => ({ kind: "validate", because });
 
@@ -151,6 +153,74 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
     source: "RFC 9111 §5.2.1",
     ...asked,
   })),
+  ...[
+    { name: "inside its stale-while-revalidate", afterMs: 30_000 + 9_999, expect: usable("soft-purge", 39) },
+    { name: "at the end of its stale-while-revalidate", afterMs: 30_000 + 10_000, expect: validate("soft-purge") },
+    { name: "at once", afterMs: 30_000, expect: usable("soft-purge", 30) },
+    { name: "by a clock that has gone back", afterMs: 29_000, expect: usable("soft-purge", 29) },
+    {
+      name: "what must not be used stale",
+      reuse: { mayServeStale: false },
+      afterMs: 30_000,
+      expect: validate("soft-purge"),
+    },
+    { name: "no-cache", reuse: { validateAlways: true }, afterMs: 30_000, expect: validate("no-cache") },
+    { name: "who awaits a purge (R9)", awaitsPurge: true, afterMs: 30_000, expect: validate("soft-purge") },
+    {
+      name: "the authorized, also where all is shared",
+      authorized: true,
+      stored: { sharedWithAuthorized: true },
+      afterMs: 30_000,
+      expect: validate("soft-purge"),
+    },
+    { name: "max-stale gives no more", directives: "max-stale", afterMs: 40_000, expect: validate("soft-purge") },
+  ].map((asked) => ({
+    source: "R10",
+    purge: "soft" as const,
+    soft: { seenAfterMs: 30_000, forMs: 60_000 },
+    ...asked,
+    reuse: { staleWhileRevalidateSeconds: 10, ...asked.reuse },
+    name: `after a soft purge: ${asked.name}`,
+  })),
+  ...[
+    { name: "inside the site's own time", forMs: 5_000, afterMs: 14_999, expect: usable("soft-purge", 14) },
+    { name: "at the end of the site's own time", forMs: 5_000, afterMs: 15_000, expect: validate("soft-purge") },
+    { name: "where the site allows nothing", forMs: 0, afterMs: 10_000, expect: validate("soft-purge") },
+    { name: "in its lifetime's last millisecond", forMs: 600_000, afterMs: 59_999, expect: usable("soft-purge", 59) },
+    { name: "at the end of its lifetime", forMs: 600_000, afterMs: 60_000, expect: validate("soft-purge") },
+  ].map(({ name, forMs, ...asked }) => ({
+    source: "R10",
+    purge: "soft" as const,
+    soft: { seenAfterMs: 10_000, forMs },
+    ...asked,
+    name: `after a soft purge of what says nothing itself: ${name}`,
+  })),
+  ...[
+    { name: "inside", afterMs: 69_999, expect: usable("soft-purge", 69) },
+    { name: "at the end", afterMs: 70_000, expect: validate("soft-purge") },
+  ].map((asked) => ({
+    source: "R10",
+    purge: "soft" as const,
+    reuse: { staleWhileRevalidateSeconds: 10 },
+    soft: { seenAfterMs: 65_000, forMs: 0 },
+    ...asked,
+    name: `a soft purge of what was stale already gives it no more than its own time: ${asked.name}`,
+  })),
+  {
+    name: "a soft purge of which no time is known",
+    source: "R10",
+    purge: "soft",
+    afterMs: 0,
+    expect: validate("soft-purge"),
+  },
+  {
+    name: "what an unsafe request put out of date is validated, whatever else it says",
+    source: "R10",
+    purge: "invalidated",
+    reuse: { staleWhileRevalidateSeconds: 10 },
+    afterMs: 0,
+    expect: validate("invalidated"),
+  },
   {
     name: "max-stale does not outrank must-revalidate",
     source: "RFC 9111 §5.2.2.2",
@@ -163,7 +233,9 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
 
 describe("judge", () => {
   test.each(verdicts)("$name ($source)", (asked) => {
-    const verdict = judge(headOf(asked), requestOf(asked), asked.purge ?? "not-purged", 1000, NOON + asked.afterMs);
+    const soft = asked.soft ? { seenAt: NOON + asked.soft.seenAfterMs, forMs: asked.soft.forMs } : null;
+    const purge = asked.purge ?? "not-purged";
+    const verdict = judge(headOf(asked), requestOf(asked), purge, 1000, NOON + asked.afterMs, soft);
     expect(verdict).toEqual(asked.expect);
   });
 
@@ -206,7 +278,37 @@ describe("judge", () => {
   });
 });
 
-const errors: readonly (Asked & { name: string; ifError?: number; whileUnknown?: boolean; expect: boolean })[] = [
+const errors: readonly (Asked & {
+  name: string;
+  ifError?: number;
+  whileUnknown?: boolean;
+  madeStaleAfterMs?: number;
+  expect: boolean;
+})[] = [
+  {
+    name: "invalidated by an unsafe request is never shown (RFC 9111 §4.4)",
+    reuse: { staleIfErrorSeconds: 10 },
+    purge: "invalidated",
+    afterMs: 20_000,
+    expect: false,
+  },
+  ...(["soft"] as const)
+    .flatMap((purge) => [
+      { name: `${purge}: inside stale-if-error, counted from the purge`, purge, afterMs: 29_999, expect: true },
+      { name: `${purge}: at the end of it`, purge, afterMs: 30_000, expect: false },
+      {
+        name: `${purge}: must-revalidate forbids it`,
+        purge,
+        reuse: { mayServeStale: false },
+        afterMs: 20_000,
+        expect: false,
+      },
+    ])
+    .map((asked) => ({
+      ...asked,
+      madeStaleAfterMs: 20_000,
+      reuse: { staleIfErrorSeconds: 10, ...asked.reuse },
+    })),
   { name: "inside stale-if-error", reuse: { staleIfErrorSeconds: 10 }, afterMs: 69_999, expect: true },
   { name: "at the end of stale-if-error", reuse: { staleIfErrorSeconds: 10 }, afterMs: 70_000, expect: false },
   { name: "inside the site's own window", ifError: 10, afterMs: 69_999, expect: true },
@@ -281,6 +383,8 @@ describe("mayServeOnError (RFC 5861 §4)", () => {
   test.each(errors)("$name: $expect", (asked) => {
     const rules = { ifErrorSeconds: asked.ifError ?? 0, ifErrorWhileUnknown: asked.whileUnknown ?? true };
     const purge = asked.purge ?? "not-purged";
-    expect(mayServeOnError(headOf(asked), requestOf(asked), purge, rules, NOON + asked.afterMs)).toBe(asked.expect);
+    const madeStaleAt = asked.madeStaleAfterMs === undefined ? null : NOON + asked.madeStaleAfterMs;
+    const now = NOON + asked.afterMs;
+    expect(mayServeOnError(headOf(asked), requestOf(asked), purge, rules, now, madeStaleAt)).toBe(asked.expect);
   });
 });

@@ -8,6 +8,7 @@ import { identity } from "./identity.ts";
 import { keys } from "./keys.ts";
 import { outcomes } from "./outcomes.ts";
 import { proxy } from "./proxy.ts";
+import { purgeKinds } from "./purge-kinds.ts";
 import { purges } from "./purges.ts";
 import { ranges } from "./ranges.ts";
 import { stories } from "./stories.ts";
@@ -22,6 +23,7 @@ export const scenarios: readonly Scenario[] = [
   ...keys,
   ...identity,
   ...purges,
+  ...purgeKinds,
   ...stories,
   ...collapsing,
   ...directives,

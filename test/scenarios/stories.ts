@@ -82,7 +82,7 @@ const inTwoIsolates: readonly Scenario[] = [
       { advanceMs: 1 },
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
       { advanceMs: 999 },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "EXPIRED", body: "v2" } },
     ],
   },
   {
@@ -97,7 +97,7 @@ const inTwoIsolates: readonly Scenario[] = [
       { finish: "post", expect: { status: 502 } },
       { origin: "up" },
       { advanceMs: 1_000 },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "EXPIRED", body: "v2" } },
     ],
   },
   {
@@ -173,7 +173,7 @@ const aLeaseLater: readonly Scenario[] = [
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
       { send: { method: "POST", path: "/a", body: "newer" }, expect: { status: 204 } },
       { advanceMs: 1_500 },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "EXPIRED", body: "v2" } },
     ],
   },
   {
@@ -187,7 +187,7 @@ const aLeaseLater: readonly Scenario[] = [
       { advanceMs: 3_999 },
       { log: "up" },
       { advanceMs: 1 },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "EXPIRED", body: "v2" } },
     ],
   },
 ];

@@ -39,6 +39,21 @@ const misuses: { name: string; call: (cdn: Loose) => Promise<unknown>; message: 
     message: /tags\[1\]: a tag is printable ASCII/,
   },
   {
+    name: "no prefixes, but options",
+    call: (cdn) => cdn.purgePrefixes({ mode: "soft" }),
+    message: /^purgePrefixes: prefixes: name at least one prefix/,
+  },
+  {
+    name: "an empty host",
+    call: (cdn) => cdn.purgeHosts(""),
+    message: /^purgeHosts: hosts\[0\]: a host cannot be empty/,
+  },
+  {
+    name: "a mode that is none",
+    call: (cdn) => cdn.purgeTags("a", { mode: "mild" }),
+    message: /^purgeTags, options: mode: is "hard" or "soft"/,
+  },
+  {
     name: "everything and something",
     call: (cdn) => cdn.purge({ everything: true, tags: ["a"] }),
     message: /everything: stands alone; leave out tags/,

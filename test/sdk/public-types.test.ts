@@ -3,6 +3,8 @@ import { expectTypeOf, test } from "vitest";
 import type {
   createPurger,
   Fetch,
+  Planned,
+  PurgeBatch,
   PurgeErrorCode,
   PurgeOptions,
   PurgeRequest,
@@ -52,7 +54,7 @@ test("The codes are those of the wire and seven of our own", () => {
 
 test("Options say of a purge what a request can say of itself, beside how long to try", () => {
   expectTypeOf<Omit<PurgeOptions, "signal" | "deadlineMs">>().toEqualTypeOf<
-    Pick<PurgeRequest, "id" | "reason" | "refresh" | "repeatAfterMs">
+    Pick<PurgeRequest, "mode" | "dryRun" | "id" | "reason" | "refresh" | "repeatAfterMs">
   >();
 });
 
@@ -64,6 +66,12 @@ test("Items come one by one, with the options last", () => {
   expectTypeOf<Purger["purgeTags"]>().toBeCallableWith(["a"]);
   // @ts-expect-error Options come last.
   expectTypeOf<Purger["purgeTags"]>().toBeCallableWith({ id: "x" }, "a");
+});
+
+test("A batch goes on, and its commit may have nothing to say", () => {
+  expectTypeOf<PurgeBatch["tags"]>().returns.toExtend<PurgeBatch>();
+  expectTypeOf<PurgeBatch["commit"]>().returns.toEqualTypeOf<Promise<Receipt | null>>();
+  expectTypeOf<Planned>().toEqualTypeOf<NonNullable<PurgeReceiptBody["planned"]>[number]>();
 });
 
 test("Both entries make the same purger, and the recording one can stand in for it", () => {

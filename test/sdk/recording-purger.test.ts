@@ -41,6 +41,23 @@ test("Its receipts are receipts of an edge, count up, and have settled", async (
   expect(second).not.toHaveProperty("refreshed");
 });
 
+test("It knows all kinds and modes, and a dry run takes no number", async () => {
+  const cdn = createRecordingPurger();
+
+  const dry = await cdn.purgePrefixes("/shop", "m.example.com/shop", { dryRun: true });
+  const soft = await cdn.purgeHosts("m.example.com", { mode: "soft" });
+
+  expect(cdn.calls).toEqual([
+    { prefixes: ["/shop", "m.example.com/shop"], dryRun: true },
+    { hosts: ["m.example.com"], mode: "soft" },
+  ]);
+  expect(purgeReceiptSchema.safeParse(dry).error).toBeUndefined();
+  expect(dry).toMatchObject({ seq: 0, token: "", dryRun: true, accepted: { prefixes: 2 } });
+  expect(dry.planned?.map(({ item }) => item)).toEqual(["/shop", "m.example.com/shop"]);
+  expect(soft).toMatchObject({ seq: 1, dryRun: false, accepted: { hosts: 1 } });
+  expect(soft).not.toHaveProperty("planned");
+});
+
 test("It fails when told to, once for each time, and records those calls too", async () => {
   const cdn = createRecordingPurger();
   const error = new PurgeRateLimited("not so fast", { attempts: 5, retryAfterMs: 1_000 });

@@ -209,6 +209,7 @@ export class World {
       sharedTier: this.#tiers[pop]!,
       origin: this.#origin.seenFrom(name),
       log: this.#log.reachedBy(told),
+      audit: { list: async () => ({ purges: [], next: null }), one: async () => null },
       bodies: memoryBodies,
       fingerprint: async (text) => text,
       tokens: { check: async () => ({ kind: "allowed", name: "simulation" }) },

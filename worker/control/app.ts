@@ -1,23 +1,20 @@
 import { type Context, Hono } from "hono";
 import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import type { Stats } from "../../wire/stats.ts";
-import type { PurgeLog, Reporter, TokenScope, Tokens } from "../ports.ts";
-import { resolveTarget, type TargetRules } from "../rules/target.ts";
+import type { PurgeAudit, TokenScope, Tokens } from "../ports.ts";
+import { resolveTarget } from "../rules/target.ts";
+import { type AuditVerdict, onePurge, purgePage } from "./audit.ts";
 import { openApiDocument } from "./openapi.ts";
 import { problemResponse } from "./problem-response.ts";
-import { type PurgeVerdict, purge } from "./purge.ts";
+import { type PurgePorts, type PurgeVerdict, purge } from "./purge.ts";
 import { readText } from "./read-text.ts";
 import { refreshUrls } from "./refresh.ts";
 import { bearerToken } from "./tokens.ts";
 
 /** What the control plane works with. */
-export interface ControlPorts {
-  readonly rules: TargetRules;
+export interface ControlPorts extends PurgePorts {
   readonly tokens: Tokens;
-  readonly log: PurgeLog;
-  readonly reporter: Reporter;
-  /** A short text that stands for a long one, different for every other. */
-  readonly fingerprint: (text: string) => Promise<string>;
+  readonly audit: PurgeAudit;
   /** The counters of this isolate. */
   readonly stats: () => Stats;
 }
@@ -59,6 +56,16 @@ export function controlApp(ports: ControlPorts): Hono<App> {
     return runPurge(ports, body.value, context, access.token, access.name);
   });
 
+  app.get(`${CONTROL_PREFIX}purges`, async (context) => {
+    const access = await authorize(ports, context.req.raw, "read");
+    return access.kind === "refused" ? access.response : auditAnswer(await purgePage(context.req.query(), ports));
+  });
+
+  app.get(`${CONTROL_PREFIX}purges/:seq`, async (context) => {
+    const access = await authorize(ports, context.req.raw, "read");
+    return access.kind === "refused" ? access.response : auditAnswer(await onePurge(context.req.param("seq"), ports));
+  });
+
   app.get(`${CONTROL_PREFIX}stats`, async (context) => {
     const access = await authorize(ports, context.req.raw, "read");
     return access.kind === "refused" ? access.response : ownJson(ports.stats());
@@ -70,6 +77,8 @@ export function controlApp(ports: ControlPorts): Hono<App> {
 
   for (const [path, allow] of [
     ["purge", "POST"],
+    ["purges", "GET, HEAD"],
+    ["purges/:seq", "GET, HEAD"],
     ["stats", "GET, HEAD"],
     ["health", "GET, HEAD"],
     ["openapi.json", "GET, HEAD"],
@@ -97,7 +106,7 @@ async function runPurge(
   by: string,
 ): Promise<Response> {
   const base = new URL(context.req.raw.url).origin;
-  const verdict = await purge(body, base, by, ports.rules, ports.log, ports.reporter, ports.fingerprint);
+  const verdict = await purge(body, { by, base }, ports);
   if (verdict.kind !== "accepted") return refusal(verdict);
   const { receipt, refresh } = verdict;
   if (refresh.length === 0) return ownJson(receipt);
@@ -117,6 +126,19 @@ function refusal(verdict: Exclude<PurgeVerdict, { kind: "accepted" }>): Response
         undefined,
         { "retry-after": "1" },
       );
+  }
+}
+
+function auditAnswer(verdict: AuditVerdict): Response {
+  switch (verdict.kind) {
+    case "found":
+      return ownJson(verdict.body);
+    case "invalid":
+      return problemResponse("invalid", "Correct what errors names.", verdict.errors);
+    case "unknown":
+      return problemResponse("not-found", `The log has no purge ${verdict.seq}, or has it no more.`);
+    case "unavailable":
+      return problemResponse("unavailable", "The purge log did not answer.", undefined, { "retry-after": "1" });
   }
 }
 

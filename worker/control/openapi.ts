@@ -2,6 +2,7 @@ import * as z from "zod";
 import { IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode, problemSchema } from "../../wire/problem.ts";
 import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
+import { LISTED_PURGES, MAX_LISTED_PURGES, purgeRecordPageSchema, purgeRecordSchema } from "../../wire/purge-record.ts";
 import { purgeRequestSchema } from "../../wire/purge-request.ts";
 import { healthSchema, statsSchema } from "../../wire/stats.ts";
 
@@ -21,7 +22,7 @@ export function openApiDocument(): object {
       "/purge": {
         post: {
           operationId: "purge",
-          summary: "Purge by URL, by tag, or everything: all of it, or nothing",
+          summary: "Purge by URL, tag, prefix or host, or everything: all of it, or nothing",
           parameters: [
             {
               name: IDEMPOTENCY_FIELD,
@@ -35,6 +36,40 @@ export function openApiDocument(): object {
             200: answer("Accepted. It is true everywhere settlesInMs after the receipt has arrived", "PurgeReceipt"),
             ...refusals("invalid", "unauthorized", "forbidden", "conflict", "too-large"),
             ...refusals("unsupported-media-type", "unavailable"),
+          },
+        },
+      },
+      "/purges": {
+        get: {
+          operationId: "listPurges",
+          summary: "The audit trail, the newest purge first",
+          parameters: [
+            {
+              name: "before",
+              in: "query",
+              description: "Only purges below this number: `next` of the page before.",
+              schema: { type: "integer", minimum: 1 },
+            },
+            {
+              name: "limit",
+              in: "query",
+              schema: { type: "integer", minimum: 1, maximum: MAX_LISTED_PURGES, default: LISTED_PURGES },
+            },
+          ],
+          responses: {
+            200: answer("A page of it", "PurgeRecordPage"),
+            ...refusals("invalid", "unauthorized", "forbidden", "unavailable"),
+          },
+        },
+      },
+      "/purges/{seq}": {
+        get: {
+          operationId: "findPurge",
+          summary: "One purge, and whether it has settled",
+          parameters: [{ name: "seq", in: "path", required: true, schema: { type: "integer", minimum: 1 } }],
+          responses: {
+            200: answer("The purge", "PurgeRecord"),
+            ...refusals("unauthorized", "forbidden", "not-found", "unavailable"),
           },
         },
       },
@@ -59,6 +94,8 @@ export function openApiDocument(): object {
       schemas: {
         PurgeRequest: jsonSchema(purgeRequestSchema, "input"),
         PurgeReceipt: jsonSchema(purgeReceiptSchema, "output"),
+        PurgeRecord: jsonSchema(purgeRecordSchema, "output"),
+        PurgeRecordPage: jsonSchema(purgeRecordPageSchema, "output"),
         Problem: jsonSchema(problemSchema, "output"),
         Stats: jsonSchema(statsSchema, "output"),
         Health: jsonSchema(healthSchema, "output"),

@@ -1,18 +1,29 @@
-import type * as z from "zod";
 import type { Problem } from "../../wire/problem.ts";
 import type { PurgeReceiptBody } from "../../wire/purge-receipt.ts";
-import { type PurgeRequestBody, purgeRequestSchema } from "../../wire/purge-request.ts";
-import type { AppendOutcome, PurgeLog, Reporter } from "../ports.ts";
+import { purgeRequestSchema } from "../../wire/purge-request.ts";
+import type { AcceptedItems, AppendOutcome, PurgeLog, Reporter } from "../ports.ts";
 import { writeReceiptToken } from "../rules/receipt-token.ts";
-import {
-  EVERYTHING_PURGE_KEY,
-  pathPurgeKey,
-  resolveTarget,
-  type Target,
-  type TargetRules,
-  tagPurgeKey,
-  urlPurgeKey,
-} from "../rules/target.ts";
+import type { TargetRules } from "../rules/target.ts";
+import { errorsOf } from "./errors-of.ts";
+import { namedItems } from "./named-items.ts";
+import { firstWarnings } from "./purge-warnings.ts";
+
+/** What a purge works with. */
+export interface PurgePorts {
+  readonly rules: TargetRules;
+  readonly log: PurgeLog;
+  readonly reporter: Reporter;
+  /** A short text that stands for a long one, different for every other. */
+  readonly fingerprint: (text: string) => Promise<string>;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** Who purges, and the public address that the purge came to. */
+export interface PurgeCaller {
+  readonly by: string;
+  readonly base: string;
+}
 
 export type PurgeVerdict =
   | { readonly kind: "accepted"; readonly receipt: PurgeReceiptBody; readonly refresh: readonly string[] }
@@ -20,28 +31,28 @@ export type PurgeVerdict =
   | { readonly kind: "conflict" }
   | { readonly kind: "unavailable"; readonly cause: unknown };
 
-/** Checks a purge whole and carries it out: all of it, or nothing (promise 5). `base` is the public address it came to. */
-export async function purge(
-  body: unknown,
-  base: string,
-  by: string,
-  rules: TargetRules,
-  log: PurgeLog,
-  reporter: Reporter,
-  fingerprint: (text: string) => Promise<string>,
-): Promise<PurgeVerdict> {
+/** Checks a purge whole and carries it out: all of it, or nothing (promise 5). A dry run ends with the check. */
+export async function purge(body: unknown, { by, base }: PurgeCaller, ports: PurgePorts): Promise<PurgeVerdict> {
+  const { rules, log, reporter, fingerprint, now } = ports;
   const checked = purgeRequestSchema.safeParse(body);
-  if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error) };
+  if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeRequestSchema) };
   const request = checked.data;
-  const named = purgeKeys(request, base, rules);
+  const named = namedItems(request, base, rules);
   if (named.errors.length > 0) return { kind: "invalid", errors: named.errors };
-  const accepted = {
+  const accepted: AcceptedItems = {
     urls: request.urls?.length ?? 0,
     tags: request.tags?.length ?? 0,
-    prefixes: 0,
-    hosts: 0,
+    prefixes: request.prefixes?.length ?? 0,
+    hosts: request.hosts?.length ?? 0,
     everything: request.everything ?? false,
   };
+  const warnings = firstWarnings(named.warnings);
+  const warned = warnings.length > 0 && { warnings };
+  if (request.dryRun) {
+    const nothing = { seq: 0, logId: "", token: "", at: new Date(now()).toISOString(), settlesInMs: 0 };
+    const receipt = { ...nothing, accepted, replayed: false, dryRun: true, ...warned, planned: named.planned };
+    return { kind: "accepted", receipt, refresh: [] };
+  }
   let result: AppendOutcome;
   try {
     result = await log.append({
@@ -49,6 +60,7 @@ export async function purge(
       content: await fingerprint(JSON.stringify([...named.keys].sort())),
       purgeKeys: named.keys,
       accepted,
+      mode: request.mode ?? "hard",
       repeatAfterMs: request.repeatAfterMs ?? null,
       reason: request.reason ?? null,
       by,
@@ -71,65 +83,8 @@ export async function purge(
       accepted,
       replayed: result.replayed,
       dryRun: false,
+      ...warned,
     },
     refresh: request.refresh ? named.refresh : [],
   };
-}
-
-/** What the items are filed under, in the key's normal form, or what is wrong with which of them. */
-function purgeKeys(
-  request: PurgeRequestBody,
-  base: string,
-  rules: TargetRules,
-): { keys: string[]; refresh: string[]; errors: { path: string; message: string }[] } {
-  const keys = new Set<string>();
-  const refresh: string[] = [];
-  const errors: { path: string; message: string }[] = [];
-  for (const [index, url] of (request.urls ?? []).entries()) {
-    const relative = url.startsWith("/");
-    const absolute = relative ? base + url : url;
-    const target = resolveTarget(absolute, relative ? { ...rules, hosts: null } : namedHostRules(rules));
-    if (target.kind === "refused") {
-      errors.push({ path: `urls[${index}]`, message: `${JSON.stringify(url)}: ${target.because}` });
-      continue;
-    }
-    const pathAndQuery = target.key.slice(target.key.indexOf("/", target.key.indexOf("//") + 2));
-    keys.add(relative ? pathPurgeKey(pathAndQuery) : urlPurgeKey(target.host, pathAndQuery));
-    refresh.push(relative ? onAHostOfTheSite(target, rules) : target.key);
-  }
-  for (const tag of request.tags ?? []) keys.add(tagPurgeKey(tag));
-  if (request.everything) keys.add(EVERYTHING_PURGE_KEY);
-  return { keys: [...keys], refresh, errors };
-}
-
-/** A relative URL is fetched from the host that the purge came to, if that is the site's; else from the site's first. */
-function onAHostOfTheSite({ scheme, host, key }: Target, { hosts }: TargetRules): string {
-  if (hosts === null || hosts.includes(host)) return key;
-  return `${scheme}://${hosts[0]}${key.slice(`${scheme}://${host}`.length)}`;
-}
-
-/** A whole URL means the host that it names, also where the public address stands in for every request's own. */
-function namedHostRules(rules: TargetRules): TargetRules {
-  const { publicUrl } = rules;
-  return publicUrl ? { ...rules, publicUrl: null, hosts: rules.hosts ?? [publicUrl.host] } : rules;
-}
-
-/** Fields of the contract that this version does not have yet, so that nobody takes them for a typo. */
-const NOT_YET = new Set(["prefixes", "hosts", "mode", "dryRun"]);
-
-/** What is wrong where: `tags[3]: a tag cannot be empty`. A kind that is not known is not also called missing. */
-function errorsOf({ issues }: z.ZodError): { path: string; message: string }[] {
-  const hasUnknown = issues.some((issue) => issue.code === "unrecognized_keys");
-  return issues.flatMap((issue) => {
-    if (issue.code === "unrecognized_keys") return issue.keys.map(unknownField);
-    if (hasUnknown && issue.path.length === 0) return [];
-    const path = issue.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
-    return [{ path: path.replace(/^\./, ""), message: issue.message }];
-  });
-}
-
-function unknownField(name: string): { path: string; message: string } {
-  if (NOT_YET.has(name)) return { path: name, message: "is not built yet in this version of the edge; leave it out" };
-  const known = Object.keys(purgeRequestSchema.def.shape).join(", ");
-  return { path: name, message: `unknown field ${name}; known are ${known}` };
 }

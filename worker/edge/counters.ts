@@ -12,6 +12,8 @@ export interface Counts {
     readonly stored: number;
     readonly storedBytes: number;
     readonly failed: number;
+    /** Answers that may not be kept, by the `detail` of their `Cache-Status`. */
+    readonly refused: Readonly<Record<string, number>>;
     /** Bodies that were read and not kept, by reason. */
     readonly discarded: Readonly<Record<string, number>>;
   };
@@ -31,6 +33,7 @@ export class Counters implements Reporter {
   readonly #originUrl: string;
   readonly #answers = new Map<string, number>();
   readonly #answeredByEdge = new Map<string, number>();
+  readonly #refused = new Map<string, number>();
   readonly #discarded = new Map<string, number>();
   readonly #counts = {
     originAsked: 0,
@@ -81,6 +84,9 @@ export class Counters implements Reporter {
       case "fill-discarded":
         add(this.#discarded, event.because);
         return;
+      case "not-stored":
+        add(this.#refused, event.because);
+        return;
       case "stored":
         this.#counts.stored++;
         this.#counts.storedBytes += event.bytes;
@@ -126,6 +132,7 @@ export class Counters implements Reporter {
         stored: counts.stored,
         storedBytes: counts.storedBytes,
         failed: counts.storeFailed,
+        refused: Object.fromEntries(this.#refused),
         discarded: Object.fromEntries(this.#discarded),
       },
       collapsed: counts.collapsed,

@@ -10,7 +10,7 @@ export interface Envelope {
 }
 
 /** Another version is a miss: a cache outlives its deploys. */
-const VERSION = 2;
+const VERSION = 3;
 const HEAD_FIELD = "tidemark-stored";
 const RETENTION_SECONDS = 30 * 24 * 3600;
 

@@ -103,7 +103,9 @@ export function stream(passage: Passage, response: Response, miss: Miss, because
   const fields = clientFields(passage, response.headers);
   const outcome = forwarded(miss, { status: response.status, stored: false, collapsed: false, because });
   markForwarded(fields, miss.xCache, outcome);
-  passage.ports.reporter.report({ kind: "answered", xCache: miss.xCache });
+  const { reporter } = passage.ports;
+  if (because !== undefined) reporter.report({ kind: "not-stored", because });
+  reporter.report({ kind: "answered", xCache: miss.xCache });
   return answerWith(response.body, response.status, fields, response.statusText);
 }
 

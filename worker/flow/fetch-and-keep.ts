@@ -79,6 +79,7 @@ async function answerFreshened(
   // A 304 for something that is not in hand is of no use: asked again, without conditions.
   if (!freshened) return ask(passage, storeAsk, { ...miss, held: [] }, land);
   const { stored, passBecause } = freshened;
+  if (passBecause !== null) ports.reporter.report({ kind: "not-stored", because: passBecause });
   if (passBecause === null) behind.run(keepUnlessPurged(passage, stored, land));
   else land({ kind: "not-shareable" });
   if (isWithdrawn(freshened, storeAsk)) behind.run(ports.store.forget(stored.head.key));

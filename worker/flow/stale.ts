@@ -1,3 +1,4 @@
+import { isMadeStale, type PurgeAnswer } from "../rules/judge.ts";
 import { mayServeOnError } from "../rules/stale-if-error.ts";
 import { type Asked, forwarded } from "./ask-origin.ts";
 import { answerFromStore } from "./from-store.ts";
@@ -17,8 +18,13 @@ export async function staleAnswer(passage: Passage, miss: Miss, asked: Asked | n
   const { purges, clock } = ports;
   if (!purges.isUsable(clock.now(), null)) await purges.renew(behind, null);
   const now = clock.now();
-  const answer = purges.check(stored.head, purges.isUsable(now, null));
-  if (!mayServeOnError(stored.head, ask, answer, target.route.stale, now)) return null;
+  const mayServe = (answer: PurgeAnswer) => {
+    const madeStaleAt = isMadeStale(answer) ? purges.madeStaleAt(stored.head) : null;
+    return mayServeOnError(stored.head, ask, answer, target.route.stale, now, madeStaleAt);
+  };
+  const usable = purges.isUsable(now, null);
+  if (!mayServe(purges.check(stored.head, usable))) return null;
+  if (!usable && !mayServe("unknown")) return null; // beside what is known, worse may have come
   const status = asked?.kind === "answered" ? asked.response.status : undefined;
   const because = "stale-if-error";
   const outcome = forwarded(miss, { ...(status && { status }), stored: false, collapsed: asked === null, because });

@@ -1,5 +1,4 @@
-import type { AcceptedItems, NewPurge, PurgeMode } from "../ports.ts";
-import type { PurgeRecord, PurgeRecordPage } from "./log-contract.ts";
+import type { AcceptedItems, NewPurge, PurgeMode, PurgeRecord, PurgeRecordPage } from "../ports.ts";
 import type { LogSettings } from "./log-settings.ts";
 import type { Sql } from "./sql.ts";
 

@@ -83,6 +83,7 @@ const INVALIDATION: Omit<NewPurge, "purgeKeys"> = {
   id: null,
   content: "",
   accepted: { urls: 0, tags: 0, prefixes: 0, hosts: 0, everything: false },
+  mode: "invalidate", // a response that is still right need not be fetched again in full (RFC 9111 §4.4)
   repeatAfterMs: null,
   reason: "unsafe request",
   by: "edge",

@@ -1,4 +1,4 @@
-import type { AcceptedItems, AppendOutcome, NewPurge, PurgeMode } from "../ports.ts";
+import type { AppendOutcome, NewPurge, PurgeMode } from "../ports.ts";
 import type { Stamp } from "../rules/stored-response.ts";
 import type { Untold } from "./untold.ts";
 
@@ -51,40 +51,4 @@ export type AppendResult =
 export interface PurgeLogClient {
   read(since: ReaderPosition | null, leaseMs: number): Promise<ViewDelta>;
   append(purge: AppendRequest): Promise<AppendResult>;
-}
-
-/** One row of the audit trail. */
-export interface PurgeRecord {
-  readonly seq: number;
-  /** Epoch milliseconds of the log's clock. */
-  readonly at: number;
-  /** The name of the token that was used. */
-  readonly by: string;
-  readonly reason: string | null;
-  readonly mode: PurgeMode;
-  readonly accepted: AcceptedItems;
-  /** The first of its purge keys, as many as a row has room for. */
-  readonly purgeKeys: readonly string[];
-  /** How many purge keys it named in all. */
-  readonly purgeKeyCount: number;
-  readonly id: string | null;
-  /** The purge that this one repeats. */
-  readonly repeatOf: number | null;
-  /** Whether its settle time was over, by the log's clock, when the row was read. */
-  readonly settled: boolean;
-}
-
-/** A page of the audit trail, the newest first. */
-export interface PurgeRecordPage {
-  readonly purges: readonly PurgeRecord[];
-  /** What to hand in as `before` for the next page; `null` after the last. */
-  readonly next: number | null;
-}
-
-/** The audit trail as the control plane reads it. Both reject when the log cannot be reached. */
-export interface PurgeAudit {
-  /** Purges below the number `before`, or the newest; at most `limit` of them, and at most 500. */
-  list(before: number | null, limit: number): Promise<PurgeRecordPage>;
-  /** `null` if the log never had this purge, or has it no more. */
-  one(seq: number): Promise<PurgeRecord | null>;
 }

@@ -1,13 +1,5 @@
-import type {
-  AppendRequest,
-  AppendResult,
-  PurgeAudit,
-  PurgeLogClient,
-  PurgeRecord,
-  PurgeRecordPage,
-  ReaderPosition,
-  ViewDelta,
-} from "./log-contract.ts";
+import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../ports.ts";
+import type { AppendRequest, AppendResult, PurgeLogClient, ReaderPosition, ViewDelta } from "./log-contract.ts";
 import type { PurgeLog } from "./purge-log.ts";
 
 /** There is one log for a site, under this name. */

@@ -1,4 +1,4 @@
-import type { PurgeMode } from "../ports.ts";
+import type { PurgeMode, PurgeRecord, PurgeRecordPage } from "../ports.ts";
 import type { Stamp } from "../rules/stored-response.ts";
 import { type AuditedPurge, AuditTrail, writePurgeKeys } from "./audit-trail.ts";
 import { GrantedLeases, type LongestLease } from "./granted-leases.ts";
@@ -7,8 +7,6 @@ import {
   type AppendRequest,
   type AppendResult,
   ITEM_WORDS,
-  type PurgeRecord,
-  type PurgeRecordPage,
   type ReaderPosition,
   type ViewDelta,
 } from "./log-contract.ts";

@@ -1,13 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
+import type { PurgeRecord, PurgeRecordPage } from "../ports.ts";
 import { Log } from "./log.ts";
-import type {
-  AppendRequest,
-  AppendResult,
-  PurgeRecord,
-  PurgeRecordPage,
-  ReaderPosition,
-  ViewDelta,
-} from "./log-contract.ts";
+import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "./log-contract.ts";
 import { LOG_SETTINGS } from "./log-settings.ts";
 import type { Sql } from "./sql.ts";
 

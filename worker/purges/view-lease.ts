@@ -86,6 +86,10 @@ export class ViewLease implements PurgeState {
     return this.#view.check(stored, usable);
   }
 
+  madeStaleAt(stored: StoredHead): number {
+    return this.#view.madeStaleAt(stored);
+  }
+
   stamp(): Stamp | null {
     return this.#view.position;
   }

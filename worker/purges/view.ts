@@ -4,6 +4,7 @@ import type { Stamp, StoredHead } from "../rules/stored-response.ts";
 import { HASH_WORDS, hashKeys, inMode } from "./key-hash.ts";
 import { ITEM_WORDS, type ReaderPosition, type ViewDelta } from "./log-contract.ts";
 import { PurgeTable } from "./purge-table.ts";
+import { Sightings } from "./sightings.ts";
 import { type Untold, untoldAfter } from "./untold.ts";
 
 /** What an empty view takes, unless less is all that it may take. Enough for 7,000 keys. */
@@ -22,6 +23,8 @@ const ANSWERS: readonly (readonly [mode: PurgeMode, answer: PurgeAnswer])[] = [
  */
 export class View {
   readonly #mostBytes: number;
+  readonly #now: () => number;
+  readonly #sightings = new Sightings();
   #table: PurgeTable;
   #logId: string | null = null;
   #seq = 0;
@@ -32,9 +35,10 @@ export class View {
   #generation = 0;
   readonly #checked = new WeakMap<StoredHead, Checked>();
 
-  /** `mostBytes` is rounded down to a power of two. */
-  constructor(mostBytes: number) {
+  /** `mostBytes` is rounded down to a power of two. Without a clock, soft purges count as seen long ago. */
+  constructor(mostBytes: number, now: () => number = () => Number.NEGATIVE_INFINITY) {
     this.#mostBytes = mostBytes;
+    this.#now = now;
     this.#table = this.#emptyTable();
   }
 
@@ -73,7 +77,9 @@ export class View {
     this.#floor = Math.max(this.#floor, delta.floor);
     this.#table.raiseFloor(this.#floor);
     let hasNews = this.#raiseAll(delta.items);
+    const { soft, invalidate } = this.#heads;
     for (const [mode] of ANSWERS) this.#heads[mode] = Math.max(this.#heads[mode], delta.heads[mode]);
+    if (this.#heads.soft > soft || this.#heads.invalidate > invalidate) this.#sightings.note(delta.to, this.#now());
     this.#untold = untoldAfter(this.#untold, this.#seq, delta);
     this.#seq = Math.max(this.#seq, delta.to);
     hasNews ||= this.#lowestStamp !== floorBefore;
@@ -86,14 +92,22 @@ export class View {
     if (this.#logId === null) return usable ? "unverifiable" : "unknown";
     let checked = this.#checked.get(stored);
     if (checked === undefined) {
-      checked = { generation: -1, answer: "purged", hashes: null };
+      checked = { generation: -1, answer: "purged", seq: 0, hashes: null };
       this.#checked.set(stored, checked);
     }
     if (checked.generation !== this.#generation) {
       checked.answer = this.#ask(stored, checked);
       checked.generation = this.#generation;
     }
-    return checked.answer === "not-purged" && !usable ? "unknown" : checked.answer;
+    if (usable) return checked.answer;
+    if (checked.answer === "not-purged") return "unknown";
+    // What was purged softly may have been purged hard since: nothing of it is of use before the origin was asked.
+    return checked.answer === "soft" ? "invalidated" : checked.answer;
+  }
+
+  /** Since when this view knows of the soft or invalidating purge that `check` has found: epoch milliseconds. */
+  madeStaleAt(stored: StoredHead): number {
+    return this.#sightings.firstSeenAt(this.#checked.get(stored)?.seq ?? 0);
   }
 
   #ask({ stamp, purgeKeys }: StoredHead, checked: Checked): PurgeAnswer {
@@ -101,16 +115,19 @@ export class View {
     for (const [mode, answer] of ANSWERS) {
       if (this.#heads[mode] <= stamp.seq) continue;
       checked.hashes ??= hashKeys(purgeKeys);
-      if (this.#holdsAbove(stamp.seq, checked.hashes, mode)) return answer;
+      checked.seq = this.#firstAbove(stamp.seq, checked.hashes, mode);
+      if (checked.seq > 0) return answer;
     }
     return "not-purged";
   }
 
-  #holdsAbove(seq: number, hashes: Uint32Array, mode: PurgeMode): boolean {
+  /** A number above this one that a purge of one of the keys has; 0 if there is none. */
+  #firstAbove(seq: number, hashes: Uint32Array, mode: PurgeMode): number {
     for (let at = 0; at < hashes.length; at += HASH_WORDS) {
-      if (this.#table.highest(inMode(hashes[at]!, mode), inMode(hashes[at + 1]!, mode)) > seq) return true;
+      const highest = this.#table.highest(inMode(hashes[at]!, mode), inMode(hashes[at + 1]!, mode));
+      if (highest > seq) return highest;
     }
-    return false;
+    return 0;
   }
 
   #raiseAll(items: Uint32Array): boolean {
@@ -133,6 +150,7 @@ export class View {
     this.#floor = 0;
     this.#untold = null;
     this.#heads = { hard: 0, invalidate: 0, soft: 0 };
+    this.#sightings.forget();
     this.#table = this.#emptyTable();
     this.#generation++;
   }
@@ -146,5 +164,7 @@ export class View {
 interface Checked {
   generation: number;
   answer: PurgeAnswer;
+  /** The number by which it was found; 0 if it was found by none. */
+  seq: number;
   hashes: Uint32Array | null;
 }

@@ -1,5 +1,5 @@
 import { currentAgeMs } from "./current-age.ts";
-import type { PurgeAnswer, ReuseRequest } from "./judge.ts";
+import { isMadeStale, type PurgeAnswer, type ReuseRequest } from "./judge.ts";
 import type { StoredHead } from "./stored-response.ts";
 
 /** What the site says of stale answers. */
@@ -19,7 +19,8 @@ export function isOriginError(status: number): boolean {
 
 /**
  * Whether a stored response may answer although the origin failed. RFC 5861 §4, RFC 9111 §4.2.4; rules R9 and R18: what
- * is known to be purged never does, and whoever awaits a purge takes nothing stale. `now` is epoch milliseconds.
+ * is known to be purged never does, and whoever awaits a purge takes nothing stale. What a purge has made stale counts as
+ * stale since `madeStaleAt`. Instants are epoch milliseconds.
  */
 export function mayServeOnError(
   stored: StoredHead,
@@ -27,14 +28,17 @@ export function mayServeOnError(
   purge: PurgeAnswer,
   rules: StaleRules,
   now: number,
+  madeStaleAt: number | null = null,
 ): boolean {
   const { reuse } = stored;
-  if (purge === "purged" || purge === "unverifiable") return false;
+  // RFC 9111 §4.4: what an unsafe request has invalidated must be validated before it is used.
+  if (purge === "purged" || purge === "invalidated" || purge === "unverifiable") return false;
   if (purge === "unknown" && !rules.ifErrorWhileUnknown) return false;
   if (request.awaitsPurge || (request.authorized && !stored.sharedWithAuthorized)) return false;
   const ageMs = currentAgeMs(stored.initialAgeMs, stored.receivedAt, now);
-  const staleMs = Math.max(0, ageMs - stored.freshnessSeconds * 1000);
-  const isStale = ageMs >= stored.freshnessSeconds * 1000 || reuse.validateAlways;
+  const purgedMs = madeStaleAt === null ? 0 : now - madeStaleAt;
+  const staleMs = Math.max(0, ageMs - stored.freshnessSeconds * 1000, purgedMs);
+  const isStale = ageMs >= stored.freshnessSeconds * 1000 || reuse.validateAlways || isMadeStale(purge);
   if (isStale && !reuse.mayServeStale) return false;
   const windowSeconds = reuse.staleIfErrorSeconds ?? rules.ifErrorSeconds;
   return staleMs < Math.max(windowSeconds, request.directives.staleIfErrorSeconds) * 1000;

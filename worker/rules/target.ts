@@ -1,4 +1,5 @@
 import { canonicalUrl } from "./canonical-url.ts";
+import { pathPrefixes } from "./path-prefixes.ts";
 import { canonicalQuery, queryValues } from "./query.ts";
 import { findRoute, type Route } from "./route.ts";
 
@@ -12,8 +13,8 @@ export interface Target {
   readonly host: string;
   /** Path and query for the origin; on a route that stores, exactly what stands in the key. */
   readonly pathAndQuery: string;
-  /** The names under which a purge by URL finds this target: with its host, and as a path on every host. */
-  readonly purgeKeys: readonly [string, string];
+  /** The names under which purges by URL, prefix and host find this target: with its host, and on every host. */
+  readonly purgeKeys: readonly string[];
   readonly route: Route;
   /** The tags that the route gives. */
   readonly routeTags: readonly string[];
@@ -60,7 +61,12 @@ export function resolveTarget(url: string, rules: TargetRules): Target | Refused
     scheme,
     host,
     pathAndQuery: route.pass ? asked.path + asked.search : keyed,
-    purgeKeys: [urlPurgeKey(host, keyed), pathPurgeKey(keyed)],
+    purgeKeys: [
+      urlPurgeKey(host, keyed),
+      pathPurgeKey(keyed),
+      hostPurgeKey(host),
+      ...pathPrefixes(asked.path).flatMap((prefix) => [prefixPurgeKey(prefix), hostPurgeKey(host, prefix)]),
+    ],
     route,
     routeTags: route.tags(parameters),
     mayStore: withinConditions(asked.search, route),
@@ -75,6 +81,16 @@ export function urlPurgeKey(host: string, pathAndQuery: string): string {
 /** What a purge of this path on every host is filed under. */
 export function pathPurgeKey(pathAndQuery: string): string {
   return `path:${pathAndQuery}`;
+}
+
+/** What a purge of this prefix on every host is filed under. */
+export function prefixPurgeKey(prefix: string): string {
+  return `prefix:${prefix}`;
+}
+
+/** What a purge of all of one host is filed under, or of one of its prefixes. */
+export function hostPurgeKey(host: string, prefix = ""): string {
+  return `host:${host}${prefix}`;
 }
 
 /** What a purge of this tag is filed under. */

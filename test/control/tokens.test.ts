@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { bearerToken, ownersTokens } from "../../worker/control/tokens.ts";
+
+const OLD = "Zt7q1mVx9Kp3Rw5Yc2Bn8Hd4Lf6Gs0Ja";
+const NEW = "aJ0sG6fL4dH8nB2cY5wR3pK9xVm1q7tZ";
+const OTHER = "qL5Tn8Wb1Xe4Rv7Yz2Uc9Mk3Pj6Hd0Sg";
+
+const sha256 = (token: string) => createHash("sha256").update(token).digest("hex");
+const named = (name: string, token: string, ...scopes: string[]) => ({ name, scopes, sha256: sha256(token) });
+const unheard = () => undefined;
+
+describe("a token is replaced without a gap", () => {
+  const steps = [
+    { name: "the old one alone", settings: { TIDEMARK_TOKENS: [named("shop", OLD, "purge")] }, opens: [OLD] },
+    {
+      name: "both, under one name",
+      settings: { TIDEMARK_TOKENS: [named("shop", OLD, "purge"), named("shop", NEW, "purge")] },
+      opens: [OLD, NEW],
+    },
+    { name: "the new one alone", settings: { TIDEMARK_TOKENS: [named("shop", NEW, "purge")] }, opens: [NEW] },
+    {
+      name: "TIDEMARK_TOKEN beside a list",
+      settings: { TIDEMARK_TOKEN: OLD, TIDEMARK_TOKENS: [named("shop", NEW, "purge")] },
+      opens: [OLD, NEW],
+    },
+  ];
+
+  test.each(steps)("$name", async ({ settings, opens }) => {
+    const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = settings as { TIDEMARK_TOKEN?: string; TIDEMARK_TOKENS: unknown };
+    const tokens = ownersTokens({ TIDEMARK_TOKEN, TIDEMARK_TOKENS: JSON.stringify(TIDEMARK_TOKENS) }, unheard);
+    for (const token of [OLD, NEW, OTHER]) {
+      const name = token === TIDEMARK_TOKEN ? "TIDEMARK_TOKEN" : "shop";
+      const expected = opens.includes(token) ? { kind: "allowed", name } : { kind: "refused", because: "unauthorized" };
+      expect(await tokens.check(token, "purge")).toEqual(expected);
+    }
+  });
+});
+
+describe("scopes", () => {
+  const list = [named("shop", OLD, "purge"), named("board", NEW, "read"), named("both", OTHER, "read", "purge")];
+  const tokens = ownersTokens({ TIDEMARK_TOKENS: JSON.stringify(list) }, unheard);
+
+  test.each([
+    [OLD, "purge", { kind: "allowed", name: "shop" }],
+    [OLD, "read", { kind: "refused", because: "forbidden" }],
+    [NEW, "read", { kind: "allowed", name: "board" }],
+    [NEW, "purge", { kind: "refused", because: "forbidden" }],
+    [OTHER, "read", { kind: "allowed", name: "both" }],
+    [OTHER, "purge", { kind: "allowed", name: "both" }],
+    [null, "read", { kind: "refused", because: "unauthorized" }],
+  ] as const)("%s for %s", async (token, scope, expected) => {
+    expect(await tokens.check(token, scope)).toEqual(expected);
+  });
+
+  test("one token in two entries has the scopes of both, and each under its name", async () => {
+    const twice = [named("reader", OLD, "read"), named("purger", OLD, "purge")];
+    const both = ownersTokens({ TIDEMARK_TOKENS: JSON.stringify(twice) }, unheard);
+    expect(await both.check(OLD, "read")).toEqual({ kind: "allowed", name: "reader" });
+    expect(await both.check(OLD, "purge")).toEqual({ kind: "allowed", name: "purger" });
+  });
+});
+
+describe("the control plane is closed", () => {
+  test.each([
+    ["without any token", {}, 0],
+    ["with an empty list", { TIDEMARK_TOKENS: "[]" }, 0],
+    ["with a list that is no JSON", { TIDEMARK_TOKEN: OLD, TIDEMARK_TOKENS: "[{" }, 1],
+    ["with a scope that is none", { TIDEMARK_TOKENS: JSON.stringify([named("shop", OLD, "purges")]) }, 1],
+    ["with a hash that is none", { TIDEMARK_TOKENS: '[{"name":"a","scopes":["read"],"sha256":"ff"}]' }, 1],
+  ])("%s", async (_, settings, lines) => {
+    const told: string[] = [];
+    const tokens = ownersTokens(settings, (line) => told.push(line));
+    expect(await tokens.check(OLD, "purge")).toEqual({ kind: "refused", because: "closed" });
+    expect(told).toHaveLength(lines);
+    expect(told.join()).not.toContain(OLD);
+  });
+});
+
+test.each([
+  ["Bearer abc", "abc"],
+  ["bearer  abc ", "abc"],
+  ["Bearer", null],
+  ["Bearer a b", null],
+  ["Basic abc", null],
+  [null, null],
+])("Authorization: %s holds the token %s", (field, token) => {
+  expect(bearerToken(field)).toBe(token);
+});

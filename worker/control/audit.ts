@@ -1,0 +1,58 @@
+import type { Problem } from "../../wire/problem.ts";
+import {
+  LISTED_PURGES,
+  type PurgeRecordBody,
+  type PurgeRecordPageBody,
+  purgeRecordQuerySchema,
+} from "../../wire/purge-record.ts";
+import type { PurgeAudit, PurgeRecord, Reporter } from "../ports.ts";
+import { purgedItem } from "../rules/purged-item.ts";
+import { errorsOf } from "./errors-of.ts";
+
+export type AuditVerdict =
+  | { readonly kind: "found"; readonly body: PurgeRecordBody | PurgeRecordPageBody }
+  | { readonly kind: "invalid"; readonly errors: NonNullable<Problem["errors"]> }
+  | { readonly kind: "unknown"; readonly seq: string }
+  | { readonly kind: "unavailable" };
+
+interface AuditPorts {
+  readonly audit: PurgeAudit;
+  readonly reporter: Reporter;
+}
+
+/** A page of the audit trail, the newest first. `query` is as it came. */
+export async function purgePage(query: Readonly<Record<string, string>>, ports: AuditPorts): Promise<AuditVerdict> {
+  const checked = purgeRecordQuerySchema.safeParse(query);
+  if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeRecordQuerySchema) };
+  const { before = null, limit = LISTED_PURGES } = checked.data;
+  return read(ports, async (audit) => {
+    const { purges, next } = await audit.list(before, limit);
+    return { kind: "found", body: { purges: purges.map(recordBody), next } };
+  });
+}
+
+/** One purge by its number; whatever is no number names none. */
+export async function onePurge(seq: string, ports: AuditPorts): Promise<AuditVerdict> {
+  if (!/^[1-9][0-9]{0,14}$/.test(seq)) return { kind: "unknown", seq };
+  return read(ports, async (audit) => {
+    const record = await audit.one(Number(seq));
+    return record ? { kind: "found", body: recordBody(record) } : { kind: "unknown", seq };
+  });
+}
+
+async function read(
+  { audit, reporter }: AuditPorts,
+  ask: (audit: PurgeAudit) => Promise<AuditVerdict>,
+): Promise<AuditVerdict> {
+  try {
+    return await ask(audit);
+  } catch (cause) {
+    reporter.report({ kind: "log-failed", cause });
+    return { kind: "unavailable" };
+  }
+}
+
+function recordBody({ purgeKeys, purgeKeyCount, at, accepted, ...rest }: PurgeRecord): PurgeRecordBody {
+  const items = purgeKeys.map(purgedItem);
+  return { ...rest, at: new Date(at).toISOString(), accepted: { ...accepted }, items, itemCount: purgeKeyCount };
+}
