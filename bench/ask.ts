@@ -39,9 +39,9 @@ export async function ask(url: URL, { method = "GET", fields = {}, body }: Quest
 }
 
 /** Asks until the edge answers from store: an answer is kept behind the one that brought it. */
-export async function askUntilHit(name: string, url: URL): Promise<WireAnswer> {
+export async function askUntilHit(name: string, url: URL, question: Question = {}): Promise<WireAnswer> {
   for (let tries = 0; tries < 50; tries++) {
-    const answer = await ask(url);
+    const answer = await ask(url, question);
     if (fieldOf(answer, "x-cache") === "HIT") return answer;
     await wait(10);
   }

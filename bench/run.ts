@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { BenchFailure } from "./bench-failure.ts";
 import { cdn } from "./cdn.ts";
 import { hit } from "./hit.ts";
+import { large } from "./large.ts";
 import { rules } from "./rules.ts";
 import { view } from "./view.ts";
 
@@ -10,6 +11,7 @@ bench.addCommand(hit);
 bench.addCommand(cdn);
 bench.addCommand(view);
 bench.addCommand(rules);
+bench.addCommand(large);
 
 try {
   await bench.parseAsync();

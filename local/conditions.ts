@@ -48,6 +48,8 @@ export type Order =
   | { readonly do: "kill" }
   /** Answers once nothing is being written to the PoP's cache. */
   | { readonly do: "finish-writes" }
+  /** Answers once nothing goes on behind the isolate's answers. */
+  | { readonly do: "finish-work" }
   | { readonly do: "tell-site" }
   | { readonly do: "tell-keys"; readonly url: string; readonly fields: Readonly<Record<string, string>> }
   /** Answers whether a call to the purge log gets through, whatever the conditions are. */

@@ -50,6 +50,11 @@ export class SimulatedIsolate {
     await this.#give({ do: "finish-writes" });
   }
 
+  /** Resolves once nothing goes on behind its answers. */
+  async finishWork(): Promise<void> {
+    await this.#give({ do: "finish-work" });
+  }
+
   /** `null` for a worker that did not make its edge with `createEdge` of `tidemark/worker`. */
   async site(): Promise<SimulatedSite | null> {
     return (await this.#give({ do: "tell-site" })) as SimulatedSite | null;

@@ -148,6 +148,11 @@ export class Pop {
     await Promise.all(this.#isolates.map((isolate) => isolate.finishWrites()));
   }
 
+  /** Resolves once nothing goes on behind its answers: refreshes of stale pages, and writes to the cache. */
+  async finishWork(): Promise<void> {
+    await Promise.all(this.#isolates.map((isolate) => isolate.finishWork()));
+  }
+
   /** Resolves once its isolates reach the purge log, which a runtime finds a little after it has started. */
   async findLog(): Promise<void> {
     await Promise.all(this.#isolates.map(reachLog));

@@ -7,6 +7,7 @@ export interface EdgeRuntime {
   readonly url: URL;
   /** Replaces the worker's code or variables on the same port. The cache and the log stay; the isolate's memory is lost. */
   reload(worker: EdgeWorker): Promise<void>;
+  emptyCache(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -67,6 +68,7 @@ export async function startEdgeRuntime(worker: EdgeWorker, options: EdgeRuntimeO
   return {
     url: await miniflare.unsafeGetDirectURL(name),
     reload: (next) => miniflare.setOptions(settings(next)),
+    emptyCache: async () => void (await miniflare.purgeCache()),
     stop: () => miniflare.dispose(),
   };
 }

@@ -17,14 +17,14 @@ export interface Reply {
   readonly hold?: string;
   /** Send the head and this much of the body at once; the hold then keeps back the rest. */
   readonly bytesBeforeHold?: number;
+  /** Hang up in place of an answer (`reset`), or in the middle of its head. Default: answer. */
+  readonly failure?: "reset" | "cut-head";
 }
 
-/** A reply of a real server, which can be slow or fail as well. */
+/** A reply of a real server, which can be slow as well. */
 export interface ServerReply extends Reply {
   /** Wait so many real milliseconds before answering. Default 0. */
   readonly delayMs?: number;
-  /** `reset`: hang up in place of an answer. Default: answer. */
-  readonly failure?: "reset";
 }
 
 /** What the origin was asked. */
@@ -118,10 +118,10 @@ export class ScriptedOrigin {
     const reply = this.#take(request, body);
     const { status = 200, framing = "length", cutAfterBytes, hold, bytesBeforeHold } = reply;
     if (reply.delayMs) await sleep(reply.delayMs);
-    if (reply.failure === "reset") return void response.socket?.resetAndDestroy();
     const bytes = Buffer.from(reply.body ?? "");
     const held = hold === undefined ? undefined : this.#gate(hold).promise;
     if (held && bytesBeforeHold === undefined) await held;
+    if (reply.failure) return hangUp(response.socket, reply.failure);
     response.sendDate = false;
     response.setHeader("date", new Date(this.#now()).toUTCString());
     for (const [name, value] of Object.entries(reply.fields ?? {}))
@@ -163,6 +163,11 @@ export class ScriptedOrigin {
     this.#gates.set(name, gate);
     return gate;
   }
+}
+
+function hangUp(socket: Socket | null, failure: "reset" | "cut-head"): void {
+  if (failure === "reset") socket?.resetAndDestroy();
+  else socket?.write("HTTP/1.1 200 OK\r\ncontent-le", () => socket.destroy());
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

@@ -30,8 +30,8 @@ const MOST_KEYS = 10_000;
 /** The object that the edge's log is, too. */
 const LOG_NAME = "tidemark";
 
-/** How long a look at unfinished writes is apart from the next, in real milliseconds. */
-const WRITES_POLL_MS = 1;
+/** How long a look at what is unfinished is apart from the next, in real milliseconds. */
+const POLL_MS = 1;
 
 type Platform = Parameters<NonNullable<EdgeOptions["platform"]>>[0];
 type Handler = ExportedHandler<EdgeEnv>;
@@ -49,6 +49,8 @@ let site: SiteInput | null = null;
 /** Rises when the isolate is killed: what was made before then is left behind. */
 let life = 0;
 let writesUnderWay = 0;
+/** What goes on behind answers. */
+let workUnderWay = 0;
 const storedKeys = new Set<string>();
 
 const clock: NonNullable<EdgeOptions["clock"]> = {
@@ -70,9 +72,24 @@ export function createEdge(input: SiteInput): Handler {
       if (edge?.life !== life) {
         edge = { handler: createDeployedEdge(input, { clock, platform: simulated }), env: serving(input, env), life };
       }
-      return edge.handler.fetch!(request, edge.env, context);
+      return edge.handler.fetch!(request, edge.env, counting(context));
     },
   };
+}
+
+/** Counts what goes on behind answers. */
+function counting(context: ExecutionContext): ExecutionContext {
+  const done = () => {
+    workUnderWay--;
+  };
+  return {
+    props: context.props,
+    passThroughOnException: () => context.passThroughOnException(),
+    waitUntil: (work) => {
+      workUnderWay++;
+      context.waitUntil(work.then(done, done));
+    },
+  } as ExecutionContext;
 }
 
 export class PurgeLog extends DeployedPurgeLog {
@@ -155,7 +172,10 @@ async function obey(order: Order, env: EdgeEnv): Promise<unknown> {
       storedKeys.clear();
       return null;
     case "finish-writes":
-      while (writesUnderWay > 0) await pause(WRITES_POLL_MS);
+      while (writesUnderWay > 0) await pause(POLL_MS);
+      return null;
+    case "finish-work":
+      while (workUnderWay > 0) await pause(POLL_MS);
       return null;
     case "tell-site":
       return site && ({ publicUrl: publicUrlOf(site, env) } satisfies SimulatedSite);

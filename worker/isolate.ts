@@ -8,6 +8,7 @@ import { type SharedTier, Tiers } from "./edge/tiers.ts";
 import { edgeAnswer } from "./flow/answers.ts";
 import { FillBudget } from "./flow/fill.ts";
 import { Flights } from "./flow/flights.ts";
+import { LargeFills } from "./flow/large-fills.ts";
 import type { Arrival, Isolate } from "./flow/passage.ts";
 import { handle, handleWithoutCache } from "./flow.ts";
 import type { Bodies, Clock, Origin, PurgeAudit, Tokens } from "./ports.ts";
@@ -58,6 +59,7 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     ports: { ...platform, store: new Tiers(memory, platform.sharedTier, reporter), purges, invalidations },
     flights: new Flights(),
     fills,
+    largeFills: new LargeFills(),
     resolve: (url) => targets.resolve(url),
   };
   const startedAt = clock.now();

@@ -204,13 +204,21 @@ export type TokenVerdict =
   | { readonly kind: "allowed"; readonly name: string }
   | { readonly kind: "refused"; readonly because: "closed" | "unauthorized" | "forbidden" };
 
-/** Streams whose length the runtime may announce. */
+/** Streams whose length the runtime may announce, and their reading. */
 export interface Bodies {
   /** A pipe; with a length, the reader sees an error if fewer bytes come. */
   pipe(lengthBytes: number | null): {
     readonly readable: ReadableStream;
     readonly writable: WritableStream<Uint8Array>;
   };
+  /** Reads a body that is passed on at once: in pieces as large as they come, where the runtime can. */
+  read(body: ReadableStream<Uint8Array>): BodyReader;
+}
+
+export interface BodyReader {
+  /** The next piece; `null` at the end. */
+  next(): Promise<Uint8Array | null>;
+  cancel(): Promise<void>;
 }
 
 /** What happened, as plain data. Only an adapter writes lines. */

@@ -32,6 +32,8 @@ function engineOf(cdn: Cdn<"local">): Engine {
     restartIsolate: async () => {
       for (const number of ISOLATES.keys()) await pop.killIsolate(number);
     },
+    finishWork: () => pop.finishWork(),
+    emptySharedTier: () => pop.emptyCache(),
     setLogReachable: (isReachable) => (isReachable ? pop.reconnectToLog() : pop.cutFromLog()),
     stop: () => cdn.close(),
   };

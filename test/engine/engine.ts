@@ -24,6 +24,11 @@ export interface Engine {
   originDown(): Promise<void>;
   originUp(): Promise<void>;
   restartIsolate(): Promise<void>;
+  /** Waits until nothing goes on behind the answers. */
+  finishWork(): Promise<void>;
+  emptySharedTier(): Promise<void>;
+  /** The bytes that were read of bodies stored apart, where the tier counts them. */
+  readonly bodyBytesRead?: number;
   /** Only an engine whose log can be taken away. */
   setLogReachable?(reachable: boolean): void;
   stop(): Promise<void>;

@@ -23,6 +23,7 @@ export function startMemoryEngine(
   const log = new MemoryLog(scheduler);
   const sharedTier = new MemorySharedTier(scheduler, treachery);
   const compiled = compileSite({ origin: origin.url, hosts: [HOST], ...site }, {});
+  origin.timeoutMs = compiled.limits.originTimeoutMs;
   const start = (): RunningIsolate =>
     startIsolate(compiled, {
       clock: scheduler,
@@ -65,6 +66,11 @@ export function startMemoryEngine(
     originUp: async () => origin.comeUp(),
     restartIsolate: async () => {
       isolates.clear();
+    },
+    finishWork: () => scheduler.advance(0),
+    emptySharedTier: async () => sharedTier.empty(),
+    get bodyBytesRead() {
+      return sharedTier.bodyBytesRead;
     },
     setLogReachable: (reachable) => {
       log.isReachable = reachable;

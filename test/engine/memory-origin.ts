@@ -6,6 +6,8 @@ import type { Scheduler } from "./scheduler.ts";
 export class MemoryOrigin implements Origin {
   readonly url = "http://origin.internal:8080";
   readonly seen: SeenRequest[] = [];
+  /** The longest wait for the head of an answer, as the site sets it. */
+  timeoutMs = Number.POSITIVE_INFINITY;
   readonly #scheduler: Scheduler;
   readonly #replies = new Map<string, Reply[]>();
   readonly #gates = new Map<string, PromiseWithResolvers<void>>();
@@ -45,10 +47,14 @@ export class MemoryOrigin implements Origin {
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
     await this.#scheduler.turn();
     if (!this.#isUp) return { kind: "failed", because: "unreachable", cause: new Error("connection refused") };
+    const wait = this.#scheduler.wait(this.timeoutMs);
+    const timedOut = wait.over.then((): OriginAnswer => ({ kind: "failed", because: "timed-out", cause: "too late" }));
     try {
-      return await this.#answer(request);
+      return await Promise.race([this.#answer(request), timedOut]);
     } catch (cause) {
       return { kind: "failed", because: "unreachable", cause };
+    } finally {
+      wait.cancel();
     }
   }
 
@@ -65,6 +71,7 @@ export class MemoryOrigin implements Origin {
     const held = reply.hold === undefined ? undefined : this.#gate(reply.hold).promise;
     if (held && reply.bytesBeforeHold === undefined) await Promise.race([held, this.#outage.promise]);
     await this.#scheduler.turn();
+    if (reply.failure) throw new Error("connection reset");
     const { status = 200 } = reply;
     const hasBody = status !== 204 && status !== 304;
     const answerFields = this.#fieldsOf(reply, hasBody);

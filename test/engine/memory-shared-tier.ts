@@ -51,6 +51,11 @@ export class MemorySharedTier implements SharedTier {
     this.#entries.delete(key);
   }
 
+  empty(): void {
+    this.#entries.clear();
+    this.#bodies.clear();
+  }
+
   async getBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined> {
     await this.#scheduler.turn();
     if (this.#scheduler.random() < this.#treachery.evictions) this.#bodies.delete(bodyKey);

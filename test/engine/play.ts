@@ -54,6 +54,9 @@ class Player {
       return expect(Object.fromEntries(seen), where).toEqual(step.fields);
     }
     if ("restart" in step) return engine.restartIsolate();
+    if ("work" in step) return engine.finishWork();
+    if ("sharedTier" in step) return engine.emptySharedTier();
+    if ("bodyBytesRead" in step) return expect(engine.bodyBytesRead, where).toBe(step.bodyBytesRead);
     if ("log" in step) return engine.setLogReachable!(step.log === "up");
     const stats = await this.#stats();
     if ("logReadsAtMost" in step) return expect(at(stats, "log.reads"), where).toBeLessThanOrEqual(step.logReadsAtMost);

@@ -32,6 +32,10 @@ export async function startRuntimeEngine(site: Omit<Partial<SiteInput>, "origin"
       now += ms;
       await setClock();
     },
+    finishWork: async () => {
+      const body = JSON.stringify({ do: "finish-work" });
+      await exchange(edge.url, agent, { method: "POST", path: "/_virtual-time", body });
+    },
     restart: async () => {
       await edge.reload({ script, variables });
       await setClock();
@@ -41,6 +45,7 @@ export async function startRuntimeEngine(site: Omit<Partial<SiteInput>, "origin"
 
 interface Drive {
   advance(ms: number): Promise<void>;
+  finishWork(): Promise<void>;
   restart(): Promise<void>;
 }
 
@@ -97,6 +102,14 @@ class RuntimeEngine implements Engine {
 
   restartIsolate(): Promise<void> {
     return this.#drive.restart();
+  }
+
+  finishWork(): Promise<void> {
+    return this.#drive.finishWork();
+  }
+
+  emptySharedTier(): Promise<void> {
+    return this.#edge.emptyCache();
   }
 
   async stop(): Promise<void> {

@@ -37,7 +37,7 @@ export interface ClientRequest {
 /** What a client must see. What is not named is not looked at. */
 export interface Expected {
   readonly status?: number;
-  readonly xCache?: string | null;
+  readonly xCache?: string | RegExp | null;
   /** The whole body, or a part of it as a pattern. */
   readonly body?: string | RegExp;
   readonly ageSeconds?: number;
@@ -72,6 +72,12 @@ export type Step =
   | { readonly originLastSaw: string; readonly fields: Readonly<Record<string, string | null>> }
   /** The isolate dies and a new one takes over: its memory is gone, the PoP's shared tier and the log are not. */
   | { readonly restart: "isolate" }
+  /** Waits until nothing goes on behind the answers: all that was fetched lies in the shared tier. */
+  | { readonly work: "finished" }
+  /** The PoP's shared tier evicts all that it holds. */
+  | { readonly sharedTier: "emptied" }
+  /** How many bytes were read of bodies that are stored apart, up to here. In memory only. */
+  | { readonly bodyBytesRead: number }
   | { readonly log: "down" | "up" }
   /** How often the isolate has read the log, at most, up to here. */
   | { readonly logReadsAtMost: number }

@@ -120,7 +120,7 @@ export const browsers: Mutants = {
   },
   "large-pages-say-what-the-origin-said": {
     name: "a large page tells what the origin said",
-    file: "worker/flow/large-body.ts",
+    file: "worker/flow/fetch-and-keep.ts",
     from: "tellBrowsers(fields, target.route.browserTtlSeconds, Math",
     to: "tellBrowsers(fields, null, Math",
     reddens: "browsers are told the owner's lifetime also with a large page that is stored in two steps",

@@ -5,8 +5,10 @@ import { directives } from "./directives.ts";
 import { fields } from "./fields.ts";
 import { freshness } from "./freshness.ts";
 import { identity } from "./identity.ts";
+import { invalidation } from "./invalidation.ts";
 import { keys } from "./keys.ts";
 import { kinds } from "./kinds.ts";
+import { large } from "./large.ts";
 import { lifetimes } from "./lifetimes.ts";
 import type { Mutant } from "./mutant.ts";
 import { outcomes } from "./outcomes.ts";
@@ -15,6 +17,7 @@ import { proxy } from "./proxy.ts";
 import { purging } from "./purging.ts";
 import { ranges } from "./ranges.ts";
 import { reuse } from "./reuse.ts";
+import { stale } from "./stale.ts";
 import { storing } from "./storing.ts";
 import { targeted } from "./targeted.ts";
 import { telling } from "./telling.ts";
@@ -43,6 +46,9 @@ const areas = {
   browsers,
   fields,
   outcomes,
+  stale,
+  invalidation,
+  large,
 };
 
 /** Every mutant by the name that the pages call it: its file in this folder, and what it is called there. */

@@ -5,12 +5,15 @@ import { collapsing } from "./collapsing.ts";
 import { directives } from "./directives.ts";
 import { freshness } from "./freshness.ts";
 import { identity } from "./identity.ts";
+import { invalidation } from "./invalidation.ts";
 import { keys } from "./keys.ts";
+import { largeBodies } from "./large-bodies.ts";
 import { outcomes } from "./outcomes.ts";
 import { proxy } from "./proxy.ts";
 import { purgeKinds } from "./purge-kinds.ts";
 import { purges } from "./purges.ts";
 import { ranges } from "./ranges.ts";
+import { stale } from "./stale.ts";
 import { stories } from "./stories.ts";
 import { targeted } from "./targeted.ts";
 import { validation } from "./validation.ts";
@@ -34,4 +37,7 @@ export const scenarios: readonly Scenario[] = [
   ...validation,
   ...variants,
   ...ranges,
+  ...stale,
+  ...invalidation,
+  ...largeBodies,
 ];

@@ -1,7 +1,8 @@
 /** The end of a stream that somebody reads, who may go away, or be given up, at any time. Its methods never reject. */
 export class BodyEnd {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #givenUp = Promise.withResolvers<void>();
+  /** Ends the step that is under way. One for each step: a promise that outlives them would hold on to all of them. */
+  #letGo: () => void = () => undefined;
   /** What has been handed over so far. Chunks wait here one behind the other, so that giving up lets go of all of them. */
   #delivery: Promise<void> = Promise.resolve();
   isGone = false;
@@ -25,17 +26,20 @@ export class BodyEnd {
   /** Lets go of whoever reads, with all that waits for them. */
   giveUp(because: string): void {
     this.isGone = true;
-    this.#givenUp.resolve();
+    this.#letGo();
     void this.#writer.abort(new Error(because)).catch(() => undefined); // It is gone already.
   }
 
   #next(step: () => Promise<void>): Promise<void> {
     this.#delivery = this.#delivery.then(async () => {
       if (this.isGone) return;
-      const done = step().catch(() => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#letGo = resolve;
+      step().then(resolve, () => {
         this.isGone = true; // The body goes on without this reader.
+        resolve();
       });
-      await Promise.race([done, this.#givenUp.promise]);
+      await promise;
     });
     return this.#delivery;
   }

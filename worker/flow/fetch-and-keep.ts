@@ -11,7 +11,7 @@ import { forward } from "./forward.ts";
 import { freshen, isWithdrawn, validatorsOf } from "./freshening.ts";
 import { answerFromStore, isHeldByClient } from "./from-store.ts";
 import { type HeadToKeep, type Keepable, keepable, type OriginResponse } from "./keepable.ts";
-import { keepLarge } from "./large-body.ts";
+import { copyLarge } from "./large-body.ts";
 import { letGo } from "./let-go.ts";
 import type { Miss, Passage } from "./passage.ts";
 import { keepSelected } from "./selection.ts";
@@ -112,7 +112,9 @@ function answerFetched(
   if (lengthBytes !== null && lengthBytes > limits.storeBytes) {
     land({ kind: "not-shareable" });
     if (lengthBytes > limits.largeBytes) return stream(passage, response, miss, "too-large");
-    return keepLarge(passage, response, verdict, miss, lengthBytes);
+    const toClient = copyLarge(passage, response.body!, verdict.head, lengthBytes);
+    if (!toClient) return stream(passage, response, miss, "being-stored");
+    return answerKept(passage, response, verdict, miss, toClient);
   }
   return keepBeside(passage, response, verdict, miss, land);
 }
@@ -167,11 +169,11 @@ function passedOutcome(because: string, status: number): FlightOutcome {
 function keepBeside(
   passage: Passage,
   response: Response,
-  { head, fields }: Keepable & { kind: "store" },
+  kept: Keepable & { kind: "store" },
   miss: Miss,
   land: Land,
 ): Response {
-  const { ports, site, fills, behind, target, request } = passage;
+  const { ports, site, fills, behind } = passage;
   const hasBody = mayHaveBody(response.status);
   const share = fills.open(ports.clock.now());
   const fill = fillBeside(
@@ -181,16 +183,27 @@ function keepBeside(
     share,
     ports.bodies,
   );
-  behind.run(fill.read.then((read) => keep(passage, head, read, land)));
+  behind.run(fill.read.then((read) => keep(passage, kept.head, read, land)));
   behind.run(fill.delivered);
+  return answerKept(passage, response, kept, miss, fill.body);
+}
+
+/** The answer to the client of what is being kept. `body` need not be read by anybody. */
+function answerKept(
+  { ports, behind, target, request }: Passage,
+  response: Response,
+  { head, fields }: Keepable & { kind: "store" },
+  miss: Miss,
+  body: ReadableStream | null,
+): Response {
   tellBrowsers(fields, target.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
   markForwarded(fields, miss.xCache, forwarded(miss, { status: response.status, stored: true, collapsed: false }));
   ports.reporter.report({ kind: "answered", xCache: miss.xCache });
   if (response.status === 200 && isHeldByClient(request.headers, head)) {
-    behind.run(letGo(fill.body)); // it is read for the store alone
+    behind.run(letGo(body)); // it is read for the store alone
     return answerWith(null, 304, notModifiedFields(fields));
   }
-  return answerWith(fill.body, response.status, fields, response.statusText);
+  return answerWith(body, response.status, fields, response.statusText);
 }
 
 async function keep(passage: Passage, head: HeadToKeep, read: ReadBody, land: Land): Promise<void> {

@@ -1,9 +1,9 @@
+import type { BodyReader } from "../ports.ts";
 import { isKeepable } from "../rules/judge.ts";
-import { answerWith, markForwarded, tellBrowsers } from "./answers.ts";
-import { forwarded, stream } from "./ask-origin.ts";
 import { BodyEnd } from "./body-end.ts";
-import type { HeadToKeep, Keepable } from "./keepable.ts";
-import type { Miss, Passage } from "./passage.ts";
+import type { HeadToKeep } from "./keepable.ts";
+import type { LargeFill } from "./large-fills.ts";
+import type { Passage } from "./passage.ts";
 import { keepSelected } from "./selection.ts";
 
 /** A client that takes nothing for so long loses the copy that is made beside it: it holds no fill. */
@@ -12,48 +12,48 @@ const STALLED_MS = 10_000;
 /**
  * Streams a large body to the client and, at the pace of the slower of both, into the shared tier under a key that
  * nothing points to. Only when the announced length has been counted is the entry kept that does (docs/design.md#bodies).
- * Nobody waits for it; while it goes on, others for the same page are passed on.
+ * Nobody waits for it; `null` if the same is going on already, and nothing was done.
  */
-export function keepLarge(
+export function copyLarge(
   passage: Passage,
-  response: Response,
-  { head, fields }: Keepable & { kind: "store" },
-  miss: Miss,
+  body: ReadableStream<Uint8Array>,
+  head: HeadToKeep,
   lengthBytes: number,
-): Response {
-  const { ports, flights, behind, target } = passage;
-  const copyKey = `large ${head.key}`;
-  if (flights.find(copyKey)) return stream(passage, response, miss, "being-stored");
-  const flight = flights.takeOff(copyKey);
+): ReadableStream | null {
+  const { ports, largeFills, behind } = passage;
+  const fill = largeFills.begin(head.key, ports.clock.now());
+  if (!fill) return null;
   const toClient = ports.bodies.pipe(lengthBytes);
-  const copied = copyBeside(passage, response.body!.getReader(), new BodyEnd(toClient.writable), head, lengthBytes);
-  behind.run(copied.finally(() => flight.land({ kind: "failed", byOrigin: false }, ports.clock.now())));
-  tellBrowsers(fields, target.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
-  markForwarded(fields, miss.xCache, forwarded(miss, { status: response.status, stored: true, collapsed: false }));
-  ports.reporter.report({ kind: "answered", xCache: miss.xCache });
-  return answerWith(toClient.readable, response.status, fields, response.statusText);
+  const copied = copyBeside(passage, ports.bodies.read(body), new BodyEnd(toClient.writable), head, lengthBytes, fill);
+  behind.run(copied.finally(() => largeFills.end(fill)));
+  return toClient.readable;
 }
 
 async function copyBeside(
   passage: Passage,
-  reader: ReadableStreamDefaultReader<Uint8Array>,
+  reader: BodyReader,
   client: BodyEnd,
   head: HeadToKeep,
   lengthBytes: number,
+  fill: LargeFill,
 ): Promise<void> {
   const { ports } = passage;
   const bodyKey = `${head.key}\n${head.fetchedAt.toString(36)}-${ports.random().toString(36).slice(2)}`;
   const pipe = ports.bodies.pipe(lengthBytes);
   const copy = new BodyEnd(pipe.writable);
-  const taken = ports.store.keepBody(bodyKey, pipe.readable);
+  const taken = ports.store.keepBody(bodyKey, pipe.readable).then((isTaken) => {
+    if (!isTaken) copy.giveUp("the shared tier does not take it"); // nobody reads it: the client goes on alone
+    return isTaken;
+  });
   let readBytes = 0;
   try {
     for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      readBytes += value.byteLength;
-      const sent = client.write(value);
-      if (!copy.isGone) await copy.write(value);
+      const piece = await reader.next();
+      if (!piece) break;
+      fill.cameOnAt = ports.clock.now();
+      readBytes += piece.byteLength;
+      const sent = client.write(piece);
+      if (!copy.isGone) await copy.write(piece);
       if (!copy.isGone && (await isStalled(passage, sent))) {
         copy.giveUp("the client stalled");
         ports.reporter.report({ kind: "fill-discarded", because: "client-stalled" });

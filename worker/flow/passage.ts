@@ -6,6 +6,7 @@ import type { RefusedTarget, Target } from "../rules/target.ts";
 import type { Site } from "../site.ts";
 import type { FillBudget } from "./fill.ts";
 import type { Flights } from "./flights.ts";
+import type { LargeFills } from "./large-fills.ts";
 
 /** What one isolate works with. */
 export interface Isolate {
@@ -13,6 +14,7 @@ export interface Isolate {
   readonly ports: Ports;
   readonly flights: Flights;
   readonly fills: FillBudget;
+  readonly largeFills: LargeFills;
   readonly resolve: (url: string) => Target | RefusedTarget;
 }
 

@@ -32,15 +32,14 @@ export class LogInvalidations implements Invalidations {
 
   tell(purgeKeys: readonly string[], behind: Behind): void {
     const now = this.#clock.now();
-    if (now - this.#leaseBeganAt >= this.#leaseMs || now < this.#leaseBeganAt) this.#beginLease(now);
-    const mayTell = this.#appends < MOST_APPENDS && !purgeKeys.some((key) => this.#told.has(key));
-    if (mayTell) {
-      this.#appends++;
-      for (const key of purgeKeys) this.#told.add(key);
-      behind.run(this.#append([...purgeKeys]));
+    // What still waits when a lease has begun goes along: the request that was to tell it may be dead.
+    const keys = new Set(this.#isOver(now) ? [...this.#beginLease(now), ...purgeKeys] : purgeKeys);
+    if (this.#appends < MOST_APPENDS && !purgeKeys.some((key) => this.#told.has(key))) {
+      behind.run(this.#tellNow([...keys]));
       return;
     }
     for (const key of purgeKeys) {
+      if (this.#waiting.has(key)) continue;
       if (this.#waiting.size < MOST_WAITING) this.#waiting.add(key);
       else this.#reporter.report({ kind: "invalidation-dropped" });
     }
@@ -48,21 +47,32 @@ export class LogInvalidations implements Invalidations {
     behind.run(this.#flush);
   }
 
-  #beginLease(now: number): void {
+  #isOver(now: number): boolean {
+    return now - this.#leaseBeganAt >= this.#leaseMs || now < this.#leaseBeganAt;
+  }
+
+  /** Returns the keys that waited for it. */
+  #beginLease(now: number): string[] {
+    const waited = [...this.#waiting];
     this.#leaseBeganAt = now;
     this.#appends = 0;
     this.#told.clear();
+    this.#waiting.clear();
+    this.#flush = null;
+    return waited;
   }
 
   async #flushAfterLease(): Promise<void> {
-    await this.#clock.wait(Math.max(0, this.#leaseBeganAt + this.#leaseMs - this.#clock.now())).over;
-    const keys = [...this.#waiting];
-    this.#waiting.clear();
-    this.#flush = null;
-    this.#beginLease(this.#clock.now());
+    const beganAt = this.#leaseBeganAt;
+    await this.#clock.wait(Math.max(0, beganAt + this.#leaseMs - this.#clock.now())).over;
+    if (this.#leaseBeganAt !== beganAt) return; // a later request has begun the next one, and told what waited
+    await this.#tellNow(this.#beginLease(this.#clock.now()));
+  }
+
+  async #tellNow(purgeKeys: readonly string[]): Promise<void> {
     this.#appends++;
-    for (const key of keys) this.#told.add(key);
-    await this.#append(keys);
+    for (const key of purgeKeys) this.#told.add(key);
+    await this.#append(purgeKeys);
   }
 
   async #append(purgeKeys: readonly string[]): Promise<void> {

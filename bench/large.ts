@@ -1,0 +1,70 @@
+import { platform } from "node:os";
+import { Command, InvalidArgumentError } from "commander";
+import { BenchFailure } from "./bench-failure.ts";
+import { type LargeResult, largeRows, measureLargeRow } from "./large-rows.ts";
+import { thisMachine } from "./machine.ts";
+import { writeResults } from "./results.ts";
+import { printTable } from "./table.ts";
+
+const MIB = 1024 ** 2;
+
+interface LargeOptions {
+  readonly mebibytes: number;
+  readonly slow: number;
+  readonly most: number;
+  readonly json?: string;
+}
+
+export const large = new Command("large")
+  .description("Whether memory stays flat while a large body passes the edge: streamed past, stored, and from store.")
+  .option("--mebibytes <n>", "the size of the body", positive, 1024)
+  .option("--slow <n>", "what the slow reader takes in a second, in mebibytes", positive, 50)
+  .option("--most <n>", "fail if memory grows by more than so many mebibytes", positive, 192)
+  .option("--json <file>", "where the results go (default: bench/results/large-<date>.json)")
+  .action(measureLarge);
+
+async function measureLarge({ json, ...options }: LargeOptions): Promise<void> {
+  if (platform() !== "linux") throw new BenchFailure("a process's memory is read from /proc, which Linux alone has.");
+  const machine = thisMachine();
+  const { cpu, cores, node, workerd, loadBefore } = machine;
+  console.log(`${cpu}, ${cores} cores, load ${loadBefore} before; Node ${node}, workerd ${workerd}`);
+  console.log(`one body of ${options.mebibytes} MiB, a slow reader takes ${options.slow} MiB/s\n`);
+  const bytes = options.mebibytes * MIB;
+  const results: LargeResult[] = [];
+  for (const row of largeRows(bytes, options.slow * MIB)) {
+    results.push(await measureLargeRow(row, bytes));
+    console.error(`${row.name}: done`);
+  }
+  printTable(
+    ["", "seconds", "MiB/s", "RSS before", "peak", "after", "peak growth MiB"],
+    results.map(({ name, seconds, memory }) => [
+      name,
+      seconds.toFixed(1),
+      (options.mebibytes / seconds).toFixed(0),
+      ...[memory.beforeBytes, memory.peakBytes, memory.afterBytes, growth(memory)].map(inMebibytes),
+    ]),
+  );
+  console.log(
+    "\nRSS of the runtime's process, in MiB. The local cache lives in the same process: the last rows are its own.",
+  );
+  writeResults("large", { machine, settings: options, results }, json);
+  for (const { name, memory } of results) {
+    if (growth(memory) > options.most * MIB) {
+      throw new BenchFailure(`${name}: memory grew by ${inMebibytes(growth(memory))} MiB, more than ${options.most}.`);
+    }
+  }
+}
+
+function growth({ beforeBytes, peakBytes }: LargeResult["memory"]): number {
+  return peakBytes - beforeBytes;
+}
+
+function inMebibytes(bytes: number): string {
+  return (bytes / MIB).toFixed(0);
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("It is a whole number from 1 up.");
+  return value;
+}
