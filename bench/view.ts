@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { deltaOf, deltaOfTags } from "../test/purges/delta.ts";
 import { storedHead } from "../test/rules/stored-head.ts";
 import { View } from "../worker/purges/view.ts";
-import type { StoredHead } from "../worker/rules/stored-response.ts";
+import { changedHead, type StoredHead } from "../worker/rules/stored-response.ts";
 import { BenchFailure } from "./bench-failure.ts";
 import { type Machine, thisMachine } from "./machine.ts";
 import { median } from "./median.ts";
@@ -87,7 +87,7 @@ function costsOfChecks(keys: number): Cost[] {
     for (const head of held) if (view.check(head, true) === "unknown") throw new BenchFailure("The view is no view.");
   };
   const news = () => view.apply(deltaOf(seq, ++seq, [["#news", seq]]));
-  const fresh = Array.from({ length: ROUNDS }, () => entries.map((head) => ({ ...head })));
+  const fresh = Array.from({ length: ROUNDS }, () => entries.map((head) => changedHead(head, {})));
   const none = () => undefined;
   // The runtime has to have compiled what is measured.
   for (let round = 0; round < ROUNDS; round++) {

@@ -4,6 +4,7 @@ import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
 import { isNewer, MemoryTier } from "../../worker/edge/memory-tier.ts";
 import type { SharedTier } from "../../worker/edge/tiers.ts";
 import {
+  changedHead,
   isMarker,
   type Stored,
   type StoredHead,
@@ -30,7 +31,7 @@ function stored(path: string, text: string, change: Partial<StoredHead> = {}): S
       status: 404,
       fields: [
         ["content-type", "text/plain; charset=utf-8"],
-        ["x-text", "für – 漢字"],
+        ["x-text", "für – 漢字 ~"],
         ["set-cookie-like", "a, b"],
       ],
       hiddenFields: [["surrogate-control", "max-age=60"]],
@@ -54,6 +55,11 @@ function stored(path: string, text: string, change: Partial<StoredHead> = {}): S
   };
 }
 
+/** With all of its head read: what compares looks at plain values only. */
+function whole(found: Stored | undefined): Stored | undefined {
+  return found && !isMarker(found) ? { ...found, head: changedHead(found.head, {}) } : found;
+}
+
 function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("hex");
 }
@@ -62,7 +68,7 @@ function contract(name: string, start: () => Promise<Subject>): void {
   describe(name, () => {
     let subject: Subject;
     const put = (entry: StoredResponse) => subject.settle(subject.tier.put(entry));
-    const get = (key: string) => subject.settle(subject.tier.get(key));
+    const get = async (key: string) => whole(await subject.settle(subject.tier.get(key)));
     const bodyOf = async (key: string) =>
       new TextDecoder().decode(((await get(key)) as StoredResponse).body ?? undefined);
 
@@ -215,11 +221,11 @@ describe("the memory engine's shared tier is as treacherous as the platform's", 
     const scheduler = new Scheduler(1, 0);
     const tier = new MemorySharedTier(scheduler, { lostPuts: 0, evictions: 0 });
     const put = tier.put(stored("/a", "v1"));
-    expect(await scheduler.settle(Promise.race([tier.get(key), put.then(() => "put first")]))).not.toEqual(
+    expect(await scheduler.settle(Promise.race([tier.get(key).then(whole), put.then(() => "put first")]))).not.toEqual(
       stored("/a", "v1"),
     );
     await scheduler.settle(put);
-    expect(await scheduler.settle(tier.get(key))).toEqual(stored("/a", "v1"));
+    expect(whole(await scheduler.settle(tier.get(key)))).toEqual(stored("/a", "v1"));
   });
 
   test("a put may be acknowledged and store nothing", async () => {

@@ -1,6 +1,6 @@
 /** The Cache API tier behind HTTP, for the contract suite: `POST /put` and `GET /get?key=…`, entries as JSON with hex bodies. */
 import { CacheApiTier } from "../../worker/edge/cache-api-tier.ts";
-import { isMarker, type Stored, type StoredHead } from "../../worker/rules/stored-response.ts";
+import { changedHead, isMarker, type Stored, type StoredHead } from "../../worker/rules/stored-response.ts";
 
 function bytesOf(hex: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
@@ -35,7 +35,7 @@ export default {
       const entry = await caches.default.match(url.searchParams.get("entry")!);
       const fields = new Headers(entry!.headers);
       if (url.searchParams.get("how") === "version") {
-        fields.set("tidemark-stored", fields.get("tidemark-stored")!.replace('"version":3', '"version":0'));
+        fields.set("tidemark-stored", fields.get("tidemark-stored")!.replace(/^3~/, "2~"));
       }
       const body = await entry!.arrayBuffer();
       const kept = url.searchParams.get("how") === "truncate" ? body.slice(0, body.byteLength - 1) : body;
@@ -46,6 +46,6 @@ export default {
     if (!stored) return Response.json(null);
     if (isMarker(stored)) return Response.json(stored);
     const hex = Array.from(stored.body ?? [], (byte) => byte.toString(16).padStart(2, "0")).join("");
-    return Response.json({ head: stored.head, hex });
+    return Response.json({ head: changedHead(stored.head, {}), hex });
   },
 } satisfies ExportedHandler;

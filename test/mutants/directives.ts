@@ -129,9 +129,9 @@ export const directives: Mutants = {
   },
   "private-fields-reach-another-isolate": {
     name: "fields that are for one visitor lie in the tier that isolates share",
-    file: "worker/edge/envelope.ts",
-    from: "{ response: stored.head }",
-    to: '{ response: { ...stored.head, fields: [...stored.head.fields, ["x-user", "jo"]] } }',
+    file: "worker/edge/opened-head.ts",
+    from: "head.fields.flat()",
+    to: '[...head.fields.flat(), "x-user", "jo"]',
     reddens:
       "another isolate of the PoP finds the same page, without the fields that are for one visitor, and stale for who takes it stale",
   },

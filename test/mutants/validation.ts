@@ -289,8 +289,8 @@ export const validation: Mutants = {
   "passed-304-has-the-old-age": {
     name: "a confirmed page that is not kept is as old as it was",
     file: FRESHENING,
-    from: "{ ...told, initialAgeMs: age }",
-    to: "{ ...head, fields: shown }",
+    from: "fields: shown, receivedAt, initialAgeMs: age }",
+    to: "fields: shown }",
     reddens: PRIVATE,
   },
   "no-store-304-is-kept": {

@@ -44,6 +44,7 @@ describe("what unsafe requests put out of date", () => {
     expect(log.purges).toEqual([
       {
         id: null,
+        mode: "invalidate",
         content: "",
         purgeKeys: ["//h/a", "//h/b"],
         accepted: { urls: 0, tags: 0, prefixes: 0, hosts: 0, everything: false },

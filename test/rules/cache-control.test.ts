@@ -32,6 +32,30 @@ const cases: readonly { name: string; rfc: string; text: string | null; expect: 
   { name: "empty members are passed over", rfc: "9110 §5.6.1", text: ", ,max-age=5,,", expect: { maxAge: 5 } },
   { name: "unknown directives are passed over", rfc: "9111 §5.2.3", text: "x=1, public, y", expect: { public: true } },
   { name: "white space around is nothing", rfc: "9110 §5.6.1", text: " max-age = 5 ", expect: { maxAge: 5 } },
+  {
+    name: "a tab is white space",
+    rfc: "9110 §5.6.3",
+    text: "\tpublic\t,\tmax-age\t=\t5\t",
+    expect: { public: true, maxAge: 5 },
+  },
+  {
+    name: "an argument without quotes may hold more than a token does",
+    rfc: "9111 §5.2",
+    text: "x=a/b?c=(d)é, max-age=5",
+    expect: { maxAge: 5 },
+  },
+  {
+    name: "a backslash before the last quote escapes it, so that the string never ends",
+    rfc: "9110 §5.6.4",
+    text: 'max-age=5, x="a\\"',
+    expect: { noStore: true },
+  },
+  {
+    name: "an escaped backslash escapes nothing",
+    rfc: "9110 §5.6.4",
+    text: 'x="a\\\\", max-age=5',
+    expect: { maxAge: 5 },
+  },
   { name: "a quoted number is a number", rfc: "9111 §5.2", text: 'max-age="10"', expect: { maxAge: 10 } },
   {
     name: "a comma in quotes does not split",
@@ -146,6 +170,7 @@ const cases: readonly { name: string; rfc: string; text: string | null; expect: 
     text: `max-age=${stated}`,
     expect: { maxAge: read as number },
   })),
+
   {
     name: "a string that never ends may hide anything",
     rfc: "9110 §5.6.4",

@@ -114,6 +114,15 @@ describe("parseHttpDate", () => {
     );
   });
 
+  test("every day of four hundred years comes back from its own text, the first century too", () => {
+    const wrong: string[] = [];
+    for (let at = Date.parse("0000-01-01"); at < Date.parse("0400-01-02"); at += 86_400_000) {
+      const text = new Date(at).toUTCString();
+      if (parseHttpDate(text) !== at) wrong.push(text);
+    }
+    expect(wrong).toEqual([]);
+  });
+
   test("never throws", () => {
     fc.assert(fc.property(fc.string({ unit: "binary" }), fc.integer(), (text, now) => void parseHttpDate(text, now)));
   });

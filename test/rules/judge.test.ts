@@ -22,7 +22,7 @@ interface Asked {
 
 function headOf({ stored = {}, reuse = {} }: Asked): StoredHead {
   const head = storedHead(stored);
-  return { ...head, reuse: { ...head.reuse, ...reuse } };
+  return storedHead({ ...stored, reuse: { ...head.reuse, ...reuse } });
 }
 
 function requestOf({ authorized = false, awaitsPurge = false, directives }: Asked) {

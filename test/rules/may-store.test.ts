@@ -255,6 +255,18 @@ const kept: readonly ({
     lifetime: { seconds: 30, source: "route-default" },
   },
   {
+    name: "what Expires says",
+    source: "RFC 9111 §4.2.1",
+    fields: { expires: at(60) },
+    lifetime: { seconds: 60, source: "expires" },
+  },
+  {
+    name: "what max-age says, and not what Expires says beside it",
+    source: "RFC 9111 §5.3",
+    fields: { "cache-control": "max-age=5", expires: at(60) },
+    lifetime: { seconds: 5, source: "max-age" },
+  },
+  {
     name: "what can be guessed, where the site lets it",
     source: "RFC 9111 §4.2.2",
     fields: { "last-modified": at(-1000) },

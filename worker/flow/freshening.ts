@@ -2,7 +2,7 @@ import { initialAgeMs } from "../rules/current-age.ts";
 import { freshenedFields } from "../rules/freshen.ts";
 import type { StoreAsk } from "../rules/read-request.ts";
 import { selectedBy304 } from "../rules/selected-by-304.ts";
-import { type StoredHead, type StoredResponse, storedField } from "../rules/stored-response.ts";
+import { changedHead, type StoredHead, type StoredResponse, storedField } from "../rules/stored-response.ts";
 import { isTagPurgeKey } from "../rules/target.ts";
 import { clientFields } from "./ask-origin.ts";
 import { keepable, type OriginResponse } from "./keepable.ts";
@@ -43,8 +43,8 @@ export function freshen(
     // It goes to the one who asked, and to nobody else.
     const age = initialAgeMs(fields.get("age"), fields.get("date"), notModified.fetchedAt, receivedAt);
     const shown = [...clientFields(passage, fields)].filter(([name]) => name !== "content-length");
-    const told = { ...head, fields: shown, receivedAt };
-    return { stored: { head: { ...told, initialAgeMs: age }, body }, passBecause: verdict.because };
+    const changed = changedHead(head, { fields: shown, receivedAt, initialAgeMs: age });
+    return { stored: { head: changed, body }, passBecause: verdict.because };
   }
   const purgeKeys = [...new Set([...verdict.head.purgeKeys, ...head.purgeKeys])]; // R17: the union of both
   const fits = purgeKeys.filter(isTagPurgeKey).length <= passage.site.limits.tags;

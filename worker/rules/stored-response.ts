@@ -7,17 +7,22 @@ export interface Stamp {
   readonly seq: number;
 }
 
-/** All of a stored response but its body. Both tiers keep the same. */
-export interface StoredHead {
+/**
+ * All of a stored response but its body. Both tiers keep the same.
+ *
+ * What only answers need may be read when it is asked for. A spread would lose it; declared as a class, and not as an
+ * interface, the compiler says so.
+ */
+export declare abstract class StoredHead {
   /** What it is stored under: the primary cache key, or that of its variant. */
   readonly key: string;
   /** The fields of the request that selected it, with their values; empty for a response that does not vary. RFC 9111 §4.1. */
-  readonly variant: VariantFields;
+  abstract get variant(): VariantFields;
   readonly status: number;
   /** End-to-end fields as clients get them, names in lower case. */
-  readonly fields: readonly (readonly [name: string, value: string])[];
+  abstract get fields(): StoredFields;
   /** Fields that were read and are kept from clients, for when a 304 freshens the others. */
-  readonly hiddenFields: readonly (readonly [name: string, value: string])[];
+  abstract get hiddenFields(): StoredFields;
   readonly bodyBytes: number;
   /** Where the body lies if it is stored apart from the head; `null` for one that is with it. */
   readonly bodyKey: string | null;
@@ -32,10 +37,12 @@ export interface StoredHead {
   /** True if it may answer a request with `Authorization`. RFC 9111 §3.5. */
   readonly sharedWithAuthorized: boolean;
   /** What purges find it under, sorted by nothing: its URL, its path, its tags, its groups, everything. */
-  readonly purgeKeys: readonly string[];
+  abstract get purgeKeys(): readonly string[];
   /** `null` if no view was held when the fetch began: every usable view refuses it. */
   readonly stamp: Stamp | null;
 }
+
+export type StoredFields = readonly (readonly [name: string, value: string])[];
 
 /** A stored response with its body. */
 export interface StoredResponse {
@@ -70,4 +77,10 @@ export function isMarker(stored: Stored): stored is VariantMarker {
 /** One field of a stored response; `null` if it has none of that name. */
 export function storedField({ fields }: Pick<StoredHead, "fields">, name: string): string | null {
   return fields.find(([other]) => other === name)?.[1] ?? null;
+}
+
+/** The same head but for what changes. */
+export function changedHead(head: StoredHead, change: Partial<StoredHead>): StoredHead {
+  const { variant, fields, hiddenFields, purgeKeys } = head;
+  return { ...head, variant, fields, hiddenFields, purgeKeys, ...change };
 }
