@@ -113,6 +113,26 @@ describe("the key", () => {
     );
   });
 
+  test("two requests that the origin could tell apart never share a key", () => {
+    const path = fc.constantFrom("/a", "/A", "//a", "/a/", "/a;b", "/a%2Fb", "/a/b", "/%61", "/a%20b", "/a+b");
+    const query = fc.constantFrom("", "?", "?x=1", "?X=1", "?x=%31", "?x=1&y=2", "?y=2&x=1", "?x=1&utm_source=a", "?x");
+    const url = fc.tuple(fc.constantFrom("http", "https"), fc.constantFrom("x.test", "y.test", "X.test"), path, query);
+    let shared = 0;
+    fc.assert(
+      fc.property(url, url, (one, other) => {
+        const [a, b] = [one, other].map(([scheme, host, at, search]) =>
+          resolveTarget(`${scheme}://${host}${at}${search}`, site),
+        );
+        if (a?.kind !== "target" || b?.kind !== "target" || a.key !== b.key) return;
+        shared++;
+        const asked = ({ scheme, host, pathAndQuery }: typeof a) => ({ scheme, host, pathAndQuery });
+        expect(asked(a)).toEqual(asked(b));
+      }),
+      { seed: 3, numRuns: 20_000 },
+    );
+    expect(shared).toBeGreaterThan(50);
+  });
+
   test("on a route that passes, the origin is asked with the whole query", () => {
     expect(resolveTarget("http://x.test/pass/a?utm_x=1", site)).toMatchObject({ pathAndQuery: "/pass/a?utm_x=1" });
   });
