@@ -24,7 +24,9 @@ afterAll(() => rm(folder, { recursive: true }));
 
 test("the tests for vitest pass", async () => {
   const [node, vitest] = tool("vitest");
-  const { exit, stdout, stderr } = await run(node, [vitest, "run", "--no-color", "vitest-"], { cwd: folder });
+  const { exit, stdout, stderr } = await run(node, [vitest, "run", "--no-color", "--testTimeout=30000", "vitest-"], {
+    cwd: folder,
+  });
   expect(stdout + stderr).toMatch(/Tests +3 passed/);
   expect(exit).toBe(0);
 }, 60_000);

@@ -90,15 +90,15 @@ test("a bypass", async () => {
 });
 
 test("another method", async () => {
-  const posted = cdn.request("/about", { method: "POST", body: "x" });
+  const posted = cdn.request("/admin/a", { method: "POST", body: "x" });
   expect(await messageOf(() => expect(posted).toMiss())).toMatchInlineSnapshot(`
     "expected a miss, got BYPASS
 
-      asked              POST /about from fra
-      answer             200, X-Cache BYPASS, "v1"
+      asked              POST /admin/a from fra
+      answer             200, X-Cache BYPASS, "x"
       Cache-Status       tidemark; fwd=method; fwd-status=200
       key                none: a POST is not looked up
-      the origin saw     /about 2 times; others: /about?ref=1 once, /private 2 times, /admin/a once"
+      the origin saw     /admin/a 2 times; others: /about?ref=1 once, /about once, /private 2 times"
   `);
 });
 
@@ -111,7 +111,7 @@ test("an answer that the edge made itself", async () => {
       answer             400, X-Cache none, "Tidemark refused this request: the path has a % that begins…"
       Cache-Status       tidemark; detail=url-refused
       key                none: not looked up
-      the origin saw     /%zz never; others: /about?ref=1 once, /about 2 times, /private 2 times, /admin/a once"
+      the origin saw     /%zz never; others: /about?ref=1 once, /about once, /private 2 times, /admin/a 2 times"
   `);
 });
 
@@ -125,7 +125,7 @@ test("an Age that is off", async () => {
       Cache-Status       tidemark; hit; ttl=7110
       key                http://www.example.test/about, by now stored in fra
       nearest known key  http://www.example.test/about?ref=1, stored in syd
-      the origin saw     /about 2 times; others: /about?ref=1 once, /private 2 times, /admin/a once"
+      the origin saw     /about once; others: /about?ref=1 once, /private 2 times, /admin/a 2 times"
   `);
 });
 
@@ -138,7 +138,7 @@ test("a version that is shown", async () => {
       Cache-Status       tidemark; hit; ttl=7110
       key                http://www.example.test/about, by now stored in fra
       nearest known key  http://www.example.test/about?ref=1, stored in syd
-      the origin saw     /about 2 times; others: /about?ref=1 once, /private 2 times, /admin/a once"
+      the origin saw     /about once; others: /about?ref=1 once, /private 2 times, /admin/a 2 times"
   `);
 });
 
@@ -151,15 +151,15 @@ test("something stored that never should be", async () => {
       Cache-Status       tidemark; fwd=uri-miss; fwd-status=200; stored
       key                http://www.example.test/account/, by now stored in fra
       nearest known key  http://www.example.test/about, stored in fra
-      the origin saw     /account/ once; others: /about?ref=1 once, /about 2 times, /private 2 times, /admin/a once"
+      the origin saw     /account/ once; others: /about?ref=1 once, /about once, /private 2 times, /admin/a 2 times"
   `);
 });
 
 test("an origin that was asked too often", async () => {
-  expect(await messageOf(() => expect(cdn.origin).toHaveSeen("/about", 1))).toMatchInlineSnapshot(`
-    "expected the origin to have been asked for /about once
+  expect(await messageOf(() => expect(cdn.origin).toHaveSeen("/private", 1))).toMatchInlineSnapshot(`
+    "expected the origin to have been asked for /private once
 
-      the origin saw     /about 2 times; others: /about?ref=1 once, /private 2 times, /admin/a once, /account/ once"
+      the origin saw     /private 2 times; others: /about?ref=1 once, /about once, /admin/a 2 times, /account/ once"
   `);
 });
 
