@@ -112,7 +112,11 @@ async function measureHits(generator: LoadGenerator, { rounds, ...settings }: Cd
   const edges: EdgeRuntime[] = [];
   const start = async (worker: string): Promise<URL> => {
     const script = await bundleWorker(fileURLToPath(new URL(worker, import.meta.url)));
-    const variables = { SITE: { origin: origin.url }, TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: "bench" };
+    const variables = {
+      SITE: { origin: origin.url },
+      TIDEMARK_HOSTS: "*",
+      TIDEMARK_TOKEN: "bench-token-0123456789-abcdefghij",
+    };
     const edge = await startEdgeRuntime({ script, variables }, { port: 0 });
     edges.push(edge);
     return edge.url;

@@ -10,7 +10,7 @@ import { assertSameAnswer } from "./same-answer.ts";
 
 /** The page that every row serves. */
 const PAGE = "/page";
-const TOKEN = "bench";
+const TOKEN = "bench-token-0123456789-abcdefghij";
 
 /** One worker under load, in a runtime of its own. */
 export interface Row {

@@ -51,7 +51,10 @@ export class PurgeLog extends DeployedPurgeLog {
 /** The edge for a site, as `createEdge` of `tidemark/worker` makes it, on this machine's network. */
 export function createDevEdge(site: SiteInput, spendings: SpendingOfRequest): ExportedHandler<DevEnv> {
   let settings: DevSettings | undefined;
-  const edge = createEdge(site, { platform: (platform) => onNetwork(platform, settings!, spendings) });
+  const edge = createEdge(site, {
+    takesWeakTokens: true,
+    platform: (platform) => onNetwork(platform, settings!, spendings),
+  });
   let served: DevEnv | undefined;
   let isLogFound = false;
   return {

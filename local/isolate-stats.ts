@@ -16,6 +16,10 @@ export interface IsolateStats {
   store: { stored: number; storedBytes: number; failed: number; refused: Counts; discarded: Counts };
   /** Requests that took the answer of another one's fetch. */
   collapsed: number;
+  /** Requests with `Authorization` that nothing stored might answer. */
+  askedPastTheCache: number;
+  /** Wrong tokens for the control plane. */
+  tokensRefused: number;
   log: { reads: number; failedReads: number };
   /** Purges accepted by this isolate. */
   purges: number;

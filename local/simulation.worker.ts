@@ -70,7 +70,11 @@ export function createEdge(input: SiteInput): Handler {
   return {
     fetch(request, env, context) {
       if (edge?.life !== life) {
-        edge = { handler: createDeployedEdge(input, { clock, platform: simulated }), env: serving(input, env), life };
+        edge = {
+          handler: createDeployedEdge(input, { clock, takesWeakTokens: true, platform: simulated }),
+          env: serving(input, env),
+          life,
+        };
       }
       return edge.handler.fetch!(request, edge.env, counting(context));
     },
@@ -314,7 +318,7 @@ async function keyOf(url: string, fields: Readonly<Record<string, string>>, env:
     },
   });
   const behind = { waitUntil: () => undefined, passThroughOnException: () => undefined };
-  const edge = createDeployedEdge(site, { clock, platform });
+  const edge = createDeployedEdge(site, { clock, takesWeakTokens: true, platform });
   const request = new Request(url, { headers: fields }) as Parameters<NonNullable<Handler["fetch"]>>[0];
   await edge.fetch!(request, serving(site, env), behind as unknown as ExecutionContext);
   return key;

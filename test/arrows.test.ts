@@ -10,7 +10,7 @@ const ROOMS: readonly (readonly [room: string, path: RegExp])[] = [
   ["control", /^worker\/control\//],
   ["ports", /^worker\/ports\.ts$/],
   ["site-input", /^worker\/site-input\.ts$/],
-  ["site", /^worker\/(site|site-error|units)\.ts$/],
+  ["site", /^worker\/(site|site-error|site-loosened|units)\.ts$/],
   ["flow", /^worker\/(flow\.ts$|flow\/)/],
   ["wiring", /^worker\/(isolate|edge|package|index)\.ts$/],
   ["wire", /^wire\//],

@@ -2,7 +2,8 @@ import { describe, expect, expectTypeOf, test } from "vitest";
 import type * as z from "zod";
 import { compileSite, type siteSchema } from "../worker/site.ts";
 import { SiteError } from "../worker/site-error.ts";
-import type { SiteInput } from "../worker/site-input.ts";
+import type { RouteInput, SiteInput } from "../worker/site-input.ts";
+import { loosened } from "../worker/site-loosened.ts";
 
 const origin = "https://origin.example.test";
 
@@ -141,6 +142,17 @@ describe("a mistake in a site's rules is told with its place, its value and what
       /^limits\.fetchWholeBytes: is a size: .*found -1/,
     ],
     [
+      "an origin that is the site itself",
+      { origin, hosts: ["ORIGIN.example.test"] },
+      /^origin: .* is an address of the site itself/,
+    ],
+    ["so by its public address", { origin, publicUrl: "http://origin.example.test" }, /^origin: .* of the site itself/],
+    [
+      "a field that nobody may key by",
+      { origin, routes: [{ match: "/*", key: { fields: ["Cookie"] } }] },
+      /^routes\[0\]\.key\.fields\[0\]: cannot be keyed/,
+    ],
+    [
       "a field value that would break the line",
       { origin, originFields: { "x-a": "b\r\nc" } },
       /^originFields\.x-a: is a field value/,
@@ -167,11 +179,16 @@ describe("compileSite", () => {
     expect(site).toMatchObject({ originUrl: origin, hosts: null, namesHosts: false, publicUrl: null });
     expect(site.limits).toEqual({
       urlBytes: 16_384,
+      requestFieldBytes: 32_768,
+      requestBodyBytes: 104_857_600,
+      responseFields: 256,
+      responseFieldBytes: 65_536,
       storeBytes: 8_388_608,
       largeBytes: 536_870_912,
       fetchWholeBytes: 0,
       variants: 32,
       fillBytes: 33_554_432,
+      fills: 256,
       memoryBytes: 33_554_432,
       tags: 1000,
       originTimeoutMs: 30_000,
@@ -276,5 +293,35 @@ describe("compileSite", () => {
     );
     const [route] = site.routes;
     expect(route!.tags(route!.match("/plog/a-b")!)).toEqual(["plog", "plog:a-b"]);
+  });
+});
+
+describe("what is loosened is said at the start", () => {
+  test.each<[string, readonly RouteInput[], readonly string[]]>([
+    [
+      "nothing",
+      [
+        { match: "/a", key: { fields: ["user-agent"] } },
+        { match: "/admin/*", pass: true },
+      ],
+      [],
+    ],
+    [
+      "Set-Cookie that is stripped",
+      [{ match: "/a", stripSetCookie: true }],
+      ["The route /a takes Set-Cookie off every answer to GET and HEAD, and stores it for everybody."],
+    ],
+    [
+      "a claim that is believed",
+      [{ match: "/a", key: { fields: ["X-Original-Host"] } }],
+      ["The route /a sends x-original-host to the origin as visitors claim it, and keys by it."],
+    ],
+    [
+      "visitors' directives",
+      [{ match: "/*", requestDirectives: "all" }],
+      ["The route /* lets every visitor send requests past the cache by Cache-Control."],
+    ],
+  ])("%s", (_, routes, lines) => {
+    expect(loosened(compileSite({ origin, routes }, {}))).toEqual(lines);
   });
 });

@@ -27,6 +27,10 @@ export const statsSchema = z.object({
   }),
   /** Requests that took the answer of another one's fetch. */
   collapsed: count,
+  /** Requests with `Authorization` that nothing stored might answer. */
+  askedPastTheCache: count,
+  /** Wrong tokens for the control plane. */
+  tokensRefused: count,
   log: z.object({ reads: count, failedReads: count }),
   /** Purges accepted by this isolate. */
   purges: count,

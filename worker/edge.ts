@@ -13,9 +13,10 @@ import type { PurgeLog } from "./purges/purge-log.ts";
 import { compileSite, type SiteOverrides } from "./site.ts";
 import { SiteError } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
+import { loosened } from "./site-loosened.ts";
 
 /** The bindings and variables that the worker reads. */
-export interface EdgeEnv extends TokenSettings {
+export interface EdgeEnv extends Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMARK_TOKENS"> {
   readonly PURGE_LOG: DurableObjectNamespace<PurgeLog>;
   /** Outranks the site's `origin`. */
   readonly TIDEMARK_ORIGIN?: string;
@@ -31,6 +32,8 @@ export interface EdgeEnv extends TokenSettings {
 export interface EdgeOptions {
   /** Default: the runtime's clock. */
   readonly clock?: Clock;
+  /** Take a token that could be guessed, as on a laptop. Default false. */
+  readonly takesWeakTokens?: boolean;
   /** What the simulated CDN puts between the edge and what it runs on. Default: nothing. */
   readonly platform?: (platform: Platform) => Platform;
 }
@@ -69,6 +72,7 @@ function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions
   const site = compileSite(siteInput, overrides(env));
   const tell = (line: string) => console.warn(line);
   const log = new LogStub(env.PURGE_LOG);
+  for (const line of loosened(site)) tell(line);
   const platform: Platform = {
     clock: options.clock ?? systemClock,
     random: Math.random,
@@ -77,11 +81,15 @@ function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions
     log,
     audit: log,
     bodies: runtimeBodies,
-    tokens: ownersTokens(env, tell),
+    tokens: ownersTokens({ ...tokensOf(env), takesWeakTokens: options.takesWeakTokens }, tell),
     fingerprint,
     reporter: new Counters(site.originUrl, tell),
   };
   return startIsolate(site, options.platform?.(platform) ?? platform);
+}
+
+function tokensOf({ TIDEMARK_TOKEN, TIDEMARK_TOKENS }: EdgeEnv): TokenSettings {
+  return { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
 }
 
 function overrides(env: EdgeEnv): SiteOverrides {

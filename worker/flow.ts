@@ -192,7 +192,10 @@ async function fetchFromOrigin(passage: Passage, miss: Miss, after: ReceiptToken
     );
   }
   const storeAsk = storeAskOf(passage);
-  if (ask.authorized) return forward(passage, miss);
+  if (ask.authorized) {
+    ports.reporter.report({ kind: "asked-past-the-cache" });
+    return forward(passage, miss);
+  }
   if (ask.method === "HEAD") return headOfOrigin(passage, miss);
   if (storeAsk.partial && !mayFetchWhole(passage, miss)) return forward(passage, { ...miss, reason: "partial" });
   const fetchAlone = () => fetchAndKeep(passage, storeAsk, miss, null);

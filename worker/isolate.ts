@@ -1,6 +1,7 @@
 import { CONTROL_PREFIX } from "../wire/fields.ts";
 import type { Stats } from "../wire/stats.ts";
 import { controlApp } from "./control/app.ts";
+import { slowRefusals } from "./control/slow-refusals.ts";
 import type { Counters } from "./edge/counters.ts";
 import { MemoryTier } from "./edge/memory-tier.ts";
 import { TargetMemo } from "./edge/target-memo.ts";
@@ -52,11 +53,12 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   const log = new LogWithView(platform.log, view, purges, site.purge.skewMs);
   const invalidations = new LogInvalidations(log, clock, site.purge.leaseMs, reporter);
   const memory = new MemoryTier(site.limits.memoryBytes);
-  const fills = new FillBudget(site.limits.fillBytes);
+  const fills = new FillBudget(site.limits.fillBytes, site.limits.fills);
   const targets = new TargetMemo(site);
+  const tokens = slowRefusals(platform.tokens, clock, reporter);
   const isolate: Isolate = {
     site,
-    ports: { ...platform, store: new Tiers(memory, platform.sharedTier, reporter), purges, invalidations },
+    ports: { ...platform, tokens, store: new Tiers(memory, platform.sharedTier, reporter), purges, invalidations },
     flights: new Flights(),
     fills,
     largeFills: new LargeFills(),
@@ -74,7 +76,7 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   });
   const control = controlApp({
     rules: site,
-    tokens: platform.tokens,
+    tokens,
     log,
     audit: platform.audit,
     reporter,

@@ -235,6 +235,9 @@ export type EdgeEvent =
   | { readonly kind: "store-failed"; readonly cause: unknown }
   | { readonly kind: "fill-discarded"; readonly because: "purged" | "over-budget" | "too-large" | "client-stalled" }
   | { readonly kind: "collapsed" }
+  /** Something that could be stored was asked of the origin all the same, because of the request's credentials. */
+  | { readonly kind: "asked-past-the-cache" }
+  | { readonly kind: "token-refused" }
   | { readonly kind: "log-read"; readonly purges: number }
   | { readonly kind: "log-failed"; readonly cause: unknown }
   /** Pages that an unsafe request put out of date could not be told to the log; they stay until their lifetime ends. */

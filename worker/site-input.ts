@@ -71,6 +71,11 @@ export interface RouteInput {
   readonly pass?: boolean | undefined;
   readonly key?:
     | {
+        /**
+         * Request fields that go to the origin as the visitor sent them, also those that the edge drops else, and that
+         * select among stored responses as if `Vary` named them. Default none.
+         */
+        readonly fields?: readonly string[] | undefined;
         /** What becomes of the query before it is keyed and sent to the origin. */
         readonly query?:
           | {
@@ -98,6 +103,11 @@ export interface RouteInput {
           | undefined;
       }
     | undefined;
+  /**
+   * Take `Set-Cookie` off every answer to GET and HEAD, so that it keeps none from being stored. Only for pages that are
+   * the same for all, whatever cookies the origin sets beside; each start says so in the log. Default false.
+   */
+  readonly stripSetCookie?: boolean | undefined;
   /** Replaces the lifetime of what the origin allows to be stored; it makes nothing storable. */
   readonly ttl?: Duration | undefined;
   /**
@@ -134,6 +144,14 @@ export interface StaleInput {
 export interface LimitsInput {
   /** The longest URL that is served; longer ones get 414. Default 16 KiB. */
   readonly urlBytes?: Size | undefined;
+  /** The fields of a request that goes to the origin, names and values together; one with more gets 431. Default 32 KiB. */
+  readonly requestFieldBytes?: Size | undefined;
+  /** The body of a request; a larger one gets 413. Default 100 MiB. */
+  readonly requestBodyBytes?: Size | undefined;
+  /** How many fields an answer of the origin may have; one with more is answered with 502. Default 256. */
+  readonly responseFields?: number | undefined;
+  /** Their names and values together; an answer with more is answered with 502. Default 64 KiB. */
+  readonly responseFieldBytes?: Size | undefined;
   /** The largest body that is read whole and stored with its head, in memory too. Default 8 MiB. */
   readonly storeBytes?: Size | undefined;
   /** The largest body that is stored apart, if its length is announced; larger ones stream past. Default 512 MiB. */
@@ -147,6 +165,8 @@ export interface LimitsInput {
   readonly variants?: number | undefined;
   /** The bytes of bodies being read for the store and not yet delivered, together, per isolate. Default 32 MiB. */
   readonly fillBytes?: Size | undefined;
+  /** How many bodies may be read for the store at once, per isolate; others stream past unstored. Default 256. */
+  readonly fills?: number | undefined;
   /** The memory tier, per isolate. Default 32 MiB; 0 turns it off. */
   readonly memoryBytes?: Size | undefined;
   /** The most tags of one response; one with more is not stored. Default 1000. */

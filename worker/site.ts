@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ANALYTICS_COOKIES } from "./rules/cookies.ts";
 import type { HeuristicRules } from "./rules/heuristic-freshness.ts";
+import { mayBeKeyed } from "./rules/origin-request-fields.ts";
 import { type QueryRules, TRACKING_PARAMETERS } from "./rules/query.ts";
 import type { Route } from "./rules/route.ts";
 import { isTag } from "./rules/tags.ts";
@@ -31,6 +32,14 @@ const route = z.strictObject({
   pass: z.boolean().default(false),
   key: z
     .strictObject({
+      /** Fields that go to the origin as sent and are part of the key. */
+      fields: z
+        .array(
+          fieldName
+            .transform((name) => name.toLowerCase())
+            .refine(mayBeKeyed, "cannot be keyed: the edge or the connection sets it"),
+        )
+        .default([]),
       query: z
         .strictObject({
           ignore: names.default(TRACKING_PARAMETERS),
@@ -51,6 +60,8 @@ const route = z.strictObject({
         .prefault({}),
     })
     .prefault({}),
+  /** Take `Set-Cookie` off every answer to GET and HEAD, so that it keeps none from being stored. */
+  stripSetCookie: z.boolean().default(false),
   /** Replaces the lifetime of what may be stored anyway. */
   ttl: durationSeconds.optional(),
   /** The lifetime where the origin gives none: one, or one per status. */
@@ -101,6 +112,13 @@ export const siteSchema = z.strictObject({
     .strictObject({
       /** The longest URL that is served; longer ones get 414. */
       urlBytes: sizeBytes.default(16 * 1024),
+      /** The fields of a request for the origin, names and values; more gets 431. */
+      requestFieldBytes: sizeBytes.default(32 * 1024),
+      /** The body of a request; a larger one gets 413. */
+      requestBodyBytes: sizeBytes.default(100 * 1024 ** 2),
+      /** How many fields an answer of the origin may have, and their bytes; one with more is 502. */
+      responseFields: z.int().positive().default(256),
+      responseFieldBytes: sizeBytes.default(64 * 1024),
       /** The largest body that is stored. */
       storeBytes: sizeBytes.default(8 * 1024 ** 2),
       /** The largest body that is stored in two steps, if its length is announced. */
@@ -111,6 +129,8 @@ export const siteSchema = z.strictObject({
       variants: z.int().positive().default(32),
       /** The bytes that bodies being filled may hold together, per isolate. */
       fillBytes: sizeBytes.default(32 * 1024 ** 2),
+      /** How many bodies may be filled at once, per isolate. Others stream past. */
+      fills: z.int().positive().default(256),
       /** The memory tier, per isolate. */
       memoryBytes: sizeBytes.default(32 * 1024 ** 2),
       /** The most tags of one response. A response with more is not stored. */
@@ -151,11 +171,16 @@ export interface Site extends TargetRules {
   readonly hiddenFields: readonly string[];
   readonly limits: {
     readonly urlBytes: number;
+    readonly requestFieldBytes: number;
+    readonly requestBodyBytes: number;
+    readonly responseFields: number;
+    readonly responseFieldBytes: number;
     readonly storeBytes: number;
     readonly largeBytes: number;
     readonly fetchWholeBytes: number;
     readonly variants: number;
     readonly fillBytes: number;
+    readonly fills: number;
     readonly memoryBytes: number;
     readonly tags: number;
     readonly originTimeoutMs: number;
@@ -196,11 +221,14 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
   if (wrongTags.length > 0) throw new SiteError(wrongTags);
   const hosts = overrides.hosts === undefined ? (site.hosts ?? null) : overrides.hosts;
   const publicUrl = site.publicUrl === undefined ? null : publicAddress(site.publicUrl);
+  const publicHosts = hosts && [...hosts.map(hostInKeys), ...(publicUrl ? [publicUrl.host] : [])];
+  const originHost = new URL(site.origin).host;
+  if ([...(publicHosts ?? []), publicUrl?.host].includes(originHost)) throw new SiteError([ownAddress(site.origin)]);
   const ownField = site.targetedField === undefined ? [] : [site.targetedField.toLowerCase()];
   return {
     originUrl: new URL(site.origin).origin,
     namesHosts: overrides.hosts !== undefined || site.hosts !== undefined,
-    hosts: hosts && [...hosts.map(hostInKeys), ...(publicUrl ? [publicUrl.host] : [])],
+    hosts: publicHosts,
     publicUrl,
     routes: [...routes, compileRoute(route.parse({ match: "/*" }), null, site.stale)],
     ignoredCookies: site.cookies.ignore,
@@ -210,11 +238,16 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
     hiddenFields: [...ownField, "surrogate-control"],
     limits: {
       urlBytes: site.limits.urlBytes,
+      requestFieldBytes: site.limits.requestFieldBytes,
+      requestBodyBytes: site.limits.requestBodyBytes,
+      responseFields: site.limits.responseFields,
+      responseFieldBytes: site.limits.responseFieldBytes,
       storeBytes: site.limits.storeBytes,
       largeBytes: site.limits.largeBytes,
       fetchWholeBytes: Math.min(site.limits.fetchWholeBytes, site.limits.storeBytes),
       variants: site.limits.variants,
       fillBytes: site.limits.fillBytes,
+      fills: site.limits.fills,
       memoryBytes: site.limits.memoryBytes,
       tags: site.limits.tags,
       originTimeoutMs: site.limits.originTimeout * 1000,
@@ -236,6 +269,8 @@ function compileRoute(rules: RouteRules, position: number | null, ofSite: z.outp
     match: (path) => (catchAll ? {} : parametersOf(pattern.exec({ pathname: path }))),
     pass: rules.pass,
     query,
+    keyFields: [...new Set(rules.key.fields)].sort(),
+    stripsSetCookie: rules.stripSetCookie,
     storeWhenQuery: Object.entries(rules.store.when.query).map(([name, { maxLength }]) => ({ name, maxLength })),
     browserTtlSeconds: rules.browserTtl ?? null,
     requestDirectives: rules.requestDirectives,
@@ -251,6 +286,12 @@ function compileRoute(rules: RouteRules, position: number | null, ofSite: z.outp
     tags: (parameters) =>
       rules.tags.map((template) => template.replace(/\{(\w+)\}/g, (_, name: string) => parameters[name] ?? "")),
   };
+}
+
+/** Each request would come back to this edge, until `CDN-Loop` ends it. */
+function ownAddress(origin: string): { path: string; message: string } {
+  const message = `${JSON.stringify(origin)} is an address of the site itself; name the server behind it`;
+  return { path: "origin", message };
 }
 
 function parametersOf(result: URLPatternResult | null): Record<string, string> | undefined {

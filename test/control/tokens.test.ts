@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { bearerToken, ownersTokens } from "../../worker/control/tokens.ts";
+import { bearerToken, ownersTokens, weaknessOf } from "../../worker/control/tokens.ts";
 
 const OLD = "Zt7q1mVx9Kp3Rw5Yc2Bn8Hd4Lf6Gs0Ja";
 const NEW = "aJ0sG6fL4dH8nB2cY5wR3pK9xVm1q7tZ";
@@ -86,4 +86,51 @@ test.each([
   [null, null],
 ])("Authorization: %s holds the token %s", (field, token) => {
   expect(bearerToken(field)).toBe(token);
+});
+
+describe("weaknessOf", () => {
+  test.each([
+    [OLD, null],
+    [OLD.slice(1), expect.stringContaining("fewer than 32 characters")],
+    ["", expect.stringContaining("fewer than 32 characters")],
+    ["a".repeat(64), expect.stringContaining("not random")],
+    ["abcdefghi".repeat(4), expect.stringContaining("not random")],
+    ["abcdefghij".repeat(4), null],
+  ])("%j: %j", (token, weakness) => {
+    expect(weaknessOf(token)).toEqual(weakness);
+  });
+});
+
+describe("a token that could be guessed", () => {
+  const checkedWith = async (settings: Parameters<typeof ownersTokens>[0], token: string) => {
+    const told: string[] = [];
+    const verdict = await ownersTokens(settings, (line) => told.push(line)).check(token, "purge");
+    return { verdict, told };
+  };
+
+  test("opens nothing, and the log says why without naming it", async () => {
+    const { verdict, told } = await checkedWith({ TIDEMARK_TOKEN: "hunter2" }, "hunter2");
+    expect(verdict).toEqual({ kind: "refused", because: "closed" });
+    expect(told).toEqual([expect.stringMatching(/^TIDEMARK_TOKEN has fewer than 32 characters; make one with/)]);
+    expect(told.join()).not.toContain("hunter2");
+  });
+
+  test("closes the others with it: half a setting is none", async () => {
+    const list = JSON.stringify([named("shop", OLD, "purge")]);
+    const { verdict } = await checkedWith({ TIDEMARK_TOKEN: "weak", TIDEMARK_TOKENS: list }, OLD);
+    expect(verdict).toEqual({ kind: "refused", because: "closed" });
+  });
+
+  test("is taken on a laptop", async () => {
+    const { verdict, told } = await checkedWith({ TIDEMARK_TOKEN: "weak", takesWeakTokens: true }, "weak");
+    expect({ verdict, told }).toEqual({ verdict: { kind: "allowed", name: "TIDEMARK_TOKEN" }, told: [] });
+  });
+
+  test("control: a good one opens, and another does not", async () => {
+    const { verdict } = await checkedWith({ TIDEMARK_TOKEN: OLD }, OLD);
+    expect(verdict).toEqual({ kind: "allowed", name: "TIDEMARK_TOKEN" });
+    expect((await checkedWith({ TIDEMARK_TOKEN: OLD }, OTHER)).verdict).toMatchObject({
+      because: "unauthorized",
+    });
+  });
 });

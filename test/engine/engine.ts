@@ -17,6 +17,8 @@ export interface Engine {
   /** Lets everything go on that can, until the promise settles. */
   settle<T>(promise: Promise<T>): Promise<T>;
   advance(ms: number): Promise<void>;
+  /** Only an engine whose origin may be a function of what it is asked. */
+  answerBy?(answering: (request: SeenRequest) => Reply): void;
   reply(target: string, replies: readonly Reply[]): void;
   release(hold: string): void;
   originSees(target: string, count: number): Promise<void>;

@@ -53,12 +53,15 @@ export function startMemoryEngine(
       const behind = { run: (promise: Promise<unknown>) => void work.push(promise) };
       const isolate = isolateOf(request.isolate ?? "a");
       const incoming = toRequest(request);
-      const arrival = { request: incoming, url: incoming.url, behind, clientAddress: "192.0.2.7" };
+      // As in the runtime: what came over the wire, which is more than a `Request` shows.
+      const url = `http://${request.host ?? HOST}${request.path}`;
+      const arrival = { request: incoming, url, behind, clientAddress: "192.0.2.7" };
       const response = await isolate.fetch(arrival);
       return readAnswer(response);
     },
     settle: (promise) => scheduler.settle(promise),
     advance: (ms) => scheduler.advance(ms),
+    answerBy: (answering) => origin.answerBy(answering),
     reply: (target: string, replies: readonly Reply[]) => origin.reply(target, replies),
     release: (hold) => origin.release(hold),
     originSees: (target, count) => origin.hasSeen(target, count),
@@ -89,7 +92,11 @@ const tokens: Tokens = {
 };
 
 function toRequest({ method = "GET", path, host = HOST, fields = {}, body }: ClientRequest): Request {
-  return new Request(`http://${host}${path}`, { method, headers: fields, ...(body === undefined ? {} : { body }) });
+  const url = `http://${host}${path}`;
+  if (body === undefined) return new Request(url, { method, headers: fields });
+  const request = new Request(url, { method: "POST", headers: fields, body });
+  // The runtime lets a GET have a body; here no GET can be made with one.
+  return method === "POST" ? request : Object.defineProperty(request, "method", { value: method });
 }
 
 async function readAnswer(response: Response): Promise<ClientAnswer> {

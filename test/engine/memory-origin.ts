@@ -9,6 +9,7 @@ export class MemoryOrigin implements Origin {
   /** The longest wait for the head of an answer, as the site sets it. */
   timeoutMs = Number.POSITIVE_INFINITY;
   readonly #scheduler: Scheduler;
+  #answering: ((request: SeenRequest) => Reply) | undefined;
   readonly #replies = new Map<string, Reply[]>();
   readonly #gates = new Map<string, PromiseWithResolvers<void>>();
   #outage = Promise.withResolvers<never>();
@@ -21,6 +22,11 @@ export class MemoryOrigin implements Origin {
 
   reply(target: string, replies: readonly Reply[]): void {
     this.#replies.set(target, [...replies]);
+  }
+
+  /** From now on every request is answered by this function of what the origin sees. */
+  answerBy(answering: (request: SeenRequest) => Reply): void {
+    this.#answering = answering;
   }
 
   release(hold: string): void {
@@ -60,14 +66,18 @@ export class MemoryOrigin implements Origin {
 
   async #answer({ method, pathAndQuery, fields, body }: OriginRequest): Promise<OriginAnswer> {
     const text = body ? await new Response(body).text() : "";
-    this.seen.push({
+    const seen = {
       method,
       target: pathAndQuery,
-      fields: { ...Object.fromEntries(fields), host: "origin.internal:8080" },
+      fields: { ...joined(fields), host: "origin.internal:8080" },
       body: text,
-    });
+    };
+    this.seen.push(seen);
     const replies = this.#replies.get(pathAndQuery);
-    const reply = (replies && replies.length > 1 ? replies.shift() : replies?.[0]) ?? missing(pathAndQuery);
+    const reply =
+      this.#answering?.(seen) ??
+      (replies && replies.length > 1 ? replies.shift() : replies?.[0]) ??
+      missing(pathAndQuery);
     const held = reply.hold === undefined ? undefined : this.#gate(reply.hold).promise;
     if (held && reply.bytesBeforeHold === undefined) await Promise.race([held, this.#outage.promise]);
     await this.#scheduler.turn();
@@ -115,6 +125,11 @@ export class MemoryOrigin implements Origin {
     this.#gates.set(name, gate);
     return gate;
   }
+}
+
+/** Several lines of a field as one, as they come over the wire. */
+function joined(fields: OriginRequest["fields"]): Record<string, string> {
+  return Object.fromEntries(new Headers(fields.map(([name, value]) => [name, value] as [string, string])));
 }
 
 function missing(target: string): Reply {

@@ -86,6 +86,6 @@ export const fields: Mutants = {
     from: 'if (method !== "TRACE" && method !== "OPTIONS") return { kind: "forward", field };',
     to: "",
     reddens:
-      "Max-Forwards means nothing for other methods: a GET with zero left is answered, and the field goes on as it came",
+      "Max-Forwards means nothing for other methods: a GET with zero left is answered, and the field goes on only where nothing is stored",
   },
 };

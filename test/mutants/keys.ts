@@ -9,8 +9,8 @@ export const keys: Mutants = {
   "spellings-differ": {
     name: "each spelling of a path has an entry of its own",
     file: CANONICAL_URL,
-    from: "path: normalEscapes(url.pathname)",
-    to: "path: url.pathname",
+    from: "const path = normalEscapes(url.pathname);",
+    to: "const path = url.pathname;",
     reddens: "spellings of one path are one entry: escapes of plain characters, letter case of escapes, an empty query",
   },
   "escapes-keep-their-case": {
@@ -23,8 +23,8 @@ export const keys: Mutants = {
   "case-of-paths-is-ignored": {
     name: "paths that differ in case are one entry",
     file: CANONICAL_URL,
-    from: "path: normalEscapes(url.pathname)",
-    to: "path: normalEscapes(url.pathname).toLowerCase()",
+    from: "const path = normalEscapes(url.pathname);",
+    to: "const path = normalEscapes(url.pathname).toLowerCase();",
     reddens: "forms that an origin could tell apart are kept apart",
   },
   "encoded-slash-is-a-slash": {

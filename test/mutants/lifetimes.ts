@@ -7,6 +7,7 @@ const HEURISTIC = "worker/rules/heuristic-freshness.ts";
 const STATUS = "worker/rules/storable-status.ts";
 const PLAIN = "worker/rules/plain-request.ts";
 const MAY_STORE = "worker/rules/may-store.ts";
+const KEEPABLE = "worker/flow/keepable.ts";
 
 const FORMS = "Expires is read in all three forms of a date, in any case of letters, and counts from Date";
 const NO_DATE = "Expires that is no date, or is over, or comes twice, leaves nothing fresh";
@@ -24,8 +25,11 @@ const ONE_REQUEST = "parts, validations, and answers that tell of one request or
 const ROUTE_TTL =
   "a route's ttl is not for failures: those keep the lifetime that the origin states, and else have none";
 
+const NAMED_BY_VARY =
+  "a page for a request with a field that is not usual is stored if Vary names the field, and an error is not";
+
 function oddBy(what: string): string {
-  return `an error is not stored if its request had ${what}, and a page is`;
+  return `neither an error nor a page is stored if its request had ${what}`;
 }
 
 /** Wrong rules of dates, ages and guesses, and of which statuses are stored for them. */
@@ -278,42 +282,63 @@ export const lifetimes: Mutants = {
     file: MAY_STORE,
     from: "isErrorStatus(status) && !request.plain",
     to: "false",
+    reddens: NAMED_BY_VARY,
+  },
+  "unkeyed-fields-are-plain": {
+    name: "a page is stored whatever its request was",
+    file: KEEPABLE,
+    from: "oddField(request.headers, names) !== null",
+    to: "false",
     reddens: oddBy("a field that is not usual"),
   },
-  "override-is-usual": {
-    name: "a method override is a usual field",
-    file: PLAIN,
-    from: '"x-requested-with",',
-    to: '"x-requested-with",\n  "x-http-method-override",',
-    reddens: oddBy("another method for the origin to take"),
+  "keyed-fields-are-odd": {
+    name: "a field that Vary names counts as odd",
+    file: KEEPABLE,
+    from: "oddField(request.headers, names) !== null",
+    to: "oddField(request.headers, keyFields) !== null",
+    reddens: NAMED_BY_VARY,
   },
   "odd-values-are-plain": {
     name: "a usual field is plain whatever its value",
     file: PLAIN,
-    from: "if (!isKnown || !isOrdinaryValue(value)) return false;",
-    to: "if (!isKnown) return false;",
+    from: 'if (!form || (value !== "" && !form.test(value))) return name;',
+    to: "if (!form) return name;",
     reddens: oddBy("a value with odd characters"),
   },
   "long-values-are-plain": {
     name: "a value is plain however long",
     file: PLAIN,
-    from: "value.length <= MOST_VALUE_CHARACTERS && ",
+    from: " || value.length > MOST_VALUE_CHARACTERS",
     to: "",
     reddens: oddBy("a value of more than 1024 characters"),
   },
   "many-fields-are-plain": {
     name: "a request is plain however large",
     file: PLAIN,
-    from: "if (characters > MOST_CHARACTERS) return false;",
+    from: "characters > MOST_CHARACTERS || ",
     to: "",
     reddens: oddBy("more than 4096 characters of fields"),
   },
   "what-is-replaced-is-odd": {
     name: "what the edge replaces makes a request odd",
     file: PLAIN,
-    from: "if (isNotForwarded(name)) continue;",
-    to: "",
-    reddens: oddBy("a field that is not usual"),
+    from: "CONTINUED.has(name) || goesThrough(name, inKey)",
+    to: "true",
+    reddens: "an error is stored if its request had a method override, which the origin does not see",
+  },
+  "odd-requests-speak-for-all": {
+    name: "what the origin says to an odd request of what is stored counts for all",
+    file: "worker/flow/freshening.ts",
+    from: "!identifying && oddField(request.headers, keyed) === null",
+    to: "!identifying",
+    reddens: "what the origin says to an odd request takes nothing away that is stored",
+  },
+  "odd-confirmation-is-not-shareable": {
+    name: "after a confirmation for an odd request everybody fetches alone",
+    file: "worker/flow/fetch-and-keep.ts",
+    from: "passedOutcome(passBecause, stored.head.status)",
+    to: '{ kind: "not-shareable" }',
+    reddens: "an odd request that has a stale page confirmed leaves it as it was, and the next ones share one fetch",
   },
   "visitors-with-cookies-are-plain": {
     name: "a visitor's own error is stored",

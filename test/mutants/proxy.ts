@@ -8,7 +8,7 @@ export const proxy: Mutants = {
   "client-claims-its-host": {
     name: "a client's X-Forwarded fields go through",
     file: ORIGIN_FIELDS,
-    from: '"x-forwarded", ',
+    from: '"x-forwarded",',
     to: "",
     reddens: HEARS,
   },

@@ -261,8 +261,8 @@ export const validation: Mutants = {
   "cookie-of-a-304-is-lost": {
     name: "a cookie on a 304 reaches nobody",
     file: FETCH_AND_KEEP,
-    from: "of notModified.fields.getSetCookie()",
-    to: "of [] as string[]",
+    from: ": notModified.fields.getSetCookie();",
+    to: ": [];",
     reddens: COOKIE,
   },
   "cookie-of-a-304-is-taken": {
@@ -303,15 +303,15 @@ export const validation: Mutants = {
   "visitor-empties-the-store": {
     name: "a 304 that may not be kept for what the visitor brought ends the stored page",
     file: FRESHENING,
-    from: '!identifying && (passBecause === "private" || passBecause === "no-store")',
+    from: '(passBecause === "private" || passBecause === "no-store") && speaksForAll(passage, storeAsk, stored)',
     to: "passBecause !== null",
     reddens: "a 304 that may not be kept for what the visitor brought leaves the stored page to all others",
   },
   "session-withdraws-the-page": {
     name: "a 304 that says private to a visitor with a session ends the page of all",
     file: FRESHENING,
-    from: "return !identifying && (",
-    to: "return (",
+    from: "!identifying && oddField",
+    to: "oddField",
     reddens: "a 304 that may not be kept for what the visitor brought leaves the stored page to all others",
   },
   "304-takes-tags-away": {
@@ -548,7 +548,7 @@ export const validation: Mutants = {
   "private-head-is-passed-over": {
     name: "a page stays although a HEAD says private",
     file: HEAD_REQUEST,
-    from: "if (freshened && isWithdrawn(freshened, storeAsk))",
+    from: "if (freshened && isWithdrawn(passage, storeAsk, freshened))",
     to: "if (false)",
     reddens: "a HEAD that brings the tag and says private ends the stored page: it is fetched in full",
   },
@@ -562,7 +562,7 @@ export const validation: Mutants = {
   "visitors-head-invalidates": {
     name: "a HEAD of one visitor ends the page of all",
     file: HEAD_REQUEST,
-    from: " && !storeAsk.identifying",
+    from: " && speaksForAll(passage, storeAsk, stored)",
     to: "",
     reddens: "a HEAD that may be for the one visitor alone says nothing about the stored page",
   },

@@ -120,7 +120,7 @@ export const variants: Mutants = {
   "address-is-a-choice": {
     name: "the visitor's address is taken for the field that he sent",
     file: VARY,
-    from: "names.some(isUnknowable)",
+    from: "named.some(isUnknowable)",
     to: "false",
     reddens: isNotStored("x-real-ip"),
   },
@@ -134,8 +134,8 @@ export const variants: Mutants = {
   "keyed-fields-select": {
     name: "fields that the origin always gets the same make variants",
     file: VARY,
-    from: "names.filter((name) => !SELECTING_NOTHING.has(name))",
-    to: "names",
+    from: "named.filter((name) => !SELECTING_NOTHING.has(name))",
+    to: "named",
     reddens: "a Vary by fields that the origin always gets the same, or that are in the key, makes no variants",
   },
   "limit-of-values-is-outside": {
@@ -329,7 +329,7 @@ export const variants: Mutants = {
   "named-accept-encoding-goes-on": {
     name: "an Accept-Encoding goes on although Connection names it",
     file: ORIGIN_REQUEST_FIELDS,
-    from: 'acceptedCodings(fieldForSelection("accept-encoding", sentOrNull))',
+    from: 'acceptedCodings(fieldForSelection("accept-encoding", sentOrNull, forwarded.keyFields))',
     to: 'acceptedCodings(sentOrNull("accept-encoding"))',
     reddens: "an Accept-Encoding that Connection names is not sent on, and spoils nobody's variant",
   },

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { toClientFields } from "../../worker/rules/client-response-fields.ts";
 import { cookieValue, readCookies } from "../../worker/rules/cookies.ts";
 import { publicLocation } from "../../worker/rules/location.ts";
-import { originRequestFields } from "../../worker/rules/origin-request-fields.ts";
+import { goesThrough, mayBeKeyed, originRequestFields } from "../../worker/rules/origin-request-fields.ts";
 import { readReceiptToken, writeReceiptToken } from "../../worker/rules/receipt-token.ts";
 import { collectTags } from "../../worker/rules/tags.ts";
 
@@ -57,6 +57,7 @@ describe("originRequestFields", () => {
     storing: true,
     cookie: null,
     maxForwards: null,
+    keyFields: [],
     conditions: [],
     extra: [],
   } as const;
@@ -81,6 +82,56 @@ describe("originRequestFields", () => {
     expect(Object.fromEntries(originRequestFields([["X-Forwarded-For", "6.6.6.6"]], forwarded))).not.toHaveProperty(
       "x-forwarded-for",
     );
+  });
+});
+
+describe("goesThrough", () => {
+  test.each([
+    "X-Forwarded-Host",
+    "x_forwarded_for",
+    "forwarded",
+    "X-Host",
+    "X-Original-URL",
+    "X-Rewrite-URL",
+    "X-HTTP-Method-Override",
+    "X-Real-IP",
+    "True-Client-IP",
+    "CF-Connecting-IP",
+    "Fastly-Client-IP",
+    "X-Envoy-Original-Path",
+    "X-Middleware-Subrequest",
+    "Proxy",
+    "Referer",
+    "Range",
+    "Content-Type",
+    "Cookie",
+    "Host",
+    "Tidemark-Refresh",
+  ])("%s does not reach the origin as it was sent where the answer may be stored", (name) => {
+    expect(goesThrough(name.toLowerCase(), [])).toBe(false);
+  });
+
+  test.each(["user-agent", "accept", "accept-language", "origin", "x-requested-with", "x-forwarder", "referer-policy"])(
+    "control: %s does",
+    (name) => {
+      expect(goesThrough(name, [])).toBe(true);
+    },
+  );
+
+  test("a field that the route keys by goes through, and its other spelling does not", () => {
+    expect(goesThrough("x-original-host", ["x-original-host"])).toBe(true);
+    expect(goesThrough("x_original_host", ["x-original-host"])).toBe(false);
+  });
+
+  test.each(["cookie", "authorization", "host", "x-forwarded-host", "if-none-match", "tidemark-after", "te", "range"])(
+    "no route may key by %s",
+    (name) => {
+      expect(mayBeKeyed(name)).toBe(false);
+    },
+  );
+
+  test.each(["x-tenant", "referer", "x-original-host", "user-agent", "origin"])("a route may key by %s", (name) => {
+    expect(mayBeKeyed(name)).toBe(true);
   });
 });
 

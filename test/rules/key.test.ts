@@ -16,6 +16,7 @@ describe("canonicalUrl", () => {
     ["http://x.test/a/./b/../c", "x.test", "/a/c"],
     ["http://x.test/a/%2e%2e/c", "x.test", "/c"],
     ["http://x.test//a", "x.test", "//a"],
+    ["http://x.test/a..b/..c;x/...", "x.test", "/a..b/..c;x/..."],
     ["http://x.test/a%2fb;c|d", "x.test", "/a%2Fb;c|d"],
     ["http://x.test/a%5cb", "x.test", "/a%5Cb"],
   ])("%s", (text, host, path) => {
@@ -24,6 +25,11 @@ describe("canonicalUrl", () => {
 
   test.each([
     "http://x.test/a\\b",
+    "http://x.test/static/..%2faccount",
+    "http://x.test/static%2F%2e%2e%2Faccount",
+    "http://x.test/static/..;/account",
+    "http://x.test/static/..%3Bx/account",
+    "http://x.test/static%5C..%5Caccount",
     "http://x.test/%zz",
     "http://x.test/%",
     "http://x.test/a%00",

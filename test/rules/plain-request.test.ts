@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isPlainRequest } from "../../worker/rules/plain-request.ts";
+import { isPlainRequest, oddField } from "../../worker/rules/plain-request.ts";
 
 type Fields = readonly (readonly [name: string, value: string])[];
 
@@ -46,7 +46,17 @@ const cases: readonly {
   { name: "what a crawler sends is plain", fields: ofCrawler, plain: true },
   { name: "a request without fields is plain", fields: [], plain: true },
   { name: "an unknown field is not", fields: [["x-debug", "1"]], plain: false },
-  { name: "a method override is not", fields: [["x-http-method-override", "POST"]], plain: false },
+  { name: "what the origin never sees is", fields: [["x-http-method-override", "POST"]], plain: true },
+  {
+    name: "what a script marks its requests with is not",
+    fields: [["x-requested-with", "XMLHttpRequest"]],
+    plain: false,
+  },
+  { name: "a request that another site's page made is not", fields: [["sec-fetch-site", "cross-site"]], plain: false },
+  { name: "one that the site's own page made is", fields: [["sec-fetch-site", "same-origin"]], plain: true },
+  { name: "a quoted text where none belongs is not", fields: [["user-agent", 'a" onload=b']], plain: false },
+  { name: "a language that is none is not", fields: [["accept-language", "https://evil.example/"]], plain: false },
+  { name: "a Via of another proxy is", fields: [["via", "1.1 office (squid)"]], plain: true },
   { name: "a field in the key is", fields: [["x-country", "de"]], inKey: ["x-country"], plain: true },
   {
     name: "a field in the key with an odd value is not",
@@ -73,7 +83,7 @@ const cases: readonly {
   },
   {
     name: "4097 characters of fields are not",
-    fields: [["te", "x"], ["te", ""], ...[...Array(4)].map((_, index) => [`sec-${index}`, "x".repeat(1018)] as const)],
+    fields: [["dnt", "11"], ...[...Array(4)].map((_, index) => [`sec-${index}`, "x".repeat(1018)] as const)],
     plain: false,
   },
   ...["\n", "\u0000", "é", "<script>", "{jndi:ldap}", "a\\b", "`id`"].map((value) => ({
@@ -86,5 +96,33 @@ const cases: readonly {
 describe("isPlainRequest", () => {
   test.each(cases)("$name", ({ fields, inKey = [], identifying = false, plain }) => {
     expect(isPlainRequest(fields, { inKey, identifying })).toBe(plain);
+  });
+});
+
+describe("oddField", () => {
+  test.each<{ name: string; fields: Fields; inKey?: readonly string[]; odd: string | null }>([
+    { name: "what a browser sends is not odd", fields: ofBrowser, odd: null },
+    { name: "another site's page may ask for what is for all", fields: [["sec-fetch-site", "cross-site"]], odd: null },
+    { name: "a field of an application's own is", fields: [["HX-Request", "true"]], odd: "hx-request" },
+    { name: "it is not where it is in the key", fields: [["HX-Request", "true"]], inKey: ["hx-request"], odd: null },
+    {
+      name: "what a connection keeps to itself is not",
+      fields: [
+        ["connection", "x-hop"],
+        ["x-hop", "1"],
+      ],
+      odd: null,
+    },
+    {
+      name: "what the edge takes away is not",
+      fields: [
+        ["x-forwarded-host", "evil.example"],
+        ["range", "bytes=0-1"],
+      ],
+      odd: null,
+    },
+    { name: "a foreign Origin is", fields: [["origin", "https://evil.example"]], odd: "origin" },
+  ])("$name", ({ fields, inKey = [], odd }) => {
+    expect(oddField(fields, inKey)).toBe(odd);
   });
 });

@@ -41,8 +41,18 @@ describe("varyFields", () => {
   });
 });
 
+const SAYING_NOTHING = { vary: null, contentEncoding: null, allowedOrigin: null, askedAcross: false, keyFields: [] };
+
 describe("selectingFields", () => {
-  test.each<{ name: string; vary: string | null; coding?: string; expect: readonly string[] | "*" }>([
+  test.each<{
+    name: string;
+    vary: string | null;
+    coding?: string;
+    allowedOrigin?: string;
+    askedAcross?: boolean;
+    keyFields?: readonly string[];
+    expect: readonly string[] | "*";
+  }>([
     { name: "a plain response is selected by nothing", vary: null, expect: [] },
     { name: "what Vary names selects", vary: "Accept-Language, Accept", expect: ["accept", "accept-language"] },
     { name: "a coding was selected by Accept-Encoding", vary: null, coding: "gzip", expect: ["accept-encoding"] },
@@ -67,8 +77,41 @@ describe("selectingFields", () => {
     { name: "nor what the platform adds", vary: "CF-IPCountry", expect: "*" },
     { name: "Via has what the client sent in it, so it selects", vary: "Via", expect: ["via"] },
     { name: "a cookie selects", vary: "Cookie", expect: ["cookie"] },
+    {
+      name: "what one origin may read was selected by Origin",
+      vary: "Accept",
+      allowedOrigin: "https://app.example.test",
+      expect: ["accept", "origin"],
+    },
+    { name: "so was what the null origin may read", vary: null, allowedOrigin: "null", expect: ["origin"] },
+    { name: "what every origin may read was not", vary: null, allowedOrigin: "*", expect: [] },
+    {
+      name: "what every origin may read may have been, where one was named",
+      vary: null,
+      allowedOrigin: "*",
+      askedAcross: true,
+      expect: ["origin"],
+    },
+    { name: "what every origin may read was, if Vary says so", vary: "Origin", allowedOrigin: "*", expect: ["origin"] },
+    { name: "what the route keys by selects unasked", vary: null, keyFields: ["x-tenant"], expect: ["x-tenant"] },
+    {
+      name: "a field that the route keys by is known, though it is the edge's else",
+      vary: "X-Real-IP",
+      keyFields: ["x-real-ip"],
+      expect: ["x-real-ip"],
+    },
+    { name: "a star stays one beside it", vary: "*", keyFields: ["x-tenant"], expect: "*" },
   ])("$name (RFC 9111 §4.1)", (row) => {
-    expect(selectingFields(row.vary, row.coding ?? null)).toEqual(row.expect);
+    expect(
+      selectingFields({
+        ...SAYING_NOTHING,
+        vary: row.vary,
+        contentEncoding: row.coding ?? null,
+        allowedOrigin: row.allowedOrigin ?? null,
+        askedAcross: row.askedAcross ?? false,
+        keyFields: row.keyFields ?? [],
+      }),
+    ).toEqual(row.expect);
   });
 
   const forwarded = {
@@ -78,6 +121,7 @@ describe("selectingFields", () => {
     storing: true,
     cookie: null,
     maxForwards: null,
+    keyFields: [],
     conditions: [],
     extra: [],
   } as const;
@@ -102,6 +146,10 @@ describe("selectingFields", () => {
     "x-http-method",
     "x-http-method-override",
     "x-method-override",
+    "max-forwards",
+    "referer",
+    "content-type",
+    "content-encoding",
     "connection",
     "keep-alive",
     "te",
@@ -109,14 +157,14 @@ describe("selectingFields", () => {
     "transfer-encoding",
     "proxy-authorization",
   ])("%s selects nothing, because the origin sees the same whatever the client sends", (name) => {
-    expect(selectingFields(`Accept, ${name.toUpperCase()}`, null)).toEqual(["accept"]);
+    expect(selectingFields({ ...SAYING_NOTHING, vary: `Accept, ${name.toUpperCase()}` })).toEqual(["accept"]);
     expect(originRequestFields([[name, "odd"]], forwarded)).toEqual(originRequestFields([], forwarded));
   });
 
   test("a field that reaches the origin selects", () => {
     const sent = originRequestFields([["x-any", "odd"]], forwarded);
     expect(sent).not.toEqual(originRequestFields([], forwarded));
-    expect(selectingFields("X-Any", null)).toEqual(["x-any"]);
+    expect(selectingFields({ ...SAYING_NOTHING, vary: "X-Any" })).toEqual(["x-any"]);
   });
 });
 
@@ -304,7 +352,13 @@ describe("isTooLong", () => {
 test("no text makes these rules throw", () => {
   fc.assert(
     fc.property(anyText, anyValue, (vary, value) => {
-      const names = selectingFields(vary, value);
+      const names = selectingFields({
+        vary,
+        contentEncoding: value,
+        allowedOrigin: value,
+        askedAcross: false,
+        keyFields: [],
+      });
       expect(names === "*" || Array.isArray(names)).toBe(true);
       const variant = variantOf(names === "*" ? [] : names, () => value);
       expect(typeof matchesVariant(variant, value, () => vary)).toBe("boolean");

@@ -20,19 +20,40 @@ export interface TokenSettings {
   readonly TIDEMARK_TOKEN?: string | undefined;
   /** JSON: `[{name, scopes, sha256}]`. */
   readonly TIDEMARK_TOKENS?: string | undefined;
+  /** True on a laptop, where a token guards nothing. It is no variable, so that no setting opens a deployed edge. */
+  readonly takesWeakTokens?: boolean | undefined;
+}
+
+const CLOSED = "The control plane is closed until that is put right; pages are served.";
+
+const LEAST_CHARACTERS = 32;
+/** Thirty-two random characters practically always have more different ones than this. */
+const LEAST_DIFFERENT = 10;
+
+/** Why a token could be guessed; `null` if it could not. */
+export function weaknessOf(token: string): string | null {
+  const how = "make one with: openssl rand -base64 32";
+  if (token.length < LEAST_CHARACTERS) return `has fewer than ${LEAST_CHARACTERS} characters; ${how}`;
+  return new Set(token).size < LEAST_DIFFERENT ? `is not random; ${how}` : null;
 }
 
 /**
  * The owner's tokens. Without any, the control plane is closed. So it is if `TIDEMARK_TOKENS` cannot be read, which is
- * told: half a list of tokens would lock somebody out in silence. Requests for pages are served all the same.
+ * told: half a list of tokens would lock somebody out in silence. So it is if `TIDEMARK_TOKEN` could be guessed; whether
+ * a token of the list could be cannot be seen in its hash. Requests for pages are served all the same.
  */
 export function ownersTokens(settings: TokenSettings, tell: (line: string) => void): Tokens {
   const single = settings.TIDEMARK_TOKEN;
+  const weakness = single && !settings.takesWeakTokens ? weaknessOf(single) : null;
+  if (weakness !== null) {
+    tell(`TIDEMARK_TOKEN ${weakness}. ${CLOSED}`);
+    return { check: async () => ({ kind: "refused", because: "closed" }) };
+  }
   let named: KnownToken[];
   try {
     named = namedTokens(settings.TIDEMARK_TOKENS);
   } catch (error) {
-    tell(`${(error as Error).message}\nThe control plane is closed until it can be read.`);
+    tell(`${(error as Error).message} ${CLOSED}`);
     return { check: async () => ({ kind: "refused", because: "closed" }) };
   }
   const known = async (): Promise<KnownToken[]> =>

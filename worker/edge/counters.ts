@@ -19,6 +19,10 @@ export interface Counts {
   };
   /** Requests that took the answer of another one's fetch. */
   readonly collapsed: number;
+  /** Requests with `Authorization` that nothing stored might answer. */
+  readonly askedPastTheCache: number;
+  /** Wrong tokens for the control plane. */
+  readonly tokensRefused: number;
   readonly log: { readonly reads: number; readonly failedReads: number };
   readonly purges: number;
   /** What unsafe requests put out of date and the log could not be told. */
@@ -43,6 +47,8 @@ export class Counters implements Reporter {
     storedBytes: 0,
     storeFailed: 0,
     collapsed: 0,
+    askedPastTheCache: 0,
+    tokensRefused: 0,
     logReads: 0,
     logFailed: 0,
     purges: 0,
@@ -97,6 +103,12 @@ export class Counters implements Reporter {
       case "collapsed":
         this.#counts.collapsed++;
         return;
+      case "asked-past-the-cache":
+        this.#counts.askedPastTheCache++;
+        return;
+      case "token-refused":
+        this.#counts.tokensRefused++;
+        return;
       case "log-read":
         this.#counts.logReads++;
         if (this.#logIsDown) this.#write("The purge log answers again.");
@@ -136,6 +148,8 @@ export class Counters implements Reporter {
         discarded: Object.fromEntries(this.#discarded),
       },
       collapsed: counts.collapsed,
+      askedPastTheCache: counts.askedPastTheCache,
+      tokensRefused: counts.tokensRefused,
       log: { reads: counts.logReads, failedReads: counts.logFailed },
       purges: counts.purges,
       invalidationsDropped: counts.invalidationsDropped,

@@ -1,4 +1,5 @@
 import { isMarker, type Stored } from "../rules/stored-response.ts";
+import { Recurrence } from "./recurrence.ts";
 
 /** What an entry weighs beside its body and texts: the map's slot and the head's object. */
 const ENTRY_OVERHEAD_BYTES = 1024;
@@ -8,11 +9,27 @@ const FIELD_OVERHEAD_BYTES = 256;
 /** No entry may take more than this share of the tier, or one large page would push out the rest. */
 const LARGEST_SHARE = 1 / 8;
 
-/** The isolate's memory: bounded in bytes, the least recently used response goes first. */
+/** Uses beyond this many tell nothing more; one below the most that `Recurrence` counts, so that nothing is there for ever. */
+const MOST_USES = 14;
+
+interface Entry {
+  readonly stored: Stored;
+  readonly bytes: number;
+  /** How often it was asked for again, halved together with the counts of what is not kept. */
+  uses: number;
+  /** How many halvings `uses` has seen. */
+  halvings: number;
+}
+
+/**
+ * The isolate's memory, bounded in bytes. Where room is wanted the least recently used entry goes, unless it is used more
+ * often than what comes: so no run through a million URLs pushes out the pages that people ask for.
+ */
 export class MemoryTier {
   readonly #mostBytes: number;
   /** In the order of use, the oldest first. */
-  readonly #entries = new Map<string, Stored>();
+  readonly #entries = new Map<string, Entry>();
+  readonly #recurrence = new Recurrence();
   #newest: string | null = null;
   #heldBytes = 0;
 
@@ -29,37 +46,60 @@ export class MemoryTier {
   }
 
   get(key: string): Stored | undefined {
-    const stored = this.#entries.get(key);
-    if (stored && key !== this.#newest) {
+    const entry = this.#entries.get(key);
+    if (!entry) return undefined;
+    if (entry.uses < MOST_USES) entry.uses++;
+    if (key !== this.#newest) {
       this.#entries.delete(key);
-      this.#entries.set(key, stored);
+      this.#entries.set(key, entry);
       this.#newest = key;
     }
-    return stored;
+    return entry.stored;
   }
 
-  /** Keeps a response unless it is too large for the tier, or a newer one is there (R23). */
+  /** Keeps a response unless it is too large for the tier, what it would push out is used more, or a newer one is there (R23). */
   put(stored: Stored): void {
     const { key } = stored.head;
     const held = this.#entries.get(key);
-    if (held && isNewer(held, stored)) return;
+    if (held && isNewer(held.stored, stored)) return;
     this.delete(key);
     const bytes = weigh(stored);
     if (bytes > this.#mostBytes * LARGEST_SHARE) return;
-    this.#entries.set(key, stored);
+    const times = held ? Number.POSITIVE_INFINITY : this.#recurrence.count(key, this.#entries.size);
+    if (!this.#makeRoom(bytes, times)) return;
+    const { halvings } = this.#recurrence;
+    const counted = held ?? { uses: Math.min(MOST_USES, times - 1), halvings };
+    this.#entries.set(key, { stored, bytes, uses: counted.uses, halvings: counted.halvings });
     this.#newest = key;
     this.#heldBytes += bytes;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#heldBytes <= this.#mostBytes) break;
-      this.delete(oldest);
-    }
   }
 
   delete(key: string): void {
     const held = this.#entries.get(key);
     if (!held) return;
     this.#entries.delete(key);
-    this.#heldBytes -= weigh(held);
+    this.#heldBytes -= held.bytes;
+  }
+
+  /** Drops the oldest entries until so many bytes fit; false if one of them is used as often as what comes has come. */
+  #makeRoom(bytes: number, times: number): boolean {
+    const dropped: string[] = [];
+    let freeBytes = this.#mostBytes - this.#heldBytes;
+    for (const [key, entry] of this.#entries) {
+      if (freeBytes >= bytes) break;
+      if (this.#usesOf(entry) >= times) return false;
+      dropped.push(key);
+      freeBytes += entry.bytes;
+    }
+    for (const key of dropped) this.delete(key);
+    return true;
+  }
+
+  #usesOf(entry: Entry): number {
+    const { halvings } = this.#recurrence;
+    entry.uses >>= Math.min(31, halvings - entry.halvings);
+    entry.halvings = halvings;
+    return entry.uses;
   }
 }
 

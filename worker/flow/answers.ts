@@ -71,6 +71,7 @@ export function edgeAnswer(status: number, detail: string, words: string): Respo
     status,
     headers: {
       "content-type": "text/plain; charset=utf-8",
+      "x-content-type-options": "nosniff",
       "cache-control": "no-store",
       "cache-status": cacheStatusMember({ kind: "answered-by-edge", detail }),
     },

@@ -1,10 +1,13 @@
+import type { OriginAnswer } from "../ports.ts";
 import type { Outcome } from "../rules/cache-status.ts";
 import { toClientFields } from "../rules/client-response-fields.ts";
+import { fieldsRefusedBecause } from "../rules/field-limits.ts";
 import { maxForwards } from "../rules/max-forwards.ts";
 import { hasLooped, originRequestFields } from "../rules/origin-request-fields.ts";
 import { isWebSocket } from "../rules/read-request.ts";
 import { answerWith, edgeAnswer, markForwarded } from "./answers.ts";
 import type { Miss, Passage } from "./passage.ts";
+import { requestBody } from "./request-body.ts";
 
 export type Asked =
   | { readonly kind: "answered"; readonly response: Response }
@@ -39,18 +42,28 @@ export async function askOrigin(passage: Passage, { storing, cookie, conditions 
     storing,
     cookie,
     maxForwards: hops.kind === "forward" ? hops.field : null,
+    keyFields: target.route.keyFields,
     conditions,
     extra: site.originFields,
   });
   if (isWebSocket(field("upgrade"))) fields.push(["upgrade", "websocket"], ["connection", "upgrade"]);
-  ports.reporter.report({ kind: "origin-asked" });
+  const { limits } = site;
+  if (fields.reduce((bytes, [name, value]) => bytes + name.length + value.length, 0) > limits.requestFieldBytes) {
+    const words = `the request has more than ${limits.requestFieldBytes} bytes of fields`;
+    return { kind: "refused", answer: edgeFailure(passage, 431, "request-fields-too-large", words) };
+  }
   const sendsBody = ask.method !== "GET" && ask.method !== "HEAD";
-  const answer = await ports.origin.fetch({
-    method: ask.method,
-    pathAndQuery: target.pathAndQuery,
-    fields,
-    body: sendsBody ? request.body : null,
-  });
+  const body = sendsBody ? requestBody(request, limits.requestBodyBytes) : null;
+  const bodyTooLarge = (): Asked => {
+    const words = `the request's body has more than ${limits.requestBodyBytes} bytes`;
+    return { kind: "refused", answer: edgeFailure(passage, 413, "request-body-too-large", words) };
+  };
+  if (body?.isTooLarge()) return bodyTooLarge();
+  ports.reporter.report({ kind: "origin-asked" });
+  const { method } = ask;
+  const asked = { method, pathAndQuery: target.pathAndQuery, fields, body: body?.stream ?? null };
+  const answer = acceptable(passage, await ports.origin.fetch(asked));
+  if (answer.kind === "failed" && body?.isTooLarge()) return bodyTooLarge();
   switch (answer.kind) {
     case "answered":
       ports.reporter.report({ kind: "origin-answered" });
@@ -69,11 +82,21 @@ export async function askOrigin(passage: Passage, { storing, cookie, conditions 
       const words = {
         unreachable: "the origin cannot be reached, or hung up before it answered",
         "timed-out": "the origin took too long to answer",
-        "bad-response": "the origin's answer was not one that HTTP allows",
+        "bad-response": "the origin's answer was not one that HTTP allows, or over this edge's limits",
       }[answer.because];
       return { kind: "failed", answer: edgeFailure(passage, status, `origin-${answer.because}`, words) };
     }
   }
+}
+
+/** An answer with more fields than is allowed, or with broken ones, counts as none. */
+function acceptable({ site, behind }: Passage, answer: OriginAnswer): OriginAnswer {
+  if (answer.kind !== "answered") return answer;
+  const { responseFields: mostFields, responseFieldBytes: mostBytes } = site.limits;
+  const because = fieldsRefusedBecause(answer.response.headers, { mostFields, mostBytes });
+  if (because === null) return answer;
+  behind.run(answer.response.body?.cancel() ?? Promise.resolve());
+  return { kind: "failed", because: "bad-response", cause: because };
 }
 
 function edgeFailure({ ports }: Passage, status: number, detail: string, words: string): () => Response {
@@ -84,8 +107,9 @@ function edgeFailure({ ports }: Passage, status: number, detail: string, words: 
 }
 
 /** The fields of the origin's answer as clients see them. */
-export function clientFields({ ports, target, site }: Passage, sent: Headers): Headers {
+export function clientFields({ ports, target, site, ask }: Passage, sent: Headers): Headers {
   const fields = new Headers(sent);
+  if (target.route.stripsSetCookie && (ask.method === "GET" || ask.method === "HEAD")) fields.delete("set-cookie");
   const address = { originUrl: ports.origin.url, publicUrl: `${target.scheme}://${target.host}` };
   toClientFields(fields, address, site.hiddenFields, ports.clock.now());
   return fields;

@@ -81,15 +81,16 @@ async function answerFreshened(
   const { stored, passBecause } = freshened;
   if (passBecause !== null) ports.reporter.report({ kind: "not-stored", because: passBecause });
   if (passBecause === null) behind.run(keepUnlessPurged(passage, stored, land));
-  else land({ kind: "not-shareable" });
-  if (isWithdrawn(freshened, storeAsk)) behind.run(ports.store.forget(stored.head.key));
+  else land(passedOutcome(passBecause, stored.head.status));
+  if (isWithdrawn(passage, storeAsk, freshened)) behind.run(ports.store.forget(stored.head.key));
 
   const because = passBecause ?? undefined;
   const outcome = forwarded(miss, { status: 304, stored: passBecause === null, collapsed: false, because });
   const answer = await answerFromStore(passage, stored, toldOf(passage, stored, "REVALIDATED", outcome));
   // The body is gone from where it was stored apart: the origin has it.
   if (!answer) return ask(passage, storeAsk, { ...miss, held: [] }, () => undefined);
-  for (const cookie of notModified.fields.getSetCookie()) answer.headers.append("set-cookie", cookie);
+  const cookies = passage.target.route.stripsSetCookie ? [] : notModified.fields.getSetCookie();
+  for (const cookie of cookies) answer.headers.append("set-cookie", cookie);
   ports.reporter.report({ kind: "answered", xCache: "REVALIDATED" });
   return answer;
 }
@@ -162,7 +163,8 @@ function withBody(head: HeadToKeep, bytes: Uint8Array<ArrayBuffer>): StoredRespo
 function passedOutcome(because: string, status: number): FlightOutcome {
   const byRequest = because === "status" || because === "error-for-odd-request" || because === "no-freshness";
   if (byRequest && status >= 400) return { kind: "failed", byOrigin: isOriginError(status) };
-  return because === "status" ? { kind: "failed", byOrigin: false } : { kind: "not-shareable" };
+  const isOfRequest = because === "status" || because === "unkeyed-field";
+  return isOfRequest ? { kind: "failed", byOrigin: false } : { kind: "not-shareable" };
 }
 
 /** Streams the answer to the client and keeps a verified copy: the flight lands when the whole body has been read. */

@@ -21,13 +21,15 @@ export type ReadBody =
  */
 const SHARE_LIVES_MS = 60_000;
 
-/** The bytes that fills of this isolate hold together, read and not yet delivered ones included, and the most of them. */
+/** The bytes that fills of this isolate hold together, read and not yet delivered ones included; the most of them, and of fills. */
 export class FillBudget {
   readonly #mostBytes: number;
+  readonly #mostFills: number;
   readonly #shares = new Set<FillShare>();
 
-  constructor(mostBytes: number) {
+  constructor(mostBytes: number, mostFills: number) {
     this.#mostBytes = mostBytes;
+    this.#mostFills = mostFills;
   }
 
   get heldBytes(): number {
@@ -39,9 +41,10 @@ export class FillBudget {
   /** Opens a fill's share of the budget. `now` is epoch milliseconds. */
   open(now: number): FillShare {
     for (const share of this.#shares) if (now - share.openedAt > SHARE_LIVES_MS) share.giveUp();
+    const isOneTooMany = this.#shares.size >= this.#mostFills;
     const share = new FillShare(
       now,
-      (bytes) => this.heldBytes + bytes <= this.#mostBytes,
+      (bytes) => !isOneTooMany && this.heldBytes + bytes <= this.#mostBytes,
       () => this.#shares.delete(share),
     );
     this.#shares.add(share);

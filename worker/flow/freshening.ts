@@ -1,5 +1,6 @@
 import { initialAgeMs } from "../rules/current-age.ts";
 import { freshenedFields } from "../rules/freshen.ts";
+import { oddField } from "../rules/plain-request.ts";
 import type { StoreAsk } from "../rules/read-request.ts";
 import { selectedBy304 } from "../rules/selected-by-304.ts";
 import { changedHead, type StoredHead, type StoredResponse, storedField } from "../rules/stored-response.ts";
@@ -54,10 +55,19 @@ export function freshen(
 
 /**
  * Whether the origin has taken back what is stored: these very bytes are for one visitor now, or for no store. They are
- * not shown to others again, not even stale. What it says to a visitor with cookies is said of his page alone.
+ * not shown to others again, not even stale.
  */
-export function isWithdrawn({ passBecause }: Freshened, { identifying }: StoreAsk): boolean {
-  return !identifying && (passBecause === "private" || passBecause === "no-store");
+export function isWithdrawn(passage: Passage, storeAsk: StoreAsk, { stored, passBecause }: Freshened): boolean {
+  return (passBecause === "private" || passBecause === "no-store") && speaksForAll(passage, storeAsk, stored);
+}
+
+/**
+ * Whether what the origin answers is said of the stored page. To a visitor with cookies it speaks of his page alone, and
+ * a field that nobody else sends may have made the answer what it is.
+ */
+export function speaksForAll({ request }: Passage, { identifying }: StoreAsk, { head }: StoredResponse): boolean {
+  const keyed = head.variant.map(([name]) => name);
+  return !identifying && oddField(request.headers, keyed) === null;
 }
 
 /** The fields of the origin's answer that the stored one would be now, with its length told anew. */

@@ -4,7 +4,7 @@ import { readStoreAsk } from "../rules/read-request.ts";
 import { isOriginError } from "../rules/stale-if-error.ts";
 import { storedField } from "../rules/stored-response.ts";
 import { askOrigin, contentLength, stream } from "./ask-origin.ts";
-import { freshen, isWithdrawn } from "./freshening.ts";
+import { freshen, isWithdrawn, speaksForAll } from "./freshening.ts";
 import type { Miss, Passage } from "./passage.ts";
 import { keepSelected } from "./selection.ts";
 import { staleAnswer } from "./stale.ts";
@@ -40,11 +40,11 @@ export async function headOfOrigin(passage: Passage, miss: Miss): Promise<Respon
         contentLength: length === null ? null : String(length),
       },
     );
-    // What is for this visitor alone says nothing of what all others get.
-    if (said === "invalidate" && !storeAsk.identifying) behind.run(ports.store.forget(stored.head.key));
+    if (said === "invalidate" && speaksForAll(passage, storeAsk, stored))
+      behind.run(ports.store.forget(stored.head.key));
     if (said === "freshen") {
       const freshened = freshen(passage, storeAsk, [stored], { status: 304, fields: headers, stamp, fetchedAt });
-      if (freshened && isWithdrawn(freshened, storeAsk)) behind.run(ports.store.forget(stored.head.key));
+      if (freshened && isWithdrawn(passage, storeAsk, freshened)) behind.run(ports.store.forget(stored.head.key));
       if (freshened?.passBecause === null && isKeepable(ports.purges.check(freshened.stored.head, false))) {
         behind.run(keepSelected(passage, freshened.stored));
       }

@@ -1,7 +1,8 @@
 import { cacheGroups } from "../rules/cache-groups.ts";
 import { mayStore, type NotStorableBecause } from "../rules/may-store.ts";
-import { isPlainRequest } from "../rules/plain-request.ts";
+import { isPlainRequest, oddField } from "../rules/plain-request.ts";
 import type { StoreAsk } from "../rules/read-request.ts";
+import { redirectsTo } from "../rules/redirects-to.ts";
 import { isErrorStatus } from "../rules/storable-status.ts";
 import type { Stamp, StoredHead } from "../rules/stored-response.ts";
 import { collectTags, TAG_FIELDS } from "../rules/tags.ts";
@@ -32,13 +33,21 @@ export type Keepable =
   | { readonly kind: "store"; readonly head: HeadToKeep; readonly fields: Headers }
   | { readonly kind: "pass"; readonly because: PassBecause };
 
-export type PassBecause = NotStorableBecause | "too-many-tags" | "tag-invalid" | "too-large" | "vary-too-long";
+export type PassBecause =
+  | NotStorableBecause
+  | "too-many-tags"
+  | "tag-invalid"
+  | "too-large"
+  | "vary-too-long"
+  | "unkeyed-field"
+  | "redirects-to-itself";
 
 /** Whether this answer may be kept, and as what. RFC 9111 §3 in `mayStore`; tags and variants have limits of our own. */
 export function keepable(passage: Passage, storeAsk: StoreAsk, response: OriginResponse): Keepable {
   const { ask, target, site, ports, request } = passage;
   const { identifying } = storeAsk;
-  const field = (name: string) => response.fields.get(name);
+  const { keyFields, stripsSetCookie } = target.route;
+  const field = (name: string) => (stripsSetCookie && name === "set-cookie" ? null : response.fields.get(name));
   const receivedAt = ports.clock.now();
   const verdict = mayStore(
     {
@@ -47,7 +56,7 @@ export function keepable(passage: Passage, storeAsk: StoreAsk, response: OriginR
       identifying,
       partialOrConditional: false,
       forbidsStoring: ask.directives.forbidsStoring,
-      plain: !isErrorStatus(response.status) || isPlainRequest(request.headers, { inKey: [], identifying }),
+      plain: !isErrorStatus(response.status) || isPlainRequest(request.headers, { inKey: keyFields, identifying }),
     },
     { status: response.status, requestedAt: response.fetchedAt, receivedAt, field },
     {
@@ -58,7 +67,13 @@ export function keepable(passage: Passage, storeAsk: StoreAsk, response: OriginR
     },
   );
   if (verdict.kind === "pass") return verdict;
-  const names = selectingFields(field("vary"), field("content-encoding"));
+  const names = selectingFields({
+    vary: field("vary"),
+    contentEncoding: field("content-encoding"),
+    allowedOrigin: field("access-control-allow-origin"),
+    askedAcross: request.headers.get("origin") !== null,
+    keyFields,
+  });
   // A visitor's own cookies are no choice among variants: each would have an entry.
   if (names === "*" || (names.includes("cookie") && storeAsk.cookie !== null)) return { kind: "pass", because: "vary" };
   const variant = variantOf(names, selectingField(passage));
@@ -66,8 +81,11 @@ export function keepable(passage: Passage, storeAsk: StoreAsk, response: OriginR
   const tagTexts = TAG_FIELDS.flatMap((name) => field(name) ?? []);
   const tags = collectTags(target.routeTags, tagTexts, site.limits.tags);
   if (tags.kind === "unkeepable") return { kind: "pass", because: tags.because };
+  if (oddField(request.headers, names) !== null) return { kind: "pass", because: "unkeyed-field" };
   const groups = cacheGroups(field("cache-groups")).map((group) => groupPurgeKey(target, group));
   const fields = clientFields(passage, response.fields);
+  const next = redirectsTo(response.status, fields.get("location"), target.key);
+  if (next !== null && sameTarget(passage, next)) return { kind: "pass", because: "redirects-to-itself" };
   const withheld = new Set(verdict.withheldFields);
   return {
     kind: "store",
@@ -91,4 +109,10 @@ export function keepable(passage: Passage, storeAsk: StoreAsk, response: OriginR
       stamp: response.stamp,
     },
   };
+}
+
+/** Whether this URL is the one that is being answered: kept, it would send everybody round in circles. */
+function sameTarget({ resolve, target }: Passage, url: string): boolean {
+  const resolved = resolve(url);
+  return resolved.kind === "target" && resolved.key === target.key;
 }

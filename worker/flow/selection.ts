@@ -13,20 +13,21 @@ import { matchesVariant, variantKey, variantOf } from "../rules/vary.ts";
 import type { Passage } from "./passage.ts";
 
 /** A field of the request as the origin is sent it: what selects among variants. RFC 9111 §4.1. */
-export function selectingField({ request, site }: Passage): (name: string) => string | null {
+export function selectingField({ request, site, target }: Passage): (name: string) => string | null {
   const field = (name: string) => request.headers.get(name);
   return (name) => {
     if (name === "cookie") return readForwardedCookies(field, site.ignoredCookies).forwarded;
-    return fieldForSelection(name, field);
+    return fieldForSelection(name, field, target.route.keyFields);
   };
 }
 
 /** Under which key requests wait for each other: that of the variant, as far as is known what the answers vary by. */
 export function collapseKey(passage: Passage): string {
-  const { key } = passage.target;
+  const { key, route } = passage.target;
   const marker = markerInMemory(passage);
-  if (!marker) return key;
-  const names = new Set(marker.variants.flatMap(({ fields }) => fields.map(([name]) => name)));
+  if (!marker && route.keyFields.length === 0) return key;
+  const inMarker = marker?.variants.flatMap(({ fields }) => fields.map(([name]) => name)) ?? [];
+  const names = new Set([...route.keyFields, ...inMarker]);
   return variantKey(key, variantOf([...names].sort(), selectingField(passage)));
 }
 

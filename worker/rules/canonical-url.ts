@@ -17,7 +17,8 @@ export type UrlVerdict =
  * Parses an absolute http(s) URL as it came over the wire. RFC 3986 §6.2.2.
  *
  * Forms that some parsers read differently are refused (a backslash, a control character or NUL, an escape that is none,
- * user information) or kept apart (`//`, `;`, `%2F`, letter case). `%2e` segments are resolved before routing.
+ * user information, dot segments that show only after decoding or without parameters) or kept apart (`//`, `;`, `%2F`,
+ * letter case). `%2e` segments are resolved before routing.
  */
 export function canonicalUrl(text: string): UrlVerdict {
   const refused = (because: string): UrlVerdict => ({ kind: "refused", because });
@@ -33,11 +34,13 @@ export function canonicalUrl(text: string): UrlVerdict {
   if (!url) return refused("it is not a URL");
   if (url.protocol !== "http:" && url.protocol !== "https:") return refused("its scheme is not http or https");
   if (url.username !== "" || url.password !== "") return refused("it has user information before the host");
+  const path = normalEscapes(url.pathname);
+  if (hasHiddenDots(path)) return refused("the path has dot segments between escaped slashes");
   return {
     kind: "url",
     scheme: url.protocol === "https:" ? "https" : "http",
     host: url.host,
-    path: normalEscapes(url.pathname),
+    path,
     search: url.search,
   };
 }
@@ -49,4 +52,10 @@ function normalEscapes(path: string): string {
     const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
     return /[A-Za-z0-9\-._~]/.test(character) ? character : encoded.toUpperCase();
   });
+}
+
+/** Whether an origin that decodes slashes first, or takes `..;x` for `..`, would climb out of the path that was routed. */
+function hasHiddenDots(path: string): boolean {
+  if (!path.includes("..")) return false;
+  return path.split(/\/|%2F|%5C/).some((segment) => segment.split(/;|%3B/, 1)[0] === "..");
 }

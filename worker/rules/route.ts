@@ -11,6 +11,10 @@ export interface Route {
   /** True if requests go to the origin as they are and nothing is looked up or stored. */
   readonly pass: boolean;
   readonly query: QueryRules;
+  /** Fields, in lower case, that go to the origin as sent and select among stored responses, whatever `Vary` says. */
+  readonly keyFields: readonly string[];
+  /** True if answers to GET and HEAD lose their `Set-Cookie`, so that it does not keep them from being stored. */
+  readonly stripsSetCookie: boolean;
   /** Query parameters and the most characters that each may have for the answer to be stored. */
   readonly storeWhenQuery: readonly { readonly name: string; readonly maxLength: number }[];
   readonly ttlSeconds?: number | undefined;

@@ -1,5 +1,6 @@
 import { acceptedCodings, acceptsCoding, coversCodings } from "./accept-encoding.ts";
 import { hopByHopFields } from "./hop-by-hop.ts";
+import { SELECTING_UNKEYED } from "./origin-request-fields.ts";
 import { isToken } from "./token.ts";
 
 /** The fields of the request by which a stored response was selected, sorted by name; `null` for an absent one. */
@@ -11,6 +12,7 @@ export type VariantFields = readonly (readonly [name: string, value: string | nu
  */
 const SELECTING_NOTHING = new Set([
   ...hopByHopFields(null),
+  ...SELECTING_UNKEYED.filter((name) => name !== "accept-encoding"),
   "host",
   "x-forwarded-host",
   "x-forwarded-proto",
@@ -20,16 +22,6 @@ const SELECTING_NOTHING = new Set([
   "x-url-scheme",
   "front-end-https",
   "content-length",
-  "range",
-  "if-range",
-  "if-match",
-  "if-none-match",
-  "if-modified-since",
-  "if-unmodified-since",
-  "expect",
-  "x-http-method",
-  "x-http-method-override",
-  "x-method-override",
 ]);
 
 /**
@@ -61,15 +53,37 @@ export function varyFields(vary: string | null): readonly string[] | "*" {
   return [...names].sort();
 }
 
+/** What of a response tells by which fields of the request it was selected. */
+export interface Selection {
+  readonly vary: string | null;
+  readonly contentEncoding: string | null;
+  /** `Access-Control-Allow-Origin`; `null` for none. */
+  readonly allowedOrigin: string | null;
+  /** True if the request had an `Origin`. */
+  readonly askedAcross: boolean;
+  /** Fields, in lower case, that the route keys by, whatever the origin says. */
+  readonly keyFields: readonly string[];
+}
+
 /**
  * The fields that select among the stored responses of one key; `*` if the response can serve no second request.
- * RFC 9111 §4.1. Content with a coding was selected by `Accept-Encoding`, also where the origin forgot to say so.
+ * RFC 9111 §4.1. Two that origins forget to name count as named: content with a coding was selected by
+ * `Accept-Encoding`, and what scripts of another origin may read by `Origin`, unless all may and none was named.
  */
-export function selectingFields(vary: string | null, contentEncoding: string | null): readonly string[] | "*" {
+export function selectingFields({
+  vary,
+  contentEncoding,
+  allowedOrigin,
+  askedAcross,
+  keyFields,
+}: Selection): readonly string[] | "*" {
   const names = varyFields(vary);
-  if (names === "*" || names.some(isUnknowable)) return "*";
-  const selecting = new Set(names.filter((name) => !SELECTING_NOTHING.has(name)));
+  if (names === "*") return "*";
+  const named = names.filter((name) => !keyFields.includes(name));
+  if (named.some(isUnknowable)) return "*";
+  const selecting = new Set([...keyFields, ...named.filter((name) => !SELECTING_NOTHING.has(name))]);
   if (contentEncoding !== null) selecting.add("accept-encoding");
+  if (allowedOrigin !== null && (askedAcross || allowedOrigin.trim() !== "*")) selecting.add("origin");
   return [...selecting].sort();
 }
 

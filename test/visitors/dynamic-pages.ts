@@ -1,0 +1,117 @@
+import type { Reply } from "../../local/scripted-origin.ts";
+import { type Case, isFirst, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts";
+
+/** A page that is made for whoever asks: the origin says nothing of storing it. */
+const account: Reply = { body: "the account of the first visitor", fields: { "content-type": "text/css" } };
+const CANONICAL = "worker/rules/canonical-url.ts";
+const STATIC_ROUTE = { routes: [{ match: "/static/*", defaultTtl: "1h" }] };
+
+/** An origin that decodes the path once, and takes `/x/../account` and `/account;x` for `/account`. */
+function decoding({ target }: { target: string }): Reply {
+  const path = decodeURIComponent(target.split("?")[0]!)
+    .replaceAll("\\", "/")
+    .replaceAll(/;[^/]*/g, "");
+  return new URL(path, "http://origin.internal").pathname === "/account" ? account : page("a file");
+}
+
+const looksStatic = [
+  "/account/x.css",
+  "/account/x.js?v=1",
+  "/account;x.css",
+  "/account%3Bx.png",
+  "/account%23.css",
+  "/account%3F.ico",
+  "/account%2Fx.css",
+  "/account.woff2",
+  "//account/x.css",
+];
+
+/** What is dynamic stays dynamic, whatever its URL looks like. */
+export const dynamicPages: readonly Case[] = [
+  ...looksStatic.map(
+    (path): Case => ({
+      name: `a page that the origin does not let be stored is not, though its URL looks like a file: ${path}`,
+      origin: (request) => (isFirst(request) ? account : page("please log in")),
+      first: { path, fields: ONE_BROWSER },
+      second: { path, fields: OTHER_BROWSER },
+      defence: {
+        file: "worker/flow/keepable.ts",
+        from: "defaultTtlSeconds: target.route.defaultTtlSeconds(response.status),",
+        to: "defaultTtlSeconds: 60,",
+      },
+    }),
+  ),
+  ...[
+    ["/static/..%2faccount", "hasHiddenDots(path)"],
+    ["/static/%2e%2e%2faccount", "hasHiddenDots(path)"],
+    ["/static/..%5caccount", "hasHiddenDots(path)"],
+    ["/static/..;/account", "hasHiddenDots(path)"],
+  ].map(
+    ([path, from]): Case => ({
+      name: `a path that leaves its route only once it is decoded is refused: ${path}`,
+      site: STATIC_ROUTE,
+      origin: (request) => (isFirst(request) ? decoding(request) : page("please log in")),
+      first: { path: path!, fields: ONE_BROWSER },
+      second: { path: path!, fields: OTHER_BROWSER },
+      control: { path: "/static/a.css" },
+      defence: { file: CANONICAL, from: `if (${from})`, to: "if (false)" },
+    }),
+  ),
+  ...["/static/%0A/account", "/static/x%00.css", "/static/%0d%0aset-cookie:x", "/static/%7f"].map(
+    (path): Case => ({
+      name: `an encoded control character in a path is refused: ${path}`,
+      site: STATIC_ROUTE,
+      origin: (request) => ({ body: isFirst(request) ? "the account of the first visitor" : "please log in" }),
+      first: { path, fields: ONE_BROWSER },
+      second: { path, fields: OTHER_BROWSER },
+      control: { path: "/static/a.css" },
+      defence: { file: CANONICAL, from: "if (/%(?:0[0-9a-f]|1[0-9a-f]|7f)/i.test(pathAsSent))", to: "if (false)" },
+    }),
+  ),
+  {
+    name: "a backslash in a path is refused",
+    site: STATIC_ROUTE,
+    origin: (request) => ({ body: isFirst(request) ? "the account of the first visitor" : "please log in" }),
+    first: { path: "/static/x\\..\\a.css", fields: ONE_BROWSER },
+    second: { path: "/static/x\\..\\a.css", fields: OTHER_BROWSER },
+    control: { path: "/static/a.css" },
+    defence: { file: CANONICAL, from: 'if (pathAsSent.includes("\\\\"))', to: "if (false)" },
+  },
+  ...["/%61dmin/x", "/adm%69n/x"].map(
+    (path): Case => ({
+      name: `what is routed is what is sent: ${path} is under /admin`,
+      site: { routes: [{ match: "/admin/*", pass: true }, ...STATIC_ROUTE.routes] },
+      origin: (request) => page(isFirst(request) ? "the first one's desk" : "please log in"),
+      first: { path, fields: ONE_BROWSER },
+      second: { path, fields: OTHER_BROWSER },
+      control: { path: "/static/a.css" },
+      defence: {
+        file: "worker/rules/target.ts",
+        from: "findRoute(rules.routes, asked.path)",
+        to: 'findRoute(rules.routes, url.slice(url.indexOf("/", 8)))',
+      },
+    }),
+  ),
+  ...[
+    ["/a/b", "/a%2Fb"],
+    ["/a/b", "/a//b"],
+    ["/a", "/A"],
+    ["/a", "/a;"],
+    ["/a?x=1&y=2", "/a?y=2&x=1"],
+    ["/a?x", "/a?x="],
+    ["/a?q=1", "/a?q=1&q=2"],
+  ].map(
+    ([one, other]): Case => ({
+      name: `${one} and ${other} are kept apart`,
+      origin: ({ target }) => page(`page of ${target}`),
+      first: { path: one! },
+      second: { path: other! },
+      defence: {
+        file: "worker/rules/target.ts",
+        from: "key: `",
+        // One text for what only looks alike.
+        to: 'key: ((_, scheme, host, path) => scheme + host + decodeURIComponent(path).toLowerCase().replace(/[;?].*/, "").replace(/[/]+/g, "/"))`',
+      },
+    }),
+  ),
+];

@@ -1,0 +1,100 @@
+import { type Case, isFirst, MAX_AGE, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts";
+
+const MAY_STORE = "worker/rules/may-store.ts";
+
+/** What is one visitor's own is not shown to another. */
+export const identity: readonly Case[] = [
+  {
+    name: "an answer to credentials is not stored",
+    origin: ({ fields }) => page(`for ${fields.authorization ?? "all"}`, { "cache-control": "public, max-age=60" }),
+    first: { path: "/a", fields: { authorization: "Basic YTpi" } },
+    second: { path: "/a" },
+    defence: {
+      file: "worker/rules/read-request.ts",
+      from: 'authorized: field("authorization") !== null',
+      to: "authorized: false",
+    },
+  },
+  {
+    name: "credentials are not answered with what is stored for others",
+    origin: ({ fields }) => page(`for ${fields.authorization ?? "all"}`),
+    first: { path: "/a" },
+    second: { path: "/a", fields: { authorization: "Basic YTpi" } },
+    control: { path: "/a" },
+    defence: { file: "worker/rules/judge.ts", from: "request.authorized && !stored.sharedWithAuthorized", to: "false" },
+  },
+  {
+    name: "a page for a session is not stored",
+    origin: ({ fields }) => page(`for ${fields.cookie ?? "all"}`),
+    first: { path: "/a", fields: { cookie: "session=1" } },
+    second: { path: "/a" },
+    defence: { file: MAY_STORE, from: "request.identifying && ", to: "false && " },
+  },
+  {
+    name: "a session among ignored cookies is one",
+    origin: ({ fields }) => page(`for ${fields.cookie ?? "all"}`),
+    first: { path: "/a", fields: { cookie: "_ga=1; session=1; _gid=2" } },
+    second: { path: "/a", fields: { cookie: "_ga=9" } },
+    defence: { file: MAY_STORE, from: "request.identifying && ", to: "false && " },
+  },
+  {
+    name: "an ignored cookie does not reach the origin",
+    origin: ({ fields }) => page(`for ${fields.cookie ?? "all"}`),
+    first: { path: "/a", fields: { cookie: "_ga=<evil>" } },
+    second: { path: "/a" },
+    witness: "first",
+    defence: { file: "worker/rules/cookies.ts", from: "[...ignored, ...ours]", to: "ours" },
+  },
+  {
+    name: "an answer with Set-Cookie is not stored",
+    origin: (request) => page("v1", isFirst(request) ? { "set-cookie": "session=1" } : {}),
+    first: { path: "/a", fields: ONE_BROWSER },
+    second: { path: "/a", fields: OTHER_BROWSER },
+    defence: { file: MAY_STORE, from: 'return "set-cookie"; // §7.3', to: "return undefined;" },
+  },
+  {
+    name: "where a route strips Set-Cookie, nobody gets it",
+    site: { routes: [{ match: "/*", stripSetCookie: true }] },
+    origin: (request) => page("v1", isFirst(request) ? { "set-cookie": "session=1" } : {}),
+    first: { path: "/a", fields: ONE_BROWSER },
+    second: { path: "/a", fields: OTHER_BROWSER },
+    defence: { file: "worker/flow/ask-origin.ts", from: 'fields.delete("set-cookie");', to: "{}" },
+  },
+  ...(
+    [
+      ["private", 'return "private"; // §5.2.2.7'],
+      ["no-store", 'return "no-store"; // §5.2.2.5, §5.2.2.3'],
+    ] as const
+  ).map(
+    ([directive, from]): Case => ({
+      name: `what is ${directive} is not stored, whatever lifetime the route gives`,
+      site: { routes: [{ match: "/*", ttl: "1h" }] },
+      origin: (request) =>
+        isFirst(request) ? page("mine", { "cache-control": `${directive}, max-age=60` }) : page("for all"),
+      first: { path: "/a", fields: ONE_BROWSER },
+      second: { path: "/a", fields: OTHER_BROWSER },
+      defence: { file: MAY_STORE, from, to: "return undefined;" },
+    }),
+  ),
+  {
+    name: "under Vary: Cookie, what is stored for visitors without cookies is theirs alone",
+    origin: ({ fields }) =>
+      page(`for ${fields.cookie ?? "all"}`, { "cache-control": "public, max-age=60", vary: "Cookie" }),
+    first: { path: "/a" },
+    second: { path: "/a", fields: { cookie: "session=1" } },
+    control: { path: "/a" },
+    defence: {
+      file: "worker/rules/vary.ts",
+      from: "const asked = normalValue(name, field(name));",
+      to: 'const asked = name === "cookie" ? value : normalValue(name, field(name));',
+    },
+  },
+  {
+    name: "what varies by the client's address is not stored",
+    origin: (request) =>
+      page(isFirst(request) ? "mine" : "for all", isFirst(request) ? { vary: "X-Forwarded-For" } : MAX_AGE),
+    first: { path: "/a", fields: ONE_BROWSER },
+    second: { path: "/a", fields: OTHER_BROWSER },
+    defence: { file: "worker/rules/vary.ts", from: 'if (named.some(isUnknowable)) return "*";', to: "" },
+  },
+];

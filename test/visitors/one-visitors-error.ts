@@ -1,0 +1,122 @@
+import { type Case, isFirst, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts";
+
+const FIELDS = "worker/rules/origin-request-fields.ts";
+const KEEPABLE = "worker/flow/keepable.ts";
+const ODD = { file: KEEPABLE, from: "oddField(request.headers, names) !== null", to: "false" };
+
+/** An error that one odd request caused is that visitor's alone. */
+export const oneVisitorsError: readonly Case[] = [
+  ...(
+    [
+      ["an oversized field", { "x-padding": "x".repeat(9000) }],
+      ["an oversized value of a usual field", { "accept-language": "x".repeat(9000) }],
+      ["a field that no server knows", { "x-oversized-header": "x" }],
+      ["a character that no server likes", { "user-agent": "a\u0080b" }],
+      ["what a firewall takes for an attack", { "user-agent": "() { :; }; /bin/eject" }],
+    ] as const
+  ).map(
+    ([what, fields]): Case => ({
+      name: `a page that says why it failed on ${what} is not stored, whatever its status`,
+      origin: (request) => (isPlain(request.fields) ? page("the page") : page("this request is bad")),
+      first: { path: "/a", fields },
+      second: { path: "/a" },
+      defence: ODD,
+    }),
+  ),
+  {
+    name: "an error that another site's page provokes is not stored",
+    origin: ({ fields }) =>
+      fields["sec-fetch-site"] === "cross-site" ? { ...page("not from there"), status: 403 } : page("the page"),
+    first: { path: "/a", fields: { "sec-fetch-site": "cross-site" } },
+    second: { path: "/a", fields: { "sec-fetch-site": "same-origin" } },
+    defence: { file: "worker/rules/may-store.ts", from: "isErrorStatus(status) && !request.plain", to: "false" },
+  },
+  {
+    name: "an error for a session that is broken is not stored, though it says public",
+    origin: ({ fields }) =>
+      fields.cookie === undefined
+        ? page("the page")
+        : { ...page("broken session", { "cache-control": "public, max-age=60" }), status: 500 },
+    first: { path: "/a", fields: { cookie: "session=%" } },
+    second: { path: "/a" },
+    defence: { file: "worker/rules/plain-request.ts", from: "if (identifying) return false;", to: "" },
+  },
+  ...[401, 407, 406, 408, 412, 416, 421, 425, 428, 429, 431].map(
+    (status): Case => ({
+      name: `${status} tells of one request, and is not stored`,
+      origin: (request) => (isFirst(request) ? { ...page("only you"), status } : page("the page")),
+      first: { path: "/a", fields: ONE_BROWSER },
+      second: { path: "/a", fields: OTHER_BROWSER },
+      defence: { file: "worker/rules/storable-status.ts", from: "!NEVER_STORED.has(status)", to: "true" },
+    }),
+  ),
+  {
+    name: "the answer to a POST is not what a GET gets",
+    origin: ({ method }) => page(method === "GET" ? "the page" : "posted"),
+    first: { method: "POST", path: "/a", body: "x" },
+    second: { path: "/a" },
+    defence: {
+      file: "worker/rules/read-request.ts",
+      from: 'if (method !== "GET" && method !== "HEAD") return "bypass";',
+      to: "",
+    },
+  },
+  {
+    name: "a part that comes as if it were the whole is not stored for others",
+    site: { limits: { fetchWholeBytes: "1KiB" } },
+    origin: ({ fields }) => page(fields.range === undefined ? "the whole page" : "th"),
+    first: { path: "/a", fields: { range: "bytes=0-1" } },
+    second: { path: "/a" },
+    defence: {
+      file: FIELDS,
+      from: "? goesThrough(name, forwarded.keyFields)",
+      to: '? name === "range" || goesThrough(name, forwarded.keyFields)',
+    },
+  },
+  {
+    name: "an encoded page is not for a visitor who cannot read it, though Vary is silent",
+    origin: ({ fields }) =>
+      String(fields["accept-encoding"]).includes("gzip")
+        ? page("zipped", { "content-encoding": "gzip" })
+        : page("plain"),
+    first: { path: "/a", fields: { "accept-encoding": "gzip" } },
+    second: { path: "/a" },
+    defence: {
+      file: "worker/rules/vary.ts",
+      from: 'contentEncoding !== null && !acceptsCoding(acceptedCodings(field("accept-encoding")), contentEncoding)',
+      to: "false",
+    },
+  },
+  {
+    name: "a request for another protocol stays with the connection",
+    origin: ({ fields }) => page(`upgrade: ${fields.upgrade ?? "none"}`),
+    first: { path: "/a", fields: { upgrade: "h2c" } },
+    second: { path: "/a" },
+    witness: "first",
+    defence: { file: "worker/rules/hop-by-hop.ts", from: '"upgrade",', to: "" },
+  },
+  {
+    name: "fields that Connection names stay with the connection",
+    origin: ({ fields }) => page(`x-hop: ${fields["x-hop"] ?? "none"}`),
+    first: { path: "/a", fields: { connection: "x-hop", "x-hop": "evil" } },
+    second: { path: "/a" },
+    witness: "first",
+    defence: { file: FIELDS, from: "!ownHop.has(name) && ", to: "" },
+  },
+  {
+    name: "a redirect to the page itself is not stored",
+    origin: (request) =>
+      isFirst(request) ? { ...page("", { location: "/a?utm_source=x#top" }), status: 301 } : page("the page"),
+    first: { path: "/a", fields: ONE_BROWSER },
+    second: { path: "/a", fields: OTHER_BROWSER },
+    defence: { file: KEEPABLE, from: "next !== null && sameTarget(passage, next)", to: "false" },
+  },
+];
+
+/** Whether a server with narrow limits and a nervous firewall would take a request. */
+function isPlain(fields: Readonly<Record<string, string | string[] | undefined>>): boolean {
+  return Object.entries(fields).every(
+    ([name, value]) =>
+      !name.startsWith("x-padding") && !name.startsWith("x-over") && /^[\x20-\x7a]{0,8000}$/.test(String(value)),
+  );
+}

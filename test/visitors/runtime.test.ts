@@ -1,0 +1,21 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cases } from "./index.ts";
+import { testimony, truth, xCacheWithoutTrick } from "./meet.ts";
+import { RuntimeMeetings } from "./runtime-meeting.ts";
+
+const meetings = new RuntimeMeetings();
+
+beforeAll(() => meetings.start());
+afterAll(() => meetings.stop());
+
+/** Those of one set of rules one after the other: the edge is started anew for each set. */
+const byRules = Object.values(Object.groupBy(cases, ({ site }) => JSON.stringify(site ?? {}))).flatMap(
+  (group) => group!,
+);
+
+describe("in the Workers runtime, over sockets", () => {
+  test.each(byRules)("$name", async (each) => {
+    expect(await testimony(each, meetings.meet)).toEqual(await truth(each, meetings.meet));
+    expect(await xCacheWithoutTrick(each, meetings.meet)).toBe("HIT");
+  });
+});

@@ -1,0 +1,87 @@
+import { type Case, page } from "./case.ts";
+
+const POLICY = {
+  file: "worker/rules/request-directives.ts",
+  from: 'if (policy === "harmless") return harmless;',
+  to: "",
+};
+const PRAGMA = {
+  file: "worker/rules/request-directives.ts",
+  from: 'if (policy === "all" && saysNoCache(',
+  to: "if (saysNoCache(",
+};
+
+function lookUpUnless(condition: string) {
+  return {
+    file: "worker/rules/read-request.ts",
+    from: 'if (passes || isWebSocket(field("upgrade"))) return "bypass";',
+    to: `if (passes || isWebSocket(field("upgrade")) || ${condition}) return "bypass";`,
+  };
+}
+
+/** Requests by which a stranger would like to reach the origin past the cache, and the rule that would let him. */
+const tricks: readonly (readonly [fields: Readonly<Record<string, string>>, defence: Case["defence"]])[] = [
+  [{ "cache-control": "no-cache" }, POLICY],
+  [{ "cache-control": "max-age=0" }, POLICY],
+  [{ "cache-control": "min-fresh=99999" }, POLICY],
+  [{ pragma: "no-cache" }, PRAGMA],
+  [{ range: "bytes=0-" }, lookUpUnless('field("range") !== null')],
+  [{ upgrade: "h2c", connection: "upgrade" }, lookUpUnless('field("upgrade") !== null')],
+  [{ cookie: "session=made-up" }, lookUpUnless('field("cookie") !== null')],
+  [{ "x-no-cache": "1" }, lookUpUnless('field("x-no-cache") !== null')],
+  [{ "accept-encoding": "identity;q=0" }, lookUpUnless('field("accept-encoding") !== null')],
+];
+
+/** No stranger sends requests past the cache: what is stored answers them. */
+export const skipping: readonly Case[] = [
+  ...tricks.map(
+    ([fields, defence]): Case => ({
+      name: `a stored page answers a request with ${Object.entries(fields)
+        .map((pair) => pair.join(": "))
+        .join(", ")}`,
+      origin: () => page("the page"),
+      first: { path: "/a", fields },
+      second: { path: "/a" },
+      witness: "asked",
+      defence,
+    }),
+  ),
+  {
+    name: "a refresh without the token asks nobody",
+    origin: () => page("the page"),
+    first: { path: "/a", fields: { "tidemark-refresh": "guess" } },
+    second: { path: "/a" },
+    witness: "asked",
+    defence: { file: "worker/flow.ts", from: 'if (verdict.kind === "refused") {', to: "if (false) {" },
+  },
+  {
+    name: "a request with more fields than may be is not for the origin",
+    origin: () => page("the page"),
+    first: { path: "/b", fields: { "x-large": "x".repeat(33_000) } },
+    second: { path: "/a" },
+    witness: "asked",
+    defence: { file: "worker/flow/ask-origin.ts", from: "> limits.requestFieldBytes) {", to: "> Infinity) {" },
+  },
+  {
+    name: "a request body larger than may be is not for the origin",
+    site: { limits: { requestBodyBytes: 10 } },
+    origin: () => page("the page"),
+    first: { method: "POST", path: "/b", fields: { "content-length": "11" }, body: "eleven byte" },
+    second: { path: "/a" },
+    witness: "asked",
+    defence: { file: "worker/flow/ask-origin.ts", from: "if (body?.isTooLarge()) return bodyTooLarge();", to: "" },
+  },
+  {
+    name: "a query parameter that nobody keys makes no page of its own",
+    site: { routes: [{ match: "/a", key: { query: { only: ["q"] } } }] },
+    origin: () => page("the page"),
+    first: { path: "/a?cb=123" },
+    second: { path: "/a" },
+    witness: "asked",
+    defence: {
+      file: "worker/rules/query.ts",
+      from: "rules.only ? !rules.only.includes(name)",
+      to: "rules.only ? false",
+    },
+  },
+];

@@ -1,0 +1,196 @@
+import { type Case, page, reflecting } from "./case.ts";
+
+const FIELDS = "worker/rules/origin-request-fields.ts";
+
+/** Fields by which a client pretends to be somebody else, and the text that stops each. */
+const claims: readonly (readonly [field: string, from: string, to: string])[] = [
+  ["x-forwarded-host", '"x-forwarded",', ""],
+  ["x-forwarded-proto", '"x-forwarded",', ""],
+  ["x-forwarded-for", '"x-forwarded",', ""],
+  ["x-forwarded-prefix", '"x-forwarded",', ""],
+  ["x_forwarded_host", 'name.replaceAll("_", "-")', "name"],
+  ["forwarded", '"forwarded",', ""],
+  ["x-host", '"x-host",', ""],
+  ["x-original-url", '"x-original-",', ""],
+  ["x-rewrite-url", '"x-rewrite-",', ""],
+  ["x-override-url", '"x-override-url",', ""],
+  ["x-real-ip", '"x-real-ip",', ""],
+  ["true-client-ip", '"true-client-ip",', ""],
+  ["client-ip", '"client-ip",', ""],
+  ["fastly-client-ip", '"fastly-",', ""],
+  ["cf-connecting-ip", '"cf-",', ""],
+  ["x-middleware-subrequest", '"x-middleware-",', ""],
+  ["proxy", '"proxy",', ""],
+];
+
+/**
+ * Fields that select another answer, and do not reach the origin where the answer may be stored. `If-Match` and
+ * `If-Unmodified-Since` are not among them: such a request is passed on, and nothing of it is stored.
+ */
+const selecting = [
+  ["x-http-method-override", "DELETE"],
+  ["x-http-method", "DELETE"],
+  ["x-method-override", "DELETE"],
+  ["if-none-match", '"x"'],
+  ["if-modified-since", "Thu, 01 Jan 1970 00:00:00 GMT"],
+  ["expect", "200-ok"],
+  ["referer", "https://evil.example/"],
+  ["content-type", "application/evil"],
+  ["content-encoding", "evil"],
+] as const;
+
+/** Fields that go through, since somebody may need them, and that no `Vary` of this origin names. */
+const odd: readonly (readonly [field: string, value: string])[] = [
+  ["x-requested-with", "XMLHttpRequest"],
+  ["hx-request", "true"],
+  ["turbo-frame", "main"],
+  ["rsc", "1"],
+  ["x-nextjs-data", "1"],
+  ["x-timer", "S1"],
+  ["x-amz-server-side-encryption", "evil"],
+  ["x-wap-profile", "https://evil.example/p.xml"],
+  ["prefer", "return=minimal"],
+  ["user-agent", "<script>alert(1)</script>"],
+  ["user-agent", '" onload="alert(1)'],
+  ["accept-language", "en, <b>"],
+  ["accept", "text/evil'"],
+  ["sec-ch-ua-model", "`evil`"],
+  ["via", "1.1 <evil>"],
+  ["cache-control", "made-up"],
+  ["pragma", "x-get-cache-key"],
+  ["accept-language", `en,${"x".repeat(1024)}`],
+];
+
+/** The field counts as keyed, and is not. */
+const ORIGIN_IS_NO_KEY = {
+  file: "worker/rules/vary.ts",
+  from: 'coversCodings(value ?? "identity", asked ?? "identity") : asked === value',
+  to: 'coversCodings(value ?? "identity", asked ?? "identity") : name === "origin" || asked === value',
+};
+
+/** What is not in the key does not decide what is stored. */
+export const unkeyedInput: readonly Case[] = [
+  ...claims.map(
+    ([field, from, to]): Case => ({
+      name: `a client's ${field} does not reach the origin as it was sent`,
+      origin: reflecting(field),
+      first: { path: "/a", fields: { [field]: "evil.example" } },
+      second: { path: "/a" },
+      witness: "first",
+      defence: { file: FIELDS, from, to },
+    }),
+  ),
+  ...selecting.map(
+    ([field, value]): Case => ({
+      name: `a client's ${field} does not reach the origin where the answer may be stored`,
+      origin: reflecting(field),
+      first: { path: "/a", fields: { [field]: value } },
+      second: { path: "/a" },
+      witness: "first",
+      defence: { file: FIELDS, from: `"${field}",`, to: "" },
+    }),
+  ),
+  {
+    name: "a GET's max-forwards does not reach the origin where the answer may be stored",
+    origin: reflecting("max-forwards"),
+    first: { path: "/a", fields: { "max-forwards": "0" } },
+    second: { path: "/a" },
+    witness: "first",
+    defence: { file: FIELDS, from: "!forwarded.storing && forwarded.maxForwards", to: "forwarded.maxForwards" },
+  },
+  ...odd.map(
+    ([field, value]): Case => ({
+      name: `what an origin answers to ${field}: ${value.slice(0, 40)}, without a word in Vary, is not stored`,
+      origin: reflecting(field),
+      first: { path: "/a", fields: { [field]: value } },
+      second: { path: "/a" },
+      defence: { file: "worker/flow/keepable.ts", from: "oddField(request.headers, names) !== null", to: "false" },
+    }),
+  ),
+  {
+    name: "a client's own coding does not reach the origin, nor an order of preference",
+    origin: reflecting("accept-encoding"),
+    first: { path: "/a", fields: { "accept-encoding": "gzip;q=0.1, evil, br" } },
+    second: { path: "/a", fields: { "accept-encoding": "br, gzip" } },
+    witness: "first",
+    defence: {
+      file: FIELDS,
+      from: 'acceptedCodings(fieldForSelection("accept-encoding", sentOrNull, forwarded.keyFields))',
+      to: 'sentValue("accept-encoding") ?? "identity"',
+    },
+  },
+  ...["utm_content=x;callback=evil", "fbclid=%22evil", "utm_source=1&gclid=evil"].map(
+    (query): Case => ({
+      name: `dropped parameters do not reach the origin: ${query}`,
+      origin: ({ target }) => page(`page of ${target}`),
+      first: { path: `/a?${query}` },
+      second: { path: "/a" },
+      defence: {
+        file: "worker/rules/target.ts",
+        from: "pathAndQuery: route.pass ? asked.path + asked.search : keyed",
+        to: "pathAndQuery: asked.path + asked.search",
+      },
+    }),
+  ),
+  {
+    name: "a lowercased parameter is sent as it is keyed",
+    site: { routes: [{ match: "/search", key: { query: { lowercase: ["q"] } } }] },
+    origin: ({ target }) => page(`results of ${target}`),
+    first: { path: "/search?q=LAN" },
+    second: { path: "/search?q=lan" },
+    defence: {
+      file: "worker/rules/target.ts",
+      from: "pathAndQuery: route.pass ? asked.path + asked.search : keyed",
+      to: "pathAndQuery: asked.path + asked.search",
+    },
+  },
+  {
+    name: "what only one origin's scripts may read is stored for that origin, though Vary is silent",
+    origin: ({ fields }) =>
+      page("data", { "access-control-allow-origin": String(fields.origin ?? "https://own.example") }),
+    first: { path: "/data", fields: { origin: "https://evil.example" } },
+    second: { path: "/data", fields: { origin: "https://good.example" } },
+    defence: ORIGIN_IS_NO_KEY,
+  },
+  {
+    name: "what every origin's scripts may read is kept apart for each that asked",
+    origin: ({ fields }) => page(`for ${fields.origin ?? "all"}`, { "access-control-allow-origin": "*" }),
+    first: { path: "/data", fields: { origin: "https://evil.example" } },
+    second: { path: "/data", fields: { origin: "https://good.example" } },
+    defence: ORIGIN_IS_NO_KEY,
+  },
+  {
+    name: "an answer to a foreign Origin that says nothing of origins is not stored",
+    origin: ({ fields }) => page(fields.origin === "https://evil.example" ? "refused" : "data"),
+    first: { path: "/data", fields: { origin: "https://evil.example" } },
+    second: { path: "/data" },
+    defence: { file: "worker/flow/keepable.ts", from: "oddField(request.headers, names) !== null", to: "false" },
+  },
+  {
+    name: "a field that a route lets through is in the key",
+    site: { routes: [{ match: "/*", key: { fields: ["X-Original-Host"] } }] },
+    origin: reflecting("x-original-host"),
+    first: { path: "/a", fields: { "x-original-host": "evil.example" } },
+    second: { path: "/a", fields: { "x-original-host": "one.example" } },
+    defence: { file: FIELDS, from: "isClaim(name) && !keyFields.includes(name)", to: "isClaim(name)" },
+  },
+  {
+    name: "the body of a GET does not reach the origin",
+    origin: ({ body }) => page(`you sent: ${body}`),
+    first: { path: "/a", body: "q=evil" },
+    second: { path: "/a" },
+    witness: "first",
+    defence: { file: "worker/flow/ask-origin.ts", from: 'ask.method !== "GET" && ask.method !== "HEAD"', to: "true" },
+  },
+  {
+    name: "an origin that says so in Vary gets the field, and each visitor his own page",
+    origin: ({ fields }) => page(`in ${fields["accept-language"]}`, { vary: "Accept-Language" }),
+    first: { path: "/a", fields: { "accept-language": "de" } },
+    second: { path: "/a", fields: { "accept-language": "en" } },
+    defence: {
+      file: "worker/rules/vary.ts",
+      from: 'coversCodings(value ?? "identity", asked ?? "identity") : asked === value',
+      to: 'coversCodings(value ?? "identity", asked ?? "identity") : true',
+    },
+  },
+];

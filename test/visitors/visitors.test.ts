@@ -1,0 +1,41 @@
+import { describe, expect, test } from "vitest";
+import type { Mutation } from "../mutants/mutant.ts";
+import { type MutatedEngine, mutatedEngine } from "../mutants/mutated-engine.ts";
+import { areas } from "./index.ts";
+import { testimony, truth, xCacheWithoutTrick } from "./meet.ts";
+import { meetInMemory, meetSoundly } from "./memory-meeting.ts";
+
+const mutated = new Map<string, Promise<MutatedEngine>>();
+
+/** Cases that stand on one defence share the sources without it. */
+function engineWithout(defence: Mutation): Promise<MutatedEngine> {
+  const key = JSON.stringify(defence);
+  const engine = mutated.get(key) ?? mutatedEngine(defence);
+  mutated.set(key, engine);
+  return engine;
+}
+
+describe.each(Object.entries(areas))("%s", (_, cases) => {
+  describe.each(cases)("$name", (each) => {
+    test("the second visitor gets what the origin would answer to him alone", async () => {
+      expect(await testimony(each, meetSoundly)).toEqual(await truth(each, meetSoundly));
+    });
+
+    test("control: without the trick he has a HIT", async () => {
+      expect(await xCacheWithoutTrick(each, meetSoundly)).toBe("HIT");
+    });
+
+    test("without that one defence he does not get it", async () => {
+      const { startMemoryEngine } = await engineWithout(each.defence);
+      expect(await testimony(each, meetInMemory(startMemoryEngine))).not.toEqual(await truth(each, meetSoundly));
+    });
+  });
+});
+
+test("no two cases have one name", () => {
+  const names = Object.values(areas)
+    .flat()
+    .map(({ name }) => name);
+  expect(names.length).toBe(new Set(names).size);
+  expect(names.length).toBeGreaterThan(100);
+});

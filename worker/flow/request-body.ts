@@ -1,0 +1,23 @@
+/** The body of a request on its way to the origin, of at most so many bytes. */
+export interface RequestBody {
+  readonly stream: ReadableStream | null;
+  /** Whether more came, or was announced. */
+  readonly isTooLarge: () => boolean;
+}
+
+/** An announced length is believed: the runtime holds the client to it. Chunks are counted as they go by. */
+export function requestBody({ body, headers }: Request, mostBytes: number): RequestBody {
+  const announced = headers.get("content-length");
+  if (announced !== null && /^[0-9]+$/.test(announced)) {
+    return { stream: body, isTooLarge: () => Number(announced) > mostBytes };
+  }
+  let bytes = 0;
+  const count = new TransformStream<Uint8Array, Uint8Array>({
+    transform: (chunk, controller) => {
+      bytes += chunk.byteLength;
+      if (bytes > mostBytes) controller.error(new Error(`a body of more than ${mostBytes} bytes`));
+      else controller.enqueue(chunk);
+    },
+  });
+  return { stream: body?.pipeThrough(count) ?? null, isTooLarge: () => bytes > mostBytes };
+}

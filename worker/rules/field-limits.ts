@@ -1,0 +1,25 @@
+type Fields = Iterable<readonly [name: string, value: string]>;
+
+/** How much a message may say in fields. */
+export interface FieldLimits {
+  readonly mostFields: number;
+  /** Of all names and values together. */
+  readonly mostBytes: number;
+}
+
+/** What no field may have: control characters but for the tab. RFC 9110 §5.5. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const CONTROL_CHARACTER = /[\u0000-\u0008\u000a-\u001f\u007f]/;
+
+/** Why a message's fields are not taken, in words; `null` if they are. */
+export function fieldsRefusedBecause(fields: Fields, { mostFields, mostBytes }: FieldLimits): string | null {
+  let count = 0;
+  let bytes = 0;
+  for (const [name, value] of fields) {
+    bytes += name.length + value.length;
+    if (++count > mostFields) return `more than ${mostFields} fields`;
+    if (bytes > mostBytes) return `more than ${mostBytes} bytes of fields`;
+    if (CONTROL_CHARACTER.test(value)) return `a control character in ${name}`;
+  }
+  return null;
+}
