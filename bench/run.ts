@@ -3,6 +3,8 @@ import { BenchFailure } from "./bench-failure.ts";
 import { cdn } from "./cdn.ts";
 import { hit } from "./hit.ts";
 import { large } from "./large.ts";
+import { logLoad } from "./log-load.ts";
+import { quiet } from "./quiet.ts";
 import { rules } from "./rules.ts";
 import { view } from "./view.ts";
 
@@ -12,6 +14,8 @@ bench.addCommand(cdn);
 bench.addCommand(view);
 bench.addCommand(rules);
 bench.addCommand(large);
+bench.addCommand(quiet);
+bench.addCommand(logLoad);
 
 try {
   await bench.parseAsync();

@@ -187,7 +187,7 @@ function onNetwork(platform: Platform, { originMs, logMs }: DevSettings, spendin
       },
     },
     log: {
-      read: (since, leaseMs) => roundTrip(logMs, () => log.read(since, leaseMs)),
+      read: (since, leaseMs, withinMs) => roundTrip(logMs, () => log.read(since, leaseMs, withinMs)),
       append: (purge) => roundTrip(logMs, () => log.append(purge)),
     },
   };

@@ -20,7 +20,8 @@ export interface IsolateStats {
   askedPastTheCache: number;
   /** Wrong tokens for the control plane. */
   tokensRefused: number;
-  log: { reads: number; failedReads: number };
+  /** Reads of the purge log; `shared`: copies of another isolate's reading that were taken instead of one. */
+  log: { reads: number; failedReads: number; shared: number };
   /** Purges accepted by this isolate. */
   purges: number;
   /** What unsafe requests put out of date and the log could not be told. */

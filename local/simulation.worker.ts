@@ -224,7 +224,7 @@ function moved(response: Response, originNow: number): Response {
 
 /** The runtime as a platform, behind the simulated network. */
 function simulated(platform: Platform): Platform {
-  const { origin, log, audit, sharedTier } = platform;
+  const { origin, log, audit, sharedTier, notes } = platform;
   return {
     ...platform,
     origin: {
@@ -243,7 +243,7 @@ function simulated(platform: Platform): Platform {
       },
     },
     log: {
-      read: (since, leaseMs) => callLog(() => log.read(since, leaseMs)),
+      read: (since, leaseMs, withinMs) => callLog(() => log.read(since, leaseMs, withinMs)),
       append: (purge) => callLog(() => log.append(purge)),
     },
     audit: {
@@ -279,6 +279,17 @@ function simulated(platform: Platform): Platform {
         }
       },
     },
+    notes: {
+      read: (name) => notes.read(name),
+      async write(name, bytes) {
+        writesUnderWay++;
+        try {
+          await notes.write(name, bytes);
+        } finally {
+          writesUnderWay--;
+        }
+      },
+    },
   };
 }
 
@@ -306,6 +317,7 @@ async function keyOf(url: string, fields: Readonly<Record<string, string>>, env:
     ...rest,
     origin: { url: origin.url, fetch: async () => ({ kind: "failed", because: "unreachable", cause: "for a key" }) },
     log: { read: unreachable, append: unreachable },
+    notes: { read: async () => null, write: async () => undefined },
     sharedTier: {
       get: async (asked) => {
         key = asked;

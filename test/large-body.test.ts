@@ -71,6 +71,7 @@ describe("a large body", () => {
       },
       origin,
       log: new MemoryLog(scheduler),
+      notes: { read: async () => null, write: async () => undefined },
       audit: { list: async () => ({ purges: [], next: null }), one: async () => null },
       bodies: memoryBodies,
       fingerprint: async (text) => text,

@@ -194,7 +194,41 @@ describe("compileSite", () => {
       originTimeoutMs: 30_000,
       followMs: 10_000,
     });
-    expect(site.purge).toEqual({ leaseMs: 1000, skewMs: 250, softForMs: 0 });
+    expect(site.purge).toEqual({ leaseMs: 1000, skewMs: 250, softForMs: 0, longestWithinMs: 1000 });
+  });
+
+  test("receipts have to count with the longest bound of a route that stores, or with the lease", () => {
+    const longest = (input: Omit<SiteInput, "origin">) => compileSite({ origin, ...input }, {}).purge.longestWithinMs;
+    const route = (within: string) => ({ match: "/a/*", purge: { within } });
+    expect(longest({ routes: [route("60s"), route("2m"), route("30s")] })).toBe(120_000);
+    expect(longest({ routes: [route("1s")], purge: { leaseMs: 5000 } })).toBe(5000);
+    expect(longest({ routes: [{ ...route("60s"), pass: true }] })).toBe(1000);
+    expect(longest({ purge: { immutableWithin: "60s" } })).toBe(60_000);
+    expect(longest({ routes: [{ match: "/*", purge: { immutableWithin: "5m" } }] })).toBe(300_000);
+    expect(longest({ routes: [route("1h")] })).toBe(3_600_000);
+    expect(() => longest({ routes: [route("3601s")] })).toThrow("is an hour at most");
+  });
+
+  test("what is immutable may be reached as late as its route says for all, for these, or as the site says", () => {
+    const purge = { immutableWithin: "60s" };
+    const site = compileSite(
+      {
+        origin,
+        purge,
+        routes: [
+          { match: "/a", purge: { within: "90s" } },
+          { match: "/b", purge: { immutableWithin: 0 } },
+          { match: "/c", purge: { within: "10s", immutableWithin: "20s" } },
+        ],
+      },
+      {},
+    );
+    expect(site.routes.map((each) => each.purge)).toEqual([
+      { withinMs: 90_000, immutableWithinMs: 90_000 },
+      { withinMs: 0, immutableWithinMs: 0 },
+      { withinMs: 10_000, immutableWithinMs: 20_000 },
+      { withinMs: 0, immutableWithinMs: 60_000 },
+    ]);
   });
 
   test("the environment outranks the file", () => {

@@ -31,7 +31,8 @@ export const statsSchema = z.object({
   askedPastTheCache: count,
   /** Wrong tokens for the control plane. */
   tokensRefused: count,
-  log: z.object({ reads: count, failedReads: count }),
+  /** Reads of the purge log; `shared`: copies of another isolate's reading that were taken instead of one. */
+  log: z.object({ reads: count, failedReads: count, shared: count }),
   /** Purges accepted by this isolate. */
   purges: count,
   /** What unsafe requests put out of date and the log could not be told. */

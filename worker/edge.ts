@@ -1,4 +1,5 @@
 import { ownersTokens, type TokenSettings } from "./control/tokens.ts";
+import { CacheApiNotes } from "./edge/cache-api-notes.ts";
 import { CacheApiTier } from "./edge/cache-api-tier.ts";
 import { Counters } from "./edge/counters.ts";
 import { fingerprint } from "./edge/fingerprint.ts";
@@ -73,10 +74,12 @@ function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions
   const tell = (line: string) => console.warn(line);
   const log = new LogStub(env.PURGE_LOG);
   for (const line of loosened(site)) tell(line);
+  const host = site.hosts?.[0] ?? new URL(site.originUrl).host;
   const platform: Platform = {
     clock: options.clock ?? systemClock,
     random: Math.random,
     sharedTier: new CacheApiTier(caches.default),
+    notes: new CacheApiNotes(caches.default, host, log.objectId),
     origin: new OriginFetch(site.originUrl, site.limits.originTimeoutMs),
     log,
     audit: log,

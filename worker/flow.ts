@@ -59,9 +59,9 @@ function lookUp(passage: Passage): Response | Promise<Response> {
   const after = readReceiptToken(ask.after);
   const remembered = recallSelected(passage);
   const now = clock.now();
-  if (remembered && purges.isUsable(now, after)) {
+  if (remembered && purges.isUsable(now, after, withinMsOf(passage, remembered.head))) {
     const verdict = judgeBy(passage, remembered.head, purges.check(remembered.head, true), now);
-    if (verdict.kind === "fresh" || verdict.kind === "stale-usable") {
+    if (mayAnswer(verdict)) {
       if (purges.isDue(now)) behind.run(purges.renew(behind, null));
       return hit(passage, remembered, verdict);
     }
@@ -72,43 +72,99 @@ function lookUp(passage: Passage): Response | Promise<Response> {
 /** The shared tier and, if the lease is over, the view: both at once, and judged after both (R4). */
 async function lookFurther(passage: Passage, asked: ReceiptToken | null): Promise<Response> {
   const { ports, behind } = passage;
-  const { purges, store, clock } = ports;
-  const renewal = purges.isUsable(clock.now(), asked) ? asked : purges.renew(behind, asked);
-  const [found, stillAsked] = await Promise.all([lookUpSelected(passage), renewal]);
-  let after = stillAsked;
+  const { purges, clock } = ports;
+  const arrivedAt = clock.now();
+  const isUsable = purges.isUsable(arrivedAt, asked);
+  const renewal = isUsable ? asked : purges.renew(behind, asked);
+  if (isUsable && purges.isDue(arrivedAt)) behind.run(purges.renew(behind, null));
+  const found = await lookUpSelected(passage);
+  const early = isUsable ? undefined : needsNoNewerView(passage, found, asked);
+  if (early) {
+    behind.run(Promise.resolve(renewal));
+    return early();
+  }
+  let after = await renewal;
   if (!purges.isUsable(clock.now(), after)) after = await purges.renew(behind, after);
-
-  // Memory once more: a fetch that others shared may have landed while this request looked elsewhere.
   const judged: Judged[] = [];
-  for (const stored of [recallSelected(passage), found]) {
-    if (!stored) continue;
+  for (const stored of inHand(passage, found)) {
     const verdict = judgeNow(passage, stored.head, after, clock.now());
-    if (verdict.kind === "fresh" || verdict.kind === "stale-usable") {
-      if (stored === found) store.remember(found);
-      return hit(passage, stored, verdict);
-    }
+    if (mayAnswer(verdict)) return foundHit(passage, stored, found, verdict);
     judged.push({ stored, verdict });
   }
   return fetchFromOrigin(passage, missOf(passage, judged), after);
 }
 
+/**
+ * What can be done while the view is being renewed: a route may let an older one decide, and a fetch that begins now needs
+ * none but the one that is held (R1). `undefined` if the newer view has to be waited for.
+ */
+function needsNoNewerView(
+  passage: Passage,
+  found: StoredResponse | undefined,
+  asked: ReceiptToken | null,
+): (() => Response | Promise<Response>) | undefined {
+  const { purges, clock } = passage.ports;
+  if (asked !== null) return undefined;
+  const stored = inHand(passage, found);
+  if (stored.length === 0 && purges.stamp() !== null) {
+    return () => fetchFromOrigin(passage, missOf(passage, []), asked);
+  }
+  const now = clock.now();
+  for (const each of stored) {
+    if (!purges.isUsable(now, asked, withinMsOf(passage, each.head))) continue;
+    const verdict = judgeNow(passage, each.head, asked, now);
+    if (mayAnswer(verdict)) return () => foundHit(passage, each, found, verdict);
+  }
+  return undefined;
+}
+
+/** Memory once more, for a fetch that others shared may have landed meanwhile, and what was found in the shared tier. */
+function inHand(passage: Passage, found: StoredResponse | undefined): StoredResponse[] {
+  return [recallSelected(passage), found].filter((stored) => stored !== undefined);
+}
+
+function foundHit(
+  passage: Passage,
+  stored: StoredResponse,
+  found: StoredResponse | undefined,
+  verdict: UsableVerdict,
+): Response | Promise<Response> {
+  if (found && stored === found) passage.ports.store.remember(found);
+  return hit(passage, stored, verdict);
+}
+
+type UsableVerdict = Extract<Verdict, { kind: "fresh" | "stale-usable" }>;
+
+function mayAnswer(verdict: Verdict): verdict is UsableVerdict {
+  return verdict.kind === "fresh" || verdict.kind === "stale-usable";
+}
+
 interface Judged {
   readonly stored: StoredResponse;
-  readonly verdict: Exclude<Verdict, { kind: "fresh" | "stale-usable" }>;
+  readonly verdict: Exclude<Verdict, UsableVerdict>;
 }
 
 /** Judges with the clock and the view as they are now; without a usable view by R8, where a token admits nothing (R9). */
 function judgeNow(passage: Passage, stored: StoredHead, after: ReceiptToken | null, now: number): Verdict {
   const { purges } = passage.ports;
-  const answer = purges.check(stored, purges.isUsable(now, after));
+  const withinMs = withinMsOf(passage, stored);
+  const answer = purges.check(stored, purges.isUsable(now, after, withinMs));
   if (answer === "unknown" && after !== null) return { kind: "validate", because: "purge-state-unknown" };
   return judgeBy(passage, stored, answer, now);
 }
 
-function judgeBy({ ports, ask, site }: Passage, stored: StoredHead, answer: PurgeAnswer, now: number): Verdict {
+function judgeBy(passage: Passage, stored: StoredHead, answer: PurgeAnswer, now: number): Verdict {
+  const { ports, ask, site } = passage;
   const { purges } = ports;
+  const withinMs = withinMsOf(passage, stored);
   const soft = answer === "soft" ? { seenAt: purges.madeStaleAt(stored), forMs: site.purge.softForMs } : null;
-  return judge(stored, ask, answer, purges.leaseMs, now, soft);
+  return judge(stored, ask, answer, Math.max(purges.leaseMs, withinMs), now, soft);
+}
+
+/** How old a view may be that judges this response, where its route allows more than the lease. Milliseconds. */
+function withinMsOf({ target }: Passage, { reuse }: StoredHead): number {
+  const { withinMs, immutableWithinMs } = target.route.purge;
+  return reuse.immutable ? immutableWithinMs : withinMs;
 }
 
 /** Why the origin is asked, and what it may be asked to confirm. What was purged hard is not offered (R10). */
@@ -151,11 +207,7 @@ const DOUBTS: ReadonlySet<Judged["verdict"]["because"]> = new Set([
 ]);
 
 /** From store; what is stale is fetched anew behind the answer. A body that was stored apart may be gone: a miss. */
-function hit(
-  passage: Passage,
-  stored: StoredResponse,
-  verdict: Verdict & { kind: "fresh" | "stale-usable" },
-): Response | Promise<Response> {
+function hit(passage: Passage, stored: StoredResponse, verdict: UsableVerdict): Response | Promise<Response> {
   const { reporter } = passage.ports;
   const { ageSeconds, ttlSeconds } = verdict;
   const { browserTtlSeconds } = passage.target.route;
@@ -176,7 +228,7 @@ function hit(
 
 const BODY_GONE: Miss = { xCache: "MISS", reason: "uri-miss", detail: "body-gone", selected: null, held: [] };
 
-function xCacheOf(verdict: Verdict & { kind: "fresh" | "stale-usable" }): XCache {
+function xCacheOf(verdict: UsableVerdict): XCache {
   if (verdict.kind === "fresh") return "HIT";
   return verdict.because === "max-stale" ? "STALE" : "UPDATING";
 }

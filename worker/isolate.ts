@@ -12,10 +12,11 @@ import { Flights } from "./flow/flights.ts";
 import { LargeFills } from "./flow/large-fills.ts";
 import type { Arrival, Isolate } from "./flow/passage.ts";
 import { handle, handleWithoutCache } from "./flow.ts";
-import type { Bodies, Clock, Origin, PurgeAudit, Tokens } from "./ports.ts";
+import type { Bodies, Clock, Origin, PopNotes, PurgeAudit, Tokens } from "./ports.ts";
 import { LogInvalidations } from "./purges/invalidations.ts";
 import type { PurgeLogClient } from "./purges/log-contract.ts";
 import { LogWithView } from "./purges/log-with-view.ts";
+import { PopView } from "./purges/pop-view.ts";
 import { View } from "./purges/view.ts";
 import { ViewLease } from "./purges/view-lease.ts";
 import type { Site } from "./site.ts";
@@ -26,6 +27,7 @@ export interface Platform {
   /** A number from 0 up to, not including, 1. */
   readonly random: () => number;
   readonly sharedTier: SharedTier;
+  readonly notes: PopNotes;
   readonly origin: Origin;
   readonly log: PurgeLogClient;
   readonly audit: PurgeAudit;
@@ -49,7 +51,8 @@ export interface RunningIsolate {
 export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   const { clock, random, reporter } = platform;
   const view = new View(MOST_VIEW_BYTES, () => clock.now());
-  const purges = new ViewLease(view, platform.log, site.purge, clock, random, reporter);
+  const pop = new PopView(platform.notes, site.purge, clock, reporter);
+  const purges = new ViewLease(view, platform.log, pop, site.purge, clock, random, reporter);
   const log = new LogWithView(platform.log, view, purges, site.purge.skewMs);
   const invalidations = new LogInvalidations(log, clock, site.purge.leaseMs, reporter);
   const memory = new MemoryTier(site.limits.memoryBytes);

@@ -52,6 +52,16 @@ export interface Store {
   keepBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<boolean>;
 }
 
+/**
+ * Notes that the isolates of a PoP leave for each other. One that is written may be seen late, or never, and an old one may
+ * come back. Each call may reject.
+ */
+export interface PopNotes {
+  /** `null` if there is none. */
+  read(name: string): Promise<Uint8Array | null>;
+  write(name: string, bytes: Uint8Array): Promise<void>;
+}
+
 export interface OriginRequest {
   readonly method: string;
   readonly pathAndQuery: string;
@@ -83,9 +93,12 @@ export type ReceiptToken = Stamp;
 export interface PurgeState {
   /** The lease in force, in milliseconds. */
   readonly leaseMs: number;
-  /** Whether a view may be judged with now: its lease lives, and it has reached the token. No I/O. */
-  isUsable(now: number, after: ReceiptToken | null): boolean;
-  /** Whether a usable view has reached the time of its renewal. */
+  /**
+   * Whether a view may be judged with now: its lease lives, or it is younger than `withinMs`, and it has reached the
+   * token. No I/O.
+   */
+  isUsable(now: number, after: ReceiptToken | null, withinMs?: number): boolean;
+  /** Whether the view has reached the time of its renewal, and nobody renews it yet. */
   isDue(now: number): boolean;
   /** What the view held says, usable or not. No I/O. */
   check(stored: StoredHead, usable: boolean): PurgeAnswer;
@@ -240,6 +253,8 @@ export type EdgeEvent =
   | { readonly kind: "token-refused" }
   | { readonly kind: "log-read"; readonly purges: number }
   | { readonly kind: "log-failed"; readonly cause: unknown }
+  /** What another isolate of the PoP has read was taken instead of reading the log. */
+  | { readonly kind: "view-shared" }
   /** Pages that an unsafe request put out of date could not be told to the log; they stay until their lifetime ends. */
   | { readonly kind: "invalidation-dropped" }
   | { readonly kind: "purged"; readonly items: number }

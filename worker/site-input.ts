@@ -59,6 +59,11 @@ export interface SiteInput {
          * while it is fetched anew, in milliseconds, and never beyond its lifetime. Default 0: it is validated first.
          */
         readonly softForMs?: number | undefined;
+        /**
+         * How late a purge may reach what the origin calls `immutable`, up to an hour, for all routes that do not say
+         * otherwise. See `purge.within` of a route for the price. Default 0: like everything else, within a lease.
+         */
+        readonly immutableWithin?: Duration | undefined;
       }
     | undefined;
 }
@@ -128,6 +133,18 @@ export interface RouteInput {
   readonly requestDirectives?: "harmless" | "all" | undefined;
   /** What stale responses may do on this route. Default: what the site says. */
   readonly stale?: StaleInput | undefined;
+  readonly purge?:
+    | {
+        /**
+         * How late a purge may reach this route, up to an hour: a request then waits for the purge log only where nothing
+         * has been read of it for so long. Every receipt of the site counts with the longest bound of all routes, so
+         * each purge settles as late. Default 0: within a lease.
+         */
+        readonly within?: Duration | undefined;
+        /** The same for what the origin calls `immutable` on this route. Default: what the site says, or `within`. */
+        readonly immutableWithin?: Duration | undefined;
+      }
+    | undefined;
   /** Tags for every response of the route; `{name}` stands for a parameter of `match`. Default none. */
   readonly tags?: readonly string[] | undefined;
 }

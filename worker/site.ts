@@ -25,6 +25,11 @@ const stale = z.strictObject({
   ifErrorWhileLogSilent: z.boolean().optional(),
 });
 
+/** The longest that a purge may take to reach a route. */
+const MOST_WITHIN_SECONDS = 3600;
+
+const purgeWithin = durationSeconds.refine((seconds) => seconds <= MOST_WITHIN_SECONDS, "is an hour at most");
+
 const route = z.strictObject({
   /** URLPattern pathname syntax: `/admin/*`, `/plog/:slug`. */
   match: z.string().startsWith("/", "starts with /").refine(isPattern, "is not a URLPattern pathname"),
@@ -75,6 +80,8 @@ const route = z.strictObject({
   /** Which directives of a visitor's `Cache-Control` are obeyed. */
   requestDirectives: z.enum(["harmless", "all"]).default("harmless"),
   stale: stale.prefault({}),
+  /** How late a purge may reach what is stored of the route, where that may be more than the lease. */
+  purge: z.strictObject({ within: purgeWithin.optional(), immutableWithin: purgeWithin.optional() }).prefault({}),
   /** Tags for every response of the route; `{name}` stands for a parameter of `match`. */
   tags: names.default([]),
 });
@@ -153,6 +160,8 @@ export const siteSchema = z.strictObject({
         .nonnegative()
         .max(30 * 24 * 3_600_000)
         .default(0),
+      /** How late a purge may reach what the origin calls `immutable`. */
+      immutableWithin: purgeWithin.default(0),
     })
     .prefault({}),
 });
@@ -186,7 +195,13 @@ export interface Site extends TargetRules {
     readonly originTimeoutMs: number;
     readonly followMs: number;
   };
-  readonly purge: { readonly leaseMs: number; readonly skewMs: number; readonly softForMs: number };
+  readonly purge: {
+    readonly leaseMs: number;
+    readonly skewMs: number;
+    readonly softForMs: number;
+    /** The longest of the lease and the routes' bounds: what receipts have to count with (R6). */
+    readonly longestWithinMs: number;
+  };
 }
 
 /** What one `defaultTtl` is for. An error that one odd request caused must not be everybody's by default. */
@@ -216,7 +231,8 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
   const checked = siteSchema.safeParse(given);
   if (!checked.success) throw new SiteError(siteErrors(checked.error, siteSchema, given));
   const site = checked.data;
-  const routes = site.routes.map((each, index) => compileRoute(each, index, site.stale));
+  const named = site.routes.map((each, index) => compileRoute(each, index, site));
+  const routes = [...named, compileRoute(route.parse({ match: "/*" }), null, site)];
   const wrongTags = site.routes.flatMap((each, index) => wrongTagsOf(each, `routes[${index}].tags`));
   if (wrongTags.length > 0) throw new SiteError(wrongTags);
   const hosts = overrides.hosts === undefined ? (site.hosts ?? null) : overrides.hosts;
@@ -230,7 +246,7 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
     namesHosts: overrides.hosts !== undefined || site.hosts !== undefined,
     hosts: publicHosts,
     publicUrl,
-    routes: [...routes, compileRoute(route.parse({ match: "/*" }), null, site.stale)],
+    routes,
     ignoredCookies: site.cookies.ignore,
     originFields: Object.entries(site.originFields),
     heuristic: site.heuristic ? { fraction: site.heuristic.fraction, mostSeconds: site.heuristic.most } : null,
@@ -253,13 +269,21 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
       originTimeoutMs: site.limits.originTimeout * 1000,
       followMs: site.limits.follow * 1000,
     },
-    purge: site.purge,
+    purge: {
+      leaseMs: site.purge.leaseMs,
+      skewMs: site.purge.skewMs,
+      softForMs: site.purge.softForMs,
+      longestWithinMs: Math.max(
+        site.purge.leaseMs,
+        ...routes.flatMap(({ purge }) => [purge.withinMs, purge.immutableWithinMs]),
+      ),
+    },
   };
 }
 
 type RouteRules = z.output<typeof route>;
 
-function compileRoute(rules: RouteRules, position: number | null, ofSite: z.output<typeof stale>): Route {
+function compileRoute(rules: RouteRules, position: number | null, site: z.output<typeof siteSchema>): Route {
   const pattern = new URLPattern({ pathname: rules.match });
   const catchAll = rules.match === "/*";
   const query: QueryRules = rules.key.query;
@@ -275,9 +299,10 @@ function compileRoute(rules: RouteRules, position: number | null, ofSite: z.outp
     browserTtlSeconds: rules.browserTtl ?? null,
     requestDirectives: rules.requestDirectives,
     stale: {
-      ifErrorSeconds: rules.stale.ifError ?? ofSite.ifError ?? 0,
-      ifErrorWhileUnknown: rules.stale.ifErrorWhileLogSilent ?? ofSite.ifErrorWhileLogSilent ?? true,
+      ifErrorSeconds: rules.stale.ifError ?? site.stale.ifError ?? 0,
+      ifErrorWhileUnknown: rules.stale.ifErrorWhileLogSilent ?? site.stale.ifErrorWhileLogSilent ?? true,
     },
+    purge: purgeBoundsOf(rules, site),
     ttlSeconds: rules.ttl,
     defaultTtlSeconds: (status) => {
       if (typeof defaultTtl === "object") return defaultTtl[String(status)];
@@ -292,6 +317,13 @@ function compileRoute(rules: RouteRules, position: number | null, ofSite: z.outp
 function ownAddress(origin: string): { path: string; message: string } {
   const message = `${JSON.stringify(origin)} is an address of the site itself; name the server behind it`;
   return { path: "origin", message };
+}
+
+function purgeBoundsOf({ pass, purge }: RouteRules, site: z.output<typeof siteSchema>): Route["purge"] {
+  if (pass) return { withinMs: 0, immutableWithinMs: 0 };
+  const withinSeconds = purge.within ?? 0;
+  const immutableSeconds = purge.immutableWithin ?? site.purge.immutableWithin;
+  return { withinMs: withinSeconds * 1000, immutableWithinMs: Math.max(withinSeconds, immutableSeconds) * 1000 };
 }
 
 function parametersOf(result: URLPatternResult | null): Record<string, string> | undefined {

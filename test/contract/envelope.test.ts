@@ -26,10 +26,11 @@ const heads: readonly { name: string; head: Partial<StoredHead> }[] = [
   { name: "only: may answer a request with Authorization", head: { reuse: NO_FLAG, sharedWithAuthorized: true } },
   { name: "only: always validated", head: { reuse: { ...NO_FLAG, validateAlways: true } } },
   { name: "only: may be served stale", head: { reuse: { ...NO_FLAG, mayServeStale: true } } },
+  { name: "only: immutable", head: { reuse: { ...NO_FLAG, immutable: true } } },
   {
     name: "all flags",
     head: {
-      reuse: { ...NO_FLAG, validateAlways: true, mayServeStale: true },
+      reuse: { ...NO_FLAG, validateAlways: true, mayServeStale: true, immutable: true },
       sharedWithAuthorized: true,
     },
   },

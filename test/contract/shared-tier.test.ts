@@ -42,6 +42,7 @@ function stored(path: string, text: string, change: Partial<StoredHead> = {}): S
         staleIfErrorSeconds: null,
         validateAlways: false,
         mayServeStale: true,
+        immutable: true,
       },
       fetchedAt: 1_767_268_800_000,
       receivedAt: 1_767_268_800_250,

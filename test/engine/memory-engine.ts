@@ -7,6 +7,7 @@ import type { SiteInput } from "../../worker/site-input.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
 import { memoryBodies } from "./memory-bodies.ts";
 import { MemoryLog } from "./memory-log.ts";
+import { MemoryNotes } from "./memory-notes.ts";
 import { MemoryOrigin } from "./memory-origin.ts";
 import { MemorySharedTier, type Treachery } from "./memory-shared-tier.ts";
 import { BEGINNING, type ClientRequest, HOST, TOKEN } from "./scenario.ts";
@@ -22,6 +23,7 @@ export function startMemoryEngine(
   const origin = new MemoryOrigin(scheduler);
   const log = new MemoryLog(scheduler);
   const sharedTier = new MemorySharedTier(scheduler, treachery);
+  const notes = new MemoryNotes(scheduler);
   const compiled = compileSite({ origin: origin.url, hosts: [HOST], ...site }, {});
   origin.timeoutMs = compiled.limits.originTimeoutMs;
   const start = (): RunningIsolate =>
@@ -29,6 +31,7 @@ export function startMemoryEngine(
       clock: scheduler,
       random: () => scheduler.random(),
       sharedTier,
+      notes,
       origin,
       log,
       audit: log,

@@ -31,10 +31,10 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
     );
   }
 
-  async read(since: ReaderPosition | null, leaseMs: number): Promise<ViewDelta> {
+  async read(since: ReaderPosition | null, leaseMs: number, withinMs?: number): Promise<ViewDelta> {
     return this.#call(() => {
       this.reads++;
-      return this.#log.read(since, leaseMs);
+      return this.#log.read(since, leaseMs, withinMs);
     });
   }
 

@@ -43,8 +43,8 @@ export const browsers: Mutants = {
   "told-of-every-path": {
     name: "what one route tells browsers is told of every path",
     file: "worker/site.ts",
-    from: 'compileRoute(route.parse({ match: "/*" }), null, site.stale)',
-    to: 'compileRoute(route.parse({ match: "/*", browserTtl: "10m" }), null, site.stale)',
+    from: 'compileRoute(route.parse({ match: "/*" }), null, site)',
+    to: 'compileRoute(route.parse({ match: "/*", browserTtl: "10m" }), null, site)',
     reddens: "browsers are told what the origin said where no browserTtl is for the path",
   },
   "restrictions-are-lost": {

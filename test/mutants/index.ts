@@ -17,6 +17,7 @@ import { proxy } from "./proxy.ts";
 import { purging } from "./purging.ts";
 import { ranges } from "./ranges.ts";
 import { reuse } from "./reuse.ts";
+import { sharing } from "./sharing.ts";
 import { stale } from "./stale.ts";
 import { storing } from "./storing.ts";
 import { targeted } from "./targeted.ts";
@@ -49,6 +50,7 @@ const areas = {
   stale,
   invalidation,
   large,
+  sharing,
 };
 
 /** Every mutant by the name that the pages call it: its file in this folder, and what it is called there. */

@@ -130,14 +130,14 @@ export const protocol: Mutants = {
   "r4-lease-is-not-asked": {
     name: "memory is judged by a view whose lease is over",
     file: FLOW,
-    from: "remembered && purges.isUsable(now, after)",
+    from: "remembered && purges.isUsable(now, after, withinMsOf(passage, remembered.head))",
     to: "remembered",
     reddens: "an isolate that does not know of a purge serves the old page until its lease is over, and never after",
   },
   "r4-any-view-judges": {
     name: "what is found is judged by a view whose lease is over",
     file: FLOW,
-    from: "purges.check(stored, purges.isUsable(now, after))",
+    from: "purges.check(stored, purges.isUsable(now, after, withinMs))",
     to: "purges.check(stored, true)",
     foundBy: "simulation",
   },
@@ -187,8 +187,8 @@ export const protocol: Mutants = {
   "r6-lease-from-the-reply": {
     name: "a lease counts from the reply of the log, not from the question",
     file: VIEW_LEASE,
-    from: "const usableUntil = startedAt + delta.leaseMs",
-    to: "const usableUntil = this.#clock.now() + delta.leaseMs",
+    from: "const usableUntil = startedAt + leaseMs",
+    to: "const usableUntil = this.#clock.now() + leaseMs",
     foundBy: "simulation",
   },
   "r6-receipt-tells-no-lease": {
@@ -482,7 +482,7 @@ export const protocol: Mutants = {
   "r20-caller-does-not-hear": {
     name: "the reply to a purge does not bring the caller's view up to it",
     file: "worker/purges/log-with-view.ts",
-    from: "this.#lease.absorb(delta, call);",
+    from: "await this.#lease.absorbAndShare(delta, call);",
     to: "void [delta, call];",
     reddens: "a purge can fetch its URLs anew: the refreshed page is stored, and survives its own purge",
   },

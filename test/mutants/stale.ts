@@ -283,8 +283,8 @@ export const stale: Mutants = {
   "site-outranks-the-route": {
     name: "what the site says of stale pages outranks what the route says",
     file: SITE,
-    from: "rules.stale.ifError ?? ofSite.ifError ?? 0",
-    to: "ofSite.ifError ?? rules.stale.ifError ?? 0",
+    from: "rules.stale.ifError ?? site.stale.ifError ?? 0",
+    to: "site.stale.ifError ?? rules.stale.ifError ?? 0",
     reddens: BY_SITE,
   },
   "visitor-may-not-ask": {
@@ -339,15 +339,15 @@ export const stale: Mutants = {
   "unknown-never-stands-in": {
     name: "while the log is silent, no page stands in unless the owner says so",
     file: SITE,
-    from: "ofSite.ifErrorWhileLogSilent ?? true",
-    to: "ofSite.ifErrorWhileLogSilent ?? false",
+    from: "site.stale.ifErrorWhileLogSilent ?? true",
+    to: "site.stale.ifErrorWhileLogSilent ?? false",
     reddens: "while log and origin are both silent, a page that may stand in does so",
   },
   "site-outranks-the-route-while-unknown": {
     name: "what the site says of a silent log outranks what the route says",
     file: SITE,
-    from: "rules.stale.ifErrorWhileLogSilent ?? ofSite.ifErrorWhileLogSilent",
-    to: "ofSite.ifErrorWhileLogSilent ?? rules.stale.ifErrorWhileLogSilent",
+    from: "rules.stale.ifErrorWhileLogSilent ?? site.stale.ifErrorWhileLogSilent",
+    to: "site.stale.ifErrorWhileLogSilent ?? rules.stale.ifErrorWhileLogSilent",
     reddens: "the owner may forbid that a page stands in while the log is silent, for the site or for a route",
   },
   "followers-ask-for-themselves": {

@@ -451,5 +451,102 @@ describe("the purge log", () => {
       world.now = DAY_MS + 7_200_001;
       expect(settlesInMs(world.open())).toBe(1250);
     });
+
+    test("a bound beyond the lease that a route of the reader's site has counts like a longer lease", () => {
+      const world = new World();
+      const log = world.open();
+      expect(log.read(null, 1000, 60_000).leaseMs).toBe(1000);
+      expect(settlesInMs(log)).toBe(60_250);
+      expect(settlesInMs(new World().open(), { withinMs: 30_000 })).toBe(30_250);
+      world.now = DAY_MS + 3_600_001;
+      expect(settlesInMs(log)).toBe(1250);
+    });
+
+    /** So many reads in one second; what they were granted, and what a read in the next second is. */
+    const granted = (world: World, log: Log, reads: number, leaseMs = 1000) => {
+      const during = Array.from({ length: reads }, () => log.read(null, leaseMs).leaseMs);
+      world.now += 1000;
+      return { during: [...new Set(during)], next: log.read(null, leaseMs).leaseMs };
+    };
+
+    test.each([
+      [10, 1000],
+      [11, 2000],
+      [20, 2000],
+      [21, 3000],
+      [99, 10_000],
+      [1000, 10_000],
+    ])("where 10 reads a second are the bound, after a second with %d of them a lease is %d ms", (reads, leaseMs) => {
+      const world = new World();
+      const log = world.open({ readsPerSecond: 10 });
+      expect(granted(world, log, reads)).toEqual({ during: [1000], next: leaseMs });
+    });
+
+    test("the relief that longer leases bring does not end them, and the end of the load does", () => {
+      const world = new World();
+      const log = world.open({ readsPerSecond: 10 });
+      expect(granted(world, log, 40).next).toBe(4000);
+      expect(granted(world, log, 9).next).toBe(4000); // a quarter of the reads, for leases four times as long
+      expect(granted(world, log, 1).next).toBe(1000);
+    });
+
+    test("after a second without any read a lease is as long as asked for", () => {
+      const world = new World();
+      const log = world.open({ readsPerSecond: 10 });
+      granted(world, log, 40);
+      world.now += 2000;
+      expect(log.read(null, 1000).leaseMs).toBe(1000);
+    });
+
+    test.each([
+      [20_000, 60_000],
+      [60_000, 60_000],
+    ])("under load, for a lease of %d ms at most %d ms are granted", (askedMs, leaseMs) => {
+      const world = new World();
+      expect(granted(world, world.open({ readsPerSecond: 10 }), 99, askedMs).next).toBe(leaseMs);
+    });
+
+    test("a receipt counts with a longer lease while it can be alive, and no longer than it is granted", () => {
+      const world = new World();
+      const log = world.open({ readsPerSecond: 10 });
+      expect(granted(world, log, 40).next).toBe(4000); // granted at 1 s; alive until 5 s
+      expect(settlesInMs(log)).toBe(4250);
+      expect(settlesInMs(world.open())).toBe(4250); // after a restart, too
+      world.now = 4999;
+      expect(settlesInMs(log)).toBe(4250);
+      world.now = 1000 + 2 * 4000; // it is written down for twice as long, so that a read is no write each time
+      expect(settlesInMs(log)).toBe(1250);
+    });
+
+    test("a shorter one among the longer leases does not hide them, nor do they outlive it", () => {
+      const world = new World();
+      const log = world.open({ readsPerSecond: 10 });
+      granted(world, log, 40); // 4 s
+      granted(world, log, 5); // 5 reads and the one before, in a second of leases of 4 s: 3 s
+      expect(settlesInMs(log)).toBe(4250);
+      world.now = 8999;
+      log.read(null, 1000);
+      expect(settlesInMs(log)).toBe(4250);
+      world.now = 10_000;
+      expect(settlesInMs(log)).toBe(1250);
+    });
+
+    test("the storage is written once per longer lease, not for each read", () => {
+      const world = new World();
+      const writes: string[] = [];
+      const sql = sqlOf(world.database);
+      const counting: Sql = {
+        ...sql,
+        exec: (statement, ...bindings) => {
+          if (/^\s*(UPDATE|INSERT|DELETE)/.test(statement)) writes.push(statement);
+          return sql.exec(statement, ...bindings);
+        },
+      };
+      const log = world.open({ readsPerSecond: 10 }, counting);
+      granted(world, log, 40);
+      writes.length = 0;
+      for (let read = 0; read < 100; read++) log.read(null, 1000);
+      expect(writes).toEqual([]);
+    });
   });
 });

@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Behind, EdgeEvent } from "../../worker/ports.ts";
 import type { PurgeLogClient, ReaderPosition, ViewDelta } from "../../worker/purges/log-contract.ts";
+import { PopView } from "../../worker/purges/pop-view.ts";
 import type { Untold } from "../../worker/purges/untold.ts";
 import { View } from "../../worker/purges/view.ts";
 import { ViewLease } from "../../worker/purges/view-lease.ts";
+import { MemoryNotes } from "../engine/memory-notes.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 import { deltaOf } from "./delta.ts";
 
@@ -39,6 +41,7 @@ describe("a view's lease", () => {
   let random: number;
   let events: EdgeEvent[];
   const behind: Behind = { run: () => undefined };
+  /** It looks at what others of the PoP have read before it reads. */
   const rest = () => scheduler.advance(0);
 
   beforeEach(() => {
@@ -47,18 +50,14 @@ describe("a view's lease", () => {
     random = 0;
     events = [];
     const reporter = { report: (event: EdgeEvent) => void events.push(event) };
-    lease = new ViewLease(
-      new View(10_000),
-      log,
-      { leaseMs: LEASE_MS, skewMs: SKEW_MS },
-      scheduler,
-      () => random,
-      reporter,
-    );
+    const settings = { leaseMs: LEASE_MS, skewMs: SKEW_MS };
+    const pop = new PopView(new MemoryNotes(scheduler), settings, scheduler, reporter);
+    lease = new ViewLease(new View(10_000), log, pop, settings, scheduler, () => random, reporter);
   });
 
   async function renewed(to = 1): Promise<void> {
     const renewal = lease.renew(behind, null);
+    await rest();
     log.answer(log.reads.length - 1, to);
     await renewal;
   }
@@ -72,6 +71,7 @@ describe("a view's lease", () => {
 
   test("counts from the moment the read began, not from its answer (R6)", async () => {
     const renewal = lease.renew(behind, null);
+    await rest();
     await scheduler.advance(400);
     log.answer(0, 1);
     await renewal;
@@ -94,20 +94,23 @@ describe("a view's lease", () => {
 
   test("a view that one reply could not tell all is usable at once, and asks for the rest behind the next hit (R12)", async () => {
     const renewal = lease.renew(behind, null);
+    await rest();
     log.reads[0]!.resolve(deltaOf(0, 9, [["#t", 9]], { toldAbove: 8 }));
     await renewal;
     expect(lease.isUsable(scheduler.now(), null)).toBe(true);
     expect(lease.isDue(scheduler.now())).toBe(true);
-    const rest = lease.renew(behind, null);
+    const second = lease.renew(behind, null);
+    await rest();
     expect(lease.isDue(scheduler.now())).toBe(false); // one read at a time
     expect(log.untold).toEqual({ from: 0, to: 8 });
     log.reads[1]!.resolve(deltaOf(9, 9, [["#u", 3]], { untold: { from: 0, to: 8 } }));
-    await rest;
+    await second;
     expect(lease.isDue(scheduler.now() + 699)).toBe(false);
   });
 
   test("one read is in flight, whoever asks (R21)", async () => {
     const renewals = Array.from({ length: 50 }, () => lease.renew(behind, null));
+    await rest();
     expect(lease.isDue(scheduler.now())).toBe(false);
     log.answer(0, 1);
     await Promise.all(renewals);
@@ -116,17 +119,21 @@ describe("a view's lease", () => {
 
   test("a failed read is remembered for a lease: nobody waits, and one probe runs behind (R21)", async () => {
     const renewal = lease.renew(behind, null);
+    await rest();
     log.reads[0]!.reject(new Error("gone"));
     await renewal;
     expect(lease.isUsable(scheduler.now(), null)).toBe(false);
     for (let index = 0; index < 10; index++) await lease.renew(behind, null); // none of them waits, or reads
+    await rest();
     expect(log.reads).toHaveLength(1);
     await scheduler.advance(LEASE_MS / 2 - 1);
     expect(lease.isDue(scheduler.now())).toBe(false);
     await lease.renew(behind, null);
+    await rest();
     expect(log.reads).toHaveLength(1);
     await scheduler.advance(1);
     for (let index = 0; index < 10; index++) await lease.renew(behind, null); // none of them hangs on the probe
+    await rest();
     expect(log.reads).toHaveLength(2);
     log.answer(1, 1);
     await rest();
@@ -136,10 +143,12 @@ describe("a view's lease", () => {
 
   test("story 31: a read that never answers holds nobody longer than a lease, and another one may begin (R21)", async () => {
     const renewal = lease.renew(behind, null);
+    await rest();
     await scheduler.advance(LEASE_MS);
     await renewal;
     await scheduler.advance(LEASE_MS / 2);
     await lease.renew(behind, null);
+    await rest();
     expect(log.reads).toHaveLength(2);
     log.answer(1, 1);
     await rest();
@@ -165,10 +174,12 @@ describe("a view's lease", () => {
 
   test("a late answer of an older read does not shorten the lease (R11)", async () => {
     const older = lease.renew(behind, null);
+    await rest();
     await scheduler.advance(LEASE_MS);
     await older;
     await scheduler.advance(LEASE_MS / 2);
     await lease.renew(behind, null);
+    await rest();
     log.answer(1, 2);
     await rest();
     log.answer(0, 1);
@@ -179,9 +190,11 @@ describe("a view's lease", () => {
 
   test("a late answer of a log that was replaced does not move the view back, and ends the lease (R11)", async () => {
     const older = lease.renew(behind, null); // of log a
+    await rest();
     await scheduler.advance(LEASE_MS + LEASE_MS / 2); // given up; the next one is a probe
     await older;
     await lease.renew(behind, null);
+    await rest();
     log.answer(1, 1, "b");
     await rest();
     expect(lease.isUsable(scheduler.now(), null)).toBe(true);
@@ -191,22 +204,39 @@ describe("a view's lease", () => {
     expect(lease.isUsable(scheduler.now(), null)).toBe(false);
   });
 
+  test("what a log has granted ends where another one takes its place (R11)", async () => {
+    const first = lease.renew(behind, null);
+    await rest();
+    log.reads[0]!.resolve(deltaOf(0, 1, [], { logId: "a", leaseMs: 10 * LEASE_MS }));
+    await first;
+    const second = lease.renew(behind, null);
+    await rest();
+    log.reads[1]!.resolve(deltaOf(0, 1, [], { logId: "b", leaseMs: LEASE_MS }));
+    await second;
+    expect(lease.isUsable(scheduler.now() + LEASE_MS - 1, null)).toBe(true);
+    expect(lease.isUsable(scheduler.now() + LEASE_MS, null)).toBe(false);
+  });
+
   test("story 32: a log that answers in more than a lease is left alone like one that fails (R21)", async () => {
     const renewal = lease.renew(behind, null);
+    await rest();
     await scheduler.advance(LEASE_MS);
     await renewal;
     await scheduler.advance(LEASE_MS / 4);
     log.answer(0, 1); // too late to be of use
     await rest();
     for (let index = 0; index < 10; index++) await lease.renew(behind, null); // none of them waits, or reads
+    await rest();
     expect(log.reads).toHaveLength(1);
   });
 
   test("after a clock has stepped back by an hour, the log is read at once", async () => {
     const failed = lease.renew(behind, null);
+    await rest();
     log.reads[0]!.reject(new Error("gone"));
     await failed;
     await lease.renew(behind, { logId: "invented", seq: 1 });
+    await rest();
     lease.isUsable(scheduler.now(), null);
     scheduler.stepBack(3_600_000);
     expect(lease.isUsable(scheduler.now(), null)).toBe(false);
@@ -229,7 +259,9 @@ describe("a view's lease", () => {
 
     test("is proved false only by a read that began after it arrived (R9)", async () => {
       const older = lease.renew(behind, null);
+      await rest();
       const bearer = lease.renew(behind, { logId: "a", seq: 9 });
+      await rest();
       log.answer(0, 5);
       await older;
       await rest();

@@ -383,7 +383,13 @@ const kept: readonly ({
     name: "no stale windows, as not said",
     source: "RFC 5861",
     fields: fresh,
-    reuse: { staleWhileRevalidateSeconds: 0, staleIfErrorSeconds: null },
+    reuse: { staleWhileRevalidateSeconds: 0, staleIfErrorSeconds: null, immutable: false },
+  },
+  {
+    name: "what does not change while it is fresh",
+    source: "RFC 8246",
+    fields: { "cache-control": "max-age=60, immutable" },
+    reuse: { immutable: true },
   },
 ];
 

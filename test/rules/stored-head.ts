@@ -22,6 +22,7 @@ export function storedHead(change: Partial<StoredHead> = {}): StoredHead {
       staleIfErrorSeconds: null,
       validateAlways: false,
       mayServeStale: true,
+      immutable: false,
     },
     sharedWithAuthorized: false,
     purgeKeys: [],

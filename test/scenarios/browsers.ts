@@ -37,6 +37,7 @@ export const browsers: readonly Scenario[] = [
         get: "/a",
         expect: { xCache: "HIT", ageSeconds: 35, fields: { "cache-control": "max-age=635", expires: null } },
       },
+      { work: "finished" },
       { restart: "isolate" },
       {
         get: "/a",

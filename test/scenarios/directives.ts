@@ -302,6 +302,7 @@ const ofRequests: readonly Scenario[] = [
       { get: "/a", expect: { xCache: "MISS" } },
       { advanceMs: 59_999 },
       { get: "/a", fields: { "cache-control": "Only-If-Cached" }, expect: { status: 200, xCache: "HIT" } },
+      { work: "finished" },
       { restart: "isolate" },
       { get: "/a", fields: { "cache-control": "only-if-cached" }, expect: { status: 200, xCache: "HIT" } },
       { advanceMs: 1 },

@@ -13,6 +13,7 @@ import { proxy } from "./proxy.ts";
 import { purgeKinds } from "./purge-kinds.ts";
 import { purges } from "./purges.ts";
 import { ranges } from "./ranges.ts";
+import { sharing } from "./sharing.ts";
 import { stale } from "./stale.ts";
 import { stories } from "./stories.ts";
 import { targeted } from "./targeted.ts";
@@ -27,6 +28,7 @@ export const scenarios: readonly Scenario[] = [
   ...identity,
   ...purges,
   ...purgeKinds,
+  ...sharing,
   ...stories,
   ...collapsing,
   ...directives,

@@ -206,7 +206,7 @@ const storing: readonly Scenario[] = [
       { purge: { urls: ["/a"] } },
       { release: "slow" },
       { finish: "early", expect: { body: ALPHABET } },
-      { advanceMs: 1 },
+      { advanceMs: 1_250 },
       { send: { path: "/a", isolate: "c" }, expect: { xCache: "MISS", body: UPPER } },
     ],
   },

@@ -12,6 +12,7 @@ export const OCCURRENCES = [
   "answers from before a purge that had not settled",
   "failed reads of the log",
   "lost replies of the log",
+  "views taken from another isolate of the PoP",
   "isolates that died",
   "bodies cut off",
   "origin failures",

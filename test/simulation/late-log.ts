@@ -44,9 +44,9 @@ export class LateLog {
       told.knewUntil = Math.max(told.knewUntil, begunAt + leaseMs);
     };
     return {
-      read: async (since, leaseMs) => {
+      read: async (since, leaseMs, withinMs) => {
         const begunAt = this.#fate.now();
-        const delta = await this.#call(() => this.#log.read(since, leaseMs));
+        const delta = await this.#call(() => this.#log.read(since, leaseMs, withinMs));
         note(delta, begunAt);
         return delta;
       },

@@ -9,6 +9,7 @@ import { HOST, TOKEN } from "../engine/scenario.ts";
 import { Fate, type Occurrences } from "./fate.ts";
 import { type Answered, FROM_STORE, History, type Page, type Purged } from "./history.ts";
 import { LateLog, type Told } from "./late-log.ts";
+import { LateNotes } from "./late-notes.ts";
 import { languageOf, PATHS, RandomOrigin, ROUTE, TAGS } from "./random-origin.ts";
 
 const LEASE_MS = 1000;
@@ -32,6 +33,7 @@ export class World {
   readonly #origin: RandomOrigin;
   readonly #staleWhileSilent: boolean;
   readonly #tiers: readonly SharedTier[];
+  readonly #notes: readonly LateNotes[];
   /** PoPs' clocks may differ by any amount, those of one PoP only within the allowance. */
   readonly #popSkewMs: readonly number[];
   readonly #isolates: SimulatedIsolate[][] = [[], []];
@@ -44,6 +46,7 @@ export class World {
     this.#log = new LateLog(this.#fate);
     this.#origin = new RandomOrigin(this.#fate);
     this.#tiers = [0, 1].map(() => this.#lateTier());
+    this.#notes = [0, 1].map(() => new LateNotes(this.#fate, SKEW_MS));
     this.#popSkewMs = [0, (this.#fate.random() - 0.5) * 2 * 3_600_000];
     for (const pop of [0, 1]) for (let index = 0; index < ISOLATES_PER_POP; index++) this.#startIsolate(pop, index);
   }
@@ -202,18 +205,25 @@ export class World {
       purge: { leaseMs: LEASE_MS, skewMs: SKEW_MS },
       stale: { ifErrorWhileLogSilent: this.#staleWhileSilent },
     };
+    const notes = this.#notes[pop]!.reachedBy(told);
     const reporter = new Counters("http://origin.internal", () => undefined);
     const running = startIsolate(compileSite(site, {}), {
       clock: { now: () => Math.floor(fate.now() + offsetMs), wait: (ms) => fate.scheduler.wait(ms) },
       random: () => fate.random(),
       sharedTier: this.#tiers[pop]!,
+      notes,
       origin: this.#origin.seenFrom(name),
       log: this.#log.reachedBy(told),
       audit: { list: async () => ({ purges: [], next: null }), one: async () => null },
       bodies: memoryBodies,
       fingerprint: async (text) => text,
       tokens: { check: async () => ({ kind: "allowed", name: "simulation" }) },
-      reporter: Object.assign(reporter, { report: (event: EdgeEvent) => this.#notice(event, name) }),
+      reporter: Object.assign(reporter, {
+        report: (event: EdgeEvent) => {
+          if (event.kind === "view-shared") notes.taken();
+          this.#notice(event, name);
+        },
+      }),
     });
     this.#isolates[pop]![index] = { name, running, told };
   }
@@ -226,6 +236,7 @@ export class World {
     fate.count("collapsed requests", event.kind === "collapsed");
     fate.count("bodies cut off", event.kind === "body-cut-off");
     fate.count("failed reads of the log", event.kind === "log-failed");
+    fate.count("views taken from another isolate of the PoP", event.kind === "view-shared");
     fate.count("origin failures", event.kind === "origin-failed");
   }
 

@@ -23,7 +23,8 @@ export interface Counts {
   readonly askedPastTheCache: number;
   /** Wrong tokens for the control plane. */
   readonly tokensRefused: number;
-  readonly log: { readonly reads: number; readonly failedReads: number };
+  /** `shared`: copies of another isolate's reading that were taken instead of one. */
+  readonly log: { readonly reads: number; readonly failedReads: number; readonly shared: number };
   readonly purges: number;
   /** What unsafe requests put out of date and the log could not be told. */
   readonly invalidationsDropped: number;
@@ -51,6 +52,7 @@ export class Counters implements Reporter {
     tokensRefused: 0,
     logReads: 0,
     logFailed: 0,
+    viewShared: 0,
     purges: 0,
     invalidationsDropped: 0,
     failures: 0,
@@ -121,6 +123,9 @@ export class Counters implements Reporter {
         }
         this.#logIsDown = true;
         return;
+      case "view-shared":
+        this.#counts.viewShared++;
+        return;
       case "invalidation-dropped":
         this.#counts.invalidationsDropped++;
         return;
@@ -150,7 +155,7 @@ export class Counters implements Reporter {
       collapsed: counts.collapsed,
       askedPastTheCache: counts.askedPastTheCache,
       tokensRefused: counts.tokensRefused,
-      log: { reads: counts.logReads, failedReads: counts.logFailed },
+      log: { reads: counts.logReads, failedReads: counts.logFailed, shared: counts.viewShared },
       purges: counts.purges,
       invalidationsDropped: counts.invalidationsDropped,
       failures: counts.failures,

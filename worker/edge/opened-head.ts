@@ -20,7 +20,7 @@ type Facts = readonly [
 ];
 
 /** Bits of one number, which is read faster than three words. */
-const FLAGS = { sharedWithAuthorized: 1, validateAlways: 2, mayServeStale: 4 };
+const FLAGS = { sharedWithAuthorized: 1, validateAlways: 2, mayServeStale: 4, immutable: 8 };
 
 /** What it is answered with, and what selects it and purges find it under. Names and values of fields in turn. */
 type Contents = readonly [
@@ -99,6 +99,7 @@ export class OpenedHead implements StoredHead {
       staleIfErrorSeconds,
       validateAlways: (flags & FLAGS.validateAlways) > 0,
       mayServeStale: (flags & FLAGS.mayServeStale) > 0,
+      immutable: (flags & FLAGS.immutable) > 0,
     };
     this.#contents = contents;
   }
@@ -139,5 +140,6 @@ function flagsOf({ sharedWithAuthorized, reuse }: StoredHead): number {
   if (sharedWithAuthorized) flags |= FLAGS.sharedWithAuthorized;
   if (reuse.validateAlways) flags |= FLAGS.validateAlways;
   if (reuse.mayServeStale) flags |= FLAGS.mayServeStale;
+  if (reuse.immutable) flags |= FLAGS.immutable;
   return flags;
 }

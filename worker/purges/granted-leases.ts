@@ -3,6 +3,8 @@ export interface LongestLease {
   readonly leaseMs: number;
   /** Epoch milliseconds. */
   readonly grantedAt: number;
+  /** Leases that were granted under load, in milliseconds, each with until when one can be alive: epoch milliseconds. */
+  readonly stretched?: Readonly<Record<number, number>> | undefined;
 }
 
 export interface LongestLeaseStorage {
@@ -34,16 +36,34 @@ export class GrantedLeases {
   grant(leaseMs: number, now: number): void {
     const longest = this.#storage.read();
     const isForgotten = longest === null || now - longest.grantedAt > REMEMBERED_MS;
-    if (isForgotten || leaseMs > longest.leaseMs) this.#storage.write({ leaseMs, grantedAt: now });
+    const stretched = longest?.stretched;
+    if (isForgotten || leaseMs > longest.leaseMs) this.#storage.write({ leaseMs, grantedAt: now, stretched });
     else if (leaseMs === longest.leaseMs && now - longest.grantedAt > WRITTEN_EVERY_MS) {
-      this.#storage.write({ leaseMs, grantedAt: now });
+      this.#storage.write({ leaseMs, grantedAt: now, stretched });
     }
+  }
+
+  /**
+   * Notes a lease that is longer than its reader asked for. It is forgotten when it has run out: who has lost the log
+   * goes by the lease of his own site. Call it after `grant`.
+   */
+  stretch(leaseMs: number, now: number): void {
+    const longest = this.#storage.read();
+    if (longest === null || now + leaseMs <= (longest.stretched?.[leaseMs] ?? 0)) return;
+    const living = Object.entries(longest.stretched ?? {}).filter(([, until]) => now < until);
+    // Written as if it went on being granted for as long again: a reading must not cost a write each time.
+    const stretched = { ...Object.fromEntries(living), [leaseMs]: now + 2 * leaseMs };
+    this.#storage.write({ ...longest, stretched });
   }
 
   /** Milliseconds; 0 before any lease was granted. */
   longestLivingMs(now: number): number {
     const longest = this.#storage.read();
+    if (longest === null) return 0;
+    const { leaseMs, grantedAt, stretched } = longest;
     // Up to an hour of grants after the one that was written down may not have been.
-    return longest && now - longest.grantedAt <= REMEMBERED_MS + WRITTEN_EVERY_MS ? longest.leaseMs : 0;
+    const askedMs = now - grantedAt <= REMEMBERED_MS + WRITTEN_EVERY_MS ? leaseMs : 0;
+    const living = Object.entries(stretched ?? {}).filter(([, until]) => now < until);
+    return Math.max(askedMs, ...living.map(([stretchedMs]) => Number(stretchedMs)));
   }
 }

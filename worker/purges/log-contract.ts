@@ -40,6 +40,8 @@ export interface AppendRequest extends NewPurge {
   readonly since: Stamp | null;
   /** The lease that the caller asks for, and its site's allowance for clocks (R7): milliseconds. */
   readonly leaseMs: number;
+  /** The oldest view that a route of the caller's site lets decide, if that is more than the lease. Default: the lease. */
+  readonly withinMs?: number;
   readonly skewMs: number;
 }
 
@@ -49,6 +51,7 @@ export type AppendResult =
 
 /** The log as an isolate reaches it. Both reject when it cannot be reached. */
 export interface PurgeLogClient {
-  read(since: ReaderPosition | null, leaseMs: number): Promise<ViewDelta>;
+  /** `withinMs`: the oldest view that a route of the reader's site lets decide. Default: the lease. */
+  read(since: ReaderPosition | null, leaseMs: number, withinMs?: number): Promise<ViewDelta>;
   append(purge: AppendRequest): Promise<AppendResult>;
 }

@@ -13,8 +13,8 @@ export class LogStub implements PurgeLogClient, PurgeAudit {
     this.#namespace = namespace;
   }
 
-  async read(since: ReaderPosition | null, leaseMs: number): Promise<ViewDelta> {
-    return this.#stub().read(since, leaseMs);
+  async read(since: ReaderPosition | null, leaseMs: number, withinMs?: number): Promise<ViewDelta> {
+    return this.#stub().read(since, leaseMs, withinMs);
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {
@@ -27,6 +27,11 @@ export class LogStub implements PurgeLogClient, PurgeAudit {
 
   async one(seq: number): Promise<PurgeRecord | null> {
     return this.#stub().one(seq);
+  }
+
+  /** What tells this log's object from any other: another class or namespace has another one. */
+  get objectId(): string {
+    return this.#namespace.idFromName(LOG_NAME).toString();
   }
 
   #stub(): DurableObjectStub<PurgeLog> {

@@ -20,10 +20,11 @@ export class LogWithView implements PurgeLog {
   async append(purge: NewPurge): Promise<AppendOutcome> {
     const call = this.#lease.beginCall();
     const since = this.#view.position;
-    const result = await this.#log.append({ ...purge, since, leaseMs: this.#lease.leaseMs, skewMs: this.#skewMs });
+    const { leaseMs, longestWithinMs: withinMs } = this.#lease;
+    const result = await this.#log.append({ ...purge, since, leaseMs, withinMs, skewMs: this.#skewMs });
     if (result.kind === "conflict") return result;
     const { delta, ...outcome } = result;
-    this.#lease.absorb(delta, call);
+    await this.#lease.absorbAndShare(delta, call);
     return outcome;
   }
 }

@@ -10,6 +10,7 @@ import {
   type ReaderPosition,
   type ViewDelta,
 } from "./log-contract.ts";
+import { LogLoad, stretchedLeaseMs } from "./log-load.ts";
 import { LOG_SETTINGS, type LogSettings } from "./log-settings.ts";
 import { type PurgedKey, PurgedKeys, writeHashes } from "./purged-keys.ts";
 import type { Sql } from "./sql.ts";
@@ -53,6 +54,7 @@ export class Log {
   readonly #keys: PurgedKeys;
   readonly #audit: AuditTrail;
   readonly #leases: GrantedLeases;
+  readonly #load: LogLoad;
 
   /** Settings that are not given are those of `LOG_SETTINGS`. */
   constructor(sql: Sql, settings: Partial<LogSettings>, now: () => number, newId: () => string) {
@@ -61,15 +63,23 @@ export class Log {
     this.#now = now;
     this.#newId = newId;
     [this.#keys, this.#audit] = sql.transaction(() => this.#open());
+    this.#load = new LogLoad(this.#settings.readsPerSecond);
     this.#leases = new GrantedLeases({
       read: () => JSON.parse(sql.exec("SELECT longest_lease FROM state")[0]!.longest_lease as string) as LongestLease,
       write: (longest) => sql.exec("UPDATE state SET longest_lease = ?", JSON.stringify(longest)),
     });
   }
 
-  /** What was purged after the reader's position, and the lease that the reader asks for. */
-  read(since: ReaderPosition | null, leaseMs: number): ViewDelta {
-    this.#leases.grant(leaseMs, this.#now());
+  /** What was purged after the reader's position, and a lease: the one that the reader asks for, or a longer one under load. */
+  read(since: ReaderPosition | null, askedMs: number, withinMs = askedMs): ViewDelta {
+    const now = this.#now();
+    const leaseMs = stretchedLeaseMs(askedMs, this.#load.count(now));
+    this.#leases.grant(Math.max(askedMs, withinMs), now);
+    if (leaseMs > askedMs) this.#leases.stretch(leaseMs, now);
+    return this.#tell(since, leaseMs);
+  }
+
+  #tell(since: ReaderPosition | null, leaseMs: number): ViewDelta {
     this.#noticeLostHistory(since);
     const { id: logId, head: to, floor, hard, soft, invalidate } = this.#state();
     const isOfThisLog = since?.logId === logId;
@@ -91,13 +101,13 @@ export class Log {
       const now = this.#now();
       const mode = purge.mode ?? "hard";
       this.#noticeLostHistory(purge.since);
-      this.#leases.grant(purge.leaseMs, now);
+      this.#leases.grant(Math.max(purge.leaseMs, purge.withinMs ?? 0), now);
       const settlesInMs = this.#leases.longestLivingMs(now) + purge.skewMs;
       const first = purge.id === null ? undefined : this.#audit.find(purge.id);
       if (first && (first.content !== purge.content || first.mode !== mode)) return { kind: "conflict" };
       const seq = first?.seq ?? this.#addNew(purge, mode, now, settlesInMs);
       const since = purge.since && { logId: purge.since.logId, seq: purge.since.seq };
-      const delta = this.read(since, purge.leaseMs);
+      const delta = this.#tell(since, purge.leaseMs);
       const at = first?.at ?? now;
       return { kind: "appended", seq, logId: delta.logId, at, settlesInMs, replayed: first !== undefined, delta };
     });

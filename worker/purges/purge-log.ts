@@ -17,8 +17,8 @@ export class PurgeLog extends DurableObject {
     return Date.now();
   }
 
-  read(since: ReaderPosition | null, leaseMs: number): ViewDelta {
-    return this.#opened().read(since, leaseMs);
+  read(since: ReaderPosition | null, leaseMs: number, withinMs?: number): ViewDelta {
+    return this.#opened().read(since, leaseMs, withinMs);
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {

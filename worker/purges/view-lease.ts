@@ -2,14 +2,22 @@ import type { Behind, Clock, PurgeState, ReceiptToken, Reporter } from "../ports
 import type { PurgeAnswer } from "../rules/judge.ts";
 import type { Stamp, StoredHead } from "../rules/stored-response.ts";
 import { ITEM_WORDS, type PurgeLogClient, type ViewDelta } from "./log-contract.ts";
+import type { PopView } from "./pop-view.ts";
+import { rollWindow } from "./rolling-window.ts";
+import type { SharedCopy } from "./shared-copy.ts";
 import type { View } from "./view.ts";
 
-/** The renewal falls at random into this part of the lease, so that isolates do not fall due together (R22). */
+/** The renewal falls at random into this part of the lease less a round trip, so that isolates do not fall due together (R22). */
 const DUE_FROM = 0.7;
 const DUE_TO = 0.88;
+/** Where requests are rare it may be earlier, for the next one may come too late: from this part of the lease on. */
+const DUE_EARLIEST = 0.5;
 
 /** After a failure, the log is left alone for this part of the lease: one probe, not one for each request (R21). */
 const PROBE_AFTER = 0.5;
+
+/** How much the newest gap between two requests counts. */
+const NEWEST_GAP_WEIGHT = 0.2;
 
 /** The most reads that tokens may cause in one lease. Whoever brings one beyond that waits for the next lease (R9). */
 const MOST_TOKEN_READS = 8;
@@ -19,6 +27,8 @@ export interface LeaseSettings {
   readonly leaseMs: number;
   /** What the clock may step back, in milliseconds: each request sees a time of its own, frozen between its I/O (R7). */
   readonly skewMs: number;
+  /** The oldest view that any route lets decide, in milliseconds, where that is more than the lease. Default: the lease. */
+  readonly longestWithinMs?: number;
 }
 
 /**
@@ -28,15 +38,24 @@ export interface LeaseSettings {
 export class ViewLease implements PurgeState {
   readonly leaseMs: number;
   readonly #skewMs: number;
+  /** The oldest view that any route lets decide, the lease included, in milliseconds. */
+  readonly longestWithinMs: number;
   readonly #view: View;
   readonly #log: PurgeLogClient;
+  readonly #pop: PopView;
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #reporter: Reporter;
-  #startedAt = 0;
+  /** When the read began that the view's lease rests on. Never, if no view may be used at all. */
+  #startedAt = Number.NEGATIVE_INFINITY;
   #usableUntil = 0;
   #dueAt = 0;
+  /** From then on a copy of another isolate is too old to do for a renewal. */
+  #copyIsOldAt = 0;
   #latestNow = 0;
+  /** The usual time between two requests, and when the last one came. */
+  #gapMs = 0;
+  #requestAt: number | null = null;
   /** Until then a failure is remembered: requests go on without a view. */
   #failedUntil = 0;
   /** Before then no probe follows a failure. */
@@ -47,12 +66,17 @@ export class ViewLease implements PurgeState {
   /** Counts the calls of the log, and remembers how many had begun when one last changed the view. */
   #callsBegun = 0;
   #callsBeforeView = 0;
-  /** The read that is under way, if it may still be waited for (R21). */
+  /** The read of the log that is under way, if it may still be waited for (R21). */
   #reading: Reading | null = null;
+  /** The renewal that is under way: it looks at what others of the PoP have read before it reads (R22). */
+  #renewal: Reading | null = null;
+  /** What has been told lately, for the others of the PoP (R22). */
+  #window: ViewDelta | null = null;
 
   constructor(
     view: View,
     log: PurgeLogClient,
+    pop: PopView,
     settings: LeaseSettings,
     clock: Clock,
     random: () => number,
@@ -60,26 +84,31 @@ export class ViewLease implements PurgeState {
   ) {
     this.#view = view;
     this.#log = log;
+    this.#pop = pop;
     this.leaseMs = settings.leaseMs;
     this.#skewMs = settings.skewMs;
+    this.longestWithinMs = Math.max(settings.leaseMs, settings.longestWithinMs ?? 0);
     this.#clock = clock;
     this.#random = random;
     this.#reporter = reporter;
   }
 
-  isUsable(now: number, after: ReceiptToken | null): boolean {
+  isUsable(now: number, after: ReceiptToken | null, withinMs = 0): boolean {
     if (now < this.#latestNow - this.#skewMs) {
       this.#forgetInstants(); // further back than the allowance: no instant can be trusted (R7)
       this.#latestNow = now;
     } else if (now > this.#latestNow) {
       this.#latestNow = now;
     }
-    if (now >= this.#usableUntil || now < this.#startedAt - this.#skewMs) return false;
+    if (now < this.#startedAt - this.#skewMs) return false;
+    if (now >= this.#usableUntil && now >= this.#startedAt + Math.min(withinMs, this.longestWithinMs)) return false;
     return after === null || this.#hasReached(after);
   }
 
   isDue(now: number): boolean {
-    return now >= this.#dueAt && now >= this.#probeAt && this.#reading === null;
+    this.#noteRequest(now);
+    if (now < this.#dueAt || now < this.#probeAt) return false;
+    return !this.#mayBeJoined(this.#reading, now) && !this.#mayBeJoined(this.#renewal, now);
   }
 
   check(stored: StoredHead, usable: boolean): PurgeAnswer {
@@ -97,38 +126,86 @@ export class ViewLease implements PurgeState {
   async renew(behind: Behind, after: ReceiptToken | null): Promise<ReceiptToken | null> {
     if (after !== null) return this.#prove(after, behind);
     const now = this.#clock.now();
-    if (now >= this.#failedUntil) await this.#waitFor(this.#read(behind));
-    else if (now >= this.#probeAt) this.#read(behind);
+    if (now >= this.#usableUntil) this.#noteRequest(now);
+    if (now >= this.#failedUntil) await this.#waitFor(this.#renew(behind));
+    else if (now >= this.#probeAt) this.#renew(behind);
     return null;
   }
 
-  /** Notes that a call of the log begins now; its answer is then handed to `absorb`. */
+  /** Notes that a call of the log begins now; its answer is then taken in. */
   beginCall(): LogCall {
     return { number: ++this.#callsBegun, startedAt: this.#clock.now() };
   }
 
-  /** Takes in what came with a direct answer of the log (R6, R20). */
-  absorb(delta: ViewDelta, { number, startedAt }: LogCall): void {
+  /** Takes in what came with a direct answer of the log (R6, R20). Returns false if it is of no use. */
+  absorb(delta: ViewDelta, { number, startedAt }: LogCall): boolean {
     const held = this.#view.position;
     if (held !== null && held.logId !== delta.logId && number <= this.#callsBeforeView) {
       // An older call than one that has changed the view since: its log may be the one that was replaced (R11). Which of
       // the two lives, only a new read can tell.
-      this.#usableUntil = 0;
-      return;
+      this.#endLease();
+      return false;
     }
-    if (!this.#view.apply(delta)) return;
+    if (held !== null && held.logId !== delta.logId) this.#endLease(); // what another log has granted is void
+    if (!this.#view.apply(delta)) return false;
     this.#callsBeforeView = this.#callsBegun;
-    const usableUntil = startedAt + delta.leaseMs;
+    this.#window = rollWindow(this.#window, delta);
+    this.#extendLease(startedAt, delta.leaseMs);
+    return true;
+  }
+
+  /** Takes in the reply to a purge, and leaves it for the others of the PoP: they need not be a lease behind (R20, R22). */
+  async absorbAndShare(delta: ViewDelta, call: LogCall): Promise<void> {
+    if (this.absorb(delta, call)) await this.#pop.leaveSoon(this.#copyOf(delta.leaseMs, call));
+  }
+
+  /** Takes in what another isolate of the PoP has read, if that is of use. To another log only the log itself leads (R11). */
+  #absorbCopy({ startedAt, withinMs, delta }: SharedCopy): boolean {
+    const held = this.#view.position;
+    if (held !== null && held.logId !== delta.logId) return false;
+    if (!(withinMs >= this.longestWithinMs)) return false; // the log was not told how long this isolate goes by it (R6)
+    if (!(startedAt > this.#startedAt)) return false; // no news
+    const now = this.#clock.now();
+    if (startedAt > now + this.#skewMs) return false; // the clocks differ by more than the allowance (R7)
+    if (now >= startedAt + delta.leaseMs) return false; // its age counts
+    if (!this.#view.apply(delta)) return false; // it does not connect (R12)
+    this.#window = rollWindow(this.#window, delta);
+    this.#extendLease(startedAt, delta.leaseMs);
+    this.#reporter.report({ kind: "view-shared" });
+    return true;
+  }
+
+  #extendLease(startedAt: number, leaseMs: number): void {
+    const usableUntil = startedAt + leaseMs;
     if (usableUntil > this.#clock.now()) {
       this.#failedUntil = 0; // an answer that came too late to be of use is no recovery (R21)
       this.#probeAt = 0;
     }
-    if (usableUntil < this.#usableUntil) return; // leases only grow (R11)
-    this.#usableUntil = usableUntil;
-    this.#startedAt = startedAt;
     // What one reply had no room for is asked for behind the next hit (R12).
     const part = this.#view.isWhole ? DUE_FROM + (DUE_TO - DUE_FROM) * this.#random() : 0;
-    this.#dueAt = startedAt + delta.leaseMs * part;
+    const restMs = leaseMs - this.#pop.takesMs;
+    const copyIsOldAt = startedAt + restMs * part;
+    const dueAt = Math.max(copyIsOldAt - this.#gapMs, startedAt + restMs * Math.min(part, DUE_EARLIEST));
+    if (usableUntil < this.#usableUntil) {
+      this.#dueAt = Math.max(this.#dueAt, dueAt); // leases only grow (R11): the clock of whoever read before may be ahead
+      return;
+    }
+    this.#copyIsOldAt = copyIsOldAt;
+    this.#usableUntil = usableUntil;
+    this.#startedAt = startedAt;
+    this.#dueAt = dueAt;
+  }
+
+  /** Where requests are rare, the next one may find the lease over: so it is renewed that much earlier (R22). */
+  #noteRequest(now: number): void {
+    const gapMs = Math.min(Math.max(now - (this.#requestAt ?? now), 0), this.leaseMs);
+    this.#gapMs += (gapMs - this.#gapMs) * NEWEST_GAP_WEIGHT;
+    this.#requestAt = now;
+  }
+
+  #endLease(): void {
+    this.#usableUntil = 0;
+    this.#startedAt = Number.NEGATIVE_INFINITY;
   }
 
   /**
@@ -168,16 +245,57 @@ export class ViewLease implements PurgeState {
     return position !== null && position.logId === token.logId && position.seq >= token.seq;
   }
 
-  /** Joins the read under way, or begins one. A read that takes longer than a lease is given up: a new one may begin. */
-  #read(behind: Behind): Reading {
+  /** Joins the renewal under way, or begins one. */
+  #renew(behind: Behind): Reading {
+    if (this.#mayBeJoined(this.#renewal, this.#clock.now())) return this.#renewal;
+    const renewal: Reading = {
+      startedAt: this.#clock.now(),
+      hasSucceeded: this.#takeOrRead(behind).finally(() => {
+        if (this.#renewal === renewal) this.#renewal = null;
+      }),
+    };
+    this.#renewal = renewal;
+    behind.run(renewal.hasSucceeded);
+    return renewal;
+  }
+
+  /** What another isolate of the PoP has read will do, or reads now; else the log is read (R22). */
+  async #takeOrRead(behind: Behind): Promise<boolean> {
+    if (await this.#takeCopy()) return true;
+    return this.#read(behind).hasSucceeded;
+  }
+
+  async #takeCopy(): Promise<boolean> {
+    const wasOver = !this.isUsable(this.#clock.now(), null);
+    const { copy, expectedMs } = await this.#pop.look();
+    if (this.#renewsBy(copy, wasOver)) return true;
+    if (expectedMs === 0) return false;
+    await this.#clock.wait(expectedMs).over;
+    const later = await this.#pop.look();
+    return this.#renewsBy(later.copy, wasOver);
+  }
+
+  /** Whether a copy is the renewal. Where nobody waits, one that is itself about to fall due is none. */
+  #renewsBy(copy: SharedCopy | null, wasOver: boolean): boolean {
+    const isTaken = copy !== null && this.#absorbCopy(copy);
     const now = this.#clock.now();
-    if (this.#reading && now - this.#reading.startedAt < this.leaseMs) return this.#reading;
+    return this.isUsable(now, null) && (wasOver || (isTaken && now < this.#copyIsOldAt));
+  }
+
+  /**
+   * Joins the read of the log under way, or begins one. A read that takes longer than a lease is given up: a new one may
+   * begin. Its copy is left for the others of the PoP.
+   */
+  #read(behind: Behind): Reading {
+    if (this.#mayBeJoined(this.#reading, this.#clock.now())) return this.#reading;
     const call = this.beginCall();
+    this.#pop.claim(call.startedAt, behind);
+    let copy: SharedCopy | undefined;
     const reading: Reading = {
       startedAt: call.startedAt,
-      hasSucceeded: this.#log.read(this.#view.readerPosition, this.leaseMs).then(
+      hasSucceeded: this.#log.read(this.#view.readerPosition, this.leaseMs, this.longestWithinMs).then(
         (delta) => {
-          this.absorb(delta, call);
+          if (this.absorb(delta, call)) copy = this.#copyOf(delta.leaseMs, call);
           this.#end(reading);
           this.#reporter.report({ kind: "log-read", purges: delta.items.length / ITEM_WORDS });
           return true;
@@ -191,8 +309,17 @@ export class ViewLease implements PurgeState {
       ),
     };
     this.#reading = reading;
-    behind.run(reading.hasSucceeded);
+    behind.run(reading.hasSucceeded.then(() => copy && this.#pop.leave(copy)));
     return reading;
+  }
+
+  /** For the others of the PoP: it may know more than the read that it rests on, and is no younger for that. */
+  #copyOf(leaseMs: number, { startedAt }: LogCall): SharedCopy {
+    return { startedAt, withinMs: this.longestWithinMs, delta: { ...this.#window!, leaseMs } };
+  }
+
+  #mayBeJoined(reading: Reading | null, now: number): reading is Reading {
+    return reading !== null && now - reading.startedAt < this.leaseMs;
   }
 
   #end(reading: Reading): void {
@@ -200,7 +327,7 @@ export class ViewLease implements PurgeState {
   }
 
   #forgetInstants(): void {
-    this.#usableUntil = 0;
+    this.#endLease();
     this.#dueAt = 0;
     this.#failedUntil = 0;
     this.#probeAt = 0;

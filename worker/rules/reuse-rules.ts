@@ -11,6 +11,8 @@ export interface ReuseRules {
   readonly validateAlways: boolean;
   /** False if it must never answer while stale, whatever the two windows say. RFC 9111 §4.2.4. */
   readonly mayServeStale: boolean;
+  /** True if it does not change while fresh, so that its route may let a purge come late. RFC 8246. */
+  readonly immutable: boolean;
 }
 
 export function reuseRules(cacheControl: CacheControl): ReuseRules {
@@ -21,5 +23,6 @@ export function reuseRules(cacheControl: CacheControl): ReuseRules {
     validateAlways: noCache === "whole",
     // RFC 9111 §5.2.2.2, §5.2.2.4, §5.2.2.8, and §5.2.2.10: s-maxage means proxy-revalidate, too.
     mayServeStale: !mustRevalidate && !proxyRevalidate && sMaxage === "absent" && noCache !== "whole",
+    immutable: cacheControl.immutable,
   };
 }

@@ -25,6 +25,11 @@ export interface Route {
   /** Which directives of visitors are obeyed. */
   readonly requestDirectives: RequestDirectivesPolicy;
   readonly stale: StaleRules;
+  /**
+   * How old a view may be that judges its responses, and those of them that are `immutable`, where that may be more than
+   * the lease (R6).
+   */
+  readonly purge: { readonly withinMs: number; readonly immutableWithinMs: number };
   /** The route's tags for these parameters. */
   readonly tags: (parameters: Readonly<Record<string, string>>) => readonly string[];
 }

@@ -1,0 +1,49 @@
+import type { PopNotes } from "../../worker/ports.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+/** How badly a PoP's notes behave, each a probability. */
+export interface NotesTreachery {
+  /** A note that is acknowledged and never seen. */
+  readonly lost: number;
+  /** A note that lies there and is not found. */
+  readonly overlooked: number;
+  /** A reader gets the note that was there before the last one. */
+  readonly stale: number;
+}
+
+export const HONEST: NotesTreachery = { lost: 0, overlooked: 0, stale: 0 };
+
+/** Notes as treacherous as the platform's: seen late, overwritten by older ones that land later, lost, and stale. */
+export class MemoryNotes implements PopNotes {
+  readonly #scheduler: Scheduler;
+  readonly #treachery: NotesTreachery;
+  readonly #notes = new Map<string, Uint8Array[]>();
+
+  constructor(scheduler: Scheduler, treachery: NotesTreachery = HONEST) {
+    this.#scheduler = scheduler;
+    this.#treachery = treachery;
+  }
+
+  async read(name: string): Promise<Uint8Array | null> {
+    await this.#scheduler.turn();
+    const landed = this.#notes.get(name) ?? [];
+    const note = (this.#happens("stale") ? landed.at(-2) : undefined) ?? landed.at(-1);
+    const seen = this.#happens("overlooked") ? undefined : note;
+    await this.#scheduler.turn();
+    return seen?.slice() ?? null;
+  }
+
+  async write(name: string, bytes: Uint8Array): Promise<void> {
+    const written = bytes.slice();
+    await this.#scheduler.turn();
+    await this.#scheduler.turn();
+    if (this.#happens("lost")) return;
+    this.#notes.set(name, [...(this.#notes.get(name) ?? []).slice(-1), written]);
+  }
+
+  /** Draws only where something may happen, so that honest notes leave the seed's order of events as it is. */
+  #happens(what: keyof NotesTreachery): boolean {
+    const probability = this.#treachery[what];
+    return probability > 0 && this.#scheduler.random() < probability;
+  }
+}
