@@ -355,8 +355,8 @@ export const ranges: Mutants = {
   "no-part-stands-in": {
     name: "no part of a stale page stands in for a failed origin",
     file: FETCH_AND_KEEP,
-    from: "const stale = failed ?",
-    to: "const stale = failed && !storeAsk.partial ?",
+    from: "const stale = hasFailed(asked) ?",
+    to: "const stale = hasFailed(asked) && !storeAsk.partial ?",
     reddens: "a part of a stale page is cut where the origin has failed and the page allows that",
   },
 };

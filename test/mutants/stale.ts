@@ -6,6 +6,7 @@ const ON_ERROR = "worker/rules/stale-if-error.ts";
 const REUSE = "worker/rules/reuse-rules.ts";
 const BEHIND = "worker/flow/background-refresh.ts";
 const STALE = "worker/flow/stale.ts";
+const ASKED = "worker/flow/ask-origin.ts";
 const FETCH = "worker/flow/fetch-and-keep.ts";
 const SITE = "worker/site.ts";
 
@@ -233,14 +234,14 @@ export const stale: Mutants = {
   },
   "error-answer-is-no-failure": {
     name: "a stale page stands in only where no answer came at all",
-    file: FETCH,
+    file: ASKED,
     from: ' || (asked.kind === "answered" && isOriginError(asked.response.status))',
     to: "",
     reddens: ON_503,
   },
   "no-answer-is-no-failure": {
     name: "a stale page stands in only for an answer",
-    file: FETCH,
+    file: ASKED,
     from: 'asked.kind === "failed" || (asked',
     to: "(asked",
     reddens: WINDOW_ON_ERROR,
@@ -248,15 +249,15 @@ export const stale: Mutants = {
   "hang-up-is-no-failure": {
     name: "a stale page stands in only where the origin takes too long",
     file: FETCH,
-    from: "failed ? await staleAnswer(passage, miss, asked) : null",
-    to: 'failed && (asked.kind !== "failed" || asked.answer().status === 504) ? await staleAnswer(passage, miss, asked) : null',
+    from: "hasFailed(asked) ? await staleAnswer(passage, miss, asked) : null",
+    to: 'hasFailed(asked) && (asked.kind !== "failed" || asked.answer().status === 504) ? await staleAnswer(passage, miss, asked) : null',
     reddens: "a stale page stands in for an origin that hangs up in place of an answer",
   },
   "time-out-is-no-failure": {
     name: "a stale page does not stand in where the origin takes too long",
     file: FETCH,
-    from: "failed ? await staleAnswer(passage, miss, asked) : null",
-    to: 'failed && (asked.kind !== "failed" || asked.answer().status !== 504) ? await staleAnswer(passage, miss, asked) : null',
+    from: "hasFailed(asked) ? await staleAnswer(passage, miss, asked) : null",
+    to: 'hasFailed(asked) && (asked.kind !== "failed" || asked.answer().status !== 504) ? await staleAnswer(passage, miss, asked) : null',
     reddens: "a stale page stands in for an origin that does not answer in time, and not a moment before",
   },
   "window-on-error-is-inside-its-end": {
@@ -403,7 +404,7 @@ export const stale: Mutants = {
   "head-gets-the-error": {
     name: "no stale page stands in for a HEAD",
     file: "worker/flow/head-request.ts",
-    from: "failed ? await staleAnswer(passage, miss, asked) : null",
+    from: "hasFailed(asked) ? await staleAnswer(passage, miss, asked) : null",
     to: "null",
     reddens: "HEAD, a part and a client's condition are answered from the stale page while the origin is down",
   },

@@ -7,6 +7,7 @@ import type { Route } from "../rules/route.ts";
 import {
   EVERYTHING_PURGE_KEY,
   hostPurgeKey,
+  keyedPath,
   pathPurgeKey,
   prefixPurgeKey,
   resolveTarget,
@@ -82,7 +83,7 @@ function namedUrl(url: string, base: string, rules: TargetRules, ofNamedHost: Ta
   const absolute = relative ? base + url : url;
   const target = resolveTarget(absolute, relative ? { ...rules, hosts: null } : ofNamedHost);
   if (target.kind === "refused") return { kind: "refused", because: target.because };
-  const pathAndQuery = target.key.slice(target.key.indexOf("/", target.key.indexOf("//") + 2));
+  const pathAndQuery = keyedPath(target);
   return {
     kind: "named",
     purgeKey: relative ? pathPurgeKey(pathAndQuery) : urlPurgeKey(target.host, pathAndQuery),
@@ -120,9 +121,9 @@ function namedTag(tag: string): Named {
 }
 
 /** A relative URL is fetched from the host that the purge came to, if that is the site's; else from the site's first. */
-function onAHostOfTheSite({ scheme, host, key }: Target, { hosts }: TargetRules): string {
-  if (hosts === null || hosts.includes(host)) return key;
-  return `${scheme}://${hosts[0]}${key.slice(`${scheme}://${host}`.length)}`;
+function onAHostOfTheSite(target: Target, { hosts }: TargetRules): string {
+  if (hosts === null || hosts.includes(target.host)) return target.key;
+  return `${target.scheme}://${hosts[0]}${keyedPath(target)}`;
 }
 
 /** A whole URL means the host that it names, also where the public address stands in for every request's own. */

@@ -5,6 +5,7 @@ import { fieldsRefusedBecause } from "../rules/field-limits.ts";
 import { maxForwards } from "../rules/max-forwards.ts";
 import { hasLooped, originRequestFields } from "../rules/origin-request-fields.ts";
 import { isWebSocket } from "../rules/read-request.ts";
+import { isOriginError } from "../rules/stale-if-error.ts";
 import { answerWith, edgeAnswer, markForwarded } from "./answers.ts";
 import type { Miss, Passage } from "./passage.ts";
 import { requestBody } from "./request-body.ts";
@@ -16,6 +17,11 @@ export type Asked =
    * what the client gets instead, and counts it.
    */
   | { readonly kind: "failed" | "refused" | "switched"; readonly answer: () => Response };
+
+/** Whether the origin failed, by its own word or by giving no answer, so that something stale may stand in. RFC 5861 §4. */
+export function hasFailed(asked: Asked): boolean {
+  return asked.kind === "failed" || (asked.kind === "answered" && isOriginError(asked.response.status));
+}
 
 /** How the origin is asked. */
 export interface Asking {

@@ -4,7 +4,7 @@ import type { StoreAsk } from "../rules/read-request.ts";
 import { isOriginError } from "../rules/stale-if-error.ts";
 import type { StoredResponse } from "../rules/stored-response.ts";
 import { answerWith, markForwarded, mayHaveBody, notModifiedFields, tellBrowsers } from "./answers.ts";
-import { askOrigin, contentLength, forwarded, stream } from "./ask-origin.ts";
+import { askOrigin, contentLength, forwarded, hasFailed, stream } from "./ask-origin.ts";
 import { fillBeside, type ReadBody } from "./fill.ts";
 import type { FlightOutcome } from "./flights.ts";
 import { forward } from "./forward.ts";
@@ -48,8 +48,7 @@ async function ask(passage: Passage, storeAsk: StoreAsk, miss: Miss, land: Land)
   const fetchedAt = ports.clock.now();
   const conditions = validationFields(miss.held.map(validatorsOf));
   const asked = await askOrigin(passage, { storing: true, cookie: storeAsk.cookie, conditions: conditions ?? [] });
-  const failed = asked.kind === "failed" || (asked.kind === "answered" && isOriginError(asked.response.status));
-  const stale = failed ? await staleAnswer(passage, miss, asked) : null;
+  const stale = hasFailed(asked) ? await staleAnswer(passage, miss, asked) : null;
   if (stale) {
     land({ kind: "failed", byOrigin: true });
     return stale;

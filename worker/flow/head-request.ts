@@ -1,10 +1,8 @@
 import { freshenedByHead } from "../rules/head-freshens.ts";
 import { isKeepable } from "../rules/judge.ts";
 import { readStoreAsk } from "../rules/read-request.ts";
-import { isOriginError } from "../rules/stale-if-error.ts";
-import { storedField } from "../rules/stored-response.ts";
-import { askOrigin, contentLength, stream } from "./ask-origin.ts";
-import { freshen, isWithdrawn, speaksForAll } from "./freshening.ts";
+import { askOrigin, contentLength, hasFailed, stream } from "./ask-origin.ts";
+import { freshen, isWithdrawn, speaksForAll, validatorsOf } from "./freshening.ts";
 import type { Miss, Passage } from "./passage.ts";
 import { keepSelected } from "./selection.ts";
 import { staleAnswer } from "./stale.ts";
@@ -19,8 +17,7 @@ export async function headOfOrigin(passage: Passage, miss: Miss): Promise<Respon
   const stamp = ports.purges.stamp(); // R2: a HEAD that freshens is a validation
   const fetchedAt = ports.clock.now();
   const asked = await askOrigin(passage, { storing: true, cookie: storeAsk.cookie, conditions: [] });
-  const failed = asked.kind === "failed" || (asked.kind === "answered" && isOriginError(asked.response.status));
-  const stale = failed ? await staleAnswer(passage, miss, asked) : null;
+  const stale = hasFailed(asked) ? await staleAnswer(passage, miss, asked) : null;
   if (stale) return stale;
   if (asked.kind !== "answered") return asked.answer();
   const { response } = asked;
@@ -30,8 +27,7 @@ export async function headOfOrigin(passage: Passage, miss: Miss): Promise<Respon
     const length = contentLength(response);
     const said = freshenedByHead(
       {
-        etag: storedField(stored.head, "etag"),
-        lastModified: storedField(stored.head, "last-modified"),
+        ...validatorsOf(stored),
         bodyBytes: stored.head.bodyBytes,
       },
       {

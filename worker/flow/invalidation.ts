@@ -1,7 +1,7 @@
 import { invalidatedGroups } from "../rules/cache-groups.ts";
 import { invalidatedTargets } from "../rules/invalidation.ts";
 import { isSafeMethod } from "../rules/safe-method.ts";
-import { groupPurgeKey, urlPurgeKey } from "../rules/target.ts";
+import { groupPurgeKey, keyedPath, urlPurgeKey } from "../rules/target.ts";
 import type { Asked } from "./ask-origin.ts";
 import { clientFields } from "./ask-origin.ts";
 import type { Passage } from "./passage.ts";
@@ -24,9 +24,7 @@ export async function invalidateAfter(passage: Passage, asked: Asked): Promise<v
     const resolved = passage.resolve(each);
     return resolved.kind === "target" ? [resolved] : [];
   });
-  const purgeKeys = targets.map(({ host, key }) =>
-    urlPurgeKey(host, key.slice(key.indexOf("/", key.indexOf("//") + 2))),
-  );
+  const purgeKeys = targets.map((each) => urlPurgeKey(each.host, keyedPath(each)));
   purgeKeys.push(...groups.map((group) => groupPurgeKey(target, group)));
   if (purgeKeys.length === 0) return;
   ports.invalidations.tell([...new Set(purgeKeys)], behind);

@@ -1,3 +1,5 @@
+import { isToken } from "./token.ts";
+
 /** Fields that concern one connection only and are never forwarded or stored. RFC 9110 §7.6.1. */
 const HOP_BY_HOP = [
   "connection",
@@ -19,5 +21,5 @@ export function hopByHopFields(connection: string | null): readonly string[] {
     .toLowerCase()
     .split(",")
     .map((name) => name.trim());
-  return [...HOP_BY_HOP, ...named.filter((name) => /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name))];
+  return [...HOP_BY_HOP, ...named.filter(isToken)];
 }

@@ -98,6 +98,11 @@ export function tagPurgeKey(tag: string): string {
   return `#${tag}`;
 }
 
+/** The path and query that stand in the key, also on a route that passes more of the query to the origin. */
+export function keyedPath({ key, scheme, host }: Target): string {
+  return key.slice(`${scheme}://${host}`.length);
+}
+
 export function isTagPurgeKey(key: string): boolean {
   return key.startsWith("#");
 }
