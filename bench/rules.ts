@@ -35,6 +35,7 @@ interface Exchange {
 /** One kind of decision, by these rules and by the package. Each decides the exchange of that index. */
 interface Contest {
   readonly name: string;
+  readonly exchanges: readonly Exchange[];
   readonly ours: (index: number) => boolean;
   readonly theirs: (index: number) => boolean;
 }
@@ -57,7 +58,7 @@ export const rules = new Command("rules")
 function measureRules({ json, ...settings }: RulesOptions): void {
   const machine = thisMachine();
   printSetting(machine, settings);
-  const contests = [...hits(), storeDecision()];
+  const contests = [...hits(), ...storeDecisions()];
   for (const contest of contests) assertSameVerdicts(contest);
   const results = contests.map((contest) => measureContest(contest, settings));
   printTable(
@@ -93,6 +94,7 @@ function hits(): Contest[] {
 
   const contest = (name: string, ours: Contest["ours"], policy: (index: number) => CachePolicy): Contest => ({
     name: `hit, ${name}`,
+    exchanges: EXCHANGES,
     ours,
     theirs: (index) => policyAnswers(policy(index), index),
   });
@@ -148,19 +150,51 @@ function policyAnswers(policy: CachePolicy, index: number): boolean {
   return policy.evaluateRequest({ method: "GET", url: "/plog/", headers }).revalidation === undefined;
 }
 
-/** Whether an answer of the origin is stored, and for how long, from the fields of request and response. */
-function storeDecision(): Contest {
-  return {
-    name: "store decision",
+/**
+ * Whether an answer of the origin is stored, and for how long, from the fields of request and response. These rules
+ * remember what they read in the last texts of `Cache-Control`. An origin does send the same few again and again, but
+ * there are some that count down to a moment; so there is a pair in which no text comes again before it is forgotten.
+ */
+function storeDecisions(): Contest[] {
+  const contest = (name: string, exchanges: readonly Exchange[]): Contest => ({
+    name: `store decision, ${name}`,
+    exchanges,
     ours: (index) => {
-      const verdict = verdictOn(EXCHANGES[index]!);
+      const verdict = verdictOn(exchanges[index]!);
       return verdict.kind === "store" && verdict.freshness.seconds > 0;
     },
     theirs: (index) => {
-      const policy = policyOf(EXCHANGES[index]!);
+      const policy = policyOf(exchanges[index]!);
       return policy.storable() && policy.maxAge() > 0;
     },
-  };
+  });
+  return [contest("few texts", answersWith(copyOf)), contest("new texts", answersWith(anotherText))];
+}
+
+/** Many times as many as are remembered. */
+const ANSWERS = 2048;
+
+/** The same exchanges many times, each time with a text of its own for `Cache-Control`. */
+function answersWith(ownText: (cacheControl: string, index: number) => string): Exchange[] {
+  return Array.from({ length: ANSWERS }, (_, index) => {
+    const exchange = EXCHANGES[index % EXCHANGES.length]!;
+    const response = exchange.response.map(
+      ([name, value]) => [name, name === "cache-control" ? ownText(value, index) : value] as const,
+    );
+    return { ...exchange, response };
+  });
+}
+
+/** Equal, but not the same piece of memory, as it is with what comes off the wire. */
+function copyOf(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+/** As many directives of the same kinds, but for a page that is never fresh: that needs one more to be a new text. */
+function anotherText(cacheControl: string, index: number): string {
+  const isNeverFresh = !/[1-9]/.test(cacheControl);
+  if (isNeverFresh) return `${cacheControl}, stale-if-error=${index}`;
+  return cacheControl.replace(/[1-9]\d*/, String(ANSWERS + index));
 }
 
 function verdictOn({ status, response }: Exchange): ReturnType<typeof mayStore> {
@@ -225,35 +259,39 @@ function policyOf({ status, response }: Exchange): CachePolicy {
 }
 
 /** A figure for a wrong answer means nothing. */
-function assertSameVerdicts({ name, ours, theirs }: Contest): void {
-  const verdicts = EXCHANGES.map((_, index) => ours(index));
-  const differing = EXCHANGES.filter((_, index) => verdicts[index] !== theirs(index));
+function assertSameVerdicts({ name, exchanges, ours, theirs }: Contest): void {
+  const verdicts = exchanges.map((_, index) => ours(index));
+  const differing = exchanges.filter((_, index) => verdicts[index] !== theirs(index));
   if (differing.length > 0) throw new BenchFailure(`${name}: the verdicts differ on ${JSON.stringify(differing)}.`);
   if (new Set(verdicts).size < 2) throw new BenchFailure(`${name}: every verdict is the same, so nothing is decided.`);
 }
 
-function measureContest({ name, ours, theirs }: Contest, { rounds, decisions }: RulesOptions): ContestResult {
+function measureContest(
+  { name, exchanges, ours, theirs }: Contest,
+  { rounds, decisions }: RulesOptions,
+): ContestResult {
+  const turn = (decide: (index: number) => boolean) => microsecondsEach(decide, exchanges.length, decisions);
   const measured: { ours: number; theirs: number }[] = [];
   for (let round = -1; round < rounds; round++) {
     // In turn, and who begins changes; the first round warms up.
     const turns: { ours?: number; theirs?: number } = {};
-    if (round % 2 === 0) turns.ours = microsecondsEach(ours, decisions);
-    turns.theirs = microsecondsEach(theirs, decisions);
-    turns.ours ??= microsecondsEach(ours, decisions);
+    if (round % 2 === 0) turns.ours = turn(ours);
+    turns.theirs = turn(theirs);
+    turns.ours ??= turn(ours);
     if (round >= 0) measured.push({ ours: turns.ours, theirs: turns.theirs });
   }
   return {
     name,
-    oursMicroseconds: median(measured.map((turn) => turn.ours)),
-    theirsMicroseconds: median(measured.map((turn) => turn.theirs)),
-    timesFaster: median(measured.map((turn) => turn.theirs / turn.ours)),
+    oursMicroseconds: median(measured.map((turns) => turns.ours)),
+    theirsMicroseconds: median(measured.map((turns) => turns.theirs)),
+    timesFaster: median(measured.map((turns) => turns.theirs / turns.ours)),
   };
 }
 
-function microsecondsEach(decide: (index: number) => boolean, decisions: number): number {
+function microsecondsEach(decide: (index: number) => boolean, exchanges: number, decisions: number): number {
   let yes = 0;
   const startedAt = performance.now();
-  for (let decision = 0; decision < decisions; decision++) if (decide(decision % EXCHANGES.length)) yes++;
+  for (let decision = 0; decision < decisions; decision++) if (decide(decision % exchanges)) yes++;
   const tookMs = performance.now() - startedAt;
   // Counted, so that no decision can be left out.
   if (yes === 0 || yes === decisions) throw new BenchFailure("every verdict was the same.");

@@ -21,7 +21,7 @@ export const freshness: Mutants = {
   "expires-is-not-read": {
     name: "Expires gives no lifetime",
     file: LIFETIME,
-    from: "if (response.expires !== null)",
+    from: "if (expires !== null)",
     to: "if (false)",
     reddens: "Expires less Date is the lifetime where Cache-Control gives none",
   },
@@ -43,7 +43,7 @@ export const freshness: Mutants = {
     name: "public alone makes an answer fresh",
     file: LIFETIME,
     from: 'seconds: 0, source: "none"',
-    to: 'seconds: response.cacheControl.public ? 60 : 0, source: "none"',
+    to: 'seconds: cacheControl.public ? 60 : 0, source: "none"',
     reddens: "Cache-Control: public is not stored",
   },
   "route-ttl-is-not-used": {

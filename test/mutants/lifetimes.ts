@@ -51,15 +51,15 @@ export const lifetimes: Mutants = {
   "case-of-dates-counts": {
     name: "a date in lower case is none",
     file: DATE,
-    from: "const date = text.trim().toLowerCase();",
-    to: "if (!/[A-Z]/.test(text)) return undefined;\n  const date = text.trim().toLowerCase();",
+    from: "const date = text.trim();",
+    to: "if (!/[A-Z]/.test(text)) return undefined;\n  const date = text.trim();",
     reddens: FORMS,
   },
   "other-zones-are-read": {
     name: "a date in another zone than GMT is read",
     file: DATE,
-    from: "\\d\\d:\\d\\d:\\d\\d gmt$/;\nconst RFC_850",
-    to: "\\d\\d:\\d\\d:\\d\\d [a-z]+$/;\nconst RFC_850",
+    from: "\\d\\d:\\d\\d:\\d\\d gmt$/i;\nconst RFC_850",
+    to: "\\d\\d:\\d\\d:\\d\\d [a-z]+$/i;\nconst RFC_850",
     reddens: NO_DATE,
   },
   "days-run-over": {
@@ -79,8 +79,8 @@ export const lifetimes: Mutants = {
   "no-date-is-the-beginning": {
     name: "without a Date, Expires counts from the beginning of time",
     file: LIFETIME,
-    from: "parseHttpDate(date, receivedAt) ?? receivedAt",
-    to: "parseHttpDate(date, receivedAt) ?? 0",
+    from: 'parseHttpDate(field("date"), receivedAt) ?? receivedAt',
+    to: 'parseHttpDate(field("date"), receivedAt) ?? 0',
     reddens: FORMS,
   },
   "garbage-expires-is-silent": {
@@ -94,14 +94,14 @@ export const lifetimes: Mutants = {
     name: "Expires outranks max-age",
     file: LIFETIME,
     from: 'if (maxAge !== "absent") return',
-    to: 'if (maxAge !== "absent" && response.expires === null) return',
+    to: 'if (maxAge !== "absent" && response.field("expires") === null) return',
     reddens: OUTRANKS,
   },
   "garbage-lets-expires-speak": {
     name: "where max-age is no number, Expires speaks",
     file: LIFETIME,
     from: 'if (maxAge !== "absent") return',
-    to: 'if (maxAge !== "absent" && (maxAge !== "invalid" || response.expires === null)) return',
+    to: 'if (maxAge !== "absent" && (maxAge !== "invalid" || response.field("expires") === null)) return',
     reddens: OUTRANKS,
   },
   "date-is-not-added": {
@@ -234,7 +234,7 @@ export const lifetimes: Mutants = {
     name: "a guess outranks a stated lifetime",
     file: LIFETIME,
     from: 'if (maxAge !== "absent") return',
-    to: 'if (maxAge !== "absent" && !(rules.heuristic && response.lastModified)) return',
+    to: 'if (maxAge !== "absent" && !(rules.heuristic && response.field("last-modified"))) return',
     reddens: "a guess comes before a route's default, and a stated lifetime before both",
   },
   "default-outranks-a-guess": {

@@ -37,22 +37,22 @@ export const storing: Mutants = {
   "semicolons-are-readable": {
     name: "a semicolon is part of a directive's name",
     file: CACHE_DIRECTIVES,
-    from: "~\\w-]+)(",
-    to: "~\\w;-]+)(",
+    from: "~\\w-]/, NAME",
+    to: "~\\w;-]/, NAME",
     reddens: "Cache-Control: no-store; cannot be read, so no lifetime of a route makes it storable",
   },
   "spaces-are-readable": {
     name: "a space is part of a directive's name",
     file: CACHE_DIRECTIVES,
-    from: "~\\w-]+)(",
-    to: "~\\w -]+)(",
+    from: "~\\w-]/, NAME",
+    to: "~\\w -]/, NAME",
     reddens: "Cache-Control: private max-age=5 cannot be read, so no lifetime of a route makes it storable",
   },
   "open-quotes-are-readable": {
     name: "a quoted string that does not end hides nothing",
     file: CACHE_DIRECTIVES,
-    from: "if (member === null) return undefined;",
-    to: "if (member === null) return directives;",
+    from: 'text[at] !== ",") return undefined;',
+    to: 'text[at] !== ",") return directives;',
     reddens: 'Cache-Control: ext="x, private cannot be read, so no lifetime of a route makes it storable',
   },
   "every-status-is-stored": {

@@ -57,9 +57,9 @@ export const targeted: Mutants = {
   },
   "expires-speaks-beside": {
     name: "Expires counts beside a targeted field",
-    file: "worker/rules/may-store.ts",
-    from: 'source === "cache-control" ? field("expires") : null',
-    to: 'field("expires")',
+    file: "worker/rules/freshness-lifetime.ts",
+    from: 'source === "cache-control" ? response.field("expires") : null',
+    to: 'response.field("expires")',
     reddens: WRONG_TYPE,
   },
   "cache-control-fills-in": {

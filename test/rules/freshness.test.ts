@@ -5,7 +5,6 @@ import { currentAgeMs, initialAgeMs } from "../../worker/rules/current-age.ts";
 import {
   type FreshnessLifetime,
   freshnessLifetime,
-  type LifetimeFields,
   type LifetimeRules,
 } from "../../worker/rules/freshness-lifetime.ts";
 
@@ -158,17 +157,20 @@ const lifetimes: readonly {
 ];
 
 describe("freshnessLifetime", () => {
-  test.each(lifetimes)("$name (RFC 9111 $rfc)", ({ cacheControl = null, rules = {}, expect: expected, ...fields }) => {
-    const response: LifetimeFields = {
-      status: 200,
-      cacheControl: parseCacheControl(cacheControl),
-      expires: null,
-      date: at(0),
-      lastModified: null,
-      receivedAt: NOON,
-      ...fields,
-    };
-    expect(freshnessLifetime(response, { heuristic: null, ...rules })).toEqual(expected);
+  test.each(lifetimes)(
+    "$name (RFC 9111 $rfc)",
+    ({ cacheControl = null, expires, lastModified, date = at(0), status = 200, rules = {}, expect: expected }) => {
+      const fields: Record<string, string | undefined> = { expires, "last-modified": lastModified, date };
+      const response = { status, receivedAt: NOON, field: (name: string) => fields[name] ?? null };
+      const speaking = { cacheControl: parseCacheControl(cacheControl), source: "cache-control" };
+      expect(freshnessLifetime(response, speaking, { heuristic: null, ...rules })).toEqual(expected);
+    },
+  );
+
+  test("beside a targeted field Expires is silent (RFC 9213 §2.2)", () => {
+    const response = { status: 200, receivedAt: NOON, field: (name: string) => (name === "expires" ? at(90) : null) };
+    const speaking = { cacheControl: parseCacheControl("public"), source: "cdn-cache-control" };
+    expect(freshnessLifetime(response, speaking, { heuristic: null })).toEqual({ seconds: 0, source: "none" });
   });
 });
 

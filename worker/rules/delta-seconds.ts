@@ -4,12 +4,19 @@ export type DeltaSeconds = number | "absent" | "invalid";
 /** RFC 9111 §1.2.2: a larger number is taken for this one. */
 export const LARGEST_DELTA_SECONDS = 2_147_483_648;
 
-const DIGITS = /^[0-9]+$/;
+/** The code of the character `0`. */
+const ZERO = 0x30;
 
 /** Reads a directive's argument; `undefined` where it has none. */
 export function readDeltaSeconds(value: string | undefined): number | "invalid" {
-  if (value === undefined || !DIGITS.test(value)) return "invalid";
-  return Math.min(Number(value), LARGEST_DELTA_SECONDS);
+  if (value === undefined || value === "") return "invalid";
+  let seconds = 0;
+  for (let at = 0; at < value.length; at++) {
+    const digit = value.charCodeAt(at) - ZERO;
+    if (digit < 0 || digit > 9) return "invalid";
+    seconds = Math.min(seconds * 10 + digit, LARGEST_DELTA_SECONDS);
+  }
+  return seconds;
 }
 
 /** Of two that the same message gives the more restrictive one: an invalid one, else the smaller. RFC 9111 §4.2.1. */

@@ -1,7 +1,7 @@
-import type { CacheControl } from "./cache-control.ts";
 import { secondsOrNone } from "./delta-seconds.ts";
 import { type HeuristicRules, heuristicFreshnessSeconds } from "./heuristic-freshness.ts";
 import { parseHttpDate } from "./http-date.ts";
+import type { EffectiveCacheControl } from "./targeted-fields.ts";
 
 /** How long a response is fresh, counted from its generation, and who said so. */
 export interface FreshnessLifetime {
@@ -9,15 +9,13 @@ export interface FreshnessLifetime {
   readonly source: "route" | "s-maxage" | "max-age" | "expires" | "heuristic" | "route-default" | "none";
 }
 
-/** What a response says about its lifetime; `null` for a field that is absent or that another one silences. */
-export interface LifetimeFields {
+/** A response, as far as its lifetime depends on it. */
+export interface ReceivedResponse {
   readonly status: number;
-  readonly cacheControl: CacheControl;
-  readonly expires: string | null;
-  readonly date: string | null;
-  readonly lastModified: string | null;
   /** When it arrived: epoch milliseconds. */
   readonly receivedAt: number;
+  /** A field's text, several lines joined with commas; `null` if absent. */
+  readonly field: (name: string) => string | null;
 }
 
 /** What the owner says about lifetimes; absent where that is left to the origin. */
@@ -37,18 +35,24 @@ const OBEYS_TTL = new Set([200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 410
  * RFC 9111 §4.2.1 for a shared cache: `s-maxage`, else `max-age`, else `Expires` less `Date`; then §4.2.2. An invalid
  * value makes the response stale; it never lets a weaker source speak.
  */
-export function freshnessLifetime(response: LifetimeFields, rules: LifetimeRules): FreshnessLifetime {
+export function freshnessLifetime(
+  response: ReceivedResponse,
+  { cacheControl, source }: EffectiveCacheControl,
+  rules: LifetimeRules,
+): FreshnessLifetime {
   if (rules.ttlSeconds !== undefined && OBEYS_TTL.has(response.status)) {
     return { seconds: rules.ttlSeconds, source: "route" };
   }
-  const { maxAge, sMaxage } = response.cacheControl;
+  const { maxAge, sMaxage } = cacheControl;
   if (sMaxage !== "absent") return { seconds: secondsOrNone(sMaxage), source: "s-maxage" };
   if (maxAge !== "absent") return { seconds: secondsOrNone(maxAge), source: "max-age" };
-  if (response.expires !== null) return { seconds: secondsToExpiry(response.expires, response), source: "expires" };
+  const expires = source === "cache-control" ? response.field("expires") : null;
+  if (expires !== null) return { seconds: secondsToExpiry(expires, response), source: "expires" };
   if (rules.heuristic !== null) {
     // A `Date` ahead of us must not lengthen a guess.
     const generatedAt = Math.min(generationOf(response), response.receivedAt);
-    const seconds = heuristicFreshnessSeconds(response.status, response.lastModified, generatedAt, rules.heuristic);
+    const lastModified = response.field("last-modified");
+    const seconds = heuristicFreshnessSeconds(response.status, lastModified, generatedAt, rules.heuristic);
     if (seconds !== undefined) return { seconds, source: "heuristic" };
   }
   if (rules.defaultTtlSeconds !== undefined) return { seconds: rules.defaultTtlSeconds, source: "route-default" };
@@ -61,12 +65,12 @@ export function isExplicit({ source }: FreshnessLifetime): boolean {
 }
 
 /** §5.3: what is no date, two dates in one field included, is in the past. */
-function secondsToExpiry(expires: string, response: LifetimeFields): number {
+function secondsToExpiry(expires: string, response: ReceivedResponse): number {
   const expiresAt = parseHttpDate(expires, response.receivedAt);
   if (expiresAt === undefined) return 0;
   return Math.max(0, Math.floor((expiresAt - generationOf(response)) / 1000));
 }
 
-function generationOf({ date, receivedAt }: LifetimeFields): number {
-  return parseHttpDate(date, receivedAt) ?? receivedAt;
+function generationOf({ field, receivedAt }: ReceivedResponse): number {
+  return parseHttpDate(field("date"), receivedAt) ?? receivedAt;
 }

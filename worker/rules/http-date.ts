@@ -1,9 +1,13 @@
-const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTH_NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTHS = new Map(MONTH_NAMES.map((name, month) => [threeLetters(name, 0), month]));
+const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+/** Of a year that is no leap year. */
+const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
 /** RFC 9111 §4.2: letter case does not count, and a zone other than GMT is not read. */
-const IMF_FIXDATE = /^(?:mon|tue|wed|thu|fri|sat|sun), \d\d [a-z]{3} \d{4} \d\d:\d\d:\d\d gmt$/;
-const RFC_850 = /^(?:mon|tues|wednes|thurs|fri|satur|sun)day, \d\d-[a-z]{3}-\d\d \d\d:\d\d:\d\d gmt$/;
-const ASCTIME = /^(?:mon|tue|wed|thu|fri|sat|sun) [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
+const IMF_FIXDATE = /^(?:mon|tue|wed|thu|fri|sat|sun), \d\d [a-z]{3} \d{4} \d\d:\d\d:\d\d gmt$/i;
+const RFC_850 = /^(?:mon|tues|wednes|thurs|fri|satur|sun)day, \d\d-[a-z]{3}-\d\d \d\d:\d\d:\d\d gmt$/i;
+const ASCTIME = /^(?:mon|tue|wed|thu|fri|sat|sun) [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i;
 
 /**
  * The instant that an HTTP date names, in epoch milliseconds; `undefined` for what is no date. RFC 9110 §5.6.7.
@@ -12,13 +16,13 @@ const ASCTIME = /^(?:mon|tue|wed|thu|fri|sat|sun) [a-z]{3} [ \d]\d \d\d:\d\d:\d\
  */
 export function parseHttpDate(text: string | null, now?: number): number | undefined {
   if (text === null) return undefined;
-  const date = text.trim().toLowerCase();
+  const date = text.trim();
   // Each form has its parts in fixed places; that of RFC 850 counted from its end.
-  if (IMF_FIXDATE.test(date)) return instant(fourDigits(date, 12), date.slice(8, 11), twoDigits(date, 5), date, 17);
-  if (ASCTIME.test(date)) return instant(fourDigits(date, 20), date.slice(4, 7), twoDigits(date, 8), date, 11);
+  if (IMF_FIXDATE.test(date)) return instant(fourDigits(date, 12), threeLetters(date, 8), twoDigits(date, 5), date, 17);
+  if (ASCTIME.test(date)) return instant(fourDigits(date, 20), threeLetters(date, 4), twoDigits(date, 8), date, 11);
   if (now === undefined || !RFC_850.test(date)) return undefined;
   const end = date.length;
-  const month = date.slice(end - 19, end - 16);
+  const month = threeLetters(date, end - 19);
   return inLikelyCentury(twoDigits(date, end - 15), now, (year) =>
     instant(year, month, twoDigits(date, end - 22), date, end - 12),
   );
@@ -38,18 +42,27 @@ function inLikelyCentury(
   return at !== undefined && at > fiftyYearsAhead.getTime() ? inYear(year - 100) : at;
 }
 
-/** `timeAt` is where `hh:mm:ss` begins. */
-function instant(year: number, monthName: string, day: number, date: string, timeAt: number): number | undefined {
-  const month = MONTHS.indexOf(monthName);
+/** `monthName` is as `threeLetters` reads it; `timeAt` is where `hh:mm:ss` begins. */
+function instant(year: number, monthName: number, day: number, date: string, timeAt: number): number | undefined {
+  const month = MONTHS.get(monthName);
   const hour = twoDigits(date, timeAt);
   const minute = twoDigits(date, timeAt + 3);
   const second = twoDigits(date, timeAt + 6);
   // A leap second is a valid :60, and the first of the next minute.
-  if (month === -1 || hour > 23 || minute > 59 || second > 60) return undefined;
+  if (month === undefined || hour > 23 || minute > 59 || second > 60) return undefined;
   if (day < 1 || day > daysIn(year, month)) return undefined;
-  // The first century is not the twentieth, as `Date.UTC` has it.
-  const midnight = year < 100 ? new Date(0).setUTCFullYear(year, month, day) : Date.UTC(year, month, day);
-  return midnight + ((hour * 60 + minute) * 60 + second) * 1000;
+  return (((daysBefore(year, month) + day - 1) * 24 + hour) * 60 + minute) * 60_000 + second * 1000;
+}
+
+/** The days from the epoch to the first of this month. `Date.UTC` is slower, and takes the first century for the 20th. */
+function daysBefore(year: number, month: number): number {
+  const leapDay = month > 1 && isLeapYear(year) ? 1 : 0;
+  return (year - 1970) * 365 + leapDaysBefore(year) - leapDaysBefore(1970) + DAYS_BEFORE_MONTH[month]! + leapDay;
+}
+
+/** From the beginning of the calendar; only differences count. */
+function leapDaysBefore(year: number): number {
+  return Math.floor((year - 1) / 4) - Math.floor((year - 1) / 100) + Math.floor((year - 1) / 400);
 }
 
 function fourDigits(text: string, at: number): number {
@@ -61,7 +74,15 @@ function twoDigits(text: string, at: number): number {
   return (text.charCodeAt(at) & 15) * 10 + (text.charCodeAt(at + 1) & 15);
 }
 
+/** The low bits of a letter's code are its place in the alphabet, in either case. */
+function threeLetters(text: string, at: number): number {
+  return (text.charCodeAt(at) & 31) * 1024 + (text.charCodeAt(at + 1) & 31) * 32 + (text.charCodeAt(at + 2) & 31);
+}
+
 function daysIn(year: number, month: number): number {
-  if (month === 1) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
-  return [3, 5, 8, 10].includes(month) ? 30 : 31;
+  return month === 1 && isLeapYear(year) ? 29 : DAYS_IN_MONTH[month]!;
+}
+
+function isLeapYear(year: number): boolean {
+  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
 }

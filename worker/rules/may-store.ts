@@ -1,6 +1,12 @@
 import type { CacheControl } from "./cache-control.ts";
 import { initialAgeMs } from "./current-age.ts";
-import { type FreshnessLifetime, freshnessLifetime, isExplicit, type LifetimeRules } from "./freshness-lifetime.ts";
+import {
+  type FreshnessLifetime,
+  freshnessLifetime,
+  isExplicit,
+  type LifetimeRules,
+  type ReceivedResponse,
+} from "./freshness-lifetime.ts";
 import { isHeuristicallyCacheable } from "./heuristic-freshness.ts";
 import { parseHttpDate } from "./http-date.ts";
 import { type ReuseRules, reuseRules } from "./reuse-rules.ts";
@@ -23,13 +29,9 @@ export interface StoreRequest {
 }
 
 /** What the response brings that matters for storing. */
-export interface StoreResponse {
-  readonly status: number;
-  /** When the fetch began, and when the head arrived: epoch milliseconds. */
+export interface StoreResponse extends ReceivedResponse {
+  /** When the fetch began: epoch milliseconds. */
   readonly requestedAt: number;
-  readonly receivedAt: number;
-  /** A field's text, several lines joined with commas; `null` if absent. */
-  readonly field: (name: string) => string | null;
 }
 
 /** What the owner says about storing. */
@@ -70,23 +72,13 @@ export type StoreVerdict =
 
 /** Whether a shared cache may keep this response, and for what. RFC 9111 §3. Stricter than the RFC in doubt. */
 export function mayStore(request: StoreRequest, response: StoreResponse, rules: StoreRules): StoreVerdict {
-  const { field, status, receivedAt } = response;
-  const { cacheControl, source } = effectiveCacheControl(field, rules.targetedFields);
+  const { field, requestedAt, receivedAt } = response;
+  const speaking = effectiveCacheControl(field, rules.targetedFields);
+  const { cacheControl } = speaking;
   const because = requestSpeaksAgainst(request) ?? responseSpeaksAgainst(request, response, cacheControl);
   if (because) return { kind: "pass", because };
-  const date = field("date");
-  const freshness = freshnessLifetime(
-    {
-      status,
-      cacheControl,
-      expires: source === "cache-control" ? field("expires") : null,
-      date,
-      lastModified: field("last-modified"),
-      receivedAt,
-    },
-    rules,
-  );
-  const ageMs = initialAgeMs(field("age"), date, response.requestedAt, receivedAt);
+  const freshness = freshnessLifetime(response, speaking, rules);
+  const ageMs = initialAgeMs(field("age"), field("date"), requestedAt, receivedAt);
   const reuse = reuseRules(cacheControl);
   const useless = isUseless(response, cacheControl, freshness, ageMs, reuse);
   if (useless) return { kind: "pass", because: useless };
