@@ -54,12 +54,30 @@ describe("each rule of docs/protocol.md", () => {
     expect(rules.map(({ number }) => Number(number))).toEqual(Array.from({ length: 23 }, (_, index) => index + 1));
     const built = rules.filter(({ text }) => text.includes("`worker/"));
     expect(built.length).toBeGreaterThan(15);
-    expect(built.filter(({ text }) => !/ (Mutants?: `r\d+-|No mutant: \w)/.test(text))).toEqual([]);
+    expect(built.filter(({ text }) => !/ (Mutants?: `(r\d+-|stories\/)|No mutant: \w)/.test(text))).toEqual([]);
   });
 
   test("the mutants that it names are those that there are", () => {
     const written = named.map(({ name }) => `protocol/${name}`);
     expect(written.sort()).toEqual([...mutants.keys()].filter((id) => id.startsWith("protocol/")).sort());
+    const ofStories = rules.flatMap(({ text }) => [...text.matchAll(/`(stories\/[\w-]+)`/g)].map(([, id]) => id!));
+    expect(ofStories.sort()).toEqual([...mutants.keys()].filter((id) => id.startsWith("stories/")).sort());
+  });
+});
+
+describe("each story of docs/protocol.md", () => {
+  const rows = [...protocol.matchAll(/^\| \d+ \|.*$/gm)].map(([row]) => cellsOf(row));
+  const reddened = new Set([...mutants.values()].flatMap((mutant) => ("reddens" in mutant ? mutant.reddens : [])));
+
+  test("all of them are found", () => {
+    expect(rows.map(([number]) => Number(number))).toEqual(Array.from({ length: 32 }, (_, index) => index + 1));
+  });
+
+  test.each(rows)("story %s is a scenario that bears its number, and that can fail: %s", (number, _, __, shownBy) => {
+    const named = [...shownBy!.matchAll(/“([^”]+)”/g)].map(([, name]) => name!);
+    const own = named.filter((name) => name.startsWith(`story ${number}: `));
+    expect(own.length).toBeGreaterThan(0);
+    expect(own.filter((name) => !reddened.has(name))).toEqual([]);
   });
 });
 

@@ -35,6 +35,7 @@ function engineOf(cdn: Cdn<"local">): Engine {
     finishWork: () => pop.finishWork(),
     emptySharedTier: () => pop.emptyCache(),
     setLogReachable: (isReachable) => (isReachable ? pop.reconnectToLog() : pop.cutFromLog()),
+    makeLogAnew: () => cdn.log.recreate(),
     stop: () => cdn.close(),
   };
 }

@@ -1,5 +1,6 @@
 import type { Reply, SeenRequest } from "../../local/scripted-origin.ts";
-import type { ClientRequest } from "./scenario.ts";
+import type { Held } from "./holds.ts";
+import type { ClientRequest, LogChange, SiteChange } from "./scenario.ts";
 
 /** What a client got. */
 export interface ClientAnswer {
@@ -8,6 +9,20 @@ export interface ClientAnswer {
   readonly body: string;
   /** True if the body visibly ended before its time. */
   readonly cutOff: boolean;
+}
+
+/** What happens beneath the isolates, where all of it is ours. */
+export interface Beneath {
+  changeLog(change: LogChange): void;
+  /** How long a call of the log takes. */
+  setLogDelay(ms: number): void;
+  /** The next of its kind arrives when it is released. */
+  holdNext(held: Held, until: string): void;
+  setClock(isolate: string, aheadMs: number): void;
+  /** Isolates that start from now on run the site with this change; those that run go on as they are. */
+  deploy(change: SiteChange): void;
+  /** The client of a request goes away: nothing that the request waits for comes back to it. */
+  cancel(answer: Promise<ClientAnswer>): void;
 }
 
 /** One edge with its origin and its time. Both engines are driven through this. */
@@ -33,5 +48,9 @@ export interface Engine {
   readonly bodyBytesRead?: number;
   /** Only an engine whose log can be taken away. */
   setLogReachable?(reachable: boolean): void;
+  /** Only an engine whose log can lose its storage: it is another log then. */
+  makeLogAnew?(): Promise<void>;
+  /** Only an engine in which what happens beneath the isolates is ours. */
+  readonly beneath?: Beneath;
   stop(): Promise<void>;
 }

@@ -3,70 +3,82 @@ import { Counters } from "../../worker/edge/counters.ts";
 import { type RunningIsolate, startIsolate } from "../../worker/isolate.ts";
 import type { Tokens } from "../../worker/ports.ts";
 import { compileSite } from "../../worker/site.ts";
-import type { SiteInput } from "../../worker/site-input.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
+import { Holds } from "./holds.ts";
 import { memoryBodies } from "./memory-bodies.ts";
-import { MemoryLog } from "./memory-log.ts";
-import { MemoryNotes } from "./memory-notes.ts";
+import { MemoryLog, newLogWorld } from "./memory-log.ts";
+import { HONEST, MemoryNotes } from "./memory-notes.ts";
 import { MemoryOrigin } from "./memory-origin.ts";
 import { MemorySharedTier, type Treachery } from "./memory-shared-tier.ts";
-import { BEGINNING, type ClientRequest, HOST, TOKEN } from "./scenario.ts";
-import { Scheduler } from "./scheduler.ts";
+import { BEGINNING, type ClientRequest, HOST, type SiteChange, TOKEN } from "./scenario.ts";
+import { Scheduler, type Underway } from "./scheduler.ts";
 
 /** The real corridor, view, log and control plane in this process, with the seed deciding what happens first. */
 export function startMemoryEngine(
-  site: Omit<Partial<SiteInput>, "origin">,
+  site: SiteChange,
   seed: number,
   treachery: Treachery = { lostPuts: 0, evictions: 0 },
 ): Engine {
   const scheduler = new Scheduler(seed, BEGINNING);
+  const holds = new Holds();
   const origin = new MemoryOrigin(scheduler);
-  const log = new MemoryLog(scheduler);
-  const sharedTier = new MemorySharedTier(scheduler, treachery);
-  const notes = new MemoryNotes(scheduler);
-  const compiled = compileSite({ origin: origin.url, hosts: [HOST], ...site }, {});
-  origin.timeoutMs = compiled.limits.originTimeoutMs;
-  const start = (): RunningIsolate =>
-    startIsolate(compiled, {
-      clock: scheduler,
+  const logs = newLogWorld(holds);
+  const tiers = new Map<string, MemorySharedTier>();
+  const compile = (change: SiteChange) => compileSite({ origin: origin.url, hosts: [HOST], ...site, ...change }, {});
+  /** What isolates that start now are given. Notes are those of each PoP, and of one log. */
+  const latest = { site: compile({}), log: new MemoryLog(scheduler, logs), notes: new Map<string, MemoryNotes>() };
+  origin.timeoutMs = latest.site.limits.originTimeoutMs;
+  const clocks = new Map<string, number>();
+  const start = (name: string): RunningIsolate => {
+    const pop = name.split("/").at(-2) ?? "";
+    return startIsolate(latest.site, {
+      clock: {
+        now: () => scheduler.now() + (clocks.get(name) ?? 0),
+        wait: (ms) => scheduler.wait(ms),
+      },
       random: () => scheduler.random(),
-      sharedTier,
-      notes,
+      sharedTier: heldIn(tiers, pop, () => new MemorySharedTier(scheduler, treachery, holds)),
+      notes: heldIn(latest.notes, pop, () => new MemoryNotes(scheduler, HONEST, holds)),
       origin,
-      log,
-      audit: log,
+      log: latest.log,
+      audit: latest.log,
       bodies: memoryBodies,
       fingerprint: async (text) => text,
       tokens,
       reporter: new Counters(origin.url, () => undefined),
     });
-  const isolates = new Map<string, RunningIsolate>();
-  const isolateOf = (name: string) => {
-    const isolate = isolates.get(name) ?? start();
-    isolates.set(name, isolate);
-    return isolate;
   };
-  const work: Promise<unknown>[] = [];
+  const isolates = new Map<string, RunningIsolate>();
+  const work: { readonly of: Underway; readonly promise: Promise<unknown> }[] = [];
+  const underway = new WeakMap<Promise<ClientAnswer>, Underway>();
   return {
     name: "memory",
     get seen() {
       return origin.seen;
     },
-    send: async (request) => {
-      const behind = { run: (promise: Promise<unknown>) => void work.push(promise) };
-      const isolate = isolateOf(request.isolate ?? "a");
-      const incoming = toRequest(request);
-      // As in the runtime: what came over the wire, which is more than a `Request` shows.
-      const url = `http://${request.host ?? HOST}${request.path}`;
-      const arrival = { request: incoming, url, behind, clientAddress: "192.0.2.7" };
-      const response = await isolate.fetch(arrival);
-      return readAnswer(response);
+    send: (request) => {
+      const of: Underway = { isCancelled: false };
+      const behind = { run: (promise: Promise<unknown>) => void work.push({ of, promise }) };
+      const answer = scheduler.as(of, async () => {
+        const name = request.isolate ?? "a";
+        const isolate = heldIn(isolates, name, () => start(name));
+        const incoming = toRequest(request);
+        // As in the runtime: what came over the wire, which is more than a `Request` shows.
+        const url = `http://${request.host ?? HOST}${request.path}`;
+        const arrival = { request: incoming, url, behind, clientAddress: "192.0.2.7" };
+        return readAnswer(await isolate.fetch(arrival));
+      });
+      underway.set(answer, of);
+      return answer;
     },
     settle: (promise) => scheduler.settle(promise),
     advance: (ms) => scheduler.advance(ms),
     answerBy: (answering) => origin.answerBy(answering),
     reply: (target: string, replies: readonly Reply[]) => origin.reply(target, replies),
-    release: (hold) => origin.release(hold),
+    release: (hold) => {
+      origin.release(hold);
+      holds.release(hold);
+    },
     originSees: (target, count) => origin.hasSeen(target, count),
     originDown: async () => origin.goDown(),
     originUp: async () => origin.comeUp(),
@@ -74,18 +86,49 @@ export function startMemoryEngine(
       isolates.clear();
     },
     finishWork: () => scheduler.advance(0),
-    emptySharedTier: async () => sharedTier.empty(),
+    emptySharedTier: async () => tiers.get("")?.empty(),
     get bodyBytesRead() {
-      return sharedTier.bodyBytesRead;
+      return tiers.get("")?.bodyBytesRead ?? 0;
     },
     setLogReachable: (reachable) => {
-      log.isReachable = reachable;
+      logs.isReachable = reachable;
+    },
+    makeLogAnew: async () => latest.log.makeAnew(),
+    beneath: {
+      changeLog: (change) => {
+        if (change === "saved") latest.log.save();
+        if (change === "set back") latest.log.setBack();
+        if (change === "taken over") latest.log = latest.log.successor();
+        if (change !== "renamed") return;
+        latest.log = new MemoryLog(scheduler, logs);
+        latest.notes = new Map(); // the platform's are filed under the log's own object
+      },
+      setLogDelay: (ms) => {
+        logs.takesMs = ms;
+      },
+      holdNext: (held, until) => holds.holdNext(held, until),
+      setClock: (isolate, aheadMs) => void clocks.set(isolate, aheadMs),
+      deploy: (change) => {
+        latest.site = compile(change);
+      },
+      cancel: (answer) => {
+        underway.get(answer)!.isCancelled = true;
+      },
     },
     stop: async () => {
       await scheduler.advance(60_000);
-      await scheduler.settle(Promise.all(work)); // What runs behind an answer must end, and must not fail.
+      // What runs behind an answer must end, and must not fail; but for what was cancelled, which just ends.
+      const rest = work.filter(({ of }) => !of.isCancelled);
+      await scheduler.settle(Promise.all(rest.map(({ promise }) => promise)));
     },
   };
+}
+
+/** What a map holds under a name, made at its first use. */
+function heldIn<T>(held: Map<string, T>, name: string, make: () => T): T {
+  const value = held.get(name) ?? make();
+  held.set(name, value);
+  return value;
 }
 
 /** Without hashing, which Node does on other threads: their timing is not the seed's. */

@@ -10,25 +10,57 @@ import type {
 } from "../../worker/purges/log-contract.ts";
 import { LOG_SETTINGS } from "../../worker/purges/log-settings.ts";
 import type { Sql } from "../../worker/purges/sql.ts";
+import { Holds } from "./holds.ts";
 import type { Scheduler } from "./scheduler.ts";
+
+/** What the logs of one scenario have in common. */
+export interface LogWorld {
+  isReachable: boolean;
+  /** How long a call takes: half of it on the way there, half on the way back. Milliseconds. */
+  takesMs: number;
+  readonly holds: Holds;
+  readonly newId: () => string;
+}
 
 /** The real log over SQLite in memory, reached through the scheduler, so that calls and replies may be late or lost. */
 export class MemoryLog implements PurgeLogClient, PurgeAudit {
   reads = 0;
-  isReachable = true;
   readonly #scheduler: Scheduler;
-  readonly #database = new DatabaseSync(":memory:");
-  readonly #log: Log;
+  readonly #world: LogWorld;
+  #database: DatabaseSync;
+  #log: Log;
 
-  constructor(scheduler: Scheduler) {
+  constructor(scheduler: Scheduler, world: LogWorld = newLogWorld(), database = new DatabaseSync(":memory:")) {
     this.#scheduler = scheduler;
-    let ids = 0;
-    this.#log = new Log(
-      sqlOf(this.#database),
-      LOG_SETTINGS,
-      () => scheduler.now(),
-      () => `log-${++ids}`,
-    );
+    this.#world = world;
+    this.#database = database;
+    this.#log = this.#open();
+  }
+
+  /** Its storage is gone, and it begins with none. */
+  makeAnew(): void {
+    this.#database = new DatabaseSync(":memory:");
+    this.#log = this.#open();
+  }
+
+  /** Marks the point in time that `setBack` goes back to. */
+  save(): void {
+    this.#database.exec("SAVEPOINT saved");
+  }
+
+  /** Its storage is again what it was when it was saved, and the object starts anew over it. */
+  setBack(): void {
+    this.#database.exec("ROLLBACK TO saved");
+    this.#log = this.#open();
+  }
+
+  /** Another object over the same storage. This one does not know of it, and goes on. */
+  successor(): MemoryLog {
+    return new MemoryLog(this.#scheduler, this.#world, this.#database);
+  }
+
+  #open(): Log {
+    return new Log(sqlOf(this.#database), LOG_SETTINGS, () => this.#scheduler.now(), this.#world.newId);
   }
 
   async read(since: ReaderPosition | null, leaseMs: number, withinMs?: number): Promise<ViewDelta> {
@@ -56,12 +88,25 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
   }
 
   async #call<T>(work: () => T): Promise<T> {
-    await this.#scheduler.turn();
-    if (!this.isReachable) throw new Error("the log cannot be reached");
+    const { takesMs, holds } = this.#world;
+    await this.#goHalfWay(takesMs);
+    if (!this.#world.isReachable) throw new Error("the log cannot be reached");
     const reply = work();
-    await this.#scheduler.turn();
+    await holds.pass("reply of the log");
+    await this.#goHalfWay(takesMs);
     return reply;
   }
+
+  async #goHalfWay(takesMs: number): Promise<void> {
+    if (takesMs > 0) await this.#scheduler.wait(takesMs / 2).over;
+    await this.#scheduler.turn();
+  }
+}
+
+/** A log that is reached at once, among no others. */
+export function newLogWorld(holds: Holds = new Holds()): LogWorld {
+  let ids = 0;
+  return { isReachable: true, takesMs: 0, holds, newId: () => `log-${++ids}` };
 }
 
 /** SQLite of Node as the log needs it. */

@@ -1,4 +1,5 @@
 import type { PopNotes } from "../../worker/ports.ts";
+import { Holds } from "./holds.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 /** How badly a PoP's notes behave, each a probability. */
@@ -11,17 +12,22 @@ export interface NotesTreachery {
   readonly stale: number;
 }
 
+/** The note that is a copy of what the log told; the others say who reads it. */
+const SHARED_COPY = "view";
+
 export const HONEST: NotesTreachery = { lost: 0, overlooked: 0, stale: 0 };
 
 /** Notes as treacherous as the platform's: seen late, overwritten by older ones that land later, lost, and stale. */
 export class MemoryNotes implements PopNotes {
   readonly #scheduler: Scheduler;
   readonly #treachery: NotesTreachery;
+  readonly #holds: Holds;
   readonly #notes = new Map<string, Uint8Array[]>();
 
-  constructor(scheduler: Scheduler, treachery: NotesTreachery = HONEST) {
+  constructor(scheduler: Scheduler, treachery: NotesTreachery = HONEST, holds: Holds = new Holds()) {
     this.#scheduler = scheduler;
     this.#treachery = treachery;
+    this.#holds = holds;
   }
 
   async read(name: string): Promise<Uint8Array | null> {
@@ -35,6 +41,7 @@ export class MemoryNotes implements PopNotes {
 
   async write(name: string, bytes: Uint8Array): Promise<void> {
     const written = bytes.slice();
+    if (name === SHARED_COPY) await this.#holds.pass("shared copy");
     await this.#scheduler.turn();
     await this.#scheduler.turn();
     if (this.#happens("lost")) return;

@@ -2,6 +2,7 @@ import { headText, open, seal } from "../../worker/edge/envelope.ts";
 import type { SharedTier } from "../../worker/edge/tiers.ts";
 import type { BytePart } from "../../worker/rules/range.ts";
 import type { Stored } from "../../worker/rules/stored-response.ts";
+import { Holds } from "./holds.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 /** How badly the tier behaves, each a probability. */
@@ -19,20 +20,23 @@ export interface Treachery {
 export class MemorySharedTier implements SharedTier {
   readonly #scheduler: Scheduler;
   readonly #treachery: Treachery;
+  readonly #holds: Holds;
   readonly #entries = new Map<string, { fields: Headers; body: ArrayBuffer }>();
   readonly #bodies = new Map<string, Uint8Array>();
   /** The bytes that were read of bodies stored apart. */
   bodyBytesRead = 0;
 
-  constructor(scheduler: Scheduler, treachery: Treachery) {
+  constructor(scheduler: Scheduler, treachery: Treachery, holds: Holds = new Holds()) {
     this.#scheduler = scheduler;
     this.#treachery = treachery;
+    this.#holds = holds;
   }
 
   async get(key: string): Promise<Stored | undefined> {
     await this.#scheduler.turn();
     if (this.#scheduler.random() < this.#treachery.evictions) this.#entries.delete(key);
     const entry = this.#entries.get(key);
+    await this.#holds.pass("look-up");
     await this.#scheduler.turn();
     return entry && open(key, headText(entry.fields), entry.body.slice(0));
   }

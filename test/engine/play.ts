@@ -12,6 +12,8 @@ export async function play(scenario: Scenario, engine: Engine): Promise<void> {
   }
 }
 
+type LogStep = Extract<Step, { log: unknown }>["log"];
+
 class Player {
   readonly #engine: Engine;
   readonly #begun = new Map<string, Promise<ClientAnswer>>();
@@ -35,7 +37,7 @@ class Player {
       for (const answer of await engine.settle(Promise.all(answers))) compare(answer, step.expectEach, where);
       return;
     }
-    if ("purge" in step) return this.#purge(step.purge, step.expect ?? { status: 200 }, where);
+    if ("purge" in step) return this.#purge(step.purge, step.isolate, step.expect ?? { status: 200 }, where);
     if ("advanceMs" in step) return engine.advance(step.advanceMs);
     if ("origin" in step) return step.origin === "down" ? engine.originDown() : engine.originUp();
     if ("reply" in step) {
@@ -57,11 +59,23 @@ class Player {
     if ("work" in step) return engine.finishWork();
     if ("sharedTier" in step) return engine.emptySharedTier();
     if ("bodyBytesRead" in step) return expect(engine.bodyBytesRead, where).toBe(step.bodyBytesRead);
-    if ("log" in step) return engine.setLogReachable!(step.log === "up");
+    if ("log" in step) return this.#changeLog(step.log);
+    if ("logTakesMs" in step) return engine.beneath!.setLogDelay(step.logTakesMs);
+    if ("holdNext" in step) return engine.beneath!.holdNext(step.holdNext, step.until);
+    if ("clockOf" in step) return engine.beneath!.setClock(step.clockOf, step.aheadMs);
+    if ("deploy" in step) return engine.beneath!.deploy(step.deploy);
+    if ("cancel" in step) return engine.beneath!.cancel(this.#begun.get(step.cancel)!);
     const stats = await this.#stats();
     if ("logReadsAtMost" in step) return expect(at(stats, "log.reads"), where).toBeLessThanOrEqual(step.logReadsAtMost);
     const seen = Object.keys(step.stats).map((path) => [path, at(stats, path)]);
     expect(Object.fromEntries(seen), where).toEqual(step.stats);
+  }
+
+  async #changeLog(to: LogStep): Promise<void> {
+    const engine = this.#engine;
+    if (to === "down" || to === "up") return engine.setLogReachable!(to === "up");
+    if (to === "made anew") return engine.makeLogAnew!();
+    engine.beneath!.changeLog(to);
   }
 
   async #stats(): Promise<object> {
@@ -74,9 +88,10 @@ class Player {
     compare(await this.#engine.settle(this.#engine.send(this.#filledIn(request))), expected, where);
   }
 
-  async #purge(body: object, expected: Expected, where: string): Promise<void> {
+  async #purge(body: object, isolate: string | undefined, expected: Expected, where: string): Promise<void> {
     const fields = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
-    const request = { method: "POST", path: "/_tidemark/purge", fields, body: JSON.stringify(body) };
+    const text = JSON.stringify(body);
+    const request = { method: "POST", path: "/_tidemark/purge", fields, body: text, ...(isolate && { isolate }) };
     const answer = await this.#engine.settle(this.#engine.send(request));
     compare(answer, expected, where);
     if (answer.status === 200) this.#token = (JSON.parse(answer.body) as { token: string }).token;

@@ -1,5 +1,6 @@
 import type { Reply } from "../../local/scripted-origin.ts";
 import type { SiteInput } from "../../worker/site-input.ts";
+import type { Held } from "./holds.ts";
 import type { BodyPart } from "./multipart.ts";
 
 /**
@@ -12,7 +13,7 @@ export interface Scenario {
   /** Where the rule stands: a section of an RFC, or a rule of docs/protocol.md. */
   readonly source: string;
   /** The site's rules beside origin and hosts. */
-  readonly site?: Omit<Partial<SiteInput>, "origin">;
+  readonly site?: SiteChange;
   /** What each path answers, in turn; the last reply goes on for ever. */
   readonly origin?: Readonly<Record<string, readonly Reply[]>>;
   readonly steps: readonly Step[];
@@ -22,6 +23,15 @@ export interface Scenario {
   readonly only?: { readonly engine: "memory" | "runtime"; readonly because: string };
 }
 
+/** The rules of a site beside its origin, as far as they are not the usual ones. */
+export type SiteChange = Omit<Partial<SiteInput>, "origin">;
+
+/**
+ * What can happen to the log besides: its storage is saved and set back to then; another object takes over its storage;
+ * it is renamed, so that there is a second one. Isolates that run go on with the object that they have.
+ */
+export type LogChange = "saved" | "set back" | "taken over" | "renamed";
+
 /** What a client sends. Without `host` it goes to `www.example.test`. */
 export interface ClientRequest {
   readonly method?: string;
@@ -30,7 +40,10 @@ export interface ClientRequest {
   /** `$token` in a value stands for the token of the last receipt. */
   readonly fields?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Which isolate of the PoP takes it; they share the PoP's tier and the log. Default `a`; others in memory only. */
+  /**
+   * Which isolate of the PoP takes it; they share the PoP's tier and the log. Default `a`; others in memory only.
+   * `far/a` is one of another PoP, with which they share the log alone.
+   */
   readonly isolate?: string;
 }
 
@@ -59,7 +72,8 @@ export type Step =
   | { readonly finish: string; readonly expect: Expected }
   /** Sends so many at once and expects the same of each. */
   | { readonly sendMany: number; readonly request: ClientRequest; readonly expectEach: Expected }
-  | { readonly purge: object; readonly expect?: Expected }
+  /** Through which isolate; default `a`. */
+  | { readonly purge: object; readonly isolate?: string; readonly expect?: Expected }
   | { readonly advanceMs: number }
   | { readonly origin: "down" | "up" }
   | { readonly reply: Readonly<Record<string, readonly Reply[]>> }
@@ -78,7 +92,18 @@ export type Step =
   | { readonly sharedTier: "emptied" }
   /** How many bytes were read of bodies that are stored apart, up to here. In memory only. */
   | { readonly bodyBytesRead: number }
-  | { readonly log: "down" | "up" }
+  /** `made anew`: its storage is gone, and so it is another log. */
+  | { readonly log: "down" | "up" | "made anew" | LogChange }
+  /** From now on a call of the log takes so long: half of it on the way there, half on the way back. */
+  | { readonly logTakesMs: number }
+  /** The next of its kind arrives when it is released. */
+  | { readonly holdNext: Held; readonly until: string }
+  /** The clock of one isolate is off. */
+  | { readonly clockOf: string; readonly aheadMs: number }
+  /** Another version of the worker: isolates that start from now on run it, those that run go on as they are. */
+  | { readonly deploy: SiteChange }
+  /** The client of a begun request goes away. Nothing that the request waits for comes back to it. */
+  | { readonly cancel: string }
   /** How often the isolate has read the log, at most, up to here. */
   | { readonly logReadsAtMost: number }
   /** Counters of `GET stats`, by their path. */

@@ -1,7 +1,13 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../../worker/ports.ts";
 
 /** The most events of one wait: far more than any scenario has, so that what goes round for ever is seen. */
 const MOST_EVENTS = 100_000;
+
+/** A request that is under way, until its client goes away. */
+export interface Underway {
+  isCancelled: boolean;
+}
 
 /**
  * Virtual time and the order of events: whatever waits is woken one at a time, in an order that the seed decides.
@@ -12,6 +18,7 @@ export class Scheduler implements Clock {
   #state: number;
   #ready: (() => void)[] = [];
   #timers: { readonly at: number; readonly wake: () => void }[] = [];
+  readonly #requests = new AsyncLocalStorage<Underway>();
 
   constructor(seed: number, now: number) {
     this.#now = now;
@@ -28,12 +35,17 @@ export class Scheduler implements Clock {
     this.#timers = this.#timers.map((timer) => ({ ...timer, at: timer.at - ms }));
   }
 
+  /** Does the work of a request. Once that is cancelled, nothing that it waits for comes back to it, as in the runtime. */
+  as<T>(request: Underway, work: () => T): T {
+    return this.#requests.run(request, work);
+  }
+
   wait(ms: number): { over: Promise<void>; cancel: () => void } {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = { at: this.#now + ms, wake: resolve };
     this.#timers.push(timer);
     return {
-      over: promise,
+      over: this.#comesBack(promise),
       cancel: () => {
         this.#timers = this.#timers.filter((other) => other !== timer);
       },
@@ -52,7 +64,12 @@ export class Scheduler implements Clock {
   async turn(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#ready.push(resolve);
+    await this.#comesBack(promise);
+  }
+
+  async #comesBack(promise: Promise<void>): Promise<void> {
     await promise;
+    if (this.#requests.getStore()?.isCancelled) await new Promise(() => undefined);
   }
 
   /** Wakes what waits until the promise settles. Throws if nothing is left that could settle it, or nothing settles it. */

@@ -19,6 +19,7 @@ import { ranges } from "./ranges.ts";
 import { reuse } from "./reuse.ts";
 import { sharing } from "./sharing.ts";
 import { stale } from "./stale.ts";
+import { stories } from "./stories.ts";
 import { storing } from "./storing.ts";
 import { targeted } from "./targeted.ts";
 import { telling } from "./telling.ts";
@@ -51,6 +52,7 @@ const areas = {
   invalidation,
   large,
   sharing,
+  stories,
 };
 
 /** Every mutant by the name that the pages call it: its file in this folder, and what it is called there. */

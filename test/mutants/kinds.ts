@@ -20,7 +20,8 @@ const ONCE_MORE =
 const WINDOW =
   "while nothing new comes, a soft purge leaves a page usable as long as stale-while-revalidate says, and no longer";
 const OF_THE_SITE = "where a response does not say, the site says for how long it may be used after a soft purge";
-const OWN_END = "a soft purge never lengthens what the response's own rules allow, and neither does a restart";
+const OWN_END =
+  "story 30: a soft purge never lengthens what the response's own rules allow, and neither does a restart";
 const CONFIRMED =
   "where neither response nor site allows anything stale, what was purged softly is confirmed by the origin first";
 const DRY = "a dry run tells what would be purged and takes no number, and nothing has changed after it";

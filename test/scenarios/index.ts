@@ -16,6 +16,9 @@ import { ranges } from "./ranges.ts";
 import { sharing } from "./sharing.ts";
 import { stale } from "./stale.ts";
 import { stories } from "./stories.ts";
+import { storiesOfPages } from "./stories-of-pages.ts";
+import { storiesOfTheLease } from "./stories-of-the-lease.ts";
+import { storiesOfTheLog } from "./stories-of-the-log.ts";
 import { targeted } from "./targeted.ts";
 import { validation } from "./validation.ts";
 import { variants } from "./variants.ts";
@@ -30,6 +33,9 @@ export const scenarios: readonly Scenario[] = [
   ...purgeKinds,
   ...sharing,
   ...stories,
+  ...storiesOfTheLog,
+  ...storiesOfTheLease,
+  ...storiesOfPages,
   ...collapsing,
   ...directives,
   ...targeted,

@@ -167,7 +167,7 @@ const modes: readonly Scenario[] = [
     ],
   },
   {
-    name: "a soft purge never lengthens what the response's own rules allow, and neither does a restart",
+    name: "story 30: a soft purge never lengthens what the response's own rules allow, and neither does a restart",
     source: soft,
     site: { purge: { softForMs: 3_600_000 } },
     origin: { "/a": [cacheable("max-age=60")] },
