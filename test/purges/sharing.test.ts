@@ -147,6 +147,24 @@ describe("the isolates of a PoP", () => {
     expect(lease.stamp()).toEqual({ logId: "b", seq: 0 });
   });
 
+  test("where two logs have answered at once, neither a copy nor an older answer tells which one lives (R11)", async () => {
+    const lease = isolate();
+    await renew(lease);
+    const [first, second, third] = [lease.beginCall(), lease.beginCall(), lease.beginCall()];
+    const ofOldLog = deltaOf(0, 0, [], { logId: "a", leaseMs: LEASE_MS });
+    lease.absorb(ofOldLog, second);
+    lease.absorb(deltaOf(0, 1, [["#t", 1]], { logId: "b", leaseMs: LEASE_MS }), first);
+    expect(isUsable(lease)).toBe(false);
+    lease.absorb(ofOldLog, third);
+    expect(isUsable(lease)).toBe(false);
+    await leave({ startedAt: scheduler.now() + 1, delta: ofOldLog });
+    log.logId = "b";
+    await renew(lease, CLAIM_MS + ROUND_TRIP_MS);
+    expect(lease.stamp()).toEqual({ logId: "b", seq: 0 });
+    expect(isUsable(lease)).toBe(true);
+    expect(log.reads).toBe(2);
+  });
+
   test("story 12: a copy that begins above the own number is refused, for a purge may lie between (R12)", async () => {
     const lease = isolate();
     await renew(lease);

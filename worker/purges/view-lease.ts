@@ -66,6 +66,8 @@ export class ViewLease implements PurgeState {
   /** Counts the calls of the log, and remembers how many had begun when one last changed the view. */
   #callsBegun = 0;
   #callsBeforeView = 0;
+  /** Calls up to this one cannot tell which of two logs lives; 0 while there is no doubt. */
+  #callsInDoubt = 0;
   /** The read of the log that is under way, if it may still be waited for (R21). */
   #reading: Reading | null = null;
   /** The renewal that is under way: it looks at what others of the PoP have read before it reads (R22). */
@@ -140,16 +142,19 @@ export class ViewLease implements PurgeState {
   /** Takes in what came with a direct answer of the log (R6, R20). Returns false if it is of no use. */
   absorb(delta: ViewDelta, { number, startedAt }: LogCall): boolean {
     const held = this.#view.position;
-    if (held !== null && held.logId !== delta.logId && number <= this.#callsBeforeView) {
+    const isOfAnotherLog = held !== null && held.logId !== delta.logId;
+    if (isOfAnotherLog) this.#endLease(); // what another log has granted is void
+    if (isOfAnotherLog && number <= this.#callsBeforeView) {
       // An older call than one that has changed the view since: its log may be the one that was replaced (R11). Which of
       // the two lives, only a new read can tell.
-      this.#endLease();
+      this.#callsInDoubt = this.#callsBegun;
       return false;
     }
-    if (held !== null && held.logId !== delta.logId) this.#endLease(); // what another log has granted is void
     if (!this.#view.apply(delta)) return false;
     this.#callsBeforeView = this.#callsBegun;
     this.#window = rollWindow(this.#window, delta);
+    if (number <= this.#callsInDoubt) return false;
+    this.#callsInDoubt = 0;
     this.#extendLease(startedAt, delta.leaseMs);
     return true;
   }
@@ -163,6 +168,7 @@ export class ViewLease implements PurgeState {
   #absorbCopy({ startedAt, withinMs, delta }: SharedCopy): boolean {
     const held = this.#view.position;
     if (held !== null && held.logId !== delta.logId) return false;
+    if (this.#callsInDoubt > 0) return false;
     if (!(withinMs >= this.longestWithinMs)) return false; // the log was not told how long this isolate goes by it (R6)
     if (!(startedAt > this.#startedAt)) return false; // no news
     const now = this.#clock.now();
