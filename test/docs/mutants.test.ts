@@ -57,6 +57,11 @@ describe("each rule of docs/protocol.md", () => {
     expect(built.filter(({ text }) => !/ (Mutants?: `(r\d+-|stories\/)|No mutant: \w)/.test(text))).toEqual([]);
   });
 
+  test("has a mutant that the random worlds must find", () => {
+    const ofWorlds = [...mutants.keys()].flatMap((id) => /^worlds\/r(\d+)-/.exec(id)?.[1] ?? []);
+    expect(rules.map(({ number }) => number).filter((number) => !ofWorlds.includes(number))).toEqual([]);
+  });
+
   test("the mutants that it names are those that there are", () => {
     const written = named.map(({ name }) => `protocol/${name}`);
     expect(written.sort()).toEqual([...mutants.keys()].filter((id) => id.startsWith("protocol/")).sort());

@@ -1,4 +1,4 @@
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
 import { Log } from "../../worker/purges/log.ts";
 import type {
@@ -111,8 +111,14 @@ export function newLogWorld(holds: Holds = new Holds()): LogWorld {
 
 /** SQLite of Node as the log needs it. */
 export function sqlOf(database: DatabaseSync): Sql {
+  const prepared = new Map<string, StatementSync>();
+  const prepare = (statement: string) => {
+    const one = prepared.get(statement) ?? database.prepare(statement);
+    prepared.set(statement, one);
+    return one;
+  };
   return {
-    exec: (statement, ...bindings) => database.prepare(statement).all(...bindings) as Record<string, unknown>[],
+    exec: (statement, ...bindings) => prepare(statement).all(...bindings) as Record<string, unknown>[],
     transaction: (work) => {
       database.exec("SAVEPOINT work");
       try {

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../../worker/ports.ts";
+import { chances } from "./chances.ts";
 
 /** The most events of one wait: far more than any scenario has, so that what goes round for ever is seen. */
 const MOST_EVENTS = 100_000;
@@ -14,15 +15,16 @@ export interface Underway {
  * The same seed gives the same order.
  */
 export class Scheduler implements Clock {
+  /** A number from 0 up to 1 out of the seed. */
+  readonly random: () => number;
   #now: number;
-  #state: number;
   #ready: (() => void)[] = [];
   #timers: { readonly at: number; readonly wake: () => void }[] = [];
   readonly #requests = new AsyncLocalStorage<Underway>();
 
   constructor(seed: number, now: number) {
     this.#now = now;
-    this.#state = seed;
+    this.random = chances(seed);
   }
 
   now(): number {
@@ -50,14 +52,6 @@ export class Scheduler implements Clock {
         this.#timers = this.#timers.filter((other) => other !== timer);
       },
     };
-  }
-
-  /** A number from 0 up to 1 out of the seed (mulberry32). */
-  random(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
   /** Something asynchronous: goes on after one or more of whatever else is waiting. */

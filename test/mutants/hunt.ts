@@ -11,9 +11,6 @@ export interface Seeds {
   readonly simulation: number;
 }
 
-/** How long each of the simulation's worlds goes on, as in its own test. */
-const STEPS = 60;
-
 /** The isolates that scenarios name. */
 const ISOLATES = ["a", "b", "c"];
 
@@ -85,13 +82,11 @@ async function huntBySimulation(
   seeds: number,
 ): Promise<number | "survived"> {
   for (let seed = 1; seed <= seeds; seed++) {
-    const world = new mutated.World(seed);
-    await world.run(STEPS);
-    if (world.bugs.length > 0) throw new Error(`the code crashes under this mutant: ${world.bugs[0]}`);
-    if (world.history.violations().length === 0) continue;
-    const control = new sound.World(seed);
-    await control.run(STEPS);
-    if (control.history.violations().length > 0) throw new Error("a promise breaks without the mutant as well");
+    const { bugs, broken } = await new mutated.World(seed).run();
+    if (bugs.length > 0) throw new Error(`the code crashes under this mutant: ${bugs[0]}`);
+    if (broken.length === 0) continue;
+    const control = await new sound.World(seed).run();
+    if (control.broken.length > 0) throw new Error("a promise breaks without the mutant as well");
     return seed;
   }
   return "survived";

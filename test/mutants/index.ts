@@ -25,6 +25,7 @@ import { targeted } from "./targeted.ts";
 import { telling } from "./telling.ts";
 import { validation } from "./validation.ts";
 import { variants } from "./variants.ts";
+import { worlds } from "./worlds.ts";
 
 const areas = {
   storing,
@@ -53,6 +54,7 @@ const areas = {
   large,
   sharing,
   stories,
+  worlds,
 };
 
 /** Every mutant by the name that the pages call it: its file in this folder, and what it is called there. */

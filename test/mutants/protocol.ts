@@ -35,13 +35,6 @@ export const protocol: Mutants = {
     to: "stamp: ports.purges.stamp()",
     reddens: "a purge wins over a fill that began before it: the old answer goes to who asked in time, and is not kept",
   },
-  "r1-stamp-of-the-arrival-in-worlds": {
-    name: "an entry is stamped with the view that is held when its answer arrives",
-    file: KEEPABLE,
-    from: "stamp: response.stamp",
-    to: "stamp: ports.purges.stamp()",
-    foundBy: "simulation",
-  },
   "r1-stamp-of-the-last-byte": {
     name: "an entry is stamped with the view that is held when its body ends",
     file: FETCH_AND_KEEP,
@@ -64,26 +57,12 @@ export const protocol: Mutants = {
     to: "",
     reddens: "a refresh by an isolate that has just started is kept",
   },
-  "r1-no-stamp-is-no-purge": {
-    name: "an entry without a stamp is not purged",
-    file: VIEW,
-    from: "if (stamp === null || stamp.logId",
-    to: "if (stamp === null) return false;\n    if (stamp.logId",
-    foundBy: "simulation",
-  },
   "r2-stamp-of-the-304": {
     name: "a freshened page is stamped with the view that is held when the 304 arrives",
     file: FRESHENING,
     from: "{ ...verdict.head, purgeKeys",
     to: "{ ...verdict.head, stamp: passage.ports.purges.stamp(), purgeKeys",
     reddens: "story 9: a page that was purged while it was validated goes to who asked in time, and is not kept",
-  },
-  "r2-stamp-of-the-304-in-worlds": {
-    name: "a freshened page is stamped with the view that is held when the 304 arrives",
-    file: FRESHENING,
-    from: "{ ...verdict.head, purgeKeys",
-    to: "{ ...verdict.head, stamp: passage.ports.purges.stamp(), purgeKeys",
-    foundBy: "simulation",
   },
   "r2-lease-from-the-304": {
     name: "with the log silent, one lease of a freshened page is counted from the 304",
@@ -113,13 +92,6 @@ export const protocol: Mutants = {
     to: "held[0]",
     reddens: "a 304 that names one of several variants freshens that one",
   },
-  "r3-any-304-freshens-the-first-in-worlds": {
-    name: "a 304 freshens the first page that was offered, whichever it names",
-    file: FRESHENING,
-    from: "held[at]",
-    to: "held[0]",
-    foundBy: "simulation",
-  },
   "r3-oldest-is-validated": {
     name: "of the copies that were found, the oldest is validated",
     file: FLOW,
@@ -134,26 +106,12 @@ export const protocol: Mutants = {
     to: "remembered",
     reddens: "an isolate that does not know of a purge serves the old page until its lease is over, and never after",
   },
-  "r4-any-view-judges": {
-    name: "what is found is judged by a view whose lease is over",
-    file: FLOW,
-    from: "purges.check(stored, purges.isUsable(now, after, withinMs))",
-    to: "purges.check(stored, true)",
-    foundBy: "simulation",
-  },
   "r5-follower-takes-anything": {
     name: "a follower takes an answer that his own view calls purged",
     file: FOLLOWING,
     from: 'return answer === "not-purged";',
     to: "return true;",
     reddens: "story 1: who asks after the purge does not get the answer of a fetch that began before it",
-  },
-  "r5-follower-takes-anything-in-worlds": {
-    name: "a follower takes an answer that his own view calls purged",
-    file: FOLLOWING,
-    from: 'return answer === "not-purged";',
-    to: "return true;",
-    foundBy: "simulation",
   },
   "r5-follower-takes-nothing": {
     name: "a follower refuses every fetch that began before he came",
@@ -176,20 +134,6 @@ export const protocol: Mutants = {
     to: "return ",
     reddens:
       "while the log is silent, the bearer of a token does not get the answer of a fetch that began before he came",
-  },
-  "r6-receipt-forgets-the-leases": {
-    name: "a receipt settles without waiting for the leases that live",
-    file: LOG,
-    from: "this.#leases.longestLivingMs(now) + purge.skewMs",
-    to: "purge.skewMs",
-    foundBy: "simulation",
-  },
-  "r6-lease-from-the-reply": {
-    name: "a lease counts from the reply of the log, not from the question",
-    file: VIEW_LEASE,
-    from: "const usableUntil = startedAt + leaseMs",
-    to: "const usableUntil = this.#clock.now() + leaseMs",
-    foundBy: "simulation",
   },
   "r6-receipt-tells-no-lease": {
     name: "a receipt does not count with the leases that live",
@@ -219,20 +163,6 @@ export const protocol: Mutants = {
     to: "now - stored.fetchedAt <= leaseMs",
     reddens: "while the log is silent, what was just fetched is served for one lease, and then the origin is asked",
   },
-  "r8-known-purge-needs-a-view": {
-    name: "with the log silent, what is known to be purged counts as unknown",
-    file: VIEW,
-    from: 'if (checked.answer === "not-purged") return "unknown";',
-    to: 'return "unknown";',
-    foundBy: "simulation",
-  },
-  "r8-unknown-is-fresh": {
-    name: "with the log silent, what is stored is served until its lifetime ends",
-    file: JUDGE,
-    from: "!(now >= stored.fetchedAt && now - stored.fetchedAt < leaseMs)",
-    to: "false",
-    foundBy: "simulation",
-  },
   "r9-bearer-gets-the-unknown": {
     name: "with the log silent, the bearer of a token gets what was fetched just now",
     file: FLOW,
@@ -255,13 +185,6 @@ export const protocol: Mutants = {
     to: "return token;",
     reddens: "a token that is ahead of the log is found false and ignored, whatever log it names",
   },
-  "r9-older-read-proves": {
-    name: "a read that began before the token came proves it false",
-    file: VIEW_LEASE,
-    from: "await this.#waitFor(this.#reading);",
-    to: "if (await this.#waitFor(this.#reading)) return null;",
-    foundBy: "simulation",
-  },
   "r9-silence-proves": {
     name: "a token counts for nothing while the log is silent",
     file: VIEW_LEASE,
@@ -275,13 +198,6 @@ export const protocol: Mutants = {
     from: "if (!reuse.mayServeStale || awaitsPurge || authorized || purge",
     to: "if (!reuse.mayServeStale || authorized || purge",
     reddens: "who carries a receipt's token is shown nothing stale",
-  },
-  "r9-bearer-gets-the-stale-in-worlds": {
-    name: "the bearer of a token gets a stale page while it is fetched anew",
-    file: JUDGE,
-    from: "if (!reuse.mayServeStale || awaitsPurge || authorized || purge",
-    to: "if (!reuse.mayServeStale || authorized || purge",
-    foundBy: "simulation",
   },
   "r9-bearer-gets-a-stand-in": {
     name: "the bearer of a token gets a stale page when the origin fails",
@@ -311,13 +227,6 @@ export const protocol: Mutants = {
     to: BEFORE_AND_AFTER.wrong,
     reddens: "story 20: a page that was fetched while a POST was under way is out of date a lease after the POST",
   },
-  "r15-told-before-it-is-sent-in-worlds": {
-    name: "a POST is told to the log before it is sent on",
-    file: FORWARD,
-    from: BEFORE_AND_AFTER.right,
-    to: BEFORE_AND_AFTER.wrong,
-    foundBy: "simulation",
-  },
   "r15-lost-answer-is-a-failure": {
     name: "a POST whose answer was lost has changed nothing",
     file: INVALIDATION,
@@ -325,26 +234,12 @@ export const protocol: Mutants = {
     to: "asked.response.status : 502",
     reddens: "story 21: a POST whose answer is lost may have changed its page, so all copies go",
   },
-  "r15-lost-answer-is-a-failure-in-worlds": {
-    name: "a POST whose answer was lost has changed nothing",
-    file: INVALIDATION,
-    from: "asked.response.status : 200",
-    to: "asked.response.status : 502",
-    foundBy: "simulation",
-  },
   "r15-second-change-is-forgotten": {
     name: "a second POST within a lease is not told",
     file: INVALIDATIONS,
     from: "this.#waiting.add(key);",
     to: "continue;",
     reddens: "a second POST within a lease is told to the log when the lease is over",
-  },
-  "r15-second-change-is-forgotten-in-worlds": {
-    name: "a second POST within a lease is not told",
-    file: INVALIDATIONS,
-    from: "this.#waiting.add(key);",
-    to: "continue;",
-    foundBy: "simulation",
   },
   "r15-silence-ends-it": {
     name: "a change that the log did not hear of is not told again",
@@ -381,13 +276,6 @@ export const protocol: Mutants = {
     to: "...verdict.head.purgeKeys",
     reddens: "story 24: a 304 without tags does not make a page lose those that it has",
   },
-  "r17-304-takes-tags-in-worlds": {
-    name: "a 304 without tags takes those that a page has",
-    file: FRESHENING,
-    from: "...verdict.head.purgeKeys, ...head.purgeKeys",
-    to: "...verdict.head.purgeKeys",
-    foundBy: "simulation",
-  },
   "r17-304-brings-no-tags": {
     name: "the tags of a 304 are not read",
     file: FRESHENING,
@@ -423,13 +311,6 @@ export const protocol: Mutants = {
     to: "false",
     reddens: "an owner can forbid that a stale page stands in while nobody knows whether it was purged",
   },
-  "r18-silence-is-no-objection-in-worlds": {
-    name: "a stale page stands in while the log is silent, though the owner forbids it",
-    file: STALE_IF_ERROR,
-    from: 'purge === "unknown" && !rules.ifErrorWhileUnknown',
-    to: "false",
-    foundBy: "simulation",
-  },
   "r18-silence-is-an-objection": {
     name: "no stale page stands in while the log is silent, though the owner allows it",
     file: STALE_IF_ERROR,
@@ -457,13 +338,6 @@ export const protocol: Mutants = {
     from: "if (!selects(passage, stored)) return null;",
     to: "",
     reddens: "who waits for another one's fetch does not get a variant that is not his",
-  },
-  "r19-follower-takes-another-variant-in-worlds": {
-    name: "who waited for a fetch takes a variant that is not his",
-    file: FOLLOWING,
-    from: "if (!selects(passage, stored)) return null;",
-    to: "",
-    foundBy: "simulation",
   },
   "r19-odd-status-is-a-marker": {
     name: "one odd status makes everybody ask for themselves",

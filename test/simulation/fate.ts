@@ -1,46 +1,30 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { chances } from "../engine/chances.ts";
 import { BEGINNING } from "../engine/scenario.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 import type { History } from "./history.ts";
+import type { Occurrence, Occurrences } from "./occurrences.ts";
+import { noOccurrences } from "./occurrences.ts";
 
-/** How often each race and fault really happened. Silence means something only where none of these is zero. */
-export type Occurrences = Record<(typeof OCCURRENCES)[number], number>;
-
-export const OCCURRENCES = [
-  "hits",
-  "fills crossed by a purge",
-  "collapsed requests",
-  "answers from before a purge that had not settled",
-  "failed reads of the log",
-  "lost replies of the log",
-  "views taken from another isolate of the PoP",
-  "isolates that died",
-  "bodies cut off",
-  "origin failures",
-  "tokens honoured",
-  "hits while the log was silent",
-  "validations",
-  "validations crossed by a purge",
-  "hits of validated pages",
-  "stale pages while they were fetched anew",
-  "stale pages for a failed origin",
-  "stale pages while log and origin were down",
-  "changes by unsafe methods",
-  "unsafe methods whose answer was lost",
-  "fills crossed by an unsafe method",
-  "hits of a variant",
-] as const;
+/** Keeps the chances of one step apart from those of its neighbours. */
+const APART = 0x9e3779b1;
 
 /** What the parts of a world share: its time, the seed that decides what happens, and the record of it. */
 export class Fate {
   readonly scheduler: Scheduler;
   readonly history: History;
   readonly story: string[] = [];
-  readonly occurred = Object.fromEntries(OCCURRENCES.map((name) => [name, 0])) as Occurrences;
+  readonly occurred: Occurrences = noOccurrences();
+  readonly #seed: number;
+  readonly #chances: () => number;
+  readonly #ofStep = new AsyncLocalStorage<() => number>();
   #order = 0;
 
   constructor(seed: number, history: History) {
     this.scheduler = new Scheduler(seed, BEGINNING);
     this.history = history;
+    this.#seed = seed;
+    this.#chances = chances(seed);
   }
 
   /** Epoch milliseconds. */
@@ -53,8 +37,22 @@ export class Fate {
     return this.#order++;
   }
 
+  /**
+   * Gives a step, and all that comes of it, chances of its own: so it goes as it went when other steps are left out, and
+   * a story can be cut down to what it takes.
+   */
+  ofStep<T>(number: number, work: () => T): T {
+    return this.#ofStep.run(chances(Math.imul(this.#seed, APART) ^ Math.imul(number + 1, APART >>> 7)), work);
+  }
+
+  /** A number from 0 up to 1. */
   random(): number {
-    return this.scheduler.random();
+    return (this.#ofStep.getStore() ?? this.#chances)();
+  }
+
+  /** Whether something comes true that has this probability. */
+  chance(probability: number): boolean {
+    return this.random() < probability;
   }
 
   pick<T>(values: readonly T[]): T {
@@ -65,11 +63,11 @@ export class Fate {
     await this.scheduler.wait(Math.floor(this.random() * mostMs)).over;
   }
 
-  count(name: keyof Occurrences, isSo = true): void {
+  count(name: Occurrence, isSo = true): void {
     if (isSo) this.occurred[name]++;
   }
 
   tell(words: string): void {
-    this.story.push(`${String(this.now() - BEGINNING).padStart(7)} ms  ${words}`);
+    this.story.push(`${String(Math.floor(this.now() - BEGINNING)).padStart(7)} ms  ${words}`);
   }
 }

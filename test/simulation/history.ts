@@ -1,3 +1,5 @@
+import type { Told } from "./told.ts";
+
 /** What purges find a page under. */
 export interface Page {
   readonly target: string;
@@ -26,18 +28,23 @@ export interface Fetched extends Page {
   readonly staleIfErrorMs: number;
 }
 
-/** A number of the log. */
+/** A number of a log. */
 export interface Purged {
   readonly name: string;
   /** A purge that its caller has a receipt of, or what the edge told the log after an unsafe request. */
   readonly kind: "purge" | "invalidation";
+  readonly mode: "hard" | "soft" | "invalidate";
+  readonly logId: string;
   readonly seq: number;
   /** The world's order of events when the log gave it its number. */
   readonly order: number;
-  /** When it has settled, on the world's clock: epoch milliseconds. */
-  readonly settledAt: number;
-  readonly matches: (page: Page) => boolean;
+  /** When it has settled, on the world's clock: epoch milliseconds; never, as long as nobody has a receipt of it. */
+  settledAt: number;
+  readonly matches: Matches;
 }
+
+/** Which pages a purge ends. */
+export type Matches = (page: Page) => boolean;
 
 /** A page that an unsafe request changed. */
 export interface Changed {
@@ -60,21 +67,30 @@ export interface Answered {
   readonly fetched: Fetched;
   /** The fetch or validation that the answer rests on. */
   readonly confirmed: Fetched;
-  /** What the isolate had been told by the log: up to which number, and for how long it may go by that. */
-  readonly heard: number;
-  readonly knewUntil: number;
-}
-
-/** What a PoP is bound to. */
-export interface Bounds {
-  readonly leaseMs: number;
-  readonly skewMs: number;
-  /** Whether the owner lets stale pages stand in for a failed origin while the log is silent, too (R18). */
-  readonly staleWhileSilent: boolean;
+  /** What the isolate had been told when it chose this answer, and when it gave it. */
+  readonly chosenBy: Told;
+  readonly givenBy: Told;
 }
 
 /** Answers of a page that was in store, not of a fetch that the client waited for. */
 export const FROM_STORE: readonly (string | null)[] = ["HIT", "UPDATING", "STALE"];
+
+/** A page that an isolate put into the shared tier, and what it had been told by then. */
+export interface Kept {
+  readonly isolate: string;
+  readonly fetched: Fetched;
+  readonly confirmed: Fetched;
+  readonly told: Told;
+}
+
+/** One read of the log. */
+export interface LogRead {
+  readonly isolate: string;
+  /** Epoch milliseconds of the world's clock. */
+  readonly begunAt: number;
+  /** When the read before it began, if that one had been answered, all of it, and no token was under way. */
+  readonly goodSince: number | null;
+}
 
 /** Everything that happened, as the origin, the log, its callers and the clients saw it. */
 export class History {
@@ -82,99 +98,24 @@ export class History {
   readonly purges: Purged[] = [];
   readonly answers: Answered[] = [];
   readonly changes: Changed[] = [];
+  readonly kept: Kept[] = [];
+  readonly reads: LogRead[] = [];
   /** When the origin failed on a page: epoch milliseconds. */
   readonly failures: { readonly target: string; readonly at: number }[] = [];
   /** The isolates that gave up telling the log of a change, and counted it. */
   readonly gaveUp = new Set<string>();
-  readonly #bounds: Bounds;
-
-  constructor(bounds: Bounds) {
-    this.#bounds = bounds;
-  }
-
-  /** What breaks a promise of docs/design.md, in words. Decided from the record alone. */
-  violations(): string[] {
-    const ofAnswers = this.answers.flatMap((answer) => [
-      ...this.#privacy(answer),
-      ...this.#selection(answer),
-      ...this.#finality(answer),
-      ...this.#knowledge(answer),
-      ...this.#staleness(answer),
-    ]);
-    return [...ofAnswers, ...this.#changes()];
-  }
-
-  /** Promise 1: what one identity caused is never shown to another, unless the origin says that it is for all. */
-  #privacy({ request, identity, fetched, confirmed }: Answered): string[] {
-    const shown = [...new Set([fetched, confirmed])].filter((each) => {
-      if (each.identity === null && each.audience !== "one") return false;
-      return each.audience !== "all" && each.identity !== identity;
-    });
-    return shown.map(
-      (each) => `${request} of ${identity} was shown fetch ${each.number}, which ${each.identity} caused`,
-    );
-  }
-
-  /** Promise 1 and 4: nobody gets what was selected for another, or bytes that their validation was not about. */
-  #selection({ request, language, fetched, confirmed }: Answered): string[] {
-    const wrong: string[] = [];
-    if (fetched.language !== null && fetched.language !== language) {
-      wrong.push(`${request} in ${language} was shown fetch ${fetched.number}, which is in ${fetched.language}`);
-    }
-    if (fetched.version !== confirmed.version || fetched.target !== confirmed.target) {
-      wrong.push(`${request} was shown fetch ${fetched.number}, which ${confirmed.number} did not confirm`);
-    }
-    return wrong;
-  }
-
-  /**
-   * Promise 2: once settled, for the bearer of its token at once, and from an isolate that has heard of it, nothing is
-   * served that rests on a fetch from before the purge. A 304 may leave out tags that its page has.
-   */
-  #finality({ request, arrivedAt, after, fetched, confirmed, heard, ...answer }: Answered): string[] {
-    const broken = this.purges.filter((purge) => {
-      if (confirmed.order > purge.order || !(purge.matches(fetched) || purge.matches(confirmed))) return false;
-      if (after === purge || heard >= purge.seq) return true;
-      return arrivedAt > purge.settledAt && !this.#standsInUnknown(answer);
-    });
-    return broken.map(({ name }) => `${request} was shown fetch ${fetched.number}, which ${name} had ended`);
-  }
-
-  /** Promise 3: without a lease on what was purged, only what was fetched less than a lease ago is served. */
-  #knowledge({ request, arrivedAt, knewUntil, fetched, confirmed, ...answer }: Answered): string[] {
-    const { leaseMs, skewMs } = this.#bounds;
-    if (arrivedAt <= knewUntil + 1 || arrivedAt <= confirmed.sentAt + leaseMs + skewMs) return [];
-    if (this.#standsInUnknown(answer)) return [];
-    return [`${request} was shown fetch ${fetched.number} by an isolate that could not know whether it was purged`];
-  }
-
-  /** RFC 9111 §4.2.4, RFC 5861: what is stale is served only as the origin lets it, and to nobody who awaits a purge. */
-  #staleness({ request, arrivedAt, xCache, after, fetched, confirmed }: Answered): string[] {
-    if (!FROM_STORE.includes(xCache)) return [];
-    const wrong: string[] = [];
-    if (after !== null && xCache !== "HIT") wrong.push(`${request} awaits a purge and was shown what is stale`);
-    const windowMs = { UPDATING: confirmed.staleWhileRevalidateMs, STALE: confirmed.staleIfErrorMs }[xCache!] ?? 0;
-    if (arrivedAt - confirmed.receivedAt > confirmed.freshMs + windowMs + this.#bounds.skewMs) {
-      wrong.push(`${request} was shown fetch ${fetched.number} as ${xCache} after its time`);
-    }
-    const hasFailed = this.failures.some(({ target, at }) => target === confirmed.target && at >= arrivedAt);
-    if (xCache === "STALE" && !hasFailed)
-      wrong.push(`${request} was shown what is stale, and the origin had not failed`);
-    return wrong;
-  }
-
-  /** RFC 9111 §4.4: the log gets to know of each change, under a number that no fetch from before the change can have. */
-  #changes(): string[] {
-    const untold = this.changes.filter(({ target, order, isolate }) => {
-      const isTold = this.purges.some(
-        (purge) => purge.kind === "invalidation" && purge.order > order && purge.matches({ target, tags: [] }),
-      );
-      return !isTold && !this.gaveUp.has(isolate);
-    });
-    return untold.map(({ target, isolate }) => `the log never heard from ${isolate} that ${target} was changed`);
-  }
-
-  #standsInUnknown({ xCache }: Pick<Answered, "xCache">): boolean {
-    return xCache === "STALE" && this.#bounds.staleWhileSilent;
-  }
+  /** The requests that have arrived and were not answered yet. */
+  readonly unanswered = new Set<string>();
+  /** What the edge answered in the origin's place, and to a request for which page that arrived when. */
+  readonly errors: { readonly request: string; readonly target: string; readonly arrivedAt: number }[] = [];
+  /** Requests whose answer ended before its time without saying so. */
+  readonly cutShort: string[] = [];
+  /** By the id that a caller gave: the numbers that one log gave to it. */
+  readonly numbersOfIds = new Map<string, Set<number>>();
+  /** Purges that their log, living still, does not know any more. */
+  readonly forgotten: string[] = [];
+  /** Purges that were to be repeated, by a log that lives still, and until when: epoch milliseconds. */
+  readonly owed: { readonly name: string; readonly isPaid: boolean }[] = [];
+  /** The pages that a purge was to fetch anew, and did say it had. */
+  readonly refreshed: { readonly purge: Purged; readonly target: string; readonly upTo: number }[] = [];
 }

@@ -1,97 +1,209 @@
 import { DatabaseSync } from "node:sqlite";
 import { Log } from "../../worker/purges/log.ts";
 import type { AppendRequest, AppendResult, PurgeLogClient, ViewDelta } from "../../worker/purges/log-contract.ts";
+import type { LogSettings } from "../../worker/purges/log-settings.ts";
+import type { Sql } from "../../worker/purges/sql.ts";
 import { sqlOf } from "../engine/memory-log.ts";
 import { HOST } from "../engine/scenario.ts";
 import type { Fate } from "./fate.ts";
-import type { Page } from "./history.ts";
+import type { Matches, Page, Purged } from "./history.ts";
+import type { Told } from "./told.ts";
 
-/** What the log has told one isolate: purges up to which number, and until when it may go by that. */
-export interface Told {
-  heard: number;
-  /** Epoch milliseconds of the world's clock. */
-  knewUntil: number;
+/** What the site says of leases, in milliseconds. A reply within so long is a quick one. */
+const QUICK_MS = 250;
+/** When a call that the log never answers is given up: an append, that is. A read hangs for ever. */
+const GIVEN_UP_MS = 30_000;
+
+/** An isolate, as the record of its reads needs it. */
+export interface Reader {
+  readonly name: string;
+  readonly told: Told;
+  /** How many bearers of a token wait there, for whom it may read, and when the last one had his answer. */
+  bearers: number;
+  lastBearerAt: number;
+  /** Which log it was told by last, and when. */
+  lastReply?: { readonly logId: string; readonly at: number };
 }
 
-/** The real log, reached over a network: late both ways, silent for a while, and sometimes its reply is lost. */
+/**
+ * The real log, reached over a network: late both ways, silent for a while; messages and replies are lost, repeated, or
+ * hang. Its object restarts over the same storage while calls of the old one are under way, and it is made anew.
+ */
 export class LateLog {
-  isReachable = true;
+  /** What purges under way end, by the reason that they carry. */
+  readonly planned = new Map<string, Matches>();
   readonly #fate: Fate;
-  readonly #log: Log;
-  readonly #orders = new Map<number, number>();
+  readonly #settings: Partial<LogSettings>;
+  readonly #byNumber = new Map<string, Purged>();
+  #sql!: Sql;
+  #log!: Log;
+  #logs = 0;
+  #silentUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(fate: Fate) {
+  constructor(fate: Fate, settings: Partial<LogSettings>) {
     this.#fate = fate;
-    const sql = sqlOf(new DatabaseSync(":memory:"));
-    const settings = { replyKeys: 50, heldKeys: 1000, auditMs: 1e9 };
+    this.#settings = settings;
+    this.makeAnew();
+  }
+
+  /** Nobody reaches it for so long. */
+  fallSilent(ms: number): void {
+    this.#silentUntil = this.#fate.now() + ms;
+  }
+
+  /** All that the log has stored is lost, and it begins again under another id. */
+  makeAnew(): void {
+    this.#logs++;
+    this.#sql = sqlOf(new DatabaseSync(":memory:"));
+    this.restart();
+  }
+
+  /** Another object takes over what the log has stored. Calls under way are answered by the one before. */
+  restart(): void {
     this.#log = new Log(
-      sql,
-      settings,
-      () => fate.now(),
-      () => "log",
+      this.#sql,
+      { auditMs: 1e9, ...this.#settings },
+      () => this.#fate.now(),
+      () => `log-${this.#logs}`,
     );
   }
 
-  /** The world's order of events when a number was given. */
-  orderOf(seq: number): number {
-    return this.#orders.get(seq)!;
+  numbered(logId: string, seq: number): Purged {
+    return this.#byNumber.get(`${logId} ${seq}`)!;
   }
 
-  /** The log as one isolate reaches it, which notes what it is told. */
-  reachedBy(told: Told): PurgeLogClient {
-    const note = ({ to, leaseMs }: ViewDelta, begunAt: number) => {
-      told.heard = Math.max(told.heard, to);
-      told.knewUntil = Math.max(told.knewUntil, begunAt + leaseMs);
-    };
+  /** Whether the log that gave this number has not been replaced. */
+  lives({ logId }: Purged): boolean {
+    return logId === `log-${this.#logs}`;
+  }
+
+  /** Whether that log has no row of it any more. */
+  hasForgotten(purged: Purged): boolean {
+    return this.lives(purged) && this.#log.one(purged.seq) === null;
+  }
+
+  /** The numbers that repeat this one. */
+  repeatsOf({ seq }: Purged): number {
+    return this.#log.list(null, 500).purges.filter(({ repeatOf }) => repeatOf === seq).length;
+  }
+
+  /** The log as one isolate reaches it. What it is told, and how often it asks, is noted. */
+  reachedBy(reader: Reader): PurgeLogClient {
+    let good: { readonly begunAt: number; readonly logId: string } | null = null;
     return {
       read: async (since, leaseMs, withinMs) => {
         const begunAt = this.#fate.now();
-        const delta = await this.#call(() => this.#log.read(since, leaseMs, withinMs));
-        note(delta, begunAt);
+        this.#noteRead(reader, begunAt, good?.begunAt ?? null, leaseMs);
+        good = null;
+        const delta = await this.#call((log) => log.read(since, leaseMs, withinMs), Number.POSITIVE_INFINITY);
+        const isTold = this.#noteDelta(reader, delta, begunAt);
+        const isWhole = delta.toldAbove === 0 && delta.untold === null;
+        const isSameLog = delta.logId === (since?.logId ?? delta.logId);
+        if (isTold && isWhole && isSameLog && this.#fate.now() < begunAt + QUICK_MS) {
+          good = { begunAt, logId: delta.logId };
+        }
         return delta;
       },
       append: async (purge) => {
         const begunAt = this.#fate.now();
-        const result = await this.#call(() => this.#append(purge));
-        if (result.kind === "appended") note(result.delta, begunAt);
+        const result = await this.#call((log) => this.#append(log, purge), GIVEN_UP_MS);
+        if (result.kind === "appended") {
+          if (good?.logId !== result.logId) good = null;
+          this.#noteDelta(reader, result.delta, begunAt);
+        }
         return result;
       },
     };
   }
 
-  async #call<T>(work: () => T): Promise<T> {
-    const fate = this.#fate;
-    await fate.delay(120);
-    if (!this.isReachable) throw new Error("silent");
-    const reply = work();
-    await fate.delay(fate.pick([50, 50, 50, 1500]));
-    if (fate.random() < 0.05) {
-      fate.count("lost replies of the log");
-      throw new Error("lost");
-    }
-    return structuredClone(reply);
+  #noteRead({ name, bearers, lastBearerAt }: Reader, begunAt: number, goodSince: number | null, leaseMs: number): void {
+    const isForToken = bearers > 0 || begunAt < lastBearerAt + leaseMs;
+    this.#fate.history.reads.push({ isolate: name, begunAt, goodSince: isForToken ? null : goodSince });
   }
 
-  #append(purge: AppendRequest): AppendResult {
-    const result = this.#log.append(purge);
+  /** Where two logs answer at once, the reader cannot know which of them lives: it has been told nothing by the second. */
+  #noteDelta(reader: Reader, { logId, to, leaseMs }: ViewDelta, askedAt: number): boolean {
+    const { told, lastReply } = reader;
+    if (lastReply && lastReply.logId !== logId && askedAt <= lastReply.at) return false;
+    reader.lastReply = { logId, at: this.#fate.now() };
+    told.hear({ logId, to, at: this.#fate.now() }, { askedAt, until: askedAt + leaseMs });
+    return true;
+  }
+
+  async #call<T>(work: (log: Log) => T, givenUpMs: number): Promise<T> {
+    const fate = this.#fate;
+    const [log, logs] = [this.#log, this.#logs];
+    await fate.delay(120);
+    if (fate.now() < this.#silentUntil) throw new Error("silent");
+    if (this.#happens("lost messages to the log", 0.03)) throw new Error("lost");
+    // The object that was called may have been replaced; a log that was made anew has another one in its place.
+    const reply = structuredClone(work(logs === this.#logs ? log : this.#log));
+    if (this.#happens("repeated messages to the log", 0.03)) {
+      void fate.delay(2000).then(() => work(this.#log));
+    }
+    if (this.#happens("replies of the log that never came", 0.01)) {
+      await fate.scheduler.wait(givenUpMs).over;
+      throw new Error("given up");
+    }
+    await fate.delay(fate.pick([50, 50, 50, 1500]));
+    if (this.#happens("lost replies of the log", 0.05)) throw new Error("lost");
+    fate.count("replies of a log that had been replaced", logs !== this.#logs);
+    return reply;
+  }
+
+  #happens(name: Parameters<Fate["count"]>[0], probability: number): boolean {
+    const isSo = this.#fate.chance(probability);
+    this.#fate.count(name, isSo);
+    return isSo;
+  }
+
+  #append(log: Log, purge: AppendRequest): AppendResult {
+    const result = log.append(purge);
     if (result.kind !== "appended") return result;
-    const { seq, settlesInMs } = result;
-    this.#orders.set(seq, this.#fate.nextOrder());
-    if (purge.by === "edge") this.#noteInvalidation(seq, purge.purgeKeys, settlesInMs);
+    const { seq, logId, settlesInMs, replayed } = result;
+    if (purge.id !== null) this.#noteId(`${logId} ${purge.id}`, seq);
+    if (replayed) return result;
+    const targets = purge.purgeKeys.map((key) => key.replace(`//${HOST}`, ""));
+    const isOfEdge = purge.by === "edge";
+    this.#register({
+      name: `${isOfEdge ? "invalidation" : "purge"} ${seq} of ${logId}`,
+      kind: isOfEdge ? "invalidation" : "purge",
+      mode: purge.mode ?? "hard",
+      logId,
+      seq,
+      order: this.#fate.nextOrder(),
+      // Nobody has a receipt of what the edge itself tells: when it settles is known here alone.
+      settledAt: isOfEdge ? this.#fate.now() + settlesInMs : Number.POSITIVE_INFINITY,
+      matches: isOfEdge ? ({ target }: Page) => targets.includes(target) : this.planned.get(purge.reason!)!,
+    });
+    if (purge.repeatAfterMs !== null) void this.#repeat(logId, seq, purge.repeatAfterMs);
     return result;
   }
 
-  /** Nobody has a receipt of what the edge itself tells: it is known here alone. */
-  #noteInvalidation(seq: number, purgeKeys: readonly string[], settlesInMs: number): void {
-    const targets = purgeKeys.map((key) => key.replace(`//${HOST}`, ""));
-    this.#fate.tell(`invalidation ${seq} of ${targets}`);
-    this.#fate.history.purges.push({
-      name: `invalidation ${seq}`,
-      kind: "invalidation",
-      seq,
-      order: this.orderOf(seq),
-      settledAt: this.#fate.now() + settlesInMs,
-      matches: ({ target }: Page) => targets.includes(target),
-    });
+  #noteId(id: string, seq: number): void {
+    const { numbersOfIds } = this.#fate.history;
+    numbersOfIds.set(id, (numbersOfIds.get(id) ?? new Set()).add(seq));
+  }
+
+  #register(purged: Purged): void {
+    this.#byNumber.set(`${purged.logId} ${purged.seq}`, purged);
+    this.#fate.history.purges.push(purged);
+    this.#fate.tell(`${purged.name} has its number`);
+  }
+
+  /** The alarm of the log's object. */
+  async #repeat(logId: string, seq: number, afterMs: number): Promise<void> {
+    const logs = this.#logs;
+    await this.#fate.scheduler.wait(afterMs).over;
+    if (logs !== this.#logs) return; // it was lost with all the rest
+    const log = this.#log;
+    log.runDue();
+    const { kind, mode, matches } = this.numbered(logId, seq);
+    for (const row of log.list(null, 500).purges) {
+      if (row.repeatOf !== seq || this.#byNumber.has(`${logId} ${row.seq}`)) continue;
+      const name = `purge ${row.seq} of ${logId}, which repeats ${seq},`;
+      const order = this.#fate.nextOrder();
+      this.#register({ name, kind, mode, logId, seq: row.seq, order, settledAt: Number.POSITIVE_INFINITY, matches });
+    }
   }
 }

@@ -1,7 +1,7 @@
 import type { PopNotes } from "../../worker/ports.ts";
 import { MemoryNotes } from "../engine/memory-notes.ts";
 import type { Fate } from "./fate.ts";
-import type { Told } from "./late-log.ts";
+import type { Told } from "./told.ts";
 
 /** The notes as one isolate reaches them. */
 export interface ReachedNotes extends PopNotes {
@@ -30,21 +30,23 @@ export class LateNotes {
     return {
       read: async (name) => {
         await fate.delay(30);
-        if (fate.random() < 0.02) throw new Error("the notes cannot be read");
+        if (fate.chance(0.02)) throw new Error("the notes cannot be read");
         const bytes = await this.#notes.read(name);
         if (bytes) lastRead = this.#toldByNote.get(keyOf(bytes)) ?? lastRead;
         return bytes;
       },
       write: async (name, bytes) => {
-        if (name === "view") this.#toldByNote.set(keyOf(bytes), { ...told });
-        await fate.delay(fate.random() < 0.8 ? 20 : 1500);
-        if (fate.random() < 0.02) throw new Error("the note cannot be written");
+        const isLate = fate.chance(0.2);
+        if (name === "view") {
+          this.#toldByNote.set(keyOf(bytes), told.soFar());
+          fate.count("shared copies that landed late", isLate);
+        }
+        await fate.delay(isLate ? 1500 : 20);
+        if (fate.chance(0.02)) throw new Error("the note cannot be written");
         await this.#notes.write(name, bytes);
       },
       taken: () => {
-        if (!lastRead) return;
-        told.heard = Math.max(told.heard, lastRead.heard);
-        told.knewUntil = Math.max(told.knewUntil, lastRead.knewUntil + this.#skewMs);
+        if (lastRead) told.take(lastRead, fate.now(), this.#skewMs);
       },
     };
   }

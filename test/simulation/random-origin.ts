@@ -1,46 +1,15 @@
 import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports.ts";
+import { FETCH_FIELD, VALIDATION_FIELD } from "./answer-numbers.ts";
+import { DIRECTIVES, languageOf } from "./directives.ts";
 import type { Fate } from "./fate.ts";
-import type { Fetched, Page, Purged } from "./history.ts";
+import type { Fetched } from "./history.ts";
+import { isCrossedBy } from "./promises.ts";
 
 export const PATHS = ["/a", "/b", "/plog/c"];
 export const TAGS = ["t1", "t2", "t3"];
 
 /** The lifetime that the site gives to one of the pages, whatever the origin says. */
 export const ROUTE = { match: "/plog/:slug", ttl: 600, tags: ["plog:{slug}"] };
-
-/** What the origin says of its pages, and what that means, in seconds. */
-interface Directives {
-  readonly said: string;
-  readonly audience: Fetched["audience"];
-  readonly fresh: number;
-  readonly whileRevalidate?: number;
-  readonly ifError?: number;
-}
-
-const DIRECTIVES: readonly Directives[] = [
-  { said: "max-age=600", audience: "unsaid", fresh: 600 },
-  { said: "max-age=600, public", audience: "all", fresh: 600 },
-  { said: "s-maxage=600", audience: "all", fresh: 600 },
-  { said: "max-age=1, stale-if-error=2", audience: "unsaid", fresh: 1, ifError: 2 },
-  {
-    said: "max-age=1, stale-while-revalidate=3, stale-if-error=60",
-    audience: "unsaid",
-    fresh: 1,
-    whileRevalidate: 3,
-    ifError: 60,
-  },
-  { said: "max-age=1, public, stale-while-revalidate=60", audience: "all", fresh: 1, whileRevalidate: 60 },
-  { said: "max-age=1, must-revalidate, stale-while-revalidate=60, stale-if-error=60", audience: "unsaid", fresh: 1 },
-  { said: "no-cache", audience: "unsaid", fresh: 0 },
-  { said: "private, max-age=600", audience: "one", fresh: 600 },
-  { said: "no-store", audience: "one", fresh: 0 },
-  { said: "max-age=600, s-maxage=0", audience: "unsaid", fresh: 0 },
-];
-
-/** The language that a page is in for who asks for this one. */
-export function languageOf(asked: string | undefined): string {
-  return asked || "en";
-}
 
 /**
  * An origin that numbers its answers, is slow, fails, cuts off, and says now this and now that about its pages. Their
@@ -113,7 +82,8 @@ export class RandomOrigin {
     if (fate.random() < 0.9) headers.set("etag", etag);
     const isNotModified = sent.get("if-none-match")?.split(", ").includes(etag) ?? false;
     this.#countCrossings(fetched, isNotModified);
-    if (isNotModified || method === "HEAD") headers.set("x-validation", String(number));
+    if (isNotModified || method === "HEAD") headers.set(VALIDATION_FIELD, String(number));
+    else headers.set(FETCH_FIELD, String(number));
     if (isNotModified) return { kind: "answered", response: new Response(null, { status: 304, headers }) };
     const text = `fetch ${String(number).padStart(4)} whole`;
     headers.set("content-length", String(text.length));
@@ -152,10 +122,13 @@ export class RandomOrigin {
   }
 
   #countCrossings(fetched: Fetched, isNotModified: boolean): void {
-    const isCrossedBy = (kind: Purged["kind"]) => this.#fate.history.purges.some(isAfter(fetched, kind));
+    const { purges } = this.#fate.history;
     this.#fate.count("validations", isNotModified);
-    this.#fate.count("validations crossed by a purge", isNotModified && isCrossedBy("purge"));
-    this.#fate.count("fills crossed by an unsafe method", !isNotModified && isCrossedBy("invalidation"));
+    this.#fate.count("validations crossed by a purge", isNotModified && isCrossedBy(fetched, purges, "purge"));
+    this.#fate.count(
+      "fills crossed by an unsafe method",
+      !isNotModified && isCrossedBy(fetched, purges, "invalidation"),
+    );
   }
 
   #bodyOf(text: string): ReadableStream<Uint8Array> {
@@ -177,8 +150,4 @@ export class RandomOrigin {
 function identityOf(sent: ReadonlyMap<string, string>): string | null {
   const cookie = sent.get("cookie")?.replace("session=", "");
   return cookie ?? sent.get("authorization")?.replace("Basic ", "") ?? null;
-}
-
-function isAfter(page: Page & { order: number }, kind: Purged["kind"]): (purged: Purged) => boolean {
-  return (purged) => purged.kind === kind && purged.order > page.order && purged.matches(page);
 }

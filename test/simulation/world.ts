@@ -1,193 +1,179 @@
 import { Counters } from "../../worker/edge/counters.ts";
-import type { SharedTier } from "../../worker/edge/tiers.ts";
-import { type RunningIsolate, startIsolate } from "../../worker/isolate.ts";
+import { startIsolate } from "../../worker/isolate.ts";
 import type { EdgeEvent } from "../../worker/ports.ts";
-import { compileSite } from "../../worker/site.ts";
+import { compileSite, type Site } from "../../worker/site.ts";
 import { memoryBodies } from "../engine/memory-bodies.ts";
-import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
-import { HOST, TOKEN } from "../engine/scenario.ts";
-import { Fate, type Occurrences } from "./fate.ts";
-import { type Answered, FROM_STORE, History, type Page, type Purged } from "./history.ts";
-import { LateLog, type Told } from "./late-log.ts";
+import { HOST } from "../engine/scenario.ts";
+import { Backend } from "./backend.ts";
+import { Fate } from "./fate.ts";
+import { History, type Purged } from "./history.ts";
+import { LateLog, type Reader } from "./late-log.ts";
 import { LateNotes } from "./late-notes.ts";
-import { languageOf, PATHS, RandomOrigin, ROUTE, TAGS } from "./random-origin.ts";
+import { LateTier } from "./late-tier.ts";
+import type { Occurrences } from "./occurrences.ts";
+import { type Bounds, brokenPromises } from "./promises.ts";
+import { RandomOrigin, ROUTE } from "./random-origin.ts";
+import { SimulatedIsolate } from "./simulated-isolate.ts";
+import { Told } from "./told.ts";
+import { Visitors } from "./visitors.ts";
 
 const LEASE_MS = 1000;
 const SKEW_MS = 250;
-const ISOLATES_PER_POP = 2;
+const SOFT_FOR_MS = 1000;
+/** How late a purge may come on one route of some worlds, in seconds. */
+const WITHIN_SECONDS = 3;
+const POPS = [0, 1] as const;
+const ISOLATES = [0, 1] as const;
 /** Longer than any fetch, lease or wait in this world: after it everything has come to rest. */
-const REST_MS = 60_000;
+const REST_MS = 200_000;
+/** How many steps a world takes, and the most time between two of them, in milliseconds. */
+export const STEPS = 28;
+const STEP_MS = 300;
 
-interface SimulatedIsolate {
-  readonly name: string;
-  readonly running: RunningIsolate;
-  readonly told: Told;
+/** What a world may be given beside its seed. */
+export interface WorldOptions {
+  /** The steps that are taken, by number; the others are left out. Default: all. */
+  readonly only?: ReadonlySet<number>;
+  /** How far the clocks of one PoP differ at most, in milliseconds. Default: just less than the allowance. */
+  readonly popSkewMs?: number;
+  /** By how much later than promised everything may come, in milliseconds. Default: by nothing. */
+  readonly lateMs?: number;
+}
+
+/** What came of a world. */
+export interface WorldOutcome {
+  readonly seed: number;
+  /** What broke, in words. */
+  readonly broken: readonly string[];
+  /** What the code threw. */
+  readonly bugs: readonly string[];
+  readonly story: readonly string[];
+  readonly occurred: Occurrences;
 }
 
 /** Two PoPs with two isolates each, their log and their origin, under one seed that decides everything that happens. */
 export class World {
-  readonly history: History;
-  readonly bugs: string[] = [];
+  readonly #seed: number;
+  readonly #options: WorldOptions;
+  readonly #history = new History();
+  readonly #bugs: string[] = [];
   readonly #fate: Fate;
   readonly #log: LateLog;
   readonly #origin: RandomOrigin;
-  readonly #staleWhileSilent: boolean;
-  readonly #tiers: readonly SharedTier[];
+  readonly #visitors: Visitors;
+  readonly #backend: Backend;
+  readonly #isStaleWhileSilent: boolean;
+  readonly #isLateAllowed: boolean;
+  readonly #site: Site;
+  readonly #tiers: readonly LateTier[];
   readonly #notes: readonly LateNotes[];
   /** PoPs' clocks may differ by any amount, those of one PoP only within the allowance. */
-  readonly #popSkewMs: readonly number[];
+  readonly #skewsMs: readonly number[];
   readonly #isolates: SimulatedIsolate[][] = [[], []];
-  #requests = 0;
 
-  constructor(seed: number) {
-    this.#staleWhileSilent = seed % 2 === 0;
-    this.history = new History({ leaseMs: LEASE_MS, skewMs: SKEW_MS, staleWhileSilent: this.#staleWhileSilent });
-    this.#fate = new Fate(seed, this.history);
-    this.#log = new LateLog(this.#fate);
-    this.#origin = new RandomOrigin(this.#fate);
-    this.#tiers = [0, 1].map(() => this.#lateTier());
-    this.#notes = [0, 1].map(() => new LateNotes(this.#fate, SKEW_MS));
-    this.#popSkewMs = [0, (this.#fate.random() - 0.5) * 2 * 3_600_000];
-    for (const pop of [0, 1]) for (let index = 0; index < ISOLATES_PER_POP; index++) this.#startIsolate(pop, index);
+  constructor(seed: number, options: WorldOptions = {}) {
+    this.#seed = seed;
+    this.#options = options;
+    const fate = new Fate(seed, this.#history);
+    this.#fate = fate;
+    this.#isStaleWhileSilent = fate.chance(0.5);
+    this.#isLateAllowed = fate.chance(0.2);
+    this.#site = siteOf(this.#isStaleWhileSilent, this.#isLateAllowed);
+    const hasLittleRoom = fate.chance(0.4);
+    fate.count("logs with little room", hasLittleRoom);
+    fate.count("sites where a purge may come late", this.#isLateAllowed);
+    this.#log = new LateLog(fate, hasLittleRoom ? { replyKeys: 2, heldKeys: 4 } : { replyKeys: 50, heldKeys: 1000 });
+    this.#origin = new RandomOrigin(fate);
+    this.#visitors = new Visitors(fate);
+    this.#backend = new Backend(fate, this.#log);
+    this.#tiers = POPS.map(() => new LateTier(fate));
+    this.#notes = POPS.map(() => new LateNotes(fate, this.#clocksDifferBy));
+    this.#skewsMs = POPS.map((pop) => (pop === 0 ? 0 : (fate.random() - 0.5) * 2 * 3_600_000));
+    for (const pop of POPS) for (const index of ISOLATES) this.#startIsolate(pop, index);
   }
 
-  get story(): readonly string[] {
-    return this.#fate.story;
-  }
-
-  get occurred(): Occurrences {
-    return this.#fate.occurred;
-  }
-
-  /** Runs so many steps, and then until nothing is left that could happen. */
-  async run(steps: number): Promise<void> {
-    const { scheduler } = this.#fate;
-    const underWay: Promise<void>[] = [];
-    for (let step = 0; step < steps; step++) {
-      underWay.push(this.#step());
-      await scheduler.advance(Math.floor(this.#fate.random() * 400));
+  /** Runs its steps, and then until nothing is left that could happen. */
+  async run(): Promise<WorldOutcome> {
+    const { scheduler, occurred, story } = this.#fate;
+    const { only } = this.#options;
+    for (let number = 0; number < STEPS; number++) {
+      const waitMs = this.#fate.ofStep(number, () => {
+        if (!only || only.has(number)) void this.#step().catch((bug) => this.#onBug(bug));
+        return Math.floor(this.#fate.random() * STEP_MS);
+      });
+      await scheduler.advance(waitMs);
     }
-    this.#log.isReachable = true;
     await scheduler.advance(REST_MS);
-    await scheduler.settle(Promise.all(underWay));
+    this.#noteForgotten();
+    const broken = brokenPromises(this.#history, this.#bounds);
+    return { seed: this.#seed, broken, bugs: this.#bugs, story, occurred };
   }
 
   async #step(): Promise<void> {
     const fate = this.#fate;
-    const drawn = fate.random();
-    if (drawn < 0.72) return this.#get(fate.pick(PATHS), fate.random() < 0.2 ? this.#latestPurge() : null);
-    if (drawn < 0.78) return this.#head(fate.pick(PATHS));
-    if (drawn < 0.87) return this.#purge();
-    if (drawn < 0.91) return this.#post(this.#anyIsolate(), fate.pick(PATHS));
-    if (drawn < 0.94) return this.#replaceIsolate();
-    if (drawn < 0.96) {
+    const [path, isolate, drawn] = [this.#visitors.anyPath(), this.#anyIsolate(), fate.random()];
+    if (drawn < 0.6) return this.#visitors.get(isolate, path, fate.chance(0.2) ? this.#latestPurge() : null);
+    if (drawn < 0.67) return this.#visitors.get(isolate, path, null, "HEAD");
+    if (drawn < 0.7) return this.#visitors.crowd(isolate, path);
+    if (drawn < 0.83) return this.#purge();
+    if (drawn < 0.87) return this.#visitors.post(isolate, path);
+    if (drawn < 0.91) return this.#replaceIsolate();
+    if (drawn < 0.93) {
       this.#origin.failFor(fate.pick([200, 3000]));
       return fate.tell("the origin fails for a while");
     }
-    this.#log.isReachable = !this.#log.isReachable;
-    fate.tell(`the log is ${this.#log.isReachable ? "reachable" : "silent"}`);
+    if (drawn < 0.96) return this.#changeLog();
+    this.#log.fallSilent(fate.pick([500, 4000]));
+    fate.tell("the log falls silent for a while");
   }
 
-  /** A visitor; with the token of a purge, if there is one. */
-  async #get(path: string, after: Purged | null): Promise<void> {
-    const fate = this.#fate;
-    const isolate = this.#anyIsolate();
-    const identity = fate.pick([...[null, null, null, null, null], "cookie:1", "cookie:2", "authorization:1"]);
-    const language = fate.pick(["", "de", "en"]);
-    const name = `request ${++this.#requests} for ${path} at ${isolate.name}`;
-    const arrivedAt = fate.now();
-    const atArrival = { ...isolate.told };
-    const fields = new Headers();
-    if (identity?.startsWith("cookie")) fields.set("cookie", `session=${identity}`);
-    if (identity?.startsWith("authorization")) fields.set("authorization", `Basic ${identity}`);
-    if (language) fields.set("accept-language", language);
-    if (after) fields.set("tidemark-after", `log.${after.seq}`);
-    fate.tell(`${name} arrives from ${identity} in "${language}"${after ? ` with the token of ${after.name}` : ""}`);
-    const response = await this.#send(isolate, path, { headers: fields });
-    const xCache = response.headers.get("x-cache");
-    const heard = FROM_STORE.includes(xCache) ? isolate.told.heard : atArrival.heard;
-    const { knewUntil } = isolate.told;
-    const body = await response.text().catch(() => "");
-    const number = /^fetch +(\d+) whole$/.exec(body)?.[1];
-    if (number === undefined) return fate.tell(`${name} fails: ${response.status}`);
-    const validation = response.headers.get("x-validation");
-    const fetched = this.history.fetches.get(Number(number))!;
-    const confirmed = validation === null ? fetched : this.history.fetches.get(Number(validation))!;
-    fate.tell(`${name} gets fetch ${number}${validation ? `, confirmed by ${validation}` : ""}: ${xCache}`);
-    const by = { request: name, arrivedAt, xCache, identity, language: languageOf(language), after };
-    this.#record({ ...by, fetched, confirmed, heard, knewUntil });
-  }
-
-  #record(answer: Answered): void {
-    const fate = this.#fate;
-    this.history.answers.push(answer);
-    const { xCache, after, arrivedAt, fetched, confirmed, knewUntil } = answer;
-    const isFromBefore = (purge: Purged) => purge.matches(fetched) && confirmed.order < purge.order;
-    fate.count("hits", xCache === "HIT");
-    fate.count("hits while the log was silent", xCache === "HIT" && arrivedAt > knewUntil);
-    fate.count("tokens honoured", after !== null);
-    fate.count("answers from before a purge that had not settled", this.history.purges.some(isFromBefore));
-    fate.count("hits of validated pages", xCache === "HIT" && fetched !== confirmed);
-    fate.count("hits of a variant", xCache === "HIT" && fetched.language !== null);
-    fate.count("stale pages while they were fetched anew", xCache === "UPDATING");
-    fate.count("stale pages for a failed origin", xCache === "STALE");
-    fate.count("stale pages while log and origin were down", xCache === "STALE" && arrivedAt > knewUntil);
-  }
-
-  /** A HEAD shows nothing that could be wrong, but may freshen what is stored, or end it. */
-  async #head(path: string): Promise<void> {
-    const isolate = this.#anyIsolate();
-    this.#fate.tell(`HEAD ${++this.#requests} of ${path} arrives at ${isolate.name}`);
-    await this.#send(isolate, path, { method: "HEAD" });
-  }
-
-  /** An unsafe request: the origin changes the page, and perhaps another one that its answer names. Some come in pairs. */
-  async #post(isolate: SimulatedIsolate, path: string): Promise<void> {
-    const fate = this.#fate;
-    const name = `POST ${++this.#requests} to ${path} at ${isolate.name}`;
-    fate.tell(`${name} arrives`);
-    const response = await this.#send(isolate, path, { method: "POST", body: "new" });
-    await response.text();
-    fate.tell(`${name} is answered: ${response.status}`);
-    if (fate.random() < 0.7) return;
-    await fate.delay(800);
-    return this.#post(isolate, path);
-  }
-
+  /**
+   * Who purges may have edited the page before. He looks at once, in two places, at a page that he has purged, or
+   * everywhere when his receipt says that it is gone; or he has more to purge.
+   */
   async #purge(): Promise<void> {
     const fate = this.#fate;
-    const isolate = this.#anyIsolate();
-    if (fate.random() < 0.3) this.#origin.edit(fate.pick(PATHS));
-    const [body, matches] = fate.pick<readonly [object, Purged["matches"]]>([
-      [{ urls: ["/a"] }, ({ target }) => target === "/a"],
-      [{ urls: [`https://${HOST}/b`] }, ({ target }) => target === "/b"],
-      ...TAGS.map((tag) => [{ tags: [tag] }, ({ tags }: Page) => tags.includes(tag)] as const),
-      [{ tags: ["plog:c"] }, ({ target }) => target === "/plog/c"],
-      [{ tags: ["unrelated"] }, () => false],
-      [{ everything: true }, () => true],
-    ]);
-    const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
-    const init = { method: "POST", headers, body: JSON.stringify(body) };
-    const response = await this.#send(isolate, "/_tidemark/purge", init);
-    if (response.status !== 200) return fate.tell(`a purge at ${isolate.name} fails: ${response.status}`);
-    const { seq, settlesInMs } = (await response.json()) as { seq: number; settlesInMs: number };
-    fate.tell(`purge ${seq} of ${JSON.stringify(body)} is acknowledged at ${isolate.name}`);
-    const [order, settledAt] = [this.#log.orderOf(seq), fate.now() + settlesInMs];
-    const purged: Purged = { name: `purge ${seq}`, kind: "purge", seq, order, settledAt, matches };
-    this.history.purges.push(purged);
-    // Who has sent it looks at once, in two places, at a page that he has purged.
-    const seen = this.history.answers.findLast(({ fetched }) => matches(fetched));
-    if (seen) await Promise.all([1, 2].map(() => this.#get(seen.fetched.target, purged)));
+    if (fate.chance(0.3)) this.#origin.edit(this.#visitors.anyPath());
+    const more = fate.chance(0.3) ? [this.#backend.purge(() => this.#anyIsolate()), this.#purge()] : [];
+    const purged = await this.#backend.purge(() => this.#anyIsolate());
+    const seen = purged && this.#visitors.lastSeen(purged);
+    if (seen && fate.chance(0.7)) await this.#lookWhenSettled(purged, seen);
+    else if (seen) await Promise.all([1, 2].map(() => this.#visitors.get(this.#anyIsolate(), seen, purged)));
+    await Promise.all(more);
   }
 
-  #latestPurge(): Purged | null {
-    return this.history.purges.findLast(({ kind }) => kind === "purge") ?? null;
+  async #lookWhenSettled({ settledAt }: Purged, path: string): Promise<void> {
+    await this.#fate.scheduler.wait(settledAt + 1 - this.#fate.now()).over;
+    await Promise.all(this.#isolates.flat().map((isolate) => this.#visitors.get(isolate, path, null)));
+  }
+
+  #latestPurge() {
+    return this.#history.purges.findLast(({ settledAt, kind }) => kind === "purge" && settledAt < Infinity) ?? null;
+  }
+
+  /** The log's object restarts, or the log is made anew while it is asked and told. */
+  async #changeLog(): Promise<void> {
+    const fate = this.#fate;
+    const isLost = fate.chance(0.5);
+    fate.count(isLost ? "logs made anew" : "restarts of the log");
+    if (!isLost) {
+      this.#log.restart();
+      return fate.tell("the log's object restarts");
+    }
+    const [isolate, path] = [this.#anyIsolate(), this.#visitors.anyPath()];
+    const before = [this.#visitors.get(isolate, path, this.#latestPurge()), this.#backend.purge(() => isolate)];
+    await fate.delay(200);
+    this.#log.makeAnew();
+    fate.tell("the log is made anew");
+    const after = fate.chance(0.5) ? [1, 2].map(() => this.#backend.purge(() => isolate)) : [];
+    await this.#visitors.crowd(isolate, path);
+    await this.#visitors.crowd(this.#anyIsolate(), path);
+    await Promise.all([...before, ...after]);
   }
 
   /** An isolate dies and another takes its place. What it had under way goes on, as late writes do. */
   async #replaceIsolate(): Promise<void> {
-    const pop = Math.floor(this.#fate.random() * 2);
-    const index = Math.floor(this.#fate.random() * ISOLATES_PER_POP);
+    const [pop, index] = [this.#fate.pick(POPS), this.#fate.pick(ISOLATES)];
     this.#fate.count("isolates that died");
     this.#fate.tell(`isolate ${this.#isolates[pop]![index]!.name} dies`);
     this.#startIsolate(pop, index);
@@ -195,25 +181,20 @@ export class World {
 
   #startIsolate(pop: number, index: number): void {
     const fate = this.#fate;
-    const offsetMs = this.#popSkewMs[pop]! + fate.random() * (SKEW_MS - 10);
+    // As far apart as they may be, more often than not.
+    const offsetMs = this.#skewsMs[pop]! + fate.pick([0, fate.random(), 1]) * this.#clocksDifferBy;
     const name = `${"AB"[pop]}${index}.${fate.nextOrder()}`;
-    const told: Told = { heard: 0, knewUntil: Number.NEGATIVE_INFINITY };
-    const site = {
-      origin: "http://origin.internal",
-      hosts: [HOST],
-      routes: [ROUTE],
-      purge: { leaseMs: LEASE_MS, skewMs: SKEW_MS },
-      stale: { ifErrorWhileLogSilent: this.#staleWhileSilent },
-    };
+    const told = new Told();
+    const reader: Reader = { name, told, bearers: 0, lastBearerAt: Number.NEGATIVE_INFINITY };
     const notes = this.#notes[pop]!.reachedBy(told);
     const reporter = new Counters("http://origin.internal", () => undefined);
-    const running = startIsolate(compileSite(site, {}), {
+    const running = startIsolate(this.#site, {
       clock: { now: () => Math.floor(fate.now() + offsetMs), wait: (ms) => fate.scheduler.wait(ms) },
       random: () => fate.random(),
-      sharedTier: this.#tiers[pop]!,
+      sharedTier: this.#tiers[pop]!.reachedBy(reader),
       notes,
       origin: this.#origin.seenFrom(name),
-      log: this.#log.reachedBy(told),
+      log: this.#log.reachedBy(reader),
       audit: { list: async () => ({ purges: [], next: null }), one: async () => null },
       bodies: memoryBodies,
       fingerprint: async (text) => text,
@@ -225,51 +206,75 @@ export class World {
         },
       }),
     });
-    this.#isolates[pop]![index] = { name, running, told };
+    this.#isolates[pop]![index] = new SimulatedIsolate(
+      reader,
+      running,
+      () => fate.now(),
+      (bug) => this.#onBug(bug),
+    );
   }
 
   #notice(event: EdgeEvent, isolate: string): void {
     const fate = this.#fate;
-    if (event.kind === "failed") this.bugs.push(String((event.cause as Error).stack));
-    if (event.kind === "invalidation-dropped") this.history.gaveUp.add(isolate);
+    if (event.kind === "failed") this.#onBug(event.cause);
+    if (event.kind === "invalidation-dropped") this.#history.gaveUp.add(isolate);
     fate.count("fills crossed by a purge", event.kind === "fill-discarded" && event.because === "purged");
     fate.count("collapsed requests", event.kind === "collapsed");
     fate.count("bodies cut off", event.kind === "body-cut-off");
-    fate.count("failed reads of the log", event.kind === "log-failed");
     fate.count("views taken from another isolate of the PoP", event.kind === "view-shared");
     fate.count("origin failures", event.kind === "origin-failed");
   }
 
-  async #send({ running }: SimulatedIsolate, path: string, init: RequestInit): Promise<Response> {
-    const behind = { run: (work: Promise<unknown>) => void work.catch((cause) => this.bugs.push(String(cause))) };
-    const request = new Request(`http://${HOST}${path}`, init);
-    return running.fetch({ request, url: request.url, behind, clientAddress: null });
+  /** An acknowledged purge is known to the log for as long as that log lives. */
+  #noteForgotten(): void {
+    const { purges, forgotten } = this.#history;
+    const acknowledged = purges.filter(({ kind, settledAt }) => kind === "purge" && settledAt < Infinity);
+    forgotten.push(...acknowledged.filter((purge) => this.#log.hasForgotten(purge)).map(({ name }) => name));
   }
 
-  /** A shared tier that is slow, forgets, fails, and lands its puts late. */
-  #lateTier(): SharedTier {
-    const fate = this.#fate;
-    const tier = new MemorySharedTier(fate.scheduler, { lostPuts: 0.1, evictions: 0.05 });
-    return {
-      get: async (key) => {
-        await fate.delay(60);
-        if (fate.random() < 0.02) throw new Error("the tier fails");
-        return tier.get(key);
-      },
-      put: async (stored) => {
-        await fate.delay(fate.pick([10, 2500]));
-        return tier.put(stored);
-      },
-      delete: async (key) => {
-        await fate.delay(10);
-        return tier.delete(key);
-      },
-      getBody: (bodyKey, part) => tier.getBody(bodyKey, part),
-      putBody: (bodyKey, body) => tier.putBody(bodyKey, body),
-    };
+  #onBug(bug: unknown): void {
+    this.#bugs.push(String((bug as Error).stack ?? bug));
   }
 
   #anyIsolate(): SimulatedIsolate {
     return this.#fate.pick(this.#isolates.flat());
   }
+
+  get #clocksDifferBy(): number {
+    return this.#options.popSkewMs ?? SKEW_MS - 10;
+  }
+
+  get #bounds(): Bounds {
+    const { lateMs = 0 } = this.#options;
+    const withinMs = this.#isLateAllowed ? WITHIN_SECONDS * 1000 : LEASE_MS;
+    return {
+      knowledgeMs: (target) => (target.startsWith("/plog/") ? withinMs : LEASE_MS),
+      leaseMs: LEASE_MS,
+      skewMs: SKEW_MS + lateMs,
+      lateMs,
+      softForMs: SOFT_FOR_MS,
+      staleWhileSilent: this.#isStaleWhileSilent,
+    };
+  }
+}
+
+const sites = new Map<string, Site>();
+
+/** A site is compiled once for all worlds. */
+function siteOf(isStaleWhileSilent: boolean, isLateAllowed: boolean): Site {
+  const name = `${isStaleWhileSilent} ${isLateAllowed}`;
+  const compiled =
+    sites.get(name) ??
+    compileSite(
+      {
+        origin: "http://origin.internal",
+        hosts: [HOST],
+        routes: [{ ...ROUTE, purge: { within: isLateAllowed ? WITHIN_SECONDS : 0 } }],
+        purge: { leaseMs: LEASE_MS, skewMs: SKEW_MS, softForMs: SOFT_FOR_MS },
+        stale: { ifErrorWhileLogSilent: isStaleWhileSilent },
+      },
+      {},
+    );
+  sites.set(name, compiled);
+  return compiled;
 }

@@ -1,0 +1,97 @@
+import { HOST, TOKEN } from "../engine/scenario.ts";
+import type { Fate } from "./fate.ts";
+import type { Matches, Page, Purged } from "./history.ts";
+import type { LateLog } from "./late-log.ts";
+import { TAGS } from "./random-origin.ts";
+import type { SimulatedIsolate } from "./simulated-isolate.ts";
+
+/** What of a receipt the record needs. */
+interface Receipt {
+  readonly seq: number;
+  readonly logId: string;
+  readonly settlesInMs: number;
+  readonly refreshed?: readonly { readonly status: number }[];
+}
+
+const tagged = (tag: string): readonly [object, Matches] => [{ tags: [tag] }, ({ tags }: Page) => tags.includes(tag)];
+
+const ITEMS: readonly (readonly [items: object, matches: Matches])[] = [
+  [{ urls: ["/a"] }, ({ target }) => target === "/a"],
+  [{ urls: [`https://${HOST}/b`] }, ({ target }) => target === "/b"],
+  ...TAGS.map(tagged),
+  [{ tags: ["plog:c"] }, ({ target }) => target === "/plog/c"],
+  [{ tags: ["unrelated"] }, () => false],
+  [{ prefixes: ["/plog"] }, ({ target }) => target.startsWith("/plog/")],
+  [{ hosts: [HOST] }, () => true],
+  [{ everything: true }, () => true],
+];
+
+/** The site's backend, which purges: every kind, hard and soft, and sends again what was not acknowledged. */
+export class Backend {
+  readonly #fate: Fate;
+  readonly #log: LateLog;
+  #purges = 0;
+
+  constructor(fate: Fate, log: LateLog) {
+    this.#fate = fate;
+    this.#log = log;
+  }
+
+  /** Returns the purge once its receipt is there; `null` if it never comes. */
+  async purge(isolate: () => SimulatedIsolate): Promise<Purged | null> {
+    const fate = this.#fate;
+    const [items, matches] = fate.pick(ITEMS);
+    const urls = "urls" in items ? (items.urls as string[]) : [];
+    const reason = `plan ${++this.#purges}`;
+    const isRefreshed = urls.length > 0 && fate.chance(0.4);
+    const repeatAfterMs = fate.chance(0.1) ? 500 + Math.floor(fate.random() * 3000) : null;
+    const body = {
+      ...items,
+      reason,
+      ...(fate.chance(0.3) && { mode: "soft" }),
+      ...(isRefreshed && { refresh: true }),
+      ...(repeatAfterMs !== null && { repeatAfterMs }),
+      ...(fate.chance(0.4) && { id: reason.replace(" ", "-") }),
+    };
+    this.#log.planned.set(reason, matches);
+    const receipt = await this.#send(isolate, body, "id" in body ? 3 : 1);
+    if (receipt === null) return null;
+    const purged = this.#log.numbered(receipt.logId, receipt.seq);
+    purged.settledAt = Math.min(purged.settledAt, fate.now() + receipt.settlesInMs);
+    fate.tell(`${purged.name}, of ${JSON.stringify(body)}, is acknowledged`);
+    fate.count("soft purges", purged.mode === "soft");
+    fate.count("purges of a prefix", "prefixes" in items);
+    const upTo = fate.nextOrder();
+    if (receipt.refreshed?.[0]?.status === 200) {
+      const target = urls[0]!.replace(`https://${HOST}`, "");
+      fate.history.refreshed.push({ purge: purged, target, upTo });
+      fate.count("pages refreshed by their purge");
+    }
+    if (repeatAfterMs !== null) void this.#expectRepeat(purged, repeatAfterMs);
+    return purged;
+  }
+
+  async #send(isolate: () => SimulatedIsolate, body: object, attempts: number): Promise<Receipt | null> {
+    const fate = this.#fate;
+    const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      fate.count("purges sent again under their id", attempt > 1);
+      const at = isolate();
+      fate.tell(`a purge of ${JSON.stringify(body)} arrives at ${at.name}`);
+      const init = { method: "POST", headers, body: JSON.stringify(body) };
+      const response = await at.send("/_tidemark/purge", init);
+      if (response.status === 200) return (await response.json()) as Receipt;
+      fate.tell(`a purge at ${at.name} fails: ${response.status}`);
+      await fate.delay(500);
+    }
+    return null;
+  }
+
+  /** As long as its log lives, what is to be repeated is. */
+  async #expectRepeat(purged: Purged, afterMs: number): Promise<void> {
+    await this.#fate.scheduler.wait(afterMs + 1).over;
+    if (!this.#log.lives(purged)) return;
+    this.#fate.history.owed.push({ name: purged.name, isPaid: this.#log.repeatsOf(purged) > 0 });
+    this.#fate.count("purges that were repeated");
+  }
+}

@@ -1,0 +1,35 @@
+import type { Fetched } from "./history.ts";
+
+/** What an origin says of its pages, and what that means, in seconds. */
+export interface Directives {
+  readonly said: string;
+  readonly audience: Fetched["audience"];
+  readonly fresh: number;
+  readonly whileRevalidate?: number;
+  readonly ifError?: number;
+}
+
+export const DIRECTIVES: readonly Directives[] = [
+  { said: "max-age=600", audience: "unsaid", fresh: 600 },
+  { said: "max-age=600, public", audience: "all", fresh: 600 },
+  { said: "s-maxage=600", audience: "all", fresh: 600 },
+  { said: "max-age=1, stale-if-error=2", audience: "unsaid", fresh: 1, ifError: 2 },
+  {
+    said: "max-age=1, stale-while-revalidate=3, stale-if-error=60",
+    audience: "unsaid",
+    fresh: 1,
+    whileRevalidate: 3,
+    ifError: 60,
+  },
+  { said: "max-age=1, public, stale-while-revalidate=60", audience: "all", fresh: 1, whileRevalidate: 60 },
+  { said: "max-age=1, must-revalidate, stale-while-revalidate=60, stale-if-error=60", audience: "unsaid", fresh: 1 },
+  { said: "no-cache", audience: "unsaid", fresh: 0 },
+  { said: "private, max-age=600", audience: "one", fresh: 600 },
+  { said: "no-store", audience: "one", fresh: 0 },
+  { said: "max-age=600, s-maxage=0", audience: "unsaid", fresh: 0 },
+];
+
+/** The language that a page is in for who asks for this one. */
+export function languageOf(asked: string | undefined): string {
+  return asked || "en";
+}

@@ -1,0 +1,69 @@
+import { addOccurrences, noOccurrences, type Occurrences } from "./occurrences.ts";
+import { STEPS, World, type WorldOutcome } from "./world.ts";
+
+/** How many worlds the gate runs, and how many of them a wrong rule may survive. */
+export const WORLDS = 2000;
+
+/** Runs the world of a seed; of its steps those that are named, or all. */
+export type RunWorld = (seed: number, only?: readonly number[]) => Promise<WorldOutcome>;
+
+export const runWorld: RunWorld = (seed, only) => new World(seed, only && { only: new Set(only) }).run();
+
+/** A world in which something broke, and those of its steps that it took. */
+export interface Found {
+  readonly outcome: WorldOutcome;
+  readonly steps: readonly number[];
+}
+
+export interface Explored {
+  readonly worlds: number;
+  /** `null` if nothing broke. */
+  readonly found: Found | null;
+  readonly occurred: Occurrences;
+}
+
+/** Runs one world after the other, from a seed on, until something breaks in one. */
+export async function explore(
+  first: number,
+  count: number,
+  onWorld: (worlds: number) => void = () => undefined,
+  run: RunWorld = runWorld,
+): Promise<Explored> {
+  const occurred = noOccurrences();
+  for (let worlds = 1; worlds <= count; worlds++) {
+    const outcome = await run(first + worlds - 1);
+    addOccurrences(occurred, outcome.occurred);
+    if (hasBroken(outcome)) return { worlds, found: await cutDown(outcome, run), occurred };
+    onWorld(worlds);
+  }
+  return { worlds: count, found: null, occurred };
+}
+
+/**
+ * Leaves out as many steps as it can so that something still breaks, large pieces first. Each step has chances of its own,
+ * so the others go on much as they did.
+ */
+async function cutDown(whole: WorldOutcome, run: RunWorld): Promise<Found> {
+  let steps = Array.from({ length: STEPS }, (_, number) => number);
+  let outcome = whole;
+  for (let size = STEPS / 2; size >= 1; size = Math.floor(size / 2)) {
+    for (let at = 0; at < steps.length; ) {
+      const fewer = steps.toSpliced(at, size);
+      const tried = await run(whole.seed, fewer);
+      if (hasBroken(tried)) [steps, outcome] = [fewer, tried];
+      else at += size;
+    }
+  }
+  return { outcome, steps };
+}
+
+export function hasBroken({ broken, bugs }: WorldOutcome): boolean {
+  return broken.length > 0 || bugs.length > 0;
+}
+
+/** What a person needs to understand it, and the command that shows it again. */
+export function tell({ outcome, steps }: Found): string {
+  const { seed, broken, bugs, story } = outcome;
+  const replay = `npm run simulate -- --seed ${seed} --steps ${steps.join(",")}`;
+  return [...story, "", ...broken, ...bugs, "", `seed ${seed}; to see it again: ${replay}`].join("\n");
+}

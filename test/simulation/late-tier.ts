@@ -1,0 +1,58 @@
+import type { SharedTier } from "../../worker/edge/tiers.ts";
+import { isMarker, type Stored } from "../../worker/rules/stored-response.ts";
+import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
+import { numbersIn } from "./answer-numbers.ts";
+import type { Fate } from "./fate.ts";
+import type { Reader } from "./late-log.ts";
+
+/** A PoP's shared tier that is slow, forgets, fails, and lands its puts late. */
+export class LateTier {
+  readonly #fate: Fate;
+  readonly #tier: MemorySharedTier;
+
+  constructor(fate: Fate) {
+    this.#fate = fate;
+    this.#tier = new MemorySharedTier(fate.scheduler, { lostPuts: 0, evictions: 0 });
+  }
+
+  /** The tier as one isolate reaches it. */
+  reachedBy(reader: Reader): SharedTier {
+    const [fate, tier] = [this.#fate, this.#tier];
+    return {
+      get: async (key) => {
+        await fate.delay(60);
+        if (fate.chance(0.02)) throw new Error("the tier fails");
+        const isEvicted = fate.chance(0.05);
+        const stored = await tier.get(key);
+        if (!isEvicted) return stored;
+        fate.count("evictions", stored !== undefined);
+        await tier.delete(key);
+        return undefined;
+      },
+      put: async (stored) => {
+        this.#noteKept(stored, reader);
+        const isLate = fate.chance(0.5);
+        fate.count("late puts", isLate);
+        await fate.delay(isLate ? 2500 : 10);
+        const isLost = fate.chance(0.1);
+        fate.count("puts that were lost", isLost);
+        if (!isLost) await tier.put(stored);
+      },
+      delete: async (key) => {
+        await fate.delay(10);
+        return tier.delete(key);
+      },
+      getBody: (bodyKey, part) => tier.getBody(bodyKey, part),
+      putBody: (bodyKey, body) => tier.putBody(bodyKey, body),
+    };
+  }
+
+  #noteKept(stored: Stored, { name, told }: Reader): void {
+    if (isMarker(stored)) return;
+    const { fetches, kept } = this.#fate.history;
+    const { fetch, validation } = numbersIn(new Headers(stored.head.fields.map(([field, value]) => [field, value])));
+    const fetched = fetches.get(fetch!)!;
+    const confirmed = validation === null ? fetched : fetches.get(validation)!;
+    kept.push({ isolate: name, fetched, confirmed, told: told.soFar() });
+  }
+}

@@ -1,0 +1,62 @@
+/** The races and faults of the worlds. That no promise broke means something only where none of these is zero. */
+export const OCCURRENCES = [
+  "hits",
+  "HEADs from store",
+  "fills crossed by a purge",
+  "collapsed requests",
+  "evictions",
+  "puts that were lost",
+  "late puts",
+  "answers from before a purge that had not settled",
+  "lapsed leases",
+  "lost messages to the log",
+  "lost replies of the log",
+  "repeated messages to the log",
+  "replies of the log that never came",
+  "replies of a log that had been replaced",
+  "restarts of the log",
+  "logs made anew",
+  "logs with little room",
+  "views taken from another isolate of the PoP",
+  "shared copies that landed late",
+  "isolates that died",
+  "bodies cut off",
+  "origin failures",
+  "tokens honoured",
+  "hits while the log was silent",
+  "purges sent again under their id",
+  "purges that were repeated",
+  "pages refreshed by their purge",
+  "soft purges",
+  "stale pages after a soft purge",
+  "purges of a prefix",
+  "sites where a purge may come late",
+  "validations",
+  "validations crossed by a purge",
+  "hits of validated pages",
+  "stale pages while they were fetched anew",
+  "stale pages for a failed origin",
+  "stale pages while log and origin were down",
+  "changes by unsafe methods",
+  "unsafe methods whose answer was lost",
+  "fills crossed by an unsafe method",
+  "hits of a variant",
+] as const;
+
+export type Occurrence = (typeof OCCURRENCES)[number];
+
+/** How often each has happened. */
+export type Occurrences = Record<Occurrence, number>;
+
+export function noOccurrences(): Occurrences {
+  return Object.fromEntries(OCCURRENCES.map((name) => [name, 0])) as Occurrences;
+}
+
+/** Adds what happened in one world to what happened in the others. */
+export function addOccurrences(all: Occurrences, occurred: Occurrences): void {
+  for (const name of OCCURRENCES) all[name] += occurred[name];
+}
+
+export function neverOccurred(all: Occurrences): Occurrence[] {
+  return OCCURRENCES.filter((name) => all[name] === 0);
+}

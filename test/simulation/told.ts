@@ -1,0 +1,58 @@
+import type { Purged } from "./history.ts";
+
+/** News from a log: how far it reaches, and when it came, on the world's clock in epoch milliseconds. */
+interface News {
+  readonly logId: string;
+  readonly to: number;
+  readonly at: number;
+}
+
+/** How long an isolate may go by what it was told: since when that was asked for, and until when. Epoch milliseconds. */
+export interface Lease {
+  readonly askedAt: number;
+  readonly until: number;
+}
+
+const NO_LEASE: Lease = { askedAt: Number.NEGATIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
+
+/** What logs have told one isolate, as their messages show it. */
+export class Told {
+  #news: readonly News[];
+  #lease: Lease;
+
+  constructor(news: readonly News[] = [], lease = NO_LEASE) {
+    this.#news = news;
+    this.#lease = lease;
+  }
+
+  get lease(): Lease {
+    return this.#lease;
+  }
+
+  /** What it has been told up to this moment. */
+  soFar(): Told {
+    return new Told(this.#news, this.#lease);
+  }
+
+  hear(news: News, lease: Lease): void {
+    const isOlder = this.#news.some(({ logId, to }) => logId === news.logId && to >= news.to);
+    if (!isOlder) this.#news = [...this.#news, news];
+    if (lease.until > this.#lease.until) this.#lease = lease;
+  }
+
+  /** Takes what another isolate has been told. The clocks of the two differ by so much at most. */
+  take(other: Told, at: number, skewMs: number): void {
+    const { askedAt, until } = other.#lease;
+    const lease = { askedAt: askedAt + skewMs, until: until + skewMs };
+    for (const { logId, to } of other.#news) this.hear({ logId, to, at }, lease);
+  }
+
+  /** When it first heard of a purge; `null` if it has not. */
+  heardAt({ logId, seq }: Pick<Purged, "logId" | "seq">): number | null {
+    return this.#news.find((news) => news.logId === logId && news.to >= seq)?.at ?? null;
+  }
+
+  get hasHeard(): boolean {
+    return this.#news.length > 0;
+  }
+}

@@ -1,0 +1,138 @@
+import { numbersIn } from "./answer-numbers.ts";
+import { languageOf } from "./directives.ts";
+import type { Fate } from "./fate.ts";
+import { type Answered, FROM_STORE, type Purged } from "./history.ts";
+import { isFromBefore } from "./promises.ts";
+import { PATHS } from "./random-origin.ts";
+import type { SimulatedIsolate } from "./simulated-isolate.ts";
+
+const IDENTITIES = [null, null, null, null, null, "cookie:1", "cookie:2", "authorization:1"] as const;
+
+/** How a request is told of in the record, and when it arrived. */
+interface Asking {
+  readonly request: string;
+  readonly target: string;
+  readonly arrivedAt: number;
+}
+
+/** Visitors who ask for pages, look whether they have changed, and change them. */
+export class Visitors {
+  readonly #fate: Fate;
+  #requests = 0;
+
+  constructor(fate: Fate) {
+    this.#fate = fate;
+  }
+
+  /** One who wants a page; with the token of a purge, if there is one. */
+  async get(isolate: SimulatedIsolate, path: string, after: Purged | null, method = "GET"): Promise<void> {
+    const fate = this.#fate;
+    const identity = fate.pick(IDENTITIES);
+    const language = fate.pick(["", "de", "en"]);
+    const asking = this.#arrive(method, path, isolate);
+    const toldAtArrival = isolate.told.soFar();
+    const { until } = toldAtArrival.lease;
+    fate.count("lapsed leases", toldAtArrival.hasHeard && asking.arrivedAt > until);
+    const fields = new Headers();
+    if (identity?.startsWith("cookie")) fields.set("cookie", `session=${identity}`);
+    if (identity?.startsWith("authorization")) fields.set("authorization", `Basic ${identity}`);
+    if (language) fields.set("accept-language", language);
+    if (after) fields.set("tidemark-after", `${after.logId}.${after.seq}`);
+    fate.tell(
+      `${asking.request} arrives from ${identity} in "${language}"${after ? ` with the token of ${after.name}` : ""}`,
+    );
+    const init = { method, headers: fields };
+    const response = await (after ? isolate.sendWithToken(path, init) : isolate.send(path, init));
+    const xCache = response.headers.get("x-cache");
+    const chosenBy = FROM_STORE.includes(xCache) ? isolate.told.soFar() : toldAtArrival;
+    const givenBy = isolate.told.soFar();
+    const isWhole = await this.#isWhole(response, asking, method);
+    fate.history.unanswered.delete(asking.request);
+    const { fetch, validation } = numbersIn(response.headers);
+    if (!isWhole || fetch === null) return fate.tell(`${asking.request} gets ${response.status}`);
+    const fetched = fate.history.fetches.get(fetch)!;
+    const confirmed = validation === null ? fetched : fate.history.fetches.get(validation)!;
+    fate.tell(`${asking.request} gets fetch ${fetch}${validation ? `, confirmed by ${validation}` : ""}: ${xCache}`);
+    const by = {
+      request: asking.request,
+      arrivedAt: asking.arrivedAt,
+      identity,
+      language: languageOf(language),
+      after,
+    };
+    this.#record({ ...by, xCache, fetched, confirmed, chosenBy, givenBy }, method);
+  }
+
+  /** Many who want the same page, one soon after the other. */
+  async crowd(isolate: SimulatedIsolate, path: string): Promise<void> {
+    const coming: Promise<void>[] = [];
+    for (let number = 0; number < 6; number++) {
+      coming.push(this.get(isolate, path, null));
+      await this.#fate.delay(60);
+    }
+    await Promise.all(coming);
+  }
+
+  /** An unsafe request: the origin changes the page, and perhaps another one that its answer names. Some come in pairs. */
+  async post(isolate: SimulatedIsolate, path: string): Promise<void> {
+    const fate = this.#fate;
+    const { request } = this.#arrive("POST", path, isolate);
+    fate.tell(`${request} arrives`);
+    const response = await isolate.send(path, { method: "POST", body: "new" });
+    await response.text();
+    fate.history.unanswered.delete(request);
+    fate.tell(`${request} is answered: ${response.status}`);
+    if (fate.chance(0.7)) return;
+    await fate.delay(800);
+    return this.post(isolate, path);
+  }
+
+  /** The last page that somebody has seen, and that a purge has ended. */
+  lastSeen(purge: Purged): string | undefined {
+    return this.#fate.history.answers.findLast(({ fetched }) => purge.matches(fetched))?.fetched.target;
+  }
+
+  anyPath(): string {
+    return this.#fate.pick(PATHS);
+  }
+
+  #arrive(method: string, target: string, isolate: SimulatedIsolate): Asking {
+    const request = `${method} ${++this.#requests} of ${target} at ${isolate.name}`;
+    this.#fate.history.unanswered.add(request);
+    return { request, target, arrivedAt: this.#fate.now() };
+  }
+
+  /** Whether the answer is a page, all of it. A HEAD shows nothing but its fields. */
+  async #isWhole(response: Response, asking: Asking, method: string): Promise<boolean> {
+    const { history } = this.#fate;
+    const body = await response.text().catch(() => null);
+    if (response.status >= 500) history.errors.push(asking);
+    if (response.status !== 200) return false;
+    const isWhole = method === "HEAD" || (body !== null && /^fetch +\d+ whole$/.test(body));
+    if (!isWhole && body !== null) history.cutShort.push(asking.request);
+    return isWhole;
+  }
+
+  #record(answer: Answered, method: string): void {
+    const fate = this.#fate;
+    const { purges, answers } = fate.history;
+    answers.push(answer);
+    const { xCache, after, arrivedAt, fetched, confirmed, givenBy } = answer;
+    const isUnknown = arrivedAt > givenBy.lease.until;
+    const outlived = purges.filter((purge) => isFromBefore(answer, purge));
+    fate.count("hits", xCache === "HIT");
+    fate.count("HEADs from store", xCache === "HIT" && method === "HEAD");
+    fate.count("hits while the log was silent", xCache === "HIT" && isUnknown);
+    fate.count("tokens honoured", after !== null);
+    fate.count("answers from before a purge that had not settled", outlived.length > 0);
+    fate.count("hits of validated pages", xCache === "HIT" && fetched !== confirmed);
+    fate.count("hits of a variant", xCache === "HIT" && fetched.language !== null);
+    fate.count("stale pages while they were fetched anew", xCache === "UPDATING");
+    fate.count(
+      "stale pages after a soft purge",
+      xCache === "UPDATING" && outlived.some((purge) => purge.mode === "soft" && givenBy.heardAt(purge) !== null),
+    );
+    fate.count("stale pages for a failed origin", xCache === "STALE");
+    fate.count("stale pages while log and origin were down", xCache === "STALE" && isUnknown);
+  }
+}
