@@ -1,0 +1,32 @@
+import type { CdnAnswer, CdnRequest } from "../../local/index.ts";
+import type { Dice } from "./dice.ts";
+import type { Region } from "./places.ts";
+
+/** Who asks, and in which language. */
+export interface Visitor {
+  /** A cookie or an `Authorization`; `null` for neither. */
+  readonly identity: string | null;
+  readonly language: string;
+  /** His fields; the origin knows the request by its `User-Agent`. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+export function anyVisitor(dice: Dice, number: number): Visitor {
+  const identity = dice.pick([...[null, null, null, null, null, null], "cookie:1", "cookie:2", "authorization:1"]);
+  const language = dice.pick(["", "de", "en"]);
+  const fields = {
+    "user-agent": `visitor ${number}`,
+    ...(identity?.startsWith("cookie") && { cookie: `session=${identity}` }),
+    ...(identity?.startsWith("authorization") && { authorization: `Basic ${identity}` }),
+    ...(language && { "accept-language": language }),
+  };
+  return { identity, language, fields };
+}
+
+/** The number of the fetch whose bytes these are; `null` if they are not all there, or none of a page. */
+export function fetchIn({ body, cutOff }: CdnAnswer): number | null {
+  const number = cutOff ? undefined : /^fetch +(\d+) whole$/.exec(body)?.[1];
+  return number === undefined ? null : Number(number);
+}
+
+export type Request = CdnRequest<Region>;

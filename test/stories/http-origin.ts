@@ -1,0 +1,67 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What the edge asks of the origin. */
+export interface OriginAsk {
+  readonly method: string;
+  readonly target: string;
+  readonly fields: Readonly<Record<string, string | undefined>>;
+  /** The isolate that asks. */
+  readonly isolate: string;
+}
+
+/** An answer, or the end of the connection in its place. */
+export type OriginReply =
+  | {
+      readonly status: number;
+      readonly fields: Readonly<Record<string, string>>;
+      readonly body: string | null;
+      /** Hang up after so many bytes. */
+      readonly cutAfterBytes?: number;
+    }
+  | "hang-up";
+
+export type OriginOfHost = (ask: OriginAsk) => Promise<OriginReply>;
+
+/** One HTTP server that answers for every story, each under a public host of its own. */
+export class HttpOrigin {
+  readonly #server: Server;
+  readonly #hosts = new Map<string, OriginOfHost>();
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      request.resume();
+      request.on("end", () => void this.#answer(request, response));
+    });
+    this.#server.keepAliveTimeout = 60_000;
+  }
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  serve(host: string, origin: OriginOfHost): void {
+    this.#hosts.set(host, origin);
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #answer({ method = "", url = "", headers }: IncomingMessage, response: ServerResponse): Promise<void> {
+    const fields = headers as OriginAsk["fields"];
+    const isolate = (fields["cf-worker"] ?? "").split(".")[0]!;
+    const origin = this.#hosts.get(fields["x-forwarded-host"] ?? "")!;
+    write(response, await origin({ method, target: url, fields, isolate }));
+  }
+}
+
+function write(response: ServerResponse, reply: OriginReply): void {
+  if (reply === "hang-up") return void response.socket?.destroy();
+  response.sendDate = false;
+  response.writeHead(reply.status, reply.fields);
+  if (reply.cutAfterBytes === undefined) response.end(reply.body ?? undefined);
+  else response.write(reply.body!.slice(0, reply.cutAfterBytes), () => response.socket?.destroy());
+}

@@ -1,0 +1,116 @@
+import type { Cdn } from "../../local/cdn.ts";
+import { startCdn } from "../../local/index.ts";
+import type { Bounds } from "../simulation/promises.ts";
+import { HttpOrigin } from "./http-origin.ts";
+import { inTrouble, Knowledge } from "./knowledge.ts";
+import { noOccurrences, type Occurrence, type Occurrences } from "./occurrences.ts";
+import { ISOLATES_PER_POP, nameOf, PLACES, REGIONS, type Region } from "./places.ts";
+import { Timeline } from "./timeline.ts";
+
+export const LEASE_MS = 1000;
+export const SKEW_MS = 250;
+
+/** There is one log in all stories: what it is called does not matter. */
+export const LOG_ID = "the log";
+
+/** What the CDN's PoPs are bound to. */
+export const BOUNDS: Bounds = {
+  knowledgeMs: () => LEASE_MS,
+  leaseMs: LEASE_MS,
+  skewMs: SKEW_MS,
+  lateMs: 0,
+  softForMs: 0,
+  staleWhileSilent: false,
+};
+
+/** The lifetime that the site gives to one page of each story, whatever the origin says. */
+export const ROUTE = { match: "/plog/:slug", ttl: 600, tags: ["plog:{slug}"] };
+
+/** What all stories share: the simulated CDN, its origin, its time, and the record of what happened to it. */
+export class Stage implements AsyncDisposable {
+  readonly cdn: Cdn<Region>;
+  readonly origin: HttpOrigin;
+  readonly timeline: Timeline;
+  readonly knowledge = new Knowledge();
+  readonly occurred: Occurrences = noOccurrences();
+  readonly bugs: string[] = [];
+  /** The isolates that gave up telling the log of a change, or may have died before. */
+  readonly gaveUp = new Set<string>();
+  #stirs = 0;
+  #nextStir = Promise.withResolvers<void>();
+
+  private constructor(cdn: Cdn<Region>, origin: HttpOrigin) {
+    this.cdn = cdn;
+    this.origin = origin;
+    this.timeline = new Timeline(() => cdn.now);
+  }
+
+  static async start(hosts: readonly string[]): Promise<Stage> {
+    const origin = new HttpOrigin();
+    const site = {
+      hosts,
+      routes: [ROUTE],
+      purge: { leaseMs: LEASE_MS, skewMs: SKEW_MS },
+      stale: { ifErrorWhileLogSilent: false },
+    };
+    const cdn = await startCdn({ site, origin: await origin.start(), regions: REGIONS, isolates: ISOLATES_PER_POP });
+    const stage = new Stage(cdn, origin);
+    await cdn.skew("nyc", "20s");
+    await cdn.skew("syd", -3_600_000);
+    await stage.advance(2000 - (cdn.now % 1000));
+    return stage;
+  }
+
+  count(name: Occurrence, isSo = true): void {
+    if (isSo) this.occurred[name]++;
+  }
+
+  async advance(ms: number): Promise<void> {
+    await this.cdn.advance(ms);
+    this.timeline.beginInstant();
+    this.timeline.tell(null, `— ${ms} ms have passed`);
+  }
+
+  /** Something has gone on: a request reached the origin, or an answer its client. */
+  stir(): void {
+    this.#stirs++;
+    this.#nextStir.resolve();
+    this.#nextStir = Promise.withResolvers();
+  }
+
+  /** Resolves once nobody waits but for what the origin holds back. */
+  async rest(isQuiet: () => boolean): Promise<void> {
+    for (;;) {
+      while (!isQuiet()) await this.#nextStir.promise;
+      const stirs = this.#stirs;
+      await this.#eachPop((region) => this.cdn.pop(region).finishWrites());
+      if (stirs === this.#stirs && isQuiet()) return;
+    }
+  }
+
+  /** Asks every isolate for its counters: what it has heard of the log, and whether it is still sound. */
+  async listen(): Promise<void> {
+    const stats = await Promise.all(PLACES.map(({ region, isolate }) => this.cdn.stats(region, isolate)));
+    for (const [at, place] of PLACES.entries()) {
+      const { failures, invalidationsDropped } = stats[at]!;
+      if (failures > 0) this.bugs.push(`the last catch of ${nameOf(place)} had to answer ${failures} times`);
+      const life = this.knowledge.lifeIn(nameOf(place));
+      if (invalidationsDropped > 0) for (const name of [life, inTrouble(life)]) this.gaveUp.add(name);
+      this.occurred["views taken from another isolate of the PoP"] += this.knowledge.notes(place, stats[at]!);
+    }
+  }
+
+  /** Resolves once nothing goes on behind any answer. */
+  async finishWork(): Promise<void> {
+    await this.#eachPop((region) => this.cdn.pop(region).finishWork());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.cdn.close();
+    await this.origin.stop();
+  }
+
+  async #eachPop(work: (region: Region) => Promise<void>): Promise<void> {
+    await Promise.all(REGIONS.map(work));
+  }
+}

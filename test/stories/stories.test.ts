@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { noteInvalidations } from "./invalidations.ts";
+import { Round } from "./round.ts";
+import { Stage } from "./stage.ts";
+import { hostOf, type Story } from "./story.ts";
+
+/** `ROUNDS=100 npx vitest run test/stories` goes on; `FIRST_ROUND` begins elsewhere. */
+const ROUNDS = Number(process.env.ROUNDS ?? 11);
+const FIRST_ROUND = Number(process.env.FIRST_ROUND ?? 1);
+const STORIES = 20;
+const STEPS = 12;
+
+const ROUND_NUMBERS = Array.from({ length: ROUNDS }, (_, index) => FIRST_ROUND + index);
+
+/** A story's seed says which round it is in. */
+function seedsOf(round: number): number[] {
+  return Array.from({ length: STORIES }, (_, index) => round * STORIES + index);
+}
+
+test(`the promises hold in ${ROUNDS * STORIES} random stories, in three PoPs with two isolates each`, {
+  timeout: 120_000 + ROUNDS * 20_000,
+}, async () => {
+  await using stage = await Stage.start(ROUND_NUMBERS.flatMap(seedsOf).map(hostOf));
+  const stories: Story[] = [];
+  for (const number of ROUND_NUMBERS) {
+    const round = new Round(stage, number, seedsOf(number));
+    await round.play(STEPS);
+    stories.push(...round.stories);
+  }
+  await stage.finishWork();
+  await noteInvalidations(stage, stories);
+
+  const broken = stories.filter((story) => story.broken.length > 0);
+  const names = broken.map(({ name }) => name);
+  expect(names, wordsOf(broken)).toEqual([]);
+  expect(stage.bugs).toEqual([]);
+  process.stdout.write(`stories: ${JSON.stringify(stage.occurred)}\n`);
+  if (ROUNDS >= 11) expect(Object.entries(stage.occurred).filter(([, count]) => count === 0)).toEqual([]);
+});
+
+/** The shortest of the stories in which a promise broke. */
+function wordsOf(broken: readonly Story[]): string {
+  const [story] = [...broken].sort((a, b) => a.lines.length - b.lines.length);
+  if (!story) return "";
+  const replay = `FIRST_ROUND=${Math.floor(story.seed / STORIES)} ROUNDS=1 npx vitest run test/stories`;
+  const told = [`story ${story.name} of ${broken.length} that broke; replay: ${replay}`, ...story.lines];
+  return [...told, ...story.broken].join("\n");
+}
