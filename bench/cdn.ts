@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { bundleWorker } from "../local/bundle.ts";
 import { startCdn } from "../local/index.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../local/runtime.ts";
@@ -10,6 +10,7 @@ import type { LoadSettings } from "./load.ts";
 import { chooseLoadGenerator, type LoadGenerator } from "./load-generator.ts";
 import { thisMachine } from "./machine.ts";
 import { median } from "./median.ts";
+import { positive } from "./positive.ts";
 import { writeResults } from "./results.ts";
 import { printTable } from "./table.ts";
 
@@ -145,10 +146,4 @@ async function measureHits(generator: LoadGenerator, { rounds, ...settings }: Cd
     await Promise.all(edges.map((edge) => edge.stop()));
     await origin.goDown();
   }
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("It is a whole number from 1 up.");
-  return value;
 }

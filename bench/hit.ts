@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { ScriptedOrigin } from "../local/scripted-origin.ts";
 import { BenchFailure } from "./bench-failure.ts";
 import { type HitRows, pagesFetched, type Row, startHitRows } from "./hit-rows.ts";
@@ -7,6 +7,7 @@ import { chooseLoadGenerator, type LoadGenerator } from "./load-generator.ts";
 import { type Machine, thisMachine } from "./machine.ts";
 import { median } from "./median.ts";
 import { assertNeverStale } from "./never-stale.ts";
+import { positive } from "./positive.ts";
 import { writeResults } from "./results.ts";
 import { printTable } from "./table.ts";
 
@@ -147,10 +148,4 @@ function printResults(results: readonly HitResult[]): void {
 
 function pageOf(bytes: number): string {
   return "<p>The tide takes what lies below its mark.</p>\n".repeat(Math.ceil(bytes / 40)).slice(0, bytes);
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("It is a whole number from 1 up.");
-  return value;
 }

@@ -1,8 +1,9 @@
 import { platform } from "node:os";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { BenchFailure } from "./bench-failure.ts";
 import { type LargeResult, largeRows, measureLargeRow } from "./large-rows.ts";
 import { thisMachine } from "./machine.ts";
+import { positive } from "./positive.ts";
 import { writeResults } from "./results.ts";
 import { printTable } from "./table.ts";
 
@@ -61,10 +62,4 @@ function growth({ beforeBytes, peakBytes }: LargeResult["memory"]): number {
 
 function inMebibytes(bytes: number): string {
   return (bytes / MIB).toFixed(0);
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("It is a whole number from 1 up.");
-  return value;
 }

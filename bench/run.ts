@@ -4,6 +4,7 @@ import { cdn } from "./cdn.ts";
 import { hit } from "./hit.ts";
 import { large } from "./large.ts";
 import { logLoad } from "./log-load.ts";
+import { purges } from "./purges.ts";
 import { quiet } from "./quiet.ts";
 import { rules } from "./rules.ts";
 import { view } from "./view.ts";
@@ -16,6 +17,7 @@ bench.addCommand(rules);
 bench.addCommand(large);
 bench.addCommand(quiet);
 bench.addCommand(logLoad);
+bench.addCommand(purges);
 
 try {
   await bench.parseAsync();
@@ -24,3 +26,5 @@ try {
   console.error(`FAILED: ${failure.message}`);
   process.exitCode = 1;
 }
+// All has stopped, but now and then Miniflare's watcher of several PoPs outlives its own closing.
+process.exit();
