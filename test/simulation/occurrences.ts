@@ -22,6 +22,7 @@ export const OCCURRENCES = [
   "isolates that died",
   "bodies cut off",
   "origin failures",
+  "answers of a lagging replica",
   "tokens honoured",
   "hits while the log was silent",
   "purges sent again under their id",

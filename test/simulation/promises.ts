@@ -72,7 +72,7 @@ function outlivingAPurge(answer: Answered, { purges }: History, bounds: Bounds):
     if (after === purge) return true;
     const heardAt = chosenBy.heardAt(purge);
     if (purge.mode === "soft" && (xCache === "UPDATING" || xCache === "STALE")) {
-      return heardAt !== null && !isUsableAfter(heardAt, answer, bounds);
+      return heardAt !== null && !isUsableAfter(lastSoftAt(answer, purges), answer, bounds);
     }
     if (heardAt !== null) return true;
     return arrivedAt > purge.settledAt + bounds.lateMs && !standsInUnknown(answer, bounds);
@@ -83,6 +83,12 @@ function outlivingAPurge(answer: Answered, { purges }: History, bounds: Bounds):
 /** A 304 may leave out tags that its page has. */
 export function isFromBefore({ fetched, confirmed }: Pick<Answered, "fetched" | "confirmed">, purge: Purged): boolean {
   return confirmed.order < purge.order && (purge.matches(fetched) || purge.matches(confirmed));
+}
+
+/** When the isolate first heard of the last soft purge that has hit the page: a view holds no more than that. */
+function lastSoftAt(answer: Answered, purges: readonly Purged[]): number {
+  const soft = purges.filter((purge) => purge.mode === "soft" && isFromBefore(answer, purge));
+  return Math.max(...soft.map((purge) => answer.chosenBy.heardAt(purge) ?? Number.NEGATIVE_INFINITY));
 }
 
 /** R10: as long after a soft purge as the page says itself, else as the site says, counted from the news of it. */

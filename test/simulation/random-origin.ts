@@ -11,13 +11,17 @@ export const TAGS = ["t1", "t2", "t3"];
 /** The lifetime that the site gives to one of the pages, whatever the origin says. */
 export const ROUTE = { match: "/plog/:slug", ttl: 600, tags: ["plog:{slug}"] };
 
+/** How far a replica of the origin lags behind. */
+const LAG_MS = 800;
+
 /**
- * An origin that numbers its answers, is slow, fails, cuts off, and says now this and now that about its pages. Their
+ * An origin that numbers its answers, is slow, fails, lags, cuts off, and says now this and now that about its pages. Their
  * versions change by unsafe requests, and by hand.
  */
 export class RandomOrigin {
   readonly #fate: Fate;
-  readonly #versions = new Map(PATHS.map((path) => [path, 1]));
+  /** When each page became which version; the newest last. */
+  readonly #versions = new Map(PATHS.map((path) => [path, [{ version: 1, since: Number.NEGATIVE_INFINITY }]]));
   #fetches = 0;
   #failsUntil = 0;
 
@@ -39,8 +43,10 @@ export class RandomOrigin {
 
   /** The page becomes another one. Who looks from now on gets the new one. Returns the place of this among all events. */
   edit(path: string): number {
-    this.#versions.set(path, this.#versions.get(path)! + 1);
-    this.#fate.tell(`${path} is version ${this.#versions.get(path)} now`);
+    const versions = this.#versions.get(path)!;
+    const version = versions.length + 1;
+    versions.push({ version, since: this.#fate.now() });
+    this.#fate.tell(`${path} is version ${version} now`);
     return this.#fate.nextOrder();
   }
 
@@ -55,7 +61,7 @@ export class RandomOrigin {
     );
     const slowMs = fate.pick([5, 100, 1500]);
     await fate.delay(slowMs);
-    const version = this.#versions.get(target)!;
+    const version = this.#look(target);
     await fate.delay(slowMs);
     if (this.#isFailing()) return this.#fail(target);
 
@@ -89,6 +95,15 @@ export class RandomOrigin {
     headers.set("content-length", String(text.length));
     const body = method === "HEAD" ? null : this.#bodyOf(text);
     return { kind: "answered", response: new Response(body, { headers }) };
+  }
+
+  /** Some replicas lag: they have the version of a while ago. */
+  #look(target: string): number {
+    const versions = this.#versions.get(target)!;
+    const seenAt = this.#fate.now() - (this.#fate.chance(0.1) ? LAG_MS : 0);
+    const { version } = versions.findLast(({ since }) => since <= seenAt)!;
+    this.#fate.count("answers of a lagging replica", version < versions.length);
+    return version;
   }
 
   /** A POST: refused, or carried out, and then its answer may be lost. */
