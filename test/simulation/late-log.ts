@@ -23,6 +23,8 @@ export interface Reader {
   lastBearerAt: number;
   /** Which log it was told by last, and when. */
   lastReply?: { readonly logId: string; readonly at: number };
+  /** When two logs answered it at once: what it had asked before then tells it nothing. */
+  doubtAt: number;
 }
 
 /**
@@ -93,7 +95,7 @@ export class LateLog {
     return {
       read: async (since, leaseMs, withinMs) => {
         const begunAt = this.#fate.now();
-        this.#noteRead(reader, begunAt, good?.begunAt ?? null, leaseMs);
+        this.#noteRead(reader, begunAt, good && good.begunAt > reader.doubtAt ? good.begunAt : null, leaseMs);
         good = null;
         const delta = await this.#call((log) => log.read(since, leaseMs, withinMs), Number.POSITIVE_INFINITY);
         const isTold = this.#noteDelta(reader, delta, begunAt);
@@ -124,7 +126,10 @@ export class LateLog {
   /** Where two logs answer at once, the reader cannot know which of them lives: it has been told nothing by the second. */
   #noteDelta(reader: Reader, { logId, to, leaseMs }: ViewDelta, askedAt: number): boolean {
     const { told, lastReply } = reader;
-    if (lastReply && lastReply.logId !== logId && askedAt <= lastReply.at) return false;
+    if (lastReply && lastReply.logId !== logId && askedAt <= lastReply.at) {
+      reader.doubtAt = this.#fate.now();
+      return false;
+    }
     reader.lastReply = { logId, at: this.#fate.now() };
     told.hear({ logId, to, at: this.#fate.now() }, { askedAt, until: askedAt + leaseMs });
     return true;

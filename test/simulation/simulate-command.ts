@@ -4,7 +4,8 @@ import { printTable } from "../../bench/table.ts";
 import { explore, hasBroken, runWorld, tell, WORLDS } from "./explore.ts";
 import { neverOccurred, OCCURRENCES } from "./occurrences.ts";
 
-const TOLD_EVERY_MS = 2000;
+/** On a terminal one line that changes; in a log a line now and then. */
+const TOLD_EVERY_MS = process.stderr.isTTY ? 2000 : 60_000;
 
 interface Options {
   readonly seeds: number;
@@ -62,9 +63,9 @@ async function tellOne(seed: number, steps: readonly number[] | undefined): Prom
   if (hasBroken(outcome)) process.exitCode = 1;
 }
 
-/** On a terminal one line that changes; else nothing, so that a log is not full of it. */
 function tellProgress(words: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${words}`);
+  else if (words !== "") process.stderr.write(`${words}\n`);
 }
 
 function positive(text: string): number {

@@ -161,13 +161,16 @@ export class World {
       return fate.tell("the log's object restarts");
     }
     const [isolate, path] = [this.#anyIsolate(), this.#visitors.anyPath()];
-    const before = [this.#visitors.get(isolate, path, this.#latestPurge()), this.#backend.purge(() => isolate)];
+    const purger = fate.pick([isolate, this.#anyIsolate()]);
+    await this.#visitors.get(isolate, path, null);
+    const before = [this.#visitors.get(isolate, path, this.#latestPurge()), this.#backend.purge(() => purger)];
     await fate.delay(200);
     this.#log.makeAnew();
     fate.tell("the log is made anew");
     const after = fate.chance(0.5) ? [1, 2].map(() => this.#backend.purge(() => isolate)) : [];
     await this.#visitors.crowd(isolate, path);
-    await this.#visitors.crowd(this.#anyIsolate(), path);
+    await fate.scheduler.wait(fate.pick([0, LEASE_MS])).over;
+    await this.#visitors.crowd(isolate, path);
     await Promise.all([...before, ...after]);
   }
 
@@ -185,7 +188,8 @@ export class World {
     const offsetMs = this.#skewsMs[pop]! + fate.pick([0, fate.random(), 1]) * this.#clocksDifferBy;
     const name = `${"AB"[pop]}${index}.${fate.nextOrder()}`;
     const told = new Told();
-    const reader: Reader = { name, told, bearers: 0, lastBearerAt: Number.NEGATIVE_INFINITY };
+    const never = Number.NEGATIVE_INFINITY;
+    const reader: Reader = { name, told, bearers: 0, lastBearerAt: never, doubtAt: never };
     const notes = this.#notes[pop]!.reachedBy(told);
     const reporter = new Counters("http://origin.internal", () => undefined);
     const running = startIsolate(this.#site, {
