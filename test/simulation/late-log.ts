@@ -9,9 +9,9 @@ import type { Fate } from "./fate.ts";
 import type { Matches, Page, Purged } from "./history.ts";
 import type { Told } from "./told.ts";
 
-/** What the site says of leases, in milliseconds. A reply within so long is a quick one. */
+/** A reply within so long is a quick one: its reader may go by it for most of its lease. Milliseconds. */
 const QUICK_MS = 250;
-/** When a call that the log never answers is given up: an append, that is. A read hangs for ever. */
+/** An append that the log never answers is given up after so long; a read hangs for ever. Milliseconds. */
 const GIVEN_UP_MS = 30_000;
 
 /** An isolate, as the record of its reads needs it. */
