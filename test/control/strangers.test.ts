@@ -1,10 +1,21 @@
+import { createHash } from "node:crypto";
 import { Agent } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../local/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
 import { ScriptedOrigin } from "../../local/scripted-origin.ts";
+import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
+
+const READ_TOKEN = "a-token-that-may-only-read-00000000";
+
+/** What every answer of the control plane says, whatever became of the call. */
+const SAID = {
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+};
 
 const agent = new Agent({ keepAlive: false });
 const origin = new ScriptedOrigin(() => 0);
@@ -13,7 +24,12 @@ let edge: EdgeRuntime;
 
 beforeAll(async () => {
   await origin.comeUp();
-  const variables = { SITE: { origin: origin.url, hosts: [HOST] }, TIDEMARK_TOKEN: TOKEN };
+  const sha256 = createHash("sha256").update(READ_TOKEN).digest("hex");
+  const variables = {
+    SITE: { origin: origin.url, hosts: [HOST] },
+    TIDEMARK_TOKEN: TOKEN,
+    TIDEMARK_TOKENS: JSON.stringify([{ name: "dashboard", scopes: ["read"], sha256 }]),
+  };
   const script = await bundleWorker("local/virtual-time.worker.ts");
   edge = await startEdgeRuntime({ script, variables }, { port: 0, onLine: (line) => lines.push(line) });
 });
@@ -31,28 +47,73 @@ beforeEach(() => {
 const bearer = { authorization: `Bearer ${TOKEN}` };
 const json = { "content-type": "application/json" };
 
+/** The fields of `SAID` as an answer has them. */
+function saidBy({ fields }: ClientAnswer): Record<string, string | undefined> {
+  return Object.fromEntries(Object.keys(SAID).map((name) => [name, fields[name]]));
+}
+
 describe("what the control plane says is for the one who asked", () => {
-  test.each([
-    { method: "GET", path: "/_tidemark/stats", fields: bearer, status: 200 },
-    { method: "GET", path: "/_tidemark/stats", fields: {}, status: 401 },
-    { method: "GET", path: "/_tidemark/health", fields: {}, status: 200 },
-    { method: "GET", path: "/_tidemark/openapi.json", fields: {}, status: 200 },
-    { method: "GET", path: "/_tidemark/nothing", fields: {}, status: 404 },
-    { method: "GET", path: "/_tidemark/", fields: {}, status: 404 },
+  const purge = (body: string, fields = {}) => ({
+    method: "POST",
+    path: "/_tidemark/purge",
+    fields: { ...bearer, ...json, ...fields },
+    body,
+  });
+  test.each<{ path: string; status: number; method?: string; fields?: Record<string, string>; body?: string }>([
+    ...["stats", "purges"].flatMap((place) => [
+      { method: "GET", path: `/_tidemark/${place}`, fields: bearer, status: 200 },
+      { method: "HEAD", path: `/_tidemark/${place}`, fields: bearer, status: 200 },
+      { method: "GET", path: `/_tidemark/${place}`, status: 401 },
+    ]),
+    { method: "GET", path: "/_tidemark/health", status: 200 },
+    { method: "GET", path: "/_tidemark/openapi.json", status: 200 },
+    { method: "HEAD", path: "/_tidemark/openapi.json", status: 200 },
+    { method: "GET", path: "/_tidemark/nothing", status: 404 },
+    { method: "GET", path: "/_tidemark/", status: 404 },
+    { method: "GET", path: "/_tidemark/purges?limit=0", fields: bearer, status: 400 },
+    { method: "GET", path: "/_tidemark/purges/999", fields: bearer, status: 404 },
     { method: "PUT", path: "/_tidemark/purge", fields: bearer, status: 405 },
-    { method: "POST", path: "/_tidemark/purge", fields: { ...bearer, ...json }, body: "{}", status: 400 },
-    { method: "POST", path: "/_tidemark/purge", fields: { ...bearer, ...json }, body: '{"tags":["a"]}', status: 200 },
+    ...["purges", "purges/1", "stats", "health", "openapi.json"].flatMap((place) =>
+      ["POST", "OPTIONS"].map((method) => ({ method, path: `/_tidemark/${place}`, status: 405 })),
+    ),
+    { ...purge("{}"), status: 400 },
+    { ...purge("{"), status: 400 },
+    { ...purge('{"tags":["a"],"id":"one"}'), status: 200 },
+    { ...purge('{"tags":["b"],"id":"one"}'), status: 409 },
+    { method: "GET", path: "/_tidemark/purges/1", fields: bearer, status: 200 },
+    { ...purge('{"tags":["a"]}', { authorization: `Bearer ${READ_TOKEN}` }), status: 403 },
+    { ...purge("tags=a", { "content-type": "application/x-www-form-urlencoded" }), status: 415 },
+    { ...purge(" ".repeat(4 * 1024 * 1024 + 1)), status: 413 },
+    { method: "GET", path: `/_tidemark/${"x".repeat(17_000)}`, status: 414 },
+    { method: "GET", path: "/%5Ftidemark/stats", fields: bearer, status: 400 },
     { method: "PURGE", path: "/a", fields: bearer, status: 200 },
-    { method: "PURGE", path: "/a", fields: {}, status: 401 },
+    { method: "PURGE", path: "/a", status: 401 },
+    { method: "PURGE", path: "/a%zz", fields: bearer, status: 400 },
     { method: "GET", path: "/a", fields: { "tidemark-refresh": "guess" }, status: 401 },
   ])(
-    "$method $path, answered with $status, is kept by nobody and never reaches the origin",
+    "$method $path, answered with $status, is kept, run and framed by nobody and never reaches the origin",
     async ({ status, ...request }) => {
       const answer = await exchange(edge.url, agent, request);
-      expect({ status: answer.status, kept: answer.fields["cache-control"] }).toEqual({ status, kept: "no-store" });
+      expect({ status: answer.status, ...saidBy(answer) }).toEqual({ status, ...SAID });
       expect(origin.seen.length).toBe(askedBefore);
     },
   );
+
+  test.each([
+    { name: "the log cannot be reached", variables: {}, isLogReachable: false, path: "purges", status: 503 },
+    { name: "there is no token", variables: { TIDEMARK_TOKEN: "" }, path: "stats", status: 403 },
+    { name: "the settings are not valid", variables: { TIDEMARK_ORIGIN: "no URL" }, path: "health", status: 503 },
+  ])("so it is where $name", async ({ variables, isLogReachable = true, path, status }) => {
+    const script = await bundleWorker("local/virtual-time.worker.ts");
+    const usual = { SITE: { origin: origin.url, hosts: [HOST] }, TIDEMARK_TOKEN: TOKEN };
+    const other = await startEdgeRuntime({ script, variables: { ...usual, ...variables } }, { port: 0 });
+    const conditions = { now: 0, clientMs: 0, originMs: 0, logMs: 0, isLogReachable, originNow: null };
+    const body = JSON.stringify({ do: "set-conditions", conditions });
+    await exchange(other.url, agent, { method: "POST", path: "/_virtual-time", body });
+    const answer = await exchange(other.url, agent, { path: `/_tidemark/${path}`, fields: bearer });
+    await other.stop();
+    expect({ status: answer.status, ...saidBy(answer) }).toEqual({ status, ...SAID });
+  });
 });
 
 describe("a token is good in its field alone", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fieldsRefusedBecause } from "../../worker/rules/field-limits.ts";
+import { fieldBrokenBecause, fieldsRefusedBecause } from "../../worker/rules/field-limits.ts";
 
 const LIMITS = { mostFields: 2, mostBytes: 10 };
 
@@ -38,6 +38,18 @@ test.each<{ name: string; fields: readonly (readonly [string, string])[]; becaus
     fields: [["a", `1${character}`]] as const,
     because: "a control character in a",
   })),
+  ...["", "a b", "a:", "\u0000", "\u00e9", "\ufffd"].map((name) => ({
+    name: `${JSON.stringify(name)} as a name is not`,
+    fields: [[name, "1"]] as const,
+    because: "a field whose name is none",
+  })),
 ])("$name", ({ fields, because }) => {
   expect(fieldsRefusedBecause(fields, LIMITS)).toBe(because);
+});
+
+test("whatever their number is, one that is broken is found", () => {
+  const whole = Array.from({ length: 300 }, (_, index) => [`a-${index}`, "\u00e9\t1"] as const);
+  expect(fieldBrokenBecause(whole)).toBe(null);
+  expect(fieldBrokenBecause([...whole, ["a", "1\u000b"]])).toBe("a control character in a");
+  expect(fieldBrokenBecause([...whole, ["\ufffd", "1"]])).toBe("a field whose name is none");
 });

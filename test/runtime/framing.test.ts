@@ -1,10 +1,10 @@
-import { once } from "node:events";
-import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../local/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
+import { sendBytes } from "./raw-connection.ts";
 import { SocketOrigin } from "./socket-origin.ts";
+import { requestsIn } from "./strict-requests.ts";
 
 /** Bytes that two readers could split into requests differently: what the origin gets of them is never ambiguous. */
 let received = "";
@@ -33,60 +33,14 @@ beforeEach(() => {
   path = `/page-${++pages}`;
 });
 
-/** Sends bytes as they are, says that nothing more comes, and reads until the edge hangs up or the last answer is there. */
 async function send(bytes: string): Promise<string> {
-  const socket = connect(Number(edge.url.port), edge.url.hostname);
-  let answered = "";
-  socket.on("data", (chunk) => {
-    answered += chunk.toString("latin1");
-  });
-  socket.on("error", () => undefined); // The edge may reset what it will not read.
-  await once(socket, "connect");
-  socket.end(Buffer.from(bytes, "latin1"));
-  await once(socket, "close");
-  return answered;
+  return (await sendBytes(edge.url, bytes)).answered;
 }
 
 const HOST_LINE = `Host: ${HOST}`;
 
 function request(lines: readonly string[], body = ""): string {
   return [...lines, "", ""].join("\r\n") + body;
-}
-
-interface Taken {
-  readonly line: string;
-  readonly fields: readonly string[];
-}
-
-/** The requests that a strict origin reads out of the bytes it got. Throws on what could be read in two ways. */
-function takenOf(bytes: string): Taken[] {
-  const taken: Taken[] = [];
-  for (let rest = bytes; rest !== ""; ) {
-    const end = rest.indexOf("\r\n\r\n");
-    if (end === -1) throw new Error(`no end of fields: ${rest}`);
-    const [line = "", ...fields] = rest.slice(0, end).split("\r\n");
-    if (!/^[A-Z]+ [\x21-\x7e]+ HTTP\/1\.1$/.test(line)) throw new Error(`no request line: ${line}`);
-    const odd = fields.find((field) => !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+: [\t\x20-\x7e\x80-\xff]*$/.test(field));
-    if (odd !== undefined) throw new Error(`no field: ${odd}`);
-    const framing = fields.filter((field) => /^(?:content-length|transfer-encoding):/i.test(field));
-    if (framing.length > 1) throw new Error(`two framings: ${framing.join(", ")}`);
-    taken.push({ line, fields });
-    rest = afterBody(rest.slice(end + 4), framing[0]?.toLowerCase());
-  }
-  return taken;
-}
-
-function afterBody(rest: string, framing: string | undefined): string {
-  if (framing === undefined) return rest;
-  const length = /^content-length: ([0-9]+)$/.exec(framing);
-  if (length) return rest.slice(Number(length[1]));
-  if (framing !== "transfer-encoding: chunked") throw new Error(`no framing: ${framing}`);
-  for (let at = 0; ; ) {
-    const size = /^([0-9a-f]+)\r\n/i.exec(rest.slice(at));
-    if (!size) throw new Error(`no chunk: ${rest.slice(at)}`);
-    at += size[0].length + Number.parseInt(size[1]!, 16) + 2;
-    if (size[1] === "0") return rest.slice(at);
-  }
 }
 
 /** Requests whose second half, read by another rule, would be a request of its own. */
@@ -178,6 +132,14 @@ describe("what is ambiguous is refused, or goes on without the ambiguity", () =>
       name: "a bare carriage return in a field",
       bytes: () => request([`GET ${path} HTTP/1.1`, HOST_LINE, "X-A: b\rGET /smuggled HTTP/1.1"]),
     },
+    ...["\u0001", "\u000b", "\u000c", "\u001b", "\u007f"].map((character) => ({
+      name: `${JSON.stringify(character)} in a field`,
+      bytes: () => request([`GET ${path} HTTP/1.1`, HOST_LINE, `X-A: ${character}`]),
+    })),
+    {
+      name: "a byte beyond ASCII in a name",
+      bytes: () => request([...post(), `Content\u00ff-Length: ${SMUGGLED.length}`], SMUGGLED),
+    },
     { name: "a space in the target", bytes: () => request([`GET ${path} /smuggled HTTP/1.1`, HOST_LINE]) },
     { name: "two Host fields", bytes: () => request([`GET ${path} HTTP/1.1`, HOST_LINE, "Host: evil.example"]) },
     {
@@ -192,7 +154,7 @@ describe("what is ambiguous is refused, or goes on without the ambiguity", () =>
     { name: "a line feed alone at the end of lines", bytes: () => `GET ${path} HTTP/1.1\n${HOST_LINE}\nX-A: 1\n\n` },
   ])("$name", async ({ bytes }) => {
     const answered = await send(bytes());
-    const taken = takenOf(received);
+    const taken = requestsIn(received);
     // A second request that the edge saw itself is one, and has its own answer: it is never a part of another.
     expect(taken.length).toBeLessThanOrEqual([...answered.matchAll(/HTTP\/1\.1 \d{3} /g)].length);
     for (const { line, fields } of taken) {
@@ -211,7 +173,7 @@ describe("what is ambiguous is refused, or goes on without the ambiguity", () =>
       request([`GET ${path} HTTP/1.1`, HOST_LINE]) +
         request([`POST ${path} HTTP/1.1`, HOST_LINE, `Content-Length: ${body.length}`], body),
     );
-    expect(takenOf(received).map(({ line }) => line)).toEqual([`GET ${path} HTTP/1.1`, `POST ${path} HTTP/1.1`]);
+    expect(requestsIn(received).map(({ line }) => line)).toEqual([`GET ${path} HTTP/1.1`, `POST ${path} HTTP/1.1`]);
     expect(received.endsWith(body)).toBe(true);
   });
 
@@ -220,6 +182,6 @@ describe("what is ambiguous is refused, or goes on without the ambiguity", () =>
     ["a folded field", "GET /a HTTP/1.1\r\nHost: a\r\nX-A: 1\r\n 2\r\n\r\n"],
     ["no request line", "POST /a HTTP/1.1\r\nContent-Length: 1\r\n\r\nabc"],
   ])("control: the strict origin refuses %s", (_, bytes) => {
-    expect(() => takenOf(bytes)).toThrow();
+    expect(() => requestsIn(bytes)).toThrow();
   });
 });

@@ -221,7 +221,7 @@ export const encounter: fc.Arbitrary<Encounter> = fuzzedOrigin.chain((origin) =>
     })),
 );
 
-/** Without what decides the message's own end and connection: raw bytes are for test/runtime/framing.test.ts. */
+/** Without what decides the message's own end and connection: raw bytes are for test/visitors/raw.test.ts. */
 function withoutDoubt(sent: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(sent).filter(([name, text]) => name !== "expect" || text !== "100-continue"),

@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono";
 import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import type { Stats } from "../../wire/stats.ts";
 import type { PurgeAudit, TokenScope, Tokens } from "../ports.ts";
+import { OWN_ANSWER_FIELDS } from "../rules/own-answer-fields.ts";
 import { resolveTarget } from "../rules/target.ts";
 import { type AuditVerdict, onePurge, purgePage } from "./audit.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -33,6 +34,11 @@ const MOST_BODY_BYTES = 4 * 1024 * 1024;
 /** Everything under `/_tidemark/`, and the method `PURGE` on any URL of the site. */
 export function controlApp(ports: ControlPorts): Hono<App> {
   const app = new Hono<App>();
+
+  app.use(async (context, next) => {
+    await next();
+    for (const [name, value] of Object.entries(OWN_ANSWER_FIELDS)) context.res.headers.set(name, value);
+  });
 
   app.on("PURGE", "*", async (context) => {
     const access = await authorize(ports, context.req.raw, "purge");
@@ -189,6 +195,5 @@ function readBody(text: string, idempotencyKey: string | undefined): ReadBody {
 
 function ownJson(body: object): Response {
   // With a line end, so that a terminal's prompt does not stick to it.
-  const fields = { "content-type": "application/json", "cache-control": "no-store" };
-  return new Response(`${JSON.stringify(body)}\n`, { headers: fields });
+  return new Response(`${JSON.stringify(body)}\n`, { headers: { "content-type": "application/json" } });
 }

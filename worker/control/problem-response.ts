@@ -12,6 +12,6 @@ export function problemResponse(
   if (errors) problem.errors = errors;
   return new Response(`${JSON.stringify(problem)}\n`, {
     status,
-    headers: { "content-type": PROBLEM_MEDIA_TYPE, "cache-control": "no-store", ...fields },
+    headers: { "content-type": PROBLEM_MEDIA_TYPE, ...fields },
   });
 }

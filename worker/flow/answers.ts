@@ -1,6 +1,7 @@
 import { browserCacheControl } from "../rules/browser-cache-control.ts";
 import { cacheStatusMember, type Outcome, type XCache } from "../rules/cache-status.ts";
 import { NOT_MODIFIED_FIELDS } from "../rules/not-modified.ts";
+import { OWN_ANSWER_FIELDS } from "../rules/own-answer-fields.ts";
 import type { StoredHead } from "../rules/stored-response.ts";
 
 /** Statuses that come without a body. RFC 9110 §6.4.1. */
@@ -70,9 +71,8 @@ export function edgeAnswer(status: number, detail: string, words: string): Respo
   return new Response(`${words}\n`, {
     status,
     headers: {
+      ...OWN_ANSWER_FIELDS,
       "content-type": "text/plain; charset=utf-8",
-      "x-content-type-options": "nosniff",
-      "cache-control": "no-store",
       "cache-status": cacheStatusMember({ kind: "answered-by-edge", detail }),
     },
   });

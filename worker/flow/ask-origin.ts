@@ -1,7 +1,7 @@
 import type { OriginAnswer } from "../ports.ts";
 import type { Outcome } from "../rules/cache-status.ts";
 import { toClientFields } from "../rules/client-response-fields.ts";
-import { fieldsRefusedBecause } from "../rules/field-limits.ts";
+import { fieldBrokenBecause, fieldsRefusedBecause } from "../rules/field-limits.ts";
 import { maxForwards } from "../rules/max-forwards.ts";
 import { hasLooped, originRequestFields } from "../rules/origin-request-fields.ts";
 import { isWebSocket } from "../rules/read-request.ts";
@@ -53,6 +53,10 @@ export async function askOrigin(passage: Passage, { storing, cookie, conditions 
     extra: site.originFields,
   });
   if (isWebSocket(field("upgrade"))) fields.push(["upgrade", "websocket"], ["connection", "upgrade"]);
+  const broken = fieldBrokenBecause(fields);
+  if (broken !== null) {
+    return { kind: "refused", answer: edgeFailure(passage, 400, "request-fields-broken", `the request has ${broken}`) };
+  }
   const { limits } = site;
   if (fields.reduce((bytes, [name, value]) => bytes + name.length + value.length, 0) > limits.requestFieldBytes) {
     const words = `the request has more than ${limits.requestFieldBytes} bytes of fields`;

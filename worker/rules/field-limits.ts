@@ -1,3 +1,5 @@
+import { isToken } from "./token.ts";
+
 type Fields = Iterable<readonly [name: string, value: string]>;
 
 /** How much a message may say in fields. */
@@ -7,7 +9,7 @@ export interface FieldLimits {
   readonly mostBytes: number;
 }
 
-/** What no field may have: control characters but for the tab. RFC 9110 §5.5. */
+/** What no value may have: control characters but for the tab. RFC 9110 §5.5. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROL_CHARACTER = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
@@ -15,11 +17,27 @@ const CONTROL_CHARACTER = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 export function fieldsRefusedBecause(fields: Fields, { mostFields, mostBytes }: FieldLimits): string | null {
   let count = 0;
   let bytes = 0;
-  for (const [name, value] of fields) {
-    bytes += name.length + value.length;
+  for (const field of fields) {
+    bytes += field[0].length + field[1].length;
     if (++count > mostFields) return `more than ${mostFields} fields`;
     if (bytes > mostBytes) return `more than ${mostBytes} bytes of fields`;
-    if (CONTROL_CHARACTER.test(value)) return `a control character in ${name}`;
+    const broken = brokenBecause(field);
+    if (broken !== null) return broken;
   }
+  return null;
+}
+
+/** Why one of a message's fields is none that HTTP allows, in words; `null` if all are. */
+export function fieldBrokenBecause(fields: Fields): string | null {
+  for (const field of fields) {
+    const broken = brokenBecause(field);
+    if (broken !== null) return broken;
+  }
+  return null;
+}
+
+function brokenBecause([name, value]: readonly [name: string, value: string]): string | null {
+  if (!isToken(name)) return "a field whose name is none";
+  if (CONTROL_CHARACTER.test(value)) return `a control character in ${name}`;
   return null;
 }

@@ -1,0 +1,32 @@
+import { connect } from "node:net";
+
+/** What came back on a connection, and whether the other side ended it. */
+export interface Connection {
+  readonly answered: string;
+  readonly ended: boolean;
+}
+
+/**
+ * Sends bytes as they are, says that nothing more comes, and reads until the edge hangs up or the last answer is there.
+ * The deadline is for an edge that does neither.
+ */
+export function sendBytes(edge: URL, bytes: string, deadlineMs = 10_000): Promise<Connection> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(edge.port), edge.hostname);
+    let answered = "";
+    let ended = true;
+    const deadline = setTimeout(() => {
+      ended = false;
+      socket.destroy();
+    }, deadlineMs);
+    socket.on("data", (chunk) => {
+      answered += chunk.toString("latin1");
+    });
+    socket.on("error", () => undefined); // The edge may reset what it will not read.
+    socket.on("close", () => {
+      clearTimeout(deadline);
+      resolve({ answered, ended });
+    });
+    socket.end(Buffer.from(bytes, "latin1"));
+  });
+}

@@ -1,0 +1,49 @@
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { sendBytes } from "../runtime/raw-connection.ts";
+import type { StartRawEdge } from "./raw-meetings.ts";
+
+/** Sends bytes to the origin and gives its answer. */
+export type Ask = (bytes: string) => Promise<string>;
+
+/** What an edge writes to a visitor who sent these bytes; `null` to write nothing, ever. */
+export type Behaviour = (bytes: string, ask: Ask) => Promise<string | null>;
+
+/** An edge that keeps a page by its path, asks for it plainly, and is wrong in one thing. */
+export function brokenEdge(behaviour: (plainly: Behaviour) => Behaviour): StartRawEdge {
+  return async (origin) => {
+    const answer = behaviour(keptByPath());
+    const sockets = new Set<Socket>();
+    const ask: Ask = async (bytes) => (await sendBytes(new URL(origin), bytes)).answered;
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
+      let bytes = "";
+      sockets.add(socket);
+      socket.on("close", () => sockets.delete(socket));
+      socket.on("error", () => undefined); // A visitor may hang up.
+      socket.on("data", (chunk) => {
+        bytes += chunk.toString("latin1");
+      });
+      socket.on("end", async () => {
+        const written = await answer(bytes, ask);
+        if (written !== null) socket.end(written, "latin1");
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return {
+      url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+      stop: async () => {
+        for (const socket of sockets) socket.destroy();
+        await new Promise((resolve) => server.close(resolve));
+      },
+    };
+  };
+}
+
+function keptByPath(): Behaviour {
+  const kept = new Map<string, string>();
+  return async (bytes, ask) => {
+    const path = /^[A-Z]+ (\S+) /.exec(bytes)?.[1] ?? "/";
+    const answer = kept.get(path) ?? (await ask(`GET ${path} HTTP/1.1\r\nHost: origin.example.test\r\n\r\n`));
+    kept.set(path, answer);
+    return answer;
+  };
+}
