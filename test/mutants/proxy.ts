@@ -119,7 +119,7 @@ export const proxy: Mutants = {
   },
   "failure-may-be-stored": {
     name: "others may store that the origin was down",
-    file: "worker/flow/answers.ts",
+    file: "worker/rules/own-answer-fields.ts",
     from: '"cache-control": "no-store"',
     to: '"cache-control": "max-age=60"',
     reddens: "an origin that is down is a 502 that says so, names nobody, and is not stored",
