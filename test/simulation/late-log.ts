@@ -110,7 +110,8 @@ export class LateLog {
         const begunAt = this.#fate.now();
         const result = await this.#call((log) => this.#append(log, purge), GIVEN_UP_MS);
         if (result.kind === "appended") {
-          if (good?.logId !== result.logId) good = null;
+          // What a reply has no room for is asked for at once.
+          if (good?.logId !== result.logId || result.delta.toldAbove > 0) good = null;
           this.#noteDelta(reader, result.delta, begunAt);
         }
         return result;
