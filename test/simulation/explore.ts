@@ -1,3 +1,4 @@
+import { shortened } from "../engine/shortened.ts";
 import { addOccurrences, noOccurrences, type Occurrences } from "./occurrences.ts";
 import { STEPS, World, type WorldOutcome } from "./world.ts";
 
@@ -39,21 +40,17 @@ export async function explore(
   return { worlds: count, found: null, occurred };
 }
 
-/**
- * Leaves out as many steps as it can so that something still breaks, large pieces first. Each step has chances of its own,
- * so the others go on much as they did.
- */
+/** Leaves out the steps that it does not take. Each has chances of its own, so the others go on much as they did. */
 async function cutDown(whole: WorldOutcome, run: RunWorld): Promise<Found> {
-  let steps = Array.from({ length: STEPS }, (_, number) => number);
   let outcome = whole;
-  for (let size = STEPS / 2; size >= 1; size = Math.floor(size / 2)) {
-    for (let at = 0; at < steps.length; ) {
-      const fewer = steps.toSpliced(at, size);
-      const tried = await run(whole.seed, fewer);
-      if (hasBroken(tried)) [steps, outcome] = [fewer, tried];
-      else at += size;
-    }
-  }
+  const isWrong = async (few: readonly number[]) => {
+    const tried = await run(whole.seed, few);
+    const isBroken = hasBroken(tried);
+    if (isBroken) outcome = tried;
+    return isBroken;
+  };
+  const all = Array.from({ length: STEPS }, (_, number) => number);
+  const steps = await shortened(all, isWrong);
   return { outcome, steps };
 }
 

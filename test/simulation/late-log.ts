@@ -7,6 +7,7 @@ import { sqlOf } from "../engine/memory-log.ts";
 import { HOST } from "../engine/scenario.ts";
 import type { Fate } from "./fate.ts";
 import type { Matches, Page, Purged } from "./history.ts";
+import type { Occurrence } from "./occurrences.ts";
 import type { Told } from "./told.ts";
 
 /** A reply within so long is a quick one: its reader may go by it for most of its lease. Milliseconds. */
@@ -157,7 +158,7 @@ export class LateLog {
     return reply;
   }
 
-  #happens(name: Parameters<Fate["count"]>[0], probability: number): boolean {
+  #happens(name: Occurrence, probability: number): boolean {
     const isSo = this.#fate.chance(probability);
     this.#fate.count(name, isSo);
     return isSo;

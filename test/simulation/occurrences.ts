@@ -1,3 +1,5 @@
+import { emptyTally, type Tally } from "../engine/tally.ts";
+
 /** The races and faults of the worlds. That no promise broke means something only where none of these is zero. */
 export const OCCURRENCES = [
   "hits",
@@ -47,17 +49,13 @@ export const OCCURRENCES = [
 export type Occurrence = (typeof OCCURRENCES)[number];
 
 /** How often each has happened. */
-export type Occurrences = Record<Occurrence, number>;
+export type Occurrences = Tally<Occurrence>;
 
 export function noOccurrences(): Occurrences {
-  return Object.fromEntries(OCCURRENCES.map((name) => [name, 0])) as Occurrences;
+  return emptyTally(OCCURRENCES);
 }
 
 /** Adds what happened in one world to what happened in the others. */
 export function addOccurrences(all: Occurrences, occurred: Occurrences): void {
   for (const name of OCCURRENCES) all[name] += occurred[name];
-}
-
-export function neverOccurred(all: Occurrences): Occurrence[] {
-  return OCCURRENCES.filter((name) => all[name] === 0);
 }

@@ -3,6 +3,7 @@ import { FETCH_FIELD, VALIDATION_FIELD } from "./answer-numbers.ts";
 import { DIRECTIVES, languageOf } from "./directives.ts";
 import type { Fate } from "./fate.ts";
 import type { Fetched } from "./history.ts";
+import { identityOf } from "./identity.ts";
 import { isCrossedBy } from "./promises.ts";
 
 export const PATHS = ["/a", "/b", "/plog/c"];
@@ -71,7 +72,7 @@ export class RandomOrigin {
     const language = target === "/b" && version % 2 === 1 ? languageOf(sent.get("accept-language")) : null;
     const fetched: Fetched = {
       ...{ number, order, sentAt, receivedAt: fate.now(), target, version, tags, language },
-      identity: identityOf(sent),
+      identity: identityOf((name) => sent.get(name)),
       audience: directives.audience,
       freshMs: (target.startsWith("/plog/") ? ROUTE.ttl : directives.fresh) * 1000,
       staleWhileRevalidateMs: (directives.whileRevalidate ?? 0) * 1000,
@@ -160,9 +161,4 @@ export class RandomOrigin {
       },
     });
   }
-}
-
-function identityOf(sent: ReadonlyMap<string, string>): string | null {
-  const cookie = sent.get("cookie")?.replace("session=", "");
-  return cookie ?? sent.get("authorization")?.replace("Basic ", "") ?? null;
 }

@@ -1,8 +1,9 @@
 /** `npm run simulate`: random worlds that try to break the promises of docs/design.md, as many as one likes. */
 import { Command, InvalidArgumentError } from "commander";
 import { printTable } from "../../bench/table.ts";
+import { neverIn } from "../engine/tally.ts";
 import { explore, hasBroken, runWorld, tell, WORLDS } from "./explore.ts";
-import { neverOccurred, OCCURRENCES } from "./occurrences.ts";
+import { OCCURRENCES } from "./occurrences.ts";
 
 /** On a terminal one line that changes; in a log a line now and then. */
 const TOLD_EVERY_MS = process.stderr.isTTY ? 2000 : 60_000;
@@ -48,7 +49,7 @@ async function simulate(first: number, count: number): Promise<void> {
   );
   const seconds = Math.round((performance.now() - startedAt) / 1000);
   console.log(`\n${worlds} worlds from seed ${first} on, ${seconds} s: no promise broke.`);
-  const missing = neverOccurred(occurred);
+  const missing = neverIn(occurred);
   if (missing.length === 0) return;
   console.log(`That proves nothing of what never happened: ${missing.join(", ")}.`);
   if (worlds >= WORLDS) process.exitCode = 1;

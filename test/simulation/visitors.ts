@@ -2,6 +2,7 @@ import { numbersIn } from "./answer-numbers.ts";
 import { languageOf } from "./directives.ts";
 import type { Fate } from "./fate.ts";
 import { type Answered, FROM_STORE, type Purged } from "./history.ts";
+import { visitorFields } from "./identity.ts";
 import { isFromBefore } from "./promises.ts";
 import { PATHS } from "./random-origin.ts";
 import type { SimulatedIsolate } from "./simulated-isolate.ts";
@@ -33,10 +34,7 @@ export class Visitors {
     const toldAtArrival = isolate.told.soFar();
     const { until } = toldAtArrival.lease;
     fate.count("lapsed leases", toldAtArrival.hasHeard && asking.arrivedAt > until);
-    const fields = new Headers();
-    if (identity?.startsWith("cookie")) fields.set("cookie", `session=${identity}`);
-    if (identity?.startsWith("authorization")) fields.set("authorization", `Basic ${identity}`);
-    if (language) fields.set("accept-language", language);
+    const fields = new Headers(visitorFields(identity, language));
     if (after) fields.set("tidemark-after", `${after.logId}.${after.seq}`);
     fate.tell(
       `${asking.request} arrives from ${identity} in "${language}"${after ? ` with the token of ${after.name}` : ""}`,
@@ -44,8 +42,8 @@ export class Visitors {
     const init = { method, headers: fields };
     const response = await (after ? isolate.sendWithToken(path, init) : isolate.send(path, init));
     const xCache = response.headers.get("x-cache");
-    const chosenBy = FROM_STORE.includes(xCache) ? isolate.told.soFar() : toldAtArrival;
     const givenBy = isolate.told.soFar();
+    const chosenBy = FROM_STORE.includes(xCache) ? givenBy : toldAtArrival;
     const isWhole = await this.#isWhole(response, asking, method);
     fate.history.unanswered.delete(asking.request);
     const { fetch, validation } = numbersIn(response.headers);

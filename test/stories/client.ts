@@ -1,4 +1,5 @@
 import type { CdnAnswer, CdnRequest } from "../../local/index.ts";
+import { visitorFields } from "../simulation/identity.ts";
 import type { Dice } from "./dice.ts";
 import type { Region } from "./places.ts";
 
@@ -14,12 +15,7 @@ export interface Visitor {
 export function anyVisitor(dice: Dice, number: number): Visitor {
   const identity = dice.pick([...[null, null, null, null, null, null], "cookie:1", "cookie:2", "authorization:1"]);
   const language = dice.pick(["", "de", "en"]);
-  const fields = {
-    "user-agent": `visitor ${number}`,
-    ...(identity?.startsWith("cookie") && { cookie: `session=${identity}` }),
-    ...(identity?.startsWith("authorization") && { authorization: `Basic ${identity}` }),
-    ...(language && { "accept-language": language }),
-  };
+  const fields = { "user-agent": `visitor ${number}`, ...visitorFields(identity, language) };
   return { identity, language, fields };
 }
 

@@ -1,3 +1,5 @@
+import { emptyTally, type Tally } from "../engine/tally.ts";
+
 /** How often each race and fault really happened. Silence means something only where none of these is zero. */
 export const OCCURRENCES = [
   "hits",
@@ -38,8 +40,8 @@ export const OCCURRENCES = [
 
 export type Occurrence = (typeof OCCURRENCES)[number];
 
-export type Occurrences = Record<Occurrence, number>;
+export type Occurrences = Tally<Occurrence>;
 
 export function noOccurrences(): Occurrences {
-  return Object.fromEntries(OCCURRENCES.map((name) => [name, 0])) as Occurrences;
+  return emptyTally(OCCURRENCES);
 }

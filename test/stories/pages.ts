@@ -1,5 +1,8 @@
+import { VALIDATION_FIELD } from "../simulation/answer-numbers.ts";
 import { type Directives, languageOf, DIRECTIVES as OF_WORLDS } from "../simulation/directives.ts";
-import type { Fetched, History, Page, Purged } from "../simulation/history.ts";
+import type { Fetched, History } from "../simulation/history.ts";
+import { identityOf } from "../simulation/identity.ts";
+import { isCrossedBy } from "../simulation/promises.ts";
 import { Dice } from "./dice.ts";
 import type { OriginAsk, OriginReply } from "./http-origin.ts";
 import { ROUTE, type Stage } from "./stage.ts";
@@ -95,7 +98,7 @@ export class Pages {
     const fill: Fill = {
       ...{ number, order, sentAt, receivedAt: timeline.now, target, version, language },
       tags: this.tags.filter(() => dice.isBelow(0.4)),
-      identity: identityOf(fields),
+      identity: identityOf((name) => fields[name]),
       audience: directives.audience,
       freshMs: (target === this.paths[2] ? ROUTE.ttl : directives.fresh) * 1000,
       staleWhileRevalidateMs: (directives.whileRevalidate ?? 0) * 1000,
@@ -121,7 +124,7 @@ export class Pages {
       ...(language !== null && { vary: "accept-language" }),
       ...(fill.freshMs > 1000 && dice.isBelow(0.5) && { date: new Date().toUTCString() }),
       ...(dice.isBelow(0.9) && { etag }),
-      ...((isNotModified || method === "HEAD") && { "x-validation": String(number) }),
+      ...((isNotModified || method === "HEAD") && { [VALIDATION_FIELD]: String(number) }),
       ...(!isNotModified && { "content-length": String(text.length) }),
     };
     if (isNotModified) return { status: 304, fields, body: null };
@@ -173,7 +176,7 @@ export class Pages {
   }
 
   #countCrossings(fill: Fetched, isNotModified: boolean): void {
-    const isCrossed = this.#history.purges.some((purge) => isAfter(fill, purge));
+    const isCrossed = isCrossedBy(fill, this.#history.purges, "purge");
     const isChanged = this.#history.changes.some(({ target, order }) => target === fill.target && order > fill.order);
     this.#stage.count("validations", isNotModified);
     this.#stage.count(isNotModified ? "validations crossed by a purge" : "fills crossed by a purge", isCrossed);
@@ -183,12 +186,4 @@ export class Pages {
   #tell(words: string): void {
     this.#stage.timeline.tell(this.#story, words);
   }
-}
-
-function identityOf(fields: OriginAsk["fields"]): string | null {
-  return fields.cookie?.replace("session=", "") ?? fields.authorization?.replace("Basic ", "") ?? null;
-}
-
-function isAfter(page: Page & { order: number }, purge: Purged): boolean {
-  return purge.order > page.order && purge.matches(page);
 }

@@ -1,4 +1,5 @@
 import type { CdnAnswer } from "../../local/index.ts";
+import { VALIDATION_FIELD } from "../simulation/answer-numbers.ts";
 import { languageOf } from "../simulation/directives.ts";
 import { type Answered, FROM_STORE, type History } from "../simulation/history.ts";
 import { Told } from "../simulation/told.ts";
@@ -56,7 +57,7 @@ export class Requests {
     const fetch = answer && fetchIn(answer);
     if (!answer || fetch === null) return this.fails(request, answer);
     const fetched = this.#history.fetches.get(fetch)!;
-    const validation = answer.fields["x-validation"];
+    const validation = answer.fields[VALIDATION_FIELD];
     const confirmed = validation === undefined ? fetched : this.#history.fetches.get(Number(validation))!;
     const { xCache } = answer;
     this.tell(`${request} gets fetch ${fetch}${validation ? `, confirmed by ${validation}` : ""}: ${xCache}`);

@@ -111,7 +111,7 @@ async function listening(port: number, process: ChildProcess): Promise<void> {
     );
     socket.destroy();
     if (isThere) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, 10)); // a server that starts tells nobody when it listens
   }
 }
 

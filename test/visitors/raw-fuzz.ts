@@ -1,7 +1,7 @@
 import fc from "fast-check";
+import { shortened } from "../engine/shortened.ts";
 import type { RawMeetings } from "./raw-meetings.ts";
 import { rawMessage } from "./raw-messages.ts";
-import { shortened } from "./shortened.ts";
 
 /** How many visitors write to their connections at the same time. */
 const AT_ONCE = 8;
