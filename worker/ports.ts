@@ -1,6 +1,6 @@
-import type { PurgeAnswer } from "./rules/judge.ts";
-import type { BytePart } from "./rules/range.ts";
-import type { Stamp, Stored, StoredHead } from "./rules/stored-response.ts";
+import type { PurgeAnswer } from "./rules/freshness/judge.ts";
+import type { BytePart } from "./rules/ranges/range.ts";
+import type { Stamp, Stored, StoredHead } from "./rules/storing/stored-response.ts";
 
 /** What the corridor needs from outside. Types only; the adapters stand in `edge/` and `purges/`. */
 export interface Ports {

@@ -1,8 +1,8 @@
 import type { Reply } from "../../local/scripted-origin.ts";
-import { Counters } from "../../worker/edge/counters.ts";
+import { Counters } from "../../worker/insight/counters.ts";
 import { type RunningIsolate, startIsolate } from "../../worker/isolate.ts";
 import type { Tokens } from "../../worker/ports.ts";
-import { compileSite } from "../../worker/site.ts";
+import { compileSite } from "../../worker/site/site.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
 import { Holds } from "./holds.ts";
 import { memoryBodies } from "./memory-bodies.ts";

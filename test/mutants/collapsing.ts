@@ -1,13 +1,13 @@
 import type { Mutants } from "./mutant.ts";
 
-const FLOW = "worker/flow.ts";
-const FETCH_AND_KEEP = "worker/flow/fetch-and-keep.ts";
+const FLOW = "worker/flow/corridor.ts";
+const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
 
 /** Wrong rules of who waits for another's fetch. */
 export const collapsing: Mutants = {
   "nobody-waits": {
     name: "every request that misses is a fetch of its own",
-    file: "worker/flow/flights.ts",
+    file: "worker/flow/collapsing/flights.ts",
     from: "return this.#flights.get(key);",
     to: "return undefined;",
     reddens: "200 requests at once for one page are one request to the origin",
@@ -42,28 +42,28 @@ export const collapsing: Mutants = {
   },
   "large-body-is-waited-for": {
     name: "who waits for a body that is too large to keep waits for its end",
-    file: "worker/flow/fill.ts",
+    file: "worker/flow/storing/fill.ts",
     from: "tell({ kind });",
     to: "",
     reddens: "nobody waits for a body that has turned out too large to keep",
   },
   "followers-have-no-patience-of-their-own": {
     name: "a follower waits as long as its leader takes",
-    file: "worker/flow/following.ts",
+    file: "worker/flow/collapsing/following.ts",
     from: "Promise.race([flight.outcome, patience])",
     to: "flight.outcome",
     reddens: "a follower does not wait for a leader longer than the site allows",
   },
   "follower-is-a-little-late": {
     name: "a follower waits a millisecond longer than the site allows",
-    file: "worker/flow/following.ts",
+    file: "worker/flow/collapsing/following.ts",
     from: "clock.wait(site.limits.followMs)",
     to: "clock.wait(site.limits.followMs + 1)",
     reddens: "a follower does not wait for a leader longer than the site allows",
   },
   "follower-is-a-little-early": {
     name: "a follower waits a millisecond less than the site allows",
-    file: "worker/flow/following.ts",
+    file: "worker/flow/collapsing/following.ts",
     from: "clock.wait(site.limits.followMs)",
     to: "clock.wait(site.limits.followMs - 1)",
     reddens: "a follower does not wait for a leader longer than the site allows",
@@ -84,7 +84,7 @@ export const collapsing: Mutants = {
   },
   "following-is-not-told": {
     name: "who took another's fetch is not told so",
-    file: "worker/flow/following.ts",
+    file: "worker/flow/collapsing/following.ts",
     from: "collapsed: true",
     to: "collapsed: false",
     reddens: "who waited for another one's fetch is told so",

@@ -1,9 +1,9 @@
 import type { Mutants } from "./mutant.ts";
 
-const RULE = "worker/rules/invalidation.ts";
-const SAFE = "worker/rules/safe-method.ts";
-const GROUPS = "worker/rules/cache-groups.ts";
-const FLOW = "worker/flow/invalidation.ts";
+const RULE = "worker/rules/invalidation/invalidated-urls.ts";
+const SAFE = "worker/rules/invalidation/safe-method.ts";
+const GROUPS = "worker/rules/invalidation/cache-groups.ts";
+const FLOW = "worker/flow/origin/invalidation.ts";
 const TELLING = "worker/purges/invalidations.ts";
 
 const NAMED = "in the answer to a POST puts what it names out of date";
@@ -275,7 +275,7 @@ export const invalidation: Mutants = {
   },
   "groups-are-not-kept": {
     name: "a page does not remember its groups",
-    file: "worker/flow/keepable.ts",
+    file: "worker/flow/storing/storage-decision.ts",
     from: "...tags.tags.map(tagPurgeKey), ...groups]",
     to: "...tags.tags.map(tagPurgeKey)]",
     reddens: IN_GROUPS,
@@ -296,7 +296,7 @@ export const invalidation: Mutants = {
   },
   "groups-are-of-all-hosts": {
     name: "one host puts another's groups out of date",
-    file: "worker/rules/target.ts",
+    file: "worker/rules/key/cache-key.ts",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own template
     from: "`group:${scheme}://${host} ${group}`",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
@@ -305,7 +305,7 @@ export const invalidation: Mutants = {
   },
   "groups-are-tags": {
     name: "a group is filed under the tag of the same name",
-    file: "worker/rules/target.ts",
+    file: "worker/rules/key/cache-key.ts",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own template
     from: "`group:${scheme}://${host} ${group}`",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
@@ -356,14 +356,14 @@ export const invalidation: Mutants = {
   },
   "freshened-page-forgets-its-groups": {
     name: "a page that a 304 freshened has the 304's groups alone",
-    file: "worker/flow/freshening.ts",
+    file: "worker/flow/storing/freshening.ts",
     from: "[...verdict.head.purgeKeys, ...head.purgeKeys]",
     to: "verdict.head.purgeKeys",
     reddens: "a page that a 304 has freshened belongs to the groups of before and to those of the 304",
   },
   "groups-are-hidden": {
     name: "clients do not see a page's groups",
-    file: "worker/rules/client-response-fields.ts",
+    file: "worker/rules/forwarding/client-response-fields.ts",
     from: '["x-cache", ...TAG_FIELDS]',
     to: '["x-cache", "cache-groups", ...TAG_FIELDS]',
     reddens: "clients see the groups of a page and what an answer puts out of date, for their own caches",

@@ -1,9 +1,9 @@
 import type { Mutants } from "./mutant.ts";
 
-const FETCH = "worker/flow/fetch-and-keep.ts";
-const LARGE = "worker/flow/large-body.ts";
-const FILLS = "worker/flow/large-fills.ts";
-const FROM_STORE = "worker/flow/from-store.ts";
+const FETCH = "worker/flow/storing/fetch-and-store.ts";
+const LARGE = "worker/flow/storing/large-body.ts";
+const FILLS = "worker/flow/storing/large-fills.ts";
+const FROM_STORE = "worker/flow/answering/answer-from-store.ts";
 
 const LIMITS = "a body of up to storeBytes is kept in memory, one of up to largeBytes apart, a larger one not at all";
 const TWO_STEPS = "a large body of known length is stored in two steps, and the second visitor gets it from store";
@@ -169,28 +169,28 @@ export const large: Mutants = {
   },
   "gone-is-told-as-never-there": {
     name: "nobody learns that a body has been evicted",
-    file: "worker/flow.ts",
+    file: "worker/flow/corridor.ts",
     from: 'detail: "body-gone"',
     to: "detail: undefined",
     reddens: EVICTED,
   },
   "evicted-is-an-error": {
     name: "a page whose body has been evicted is an error",
-    file: "worker/flow.ts",
+    file: "worker/flow/corridor.ts",
     from: "if (!streamed) return fetchFromOrigin(passage, BODY_GONE, readReceiptToken(passage.ask.after));",
     to: 'if (!streamed) return answerOurselves(passage, 502, "body-gone", "The body is gone.");',
     reddens: EVICTED,
   },
   "evicted-stands-in": {
     name: "a page without its body stands in for an origin that fails",
-    file: "worker/flow/stale.ts",
+    file: "worker/flow/answering/stale-answer.ts",
     from: "if (!served) return null;",
     to: "if (!served) return new Response(null, { status: 200 });",
     reddens: "a large body that has been evicted stands in for no origin that fails",
   },
   "freshened-body-is-lost": {
     name: "a page that a 304 freshened does not know where its body lies",
-    file: "worker/flow/freshening.ts",
+    file: "worker/flow/storing/freshening.ts",
     from: "purgeKeys, bodyBytes, bodyKey }",
     to: "purgeKeys, bodyBytes, bodyKey: null }",
     reddens: KEEPS_BODY,

@@ -1,19 +1,19 @@
 import type { Mutants } from "./mutant.ts";
 
-const FLOW = "worker/flow.ts";
-const FETCH_AND_KEEP = "worker/flow/fetch-and-keep.ts";
-const FOLLOWING = "worker/flow/following.ts";
-const FORWARD = "worker/flow/forward.ts";
-const FRESHENING = "worker/flow/freshening.ts";
-const INVALIDATION = "worker/flow/invalidation.ts";
+const FLOW = "worker/flow/corridor.ts";
+const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
+const FOLLOWING = "worker/flow/collapsing/following.ts";
+const FORWARD = "worker/flow/origin/forward.ts";
+const FRESHENING = "worker/flow/storing/freshening.ts";
+const INVALIDATION = "worker/flow/origin/invalidation.ts";
 const INVALIDATIONS = "worker/purges/invalidations.ts";
-const JUDGE = "worker/rules/judge.ts";
-const KEEPABLE = "worker/flow/keepable.ts";
-const LOG = "worker/purges/log.ts";
-const STALE = "worker/flow/stale.ts";
-const STALE_IF_ERROR = "worker/rules/stale-if-error.ts";
-const VIEW = "worker/purges/view.ts";
-const VIEW_LEASE = "worker/purges/view-lease.ts";
+const JUDGE = "worker/rules/freshness/judge.ts";
+const KEEPABLE = "worker/flow/storing/storage-decision.ts";
+const LOG = "worker/purges/log/log.ts";
+const STALE = "worker/flow/answering/stale-answer.ts";
+const STALE_IF_ERROR = "worker/rules/freshness/stale-if-error.ts";
+const VIEW = "worker/purges/view/view.ts";
+const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
 const SILENT_TOO =
   "story 25: while log and origin are both down, what the isolate has not heard of may stand in, as the owner likes";
@@ -80,7 +80,7 @@ export const protocol: Mutants = {
   },
   "r2-stamp-of-the-heads-answer": {
     name: "a page that a HEAD confirms is stamped with the view that is held when the answer arrives",
-    file: "worker/flow/head-request.ts",
+    file: "worker/flow/origin/head-request.ts",
     from: "fields: headers, stamp,",
     to: "fields: headers, stamp: ports.purges.stamp(),",
     reddens: "a page that was purged while a HEAD confirmed it is not kept",
@@ -320,14 +320,14 @@ export const protocol: Mutants = {
   },
   "r19-marker-answers-for-its-variants": {
     name: "a variant is not judged, since its marker was found",
-    file: "worker/purges/view.ts",
+    file: "worker/purges/view/view.ts",
     from: "checked.answer = this.#ask(stored, checked);",
     to: 'checked.answer = stored.variant.length === 0 ? this.#ask(stored, checked) : "not-purged";',
     reddens: "story 26: a purge reaches every variant of a page, and each visitor gets his own anew",
   },
   "r19-any-variant-is-selected": {
     name: "the latest variant answers whoever asks",
-    file: "worker/rules/vary.ts",
+    file: "worker/rules/variants/vary.ts",
     from: "asked === value;",
     to: "true;",
     reddens: "story 26: a purge reaches every variant of a page, and each visitor gets his own anew",
@@ -355,7 +355,7 @@ export const protocol: Mutants = {
   },
   "r20-caller-does-not-hear": {
     name: "the reply to a purge does not bring the caller's view up to it",
-    file: "worker/purges/log-with-view.ts",
+    file: "worker/purges/lease/log-with-view.ts",
     from: "await this.#lease.absorbAndShare(delta, call);",
     to: "void [delta, call];",
     reddens: "a purge can fetch its URLs anew: the refreshed page is stored, and survives its own purge",

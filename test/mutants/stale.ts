@@ -1,14 +1,14 @@
 import type { Mutants } from "./mutant.ts";
 
-const FLOW = "worker/flow.ts";
-const JUDGE = "worker/rules/judge.ts";
-const ON_ERROR = "worker/rules/stale-if-error.ts";
-const REUSE = "worker/rules/reuse-rules.ts";
-const BEHIND = "worker/flow/background-refresh.ts";
-const STALE = "worker/flow/stale.ts";
-const ASKED = "worker/flow/ask-origin.ts";
-const FETCH = "worker/flow/fetch-and-keep.ts";
-const SITE = "worker/site.ts";
+const FLOW = "worker/flow/corridor.ts";
+const JUDGE = "worker/rules/freshness/judge.ts";
+const ON_ERROR = "worker/rules/freshness/stale-if-error.ts";
+const REUSE = "worker/rules/directives/reuse-rules.ts";
+const BEHIND = "worker/flow/storing/background-refresh.ts";
+const STALE = "worker/flow/answering/stale-answer.ts";
+const ASKED = "worker/flow/origin/ask-origin.ts";
+const FETCH = "worker/flow/storing/fetch-and-store.ts";
+const SITE = "worker/site/site.ts";
 
 const AT_ONCE = "a stale page is answered at once, fetched anew once however many ask, and then the new one is a hit";
 const FOLLOWERS = "all who wait for a fetch that fails get the stale page, and the origin is asked once";
@@ -178,14 +178,14 @@ export const stale: Mutants = {
   },
   "usable-is-not-stored": {
     name: "what arrives stale is not stored, though it could be answered while it is fetched anew",
-    file: "worker/rules/may-store.ts",
+    file: "worker/rules/storing/may-store.ts",
     from: "(mayServeStale ? staleWhileRevalidateSeconds : 0)",
     to: "0",
     reddens: "a response that is stale on arrival is stored if it may be used while it is fetched anew",
   },
   "useless-is-stored": {
     name: "what arrives stale is stored for a window that must-revalidate forbids",
-    file: "worker/rules/may-store.ts",
+    file: "worker/rules/storing/may-store.ts",
     from: "(mayServeStale ? staleWhileRevalidateSeconds : 0)",
     to: "staleWhileRevalidateSeconds",
     reddens: "a response that is stale on arrival is stored if it may be used while it is fetched anew",
@@ -403,7 +403,7 @@ export const stale: Mutants = {
   },
   "head-gets-the-error": {
     name: "no stale page stands in for a HEAD",
-    file: "worker/flow/head-request.ts",
+    file: "worker/flow/origin/head-request.ts",
     from: "hasFailed(asked) ? await staleAnswer(passage, miss, asked) : null",
     to: "null",
     reddens: "HEAD, a part and a client's condition are answered from the stale page while the origin is down",

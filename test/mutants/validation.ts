@@ -1,14 +1,14 @@
 import type { Mutants } from "./mutant.ts";
 
-const CONDITIONAL_REQUEST = "worker/rules/conditional-request.ts";
-const FETCH_AND_KEEP = "worker/flow/fetch-and-keep.ts";
-const FOLLOWING = "worker/flow/following.ts";
-const FRESHEN = "worker/rules/freshen.ts";
-const FRESHENING = "worker/flow/freshening.ts";
-const HEAD_FRESHENS = "worker/rules/head-freshens.ts";
-const HEAD_REQUEST = "worker/flow/head-request.ts";
-const NOT_MODIFIED = "worker/rules/not-modified.ts";
-const SELECTED_BY_304 = "worker/rules/selected-by-304.ts";
+const CONDITIONAL_REQUEST = "worker/rules/validation/conditional-request.ts";
+const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
+const FOLLOWING = "worker/flow/collapsing/following.ts";
+const FRESHEN = "worker/rules/validation/freshened-fields.ts";
+const FRESHENING = "worker/flow/storing/freshening.ts";
+const HEAD_FRESHENS = "worker/rules/validation/head-freshens.ts";
+const HEAD_REQUEST = "worker/flow/origin/head-request.ts";
+const NOT_MODIFIED = "worker/rules/validation/not-modified.ts";
+const SELECTED_BY_304 = "worker/rules/validation/selected-by-304.ts";
 
 const FIELDS = "a 304 replaces the fields that it names, all lines of each, and leaves the others";
 const BYTES = "a 304 never changes the fields by which the stored bytes are read";
@@ -85,14 +85,14 @@ export const validation: Mutants = {
   },
   "tags-need-no-quotes": {
     name: "a text without quotes is a tag",
-    file: "worker/rules/entity-tag.ts",
+    file: "worker/rules/validation/entity-tag.ts",
     from: '/^(?:W\\/)?"[\\x21\\x23-\\x7e\\x80-\\uffff]*"$/',
     to: '/^(?:W\\/)?"?[\\x21\\x23-\\x7e\\x80-\\uffff]*"?$/',
     reddens: "a stale page with a tag that is none is fetched in full",
   },
   "numbers-are-dates": {
     name: "a number is a date",
-    file: "worker/rules/http-date.ts",
+    file: "worker/rules/fields/http-date.ts",
     from: "if (text === null) return undefined;",
     to: "if (text === null) return undefined;\n  if (/^[0-9]+$/.test(text)) return Number(text);",
     reddens: "a stale page with a date that is none is fetched in full",
@@ -106,35 +106,35 @@ export const validation: Mutants = {
   },
   "no-cache-is-fresh": {
     name: "no-cache is answered from store without asking",
-    file: "worker/rules/judge.ts",
+    file: "worker/rules/freshness/judge.ts",
     from: "if (stored.reuse.validateAlways)",
     to: "if (false)",
     reddens: "a page with no-cache and a tag is stored, and the origin confirms it each time",
   },
   "never-fresh-is-not-stored": {
     name: "what is never fresh is not stored, though it can be validated",
-    file: "worker/rules/may-store.ts",
+    file: "worker/rules/storing/may-store.ts",
     from: "if (isNeverFresh && !isExplicit(freshness))",
     to: "if (isNeverFresh)",
     reddens: "a page with max-age=0 and a tag is stored, and the origin confirms it each time",
   },
   "expires-says-nothing": {
     name: "an Expires in the past is no freshness to speak of",
-    file: "worker/rules/freshness-lifetime.ts",
+    file: "worker/rules/freshness/freshness-lifetime.ts",
     from: 'source === "max-age" || source === "expires"',
     to: 'source === "max-age"',
     reddens: "a page with an Expires in the past and a tag is stored, and the origin confirms it each time",
   },
   "purged-is-offered": {
     name: "what was purged is offered to the origin for confirmation",
-    file: "worker/flow.ts",
+    file: "worker/flow/corridor.ts",
     from: 'detail: "purged", selected: null, held: []',
     to: 'detail: "purged", selected: null, held: [first.stored]',
     reddens: "what was purged is fetched in full, not confirmed",
   },
   "unknown-is-purged": {
     name: "what may have been purged is fetched in full",
-    file: "worker/rules/judge.ts",
+    file: "worker/rules/freshness/judge.ts",
     from: 'return { kind: "validate", because: "purge-state-unknown" };',
     to: 'return { kind: "none", because: "purged" };',
     reddens: "while the log is silent, a stored page is confirmed by the origin, and is served for one lease more",
@@ -218,7 +218,7 @@ export const validation: Mutants = {
   },
   "validation-takes-no-time": {
     name: "the time that the origin takes is not part of the age",
-    file: "worker/flow/keepable.ts",
+    file: "worker/flow/storing/storage-decision.ts",
     from: "requestedAt: response.fetchedAt",
     to: "requestedAt: receivedAt",
     reddens: "the time that a validation takes is part of the page's age",
@@ -365,14 +365,14 @@ export const validation: Mutants = {
   },
   "memory-is-believed": {
     name: "what memory holds stale is not looked for behind it",
-    file: "worker/flow.ts",
+    file: "worker/flow/corridor.ts",
     from: "[recallSelected(passage), found]",
     to: "[recallSelected(passage) ?? found]",
     reddens: "a page that one isolate had confirmed is fresh in the others, though they hold the stale one",
   },
   "nobody-waits-for-a-validation": {
     name: "each visitor has a stale page validated for himself",
-    file: "worker/flow.ts",
+    file: "worker/flow/corridor.ts",
     from: "fetchAndKeep(passage, storeAsk, miss, key)",
     to: "fetchAndKeep(passage, storeAsk, miss, miss.held.length > 0 ? null : key)",
     reddens: "200 requests at once for a stale page are one validation",
@@ -435,7 +435,7 @@ export const validation: Mutants = {
   },
   "tags-are-split-at-commas": {
     name: "a list of tags is split at every comma, and spaces count",
-    file: "worker/rules/entity-tag.ts",
+    file: "worker/rules/validation/entity-tag.ts",
     from: 'text.match(/(?:W\\/)?"[^"]*"/g) ?? []',
     to: 'text.split(",")',
     reddens: IF_NONE_MATCH,
@@ -449,7 +449,7 @@ export const validation: Mutants = {
   },
   "304-without-a-validator": {
     name: "a 304 for a page without a tag names no validator",
-    file: "worker/flow/answers.ts",
+    file: "worker/flow/answering/answers.ts",
     from: 'kept.set("last-modified", lastModified)',
     to: "kept",
     reddens: IF_MODIFIED_SINCE,
@@ -463,7 +463,7 @@ export const validation: Mutants = {
   },
   "only-hits-are-304s": {
     name: "a client's condition is answered by hits alone, not after a validation",
-    file: "worker/flow/from-store.ts",
+    file: "worker/flow/answering/answer-from-store.ts",
     from: "if (isHeldByClient(sent, head))",
     to: 'if (told.xCache === "HIT" && isHeldByClient(sent, head))',
     reddens: STALE_CLIENT,
@@ -484,7 +484,7 @@ export const validation: Mutants = {
   },
   "conditions-on-state-are-answered": {
     name: "If-Unmodified-Since is answered from store",
-    file: "worker/rules/read-request.ts",
+    file: "worker/rules/request/request-facts.ts",
     from: ' || field("if-unmodified-since") !== null',
     to: "",
     reddens: "a condition on the origin's own state is asked of the origin also where a fresh page is stored",

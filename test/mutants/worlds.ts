@@ -1,11 +1,11 @@
 import type { Mutants } from "./mutant.ts";
 import { protocol } from "./protocol.ts";
 
-const FLOW = "worker/flow.ts";
-const JUDGE = "worker/rules/judge.ts";
-const LOG = "worker/purges/log.ts";
-const VIEW = "worker/purges/view.ts";
-const VIEW_LEASE = "worker/purges/view-lease.ts";
+const FLOW = "worker/flow/corridor.ts";
+const JUDGE = "worker/rules/freshness/judge.ts";
+const LOG = "worker/purges/log/log.ts";
+const VIEW = "worker/purges/view/view.ts";
+const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
 /** Stamps what is fetched behind an answer with the view of whenever it is looked at. */
 const STAMPED_LATE = `ports: { ...ports, purges: new Proxy(ports.purges, { get: (purges, name) => {
@@ -46,7 +46,7 @@ export const worlds: Mutants = {
   ),
   "r1-background-refresh-is-stamped-late": {
     name: "what is fetched behind an answer is stamped with the view of its end",
-    file: "worker/flow/background-refresh.ts",
+    file: "worker/flow/storing/background-refresh.ts",
     from: "ports: { ...ports, reporter",
     to: STAMPED_LATE,
     foundBy: "simulation",

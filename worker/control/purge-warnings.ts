@@ -1,6 +1,6 @@
-import { canonicalUrl } from "../rules/canonical-url.ts";
-import type { Route } from "../rules/route.ts";
-import type { Target } from "../rules/target.ts";
+import type { Target } from "../rules/key/cache-key.ts";
+import { canonicalUrl } from "../rules/key/canonical-url.ts";
+import type { Route } from "../rules/key/route.ts";
 
 /** A purge of thousands of items may be wrong in one way thousands of times. */
 const MOST_WARNINGS = 20;

@@ -1,6 +1,5 @@
-import { acceptedCodings, acceptsCoding } from "../rules/accept-encoding.ts";
-import { fieldForSelection } from "../rules/origin-request-fields.ts";
-import { readForwardedCookies } from "../rules/read-request.ts";
+import { fieldForSelection } from "../rules/forwarding/origin-request-fields.ts";
+import { readForwardedCookies } from "../rules/request/request-facts.ts";
 import {
   isMarker,
   type Stored,
@@ -8,9 +7,10 @@ import {
   storedField,
   type Variant,
   type VariantMarker,
-} from "../rules/stored-response.ts";
-import { matchesVariant, variantKey, variantOf } from "../rules/vary.ts";
-import type { Passage } from "./passage.ts";
+} from "../rules/storing/stored-response.ts";
+import { acceptedCodings, acceptsCoding } from "../rules/variants/accept-encoding.ts";
+import { matchesVariant, variantKey, variantOf } from "../rules/variants/vary.ts";
+import type { Passage } from "./request-context.ts";
 
 /** A field of the request as the origin is sent it: what selects among variants. RFC 9111 §4.1. */
 export function selectingField({ request, site, target }: Passage): (name: string) => string | null {
