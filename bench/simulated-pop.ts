@@ -1,4 +1,4 @@
-import type { Behind, Clock, PopNotes } from "../worker/ports.ts";
+import type { BackgroundWork, Clock, PopNotes } from "../worker/ports.ts";
 import { PopView } from "../worker/purges/lease/pop-view.ts";
 import { ViewLease } from "../worker/purges/lease/view-lease.ts";
 import type { PurgeLogClient } from "../worker/purges/log/log-contract.ts";
@@ -81,7 +81,7 @@ export class SimulatedPop {
   }
 }
 
-const BEHIND: Behind = { run: () => undefined };
+const BEHIND: BackgroundWork = { run: () => undefined };
 
 function notesOf(sharing: PopSettings["sharing"], clock: Clock): PopNotes {
   if (sharing === "alone") return { read: async () => null, write: async () => undefined };

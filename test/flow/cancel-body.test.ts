@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { letGo } from "../../worker/flow/origin/cancel-body.ts";
+import { cancelBody } from "../../worker/flow/origin/cancel-body.ts";
 
 test("a body that nobody reads is let go of", async () => {
   let isCancelled = false;
@@ -8,7 +8,7 @@ test("a body that nobody reads is let go of", async () => {
       isCancelled = true;
     },
   });
-  await letGo(body);
+  await cancelBody(body);
   expect(isCancelled).toBe(true);
 });
 
@@ -16,5 +16,5 @@ test.each([
   ["no body", null],
   ["a body that was cut off", new ReadableStream({ start: (controller) => controller.error(new Error("cut off")) })],
 ])("%s is let go of without a failure", async (_, body) => {
-  expect(await letGo(body)).toBeUndefined();
+  expect(await cancelBody(body)).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FillBudget, fillBeside } from "../../worker/flow/storing/fill.ts";
+import { FillBudget, startFill } from "../../worker/flow/storing/fill.ts";
 import { memoryBodies } from "../engine/memory-bodies.ts";
 
 function bodyOf(...chunks: string[]): ReadableStream<Uint8Array> {
@@ -24,7 +24,7 @@ describe("a fill", () => {
 
   test("ends while a slow client has not read a byte, and holds its bytes until the client has them", async () => {
     const budget = new FillBudget(100, 256);
-    const fill = fillBeside(bodyOf("01234", "56789"), 10, 50, budget.open(0), memoryBodies);
+    const fill = startFill(bodyOf("01234", "56789"), 10, 50, budget.open(0), memoryBodies);
     expect(await fill.read).toMatchObject({ kind: "whole", bytes: new TextEncoder().encode("0123456789") });
     expect(budget.heldBytes).toBe(10);
     expect(await new Response(fill.body).text()).toBe("0123456789");
@@ -34,7 +34,7 @@ describe("a fill", () => {
 
   test("goes on when the client goes away, and gives its bytes back", async () => {
     const budget = new FillBudget(100, 256);
-    const fill = fillBeside(bodyOf("01234", "56789"), 10, 50, budget.open(0), memoryBodies);
+    const fill = startFill(bodyOf("01234", "56789"), 10, 50, budget.open(0), memoryBodies);
     await fill.body!.cancel();
     expect(await fill.read).toMatchObject({ kind: "whole" });
     await fill.delivered;
@@ -43,8 +43,8 @@ describe("a fill", () => {
 
   test("that does not fit beside the others streams past, and the client gets all of it", async () => {
     const budget = new FillBudget(12, 256);
-    const first = fillBeside(bodyOf("0123456789"), 10, 50, budget.open(0), memoryBodies);
-    const second = fillBeside(bodyOf("abc", "def"), 6, 50, budget.open(0), memoryBodies);
+    const first = startFill(bodyOf("0123456789"), 10, 50, budget.open(0), memoryBodies);
+    const second = startFill(bodyOf("abc", "def"), 6, 50, budget.open(0), memoryBodies);
     expect(await second.read).toEqual({ kind: "over-budget" });
     expect(await new Response(second.body).text()).toBe("abcdef");
     expect(await first.read).toMatchObject({ kind: "whole" });
@@ -53,7 +53,7 @@ describe("a fill", () => {
 
   test("whose client reads too slowly is given up after a minute, and then holds nothing", async () => {
     const budget = new FillBudget(20, 256);
-    const slow = fillBeside(bodyOf("0123456789"), 10, 50, budget.open(0), memoryBodies);
+    const slow = startFill(bodyOf("0123456789"), 10, 50, budget.open(0), memoryBodies);
     expect(await slow.read).toMatchObject({ kind: "whole" });
     budget.open(60_001).close();
     await slow.delivered;
@@ -64,9 +64,9 @@ describe("a fill", () => {
   test("whose request has died without giving back its bytes is forgotten after a minute", async () => {
     const budget = new FillBudget(10, 256);
     budget.open(0).take(10);
-    const early = fillBeside(bodyOf("abc"), 3, 50, budget.open(60_000), memoryBodies);
+    const early = startFill(bodyOf("abc"), 3, 50, budget.open(60_000), memoryBodies);
     expect(await early.read).toEqual({ kind: "over-budget" });
-    const late = fillBeside(bodyOf("abc"), 3, 50, budget.open(60_001), memoryBodies);
+    const late = startFill(bodyOf("abc"), 3, 50, budget.open(60_001), memoryBodies);
     expect(await late.read).toMatchObject({ kind: "whole" });
   });
 
@@ -74,20 +74,14 @@ describe("a fill", () => {
     ["fewer bytes than announced", 11],
     ["more bytes than announced", 9],
   ])("of %s is cut off, and the client sees an error", async (_, length) => {
-    const fill = fillBeside(bodyOf("0123456789"), length, 50, new FillBudget(100, 256).open(0), memoryBodies);
+    const fill = startFill(bodyOf("0123456789"), length, 50, new FillBudget(100, 256).open(0), memoryBodies);
     expect(await fill.read).toEqual({ kind: "cut-off" });
     await expect(new Response(fill.body).text()).rejects.toThrow("of");
   });
 
   test("of exactly the limit is kept, and of one byte more is not", async () => {
     const at = (mostBytes: number) => {
-      const fill = fillBeside(
-        bodyOf("01234", "56789"),
-        null,
-        mostBytes,
-        new FillBudget(100, 256).open(0),
-        memoryBodies,
-      );
+      const fill = startFill(bodyOf("01234", "56789"), null, mostBytes, new FillBudget(100, 256).open(0), memoryBodies);
       void new Response(fill.body).text();
       return fill.read;
     };
@@ -97,7 +91,7 @@ describe("a fill", () => {
 
   test("without a body is whole, unless one was announced", async () => {
     const share = () => new FillBudget(1, 256).open(0);
-    expect(await fillBeside(null, null, 1, share(), memoryBodies).read).toMatchObject({ kind: "whole" });
-    expect(await fillBeside(null, 5, 1, share(), memoryBodies).read).toEqual({ kind: "cut-off" });
+    expect(await startFill(null, null, 1, share(), memoryBodies).read).toMatchObject({ kind: "whole" });
+    expect(await startFill(null, 5, 1, share(), memoryBodies).read).toEqual({ kind: "cut-off" });
   });
 });

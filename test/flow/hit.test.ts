@@ -53,7 +53,7 @@ describe("a memory hit within the lease", () => {
     isolate.fetch({
       request: new Request(`http://${HOST}${path}`),
       url: `http://${HOST}${path}`,
-      behind: { run: (work) => void behind.push(work) },
+      background: { run: (work) => void behind.push(work) },
       clientAddress: null,
     });
 

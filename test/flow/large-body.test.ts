@@ -81,7 +81,7 @@ describe("a large body", () => {
     return async () => {
       const request = new Request(`http://${HOST}/a`);
       const run = (work: Promise<unknown>) => void behind.push(work);
-      const answer = isolate.fetch({ request, url: request.url, behind: { run }, clientAddress: null });
+      const answer = isolate.fetch({ request, url: request.url, background: { run }, clientAddress: null });
       return scheduler.settle(Promise.resolve(answer));
     };
   }

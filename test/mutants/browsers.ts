@@ -92,8 +92,8 @@ export const browsers: Mutants = {
   "told-of-what-is-not-stored": {
     name: "browsers are told to keep what the edge does not",
     file: "worker/flow/origin/ask-origin.ts",
-    from: "  const fields = clientFields(passage, response.headers);\n  const outcome",
-    to: '  const fields = clientFields(passage, response.headers);\n  if (passage.target.route.browserTtlSeconds) fields.set("cache-control", "max-age=600");\n  const outcome',
+    from: "  const fields = clientFields(context, response.headers);\n  const outcome",
+    to: '  const fields = clientFields(context, response.headers);\n  if (context.target.route.browserTtlSeconds) fields.set("cache-control", "max-age=600");\n  const outcome',
     reddens: "what is not stored is told to browsers as the origin said it",
   },
   "not-modified-says-nothing": {

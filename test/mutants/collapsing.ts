@@ -15,15 +15,15 @@ export const collapsing: Mutants = {
   "personal-fetch-is-shared": {
     name: "visitors wait for the fetch of one with a session",
     file: FLOW,
-    from: "storeAsk.identifying ? ",
+    from: "storageRequest.identifying ? ",
     to: "false ? ",
     reddens: "a visitor with a cookie may take an anonymous visitor's fetch, but not the other way round",
   },
   "cookies-never-wait": {
     name: "a visitor with a cookie does not wait for an anonymous one",
     file: FLOW,
-    from: "flights.find(anonymousKey) ?? flights.find(key)",
-    to: "flights.find(key)",
+    from: "collapsed.find(anonymousKey) ?? collapsed.find(key)",
+    to: "collapsed.find(key)",
     reddens: "a visitor with a cookie may take an anonymous visitor's fetch, but not the other way round",
   },
   "followers-wait-for-the-end": {
@@ -71,14 +71,14 @@ export const collapsing: Mutants = {
   "dead-leader-is-waited-for-again": {
     name: "each visitor waits anew for a leader that never ends",
     file: FLOW,
-    from: "flights.abandon(flight);\n      continue;",
+    from: "collapsed.abandon(flight);\n      continue;",
     to: "return fetchAlone();",
     reddens: "a leader that never ends is waited for once, and not again by the next visitor",
   },
   "no-store-of-one-is-for-all": {
     name: "one visitor's no-store keeps the others from sharing a fetch",
     file: FLOW,
-    from: "if (ask.directives.forbidsStoring) return fetchAlone();",
+    from: "if (facts.directives.forbidsStoring) return fetchAlone();",
     to: "",
     reddens: "one visitor's Cache-Control: no-store makes nobody else wait less or fetch more",
   },

@@ -236,15 +236,15 @@ export const directives: Mutants = {
   "forced-answer-is-not-kept": {
     name: "what a visitor has fetched anew is kept for nobody",
     file: "worker/flow/storing/storage-decision.ts",
-    from: "forbidsStoring: ask.directives.forbidsStoring",
-    to: "forbidsStoring: ask.directives.forbidsStoring || ask.directives.noCache",
+    from: "forbidsStoring: facts.directives.forbidsStoring",
+    to: "forbidsStoring: facts.directives.forbidsStoring || facts.directives.noCache",
     reddens: "on a route that obeys visitors, cache-control: no-cache asks the origin, and the answer is kept for all",
   },
   "no-cache-asks-for-all": {
     name: "a visitor's no-cache fetches the whole page, whatever is stored",
     file: "worker/flow/corridor.ts",
-    from: "held: [stored, ...otherVariants(passage, stored)],\n    };",
-    to: "held: passage.ask.directives.noCache ? [] : [stored, ...otherVariants(passage, stored)],\n    };",
+    from: "held: [stored, ...otherVariants(context, stored)],\n    };",
+    to: "held: context.facts.directives.noCache ? [] : [stored, ...otherVariants(context, stored)],\n    };",
     reddens: "on a route that obeys visitors, no-cache is a question to the origin, which may confirm what is stored",
   },
   "max-age-refuses-its-own": {
@@ -321,8 +321,8 @@ export const directives: Mutants = {
   "only-if-cached-looks-nowhere": {
     name: "only-if-cached is refused whatever is stored",
     file: "worker/flow/corridor.ts",
-    from: "  const after = readReceiptToken(ask.after);\n  const remembered",
-    to: "  const after = readReceiptToken(ask.after);\n  if (ask.directives.onlyIfCached) return fetchFromOrigin(passage, BODY_GONE, after);\n  const remembered",
+    from: "  const after = readReceiptToken(facts.after);\n  const remembered",
+    to: "  const after = readReceiptToken(facts.after);\n  if (facts.directives.onlyIfCached) return fetchFromOrigin(context, BODY_GONE, after);\n  const remembered",
     reddens: ONLY_IF_CACHED,
   },
   "max-stale-has-no-end": {
@@ -426,14 +426,14 @@ export const directives: Mutants = {
   "confirmed-for-one-is-kept-for-all": {
     name: "what is confirmed for a visitor who forbids storing is kept",
     file: "worker/flow/storing/fetch-and-store.ts",
-    from: "if (passBecause === null) behind.run(",
-    to: "if (true) behind.run(",
+    from: "if (passBecause === null) background.run(",
+    to: "if (true) background.run(",
     reddens: "what the origin confirms for a visitor who forbids storing is not kept",
   },
   "refresh-is-thrown-away": {
     name: "a visitor who forbids storing has a page fetched that nobody keeps",
     file: "worker/flow/storing/background-refresh.ts",
-    from: "if (ask.directives.forbidsStoring) return;",
+    from: "if (facts.directives.forbidsStoring) return;",
     to: "",
     reddens: "a visitor who forbids storing does not keep others from a new page: the next one has it fetched",
   },

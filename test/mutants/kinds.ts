@@ -55,7 +55,7 @@ export const kinds: Mutants = {
     name: "a page that lies too deep is filed under no prefix",
     file: PREFIXES,
     from: "  return prefixes;",
-    to: "  return prefixes.length < MOST_PREFIX_SEGMENTS ? prefixes : [];",
+    to: "  return prefixes.length < MAX_PREFIX_SEGMENTS ? prefixes : [];",
     reddens: DEEP,
   },
   "prefix-is-for-every-host": {

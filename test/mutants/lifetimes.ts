@@ -287,15 +287,15 @@ export const lifetimes: Mutants = {
   "unkeyed-fields-are-plain": {
     name: "a page is stored whatever its request was",
     file: KEEPABLE,
-    from: "oddField(request.headers, names) !== null",
+    from: "unkeyedField(request.headers, names) !== null",
     to: "false",
     reddens: oddBy("a field that is not usual"),
   },
   "keyed-fields-are-odd": {
     name: "a field that Vary names counts as odd",
     file: KEEPABLE,
-    from: "oddField(request.headers, names) !== null",
-    to: "oddField(request.headers, keyFields) !== null",
+    from: "unkeyedField(request.headers, names) !== null",
+    to: "unkeyedField(request.headers, keyFields) !== null",
     reddens: NAMED_BY_VARY,
   },
   "odd-values-are-plain": {
@@ -308,14 +308,14 @@ export const lifetimes: Mutants = {
   "long-values-are-plain": {
     name: "a value is plain however long",
     file: PLAIN,
-    from: " || value.length > MOST_VALUE_CHARACTERS",
+    from: " || value.length > MAX_VALUE_CHARACTERS",
     to: "",
     reddens: oddBy("a value of more than 1024 characters"),
   },
   "many-fields-are-plain": {
     name: "a request is plain however large",
     file: PLAIN,
-    from: "characters > MOST_CHARACTERS || ",
+    from: "characters > MAX_CHARACTERS || ",
     to: "",
     reddens: oddBy("more than 4096 characters of fields"),
   },
@@ -329,7 +329,7 @@ export const lifetimes: Mutants = {
   "odd-requests-speak-for-all": {
     name: "what the origin says to an odd request of what is stored counts for all",
     file: "worker/flow/storing/freshening.ts",
-    from: "!identifying && oddField(request.headers, keyed) === null",
+    from: "!identifying && unkeyedField(request.headers, keyed) === null",
     to: "!identifying",
     reddens: "what the origin says to an odd request takes nothing away that is stored",
   },

@@ -53,8 +53,8 @@ export const outcomes: Mutants = {
   "revalidated-is-told-as-a-hit": {
     name: "what the origin confirmed is told as a hit",
     file: "worker/flow/storing/fetch-and-store.ts",
-    from: 'toldOf(passage, stored, "REVALIDATED", outcome)',
-    to: 'toldOf(passage, stored, "HIT", outcome)',
+    from: 'answerMetadata(context, stored, "REVALIDATED", outcome)',
+    to: 'answerMetadata(context, stored, "HIT", outcome)',
     reddens: of("what is stale and confirmed by the origin is told as revalidated"),
   },
   "confirmed-status-is-not-told": {
@@ -102,8 +102,8 @@ export const outcomes: Mutants = {
   "partial-is-not-told": {
     name: "a part is told as a miss of the page",
     file: FLOW,
-    from: 'return forward(passage, { ...miss, reason: "partial" });',
-    to: "return forward(passage, miss);",
+    from: 'return forward(context, { ...miss, reason: "partial" });',
+    to: "return forward(context, miss);",
     reddens: of("a part of a page that is not stored is told as partial"),
   },
   "request-is-told-as-a-miss": {
@@ -179,8 +179,8 @@ export const outcomes: Mutants = {
   "head-is-told-as-stored": {
     name: "the answer to a HEAD is told as stored",
     file: "worker/flow/origin/head-request.ts",
-    from: "return stream(passage, response, miss, undefined);",
-    to: 'return stream(passage, response, miss, "stored");',
+    from: "return stream(context, response, miss, undefined);",
+    to: 'return stream(context, response, miss, "stored");',
     reddens: of("a HEAD of a page that is not stored is a miss that stores nothing"),
   },
   "edges-own-answers-are-misses": {

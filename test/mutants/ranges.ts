@@ -117,15 +117,15 @@ export const ranges: Mutants = {
   "seventeen-parts-are-few": {
     name: "seventeen parts are answered",
     file: RANGE,
-    from: "const MOST_RANGES = 16;",
-    to: "const MOST_RANGES = 17;",
+    from: "const MAX_RANGES = 16;",
+    to: "const MAX_RANGES = 17;",
     reddens: MALFORMED,
   },
   "sixteen-parts-are-many": {
     name: "sixteen parts are too many",
     file: RANGE,
-    from: "const MOST_RANGES = 16;",
-    to: "const MOST_RANGES = 15;",
+    from: "const MAX_RANGES = 16;",
+    to: "const MAX_RANGES = 15;",
     reddens: MALFORMED,
   },
   "parts-exceed-the-page": {
@@ -243,7 +243,7 @@ export const ranges: Mutants = {
   "head-has-parts": {
     name: "a HEAD is answered in parts",
     file: FROM_STORE,
-    from: 'passage.ask.method === "GET" ? sent.get("range") : null',
+    from: 'context.facts.method === "GET" ? sent.get("range") : null',
     to: 'sent.get("range")',
     reddens: "Range means nothing with HEAD",
   },
@@ -271,7 +271,7 @@ export const ranges: Mutants = {
   "missing-part-is-asked-as-a-whole": {
     name: "a part of a page that is not stored is asked for as the whole first",
     file: "worker/flow/corridor.ts",
-    from: "if (storeAsk.partial && !mayFetchWhole(passage, miss))",
+    from: "if (storageRequest.partial && !mayFetchWhole(context, miss))",
     to: "if (false)",
     reddens: "a part of a page that is not stored is asked of the origin as it was asked for, and is not stored",
   },
@@ -327,8 +327,8 @@ export const ranges: Mutants = {
   "whole-is-sent-for-a-part": {
     name: "a page that may not be stored is sent whole for a part",
     file: FETCH_AND_KEEP,
-    from: "if (storeAsk.partial) return answerPart",
-    to: 'if (storeAsk.partial && verdict.kind === "store") return answerPart',
+    from: "if (storageRequest.partial) return answerPart",
+    to: 'if (storageRequest.partial && verdict.kind === "store") return answerPart',
     reddens: isAskedAlone("may not be stored"),
   },
   "cut-off-page-is-whole": {
@@ -341,22 +341,22 @@ export const ranges: Mutants = {
   "nobody-waits-for-a-part": {
     name: "nobody waits for a page that is fetched for a part",
     file: "worker/flow/corridor.ts",
-    from: "fetchAndKeep(passage, storeAsk, miss, key)",
-    to: "fetchAndKeep(passage, storeAsk, miss, storeAsk.partial ? null : key)",
+    from: "fetchAndStore(context, storageRequest, miss, key)",
+    to: "fetchAndStore(context, storageRequest, miss, storageRequest.partial ? null : key)",
     reddens: "who wants the whole page waits for the one that is fetched for a part",
   },
   "part-is-fetched-behind": {
     name: "behind a stale part only a part is fetched anew",
     file: "worker/flow/storing/background-refresh.ts",
-    from: "{ ...storeAsk, partial: false }",
-    to: "storeAsk",
+    from: "{ ...storageRequest, partial: false }",
+    to: "storageRequest",
     reddens: "a part of a page that may be shown stale is cut at once, and the whole page is fetched anew behind it",
   },
   "no-part-stands-in": {
     name: "no part of a stale page stands in for a failed origin",
     file: FETCH_AND_KEEP,
     from: "const stale = hasFailed(asked) ?",
-    to: "const stale = hasFailed(asked) && !storeAsk.partial ?",
+    to: "const stale = hasFailed(asked) && !storageRequest.partial ?",
     reddens: "a part of a stale page is cut where the origin has failed and the page allows that",
   },
 };

@@ -16,7 +16,7 @@ export const reuse: Mutants = {
   "head-has-a-body": {
     name: "a HEAD is answered with the stored body",
     file: FROM_STORE,
-    from: 'if (passage.ask.method === "HEAD")',
+    from: 'if (context.facts.method === "HEAD")',
     to: "if (false)",
     reddens: "HEAD is answered from a stored GET, with its length and without a body",
   },
@@ -114,8 +114,8 @@ export const reuse: Mutants = {
   "another-isolates-entry-is-refused": {
     name: "what is found in the shared tier is passed over",
     file: FLOW,
-    from: "[recallSelected(passage), found]",
-    to: "[recallSelected(passage)]",
+    from: "[selectInMemory(context), found]",
+    to: "[selectInMemory(context)]",
     reddens: "an isolate that restarts finds the page in the shared tier",
   },
 };

@@ -18,13 +18,13 @@ export const stories: Mutants = {
   "look-up-is-judged-as-of-before": {
     name: "what a look-up found is judged by the view and the time of when it began",
     file: FLOW,
-    from: `  if (!purges.isUsable(clock.now(), after)) after = await purges.renew(behind, after);
+    from: `  if (!purges.isUsable(clock.now(), after)) after = await purges.renew(background, after);
   const judged: Judged[] = [];
-  for (const stored of inHand(passage, found)) {
-    const verdict = judgeNow(passage, stored.head, after, clock.now());`,
+  for (const stored of inHand(context, found)) {
+    const verdict = judgeNow(context, stored.head, after, clock.now());`,
     to: `  const judged: Judged[] = [];
-  for (const stored of inHand(passage, found)) {
-    const verdict = judgeNow(passage, stored.head, after, arrivedAt);`,
+  for (const stored of inHand(context, found)) {
+    const verdict = judgeNow(context, stored.head, after, arrivedAt);`,
     reddens: "story 3: what a look-up finds that outlasts the lease is judged by a view of then, and not of before",
   },
   "token-of-any-log": {
@@ -130,9 +130,9 @@ export const stories: Mutants = {
   "found-is-stamped-anew": {
     name: "what comes into memory from the shared tier gets the number of the view that finds it",
     file: FLOW,
-    from: "const found = await lookUpSelected(passage);",
-    to: `const found = await lookUpSelected(passage);
-  if (found && !recallSelected(passage)) Object.assign(found.head, { stamp: purges.stamp() });`,
+    from: "const found = await selectInSharedTier(context);",
+    to: `const found = await selectInSharedTier(context);
+  if (found && !selectInMemory(context)) Object.assign(found.head, { stamp: purges.stamp() });`,
     reddens: "story 22: what an isolate finds in the shared tier keeps the number under which it was fetched",
   },
   "equal-number-is-enough": {

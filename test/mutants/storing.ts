@@ -121,15 +121,15 @@ export const storing: Mutants = {
   "parts-are-asked-as-wholes": {
     name: "a request for a part is sent on as one for the whole",
     file: "worker/flow/corridor.ts",
-    from: "storeAsk.partial && !mayFetchWhole(passage, miss)",
+    from: "storageRequest.partial && !mayFetchWhole(context, miss)",
     to: "false",
     reddens: "a request for a part that misses is passed on with its Range, and the part is not stored",
   },
   "head-is-a-get": {
     name: "a HEAD is taken for a GET",
     file: "worker/flow/request-context.ts",
-    from: "readRequest(method, ",
-    to: 'readRequest("GET", ',
+    from: "readRequestFacts(method, ",
+    to: 'readRequestFacts("GET", ',
     reddens: "a HEAD that misses stores nothing",
   },
   "conditions-reach-the-origin": {

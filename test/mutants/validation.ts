@@ -254,8 +254,8 @@ export const validation: Mutants = {
   "asked-again-under-conditions": {
     name: "what a 304 did not confirm is asked for again under the same conditions",
     file: FETCH_AND_KEEP,
-    from: "if (!freshened) return ask(passage, storeAsk, { ...miss, held: [] }, land);",
-    to: "if (!freshened) return ask(passage, storeAsk, miss, land);",
+    from: "if (!freshened) return ask(context, storageRequest, { ...miss, held: [] }, land);",
+    to: "if (!freshened) return ask(context, storageRequest, miss, land);",
     reddens: "a 304 with another tag confirms nothing: the page is asked for again, in full",
   },
   "cookie-of-a-304-is-lost": {
@@ -282,7 +282,7 @@ export const validation: Mutants = {
   "passed-304-shows-all": {
     name: "a confirmed page that is not kept shows the origin's fields as they came",
     file: FRESHENING,
-    from: "[...clientFields(passage, fields)]",
+    from: "[...clientFields(context, fields)]",
     to: "[...fields]",
     reddens: PRIVATE,
   },
@@ -303,15 +303,15 @@ export const validation: Mutants = {
   "visitor-empties-the-store": {
     name: "a 304 that may not be kept for what the visitor brought ends the stored page",
     file: FRESHENING,
-    from: '(passBecause === "private" || passBecause === "no-store") && speaksForAll(passage, storeAsk, stored)',
+    from: '(passBecause === "private" || passBecause === "no-store") && appliesToEverybody(context, storageRequest, stored)',
     to: "passBecause !== null",
     reddens: "a 304 that may not be kept for what the visitor brought leaves the stored page to all others",
   },
   "session-withdraws-the-page": {
     name: "a 304 that says private to a visitor with a session ends the page of all",
     file: FRESHENING,
-    from: "!identifying && oddField",
-    to: "oddField",
+    from: "!identifying && unkeyedField",
+    to: "unkeyedField",
     reddens: "a 304 that may not be kept for what the visitor brought leaves the stored page to all others",
   },
   "304-takes-tags-away": {
@@ -345,8 +345,8 @@ export const validation: Mutants = {
   "limit-of-tags-is-outside": {
     name: "as many tags as the limit are too many after a 304",
     file: FRESHENING,
-    from: "<= passage.site.limits.tags",
-    to: "< passage.site.limits.tags",
+    from: "<= context.site.limits.tags",
+    to: "< context.site.limits.tags",
     reddens: TAGS,
   },
   "body-stored-apart-is-lost": {
@@ -359,22 +359,22 @@ export const validation: Mutants = {
   "confirmed-stays-in-memory": {
     name: "what a 304 confirmed is kept in memory alone",
     file: FETCH_AND_KEEP,
-    from: "if (passBecause === null) behind.run(keepUnlessPurged(passage, stored, land));",
+    from: "if (passBecause === null) background.run(storeUnlessPurged(context, stored, land));",
     to: 'if (passBecause === null) { ports.store.remember(stored); land({ kind: "storable", stored }); }',
     reddens: "a page that was confirmed is fresh also after the isolate has restarted",
   },
   "memory-is-believed": {
     name: "what memory holds stale is not looked for behind it",
     file: "worker/flow/corridor.ts",
-    from: "[recallSelected(passage), found]",
-    to: "[recallSelected(passage) ?? found]",
+    from: "[selectInMemory(context), found]",
+    to: "[selectInMemory(context) ?? found]",
     reddens: "a page that one isolate had confirmed is fresh in the others, though they hold the stale one",
   },
   "nobody-waits-for-a-validation": {
     name: "each visitor has a stale page validated for himself",
     file: "worker/flow/corridor.ts",
-    from: "fetchAndKeep(passage, storeAsk, miss, key)",
-    to: "fetchAndKeep(passage, storeAsk, miss, miss.held.length > 0 ? null : key)",
+    from: "fetchAndStore(context, storageRequest, miss, key)",
+    to: "fetchAndStore(context, storageRequest, miss, miss.held.length > 0 ? null : key)",
     reddens: "200 requests at once for a stale page are one validation",
   },
   "followers-need-no-validation": {
@@ -387,15 +387,15 @@ export const validation: Mutants = {
   "followers-are-refused-twice": {
     name: "a follower does not take even what was asked for after he came",
     file: FOLLOWING,
-    from: "if (flight.order > passage.order) return true;",
+    from: "if (flight.order > context.order) return true;",
     to: "",
     reddens: NO_CACHE_FOLLOWERS,
   },
   "followers-take-what-is-stale": {
     name: "a follower takes what has become stale on the way",
     file: FOLLOWING,
-    from: 'judge(stored, ask, "not-purged"',
-    to: 'judge({ ...stored, freshnessSeconds: 3600 }, ask, "not-purged"',
+    from: 'judge(stored, facts, "not-purged"',
+    to: 'judge({ ...stored, freshnessSeconds: 3600 }, facts, "not-purged"',
     reddens: "who came after a fetch had begun is not answered with a page that is stale when it is there",
   },
   "304-has-the-stamp-of-now": {
@@ -479,7 +479,7 @@ export const validation: Mutants = {
     name: "the origin is asked under the client's condition in place of the edge's own",
     file: FETCH_AND_KEEP,
     from: "validationFields(miss.held.map(validatorsOf))",
-    to: 'validationFields([{ etag: passage.request.headers.get("if-none-match"), lastModified: null }])',
+    to: 'validationFields([{ etag: context.request.headers.get("if-none-match"), lastModified: null }])',
     reddens: "a client that holds another page than the stale one gets the one that the origin confirms",
   },
   "conditions-on-state-are-answered": {
@@ -548,7 +548,7 @@ export const validation: Mutants = {
   "private-head-is-passed-over": {
     name: "a page stays although a HEAD says private",
     file: HEAD_REQUEST,
-    from: "if (freshened && isWithdrawn(passage, storeAsk, freshened))",
+    from: "if (freshened && isWithdrawn(context, storageRequest, freshened))",
     to: "if (false)",
     reddens: "a HEAD that brings the tag and says private ends the stored page: it is fetched in full",
   },
@@ -562,7 +562,7 @@ export const validation: Mutants = {
   "visitors-head-invalidates": {
     name: "a HEAD of one visitor ends the page of all",
     file: HEAD_REQUEST,
-    from: " && speaksForAll(passage, storeAsk, stored)",
+    from: " && appliesToEverybody(context, storageRequest, stored)",
     to: "",
     reddens: "a HEAD that may be for the one visitor alone says nothing about the stored page",
   },

@@ -141,8 +141,8 @@ export const variants: Mutants = {
   "limit-of-values-is-outside": {
     name: "values of just the longest length are too long",
     file: VARY,
-    from: "> MOST_VALUE_CHARACTERS",
-    to: ">= MOST_VALUE_CHARACTERS",
+    from: "> MAX_VALUE_CHARACTERS",
+    to: ">= MAX_VALUE_CHARACTERS",
     reddens: LENGTHS,
   },
   "values-have-no-limit": {
@@ -163,7 +163,7 @@ export const variants: Mutants = {
     name: "a page that has varied once varies for ever",
     file: SELECTION,
     from: "if (stored.head.variant.length === 0) return",
-    to: "if (stored.head.variant.length === 0 && markerInMemory(passage)) return;\n  if (stored.head.variant.length === 0) return",
+    to: "if (stored.head.variant.length === 0 && markerInMemory(context)) return;\n  if (stored.head.variant.length === 0) return",
     reddens: CHANGING,
   },
   "last-used-counts": {
@@ -256,7 +256,7 @@ export const variants: Mutants = {
     from: "if (!variant || !isSelected(variant, field)) return undefined;",
     to: `if (!variant || !isSelected(variant, field)) return undefined;
   const all = stored.variants.map(({ key }) => store.recall(key)).filter((each) => each !== undefined);
-  if (all.some((each) => !isMarker(each) && passage.ports.purges.check(each.head, false) === "purged")) {
+  if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head, false) === "purged")) {
     for (const { head } of all) void store.forget(head.key);
     return undefined;
   }`,
@@ -265,7 +265,7 @@ export const variants: Mutants = {
   "variants-are-not-offered": {
     name: "the origin is not asked about the variants in hand",
     file: "worker/flow/corridor.ts",
-    from: "const held = otherVariants(passage, null);",
+    from: "const held = otherVariants(context, null);",
     to: "const held: StoredResponse[] = [];",
     reddens: OTHER_VARIANT,
   },
@@ -301,7 +301,7 @@ export const variants: Mutants = {
   "session-makes-a-variant": {
     name: "a session's cookies make a variant",
     file: KEEPABLE,
-    from: 'names.includes("cookie") && storeAsk.cookie !== null',
+    from: 'names.includes("cookie") && storageRequest.cookie !== null',
     to: "false",
     reddens: COOKIE,
   },
@@ -336,14 +336,14 @@ export const variants: Mutants = {
   "follower-takes-any-variant": {
     name: "a follower takes the leader's variant",
     file: "worker/flow/collapsing/following.ts",
-    from: "if (!selects(passage, stored)) return null;",
+    from: "if (!selects(context, stored)) return null;",
     to: "",
     reddens: "who waits for a page that turns out to vary gets the leader's only if his choice is the same",
   },
   "all-choices-wait-for-one": {
     name: "who wants one variant waits for the fetch of another",
     file: SELECTION,
-    from: "return variantKey(key, variantOf([...names].sort(), selectingField(passage)));",
+    from: "return variantKey(key, variantOf([...names].sort(), selectingField(context)));",
     to: "return key;",
     reddens: "once it is known what a page varies by, only requests of the same choice wait for each other",
   },

@@ -61,15 +61,15 @@ export const worlds: Mutants = {
   "r4-memory-is-not-checked": {
     name: "what lies in memory is served without a look at the purges",
     file: FLOW,
-    from: "judgeBy(passage, remembered.head, purges.check(remembered.head, true), now)",
-    to: 'judgeBy(passage, remembered.head, "not-purged", now)',
+    from: "judgeBy(context, remembered.head, purges.check(remembered.head, true), now)",
+    to: 'judgeBy(context, remembered.head, "not-purged", now)',
     foundBy: "simulation",
   },
   "r4-head-is-not-checked": {
     name: "a HEAD is answered from memory without a look at the purges",
     file: FLOW,
-    from: "judgeBy(passage, remembered.head, purges.check(remembered.head, true), now)",
-    to: 'judgeBy(passage, remembered.head, ask.method === "HEAD" ? "not-purged" : purges.check(remembered.head, true), now)',
+    from: "judgeBy(context, remembered.head, purges.check(remembered.head, true), now)",
+    to: 'judgeBy(context, remembered.head, facts.method === "HEAD" ? "not-purged" : purges.check(remembered.head, true), now)',
     foundBy: "simulation",
   },
   "r4-any-view-judges": {
@@ -138,7 +138,7 @@ export const worlds: Mutants = {
   "r12-untold-counts-as-told": {
     name: "what a reply had no room for counts as told",
     file: VIEW,
-    from: "this.#untold = untoldAfter(this.#untold, this.#seq, delta);",
+    from: "this.#untold = unreadAfter(this.#untold, this.#seq, delta);",
     to: "",
     foundBy: "simulation",
   },

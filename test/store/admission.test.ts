@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { StoredResponse } from "../../worker/rules/storing/stored-response.ts";
-import { Recurrence } from "../../worker/store/frequency-sketch.ts";
+import { FrequencySketch } from "../../worker/store/frequency-sketch.ts";
 import { MemoryTier } from "../../worker/store/memory-tier.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 
@@ -121,7 +121,7 @@ describe("an unbounded space of URLs does not push the hot pages out of memory",
 
 describe("Recurrence", () => {
   test("counts how often a key came, up to a bound", () => {
-    const recurrence = new Recurrence();
+    const recurrence = new FrequencySketch();
     expect(Array.from({ length: 17 }, () => recurrence.count("a", 1000))).toEqual([
       ...Array.from({ length: 15 }, (_, index) => index + 1),
       15,
@@ -131,7 +131,7 @@ describe("Recurrence", () => {
   });
 
   test("never counts too few, and forgets half when it has counted 64 times what is kept", () => {
-    const recurrence = new Recurrence();
+    const recurrence = new FrequencySketch();
     for (let index = 0; index < 8; index++) recurrence.count("a", 100);
     for (let index = 8; index < 6399; index++) recurrence.count(`other ${index}`, 100);
     expect(recurrence.halvings).toBe(0);

@@ -2,7 +2,7 @@ import { type Case, isFirst, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts"
 
 const FIELDS = "worker/rules/forwarding/origin-request-fields.ts";
 const KEEPABLE = "worker/flow/storing/storage-decision.ts";
-const ODD = { file: KEEPABLE, from: "oddField(request.headers, names) !== null", to: "false" };
+const ODD = { file: KEEPABLE, from: "unkeyedField(request.headers, names) !== null", to: "false" };
 
 /** An error that one odd request caused is that visitor's alone. */
 export const oneVisitorsError: readonly Case[] = [
@@ -113,7 +113,7 @@ export const oneVisitorsError: readonly Case[] = [
       isFirst(request) ? { ...page("", { location: "/a?utm_source=x#top" }), status: 301 } : page("the page"),
     first: { path: "/a", fields: ONE_BROWSER },
     second: { path: "/a", fields: OTHER_BROWSER },
-    defence: { file: KEEPABLE, from: "next !== null && sameTarget(passage, next)", to: "false" },
+    defence: { file: KEEPABLE, from: "next !== null && sameTarget(context, next)", to: "false" },
   },
 ];
 

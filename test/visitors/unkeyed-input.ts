@@ -106,7 +106,7 @@ export const unkeyedInput: readonly Case[] = [
       second: { path: "/a" },
       defence: {
         file: "worker/flow/storing/storage-decision.ts",
-        from: "oddField(request.headers, names) !== null",
+        from: "unkeyedField(request.headers, names) !== null",
         to: "false",
       },
     }),
@@ -170,7 +170,7 @@ export const unkeyedInput: readonly Case[] = [
     second: { path: "/data" },
     defence: {
       file: "worker/flow/storing/storage-decision.ts",
-      from: "oddField(request.headers, names) !== null",
+      from: "unkeyedField(request.headers, names) !== null",
       to: "false",
     },
   },
@@ -190,7 +190,7 @@ export const unkeyedInput: readonly Case[] = [
     witness: "first",
     defence: {
       file: "worker/flow/origin/ask-origin.ts",
-      from: 'ask.method !== "GET" && ask.method !== "HEAD"',
+      from: 'facts.method !== "GET" && facts.method !== "HEAD"',
       to: "true",
     },
   },

@@ -1,14 +1,14 @@
 import { type RefusedTarget, resolveTarget, type Target, type TargetRules } from "../rules/key/cache-key.ts";
 
 /** The most URLs that are remembered, and the longest of them: with their keys at most about 6 MiB. */
-const MOST_URLS = 4096;
-const MOST_CHARACTERS = 256;
+const MAX_URLS = 4096;
+const MAX_CHARACTERS = 256;
 
 /**
  * Remembers what URLs resolve to: parsing and matching a URL takes several times as long as all the rest of a memory hit
  * (`npm run bench -- hit`). When full, all is forgotten: the hot URLs are back after one request each.
  */
-export class TargetMemo {
+export class CacheKeyMemo {
   readonly #rules: TargetRules;
   readonly #targets = new Map<string, Target>();
 
@@ -20,8 +20,8 @@ export class TargetMemo {
     const remembered = this.#targets.get(url);
     if (remembered) return remembered;
     const target = resolveTarget(url, this.#rules);
-    if (target.kind === "target" && url.length <= MOST_CHARACTERS) {
-      if (this.#targets.size >= MOST_URLS) this.#targets.clear();
+    if (target.kind === "target" && url.length <= MAX_CHARACTERS) {
+      if (this.#targets.size >= MAX_URLS) this.#targets.clear();
       this.#targets.set(url, target);
     }
     return target;

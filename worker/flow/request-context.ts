@@ -1,10 +1,10 @@
-import type { Behind, Ports } from "../ports.ts";
+import type { BackgroundWork, Ports } from "../ports.ts";
 import type { ForwardReason, XCache } from "../rules/forwarding/cache-status.ts";
 import type { RefusedTarget, Target } from "../rules/key/cache-key.ts";
-import { type Ask, readRequest } from "../rules/request/request-facts.ts";
+import { type RequestFacts, readRequestFacts } from "../rules/request/request-facts.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import type { Site } from "../site/site.ts";
-import type { Flights } from "./collapsing/flights.ts";
+import type { CollapsedFetches } from "./collapsing/flights.ts";
 import type { FillBudget } from "./storing/fill.ts";
 import type { LargeFills } from "./storing/large-fills.ts";
 
@@ -12,26 +12,26 @@ import type { LargeFills } from "./storing/large-fills.ts";
 export interface Isolate {
   readonly site: Site;
   readonly ports: Ports;
-  readonly flights: Flights;
+  readonly collapsed: CollapsedFetches;
   readonly fills: FillBudget;
   readonly largeFills: LargeFills;
   readonly resolve: (url: string) => Target | RefusedTarget;
 }
 
 /** A request as it arrives, with what the runtime tells of it. */
-export interface Arrival {
+export interface IncomingRequest {
   readonly request: Request;
   /** `request.url`, read once: each reading of it goes through the runtime. */
   readonly url: string;
-  readonly behind: Behind;
+  readonly background: BackgroundWork;
   /** `null` where the runtime does not tell. */
   readonly clientAddress: string | null;
 }
 
 /** A request on its way through the corridor. */
-export interface Passage extends Isolate, Arrival {
+export interface RequestContext extends Isolate, IncomingRequest {
   readonly target: Target;
-  readonly ask: Ask;
+  readonly facts: RequestFacts;
   /** Its place among arrivals (R5), and when it arrived. */
   readonly order: number;
   readonly arrivedAt: number;
@@ -49,15 +49,15 @@ export interface Miss {
 }
 
 /** Reads what the corridor needs to know of an arrival. */
-export function enter(arrival: Arrival, isolate: Isolate, target: Target): Passage {
+export function openContext(arrival: IncomingRequest, isolate: Isolate, target: Target): RequestContext {
   const { method, headers } = arrival.request;
   const policy = target.route.requestDirectives;
   return {
     ...isolate,
     ...arrival,
     target,
-    ask: readRequest(method, (name) => headers.get(name), target.route.pass || !target.mayStore, policy),
-    order: isolate.flights.arrive(),
+    facts: readRequestFacts(method, (name) => headers.get(name), target.route.pass || !target.mayStore, policy),
+    order: isolate.collapsed.nextOrder(),
     arrivedAt: isolate.ports.clock.now(),
   };
 }

@@ -49,7 +49,7 @@ export function createEdge(siteInput: SiteInput, options: EdgeOptions = {}): Exp
       return isolate.fetch({
         request,
         url: request.url,
-        behind: { run: (work) => context.waitUntil(work) },
+        background: { run: (work) => context.waitUntil(work) },
         clientAddress: request.cf ? request.headers.get("cf-connecting-ip") : (env.TIDEMARK_CLIENT_ADDRESS ?? null),
       });
     },

@@ -1,7 +1,7 @@
 import type { Bodies } from "../ports.ts";
 
 /** A piece of this size costs little more than one of the 4 KiB that the runtime gives unasked. */
-const MOST_PIECE_BYTES = 64 * 1024;
+const MAX_PIECE_BYTES = 64 * 1024;
 
 /**
  * Only a FixedLengthStream lets the runtime announce a length, and show the client a cut. Only a BYOB reader gives more
@@ -13,7 +13,7 @@ export const runtimeBodies: Bodies = {
     const reader = body.getReader({ mode: "byob" });
     return {
       next: async () => {
-        const { done, value } = await reader.read(new Uint8Array(MOST_PIECE_BYTES));
+        const { done, value } = await reader.read(new Uint8Array(MAX_PIECE_BYTES));
         return done ? null : value;
       },
       cancel: () => reader.cancel(),

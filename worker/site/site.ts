@@ -26,9 +26,9 @@ const stale = z.strictObject({
 });
 
 /** The longest that a purge may take to reach a route. */
-const MOST_WITHIN_SECONDS = 3600;
+const MAX_WITHIN_SECONDS = 3600;
 
-const purgeWithin = durationSeconds.refine((seconds) => seconds <= MOST_WITHIN_SECONDS, "is an hour at most");
+const purgeWithin = durationSeconds.refine((seconds) => seconds <= MAX_WITHIN_SECONDS, "is an hour at most");
 
 const route = z.strictObject({
   /** URLPattern pathname syntax: `/admin/*`, `/plog/:slug`. */

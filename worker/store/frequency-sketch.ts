@@ -10,7 +10,7 @@ const LEAST_COUNTINGS = 512;
  * How often keys have come lately, those too that are not kept, in constant memory. A sketch: it never counts too few,
  * and seldom too many.
  */
-export class Recurrence {
+export class FrequencySketch {
   readonly #counters = new Uint8Array(SLOTS);
   #countings = 0;
   /** How often the counters have been halved: what counts elsewhere ages along. */

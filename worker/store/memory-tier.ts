@@ -1,5 +1,5 @@
 import { isMarker, type Stored } from "../rules/storing/stored-response.ts";
-import { Recurrence } from "./frequency-sketch.ts";
+import { FrequencySketch } from "./frequency-sketch.ts";
 
 /** What an entry weighs beside its body and texts: the map's slot and the head's object. */
 const ENTRY_OVERHEAD_BYTES = 1024;
@@ -10,7 +10,7 @@ const FIELD_OVERHEAD_BYTES = 256;
 const LARGEST_SHARE = 1 / 8;
 
 /** Uses beyond this many tell nothing more; one below the most that `Recurrence` counts, so that nothing is there for ever. */
-const MOST_USES = 14;
+const MAX_USES = 14;
 
 interface Entry {
   readonly stored: Stored;
@@ -29,7 +29,7 @@ export class MemoryTier {
   readonly #mostBytes: number;
   /** In the order of use, the oldest first. */
   readonly #entries = new Map<string, Entry>();
-  readonly #recurrence = new Recurrence();
+  readonly #recurrence = new FrequencySketch();
   #newest: string | null = null;
   #heldBytes = 0;
 
@@ -48,7 +48,7 @@ export class MemoryTier {
   get(key: string): Stored | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
-    if (entry.uses < MOST_USES) entry.uses++;
+    if (entry.uses < MAX_USES) entry.uses++;
     if (key !== this.#newest) {
       this.#entries.delete(key);
       this.#entries.set(key, entry);
@@ -68,7 +68,7 @@ export class MemoryTier {
     const times = held ? Number.POSITIVE_INFINITY : this.#recurrence.count(key, this.#entries.size);
     if (!this.#makeRoom(bytes, times)) return;
     const { halvings } = this.#recurrence;
-    const counted = held ?? { uses: Math.min(MOST_USES, times - 1), halvings };
+    const counted = held ?? { uses: Math.min(MAX_USES, times - 1), halvings };
     this.#entries.set(key, { stored, bytes, uses: counted.uses, halvings: counted.halvings });
     this.#newest = key;
     this.#heldBytes += bytes;

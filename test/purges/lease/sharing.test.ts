@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Behind, EdgeEvent, PopNotes } from "../../../worker/ports.ts";
+import type { BackgroundWork, EdgeEvent, PopNotes } from "../../../worker/ports.ts";
 import { PopView } from "../../../worker/purges/lease/pop-view.ts";
 import { readCopy, type SharedCopy, writeCopy } from "../../../worker/purges/lease/shared-copy.ts";
 import { ViewLease } from "../../../worker/purges/lease/view-lease.ts";
@@ -17,7 +17,7 @@ const ROUND_TRIP_MS = 100;
 const CLAIM_MS = 125;
 const BEGINNING = 100_000_000;
 
-const behind: Behind = { run: () => undefined };
+const behind: BackgroundWork = { run: () => undefined };
 
 /** A log half a round trip away each way. */
 class FarLog implements PurgeLogClient {

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Behind, EdgeEvent } from "../../../worker/ports.ts";
+import type { BackgroundWork, EdgeEvent } from "../../../worker/ports.ts";
 import { PopView } from "../../../worker/purges/lease/pop-view.ts";
 import { ViewLease } from "../../../worker/purges/lease/view-lease.ts";
 import type { PurgeLogClient, ReaderPosition, ViewDelta } from "../../../worker/purges/log/log-contract.ts";
-import type { Untold } from "../../../worker/purges/view/unread-range.ts";
+import type { UnreadRange } from "../../../worker/purges/view/unread-range.ts";
 import { View } from "../../../worker/purges/view/view.ts";
 import { MemoryNotes } from "../../engine/memory-notes.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
@@ -16,7 +16,7 @@ const SKEW_MS = 250;
 class HeldLog implements PurgeLogClient {
   readonly reads: PromiseWithResolvers<ViewDelta>[] = [];
   /** What the last read asked to hear besides what is new. */
-  untold: Untold | null | undefined;
+  untold: UnreadRange | null | undefined;
 
   read(since: ReaderPosition | null): Promise<ViewDelta> {
     const read = Promise.withResolvers<ViewDelta>();
@@ -40,7 +40,7 @@ describe("a view's lease", () => {
   let lease: ViewLease;
   let random: number;
   let events: EdgeEvent[];
-  const behind: Behind = { run: () => undefined };
+  const behind: BackgroundWork = { run: () => undefined };
   /** It looks at what others of the PoP have read before it reads. */
   const rest = () => scheduler.advance(0);
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { remembered } from "../../../worker/rules/fields/memoize.ts";
+import { memoize } from "../../../worker/rules/fields/memoize.ts";
 
 /** A function that is remembered, and how often it was called. */
 function counted() {
   let calls = 0;
-  const length = remembered((text) => {
+  const length = memoize((text) => {
     calls++;
     return { length: text.length };
   });

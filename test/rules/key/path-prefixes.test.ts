@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MOST_PREFIX_CHARACTERS, MOST_PREFIX_SEGMENTS, pathPrefixes } from "../../../worker/rules/key/path-prefixes.ts";
+import { MAX_PREFIX_CHARACTERS, MAX_PREFIX_SEGMENTS, pathPrefixes } from "../../../worker/rules/key/path-prefixes.ts";
 
 const deep = (segments: number) => Array.from({ length: segments }, (_, index) => `/${index}`).join("");
 
@@ -17,9 +17,9 @@ describe("the prefixes that a path is filed under", () => {
   });
 
   test.each([
-    [MOST_PREFIX_SEGMENTS - 1, MOST_PREFIX_SEGMENTS - 1],
-    [MOST_PREFIX_SEGMENTS, MOST_PREFIX_SEGMENTS],
-    [MOST_PREFIX_SEGMENTS + 1, MOST_PREFIX_SEGMENTS],
+    [MAX_PREFIX_SEGMENTS - 1, MAX_PREFIX_SEGMENTS - 1],
+    [MAX_PREFIX_SEGMENTS, MAX_PREFIX_SEGMENTS],
+    [MAX_PREFIX_SEGMENTS + 1, MAX_PREFIX_SEGMENTS],
   ])("a path of %d segments has %d", (segments, count) => {
     const prefixes = pathPrefixes(deep(segments));
     expect(prefixes).toHaveLength(count);
@@ -27,9 +27,9 @@ describe("the prefixes that a path is filed under", () => {
   });
 
   test.each([
-    [MOST_PREFIX_CHARACTERS - 1, 2],
-    [MOST_PREFIX_CHARACTERS, 2],
-    [MOST_PREFIX_CHARACTERS + 1, 1],
+    [MAX_PREFIX_CHARACTERS - 1, 2],
+    [MAX_PREFIX_CHARACTERS, 2],
+    [MAX_PREFIX_CHARACTERS + 1, 1],
   ])("a second prefix of %d characters makes %d", (characters, count) => {
     expect(pathPrefixes(`/a/${"x".repeat(characters - 3)}`)).toHaveLength(count);
   });

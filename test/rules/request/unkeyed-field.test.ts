@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isPlainRequest, oddField } from "../../../worker/rules/request/unkeyed-field.ts";
+import { isPlainRequest, unkeyedField } from "../../../worker/rules/request/unkeyed-field.ts";
 
 type Fields = readonly (readonly [name: string, value: string])[];
 
@@ -123,6 +123,6 @@ describe("oddField", () => {
     },
     { name: "a foreign Origin is", fields: [["origin", "https://evil.example"]], odd: "origin" },
   ])("$name", ({ fields, inKey = [], odd }) => {
-    expect(oddField(fields, inKey)).toBe(odd);
+    expect(unkeyedField(fields, inKey)).toBe(odd);
   });
 });

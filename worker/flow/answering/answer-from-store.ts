@@ -3,33 +3,33 @@ import { contentRange, multipartByteranges, unsatisfiedRange } from "../../rules
 import { type BytePart, parseRange } from "../../rules/ranges/range.ts";
 import { type StoredHead, type StoredResponse, storedField } from "../../rules/storing/stored-response.ts";
 import { isNotModified } from "../../rules/validation/not-modified.ts";
-import type { Passage } from "../request-context.ts";
-import { answerWith, mayHaveBody, notModifiedFields, storedFields, type Told } from "./answers.ts";
+import type { RequestContext } from "../request-context.ts";
+import { type AnswerMetadata, answerWith, mayHaveBody, notModifiedFields, storedFields } from "./answers.ts";
 
 /**
  * Answers a client with a stored response: whole, as one part or several, as 304 or 416, or its head alone.
  * Conditions come before parts (RFC 9110 §13.2.2). `null` if the body is stored apart and gone.
  */
 export function answerFromStore(
-  passage: Passage,
+  context: RequestContext,
   stored: StoredResponse,
-  told: Told,
+  told: AnswerMetadata,
 ): Response | Promise<Response | null> {
   const { head } = stored;
   const fields = storedFields(head, told);
-  const sent = passage.request.headers;
+  const sent = context.request.headers;
   if (head.status === 200) {
     if (isHeldByClient(sent, head)) return answerWith(null, 304, notModifiedFields(fields));
-    const range = passage.ask.method === "GET" ? sent.get("range") : null;
+    const range = context.facts.method === "GET" ? sent.get("range") : null;
     if (range !== null && rangeStillHolds(sent.get("if-range"), validatorsOf(head))) {
       const parsed = parseRange(range, head.bodyBytes);
       if (parsed.kind === "unsatisfiable") return unsatisfiable(head, fields);
-      if (parsed.kind === "parts") return answerWithParts(passage, stored, parsed.parts, fields);
+      if (parsed.kind === "parts") return answerWithParts(context, stored, parsed.parts, fields);
     }
   }
-  if (passage.ask.method === "HEAD") return headAlone(head, fields);
+  if (context.facts.method === "HEAD") return headAlone(head, fields);
   if (stored.body) return answerWith(stored.body, head.status, fields);
-  return streamed(passage, head, [null], head.bodyBytes, head.status, fields);
+  return streamed(context, head, [null], head.bodyBytes, head.status, fields);
 }
 
 function headAlone(head: StoredHead, fields: Headers): Response {
@@ -63,24 +63,24 @@ function unsatisfiable(head: StoredHead, stored: Headers): Response {
 
 /** RFC 9110 §15.3.7. Parts of a body in memory are cut without copying it, but for several. */
 function answerWithParts(
-  passage: Passage,
+  context: RequestContext,
   { head, body }: StoredResponse,
   parts: readonly BytePart[],
   stored: Headers,
 ): Response | Promise<Response | null> {
-  const { random } = passage.ports;
+  const { random } = context.ports;
   const fields = new Headers(stored);
   const [only] = parts;
   if (only && parts.length === 1) {
     fields.set("content-range", contentRange(only, head.bodyBytes));
     if (body) return answerWith(body.subarray(only.first, only.last + 1), 206, fields);
-    return streamed(passage, head, parts, only.last - only.first + 1, 206, fields);
+    return streamed(context, head, parts, only.last - only.first + 1, 206, fields);
   }
   const boundary = `part-${random().toString(36).slice(2)}${random().toString(36).slice(2)}`;
   const multipart = multipartByteranges(parts, head.bodyBytes, storedField(head, "content-type"), boundary);
   fields.set("content-type", multipart.contentType);
   if (body) return answerWith(join(multipart.pieces, multipart.lengthBytes, body), 206, fields);
-  return streamed(passage, head, multipart.pieces, multipart.lengthBytes, 206, fields);
+  return streamed(context, head, multipart.pieces, multipart.lengthBytes, 206, fields);
 }
 
 function join(
@@ -101,7 +101,7 @@ function join(
 
 /** A body that is stored apart, of which only the asked bytes are read; a piece of `null` is all of it. */
 async function streamed(
-  { ports, behind }: Passage,
+  { ports, background }: RequestContext,
   { bodyKey }: StoredHead,
   pieces: readonly (string | BytePart | null)[],
   lengthBytes: number,
@@ -130,6 +130,6 @@ async function streamed(
     await pipe.writable.close();
   };
   // The client sees a cut as a cut; there is nobody else to tell.
-  behind.run(send().catch((cause: unknown) => pipe.writable.abort(cause).catch(() => undefined)));
+  background.run(send().catch((cause: unknown) => pipe.writable.abort(cause).catch(() => undefined)));
   return answerWith(pipe.readable, status, fields);
 }

@@ -8,7 +8,7 @@ import { NOT_MODIFIED_FIELDS } from "../../rules/validation/not-modified.ts";
 const BODILESS = new Set([204, 205, 304]);
 
 /** How an answer from store is told. */
-export interface Told {
+export interface AnswerMetadata {
   readonly xCache: XCache;
   readonly outcome: Outcome;
   readonly ageSeconds: number;
@@ -20,7 +20,7 @@ export interface Told {
 const hitFields = new WeakMap<StoredHead, { readonly ageSeconds: number; readonly fields: Headers }>();
 
 /** The fields of an answer with a stored response. RFC 9111 §4, §5.1. */
-export function storedFields(head: StoredHead, told: Told): Headers {
+export function storedFields(head: StoredHead, told: AnswerMetadata): Headers {
   const made = hitFields.get(head);
   const isPlainHit = told.xCache === "HIT" && told.outcome.kind === "hit";
   if (isPlainHit && made?.ageSeconds === told.ageSeconds) return made.fields;

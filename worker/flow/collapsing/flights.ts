@@ -1,7 +1,7 @@
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 
 /** How a collapsed fetch ended for those who wait on it. */
-export type FlightOutcome =
+export type SharedFetchOutcome =
   | { readonly kind: "storable"; readonly stored: StoredResponse }
   /** The answer says itself that it is for one only: each follower asks for itself. */
   | { readonly kind: "not-shareable" }
@@ -13,43 +13,43 @@ export type FlightOutcome =
     };
 
 /** One origin fetch that others may wait for. */
-export interface Flight {
+export interface SharedFetch {
   readonly key: string;
   /** Its place in the order of arrivals: a request that arrived earlier may take its answer unseen (R5). */
   readonly order: number;
-  readonly outcome: Promise<FlightOutcome>;
+  readonly outcome: Promise<SharedFetchOutcome>;
 }
 
 /** How long a key that turned out not storable is fetched without waiting for others. */
 const HIT_FOR_MISS_MS = 5_000;
 /** The most keys for which that is remembered, the oldest going first, and the longest of them: together about 2 MiB. */
-const MOST_HIT_FOR_MISS = 2_000;
-const MOST_KEY_CHARACTERS = 512;
+const MAX_HIT_FOR_MISS = 2_000;
+const MAX_KEY_CHARACTERS = 512;
 
 /**
  * Collapsed forwarding of one isolate: at most one shared fetch per key, and the keys for which waiting is pointless.
  * Only plain values are handed over: a Response belongs to the request that fetched it.
  */
-export class Flights {
-  readonly #flights = new Map<string, Flight>();
+export class CollapsedFetches {
+  readonly #flights = new Map<string, SharedFetch>();
   readonly #hitForMissUntil = new Map<string, number>();
   #arrivals = 0;
 
   /** A number for an arriving request or a beginning fetch; later ones are higher. */
-  arrive(): number {
+  nextOrder(): number {
     return ++this.#arrivals;
   }
 
-  find(key: string): Flight | undefined {
+  find(key: string): SharedFetch | undefined {
     return this.#flights.get(key);
   }
 
   /** Begins a flight. It ends, once, with the call of `land`. */
-  takeOff(key: string): Flight & { land(outcome: FlightOutcome, now: number): void } {
-    const { promise, resolve } = Promise.withResolvers<FlightOutcome>();
-    const flight: Flight = { key, order: this.arrive(), outcome: promise };
+  begin(key: string): SharedFetch & { land(outcome: SharedFetchOutcome, now: number): void } {
+    const { promise, resolve } = Promise.withResolvers<SharedFetchOutcome>();
+    const flight: SharedFetch = { key, order: this.nextOrder(), outcome: promise };
     this.#flights.set(key, flight);
-    const land = (outcome: FlightOutcome, now: number) => {
+    const land = (outcome: SharedFetchOutcome, now: number) => {
       this.abandon(flight);
       if (outcome.kind === "not-shareable") this.#rememberHitForMiss(key, now);
       resolve(outcome);
@@ -63,16 +63,16 @@ export class Flights {
   }
 
   /** Lets nobody wait for this flight any more: its leader may be dead. It may still land. */
-  abandon({ key, outcome }: Flight): void {
+  abandon({ key, outcome }: SharedFetch): void {
     if (this.#flights.get(key)?.outcome === outcome) this.#flights.delete(key);
   }
 
   /** Later requests for this key do not wait for each other: the answer itself cannot be shared (R19). */
   #rememberHitForMiss(key: string, now: number): void {
-    if (key.length > MOST_KEY_CHARACTERS) return;
+    if (key.length > MAX_KEY_CHARACTERS) return;
     this.#hitForMissUntil.delete(key);
     this.#hitForMissUntil.set(key, now + HIT_FOR_MISS_MS);
-    if (this.#hitForMissUntil.size > MOST_HIT_FOR_MISS) {
+    if (this.#hitForMissUntil.size > MAX_HIT_FOR_MISS) {
       const oldest = this.#hitForMissUntil.keys().next();
       if (!oldest.done) this.#hitForMissUntil.delete(oldest.value);
     }

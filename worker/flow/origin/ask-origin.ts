@@ -7,10 +7,10 @@ import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-re
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { isWebSocket } from "../../rules/request/request-facts.ts";
 import { answerWith, edgeAnswer, markForwarded } from "../answering/answers.ts";
-import type { Miss, Passage } from "../request-context.ts";
+import type { Miss, RequestContext } from "../request-context.ts";
 import { requestBody } from "./request-body.ts";
 
-export type Asked =
+export type OriginResult =
   | { readonly kind: "answered"; readonly response: Response }
   /**
    * The origin did not answer: it failed, the request may not go there, or another protocol took over. `answer` makes
@@ -19,12 +19,12 @@ export type Asked =
   | { readonly kind: "failed" | "refused" | "switched"; readonly answer: () => Response };
 
 /** Whether the origin failed, by its own word or by giving no answer, so that something stale may stand in. RFC 5861 §4. */
-export function hasFailed(asked: Asked): boolean {
+export function hasFailed(asked: OriginResult): boolean {
   return asked.kind === "failed" || (asked.kind === "answered" && isOriginError(asked.response.status));
 }
 
 /** How the origin is asked. */
-export interface Asking {
+export interface OriginCall {
   /** True if the answer may be stored: then nothing that is not in the key may select it. */
   readonly storing: boolean;
   /** The `Cookie` field. */
@@ -34,13 +34,16 @@ export interface Asking {
 }
 
 /** Sends the request on, as the edge. */
-export async function askOrigin(passage: Passage, { storing, cookie, conditions }: Asking): Promise<Asked> {
-  const { request, target, ask, ports, site, clientAddress } = passage;
+export async function askOrigin(
+  context: RequestContext,
+  { storing, cookie, conditions }: OriginCall,
+): Promise<OriginResult> {
+  const { request, target, facts, ports, site, clientAddress } = context;
   const field = (name: string) => request.headers.get(name);
   if (hasLooped(field("cdn-loop"), target.host)) {
-    return { kind: "refused", answer: edgeFailure(passage, 508, "loop", "the request came back to this edge") };
+    return { kind: "refused", answer: edgeFailure(context, 508, "loop", "the request came back to this edge") };
   }
-  const hops = maxForwards(ask.method, field("max-forwards"));
+  const hops = maxForwards(facts.method, field("max-forwards"));
   const fields = originRequestFields(request.headers, {
     scheme: target.scheme,
     host: target.host,
@@ -55,24 +58,24 @@ export async function askOrigin(passage: Passage, { storing, cookie, conditions 
   if (isWebSocket(field("upgrade"))) fields.push(["upgrade", "websocket"], ["connection", "upgrade"]);
   const broken = fieldBrokenBecause(fields);
   if (broken !== null) {
-    return { kind: "refused", answer: edgeFailure(passage, 400, "request-fields-broken", `the request has ${broken}`) };
+    return { kind: "refused", answer: edgeFailure(context, 400, "request-fields-broken", `the request has ${broken}`) };
   }
   const { limits } = site;
   if (fields.reduce((bytes, [name, value]) => bytes + name.length + value.length, 0) > limits.requestFieldBytes) {
     const words = `the request has more than ${limits.requestFieldBytes} bytes of fields`;
-    return { kind: "refused", answer: edgeFailure(passage, 431, "request-fields-too-large", words) };
+    return { kind: "refused", answer: edgeFailure(context, 431, "request-fields-too-large", words) };
   }
-  const sendsBody = ask.method !== "GET" && ask.method !== "HEAD";
+  const sendsBody = facts.method !== "GET" && facts.method !== "HEAD";
   const body = sendsBody ? requestBody(request, limits.requestBodyBytes) : null;
-  const bodyTooLarge = (): Asked => {
+  const bodyTooLarge = (): OriginResult => {
     const words = `the request's body has more than ${limits.requestBodyBytes} bytes`;
-    return { kind: "refused", answer: edgeFailure(passage, 413, "request-body-too-large", words) };
+    return { kind: "refused", answer: edgeFailure(context, 413, "request-body-too-large", words) };
   };
   if (body?.isTooLarge()) return bodyTooLarge();
   ports.reporter.report({ kind: "origin-asked" });
-  const { method } = ask;
+  const { method } = facts;
   const asked = { method, pathAndQuery: target.pathAndQuery, fields, body: body?.stream ?? null };
-  const answer = acceptable(passage, await ports.origin.fetch(asked));
+  const answer = acceptable(context, await ports.origin.fetch(asked));
   if (answer.kind === "failed" && body?.isTooLarge()) return bodyTooLarge();
   switch (answer.kind) {
     case "answered":
@@ -94,22 +97,22 @@ export async function askOrigin(passage: Passage, { storing, cookie, conditions 
         "timed-out": "the origin took too long to answer",
         "bad-response": "the origin's answer was not one that HTTP allows, or over this edge's limits",
       }[answer.because];
-      return { kind: "failed", answer: edgeFailure(passage, status, `origin-${answer.because}`, words) };
+      return { kind: "failed", answer: edgeFailure(context, status, `origin-${answer.because}`, words) };
     }
   }
 }
 
 /** An answer with more fields than is allowed, or with broken ones, counts as none. */
-function acceptable({ site, behind }: Passage, answer: OriginAnswer): OriginAnswer {
+function acceptable({ site, background }: RequestContext, answer: OriginAnswer): OriginAnswer {
   if (answer.kind !== "answered") return answer;
   const { responseFields: mostFields, responseFieldBytes: mostBytes } = site.limits;
   const because = fieldsRefusedBecause(answer.response.headers, { mostFields, mostBytes });
   if (because === null) return answer;
-  behind.run(answer.response.body?.cancel() ?? Promise.resolve());
+  background.run(answer.response.body?.cancel() ?? Promise.resolve());
   return { kind: "failed", because: "bad-response", cause: because };
 }
 
-function edgeFailure({ ports }: Passage, status: number, detail: string, words: string): () => Response {
+function edgeFailure({ ports }: RequestContext, status: number, detail: string, words: string): () => Response {
   return () => {
     ports.reporter.report({ kind: "answered-by-edge", detail });
     return edgeAnswer(status, detail, `${status}: ${words}.`);
@@ -117,9 +120,9 @@ function edgeFailure({ ports }: Passage, status: number, detail: string, words: 
 }
 
 /** The fields of the origin's answer as clients see them. */
-export function clientFields({ ports, target, site, ask }: Passage, sent: Headers): Headers {
+export function clientFields({ ports, target, site, facts }: RequestContext, sent: Headers): Headers {
   const fields = new Headers(sent);
-  if (target.route.stripsSetCookie && (ask.method === "GET" || ask.method === "HEAD")) fields.delete("set-cookie");
+  if (target.route.stripsSetCookie && (facts.method === "GET" || facts.method === "HEAD")) fields.delete("set-cookie");
   const address = { originUrl: ports.origin.url, publicUrl: `${target.scheme}://${target.host}` };
   toClientFields(fields, address, site.hiddenFields, ports.clock.now());
   return fields;
@@ -133,11 +136,11 @@ export function contentLength(response: Response): number | null {
 }
 
 /** Answers with what the origin sends, as it comes; nothing is kept. */
-export function stream(passage: Passage, response: Response, miss: Miss, because: string | undefined): Response {
-  const fields = clientFields(passage, response.headers);
+export function stream(context: RequestContext, response: Response, miss: Miss, because: string | undefined): Response {
+  const fields = clientFields(context, response.headers);
   const outcome = forwarded(miss, { status: response.status, stored: false, collapsed: false, because });
   markForwarded(fields, miss.xCache, outcome);
-  const { reporter } = passage.ports;
+  const { reporter } = context.ports;
   if (because !== undefined) reporter.report({ kind: "not-stored", because });
   reporter.report({ kind: "answered", xCache: miss.xCache });
   return answerWith(response.body, response.status, fields, response.statusText);

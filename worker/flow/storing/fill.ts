@@ -85,7 +85,7 @@ export class FillShare {
  * client holds the fill; what is not yet delivered is bounded by `mostBytes` and by the share. A body that outgrows
  * either goes on to the client alone, at the client's speed. A cut in the origin's body reaches the client as a cut.
  */
-export function fillBeside(
+export function startFill(
   body: ReadableStream<Uint8Array> | null,
   lengthBytes: number | null,
   mostBytes: number,

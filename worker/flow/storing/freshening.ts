@@ -1,13 +1,13 @@
 import { initialAgeMs } from "../../rules/freshness/current-age.ts";
 import { isTagPurgeKey } from "../../rules/key/cache-key.ts";
-import type { StoreAsk } from "../../rules/request/request-facts.ts";
-import { oddField } from "../../rules/request/unkeyed-field.ts";
+import type { StorageRequest } from "../../rules/request/request-facts.ts";
+import { unkeyedField } from "../../rules/request/unkeyed-field.ts";
 import { changedHead, type StoredHead, type StoredResponse, storedField } from "../../rules/storing/stored-response.ts";
 import { freshenedFields } from "../../rules/validation/freshened-fields.ts";
 import { selectedBy304 } from "../../rules/validation/selected-by-304.ts";
 import { clientFields } from "../origin/ask-origin.ts";
-import type { Passage } from "../request-context.ts";
-import { keepable, type OriginResponse } from "./storage-decision.ts";
+import type { RequestContext } from "../request-context.ts";
+import { decideStorage, type OriginResponse } from "./storage-decision.ts";
 
 /** A stored response with what a 304 says of it. */
 export interface Freshened {
@@ -26,8 +26,8 @@ export function validatorsOf({ head }: StoredResponse): { etag: string | null; l
  * RFC 9111 §4.3.4. The stamp and the times are those of the validation (R2).
  */
 export function freshen(
-  passage: Passage,
-  storeAsk: StoreAsk,
+  context: RequestContext,
+  storageRequest: StorageRequest,
   held: readonly StoredResponse[],
   notModified: OriginResponse,
 ): Freshened | null {
@@ -36,19 +36,19 @@ export function freshen(
   const confirmed = at === null ? undefined : held[at];
   if (!confirmed) return null;
   const { head, body } = confirmed;
-  const receivedAt = passage.ports.clock.now();
+  const receivedAt = context.ports.clock.now();
   const fields = freshenedHeaders(head, notModified.fields, receivedAt);
-  const verdict = keepable(passage, storeAsk, { ...notModified, status: head.status, fields });
+  const verdict = decideStorage(context, storageRequest, { ...notModified, status: head.status, fields });
   const { bodyBytes, bodyKey } = head;
   if (verdict.kind === "pass") {
     // It goes to the one who asked, and to nobody else.
     const age = initialAgeMs(fields.get("age"), fields.get("date"), notModified.fetchedAt, receivedAt);
-    const shown = [...clientFields(passage, fields)].filter(([name]) => name !== "content-length");
+    const shown = [...clientFields(context, fields)].filter(([name]) => name !== "content-length");
     const changed = changedHead(head, { fields: shown, receivedAt, initialAgeMs: age });
     return { stored: { head: changed, body }, passBecause: verdict.because };
   }
   const purgeKeys = [...new Set([...verdict.head.purgeKeys, ...head.purgeKeys])]; // R17: the union of both
-  const fits = purgeKeys.filter(isTagPurgeKey).length <= passage.site.limits.tags;
+  const fits = purgeKeys.filter(isTagPurgeKey).length <= context.site.limits.tags;
   const stored = { head: { ...verdict.head, purgeKeys, bodyBytes, bodyKey }, body };
   return { stored, passBecause: fits ? null : "too-many-tags" };
 }
@@ -57,17 +57,27 @@ export function freshen(
  * Whether the origin has taken back what is stored: these very bytes are for one visitor now, or for no store. They are
  * not shown to others again, not even stale.
  */
-export function isWithdrawn(passage: Passage, storeAsk: StoreAsk, { stored, passBecause }: Freshened): boolean {
-  return (passBecause === "private" || passBecause === "no-store") && speaksForAll(passage, storeAsk, stored);
+export function isWithdrawn(
+  context: RequestContext,
+  storageRequest: StorageRequest,
+  { stored, passBecause }: Freshened,
+): boolean {
+  return (
+    (passBecause === "private" || passBecause === "no-store") && appliesToEverybody(context, storageRequest, stored)
+  );
 }
 
 /**
  * Whether what the origin answers is said of the stored page. To a visitor with cookies it speaks of his page alone, and
  * a field that nobody else sends may have made the answer what it is.
  */
-export function speaksForAll({ request }: Passage, { identifying }: StoreAsk, { head }: StoredResponse): boolean {
+export function appliesToEverybody(
+  { request }: RequestContext,
+  { identifying }: StorageRequest,
+  { head }: StoredResponse,
+): boolean {
   const keyed = head.variant.map(([name]) => name);
-  return !identifying && oddField(request.headers, keyed) === null;
+  return !identifying && unkeyedField(request.headers, keyed) === null;
 }
 
 /** The fields of the origin's answer that the stored one would be now, with its length told anew. */

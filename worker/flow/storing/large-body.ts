@@ -1,10 +1,10 @@
 import type { BodyReader } from "../../ports.ts";
-import { isKeepable } from "../../rules/freshness/judge.ts";
-import type { Passage } from "../request-context.ts";
-import { keepSelected } from "../selection.ts";
+import { isWorthStoring } from "../../rules/freshness/judge.ts";
+import type { RequestContext } from "../request-context.ts";
+import { storeSelected } from "../selection.ts";
 import { BodyEnd } from "./body-end.ts";
 import type { LargeFill } from "./large-fills.ts";
-import type { HeadToKeep } from "./storage-decision.ts";
+import type { HeadToStore } from "./storage-decision.ts";
 
 /** A client that takes nothing for so long loses the copy that is made beside it: it holds no fill. */
 const STALLED_MS = 10_000;
@@ -14,30 +14,30 @@ const STALLED_MS = 10_000;
  * nothing points to. Only when the announced length has been counted is the entry kept that does (docs/design.md#bodies).
  * Nobody waits for it; `null` if the same is going on already, and nothing was done.
  */
-export function copyLarge(
-  passage: Passage,
+export function copyLargeBody(
+  context: RequestContext,
   body: ReadableStream<Uint8Array>,
-  head: HeadToKeep,
+  head: HeadToStore,
   lengthBytes: number,
 ): ReadableStream | null {
-  const { ports, largeFills, behind } = passage;
+  const { ports, largeFills, background } = context;
   const fill = largeFills.begin(head.key, ports.clock.now());
   if (!fill) return null;
   const toClient = ports.bodies.pipe(lengthBytes);
-  const copied = copyBeside(passage, ports.bodies.read(body), new BodyEnd(toClient.writable), head, lengthBytes, fill);
-  behind.run(copied.finally(() => largeFills.end(fill)));
+  const copied = copyBeside(context, ports.bodies.read(body), new BodyEnd(toClient.writable), head, lengthBytes, fill);
+  background.run(copied.finally(() => largeFills.end(fill)));
   return toClient.readable;
 }
 
 async function copyBeside(
-  passage: Passage,
+  context: RequestContext,
   reader: BodyReader,
   client: BodyEnd,
-  head: HeadToKeep,
+  head: HeadToStore,
   lengthBytes: number,
   fill: LargeFill,
 ): Promise<void> {
-  const { ports } = passage;
+  const { ports } = context;
   const bodyKey = `${head.key}\n${head.fetchedAt.toString(36)}-${ports.random().toString(36).slice(2)}`;
   const pipe = ports.bodies.pipe(lengthBytes);
   const copy = new BodyEnd(pipe.writable);
@@ -54,7 +54,7 @@ async function copyBeside(
       readBytes += piece.byteLength;
       const sent = client.write(piece);
       if (!copy.isGone) await copy.write(piece);
-      if (!copy.isGone && (await isStalled(passage, sent))) {
+      if (!copy.isGone && (await isStalled(context, sent))) {
         copy.giveUp("the client stalled");
         ports.reporter.report({ kind: "fill-discarded", because: "client-stalled" });
       }
@@ -70,15 +70,15 @@ async function copyBeside(
   await Promise.all([client.close(), copy.close()]);
   if (copy.isGone || !(await taken)) return;
   const stored = { head: { ...head, bodyBytes: lengthBytes, bodyKey }, body: null };
-  if (!isKeepable(ports.purges.check(stored.head, false))) {
+  if (!isWorthStoring(ports.purges.check(stored.head, false))) {
     ports.reporter.report({ kind: "fill-discarded", because: "purged" });
     return;
   }
-  await keepSelected(passage, stored);
+  await storeSelected(context, stored);
 }
 
 /** Whether the client has not taken a chunk in time. */
-async function isStalled({ ports }: Passage, sent: Promise<void>): Promise<boolean> {
+async function isStalled({ ports }: RequestContext, sent: Promise<void>): Promise<boolean> {
   const wait = ports.clock.wait(STALLED_MS);
   const stalled = await Promise.race([sent.then(() => false), wait.over.then(() => true)]);
   wait.cancel();

@@ -1,7 +1,7 @@
 import { cacheGroups } from "../../rules/invalidation/cache-groups.ts";
 import { EVERYTHING_PURGE_KEY, groupPurgeKey, tagPurgeKey } from "../../rules/key/cache-key.ts";
-import type { StoreAsk } from "../../rules/request/request-facts.ts";
-import { isPlainRequest, oddField } from "../../rules/request/unkeyed-field.ts";
+import type { StorageRequest } from "../../rules/request/request-facts.ts";
+import { isPlainRequest, unkeyedField } from "../../rules/request/unkeyed-field.ts";
 import { mayStore, type NotStorableBecause } from "../../rules/storing/may-store.ts";
 import { redirectsTo } from "../../rules/storing/redirects-to.ts";
 import { isErrorStatus } from "../../rules/storing/storable-status.ts";
@@ -9,7 +9,7 @@ import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
 import { collectTags, TAG_FIELDS } from "../../rules/storing/tags.ts";
 import { isTooLong, selectingFields, variantKey, variantOf } from "../../rules/variants/vary.ts";
 import { clientFields } from "../origin/ask-origin.ts";
-import type { Passage } from "../request-context.ts";
+import type { RequestContext } from "../request-context.ts";
 import { selectingField } from "../selection.ts";
 
 /** Fields that are made for each answer. */
@@ -26,14 +26,14 @@ export interface OriginResponse {
 }
 
 /** A head to be kept, but for its body. */
-export type HeadToKeep = Omit<StoredHead, "bodyBytes" | "bodyKey">;
+export type HeadToStore = Omit<StoredHead, "bodyBytes" | "bodyKey">;
 
-export type Keepable =
+export type StorageDecision =
   /** `fields` are those for the client of this answer; the head has its own copy of them. */
-  | { readonly kind: "store"; readonly head: HeadToKeep; readonly fields: Headers }
-  | { readonly kind: "pass"; readonly because: PassBecause };
+  | { readonly kind: "store"; readonly head: HeadToStore; readonly fields: Headers }
+  | { readonly kind: "pass"; readonly because: NotStoredBecause };
 
-export type PassBecause =
+export type NotStoredBecause =
   | NotStorableBecause
   | "too-many-tags"
   | "tag-invalid"
@@ -43,19 +43,23 @@ export type PassBecause =
   | "redirects-to-itself";
 
 /** Whether this answer may be kept, and as what. RFC 9111 §3 in `mayStore`; tags and variants have limits of our own. */
-export function keepable(passage: Passage, storeAsk: StoreAsk, response: OriginResponse): Keepable {
-  const { ask, target, site, ports, request } = passage;
-  const { identifying } = storeAsk;
+export function decideStorage(
+  context: RequestContext,
+  storageRequest: StorageRequest,
+  response: OriginResponse,
+): StorageDecision {
+  const { facts, target, site, ports, request } = context;
+  const { identifying } = storageRequest;
   const { keyFields, stripsSetCookie } = target.route;
   const field = (name: string) => (stripsSetCookie && name === "set-cookie" ? null : response.fields.get(name));
   const receivedAt = ports.clock.now();
   const verdict = mayStore(
     {
       method: "GET",
-      authorized: ask.authorized,
+      authorized: facts.authorized,
       identifying,
       partialOrConditional: false,
-      forbidsStoring: ask.directives.forbidsStoring,
+      forbidsStoring: facts.directives.forbidsStoring,
       plain: !isErrorStatus(response.status) || isPlainRequest(request.headers, { inKey: keyFields, identifying }),
     },
     { status: response.status, requestedAt: response.fetchedAt, receivedAt, field },
@@ -75,17 +79,18 @@ export function keepable(passage: Passage, storeAsk: StoreAsk, response: OriginR
     keyFields,
   });
   // A visitor's own cookies are no choice among variants: each would have an entry.
-  if (names === "*" || (names.includes("cookie") && storeAsk.cookie !== null)) return { kind: "pass", because: "vary" };
-  const variant = variantOf(names, selectingField(passage));
+  if (names === "*" || (names.includes("cookie") && storageRequest.cookie !== null))
+    return { kind: "pass", because: "vary" };
+  const variant = variantOf(names, selectingField(context));
   if (isTooLong(variant)) return { kind: "pass", because: "vary-too-long" };
   const tagTexts = TAG_FIELDS.flatMap((name) => field(name) ?? []);
   const tags = collectTags(target.routeTags, tagTexts, site.limits.tags);
   if (tags.kind === "unkeepable") return { kind: "pass", because: tags.because };
-  if (oddField(request.headers, names) !== null) return { kind: "pass", because: "unkeyed-field" };
+  if (unkeyedField(request.headers, names) !== null) return { kind: "pass", because: "unkeyed-field" };
   const groups = cacheGroups(field("cache-groups")).map((group) => groupPurgeKey(target, group));
-  const fields = clientFields(passage, response.fields);
+  const fields = clientFields(context, response.fields);
   const next = redirectsTo(response.status, fields.get("location"), target.key);
-  if (next !== null && sameTarget(passage, next)) return { kind: "pass", because: "redirects-to-itself" };
+  if (next !== null && sameTarget(context, next)) return { kind: "pass", because: "redirects-to-itself" };
   const withheld = new Set(verdict.withheldFields);
   return {
     kind: "store",
@@ -112,7 +117,7 @@ export function keepable(passage: Passage, storeAsk: StoreAsk, response: OriginR
 }
 
 /** Whether this URL is the one that is being answered: kept, it would send everybody round in circles. */
-function sameTarget({ resolve, target }: Passage, url: string): boolean {
+function sameTarget({ resolve, target }: RequestContext, url: string): boolean {
   const resolved = resolve(url);
   return resolved.kind === "target" && resolved.key === target.key;
 }

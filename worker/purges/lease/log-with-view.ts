@@ -1,10 +1,10 @@
-import type { AppendOutcome, NewPurge, PurgeLog } from "../../ports.ts";
+import type { AppendOutcome, NewPurge, PurgeLogWriter } from "../../ports.ts";
 import type { PurgeLogClient } from "../log/log-contract.ts";
 import type { View } from "../view/view.ts";
 import type { ViewLease } from "./view-lease.ts";
 
 /** Appends to the log, and brings this isolate's own view up to the new purge with the reply (R20). */
-export class LogWithView implements PurgeLog {
+export class LogWithView implements PurgeLogWriter {
   readonly #log: PurgeLogClient;
   readonly #view: View;
   readonly #lease: ViewLease;

@@ -1,4 +1,4 @@
-import type { Behind, Clock, PopNotes, Reporter } from "../../ports.ts";
+import type { BackgroundWork, Clock, PopNotes, Reporter } from "../../ports.ts";
 import { readCopy, type SharedCopy, writeCopy } from "./shared-copy.ts";
 
 const COPY = "view";
@@ -14,7 +14,7 @@ const MARGIN = 1.25;
 const UNMEASURED = 0.1;
 
 /** The part of a lease that is waited for another's copy: if it does not come, a read of the log has to fit in, too. */
-const MOST_EXPECTED = 0.3;
+const MAX_EXPECTED = 0.3;
 
 /** How much one more measurement counts. */
 const NEWEST_WEIGHT = 0.25;
@@ -58,8 +58,8 @@ export class PopView {
   }
 
   /** Says that this isolate reads the log now. Waits for nothing. */
-  claim(startedAt: number, behind: Behind): void {
-    behind.run(this.#write(CLAIM, new TextEncoder().encode(String(startedAt))));
+  claim(startedAt: number, background: BackgroundWork): void {
+    background.run(this.#write(CLAIM, new TextEncoder().encode(String(startedAt))));
   }
 
   /** Leaves a copy for the others, and measures how long all of it took. */
@@ -78,7 +78,7 @@ export class PopView {
   #expectedMs(claim: Uint8Array): number {
     const ageMs = this.#clock.now() - Number(new TextDecoder().decode(claim));
     const mostMs = (this.#takesMs ?? this.#settings.leaseMs * UNMEASURED) * MARGIN;
-    if (mostMs > this.#settings.leaseMs * MOST_EXPECTED || !(ageMs >= -this.#settings.skewMs)) return 0;
+    if (mostMs > this.#settings.leaseMs * MAX_EXPECTED || !(ageMs >= -this.#settings.skewMs)) return 0;
     return Math.max(0, Math.min(mostMs, mostMs - ageMs));
   }
 

@@ -1,4 +1,4 @@
-import type { Behind, Clock, PurgeState, ReceiptToken, Reporter } from "../../ports.ts";
+import type { BackgroundWork, Clock, PurgeState, ReceiptToken, Reporter } from "../../ports.ts";
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
 import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
 import { ITEM_WORDS, type PurgeLogClient, type ViewDelta } from "../log/log-contract.ts";
@@ -20,7 +20,7 @@ const PROBE_AFTER = 0.5;
 const NEWEST_GAP_WEIGHT = 0.2;
 
 /** The most reads that tokens may cause in one lease. Whoever brings one beyond that waits for the next lease (R9). */
-const MOST_TOKEN_READS = 8;
+const MAX_TOKEN_READS = 8;
 
 export interface LeaseSettings {
   /** How long a view may be judged with after the read of the log began, in milliseconds. */
@@ -125,12 +125,12 @@ export class ViewLease implements PurgeState {
     return this.#view.position;
   }
 
-  async renew(behind: Behind, after: ReceiptToken | null): Promise<ReceiptToken | null> {
-    if (after !== null) return this.#prove(after, behind);
+  async renew(background: BackgroundWork, after: ReceiptToken | null): Promise<ReceiptToken | null> {
+    if (after !== null) return this.#prove(after, background);
     const now = this.#clock.now();
     if (now >= this.#usableUntil) this.#noteRequest(now);
-    if (now >= this.#failedUntil) await this.#waitFor(this.#renew(behind));
-    else if (now >= this.#probeAt) this.#renew(behind);
+    if (now >= this.#failedUntil) await this.#waitFor(this.#renew(background));
+    else if (now >= this.#probeAt) this.#renew(background);
     return null;
   }
 
@@ -218,7 +218,7 @@ export class ViewLease implements PurgeState {
    * Reads until the token is reached, or found false: only a read that began after the token arrived can tell (R9).
    * While the log is silent, the token stays in force.
    */
-  async #prove(token: ReceiptToken, behind: Behind): Promise<ReceiptToken | null> {
+  async #prove(token: ReceiptToken, background: BackgroundWork): Promise<ReceiptToken | null> {
     if (this.#reading) {
       await this.#waitFor(this.#reading); // begun before: it may bring the purge, but proves nothing
       if (this.#hasReached(token)) return null;
@@ -230,7 +230,7 @@ export class ViewLease implements PurgeState {
       if (this.#hasReached(token)) return null;
     }
     if (this.#clock.now() < this.#failedUntil) return token;
-    const hasSucceeded = await this.#waitFor(this.#read(behind));
+    const hasSucceeded = await this.#waitFor(this.#read(background));
     return hasSucceeded ? null : token;
   }
 
@@ -242,7 +242,7 @@ export class ViewLease implements PurgeState {
       this.#tokenReads = 0;
     }
     this.#tokenReads++;
-    if (this.#tokenReads <= MOST_TOKEN_READS) return 0;
+    if (this.#tokenReads <= MAX_TOKEN_READS) return 0;
     return Math.min(this.leaseMs, this.#tokenLeaseAt + this.leaseMs - now);
   }
 
@@ -252,23 +252,23 @@ export class ViewLease implements PurgeState {
   }
 
   /** Joins the renewal under way, or begins one. */
-  #renew(behind: Behind): Reading {
+  #renew(background: BackgroundWork): Reading {
     if (this.#mayBeJoined(this.#renewal, this.#clock.now())) return this.#renewal;
     const renewal: Reading = {
       startedAt: this.#clock.now(),
-      hasSucceeded: this.#takeOrRead(behind).finally(() => {
+      hasSucceeded: this.#takeOrRead(background).finally(() => {
         if (this.#renewal === renewal) this.#renewal = null;
       }),
     };
     this.#renewal = renewal;
-    behind.run(renewal.hasSucceeded);
+    background.run(renewal.hasSucceeded);
     return renewal;
   }
 
   /** What another isolate of the PoP has read will do, or reads now; else the log is read (R22). */
-  async #takeOrRead(behind: Behind): Promise<boolean> {
+  async #takeOrRead(background: BackgroundWork): Promise<boolean> {
     if (await this.#takeCopy()) return true;
-    return this.#read(behind).hasSucceeded;
+    return this.#read(background).hasSucceeded;
   }
 
   async #takeCopy(): Promise<boolean> {
@@ -292,10 +292,10 @@ export class ViewLease implements PurgeState {
    * Joins the read of the log under way, or begins one. A read that takes longer than a lease is given up: a new one may
    * begin. Its copy is left for the others of the PoP.
    */
-  #read(behind: Behind): Reading {
+  #read(background: BackgroundWork): Reading {
     if (this.#mayBeJoined(this.#reading, this.#clock.now())) return this.#reading;
     const call = this.beginCall();
-    this.#pop.claim(call.startedAt, behind);
+    this.#pop.claim(call.startedAt, background);
     let copy: SharedCopy | undefined;
     const reading: Reading = {
       startedAt: call.startedAt,
@@ -315,7 +315,7 @@ export class ViewLease implements PurgeState {
       ),
     };
     this.#reading = reading;
-    behind.run(reading.hasSucceeded.then(() => copy && this.#pop.leave(copy)));
+    background.run(reading.hasSucceeded.then(() => copy && this.#pop.leave(copy)));
     return reading;
   }
 

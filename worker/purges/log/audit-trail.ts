@@ -3,9 +3,9 @@ import type { LogSettings } from "./log-settings.ts";
 import type { Sql } from "./sql.ts";
 
 /** What a row keeps of its purge keys, in characters. */
-const MOST_KEY_CHARACTERS = 2000;
+const MAX_KEY_CHARACTERS = 2000;
 
-const MOST_LISTED = 500;
+const MAX_LISTED = 500;
 
 /** For so long an id is remembered, however many others there are. */
 const LEAST_ID_MS = 24 * 3600 * 1000;
@@ -61,7 +61,7 @@ export class AuditTrail {
   }
 
   list(before: number | null, limit: number, now: number): PurgeRecordPage {
-    const most = Math.min(Math.max(1, Math.trunc(limit) || 1), MOST_LISTED);
+    const most = Math.min(Math.max(1, Math.trunc(limit) || 1), MAX_LISTED);
     const rows = this.#sql.exec(
       "SELECT * FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT ?",
       before ?? Number.MAX_SAFE_INTEGER,
@@ -94,7 +94,7 @@ export class AuditTrail {
 
 /** The first of a purge's keys, as many as a row has room for, as JSON. */
 export function writePurgeKeys(keys: readonly string[]): string {
-  let room = MOST_KEY_CHARACTERS;
+  let room = MAX_KEY_CHARACTERS;
   const beyond = keys.findIndex((key) => {
     room -= key.length;
     return room < 0;

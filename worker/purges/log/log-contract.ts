@@ -1,11 +1,11 @@
 import type { AppendOutcome, NewPurge, PurgeMode } from "../../ports.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
-import type { Untold } from "../view/unread-range.ts";
+import type { UnreadRange } from "../view/unread-range.ts";
 
 /** How far a reader's view has come. */
 export interface ReaderPosition extends Stamp {
   /** What the reader passed without being told, and wants to hear now. Default: nothing. */
-  readonly untold?: Untold | null;
+  readonly untold?: UnreadRange | null;
 }
 
 /** An item of a delta: the two words of a key's hash, and its number. */
@@ -22,7 +22,7 @@ export interface ViewDelta {
   /** The log's head when it answered. */
   readonly to: number;
   /** What the reader asked for besides. */
-  readonly untold: Untold | null;
+  readonly untold: UnreadRange | null;
   /** The reply ends here: of what was asked for, only numbers above this are told. 0 if it is told whole. */
   readonly toldAbove: number;
   /** What was stamped below this is invalid: the log has forgotten the purges up to it. */

@@ -1,7 +1,7 @@
 /** However many readers there are: a purge must not take minutes to settle. */
-const MOST_STRETCH = 10;
+const MAX_STRETCH = 10;
 /** The longest lease that is granted under load, unless the reader itself asks for a longer one. */
-const MOST_STRETCHED_MS = 60_000;
+const MAX_STRETCHED_MS = 60_000;
 
 /**
  * How often the log is read, from one second to the next. What counts is how often it would be read if nobody had a longer
@@ -23,7 +23,7 @@ export class LogLoad {
     if (second !== this.#second) {
       const isNext = second === this.#second + 1;
       const wanted = isNext ? Math.ceil(this.#wouldBeReads / this.#readsPerSecond) : 1;
-      this.#stretch = Math.min(Math.max(wanted, 1), MOST_STRETCH);
+      this.#stretch = Math.min(Math.max(wanted, 1), MAX_STRETCH);
       this.#second = second;
       this.#wouldBeReads = 0;
     }
@@ -34,5 +34,5 @@ export class LogLoad {
 
 /** The lease that a read is granted (R6): never shorter than the reader asks for. Milliseconds. */
 export function stretchedLeaseMs(askedMs: number, stretch: number): number {
-  return Math.max(askedMs, Math.min(askedMs * stretch, MOST_STRETCHED_MS));
+  return Math.max(askedMs, Math.min(askedMs * stretch, MAX_STRETCHED_MS));
 }

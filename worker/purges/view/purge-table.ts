@@ -19,7 +19,7 @@ import {
 const FULL_ENOUGH = 0.75;
 
 /** A slot's route through later doublings has to fit into a byte. */
-const MOST_ROUTES = 256;
+const MAX_ROUTES = 256;
 
 /**
  * The highest number of each purged key, in a bounded number of bytes. A key has two lines, by one word of its hash
@@ -47,7 +47,7 @@ export class PurgeTable {
     this.#segmentBits = Math.floor(Math.log2(firstBytes / LINE_BYTES));
     this.#segmentLines = 2 ** this.#segmentBits;
     this.#mostSegments = 2 ** Math.floor(Math.log2(mostBytes / LINE_BYTES / this.#segmentLines));
-    if (this.#segmentLines < 1 || this.#mostSegments < 1 || this.#mostSegments > MOST_ROUTES) {
+    if (this.#segmentLines < 1 || this.#mostSegments < 1 || this.#mostSegments > MAX_ROUTES) {
       throw new RangeError(`no purge table from ${firstBytes} to ${mostBytes} bytes`);
     }
     this.#mostMask = this.#mostSegments * this.#segmentLines - 1;

@@ -2,10 +2,10 @@ import type { PurgeMode } from "../../ports.ts";
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
 import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
 import { ITEM_WORDS, type ReaderPosition, type ViewDelta } from "../log/log-contract.ts";
-import { Sightings } from "./first-seen.ts";
+import { FirstSeen } from "./first-seen.ts";
 import { HASH_WORDS, hashKeys, inMode } from "./key-hash.ts";
 import { PurgeTable } from "./purge-table.ts";
-import { type Untold, untoldAfter } from "./unread-range.ts";
+import { type UnreadRange, unreadAfter } from "./unread-range.ts";
 
 /** What an empty view takes, unless less is all that it may take. Enough for 7,000 keys. */
 const FIRST_BYTES = 64 * 1024;
@@ -24,12 +24,12 @@ const ANSWERS: readonly (readonly [mode: PurgeMode, answer: PurgeAnswer])[] = [
 export class View {
   readonly #mostBytes: number;
   readonly #now: () => number;
-  readonly #sightings = new Sightings();
+  readonly #sightings = new FirstSeen();
   #table: PurgeTable;
   #logId: string | null = null;
   #seq = 0;
   #floor = 0;
-  #untold: Untold | null = null;
+  #untold: UnreadRange | null = null;
   #heads: Record<PurgeMode, number> = { hard: 0, invalidate: 0, soft: 0 };
   /** Rises with every change of contents, floor or log; private to this isolate (R16). */
   #generation = 0;
@@ -80,7 +80,7 @@ export class View {
     const { soft, invalidate } = this.#heads;
     for (const [mode] of ANSWERS) this.#heads[mode] = Math.max(this.#heads[mode], delta.heads[mode]);
     if (this.#heads.soft > soft || this.#heads.invalidate > invalidate) this.#sightings.note(delta.to, this.#now());
-    this.#untold = untoldAfter(this.#untold, this.#seq, delta);
+    this.#untold = unreadAfter(this.#untold, this.#seq, delta);
     this.#seq = Math.max(this.#seq, delta.to);
     hasNews ||= this.#lowestStamp !== floorBefore;
     if (hasNews) this.#generation++;

@@ -1,4 +1,4 @@
-import { remembered } from "../fields/memoize.ts";
+import { memoize } from "../fields/memoize.ts";
 import { isLowerCaseToken, readCacheDirectives } from "./cache-directives.ts";
 import { type DeltaSeconds, readDeltaSeconds, stricterOf } from "./delta-seconds.ts";
 
@@ -94,7 +94,7 @@ export function parseCacheControl(text: string | null): CacheControl {
 }
 
 /** An origin sends the same few texts again and again; to find one takes a fifth of the time of reading it. */
-const parseText = remembered((text: string): CacheControl => {
+const parseText = memoize((text: string): CacheControl => {
   const said = emptyCacheControl();
   const directives = readCacheDirectives(text);
   if (directives === undefined) return { ...said, noStore: true };

@@ -1,5 +1,5 @@
 /** Enough for what the origins of a site write into one field, and little memory. */
-const MOST_TEXTS = 256;
+const MAX_TEXTS = 256;
 const LONGEST_TEXT = 256;
 
 /**
@@ -7,14 +7,14 @@ const LONGEST_TEXT = 256;
  * always give the same for the same text, and nobody may change what it gave. Full, the memory is emptied: that is cheaper
  * than to keep account of which text came when.
  */
-export function remembered<Value extends object>(read: (text: string) => Value): (text: string) => Value {
+export function memoize<Value extends object>(read: (text: string) => Value): (text: string) => Value {
   const values = new Map<string, Value>();
   return (text) => {
     const known = values.get(text);
     if (known !== undefined) return known;
     const value = read(text);
     if (text.length > LONGEST_TEXT) return value;
-    if (values.size === MOST_TEXTS) values.clear();
+    if (values.size === MAX_TEXTS) values.clear();
     values.set(text, value);
     return value;
   };

@@ -10,7 +10,7 @@ import { currentAgeMs } from "./current-age.ts";
 export type PurgeAnswer = "not-purged" | "soft" | "invalidated" | "purged" | "unknown" | "unverifiable";
 
 /** Whether a response of which the view says this is worth keeping (R23). */
-export function isKeepable(answer: PurgeAnswer): boolean {
+export function isWorthStoring(answer: PurgeAnswer): boolean {
   return answer === "not-purged" || answer === "unknown";
 }
 

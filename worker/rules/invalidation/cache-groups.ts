@@ -2,7 +2,7 @@ import { parseList } from "structured-headers";
 import { isSafeMethod } from "./safe-method.ts";
 
 /** RFC 9875 §2 asks for at least 32 groups of up to at least 32 characters. What is beyond ours is passed over. */
-const MOST_GROUPS = 128;
+const MAX_GROUPS = 128;
 const LONGEST_GROUP = 256;
 
 /**
@@ -12,7 +12,7 @@ const LONGEST_GROUP = 256;
  */
 export function cacheGroups(field: string | null): readonly string[] {
   const groups = field === null ? [] : listOfStrings(field).filter((group) => group.length <= LONGEST_GROUP);
-  return [...new Set(groups)].slice(0, MOST_GROUPS);
+  return [...new Set(groups)].slice(0, MAX_GROUPS);
 }
 
 /** The groups that an answer puts out of date, within the same limits; only unsafe requests do so. RFC 9875 §3. */

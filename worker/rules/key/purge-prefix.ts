@@ -1,5 +1,5 @@
 import { canonicalUrl } from "./canonical-url.ts";
-import { MOST_PREFIX_CHARACTERS, pathPrefixes } from "./path-prefixes.ts";
+import { MAX_PREFIX_CHARACTERS, pathPrefixes } from "./path-prefixes.ts";
 import { purgeHost } from "./purge-host.ts";
 
 export type PurgePrefix =
@@ -30,7 +30,7 @@ export function purgePrefix(text: string, hosts: readonly string[] | null): Purg
   if (/^\/*$/.test(path)) return refused("it names no segment; name hosts, or everything, to purge all of a site");
   const prefix = pathPrefixes(path).at(-1);
   if (prefix === undefined) {
-    return refused(`its first segment has more than ${MOST_PREFIX_CHARACTERS} characters; purge by URL, tag or host`);
+    return refused(`its first segment has more than ${MAX_PREFIX_CHARACTERS} characters; purge by URL, tag or host`);
   }
   const rest = { prefix, isWidened: prefix !== path.replace(/\/+$/, ""), hadQuery: search !== "" };
   if (hostText === "") return { kind: "prefix", host: null, ...rest };

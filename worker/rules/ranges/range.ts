@@ -11,7 +11,7 @@ export type RangeVerdict =
   | { readonly kind: "unsatisfiable" };
 
 /** More ranges than this are taken for an attack, and the body is sent whole. RFC 9110 §17.15. */
-const MOST_RANGES = 16;
+const MAX_RANGES = 16;
 
 /**
  * Reads `Range` for a body of known length. RFC 9110 §14.1.1, §14.1.2, §14.2.
@@ -29,7 +29,7 @@ export function parseRange(field: string | null, lengthBytes: number): RangeVerd
     .split(",")
     .map((spec) => spec.trim())
     .filter((spec) => spec !== "");
-  if (specs.length === 0 || specs.length > MOST_RANGES) return { kind: "whole" };
+  if (specs.length === 0 || specs.length > MAX_RANGES) return { kind: "whole" };
 
   let parts: BytePart[] = [];
   let askedBytes = 0;

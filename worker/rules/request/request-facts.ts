@@ -6,7 +6,7 @@ import {
 import { cookieValue, type RequestCookies, readCookies } from "./cookies.ts";
 
 /** What the corridor needs to know of a request, read once. */
-export interface Ask {
+export interface RequestFacts {
   readonly method: string;
   /** How the request is treated, and why it is not looked up if it is not. */
   readonly mode: "look-up" | "refresh" | "bypass";
@@ -27,12 +27,12 @@ const AFTER_FIELD = "tidemark-after";
 const AFTER_COOKIE = "tidemark-after";
 
 /** Sorts a request. `field` gives a field's text or `null`. */
-export function readRequest(
+export function readRequestFacts(
   method: string,
   field: (name: string) => string | null,
   passes: boolean,
   policy: RequestDirectivesPolicy,
-): Ask {
+): RequestFacts {
   const refreshToken = field(REFRESH_FIELD);
   const after = field(AFTER_FIELD) ?? afterCookie(field("cookie"));
   return {
@@ -51,7 +51,7 @@ function mode(
   field: (name: string) => string | null,
   passes: boolean,
   refreshToken: string | null,
-): Ask["mode"] {
+): RequestFacts["mode"] {
   if (method !== "GET" && method !== "HEAD") return "bypass";
   if (passes || isWebSocket(field("upgrade"))) return "bypass";
   // Conditions on the origin's own state: a cache cannot answer for it. RFC 9111 §4.3.2.
@@ -69,7 +69,7 @@ function afterCookie(cookies: string | null): string | null {
 }
 
 /** What a request brings to the question whether its answer may be stored. Read once, and only where the origin is asked. */
-export interface StoreAsk {
+export interface StorageRequest {
   /** True if it carries cookies that may tell visitors apart. */
   readonly identifying: boolean;
   /** The `Cookie` field for the origin. */
@@ -78,11 +78,11 @@ export interface StoreAsk {
   readonly partial: boolean;
 }
 
-export function readStoreAsk(
-  ask: Ask,
+export function readStorageRequest(
+  ask: RequestFacts,
   field: (name: string) => string | null,
   ignoredCookies: readonly string[],
-): StoreAsk {
+): StorageRequest {
   const cookies = readForwardedCookies(field, ignoredCookies);
   return {
     identifying: cookies.identifying,

@@ -2,7 +2,7 @@ import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
 import { goesThrough } from "../forwarding/origin-request-fields.ts";
 
 /** What is known of a request beside its fields. */
-export interface RequestContext {
+export interface UnkeyedFieldRules {
   /** Fields whose values are part of what is looked up, in lower case. */
   readonly inKey: readonly string[];
   /** True if it carries cookies that are not ignored. */
@@ -49,8 +49,8 @@ const ORDINARY: ReadonlyMap<string, RegExp> = new Map(
 const CONTINUED = new Set(["cdn-loop", "via"]);
 
 /** The longest value, and the most of all names and values together: well under what servers refuse. */
-const MOST_VALUE_CHARACTERS = 1024;
-const MOST_CHARACTERS = 4096;
+const MAX_VALUE_CHARACTERS = 1024;
+const MAX_CHARACTERS = 4096;
 
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
@@ -61,19 +61,19 @@ const PRINTABLE = /^[\x20-\x7e]*$/;
  */
 export function isPlainRequest(
   fields: Iterable<readonly [name: string, value: string]>,
-  { inKey, identifying }: RequestContext,
+  { inKey, identifying }: UnkeyedFieldRules,
 ): boolean {
   if (identifying) return false;
   const sent = [...fields];
   if (sent.some(([name, value]) => name.toLowerCase() === "sec-fetch-site" && value === "cross-site")) return false;
-  return oddField(sent, inKey) === null;
+  return unkeyedField(sent, inKey) === null;
 }
 
 /**
  * The first field that reached the origin and that it may have answered by, though it is neither in the key nor what
  * everybody sends; `null` for none.
  */
-export function oddField(
+export function unkeyedField(
   fields: Iterable<readonly [name: string, value: string]>,
   inKey: readonly string[],
 ): string | null {
@@ -84,7 +84,7 @@ export function oddField(
     const isSeen = CONTINUED.has(name) || goesThrough(name, inKey);
     if (!isSeen || ownHop.includes(name) || name === "authorization") continue; // no answer to credentials is kept
     characters += name.length + value.length;
-    if (characters > MOST_CHARACTERS || value.length > MOST_VALUE_CHARACTERS || !PRINTABLE.test(value)) return name;
+    if (characters > MAX_CHARACTERS || value.length > MAX_VALUE_CHARACTERS || !PRINTABLE.test(value)) return name;
     if (inKey.includes(name)) continue;
     const form = ORDINARY.get(name) ?? (name.startsWith("sec-") ? STRUCTURED : undefined);
     if (!form || (value !== "" && !form.test(value))) return name;

@@ -35,7 +35,7 @@ const UNKNOWABLE =
 const CASELESS_LISTS = new Set(["accept", "accept-charset", "accept-language"]);
 
 /** The most characters that the values of a variant have together. More is no choice, but a client's own text. */
-const MOST_VALUE_CHARACTERS = 512;
+const MAX_VALUE_CHARACTERS = 512;
 
 /**
  * The names in a `Vary`: in lower case, sorted, each once. RFC 9110 §12.5.5. A member that is no name may mean
@@ -149,5 +149,5 @@ export function variantKey(primaryKey: string, variant: VariantFields): string {
 
 /** Whether a variant is too particular to be kept. */
 export function isTooLong(variant: VariantFields): boolean {
-  return variant.reduce((characters, [, value]) => characters + (value?.length ?? 0), 0) > MOST_VALUE_CHARACTERS;
+  return variant.reduce((characters, [, value]) => characters + (value?.length ?? 0), 0) > MAX_VALUE_CHARACTERS;
 }
