@@ -10,7 +10,7 @@ export interface SharedCopy {
 }
 
 /** Another version is no copy: isolates of several versions live side by side during a deployment. */
-const VERSION = 1;
+const VERSION = 2;
 /** The version, the bytes of the text, and the words of the items. */
 const LEAD_WORDS = 3;
 const WORD_BYTES = Uint32Array.BYTES_PER_ELEMENT;

@@ -1,6 +1,6 @@
 import type { PurgeMode, PurgeRecord, PurgeRecordPage } from "../../ports.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
-import { hashKeys, inMode } from "../view/key-hash.ts";
+import { hashKeys, hashWordFor } from "../view/key-hash.ts";
 import { type AuditedPurge, AuditTrail, writePurgeKeys } from "./audit-trail.ts";
 import { GrantedLeases, type LongestLease } from "./granted-leases.ts";
 import {
@@ -15,8 +15,8 @@ import { LOG_SETTINGS, type LogSettings } from "./log-settings.ts";
 import { type PurgedKey, PurgedKeys, writeHashes } from "./purged-keys.ts";
 import type { Sql } from "./sql.ts";
 
-/** The form of what is stored, the hash of keys included. What was stored in another form is of no use. */
-const FORM = 2;
+/** The format of what is stored, the hash of the keys included. A log that finds another format begins anew (R13). */
+const STORAGE_FORMAT = 3;
 
 /** Audit rows and ids are folded away after so many purges: an append need not look each time. */
 const FOLD_EVERY = 256;
@@ -146,7 +146,7 @@ export class Log {
         hard INTEGER, soft INTEGER, invalidate INTEGER, longest_lease TEXT)`,
     );
     const state = this.#sql.exec("SELECT form FROM state")[0];
-    if (state?.form !== FORM) {
+    if (state?.form !== STORAGE_FORMAT) {
       for (const table of ["purged_keys", "audit", "ids", "repeats"]) this.#sql.exec(`DROP TABLE IF EXISTS ${table}`);
     }
     this.#sql.exec(
@@ -155,7 +155,7 @@ export class Log {
     );
     const parts: [PurgedKeys, AuditTrail] = [new PurgedKeys(this.#sql), new AuditTrail(this.#sql, this.#settings)];
     if (!state) this.#sql.exec("INSERT INTO state (longest_lease) VALUES ('null')");
-    if (state?.form !== FORM) this.#beginAnew();
+    if (state?.form !== STORAGE_FORMAT) this.#beginAnew();
     return parts;
   }
 
@@ -164,7 +164,7 @@ export class Log {
     for (const table of ["purged_keys", "audit", "ids"]) this.#sql.exec(`DELETE FROM ${table}`);
     this.#sql.exec(
       "UPDATE state SET form = ?, id = ?, head = 0, floor = 0, keys = 0, hard = 0, soft = 0, invalidate = 0",
-      FORM,
+      STORAGE_FORMAT,
       this.#newId(),
     );
   }
@@ -178,7 +178,7 @@ export class Log {
   #addNew(purge: AppendRequest, mode: PurgeMode, now: number, settlesInMs: number): number {
     const { id, content, accepted, reason, by } = purge;
     const keys = [...new Set(purge.purgeKeys)];
-    const hashes = writeHashes(hashKeys(keys).map((word) => inMode(word, mode)));
+    const hashes = writeHashes(hashKeys(keys).map((word) => hashWordFor(mode, word)));
     const named = { purgeKeys: writePurgeKeys(keys), purgeKeyCount: keys.length };
     const audited: AuditedPurge = { id, content, accepted, reason, by, mode, ...named, repeatOf: null };
     const seq = this.#add(audited, hashes, now, settlesInMs);

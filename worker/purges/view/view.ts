@@ -3,7 +3,7 @@ import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
 import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
 import { ITEM_WORDS, type ReaderPosition, type ViewDelta } from "../log/log-contract.ts";
 import { FirstSeen } from "./first-seen.ts";
-import { HASH_WORDS, hashKeys, inMode } from "./key-hash.ts";
+import { HASH_WORDS, hashKeys, hashWordFor } from "./key-hash.ts";
 import { PurgeTable } from "./purge-table.ts";
 import { type UnreadRange, unreadAfter } from "./unread-range.ts";
 
@@ -124,7 +124,7 @@ export class View {
   /** A number above this one that a purge of one of the keys has; 0 if there is none. */
   #firstAbove(seq: number, hashes: Uint32Array, mode: PurgeMode): number {
     for (let at = 0; at < hashes.length; at += HASH_WORDS) {
-      const highest = this.#table.highest(inMode(hashes[at]!, mode), inMode(hashes[at + 1]!, mode));
+      const highest = this.#table.highest(hashWordFor(mode, hashes[at]!), hashWordFor(mode, hashes[at + 1]!));
       if (highest > seq) return highest;
     }
     return 0;
