@@ -3,7 +3,7 @@ import type { BackgroundWork, EdgeEvent } from "../../../worker/ports.ts";
 import { PopView } from "../../../worker/purges/lease/pop-view.ts";
 import { ViewLease } from "../../../worker/purges/lease/view-lease.ts";
 import type { PurgeLogClient, ReaderPosition, ViewDelta } from "../../../worker/purges/log/log-contract.ts";
-import type { UnreadRange } from "../../../worker/purges/view/unread-range.ts";
+import type { UnreadRange } from "../../../worker/purges/log/log-contract.ts";
 import { View } from "../../../worker/purges/view/view.ts";
 import { MemoryNotes } from "../../engine/memory-notes.ts";
 import { Scheduler } from "../../engine/scheduler.ts";

@@ -1,6 +1,15 @@
 import type { AppendOutcome, NewPurge, PurgeMode } from "../../ports.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
-import type { UnreadRange } from "../view/unread-range.ts";
+
+/**
+ * Sequence numbers above `from` and up to `to` that a view has passed without having read their purges. The log sends the
+ * newest purges first, so a view that is too far behind for one reply is at the head at once, and treats everything
+ * stamped below `to` as purged until it has read the rest.
+ */
+export interface UnreadRange {
+  readonly from: number;
+  readonly to: number;
+}
 
 /** How far a reader's view has come. */
 export interface ReaderPosition extends Stamp {

@@ -1,13 +1,4 @@
-import type { ViewDelta } from "../log/log-contract.ts";
-
-/**
- * Numbers that a view has passed without being told of them: above `from`, up to `to`. The log tells the newest first,
- * so a view that is too far behind for one reply is at the head at once, and counts all below as purged until it is told.
- */
-export interface UnreadRange {
-  readonly from: number;
-  readonly to: number;
-}
+import type { UnreadRange, ViewDelta } from "../log/log-contract.ts";
 
 /**
  * What is untold once a view at `seq` has taken in a delta (R12). Deltas may come late and in any order: only what

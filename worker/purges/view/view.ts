@@ -1,11 +1,11 @@
 import type { PurgeMode } from "../../ports.ts";
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
 import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
-import { ITEM_WORDS, type ReaderPosition, type ViewDelta } from "../log/log-contract.ts";
+import { ITEM_WORDS, type ReaderPosition, type UnreadRange, type ViewDelta } from "../log/log-contract.ts";
 import { FirstSeen } from "./first-seen.ts";
 import { HASH_WORDS, hashKeys, hashWordFor } from "./key-hash.ts";
 import { PurgeTable } from "./purge-table.ts";
-import { type UnreadRange, unreadAfter } from "./unread-range.ts";
+import { unreadAfter } from "./unread-range.ts";
 
 /** What an empty view takes, unless less is all that it may take. Enough for 7,000 keys. */
 const FIRST_BYTES = 64 * 1024;
