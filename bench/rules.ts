@@ -6,7 +6,7 @@ import { readRequestFacts, readStorageRequest } from "../worker/rules/request/re
 import { mayStore } from "../worker/rules/storing/may-store.ts";
 import { type StoredHead, type StoredResponse, storedField } from "../worker/rules/storing/stored-response.ts";
 import { validationFields } from "../worker/rules/validation/conditional-request.ts";
-import { headText, open, seal } from "../worker/store/envelope.ts";
+import { headText, readEnvelope, writeEnvelope } from "../worker/store/envelope.ts";
 import { BenchFailure } from "./bench-failure.ts";
 import { type Machine, thisMachine } from "./machine.ts";
 import { median } from "./median.ts";
@@ -82,9 +82,11 @@ const KEY = "https://www.example.com/plog/";
  */
 function hits(): Contest[] {
   const heads = EXCHANGES.map(headOf);
-  const headTexts = heads.map((head) => headText(new Headers(seal({ head, body: new Uint8Array(BODY) }).fields)));
+  const headTexts = heads.map((head) =>
+    headText(new Headers(writeEnvelope({ head, body: new Uint8Array(BODY) }).fields)),
+  );
   const inMemory = (index: number) => heads[index]!;
-  const asText = (index: number) => (open(KEY, headTexts[index]!, BODY) as StoredResponse).head;
+  const asText = (index: number) => (readEnvelope(KEY, headTexts[index]!, BODY) as StoredResponse).head;
 
   const policies = EXCHANGES.map((exchange) => policyOf(exchange).toObject());
   const policyTexts = policies.map((policy) => JSON.stringify(policy));

@@ -1,8 +1,8 @@
 import type { BackgroundWork, Clock, PopNotes } from "../worker/ports.ts";
-import { PopView } from "../worker/purges/lease/pop-view.ts";
+import { PopSharing } from "../worker/purges/lease/pop-sharing.ts";
 import { ViewLease } from "../worker/purges/lease/view-lease.ts";
 import type { PurgeLogClient } from "../worker/purges/log/log-contract.ts";
-import { View } from "../worker/purges/view/view.ts";
+import { PurgeView } from "../worker/purges/view/purge-view.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
 /** How the Cache API of a PoP behaves here: how long a look takes, and how long it is until what is written is seen. */
@@ -45,12 +45,12 @@ export class SimulatedPop {
     this.#settings = settings;
     this.#countFrom = countFrom;
     const { leaseMs, withinMs = leaseMs } = settings;
-    const purge = { leaseMs, skewMs: SKEW_MS, longestWithinMs: withinMs };
+    const purge = { leaseMs, skewMs: SKEW_MS, longestViewAgeMs: withinMs };
     const reporter = { report: () => undefined };
     const notes = notesOf(settings.sharing, time);
     this.#leases = Array.from({ length: settings.isolates }, () => {
-      const pop = new PopView(notes, purge, time, reporter);
-      return new ViewLease(new View(VIEW_BYTES), log, pop, purge, time, random, reporter);
+      const pop = new PopSharing(notes, purge, time, reporter);
+      return new ViewLease(new PurgeView(VIEW_BYTES), log, pop, purge, time, random, reporter);
     });
     this.#arriveLater();
   }

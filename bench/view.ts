@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { deltaOf, deltaOfTags } from "../test/purges/view/delta.ts";
 import { storedHead } from "../test/rules/storing/stored-head.ts";
-import { View } from "../worker/purges/view/view.ts";
+import { PurgeView } from "../worker/purges/view/purge-view.ts";
 import { changedHead, type StoredHead } from "../worker/rules/storing/stored-response.ts";
 import { BenchFailure } from "./bench-failure.ts";
 import { type Machine, thisMachine } from "./machine.ts";
@@ -79,7 +79,7 @@ function measureView({ json }: { json?: string }): void {
 
 /** Over a full-grown table. News come between the rounds, one purge of another tag each. */
 function costsOfChecks(keys: number): Cost[] {
-  const view = new View(MOST_BYTES);
+  const view = new PurgeView(MOST_BYTES);
   view.apply(deltaOfTags(0, 1_000_000));
   let seq = 1_000_000;
   const entries = Array.from({ length: ENTRIES }, (_, page) => entryOf(page, keys, 900_000));
@@ -107,8 +107,8 @@ function costsOfChecks(keys: number): Cost[] {
 
 function costsOfDeltas(): Cost[] {
   const deltas = Array.from({ length: ROUNDS }, (_, round) => deltaOfTags(round * 10_000, (round + 1) * 10_000));
-  const growing = new View(MOST_BYTES);
-  const full = new View(MOST_BYTES);
+  const growing = new PurgeView(MOST_BYTES);
+  const full = new PurgeView(MOST_BYTES);
   full.apply(deltaOfTags(0, 1_400_000));
   const late = Array.from({ length: ROUNDS }, (_, round) => {
     const from = 1_400_000 + round * 10_000;
@@ -137,7 +137,7 @@ function costsOfDeltas(): Cost[] {
 function costOfLastDoubling(): Cost {
   const rounds: number[] = [];
   for (let round = 0; round < 5; round++) {
-    const view = new View(MOST_BYTES);
+    const view = new PurgeView(MOST_BYTES);
     let seq = 480_000;
     view.apply(deltaOfTags(0, seq));
     while (view.heldBytes < MOST_BYTES) {
@@ -168,8 +168,8 @@ function costOf(name: string, per: Cost["per"], rounds: readonly number[]): Cost
 
 function measureFills(): Fill[] {
   return FILLS.map((purges) => {
-    const hard = new View(MOST_BYTES);
-    const soft = new View(MOST_BYTES);
+    const hard = new PurgeView(MOST_BYTES);
+    const soft = new PurgeView(MOST_BYTES);
     const delta = deltaOfTags(0, purges);
     hard.apply(delta);
     soft.apply({ ...delta, heads: { hard: purges, soft: purges, invalidate: 0 } });

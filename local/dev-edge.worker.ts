@@ -187,7 +187,7 @@ function onNetwork(platform: Platform, { originMs, logMs }: DevSettings, spendin
       },
     },
     log: {
-      read: (since, leaseMs, withinMs) => roundTrip(logMs, () => log.read(since, leaseMs, withinMs)),
+      read: (since, leaseMs, longestViewAgeMs) => roundTrip(logMs, () => log.read(since, leaseMs, longestViewAgeMs)),
       append: (purge) => roundTrip(logMs, () => log.append(purge)),
     },
   };

@@ -28,7 +28,7 @@ export interface IsolateStats {
   invalidationsDropped: number;
   /** Bugs: the last catch had to answer. */
   failures: number;
-  memory: { entries: number; bytes: number; mostBytes: number };
-  fills: { bytes: number; mostBytes: number };
-  view: { keys: number; bytes: number; mostBytes: number; position: { logId: string; seq: number } | null };
+  memory: { entries: number; bytes: number; maxBytes: number };
+  fills: { bytes: number; maxBytes: number };
+  view: { keys: number; bytes: number; maxBytes: number; position: { logId: string; seq: number } | null };
 }

@@ -243,12 +243,12 @@ function simulated(platform: Platform): Platform {
       },
     },
     log: {
-      read: (since, leaseMs, withinMs) => callLog(() => log.read(since, leaseMs, withinMs)),
+      read: (since, leaseMs, longestViewAgeMs) => callLog(() => log.read(since, leaseMs, longestViewAgeMs)),
       append: (purge) => callLog(() => log.append(purge)),
     },
     audit: {
       list: (before, limit) => callLog(() => audit.list(before, limit)),
-      one: (seq) => callLog(() => audit.one(seq)),
+      find: (seq) => callLog(() => audit.find(seq)),
     },
     sharedTier: {
       async get(key) {

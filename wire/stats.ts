@@ -39,12 +39,12 @@ export const statsSchema = z.object({
   invalidationsDropped: count,
   /** Bugs: the last catch had to answer. */
   failures: count,
-  memory: z.object({ entries: count, bytes: count, mostBytes: count }),
-  fills: z.object({ bytes: count, mostBytes: count }),
+  memory: z.object({ entries: count, bytes: count, maxBytes: count }),
+  fills: z.object({ bytes: count, maxBytes: count }),
   view: z.object({
     keys: count,
     bytes: count,
-    mostBytes: count,
+    maxBytes: count,
     position: z.object({ logId: z.string(), seq: count }).nullable(),
   }),
 });

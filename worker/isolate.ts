@@ -1,7 +1,7 @@
 import { CONTROL_PREFIX } from "../wire/fields.ts";
 import type { Stats } from "../wire/stats.ts";
 import { controlApp } from "./control/app.ts";
-import { slowRefusals } from "./control/slow-refusals.ts";
+import { throttleWrongTokens } from "./control/wrong-token-throttle.ts";
 import { edgeAnswer } from "./flow/answering/answers.ts";
 import { CacheKeyMemo } from "./flow/cache-key-memo.ts";
 import { CollapsedFetches } from "./flow/collapsing/flights.ts";
@@ -12,14 +12,14 @@ import { LargeFills } from "./flow/storing/large-fills.ts";
 import type { Counters } from "./insight/counters.ts";
 import type { Bodies, Clock, Origin, PopNotes, PurgeAudit, Tokens } from "./ports.ts";
 import { LogInvalidations } from "./purges/invalidations.ts";
-import { LogWithView } from "./purges/lease/log-with-view.ts";
-import { PopView } from "./purges/lease/pop-view.ts";
+import { PopSharing } from "./purges/lease/pop-sharing.ts";
+import { ReadYourWritesLog } from "./purges/lease/read-your-writes-log.ts";
 import { ViewLease } from "./purges/lease/view-lease.ts";
 import type { PurgeLogClient } from "./purges/log/log-contract.ts";
-import { View } from "./purges/view/view.ts";
+import { PurgeView } from "./purges/view/purge-view.ts";
 import type { Site } from "./site/site.ts";
 import { MemoryTier } from "./store/memory-tier.ts";
-import { type SharedTier, Tiers } from "./store/tiers.ts";
+import { type SharedTier, TieredStore } from "./store/tiered-store.ts";
 
 /** What a platform gives to one isolate. The Workers runtime is one platform, the in-memory engine of the tests another. */
 export interface Platform {
@@ -50,18 +50,24 @@ export interface RunningIsolate {
 /** Wires one isolate: the corridor, the control plane, and the last catch around both. */
 export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   const { clock, random, reporter } = platform;
-  const view = new View(MAX_VIEW_BYTES, () => clock.now());
-  const pop = new PopView(platform.notes, site.purge, clock, reporter);
+  const view = new PurgeView(MAX_VIEW_BYTES, () => clock.now());
+  const pop = new PopSharing(platform.notes, site.purge, clock, reporter);
   const purges = new ViewLease(view, platform.log, pop, site.purge, clock, random, reporter);
-  const log = new LogWithView(platform.log, view, purges, site.purge.skewMs);
+  const log = new ReadYourWritesLog(platform.log, view, purges, site.purge.skewMs);
   const invalidations = new LogInvalidations(log, clock, site.purge.leaseMs, reporter);
   const memory = new MemoryTier(site.limits.memoryBytes);
   const fills = new FillBudget(site.limits.fillBytes, site.limits.fills);
   const targets = new CacheKeyMemo(site);
-  const tokens = slowRefusals(platform.tokens, clock, reporter);
+  const tokens = throttleWrongTokens(platform.tokens, clock, reporter);
   const isolate: Isolate = {
     site,
-    ports: { ...platform, tokens, store: new Tiers(memory, platform.sharedTier, reporter), purges, invalidations },
+    ports: {
+      ...platform,
+      tokens,
+      store: new TieredStore(memory, platform.sharedTier, reporter),
+      purges,
+      invalidations,
+    },
     collapsed: new CollapsedFetches(),
     fills,
     largeFills: new LargeFills(),
@@ -73,9 +79,9 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     scope: "isolate",
     startedAt: new Date(startedAt).toISOString(),
     ...reporter.counts(),
-    memory: { entries: memory.size, bytes: memory.heldBytes, mostBytes: site.limits.memoryBytes },
-    fills: { bytes: fills.heldBytes, mostBytes: site.limits.fillBytes },
-    view: { keys: view.heldKeys, bytes: view.heldBytes, mostBytes: MAX_VIEW_BYTES, position: view.position },
+    memory: { entries: memory.size, bytes: memory.heldBytes, maxBytes: site.limits.memoryBytes },
+    fills: { bytes: fills.heldBytes, maxBytes: site.limits.fillBytes },
+    view: { keys: view.heldKeys, bytes: view.heldBytes, maxBytes: MAX_VIEW_BYTES, position: view.position },
   });
   const control = controlApp({
     rules: site,

@@ -202,7 +202,7 @@ export interface PurgeAudit {
   /** Purges below the number `before`, or the newest; at most `limit` of them, and at most 500. */
   list(before: number | null, limit: number): Promise<PurgeRecordPage>;
   /** `null` if the log never had this purge, or has it no more. */
-  one(seq: number): Promise<PurgeRecord | null>;
+  find(seq: number): Promise<PurgeRecord | null>;
 }
 
 /** What the owner's tokens open. */

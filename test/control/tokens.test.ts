@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { bearerToken, ownersTokens, weaknessOf } from "../../worker/control/tokens.ts";
+import { bearerToken, configuredTokens, weaknessOf } from "../../worker/control/tokens.ts";
 
 const OLD = "Zt7q1mVx9Kp3Rw5Yc2Bn8Hd4Lf6Gs0Ja";
 const NEW = "aJ0sG6fL4dH8nB2cY5wR3pK9xVm1q7tZ";
@@ -28,7 +28,7 @@ describe("a token is replaced without a gap", () => {
 
   test.each(steps)("$name", async ({ settings, opens }) => {
     const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = settings as { TIDEMARK_TOKEN?: string; TIDEMARK_TOKENS: unknown };
-    const tokens = ownersTokens({ TIDEMARK_TOKEN, TIDEMARK_TOKENS: JSON.stringify(TIDEMARK_TOKENS) }, unheard);
+    const tokens = configuredTokens({ TIDEMARK_TOKEN, TIDEMARK_TOKENS: JSON.stringify(TIDEMARK_TOKENS) }, unheard);
     for (const token of [OLD, NEW, OTHER]) {
       const name = token === TIDEMARK_TOKEN ? "TIDEMARK_TOKEN" : "shop";
       const expected = opens.includes(token) ? { kind: "allowed", name } : { kind: "refused", because: "unauthorized" };
@@ -39,7 +39,7 @@ describe("a token is replaced without a gap", () => {
 
 describe("scopes", () => {
   const list = [named("shop", OLD, "purge"), named("board", NEW, "read"), named("both", OTHER, "read", "purge")];
-  const tokens = ownersTokens({ TIDEMARK_TOKENS: JSON.stringify(list) }, unheard);
+  const tokens = configuredTokens({ TIDEMARK_TOKENS: JSON.stringify(list) }, unheard);
 
   test.each([
     [OLD, "purge", { kind: "allowed", name: "shop" }],
@@ -55,7 +55,7 @@ describe("scopes", () => {
 
   test("one token in two entries has the scopes of both, and each under its name", async () => {
     const twice = [named("reader", OLD, "read"), named("purger", OLD, "purge")];
-    const both = ownersTokens({ TIDEMARK_TOKENS: JSON.stringify(twice) }, unheard);
+    const both = configuredTokens({ TIDEMARK_TOKENS: JSON.stringify(twice) }, unheard);
     expect(await both.check(OLD, "read")).toEqual({ kind: "allowed", name: "reader" });
     expect(await both.check(OLD, "purge")).toEqual({ kind: "allowed", name: "purger" });
   });
@@ -70,7 +70,7 @@ describe("the control plane is closed", () => {
     ["with a hash that is none", { TIDEMARK_TOKENS: '[{"name":"a","scopes":["read"],"sha256":"ff"}]' }, 1],
   ])("%s", async (_, settings, lines) => {
     const told: string[] = [];
-    const tokens = ownersTokens(settings, (line) => told.push(line));
+    const tokens = configuredTokens(settings, (line) => told.push(line));
     expect(await tokens.check(OLD, "purge")).toEqual({ kind: "refused", because: "closed" });
     expect(told).toHaveLength(lines);
     expect(told.join()).not.toContain(OLD);
@@ -102,9 +102,9 @@ describe("weaknessOf", () => {
 });
 
 describe("a token that could be guessed", () => {
-  const checkedWith = async (settings: Parameters<typeof ownersTokens>[0], token: string) => {
+  const checkedWith = async (settings: Parameters<typeof configuredTokens>[0], token: string) => {
     const told: string[] = [];
-    const verdict = await ownersTokens(settings, (line) => told.push(line)).check(token, "purge");
+    const verdict = await configuredTokens(settings, (line) => told.push(line)).check(token, "purge");
     return { verdict, told };
   };
 

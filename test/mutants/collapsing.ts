@@ -57,15 +57,15 @@ export const collapsing: Mutants = {
   "follower-is-a-little-late": {
     name: "a follower waits a millisecond longer than the site allows",
     file: "worker/flow/collapsing/following.ts",
-    from: "clock.wait(site.limits.followMs)",
-    to: "clock.wait(site.limits.followMs + 1)",
+    from: "clock.wait(site.limits.followTimeoutMs)",
+    to: "clock.wait(site.limits.followTimeoutMs + 1)",
     reddens: "a follower does not wait for a leader longer than the site allows",
   },
   "follower-is-a-little-early": {
     name: "a follower waits a millisecond less than the site allows",
     file: "worker/flow/collapsing/following.ts",
-    from: "clock.wait(site.limits.followMs)",
-    to: "clock.wait(site.limits.followMs - 1)",
+    from: "clock.wait(site.limits.followTimeoutMs)",
+    to: "clock.wait(site.limits.followTimeoutMs - 1)",
     reddens: "a follower does not wait for a leader longer than the site allows",
   },
   "dead-leader-is-waited-for-again": {

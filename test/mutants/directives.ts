@@ -129,7 +129,7 @@ export const directives: Mutants = {
   },
   "private-fields-reach-another-isolate": {
     name: "fields that are for one visitor lie in the tier that isolates share",
-    file: "worker/store/opened-head.ts",
+    file: "worker/store/envelope-head.ts",
     from: "head.fields.flat()",
     to: '[...head.fields.flat(), "x-user", "jo"]',
     reddens:

@@ -33,7 +33,7 @@ describe("a hunt", () => {
   test("finds a mutant by a promise that breaks in a world", async () => {
     const stampless: Mutant = {
       name: "an entry is never purged",
-      file: "worker/purges/view/view.ts",
+      file: "worker/purges/view/purge-view.ts",
       from: "if (checked.seq > 0) return answer;",
       to: "",
       foundBy: "simulation",

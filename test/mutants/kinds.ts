@@ -5,7 +5,7 @@ const PREFIXES = "worker/rules/key/path-prefixes.ts";
 const PREFIX = "worker/rules/key/purge-prefix.ts";
 const HOST = "worker/rules/key/purge-host.ts";
 const JUDGE = "worker/rules/freshness/judge.ts";
-const VIEW = "worker/purges/view/view.ts";
+const VIEW = "worker/purges/view/purge-view.ts";
 const PURGE = "worker/control/purge.ts";
 const WARNINGS = "worker/control/purge-warnings.ts";
 const AUDIT = "worker/control/audit.ts";
@@ -60,7 +60,7 @@ export const kinds: Mutants = {
   },
   "prefix-is-for-every-host": {
     name: "a prefix of one host purges all hosts",
-    file: "worker/control/named-items.ts",
+    file: "worker/control/purge-plan.ts",
     from: "host === null ? prefixPurgeKey(prefix) :",
     to: "host !== undefined ? prefixPurgeKey(prefix) :",
     reddens: ONE_HOST,
@@ -131,7 +131,7 @@ export const kinds: Mutants = {
   "soft-is-seen-at-each-look": {
     name: "the time of a soft purge begins anew with each look",
     file: VIEW,
-    from: "this.#sightings.firstSeenAt(this.#checked.get(stored)?.seq ?? 0)",
+    from: "this.#firstSeen.firstSeenAt(this.#checked.get(stored)?.seq ?? 0)",
     to: "this.#now()",
     reddens: WINDOW,
   },
@@ -224,8 +224,8 @@ export const kinds: Mutants = {
   "audit-is-open": {
     name: "the audit trail is told to anybody",
     file: "worker/control/app.ts",
-    from: 'access.kind === "refused" ? access.response : auditAnswer(await purgePage(',
-    to: 'access.kind === "never" as string ? access as never : auditAnswer(await purgePage(',
+    from: 'access.kind === "refused" ? access.response : auditAnswer(await listPurges(',
+    to: 'access.kind === "never" as string ? access as never : auditAnswer(await listPurges(',
     reddens: AUDITED,
   },
   "audit-tells-keys": {

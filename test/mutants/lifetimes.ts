@@ -184,8 +184,8 @@ export const lifetimes: Mutants = {
   "guessed-unasked": {
     name: "a lifetime is guessed though the owner has not asked for it",
     file: "worker/site/site.ts",
-    from: "mostSeconds: site.heuristic.most } : null",
-    to: "mostSeconds: site.heuristic.most } : { fraction: 0.1, mostSeconds: 60 }",
+    from: "mostSeconds: site.heuristic.maxTtl } : null",
+    to: "mostSeconds: site.heuristic.maxTtl } : { fraction: 0.1, mostSeconds: 60 }",
     reddens: "no lifetime is guessed unless the owner wants it",
   },
   "guess-is-the-whole": {

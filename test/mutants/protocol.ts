@@ -9,10 +9,10 @@ const INVALIDATION = "worker/flow/origin/invalidation.ts";
 const INVALIDATIONS = "worker/purges/invalidations.ts";
 const JUDGE = "worker/rules/freshness/judge.ts";
 const KEEPABLE = "worker/flow/storing/storage-decision.ts";
-const LOG = "worker/purges/log/log.ts";
+const LOG = "worker/purges/log/sql-purge-log.ts";
 const STALE = "worker/flow/answering/stale-answer.ts";
 const STALE_IF_ERROR = "worker/rules/freshness/stale-if-error.ts";
-const VIEW = "worker/purges/view/view.ts";
+const VIEW = "worker/purges/view/purge-view.ts";
 const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
 const SILENT_TOO =
@@ -320,7 +320,7 @@ export const protocol: Mutants = {
   },
   "r19-marker-answers-for-its-variants": {
     name: "a variant is not judged, since its marker was found",
-    file: "worker/purges/view/view.ts",
+    file: "worker/purges/view/purge-view.ts",
     from: "checked.answer = this.#ask(stored, checked);",
     to: 'checked.answer = stored.variant.length === 0 ? this.#ask(stored, checked) : "not-purged";',
     reddens: "story 26: a purge reaches every variant of a page, and each visitor gets his own anew",
@@ -355,7 +355,7 @@ export const protocol: Mutants = {
   },
   "r20-caller-does-not-hear": {
     name: "the reply to a purge does not bring the caller's view up to it",
-    file: "worker/purges/lease/log-with-view.ts",
+    file: "worker/purges/lease/read-your-writes-log.ts",
     from: "await this.#lease.absorbAndShare(delta, call);",
     to: "void [delta, call];",
     reddens: "a purge can fetch its URLs anew: the refreshed page is stored, and survives its own purge",

@@ -1,7 +1,7 @@
 import type { Mutants } from "./mutant.ts";
 
 const PURGE = "worker/control/purge.ts";
-const ITEMS = "worker/control/named-items.ts";
+const ITEMS = "worker/control/purge-plan.ts";
 const TARGET = "worker/rules/key/cache-key.ts";
 
 /** Wrong rules of what a purge names, and who may send one. */
@@ -66,19 +66,19 @@ export const purging: Mutants = {
     name: "a purge with a bad item purges the good ones",
     file: PURGE,
     from: "if (named.errors.length > 0)",
-    to: "if (named.errors.length > 0 && named.keys.length === 0)",
+    to: "if (named.errors.length > 0 && named.purgeKeys.length === 0)",
     reddens: "a bad item rejects the whole purge, and nothing is applied",
   },
   "id-is-for-any-items": {
     name: "an id that was used for other items is taken for a replay",
-    file: "worker/purges/log/log.ts",
+    file: "worker/purges/log/sql-purge-log.ts",
     from: "first && (first.content !== purge.content || first.mode !== mode)",
     to: "false",
     reddens: "a purge that is tried again with its id happens once; the same id for other items is refused",
   },
   "replay-is-a-new-purge": {
     name: "a purge that is sent again gets a new number",
-    file: "worker/purges/log/log.ts",
+    file: "worker/purges/log/sql-purge-log.ts",
     from: "first?.seq ?? this.#addNew(purge, mode, now, settlesInMs)",
     to: "this.#addNew(first ? { ...purge, id: null } : purge, mode, now, settlesInMs)",
     reddens: "a purge that is tried again with its id happens once; the same id for other items is refused",

@@ -67,7 +67,7 @@ export const ranges: Mutants = {
   },
   "parts-are-cut-in-memory-alone": {
     name: "a part is cut only of what is in memory",
-    file: "worker/store/tiers.ts",
+    file: "worker/store/tiered-store.ts",
     from: "this.#orReport(() => this.#shared.get(key))",
     to: "this.#orReport(async () => undefined)",
     reddens: "a part is cut after the isolate has restarted, too",

@@ -99,14 +99,14 @@ export const reuse: Mutants = {
   },
   "nothing-is-shared": {
     name: "nothing is put into the shared tier",
-    file: "worker/store/tiers.ts",
+    file: "worker/store/tiered-store.ts",
     from: "await this.#shared.put(stored);",
     to: "",
     reddens: "what one isolate filled, another finds",
   },
   "memory-is-all": {
     name: "the shared tier is not looked at",
-    file: "worker/store/tiers.ts",
+    file: "worker/store/tiered-store.ts",
     from: "return this.#orReport(() => this.#shared.get(key));",
     to: "return Promise.resolve(undefined);",
     reddens: "an isolate that restarts finds the page in the shared tier",

@@ -1,9 +1,9 @@
 import type { Mutants } from "./mutant.ts";
 
 const FLOW = "worker/flow/corridor.ts";
-const LOG = "worker/purges/log/log.ts";
-const POP_VIEW = "worker/purges/lease/pop-view.ts";
-const VIEW = "worker/purges/view/view.ts";
+const LOG = "worker/purges/log/sql-purge-log.ts";
+const POP_VIEW = "worker/purges/lease/pop-sharing.ts";
+const VIEW = "worker/purges/view/purge-view.ts";
 const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
 /** One copy of the view for the isolates of a PoP (R22), and purges that may come late (R6). */
@@ -11,14 +11,14 @@ export const sharing: Mutants = {
   "copy-is-not-left": {
     name: "what an isolate has read of the log it keeps to itself",
     file: VIEW_LEASE,
-    from: "copy && this.#pop.leave(copy)",
+    from: "copy && this.#pop.publish(copy)",
     to: "undefined",
     reddens: "what one isolate of a PoP has read of the purge log, the others take",
   },
   "purge-is-not-shared": {
     name: "the reply to a purge is not left for the others of the PoP",
     file: VIEW_LEASE,
-    from: "await this.#pop.leaveSoon(this.#copyOf(delta.leaseMs, call));",
+    from: "await this.#pop.publishSoon(this.#copyOf(delta.leaseMs, call));",
     to: "return;",
     reddens:
       "when its lease is over, an isolate knows of a purge by what another one has read, also while the log is silent",
@@ -36,18 +36,18 @@ export const sharing: Mutants = {
     file: VIEW_LEASE,
     from: `    if (now >= startedAt + delta.leaseMs) return false; // its age counts
     if (!this.#view.apply(delta)) return false; // it does not connect (R12)
-    this.#window = rollWindow(this.#window, delta);
+    this.#window = mergeRecent(this.#window, delta);
     this.#extendLease(startedAt, delta.leaseMs);`,
     to: `    if (!this.#view.apply(delta)) return false;
-    this.#window = rollWindow(this.#window, delta);
+    this.#window = mergeRecent(this.#window, delta);
     this.#extendLease(now, delta.leaseMs);`,
     foundBy: "simulation",
   },
   "copy-rests-on-its-writing": {
     name: "a copy says that its read began when it was answered",
     file: VIEW_LEASE,
-    from: "return { startedAt, withinMs: this.longestWithinMs,",
-    to: "return { startedAt: startedAt && this.#clock.now(), withinMs: this.longestWithinMs,",
+    from: "return { startedAt, longestViewAgeMs: this.longestViewAgeMs,",
+    to: "return { startedAt: startedAt && this.#clock.now(), longestViewAgeMs: this.longestViewAgeMs,",
     foundBy: "simulation",
   },
   "older-copy-replaces-the-table": {
@@ -59,7 +59,7 @@ export const sharing: Mutants = {
   },
   "copy-has-a-gap": {
     name: "a copy tells the last purges, and says that they are all since the first",
-    file: "worker/purges/lease/rolling-window.ts",
+    file: "worker/purges/lease/recent-purges.ts",
     from: "const items = base ? joined(news, base.items) : news;",
     to: "const items = news;",
     foundBy: "simulation",
@@ -74,15 +74,15 @@ export const sharing: Mutants = {
   "receipt-forgets-the-bound": {
     name: "a receipt does not count with a route that lets a purge come late",
     file: LOG,
-    from: "this.#leases.grant(Math.max(purge.leaseMs, purge.withinMs ?? 0), now);",
+    from: "this.#leases.grant(Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0), now);",
     to: "this.#leases.grant(purge.leaseMs, now);",
     reddens: "a receipt counts with the longest time in which any route lets a purge come late",
   },
   "every-purge-may-come-late": {
     name: "what only immutable pages may do, all do",
     file: FLOW,
-    from: "reuse.immutable ? immutableWithinMs : withinMs",
-    to: "reuse ? immutableWithinMs : withinMs",
+    from: "reuse.immutable ? maxViewAgeImmutableMs : maxViewAgeMs",
+    to: "reuse ? maxViewAgeImmutableMs : maxViewAgeMs",
     reddens:
       "what the origin calls immutable may be reached late by a purge where the site says so, and nothing else may",
   },
@@ -113,7 +113,7 @@ export const sharing: Mutants = {
     name: "the bearer of a token gets the old page of a route that lets a purge come late",
     file: VIEW_LEASE,
     from: "return after === null || this.#hasReached(after);",
-    to: "return after === null || withinMs > 0 || this.#hasReached(after);",
+    to: "return after === null || longestViewAgeMs > 0 || this.#hasReached(after);",
     reddens: "who carries the receipt's token does not get the old page of a route that lets a purge come late",
   },
 };

@@ -1,8 +1,8 @@
 import type { Mutants } from "./mutant.ts";
 
 const FLOW = "worker/flow/corridor.ts";
-const LOG = "worker/purges/log/log.ts";
-const VIEW = "worker/purges/view/view.ts";
+const LOG = "worker/purges/log/sql-purge-log.ts";
+const VIEW = "worker/purges/view/purge-view.ts";
 const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
 const RECEIPT_SETTLES = { file: LOG, from: "this.#leases.longestLivingMs(now) + purge.skewMs" };
@@ -52,7 +52,7 @@ export const stories: Mutants = {
   },
   "left-out-counts-as-told": {
     name: "a copy that had no room for the oldest purges says that it tells them",
-    file: "worker/purges/lease/rolling-window.ts",
+    file: "worker/purges/lease/recent-purges.ts",
     from: "return { ...rest, from: firstLeftOut,",
     to: "return { ...rest, from: base?.from ?? toldFrom,",
     reddens: "story 12: who has missed a purge does not go by what another isolate was told after it, but asks the log",
@@ -173,7 +173,7 @@ export const stories: Mutants = {
     name: "the repeat of a purge with an id is taken for the same purge sent again",
     file: LOG,
     from: "this.#add(audited, hashes, now, this.#leases.longestLivingMs(now) + skewMs);",
-    to: `if (!this.#audit.find((JSON.parse(purge) as AuditedPurge).id ?? "")) {
+    to: `if (!this.#audit.firstWithId((JSON.parse(purge) as AuditedPurge).id ?? "")) {
           this.#add(audited, hashes, now, this.#leases.longestLivingMs(now) + skewMs);
         }`,
     reddens: "story 30: a purge with an id is repeated all the same, and sent again it is still the first one",

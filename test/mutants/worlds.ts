@@ -3,8 +3,8 @@ import { protocol } from "./protocol.ts";
 
 const FLOW = "worker/flow/corridor.ts";
 const JUDGE = "worker/rules/freshness/judge.ts";
-const LOG = "worker/purges/log/log.ts";
-const VIEW = "worker/purges/view/view.ts";
+const LOG = "worker/purges/log/sql-purge-log.ts";
+const VIEW = "worker/purges/view/purge-view.ts";
 const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
 /** Stamps what is fetched behind an answer with the view of whenever it is looked at. */
@@ -138,7 +138,7 @@ export const worlds: Mutants = {
   "r12-untold-counts-as-told": {
     name: "what a reply had no room for counts as told",
     file: VIEW,
-    from: "this.#untold = unreadAfter(this.#untold, this.#seq, delta);",
+    from: "this.#unread = unreadAfter(this.#unread, this.#seq, delta);",
     to: "",
     foundBy: "simulation",
   },

@@ -116,7 +116,7 @@ export const collapsing: readonly Scenario[] = [
     name: "a follower does not wait for a leader longer than the site allows",
     source: "docs/design.md#collapsing",
     only: { engine: "memory", because: "waiting for other requests is on real time in the runtime" },
-    site: { limits: { follow: 5 } },
+    site: { limits: { followTimeout: "5s" } },
     origin: {
       "/a": [
         { ...kept, hold: "for ever" },
@@ -149,7 +149,7 @@ export const collapsing: readonly Scenario[] = [
     name: "a leader that never ends is waited for once, and not again by the next visitor",
     source: "docs/design.md#collapsing",
     only: { engine: "memory", because: "waiting for other requests is on real time in the runtime" },
-    site: { limits: { follow: 5 } },
+    site: { limits: { followTimeout: "5s" } },
     origin: {
       "/a": [
         { ...kept, hold: "for ever" },

@@ -223,7 +223,7 @@ const ofGuesses: readonly Scenario[] = [
   {
     name: "the share that is guessed, and the longest guess, are the owner's",
     source: "RFC 9111 §4.2.2",
-    site: { heuristic: { fraction: 0.5, most: "10s" } },
+    site: { heuristic: { fraction: 0.5, maxTtl: "10s" } },
     ...freshForTenSeconds({
       "/half": { fields: { "last-modified": at(-20) } },
       "/most": { fields: { "last-modified": at(-3_600) } },

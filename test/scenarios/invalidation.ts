@@ -126,7 +126,7 @@ const ownUrl: readonly Scenario[] = [
     name: "an unsafe request that is answered too late may have succeeded, and puts its URL out of date",
     source: "docs/protocol.md#r15-unsafe-methods",
     only: { engine: "memory", because: "the wait for the origin is on real time in the runtime" },
-    site: { limits: { originTimeout: 5 } },
+    site: { limits: { originTimeout: "5s" } },
     origin: { "/a": [v1, { hold: "for ever" }, v2] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },

@@ -84,7 +84,7 @@ export const keys: readonly Scenario[] = [
     site: {
       routes: [
         { match: "/one", defaultTtl: "1h" },
-        { match: "/*", defaultTtl: { 200: "1h", 404: 5 } },
+        { match: "/*", defaultTtl: { 200: "1h", 404: "5s" } },
       ],
     },
     origin: { "/a": [{ body: "v1" }], "/short": [kept], "/none": [{ status: 404, body: "nothing" }] },

@@ -232,7 +232,7 @@ const storing: readonly Scenario[] = [
   {
     name: "what browsers are told to keep a large page for, they are told from the first answer on",
     source: "docs/design.md#what-clients-see",
-    site: { ...SITE, routes: [{ match: "/*", browserTtl: 5 }] },
+    site: { ...SITE, routes: [{ match: "/*", browserTtl: "5s" }] },
     origin: { "/a": [large] },
     steps: [
       { get: "/a", expect: { xCache: "MISS", fields: { "cache-control": "max-age=5" } } },

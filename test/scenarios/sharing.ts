@@ -4,7 +4,7 @@ const v1 = { fields: { "cache-control": "max-age=3600", "cache-tag": "song:42" }
 const v2 = { ...v1, body: "v2" };
 
 /** A route that a purge may reach late. */
-const late = { routes: [{ match: "/late", purge: { within: "60s" } }] } as const;
+const late = { routes: [{ match: "/late", purge: { maxViewAge: "60s" } }] } as const;
 
 const inSeveralIsolates: readonly Scenario[] = [
   {
@@ -106,7 +106,7 @@ const inSeveralIsolates: readonly Scenario[] = [
   {
     name: "what the origin calls immutable may be reached late by a purge where the site says so, and nothing else may",
     source: "docs/protocol.md#r6-the-log-grants-the-lease",
-    site: { purge: { immutableWithin: "60s" } },
+    site: { purge: { maxViewAgeImmutable: "60s" } },
     origin: {
       "/app.js": [{ ...v1, fields: { "cache-control": "max-age=3600, immutable" } }, v2],
       "/a": [v1, v2],
@@ -127,13 +127,13 @@ export const sharing: readonly Scenario[] = [
   {
     name: "a receipt counts with the longest time in which any route lets a purge come late",
     source: "docs/protocol.md#r6-the-log-grants-the-lease",
-    site: { routes: [...late.routes, { match: "/later", purge: { within: 90 } }] },
+    site: { routes: [...late.routes, { match: "/later", purge: { maxViewAge: "90s" } }] },
     steps: [{ purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":90250,/ } }],
   },
   {
     name: "a receipt counts with what immutable pages may wait for a purge, where the site lets them",
     source: "docs/protocol.md#r6-the-log-grants-the-lease",
-    site: { purge: { immutableWithin: "60s" } },
+    site: { purge: { maxViewAgeImmutable: "60s" } },
     steps: [{ purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":60250,/ } }],
   },
   ...inSeveralIsolates.map((scenario): Scenario => {

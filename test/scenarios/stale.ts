@@ -422,7 +422,7 @@ const ifError: readonly Scenario[] = [
     name: "a stale page stands in for an origin that does not answer in time, and not a moment before",
     source: "RFC 5861 §4; docs/design.md#asking-the-origin",
     only: TIME_OUT,
-    site: { limits: { originTimeout: 5 } },
+    site: { limits: { originTimeout: "5s" } },
     origin: { "/late": [kept, { ...newer, hold: "for ever" }], "/in-time": [kept, { ...newer, hold: "slow" }] },
     steps: [
       { get: "/late", expect: { xCache: "MISS" } },
@@ -558,9 +558,9 @@ const ifError: readonly Scenario[] = [
     name: "the site may let stale pages stand in for a failed origin, a route and the origin may say otherwise",
     source: "docs/design.md#stale; RFC 9111 §4.2.4",
     site: {
-      stale: { ifError: 30 },
+      stale: { ifError: "30s" },
       routes: [
-        { match: "/never", stale: { ifError: 0 } },
+        { match: "/never", stale: { ifError: "0s" } },
         { match: "/longer", stale: { ifError: "2m" } },
       ],
     },
@@ -727,7 +727,7 @@ const ifError: readonly Scenario[] = [
     name: "a page that another isolate purges while the origin is waited for does not stand in",
     source: "docs/protocol.md#r18-on-error; docs/protocol.md#r4-judge-last",
     only: TIME_OUT,
-    site: { limits: { originTimeout: 5 } },
+    site: { limits: { originTimeout: "5s" } },
     origin: { "/a": [kept, { ...newer, hold: "for ever" }], "/b": [kept, { ...newer, hold: "for ever" }] },
     steps: [
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS" } },

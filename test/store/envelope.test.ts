@@ -6,7 +6,7 @@ import {
   type VariantMarker,
 } from "../../worker/rules/storing/stored-response.ts";
 import { variantKey } from "../../worker/rules/variants/vary.ts";
-import { headText, open, seal } from "../../worker/store/envelope.ts";
+import { headText, readEnvelope, writeEnvelope } from "../../worker/store/envelope.ts";
 import { storedHead } from "../rules/storing/stored-head.ts";
 
 const NO_BODY = new Uint8Array(0);
@@ -14,11 +14,11 @@ const PLAIN = storedHead({ bodyBytes: 0 });
 const NO_FLAG = { ...PLAIN.reuse, mayServeStale: false };
 
 function textOf(head: StoredHead): string {
-  return headText(new Headers(seal({ head, body: NO_BODY }).fields))!;
+  return headText(new Headers(writeEnvelope({ head, body: NO_BODY }).fields))!;
 }
 
 function opened(text: string, key = PLAIN.key): StoredHead | undefined {
-  return (open(key, text, NO_BODY.buffer) as StoredResponse | undefined)?.head;
+  return (readEnvelope(key, text, NO_BODY.buffer) as StoredResponse | undefined)?.head;
 }
 
 const heads: readonly { name: string; head: Partial<StoredHead> }[] = [
@@ -83,9 +83,9 @@ describe("the envelope", () => {
       head: { key, stamp: { logId: "~", seq: 1 }, fetchedAt: 1 },
       variants: [{ key: variantKey(key, fields), fields, encoding: "br", fetchedAt: 1 }],
     };
-    const text = headText(new Headers(seal(marker).fields));
-    expect(open(key, text, NO_BODY.buffer)).toEqual(marker);
-    expect(open("https://a.test/b", text, NO_BODY.buffer)).toBeUndefined();
+    const text = headText(new Headers(writeEnvelope(marker).fields));
+    expect(readEnvelope(key, text, NO_BODY.buffer)).toEqual(marker);
+    expect(readEnvelope("https://a.test/b", text, NO_BODY.buffer)).toBeUndefined();
   });
 
   const text = textOf(PLAIN);
@@ -98,13 +98,13 @@ describe("the envelope", () => {
   ];
   test.each(spoilt)("takes for a miss: %s", (_, spoiltText) => {
     expect(opened(text)).toBeDefined();
-    expect(open(PLAIN.key, spoiltText, NO_BODY.buffer)).toBeUndefined();
+    expect(readEnvelope(PLAIN.key, spoiltText, NO_BODY.buffer)).toBeUndefined();
   });
 
   test.each([["https://www.example.test/b"], [`${PLAIN.key}~`]])(
     "takes an entry of another key for a miss: %s",
     (key) => {
-      expect(open(key, text, NO_BODY.buffer)).toBeUndefined();
+      expect(readEnvelope(key, text, NO_BODY.buffer)).toBeUndefined();
     },
   );
 

@@ -11,7 +11,7 @@ import {
 } from "../../worker/rules/storing/stored-response.ts";
 import { variantKey } from "../../worker/rules/variants/vary.ts";
 import { isNewer, MemoryTier } from "../../worker/store/memory-tier.ts";
-import type { SharedTier } from "../../worker/store/tiers.ts";
+import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 

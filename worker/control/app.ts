@@ -4,7 +4,7 @@ import type { Stats } from "../../wire/stats.ts";
 import type { PurgeAudit, TokenScope, Tokens } from "../ports.ts";
 import { OWN_ANSWER_FIELDS } from "../rules/forwarding/own-answer-fields.ts";
 import { resolveTarget } from "../rules/key/cache-key.ts";
-import { type AuditVerdict, onePurge, purgePage } from "./audit.ts";
+import { type AuditVerdict, findPurge, listPurges } from "./audit.ts";
 import { openApiDocument } from "./openapi.ts";
 import { problemResponse } from "./problem-response.ts";
 import { type PurgePorts, type PurgeVerdict, purge } from "./purge.ts";
@@ -64,12 +64,12 @@ export function controlApp(ports: ControlPorts): Hono<App> {
 
   app.get(`${CONTROL_PREFIX}purges`, async (context) => {
     const access = await authorize(ports, context.req.raw, "read");
-    return access.kind === "refused" ? access.response : auditAnswer(await purgePage(context.req.query(), ports));
+    return access.kind === "refused" ? access.response : auditAnswer(await listPurges(context.req.query(), ports));
   });
 
   app.get(`${CONTROL_PREFIX}purges/:seq`, async (context) => {
     const access = await authorize(ports, context.req.raw, "read");
-    return access.kind === "refused" ? access.response : auditAnswer(await onePurge(context.req.param("seq"), ports));
+    return access.kind === "refused" ? access.response : auditAnswer(await findPurge(context.req.param("seq"), ports));
   });
 
   app.get(`${CONTROL_PREFIX}stats`, async (context) => {

@@ -21,7 +21,7 @@ interface AuditPorts {
 }
 
 /** A page of the audit trail, the newest first. `query` is as it came. */
-export async function purgePage(query: Readonly<Record<string, string>>, ports: AuditPorts): Promise<AuditVerdict> {
+export async function listPurges(query: Readonly<Record<string, string>>, ports: AuditPorts): Promise<AuditVerdict> {
   const checked = purgeRecordQuerySchema.safeParse(query);
   if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeRecordQuerySchema) };
   const { before = null, limit = LISTED_PURGES } = checked.data;
@@ -32,10 +32,10 @@ export async function purgePage(query: Readonly<Record<string, string>>, ports: 
 }
 
 /** One purge by its number; whatever is no number names none. */
-export async function onePurge(seq: string, ports: AuditPorts): Promise<AuditVerdict> {
+export async function findPurge(seq: string, ports: AuditPorts): Promise<AuditVerdict> {
   if (!/^[1-9][0-9]{0,14}$/.test(seq)) return { kind: "unknown", seq };
   return read(ports, async (audit) => {
-    const record = await audit.one(Number(seq));
+    const record = await audit.find(Number(seq));
     return record ? { kind: "found", body: recordBody(record) } : { kind: "unknown", seq };
   });
 }

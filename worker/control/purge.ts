@@ -5,7 +5,7 @@ import type { AcceptedItems, AppendOutcome, PurgeLogWriter, Reporter } from "../
 import type { TargetRules } from "../rules/key/cache-key.ts";
 import { writeReceiptToken } from "../rules/request/receipt-token.ts";
 import { errorsOf } from "./errors-of.ts";
-import { namedItems } from "./named-items.ts";
+import { planPurge } from "./purge-plan.ts";
 import { firstWarnings } from "./purge-warnings.ts";
 
 /** What a purge works with. */
@@ -37,7 +37,7 @@ export async function purge(body: unknown, { by, base }: PurgeCaller, ports: Pur
   const checked = purgeRequestSchema.safeParse(body);
   if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeRequestSchema) };
   const request = checked.data;
-  const named = namedItems(request, base, rules);
+  const named = planPurge(request, base, rules);
   if (named.errors.length > 0) return { kind: "invalid", errors: named.errors };
   const accepted: AcceptedItems = {
     urls: request.urls?.length ?? 0,
@@ -57,8 +57,8 @@ export async function purge(body: unknown, { by, base }: PurgeCaller, ports: Pur
   try {
     result = await log.append({
       id: request.id ?? null,
-      content: await fingerprint(JSON.stringify([...named.keys].sort())),
-      purgeKeys: named.keys,
+      content: await fingerprint(JSON.stringify([...named.purgeKeys].sort())),
+      purgeKeys: named.purgeKeys,
       accepted,
       mode: request.mode ?? "hard",
       repeatAfterMs: request.repeatAfterMs ?? null,
@@ -70,7 +70,7 @@ export async function purge(body: unknown, { by, base }: PurgeCaller, ports: Pur
     return { kind: "unavailable", cause };
   }
   if (result.kind === "conflict") return { kind: "conflict" };
-  reporter.report({ kind: "purged", items: named.keys.length });
+  reporter.report({ kind: "purged", items: named.purgeKeys.length });
   const { seq, logId } = result;
   return {
     kind: "accepted",

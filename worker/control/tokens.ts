@@ -26,15 +26,15 @@ export interface TokenSettings {
 
 const CLOSED = "The control plane is closed until that is put right; pages are served.";
 
-const LEAST_CHARACTERS = 32;
+const MIN_CHARACTERS = 32;
 /** Thirty-two random characters practically always have more different ones than this. */
-const LEAST_DIFFERENT = 10;
+const MIN_DIFFERENT = 10;
 
 /** Why a token could be guessed; `null` if it could not. */
 export function weaknessOf(token: string): string | null {
   const how = "make one with: openssl rand -base64 32";
-  if (token.length < LEAST_CHARACTERS) return `has fewer than ${LEAST_CHARACTERS} characters; ${how}`;
-  return new Set(token).size < LEAST_DIFFERENT ? `is not random; ${how}` : null;
+  if (token.length < MIN_CHARACTERS) return `has fewer than ${MIN_CHARACTERS} characters; ${how}`;
+  return new Set(token).size < MIN_DIFFERENT ? `is not random; ${how}` : null;
 }
 
 /**
@@ -42,7 +42,7 @@ export function weaknessOf(token: string): string | null {
  * told: half a list of tokens would lock somebody out in silence. So it is if `TIDEMARK_TOKEN` could be guessed; whether
  * a token of the list could be cannot be seen in its hash. Requests for pages are served all the same.
  */
-export function ownersTokens(settings: TokenSettings, tell: (line: string) => void): Tokens {
+export function configuredTokens(settings: TokenSettings, tell: (line: string) => void): Tokens {
   const single = settings.TIDEMARK_TOKEN;
   const weakness = single && !settings.takesWeakTokens ? weaknessOf(single) : null;
   if (weakness !== null) {

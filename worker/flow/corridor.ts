@@ -163,8 +163,8 @@ function judgeBy(context: RequestContext, stored: StoredHead, answer: PurgeAnswe
 
 /** How old a view may be that judges this response, where its route allows more than the lease. Milliseconds. */
 function withinMsOf({ target }: RequestContext, { reuse }: StoredHead): number {
-  const { withinMs, immutableWithinMs } = target.route.purge;
-  return reuse.immutable ? immutableWithinMs : withinMs;
+  const { maxViewAgeMs, maxViewAgeImmutableMs } = target.route.purge;
+  return reuse.immutable ? maxViewAgeImmutableMs : maxViewAgeMs;
 }
 
 /** Why the origin is asked, and what it may be asked to confirm. What was purged hard is not offered (R10). */

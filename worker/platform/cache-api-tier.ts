@@ -1,7 +1,7 @@
 import type { BytePart } from "../rules/ranges/range.ts";
 import type { Stored } from "../rules/storing/stored-response.ts";
-import { ENVELOPE_FIELDS, headText, open, seal } from "../store/envelope.ts";
-import type { SharedTier } from "../store/tiers.ts";
+import { ENVELOPE_FIELDS, headText, readEnvelope, writeEnvelope } from "../store/envelope.ts";
+import type { SharedTier } from "../store/tiered-store.ts";
 
 /*
  * The Cache API of this PoP. What the platform does and what is relied on:
@@ -29,11 +29,11 @@ export class CacheApiTier implements SharedTier {
   async get(key: string): Promise<Stored | undefined> {
     const response = await this.#cache.match(entryUrl(key));
     if (!response) return undefined;
-    return open(key, headText(response.headers), await response.arrayBuffer());
+    return readEnvelope(key, headText(response.headers), await response.arrayBuffer());
   }
 
   async put(stored: Stored): Promise<void> {
-    const { fields, body } = seal(stored);
+    const { fields, body } = writeEnvelope(stored);
     await this.#cache.put(entryUrl(stored.head.key), new Response(body, { headers: fields }));
   }
 

@@ -1,14 +1,14 @@
-import { ownersTokens, type TokenSettings } from "../control/tokens.ts";
+import { configuredTokens, type TokenSettings } from "../control/tokens.ts";
 import { edgeAnswer } from "../flow/answering/answers.ts";
 import { Counters } from "../insight/counters.ts";
 import { type Platform, type RunningIsolate, startIsolate } from "../isolate.ts";
 import type { Clock } from "../ports.ts";
-import { LogStub } from "../purges/log/log-stub.ts";
 import type { PurgeLog } from "../purges/log/purge-log.ts";
-import { loosened } from "../site/loosenings.ts";
+import { PurgeLogStub } from "../purges/log/purge-log-stub.ts";
 import { compileSite, type SiteOverrides } from "../site/site.ts";
 import { SiteError } from "../site/site-error.ts";
 import type { SiteInput } from "../site/site-input.ts";
+import { weakenedDefences } from "../site/weakened-defences.ts";
 import { CacheApiNotes } from "./cache-api-notes.ts";
 import { CacheApiTier } from "./cache-api-tier.ts";
 import { fingerprint } from "./fingerprint.ts";
@@ -72,8 +72,8 @@ function startOrExplain(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions
 function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions): RunningIsolate {
   const site = compileSite(siteInput, overrides(env));
   const tell = (line: string) => console.warn(line);
-  const log = new LogStub(env.PURGE_LOG);
-  for (const line of loosened(site)) tell(line);
+  const log = new PurgeLogStub(env.PURGE_LOG);
+  for (const line of weakenedDefences(site)) tell(line);
   const host = site.hosts?.[0] ?? new URL(site.originUrl).host;
   const platform: Platform = {
     clock: options.clock ?? systemClock,
@@ -84,7 +84,7 @@ function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions
     log,
     audit: log,
     bodies: runtimeBodies,
-    tokens: ownersTokens({ ...tokensOf(env), takesWeakTokens: options.takesWeakTokens }, tell),
+    tokens: configuredTokens({ ...tokensOf(env), takesWeakTokens: options.takesWeakTokens }, tell),
     fingerprint,
     reporter: new Counters(site.originUrl, tell),
   };

@@ -12,9 +12,6 @@ export class SiteError extends Error {
   }
 }
 
-/** Words of docs/design.md that this version does not have yet, so that nobody takes them for a typo. */
-const NOT_YET = new Set(["bypass", "identify", "within"]);
-
 /** The issues of a failed check in words. */
 export function siteErrors(error: z.ZodError, schema: z.ZodType, input: unknown): { path: string; message: string }[] {
   // Unknown keys first: what is missing beside one is mostly what it was meant to be.
@@ -32,7 +29,6 @@ export function siteErrors(error: z.ZodError, schema: z.ZodType, input: unknown)
 }
 
 function unknownKey(key: string, known: readonly string[]): string {
-  if (NOT_YET.has(key)) return "is not built yet in this version; leave it out";
   const nearest = [...known].sort((a, b) => leven(key, a) - leven(key, b))[0];
   const hint = nearest !== undefined && leven(key, nearest) <= 3 ? `; did you mean ${nearest}?` : "";
   return `unknown key${hint} Known here: ${known.join(", ")}`.replace("key Known", "key. Known");

@@ -1,7 +1,7 @@
-/** A duration: a number of seconds, or like `"30s"`, `"10m"`, `"24h"`, `"7d"`, `"2w"`. */
-export type Duration = number | string;
+/** A duration: a number with its unit, like `"250ms"`, `"30s"`, `"10m"`, `"24h"`, `"7d"`, `"2w"`. */
+export type Duration = string;
 
-/** A size: a number of bytes, or like `"512KiB"`, `"8MiB"`, `"1GiB"`. */
+/** A size: a number with its unit, like `"512KiB"`, `"8MiB"`, `"1GiB"`, or a number of bytes. */
 export type Size = number | string;
 
 /** What an owner says about a site. Only `origin` is required. */
@@ -33,8 +33,8 @@ export interface SiteInput {
     | {
         /** Above 0, up to 1. Default 0.1. */
         readonly fraction?: number | undefined;
-        /** The longest guess. Default 24 h. */
-        readonly most?: Duration | undefined;
+        /** The longest guess. Default `"24h"`. */
+        readonly maxTtl?: Duration | undefined;
       }
     | undefined;
   /**
@@ -60,10 +60,11 @@ export interface SiteInput {
          */
         readonly softForMs?: number | undefined;
         /**
-         * How late a purge may reach what the origin calls `immutable`, up to an hour, for all routes that do not say
-         * otherwise. See `purge.within` of a route for the price. Default 0: like everything else, within a lease.
+         * How old the edge's knowledge of purges may be when it answers with a response that the origin calls `immutable`,
+         * up to an hour: a purge may reach such responses that late. For all routes that do not say otherwise. See
+         * `purge.maxViewAge` of a route for the price. Default `"0s"`: within a lease, like everything else.
          */
-        readonly immutableWithin?: Duration | undefined;
+        readonly maxViewAgeImmutable?: Duration | undefined;
       }
     | undefined;
 }
@@ -136,13 +137,14 @@ export interface RouteInput {
   readonly purge?:
     | {
         /**
-         * How late a purge may reach this route, up to an hour: a request then waits for the purge log only where nothing
-         * has been read of it for so long. Every receipt of the site counts with the longest bound of all routes, so
-         * each purge settles as late. Default 0: within a lease.
+         * How old the edge's knowledge of purges may be when it answers from the cache on this route, up to an hour. A
+         * request then waits for the purge log only where the log has not been read for so long, and a purge may reach the
+         * route that late. Every receipt of the site counts with the longest of these, so every purge settles that late.
+         * Default `"0s"`: within a lease.
          */
-        readonly within?: Duration | undefined;
-        /** The same for what the origin calls `immutable` on this route. Default: what the site says, or `within`. */
-        readonly immutableWithin?: Duration | undefined;
+        readonly maxViewAge?: Duration | undefined;
+        /** The same for what the origin calls `immutable` on this route. Default: the site's, or `maxViewAge` if longer. */
+        readonly maxViewAgeImmutable?: Duration | undefined;
       }
     | undefined;
   /** Tags for every response of the route; `{name}` stands for a parameter of `match`. Default none. */
@@ -151,7 +153,7 @@ export interface RouteInput {
 
 /** What stale responses may do where the origin does not say. `must-revalidate` and its like always forbid it. */
 export interface StaleInput {
-  /** How long one may stand in for an origin that fails. Default 0: only where the origin says `stale-if-error`. */
+  /** How long one may stand in for an origin that fails. Default `"0s"`: only where the origin says `stale-if-error`. */
   readonly ifError?: Duration | undefined;
   /** Whether one may also while the purge log is silent, so that it may have been purged. Default true. */
   readonly ifErrorWhileLogSilent?: boolean | undefined;
@@ -191,5 +193,5 @@ export interface LimitsInput {
   /** The longest wait for the head of the origin's answer; then 504. Default 30 s. */
   readonly originTimeout?: Duration | undefined;
   /** The longest that a request waits for another one's fetch of the same page. Default 10 s. */
-  readonly follow?: Duration | undefined;
+  readonly followTimeout?: Duration | undefined;
 }

@@ -8,7 +8,7 @@ import { ANALYTICS_COOKIES } from "../rules/request/cookies.ts";
 import { isTag } from "../rules/storing/tags.ts";
 import { SiteError, siteErrors } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
-import { durationSeconds, sizeBytes } from "./units.ts";
+import { durationError, durationMs, durationSeconds, sizeBytes } from "./units.ts";
 
 const names = z.array(z.string().min(1)).readonly();
 const fieldName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is a field name");
@@ -26,9 +26,9 @@ const stale = z.strictObject({
 });
 
 /** The longest that a purge may take to reach a route. */
-const MAX_WITHIN_SECONDS = 3600;
+const MAX_VIEW_AGE_MS = 3_600_000;
 
-const purgeWithin = durationSeconds.refine((seconds) => seconds <= MAX_WITHIN_SECONDS, "is an hour at most");
+const maxViewAge = durationMs.refine((ms) => ms <= MAX_VIEW_AGE_MS, "is an hour at most");
 
 const route = z.strictObject({
   /** URLPattern pathname syntax: `/admin/*`, `/plog/:slug`. */
@@ -72,16 +72,19 @@ const route = z.strictObject({
   /** The lifetime where the origin gives none: one, or one per status. */
   defaultTtl: z
     .union([durationSeconds, z.record(status, durationSeconds)], {
-      error: 'is a duration like "24h", or one per status like { 200: "24h", 404: "1m" }',
+      error: ({ input }) =>
+        typeof input === "number"
+          ? durationError(input)
+          : 'is a duration like "24h", or one per status like { 200: "24h", 404: "1m" }',
     })
     .optional(),
   /** What browsers are told to keep stored responses for. Default: what the origin says. */
-  browserTtl: durationSeconds.optional(),
+  browserTtl: durationSeconds.refine(Number.isInteger, "is a whole number of seconds").optional(),
   /** Which directives of a visitor's `Cache-Control` are obeyed. */
   requestDirectives: z.enum(["harmless", "all"]).default("harmless"),
   stale: stale.prefault({}),
   /** How late a purge may reach what is stored of the route, where that may be more than the lease. */
-  purge: z.strictObject({ within: purgeWithin.optional(), immutableWithin: purgeWithin.optional() }).prefault({}),
+  purge: z.strictObject({ maxViewAge: maxViewAge.optional(), maxViewAgeImmutable: maxViewAge.optional() }).prefault({}),
   /** Tags for every response of the route; `{name}` stands for a parameter of `match`. */
   tags: names.default([]),
 });
@@ -107,7 +110,7 @@ export const siteSchema = z.strictObject({
   routes: z.array(route).default([]),
   stale: stale.prefault({}),
   /** Lifetimes guessed from `Last-Modified` where the origin states none. Default: none are. */
-  heuristic: z.strictObject({ fraction: fraction.default(0.1), most: durationSeconds.default(24 * 3600) }).optional(),
+  heuristic: z.strictObject({ fraction: fraction.default(0.1), maxTtl: durationSeconds.prefault("24h") }).optional(),
   /** A field of this site's own that outranks `CDN-Cache-Control` and `Cache-Control`. RFC 9213 §2.2. */
   targetedField: fieldName
     .refine((name) => name.toLowerCase() !== "cache-control", "is a field for this cache alone, not Cache-Control")
@@ -143,9 +146,9 @@ export const siteSchema = z.strictObject({
       /** The most tags of one response. A response with more is not stored. */
       tags: z.int().positive().default(1000),
       /** The longest wait for the head of the origin's answer. */
-      originTimeout: durationSeconds.default(30),
+      originTimeout: durationMs.prefault("30s"),
       /** The longest that a request waits for another one's fetch. */
-      follow: durationSeconds.default(10),
+      followTimeout: durationMs.prefault("10s"),
     })
     .prefault({}),
   purge: z
@@ -161,7 +164,7 @@ export const siteSchema = z.strictObject({
         .max(30 * 24 * 3_600_000)
         .default(0),
       /** How late a purge may reach what the origin calls `immutable`. */
-      immutableWithin: purgeWithin.default(0),
+      maxViewAgeImmutable: maxViewAge.prefault("0s"),
     })
     .prefault({}),
 });
@@ -193,14 +196,14 @@ export interface Site extends TargetRules {
     readonly memoryBytes: number;
     readonly tags: number;
     readonly originTimeoutMs: number;
-    readonly followMs: number;
+    readonly followTimeoutMs: number;
   };
   readonly purge: {
     readonly leaseMs: number;
     readonly skewMs: number;
     readonly softForMs: number;
     /** The longest of the lease and the routes' bounds: what receipts have to count with (R6). */
-    readonly longestWithinMs: number;
+    readonly longestViewAgeMs: number;
   };
 }
 
@@ -249,7 +252,7 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
     routes,
     ignoredCookies: site.cookies.ignore,
     originFields: Object.entries(site.originFields),
-    heuristic: site.heuristic ? { fraction: site.heuristic.fraction, mostSeconds: site.heuristic.most } : null,
+    heuristic: site.heuristic ? { fraction: site.heuristic.fraction, mostSeconds: site.heuristic.maxTtl } : null,
     targetedFields: ownField,
     hiddenFields: [...ownField, "surrogate-control"],
     limits: {
@@ -266,16 +269,16 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
       fills: site.limits.fills,
       memoryBytes: site.limits.memoryBytes,
       tags: site.limits.tags,
-      originTimeoutMs: site.limits.originTimeout * 1000,
-      followMs: site.limits.follow * 1000,
+      originTimeoutMs: site.limits.originTimeout,
+      followTimeoutMs: site.limits.followTimeout,
     },
     purge: {
       leaseMs: site.purge.leaseMs,
       skewMs: site.purge.skewMs,
       softForMs: site.purge.softForMs,
-      longestWithinMs: Math.max(
+      longestViewAgeMs: Math.max(
         site.purge.leaseMs,
-        ...routes.flatMap(({ purge }) => [purge.withinMs, purge.immutableWithinMs]),
+        ...routes.flatMap(({ purge }) => [purge.maxViewAgeMs, purge.maxViewAgeImmutableMs]),
       ),
     },
   };
@@ -320,10 +323,10 @@ function ownAddress(origin: string): { path: string; message: string } {
 }
 
 function purgeBoundsOf({ pass, purge }: RouteRules, site: z.output<typeof siteSchema>): Route["purge"] {
-  if (pass) return { withinMs: 0, immutableWithinMs: 0 };
-  const withinSeconds = purge.within ?? 0;
-  const immutableSeconds = purge.immutableWithin ?? site.purge.immutableWithin;
-  return { withinMs: withinSeconds * 1000, immutableWithinMs: Math.max(withinSeconds, immutableSeconds) * 1000 };
+  if (pass) return { maxViewAgeMs: 0, maxViewAgeImmutableMs: 0 };
+  const maxViewAgeMs = purge.maxViewAge ?? 0;
+  const immutableMs = purge.maxViewAgeImmutable ?? site.purge.maxViewAgeImmutable;
+  return { maxViewAgeMs, maxViewAgeImmutableMs: Math.max(maxViewAgeMs, immutableMs) };
 }
 
 function parametersOf(result: URLPatternResult | null): Record<string, string> | undefined {

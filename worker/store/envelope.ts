@@ -1,5 +1,5 @@
 import { isMarker, type Stored, type VariantMarker } from "../rules/storing/stored-response.ts";
-import { headParts, OpenedHead } from "./opened-head.ts";
+import { EnvelopeHead, headParts } from "./envelope-head.ts";
 
 /**
  * How a stored response lies in the Cache API, which is used as a byte store only: always status 200, plain and long
@@ -23,7 +23,7 @@ export const ENVELOPE_FIELDS = {
   "content-type": "application/octet-stream",
 };
 
-export function seal(stored: Stored): Envelope {
+export function writeEnvelope(stored: Stored): Envelope {
   const parts = isMarker(stored) ? [stored] : headParts(stored.head);
   return {
     fields: { ...ENVELOPE_FIELDS, [HEAD_FIELD]: VERSION + parts.map(asciiJson).join(SEPARATOR) },
@@ -32,14 +32,14 @@ export function seal(stored: Stored): Envelope {
 }
 
 /** Reads an envelope; `undefined` if it is of another version, of another key, or not whole. */
-export function open(key: string, headText: string | null, body: ArrayBuffer): Stored | undefined {
+export function readEnvelope(key: string, headText: string | null, body: ArrayBuffer): Stored | undefined {
   if (!headText?.startsWith(VERSION)) return undefined;
   const end = headText.indexOf(SEPARATOR, VERSION.length);
   if (end === -1) {
     const marker = JSON.parse(headText.slice(VERSION.length)) as VariantMarker;
     return marker.head.key === key ? marker : undefined;
   }
-  const head = new OpenedHead(headText.slice(VERSION.length, end), headText.slice(end + 1));
+  const head = new EnvelopeHead(headText.slice(VERSION.length, end), headText.slice(end + 1));
   if (head.key !== key) return undefined;
   if (head.bodyKey !== null) return { head, body: null };
   return head.bodyBytes === body.byteLength ? { head, body: new Uint8Array(body) } : undefined;

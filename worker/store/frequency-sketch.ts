@@ -1,10 +1,10 @@
 /** Counters, a byte each; a key has two, and counts as the lesser of them, so that others' counts seldom mix with its own. */
 const SLOTS = 1 << 18;
 /** Counters stop here: what comes back so often comes back often enough. */
-const MOST = 15;
+const MAX_COUNT = 15;
 /** After so many countings per kept key every counter is halved: what was asked for long ago is forgotten. */
 const COUNTINGS_PER_KEY = 64;
-const LEAST_COUNTINGS = 512;
+const MIN_COUNTINGS = 512;
 
 /**
  * How often keys have come lately, those too that are not kept, in constant memory. A sketch: it never counts too few,
@@ -19,11 +19,11 @@ export class FrequencySketch {
   /** Counts a key, and tells how often it has come, this time included. `kept` is the number of keys that are kept. */
   count(key: string, kept: number): number {
     const [first, second] = slotsOf(key);
-    this.#counters[first] = Math.min(MOST, this.#counters[first]! + 1);
-    if (second !== first) this.#counters[second] = Math.min(MOST, this.#counters[second]! + 1);
+    this.#counters[first] = Math.min(MAX_COUNT, this.#counters[first]! + 1);
+    if (second !== first) this.#counters[second] = Math.min(MAX_COUNT, this.#counters[second]! + 1);
     const times = Math.min(this.#counters[first]!, this.#counters[second]!);
     // More countings than slots would fill all of them.
-    const most = Math.min(SLOTS, Math.max(LEAST_COUNTINGS, kept * COUNTINGS_PER_KEY));
+    const most = Math.min(SLOTS, Math.max(MIN_COUNTINGS, kept * COUNTINGS_PER_KEY));
     if (++this.#countings >= most) this.#halve();
     return times;
   }

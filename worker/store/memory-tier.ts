@@ -9,7 +9,7 @@ const FIELD_OVERHEAD_BYTES = 256;
 /** No entry may take more than this share of the tier, or one large page would push out the rest. */
 const LARGEST_SHARE = 1 / 8;
 
-/** Uses beyond this many tell nothing more; one below the most that `Recurrence` counts, so that nothing is there for ever. */
+/** Uses beyond this many tell nothing more; one below the most that `FrequencySketch` counts, so that nothing is there for ever. */
 const MAX_USES = 14;
 
 interface Entry {
@@ -26,15 +26,15 @@ interface Entry {
  * often than what comes: so no run through a million URLs pushes out the pages that people ask for.
  */
 export class MemoryTier {
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   /** In the order of use, the oldest first. */
   readonly #entries = new Map<string, Entry>();
-  readonly #recurrence = new FrequencySketch();
+  readonly #frequency = new FrequencySketch();
   #newest: string | null = null;
   #heldBytes = 0;
 
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
   get heldBytes(): number {
@@ -64,10 +64,10 @@ export class MemoryTier {
     if (held && isNewer(held.stored, stored)) return;
     this.delete(key);
     const bytes = weigh(stored);
-    if (bytes > this.#mostBytes * LARGEST_SHARE) return;
-    const times = held ? Number.POSITIVE_INFINITY : this.#recurrence.count(key, this.#entries.size);
+    if (bytes > this.#maxBytes * LARGEST_SHARE) return;
+    const times = held ? Number.POSITIVE_INFINITY : this.#frequency.count(key, this.#entries.size);
     if (!this.#makeRoom(bytes, times)) return;
-    const { halvings } = this.#recurrence;
+    const { halvings } = this.#frequency;
     const counted = held ?? { uses: Math.min(MAX_USES, times - 1), halvings };
     this.#entries.set(key, { stored, bytes, uses: counted.uses, halvings: counted.halvings });
     this.#newest = key;
@@ -84,7 +84,7 @@ export class MemoryTier {
   /** Drops the oldest entries until so many bytes fit; false if one of them is used as often as what comes has come. */
   #makeRoom(bytes: number, times: number): boolean {
     const dropped: string[] = [];
-    let freeBytes = this.#mostBytes - this.#heldBytes;
+    let freeBytes = this.#maxBytes - this.#heldBytes;
     for (const [key, entry] of this.#entries) {
       if (freeBytes >= bytes) break;
       if (this.#usesOf(entry) >= times) return false;
@@ -96,7 +96,7 @@ export class MemoryTier {
   }
 
   #usesOf(entry: Entry): number {
-    const { halvings } = this.#recurrence;
+    const { halvings } = this.#frequency;
     entry.uses >>= Math.min(31, halvings - entry.halvings);
     entry.halvings = halvings;
     return entry.uses;

@@ -1,10 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { BackgroundWork, EdgeEvent } from "../../../worker/ports.ts";
-import { PopView } from "../../../worker/purges/lease/pop-view.ts";
+import { PopSharing } from "../../../worker/purges/lease/pop-sharing.ts";
 import { ViewLease } from "../../../worker/purges/lease/view-lease.ts";
-import type { PurgeLogClient, ReaderPosition, ViewDelta } from "../../../worker/purges/log/log-contract.ts";
-import type { UnreadRange } from "../../../worker/purges/log/log-contract.ts";
-import { View } from "../../../worker/purges/view/view.ts";
+import type {
+  PurgeLogClient,
+  ReaderPosition,
+  UnreadRange,
+  ViewDelta,
+} from "../../../worker/purges/log/log-contract.ts";
+import { PurgeView } from "../../../worker/purges/view/purge-view.ts";
 import { MemoryNotes } from "../../engine/memory-notes.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
 import { deltaOf } from "../view/delta.ts";
@@ -16,12 +20,12 @@ const SKEW_MS = 250;
 class HeldLog implements PurgeLogClient {
   readonly reads: PromiseWithResolvers<ViewDelta>[] = [];
   /** What the last read asked to hear besides what is new. */
-  untold: UnreadRange | null | undefined;
+  unread: UnreadRange | null | undefined;
 
   read(since: ReaderPosition | null): Promise<ViewDelta> {
     const read = Promise.withResolvers<ViewDelta>();
     this.reads.push(read);
-    this.untold = since?.untold;
+    this.unread = since?.unread;
     return read.promise;
   }
 
@@ -51,8 +55,8 @@ describe("a view's lease", () => {
     events = [];
     const reporter = { report: (event: EdgeEvent) => void events.push(event) };
     const settings = { leaseMs: LEASE_MS, skewMs: SKEW_MS };
-    const pop = new PopView(new MemoryNotes(scheduler), settings, scheduler, reporter);
-    lease = new ViewLease(new View(10_000), log, pop, settings, scheduler, () => random, reporter);
+    const pop = new PopSharing(new MemoryNotes(scheduler), settings, scheduler, reporter);
+    lease = new ViewLease(new PurgeView(10_000), log, pop, settings, scheduler, () => random, reporter);
   });
 
   async function renewed(to = 1): Promise<void> {
@@ -95,15 +99,15 @@ describe("a view's lease", () => {
   test("a view that one reply could not tell all is usable at once, and asks for the rest behind the next hit (R12)", async () => {
     const renewal = lease.renew(behind, null);
     await rest();
-    log.reads[0]!.resolve(deltaOf(0, 9, [["#t", 9]], { toldAbove: 8 }));
+    log.reads[0]!.resolve(deltaOf(0, 9, [["#t", 9]], { truncatedAt: 8 }));
     await renewal;
     expect(lease.isUsable(scheduler.now(), null)).toBe(true);
     expect(lease.isDue(scheduler.now())).toBe(true);
     const second = lease.renew(behind, null);
     await rest();
     expect(lease.isDue(scheduler.now())).toBe(false); // one read at a time
-    expect(log.untold).toEqual({ from: 0, to: 8 });
-    log.reads[1]!.resolve(deltaOf(9, 9, [["#u", 3]], { untold: { from: 0, to: 8 } }));
+    expect(log.unread).toEqual({ from: 0, to: 8 });
+    log.reads[1]!.resolve(deltaOf(9, 9, [["#u", 3]], { unread: { from: 0, to: 8 } }));
     await second;
     expect(lease.isDue(scheduler.now() + 699)).toBe(false);
   });

@@ -13,7 +13,7 @@ export async function waitFor(
   { ports, site }: RequestContext,
   flight: SharedFetch,
 ): Promise<SharedFetchOutcome | "waited-enough"> {
-  const wait = ports.clock.wait(site.limits.followMs);
+  const wait = ports.clock.wait(site.limits.followTimeoutMs);
   const patience = wait.over.then(() => "waited-enough" as const);
   const outcome = await Promise.race([flight.outcome, patience]);
   wait.cancel();

@@ -5,7 +5,7 @@ export interface SharedCopy {
   /** When that read of the log began, on the clock of the isolate that read: epoch milliseconds. */
   readonly startedAt: number;
   /** The oldest view that the log was told to count with (R6): the lease, or what a route allows beyond it. Milliseconds. */
-  readonly withinMs: number;
+  readonly longestViewAgeMs: number;
   readonly delta: ViewDelta;
 }
 

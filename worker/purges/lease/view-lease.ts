@@ -2,9 +2,9 @@ import type { BackgroundWork, Clock, PurgeState, ReceiptToken, Reporter } from "
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
 import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
 import { ITEM_WORDS, type PurgeLogClient, type ViewDelta } from "../log/log-contract.ts";
-import type { View } from "../view/view.ts";
-import type { PopView } from "./pop-view.ts";
-import { rollWindow } from "./rolling-window.ts";
+import type { PurgeView } from "../view/purge-view.ts";
+import type { PopSharing } from "./pop-sharing.ts";
+import { mergeRecent } from "./recent-purges.ts";
 import type { SharedCopy } from "./shared-copy.ts";
 
 /** The renewal falls at random into this part of the lease less a round trip, so that isolates do not fall due together (R22). */
@@ -28,7 +28,7 @@ export interface LeaseSettings {
   /** What the clock may step back, in milliseconds: each request sees a time of its own, frozen between its I/O (R7). */
   readonly skewMs: number;
   /** The oldest view that any route lets decide, in milliseconds, where that is more than the lease. Default: the lease. */
-  readonly longestWithinMs?: number;
+  readonly longestViewAgeMs?: number;
 }
 
 /**
@@ -39,10 +39,10 @@ export class ViewLease implements PurgeState {
   readonly leaseMs: number;
   readonly #skewMs: number;
   /** The oldest view that any route lets decide, the lease included, in milliseconds. */
-  readonly longestWithinMs: number;
-  readonly #view: View;
+  readonly longestViewAgeMs: number;
+  readonly #view: PurgeView;
   readonly #log: PurgeLogClient;
-  readonly #pop: PopView;
+  readonly #pop: PopSharing;
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #reporter: Reporter;
@@ -76,9 +76,9 @@ export class ViewLease implements PurgeState {
   #window: ViewDelta | null = null;
 
   constructor(
-    view: View,
+    view: PurgeView,
     log: PurgeLogClient,
-    pop: PopView,
+    pop: PopSharing,
     settings: LeaseSettings,
     clock: Clock,
     random: () => number,
@@ -89,7 +89,7 @@ export class ViewLease implements PurgeState {
     this.#pop = pop;
     this.leaseMs = settings.leaseMs;
     this.#skewMs = settings.skewMs;
-    this.longestWithinMs = Math.max(settings.leaseMs, settings.longestWithinMs ?? 0);
+    this.longestViewAgeMs = Math.max(settings.leaseMs, settings.longestViewAgeMs ?? 0);
     this.#clock = clock;
     this.#random = random;
     this.#reporter = reporter;
@@ -103,7 +103,7 @@ export class ViewLease implements PurgeState {
       this.#latestNow = now;
     }
     if (now < this.#startedAt - this.#skewMs) return false;
-    if (now >= this.#usableUntil && now >= this.#startedAt + Math.min(withinMs, this.longestWithinMs)) return false;
+    if (now >= this.#usableUntil && now >= this.#startedAt + Math.min(withinMs, this.longestViewAgeMs)) return false;
     return after === null || this.#hasReached(after);
   }
 
@@ -152,7 +152,7 @@ export class ViewLease implements PurgeState {
     }
     if (!this.#view.apply(delta)) return false;
     this.#callsBeforeView = this.#callsBegun;
-    this.#window = rollWindow(this.#window, delta);
+    this.#window = mergeRecent(this.#window, delta);
     if (number <= this.#callsInDoubt) return false;
     this.#callsInDoubt = 0;
     this.#extendLease(startedAt, delta.leaseMs);
@@ -161,21 +161,21 @@ export class ViewLease implements PurgeState {
 
   /** Takes in the reply to a purge, and leaves it for the others of the PoP: they need not be a lease behind (R20, R22). */
   async absorbAndShare(delta: ViewDelta, call: LogCall): Promise<void> {
-    if (this.absorb(delta, call)) await this.#pop.leaveSoon(this.#copyOf(delta.leaseMs, call));
+    if (this.absorb(delta, call)) await this.#pop.publishSoon(this.#copyOf(delta.leaseMs, call));
   }
 
   /** Takes in what another isolate of the PoP has read, if that is of use. To another log only the log itself leads (R11). */
-  #absorbCopy({ startedAt, withinMs, delta }: SharedCopy): boolean {
+  #absorbCopy({ startedAt, longestViewAgeMs, delta }: SharedCopy): boolean {
     const held = this.#view.position;
     if (held !== null && held.logId !== delta.logId) return false;
     if (this.#callsInDoubt > 0) return false;
-    if (!(withinMs >= this.longestWithinMs)) return false; // the log was not told how long this isolate goes by it (R6)
+    if (!(longestViewAgeMs >= this.longestViewAgeMs)) return false; // the log was not told how long this isolate goes by it (R6)
     if (!(startedAt > this.#startedAt)) return false; // no news
     const now = this.#clock.now();
     if (startedAt > now + this.#skewMs) return false; // the clocks differ by more than the allowance (R7)
     if (now >= startedAt + delta.leaseMs) return false; // its age counts
     if (!this.#view.apply(delta)) return false; // it does not connect (R12)
-    this.#window = rollWindow(this.#window, delta);
+    this.#window = mergeRecent(this.#window, delta);
     this.#extendLease(startedAt, delta.leaseMs);
     this.#reporter.report({ kind: "view-shared" });
     return true;
@@ -188,8 +188,8 @@ export class ViewLease implements PurgeState {
       this.#probeAt = 0;
     }
     // What one reply had no room for is asked for behind the next hit (R12).
-    const part = this.#view.isWhole ? DUE_FROM + (DUE_TO - DUE_FROM) * this.#random() : 0;
-    const restMs = leaseMs - this.#pop.takesMs;
+    const part = this.#view.isComplete ? DUE_FROM + (DUE_TO - DUE_FROM) * this.#random() : 0;
+    const restMs = leaseMs - this.#pop.roundTripMs;
     const copyIsOldAt = startedAt + restMs * part;
     const dueAt = Math.max(copyIsOldAt - this.#gapMs, startedAt + restMs * Math.min(part, DUE_EARLIEST));
     if (usableUntil < this.#usableUntil) {
@@ -299,7 +299,7 @@ export class ViewLease implements PurgeState {
     let copy: SharedCopy | undefined;
     const reading: Reading = {
       startedAt: call.startedAt,
-      hasSucceeded: this.#log.read(this.#view.readerPosition, this.leaseMs, this.longestWithinMs).then(
+      hasSucceeded: this.#log.read(this.#view.readerPosition, this.leaseMs, this.longestViewAgeMs).then(
         (delta) => {
           if (this.absorb(delta, call)) copy = this.#copyOf(delta.leaseMs, call);
           this.#end(reading);
@@ -315,13 +315,13 @@ export class ViewLease implements PurgeState {
       ),
     };
     this.#reading = reading;
-    background.run(reading.hasSucceeded.then(() => copy && this.#pop.leave(copy)));
+    background.run(reading.hasSucceeded.then(() => copy && this.#pop.publish(copy)));
     return reading;
   }
 
   /** For the others of the PoP: it may know more than the read that it rests on, and is no younger for that. */
   #copyOf(leaseMs: number, { startedAt }: LogCall): SharedCopy {
-    return { startedAt, withinMs: this.longestWithinMs, delta: { ...this.#window!, leaseMs } };
+    return { startedAt, longestViewAgeMs: this.longestViewAgeMs, delta: { ...this.#window!, leaseMs } };
   }
 
   #mayBeJoined(reading: Reading | null, now: number): reading is Reading {

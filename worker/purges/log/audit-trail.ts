@@ -8,7 +8,7 @@ const MAX_KEY_CHARACTERS = 2000;
 const MAX_LISTED = 500;
 
 /** For so long an id is remembered, however many others there are. */
-const LEAST_ID_MS = 24 * 3600 * 1000;
+const MIN_ID_MS = 24 * 3600 * 1000;
 
 /** What an audit row is made from. */
 export interface AuditedPurge extends Pick<NewPurge, "id" | "content" | "accepted" | "reason" | "by"> {
@@ -55,7 +55,7 @@ export class AuditTrail {
     if (id !== null) this.#sql.exec("INSERT INTO ids VALUES (?, ?, ?, ?, ?)", seq, id, now, content, mode);
   }
 
-  find(id: string): FirstPurge | undefined {
+  firstWithId(id: string): FirstPurge | undefined {
     const rows = this.#sql.exec("SELECT seq, at, content, mode FROM ids WHERE id = ?", id);
     return rows[0] as FirstPurge | undefined;
   }
@@ -71,23 +71,23 @@ export class AuditTrail {
     return { purges, next: rows.length > most ? purges.at(-1)!.seq : null };
   }
 
-  one(seq: number, now: number): PurgeRecord | null {
+  find(seq: number, now: number): PurgeRecord | null {
     const [row] = this.#sql.exec("SELECT * FROM audit WHERE seq = ?", seq) as unknown as AuditRow[];
     return row ? recordOf(row, now) : null;
   }
 
   /** Forgets rows and ids that are too old or too many. No rule of the protocol needs them. */
-  fold(head: number, now: number): void {
-    const { auditRows, auditMs, ids, idMs } = this.#settings;
+  prune(head: number, now: number): void {
+    const { maxAuditRows, auditRetentionMs, maxIds, idRetentionMs } = this.#settings;
     this.#sql.exec(
       "DELETE FROM audit WHERE seq < (SELECT seq FROM audit WHERE seq > ? AND at >= ? ORDER BY seq LIMIT 1)",
-      head - auditRows,
-      now - auditMs,
+      head - maxAuditRows,
+      now - auditRetentionMs,
     );
     this.#sql.exec(
       `DELETE FROM ids WHERE seq < coalesce(
         (SELECT seq FROM ids WHERE at >= ? AND (seq > ? OR at >= ?) ORDER BY seq LIMIT 1), ?)`,
-      ...[now - idMs, head - ids, now - LEAST_ID_MS, head + 1],
+      ...[now - idRetentionMs, head - maxIds, now - MIN_ID_MS, head + 1],
     );
   }
 }

@@ -14,7 +14,7 @@ export interface UnreadRange {
 /** How far a reader's view has come. */
 export interface ReaderPosition extends Stamp {
   /** What the reader passed without being told, and wants to hear now. Default: nothing. */
-  readonly untold?: UnreadRange | null;
+  readonly unread?: UnreadRange | null;
 }
 
 /** An item of a delta: the two words of a key's hash, and its number. */
@@ -31,9 +31,9 @@ export interface ViewDelta {
   /** The log's head when it answered. */
   readonly to: number;
   /** What the reader asked for besides. */
-  readonly untold: UnreadRange | null;
+  readonly unread: UnreadRange | null;
   /** The reply ends here: of what was asked for, only numbers above this are told. 0 if it is told whole. */
-  readonly toldAbove: number;
+  readonly truncatedAt: number;
   /** What was stamped below this is invalid: the log has forgotten the purges up to it. */
   readonly floor: number;
   /** The highest number that a purge of each mode has had in this log. */
@@ -50,7 +50,7 @@ export interface AppendRequest extends NewPurge {
   /** The lease that the caller asks for, and its site's allowance for clocks (R7): milliseconds. */
   readonly leaseMs: number;
   /** The oldest view that a route of the caller's site lets decide, if that is more than the lease. Default: the lease. */
-  readonly withinMs?: number;
+  readonly longestViewAgeMs?: number;
   readonly skewMs: number;
 }
 
@@ -60,7 +60,7 @@ export type AppendResult =
 
 /** The log as an isolate reaches it. Both reject when it cannot be reached. */
 export interface PurgeLogClient {
-  /** `withinMs`: the oldest view that a route of the reader's site lets decide. Default: the lease. */
-  read(since: ReaderPosition | null, leaseMs: number, withinMs?: number): Promise<ViewDelta>;
+  /** `longestViewAgeMs`: the oldest view that a route of the reader's site lets decide. Default: the lease. */
+  read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): Promise<ViewDelta>;
   append(purge: AppendRequest): Promise<AppendResult>;
 }

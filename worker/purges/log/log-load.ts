@@ -18,7 +18,7 @@ export class LogLoad {
   }
 
   /** Notes a read, and returns how many times as long as asked for its lease should be: a whole number from 1 up. */
-  count(now: number): number {
+  noteRead(now: number): number {
     const second = Math.floor(now / 1000);
     if (second !== this.#second) {
       const isNext = second === this.#second + 1;
@@ -33,6 +33,6 @@ export class LogLoad {
 }
 
 /** The lease that a read is granted (R6): never shorter than the reader asks for. Milliseconds. */
-export function stretchedLeaseMs(askedMs: number, stretch: number): number {
+export function leaseUnderLoadMs(askedMs: number, stretch: number): number {
   return Math.max(askedMs, Math.min(askedMs * stretch, MAX_STRETCHED_MS));
 }

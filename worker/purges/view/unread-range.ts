@@ -1,21 +1,21 @@
 import type { UnreadRange, ViewDelta } from "../log/log-contract.ts";
 
 /**
- * What is untold once a view at `seq` has taken in a delta (R12). Deltas may come late and in any order: only what
- * reaches up to the end of the untold numbers shortens them.
+ * What is unread once a view at `seq` has taken in a delta (R12). Deltas may come late and in any order: only what
+ * reaches up to the end of the unread numbers shortens them.
  *
  * A key that was purged again since is told under its newer number. That suffices, because each reply tells what is
  * above the reader's position, too, in the same synchronous block.
  */
-export function unreadAfter(untold: UnreadRange | null, seq: number, delta: ViewDelta): UnreadRange | null {
-  const toldFrom = Math.max(delta.from, delta.toldAbove);
-  let left = shorten(untold, toldFrom, delta.to);
-  if (delta.untold) left = shorten(left, Math.max(delta.untold.from, delta.toldAbove), delta.untold.to);
+export function unreadAfter(unread: UnreadRange | null, seq: number, delta: ViewDelta): UnreadRange | null {
+  const toldFrom = Math.max(delta.from, delta.truncatedAt);
+  let left = shorten(unread, toldFrom, delta.to);
+  if (delta.unread) left = shorten(left, Math.max(delta.unread.from, delta.truncatedAt), delta.unread.to);
   if (toldFrom > seq) left = { from: left?.from ?? seq, to: toldFrom };
   return left && left.to > delta.floor ? left : null;
 }
 
-function shorten(untold: UnreadRange | null, toldFrom: number, toldTo: number): UnreadRange | null {
-  if (untold === null || toldTo < untold.to || toldFrom >= untold.to) return untold;
-  return toldFrom > untold.from ? { from: untold.from, to: toldFrom } : null;
+function shorten(unread: UnreadRange | null, toldFrom: number, toldTo: number): UnreadRange | null {
+  if (unread === null || toldTo < unread.to || toldFrom >= unread.to) return unread;
+  return toldFrom > unread.from ? { from: unread.from, to: toldFrom } : null;
 }

@@ -29,7 +29,7 @@ export interface Route {
    * How old a view may be that judges its responses, and those of them that are `immutable`, where that may be more than
    * the lease (R6).
    */
-  readonly purge: { readonly withinMs: number; readonly immutableWithinMs: number };
+  readonly purge: { readonly maxViewAgeMs: number; readonly maxViewAgeImmutableMs: number };
   /** The route's tags for these parameters. */
   readonly tags: (parameters: Readonly<Record<string, string>>) => readonly string[];
 }

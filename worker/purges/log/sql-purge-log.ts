@@ -10,7 +10,7 @@ import {
   type ReaderPosition,
   type ViewDelta,
 } from "./log-contract.ts";
-import { LogLoad, stretchedLeaseMs } from "./log-load.ts";
+import { LogLoad, leaseUnderLoadMs } from "./log-load.ts";
 import { LOG_SETTINGS, type LogSettings } from "./log-settings.ts";
 import { type PurgedKey, PurgedKeys, writeHashes } from "./purged-keys.ts";
 import type { Sql } from "./sql.ts";
@@ -19,7 +19,7 @@ import type { Sql } from "./sql.ts";
 const STORAGE_FORMAT = 3;
 
 /** Audit rows and ids are folded away after so many purges: an append need not look each time. */
-const FOLD_EVERY = 256;
+const PRUNE_EVERY = 256;
 
 /** The one row of what the log knows of itself. */
 interface State {
@@ -46,7 +46,7 @@ interface Repeat {
  * The purge log: gives each accepted purge the next number in one transaction, and tells readers what they missed.
  * Every answer is taken from storage in one synchronous block (R14).
  */
-export class Log {
+export class SqlPurgeLog {
   readonly #sql: Sql;
   readonly #settings: LogSettings;
   readonly #now: () => number;
@@ -71,10 +71,10 @@ export class Log {
   }
 
   /** What was purged after the reader's position, and a lease: the one that the reader asks for, or a longer one under load. */
-  read(since: ReaderPosition | null, askedMs: number, withinMs = askedMs): ViewDelta {
+  read(since: ReaderPosition | null, askedMs: number, longestViewAgeMs = askedMs): ViewDelta {
     const now = this.#now();
-    const leaseMs = stretchedLeaseMs(askedMs, this.#load.count(now));
-    this.#leases.grant(Math.max(askedMs, withinMs), now);
+    const leaseMs = leaseUnderLoadMs(askedMs, this.#load.noteRead(now));
+    this.#leases.grant(Math.max(askedMs, longestViewAgeMs), now);
     if (leaseMs > askedMs) this.#leases.stretch(leaseMs, now);
     return this.#tell(since, leaseMs);
   }
@@ -84,15 +84,15 @@ export class Log {
     const { id: logId, head: to, floor, hard, soft, invalidate } = this.#state();
     const isOfThisLog = since?.logId === logId;
     const from = isOfThisLog ? since.seq : 0;
-    const untold = (isOfThisLog && since.untold) || null;
+    const unread = (isOfThisLog && since.unread) || null;
     // One more than a reply holds: the first that has no room says where the reply ends.
-    let room = this.#settings.replyKeys + 1;
+    let room = this.#settings.maxReplyKeys + 1;
     const rows = this.#keys.newest(Math.max(from, floor), to, room);
     room -= rows.length;
-    if (untold && room > 0) rows.push(...this.#keys.newest(Math.max(untold.from, floor), untold.to, room));
-    const toldAbove = rows[this.#settings.replyKeys]?.seq ?? 0;
-    const items = writeItems(rows, toldAbove);
-    return { logId, from, to, untold, toldAbove, floor, heads: { hard, soft, invalidate }, items, leaseMs };
+    if (unread && room > 0) rows.push(...this.#keys.newest(Math.max(unread.from, floor), unread.to, room));
+    const truncatedAt = rows[this.#settings.maxReplyKeys]?.seq ?? 0;
+    const items = writeItems(rows, truncatedAt);
+    return { logId, from, to, unread, truncatedAt, floor, heads: { hard, soft, invalidate }, items, leaseMs };
   }
 
   /** Accepts a purge, or answers a repeated one with its first receipt. All of it happens, or nothing. */
@@ -101,9 +101,9 @@ export class Log {
       const now = this.#now();
       const mode = purge.mode ?? "hard";
       this.#noticeLostHistory(purge.since);
-      this.#leases.grant(Math.max(purge.leaseMs, purge.withinMs ?? 0), now);
+      this.#leases.grant(Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0), now);
       const settlesInMs = this.#leases.longestLivingMs(now) + purge.skewMs;
-      const first = purge.id === null ? undefined : this.#audit.find(purge.id);
+      const first = purge.id === null ? undefined : this.#audit.firstWithId(purge.id);
       if (first && (first.content !== purge.content || first.mode !== mode)) return { kind: "conflict" };
       const seq = first?.seq ?? this.#addNew(purge, mode, now, settlesInMs);
       const since = purge.since && { logId: purge.since.logId, seq: purge.since.seq };
@@ -118,8 +118,8 @@ export class Log {
     return this.#audit.list(before, limit, this.#now());
   }
 
-  one(seq: number): PurgeRecord | null {
-    return this.#audit.one(seq, this.#now());
+  find(seq: number): PurgeRecord | null {
+    return this.#audit.find(seq, this.#now());
   }
 
   /** When the next repeated purge is due: epoch milliseconds; `null` if none is. */
@@ -192,7 +192,7 @@ export class Log {
   }
 
   #add(purge: AuditedPurge, hashes: string, now: number, settlesInMs: number): number {
-    if (this.#state().head >= this.#settings.mostSeq) this.#beginAnew();
+    if (this.#state().head >= this.#settings.maxSeq) this.#beginAnew();
     const before = this.#state();
     const seq = before.head + 1;
     const added = this.#keys.raise(hashes, purge.purgeKeyCount, seq);
@@ -204,10 +204,10 @@ export class Log {
     );
     this.#audit.write(seq, purge, now, now + settlesInMs);
     // A purge that no reply has room for could never be told.
-    if (purge.purgeKeyCount > this.#settings.replyKeys) this.#forgetUpTo(seq);
-    const excess = this.#state().keys - this.#settings.heldKeys;
+    if (purge.purgeKeyCount > this.#settings.maxReplyKeys) this.#forgetUpTo(seq);
+    const excess = this.#state().keys - this.#settings.maxHeldKeys;
     if (excess > 0) this.#forgetUpTo(this.#keys.oldest(excess));
-    if (seq % FOLD_EVERY === 0) this.#audit.fold(seq, now);
+    if (seq % PRUNE_EVERY === 0) this.#audit.prune(seq, now);
     return seq;
   }
 
@@ -223,8 +223,8 @@ export class Log {
 }
 
 /** A delta's items: the rows that it has room for, purges left whole. */
-function writeItems(rows: readonly PurgedKey[], toldAbove: number): Uint32Array {
-  const told = rows.filter(({ seq }) => seq > toldAbove);
+function writeItems(rows: readonly PurgedKey[], truncatedAt: number): Uint32Array {
+  const told = rows.filter(({ seq }) => seq > truncatedAt);
   const items = new Uint32Array(told.length * ITEM_WORDS);
   for (const [index, { a, b, seq }] of told.entries()) items.set([a, b, seq], index * ITEM_WORDS);
   return items;

@@ -1,22 +1,22 @@
 import { ITEM_WORDS, type ViewDelta } from "../log/log-contract.ts";
 
 /** So many items are the most that isolates of a PoP pass on to each other: 60,000 bytes, each time the log is read. */
-export const WINDOW_ITEMS = 5000;
+export const MAX_RECENT_ITEMS = 5000;
 
 /**
  * What an isolate has been told of the log lately, as one delta without gaps: `told` put before what was `held`, and the
  * oldest purges beyond the bound left out, whole (R12). It never grows to the table of a view.
  */
-export function rollWindow(held: ViewDelta | null, told: ViewDelta, mostItems: number = WINDOW_ITEMS): ViewDelta {
-  const toldFrom = Math.max(told.from, told.toldAbove);
+export function mergeRecent(held: ViewDelta | null, told: ViewDelta, maxItems: number = MAX_RECENT_ITEMS): ViewDelta {
+  const toldFrom = Math.max(told.from, told.truncatedAt);
   const base = held?.logId === told.logId && toldFrom <= held.to ? held : null;
   if (base && told.to <= base.to) return base;
   const news = itemsAbove(told.items, base?.to ?? toldFrom);
   const items = base ? joined(news, base.items) : news;
-  const rest = { ...told, untold: null, toldAbove: 0 };
-  const firstLeftOut = items[mostItems * ITEM_WORDS + ITEM_WORDS - 1];
+  const rest = { ...told, unread: null, truncatedAt: 0 };
+  const firstLeftOut = items[maxItems * ITEM_WORDS + ITEM_WORDS - 1];
   if (firstLeftOut === undefined) return { ...rest, from: base?.from ?? toldFrom, items };
-  return { ...rest, from: firstLeftOut, items: itemsAbove(items.subarray(0, mostItems * ITEM_WORDS), firstLeftOut) };
+  return { ...rest, from: firstLeftOut, items: itemsAbove(items.subarray(0, maxItems * ITEM_WORDS), firstLeftOut) };
 }
 
 /** The items above a number, of items of which the newest come first. */

@@ -3,7 +3,7 @@ import type { Route } from "../rules/key/route.ts";
 import type { Site } from "./site.ts";
 
 /** What the owner has loosened of the defences in docs/security.md, a line for each: it is said at every start. */
-export function loosened({ routes }: Pick<Site, "routes">): readonly string[] {
+export function weakenedDefences({ routes }: Pick<Site, "routes">): readonly string[] {
   return routes.flatMap(({ pattern, stripsSetCookie, keyFields, requestDirectives }) => {
     const lines: string[] = [];
     if (stripsSetCookie) lines.push("takes Set-Cookie off every answer to GET and HEAD, and stores it for everybody");

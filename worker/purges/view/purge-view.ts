@@ -21,23 +21,23 @@ const ANSWERS: readonly (readonly [mode: PurgeMode, answer: PurgeAnswer])[] = [
  * What an isolate knows of the log: for each purged key its highest number in each mode, in a table of bounded size,
  * with a floor beneath. Within one log it only grows (R11). A wrong answer can only be one that costs a fetch.
  */
-export class View {
-  readonly #mostBytes: number;
+export class PurgeView {
+  readonly #maxBytes: number;
   readonly #now: () => number;
-  readonly #sightings = new FirstSeen();
+  readonly #firstSeen = new FirstSeen();
   #table: PurgeTable;
   #logId: string | null = null;
   #seq = 0;
   #floor = 0;
-  #untold: UnreadRange | null = null;
+  #unread: UnreadRange | null = null;
   #heads: Record<PurgeMode, number> = { hard: 0, invalidate: 0, soft: 0 };
   /** Rises with every change of contents, floor or log; private to this isolate (R16). */
   #generation = 0;
   readonly #checked = new WeakMap<StoredHead, Checked>();
 
-  /** `mostBytes` is rounded down to a power of two. Without a clock, soft purges count as seen long ago. */
-  constructor(mostBytes: number, now: () => number = () => Number.NEGATIVE_INFINITY) {
-    this.#mostBytes = mostBytes;
+  /** `maxBytes` is rounded down to a power of two. Without a clock, soft purges count as seen long ago. */
+  constructor(maxBytes: number, now: () => number = () => Number.NEGATIVE_INFINITY) {
+    this.#maxBytes = maxBytes;
     this.#now = now;
     this.#table = this.#emptyTable();
   }
@@ -49,12 +49,12 @@ export class View {
 
   /** The position with what is missing below it: what the next read has to ask for. */
   get readerPosition(): ReaderPosition | null {
-    return this.position && { ...this.position, untold: this.#untold };
+    return this.position && { ...this.position, unread: this.#unread };
   }
 
   /** Whether all that the log still knows has been told to this view. */
-  get isWhole(): boolean {
-    return this.#untold === null;
+  get isComplete(): boolean {
+    return this.#unread === null;
   }
 
   get heldKeys(): number {
@@ -79,8 +79,8 @@ export class View {
     let hasNews = this.#raiseAll(delta.items);
     const { soft, invalidate } = this.#heads;
     for (const [mode] of ANSWERS) this.#heads[mode] = Math.max(this.#heads[mode], delta.heads[mode]);
-    if (this.#heads.soft > soft || this.#heads.invalidate > invalidate) this.#sightings.note(delta.to, this.#now());
-    this.#untold = unreadAfter(this.#untold, this.#seq, delta);
+    if (this.#heads.soft > soft || this.#heads.invalidate > invalidate) this.#firstSeen.note(delta.to, this.#now());
+    this.#unread = unreadAfter(this.#unread, this.#seq, delta);
     this.#seq = Math.max(this.#seq, delta.to);
     hasNews ||= this.#lowestStamp !== floorBefore;
     if (hasNews) this.#generation++;
@@ -107,7 +107,7 @@ export class View {
 
   /** Since when this view knows of the soft or invalidating purge that `check` has found: epoch milliseconds. */
   madeStaleAt(stored: StoredHead): number {
-    return this.#sightings.firstSeenAt(this.#checked.get(stored)?.seq ?? 0);
+    return this.#firstSeen.firstSeenAt(this.#checked.get(stored)?.seq ?? 0);
   }
 
   #ask({ stamp, purgeKeys }: StoredHead, checked: Checked): PurgeAnswer {
@@ -141,22 +141,22 @@ export class View {
 
   /** What is stamped below this may have been purged unseen. */
   get #lowestStamp(): number {
-    return Math.max(this.#floor, this.#untold?.to ?? 0);
+    return Math.max(this.#floor, this.#unread?.to ?? 0);
   }
 
   #begin(logId: string): void {
     this.#logId = logId;
     this.#seq = 0;
     this.#floor = 0;
-    this.#untold = null;
+    this.#unread = null;
     this.#heads = { hard: 0, invalidate: 0, soft: 0 };
-    this.#sightings.forget();
+    this.#firstSeen.forget();
     this.#table = this.#emptyTable();
     this.#generation++;
   }
 
   #emptyTable(): PurgeTable {
-    return new PurgeTable(Math.min(FIRST_BYTES, this.#mostBytes), this.#mostBytes);
+    return new PurgeTable(Math.min(FIRST_BYTES, this.#maxBytes), this.#maxBytes);
   }
 }
 

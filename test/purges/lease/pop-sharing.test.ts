@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { BackgroundWork, EdgeEvent, PopNotes } from "../../../worker/ports.ts";
-import { PopView } from "../../../worker/purges/lease/pop-view.ts";
+import { PopSharing } from "../../../worker/purges/lease/pop-sharing.ts";
 import { readCopy, type SharedCopy, writeCopy } from "../../../worker/purges/lease/shared-copy.ts";
 import { ViewLease } from "../../../worker/purges/lease/view-lease.ts";
 import type { PurgeLogClient, ReaderPosition, ViewDelta } from "../../../worker/purges/log/log-contract.ts";
-import { View } from "../../../worker/purges/view/view.ts";
+import { PurgeView } from "../../../worker/purges/view/purge-view.ts";
 import { MemoryNotes } from "../../engine/memory-notes.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
 import { storedHead } from "../../rules/storing/stored-head.ts";
@@ -67,12 +67,12 @@ describe("the isolates of a PoP", () => {
     random = 0;
   });
 
-  function isolate({ aheadMs = 0, longestWithinMs = LEASE_MS } = {}): ViewLease {
+  function isolate({ aheadMs = 0, longestViewAgeMs = LEASE_MS } = {}): ViewLease {
     const clock = { now: () => scheduler.now() + aheadMs, wait: (ms: number) => scheduler.wait(ms) };
     const reporter = { report: (event: EdgeEvent) => void events.push(event) };
-    const settings = { leaseMs: LEASE_MS, skewMs: SKEW_MS, longestWithinMs };
-    const pop = new PopView(notes, settings, clock, reporter);
-    return new ViewLease(new View(64 * 1024), log, pop, settings, clock, () => random, reporter);
+    const settings = { leaseMs: LEASE_MS, skewMs: SKEW_MS, longestViewAgeMs };
+    const pop = new PopSharing(notes, settings, clock, reporter);
+    return new ViewLease(new PurgeView(64 * 1024), log, pop, settings, clock, () => random, reporter);
   }
 
   /** Renews, and lets so much time pass. */
@@ -83,7 +83,7 @@ describe("the isolates of a PoP", () => {
   }
 
   async function leave(copy: Partial<SharedCopy> & Pick<SharedCopy, "delta">): Promise<void> {
-    const written = notes.write("view", writeCopy({ startedAt: scheduler.now(), withinMs: LEASE_MS, ...copy }));
+    const written = notes.write("view", writeCopy({ startedAt: scheduler.now(), longestViewAgeMs: LEASE_MS, ...copy }));
     await scheduler.settle(written);
   }
 
@@ -306,7 +306,11 @@ describe("the isolates of a PoP", () => {
     expect([isUsable(first), isUsable(second), log.reads]).toEqual([true, true, 2]);
     expect(events.filter(({ kind }) => kind === "store-failed").length).toBeGreaterThan(2);
 
-    const whole = writeCopy({ startedAt: scheduler.now(), withinMs: LEASE_MS, delta: deltaOf(0, 1, [["#t", 1]]) });
+    const whole = writeCopy({
+      startedAt: scheduler.now(),
+      longestViewAgeMs: LEASE_MS,
+      delta: deltaOf(0, 1, [["#t", 1]]),
+    });
     notes = { read: async () => whole.slice(0, -1), write: async () => undefined };
     await renew(isolate());
     expect(log.reads).toBe(3);
@@ -418,7 +422,7 @@ describe("the isolates of a PoP", () => {
     const WITHIN_MS = 60_000;
 
     test("judge it by a view of up to that age, and not a millisecond older", async () => {
-      const lease = isolate({ longestWithinMs: WITHIN_MS });
+      const lease = isolate({ longestViewAgeMs: WITHIN_MS });
       await renew(lease, ROUND_TRIP_MS);
       const isUsableAfter = (ms: number, withinMs: number) =>
         lease.isUsable(scheduler.now() - ROUND_TRIP_MS + ms, null, withinMs);
@@ -428,7 +432,7 @@ describe("the isolates of a PoP", () => {
     });
 
     test("have no view at all after the clock has stepped back", async () => {
-      const lease = isolate({ longestWithinMs: WITHIN_MS });
+      const lease = isolate({ longestViewAgeMs: WITHIN_MS });
       await renew(lease);
       lease.isUsable(scheduler.now(), null);
       expect(lease.isUsable(scheduler.now() - SKEW_MS - 1, null, WITHIN_MS)).toBe(false);
@@ -439,9 +443,9 @@ describe("the isolates of a PoP", () => {
       [WITHIN_MS - 1, false],
       [WITHIN_MS, true],
       [WITHIN_MS + 1, true],
-    ])("take a copy for which the log counts with %d ms: %s (R6)", async (withinMs, isTaken) => {
-      await leave({ withinMs, delta: deltaOf(0, 0) });
-      await renew(isolate({ longestWithinMs: WITHIN_MS }));
+    ])("take a copy for which the log counts with %d ms: %s (R6)", async (longestViewAgeMs, isTaken) => {
+      await leave({ longestViewAgeMs, delta: deltaOf(0, 0) });
+      await renew(isolate({ longestViewAgeMs: WITHIN_MS }));
       expect(log.reads).toBe(isTaken ? 0 : 1);
     });
   });
@@ -450,7 +454,7 @@ describe("the isolates of a PoP", () => {
 describe("a shared copy as bytes", () => {
   const copy: SharedCopy = {
     startedAt: 1_767_268_800_123,
-    withinMs: 60_000,
+    longestViewAgeMs: 60_000,
     delta: deltaOf(3, 9, [
       ["#ä", 9],
       ["/a", 5, "soft"],

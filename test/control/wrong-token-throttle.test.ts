@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { slowRefusals } from "../../worker/control/slow-refusals.ts";
+import { throttleWrongTokens } from "../../worker/control/wrong-token-throttle.ts";
 import type { Tokens, TokenVerdict } from "../../worker/ports.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 
@@ -16,7 +16,7 @@ const tokens: Tokens = {
 function start() {
   const clock = new Scheduler(1, 0);
   const reported: string[] = [];
-  const slow = slowRefusals(tokens, clock, { report: ({ kind }) => void reported.push(kind) });
+  const slow = throttleWrongTokens(tokens, clock, { report: ({ kind }) => void reported.push(kind) });
   const askedFor = async (token: string | null) => {
     const askedAt = clock.now();
     let tookMs: number | undefined;

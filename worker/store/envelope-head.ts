@@ -54,7 +54,7 @@ export function headParts(head: StoredHead): readonly [Facts, Contents] {
 }
 
 /** A head from the texts of its parts. The second is parsed when it is asked for: most of the text decides nothing. */
-export class OpenedHead implements StoredHead {
+export class EnvelopeHead implements StoredHead {
   readonly key: string;
   readonly status: number;
   readonly bodyBytes: number;

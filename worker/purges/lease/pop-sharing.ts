@@ -19,7 +19,7 @@ const MAX_EXPECTED = 0.3;
 /** How much one more measurement counts. */
 const NEWEST_WEIGHT = 0.25;
 
-export interface PopViewSettings {
+export interface PopSharingSettings {
   readonly leaseMs: number;
   readonly skewMs: number;
 }
@@ -28,14 +28,14 @@ export interface PopViewSettings {
  * What the isolates of a PoP tell each other of the log: the newest copy of what one of them read, and that one of them
  * is reading now (R22). Whatever fails here is as if there were no others; nobody waits for another's promise.
  */
-export class PopView {
+export class PopSharing {
   readonly #notes: PopNotes;
-  readonly #settings: PopViewSettings;
+  readonly #settings: PopSharingSettings;
   readonly #clock: Clock;
   readonly #reporter: Reporter;
   #takesMs: number | null = null;
 
-  constructor(notes: PopNotes, settings: PopViewSettings, clock: Clock, reporter: Reporter) {
+  constructor(notes: PopNotes, settings: PopSharingSettings, clock: Clock, reporter: Reporter) {
     this.#notes = notes;
     this.#settings = settings;
     this.#clock = clock;
@@ -46,7 +46,7 @@ export class PopView {
    * How long it takes from the beginning of a read until its copy lies in the PoP, as this isolate has measured it;
    * 0 before it has.
    */
-  get takesMs(): number {
+  get roundTripMs(): number {
     return this.#takesMs ?? 0;
   }
 
@@ -63,14 +63,14 @@ export class PopView {
   }
 
   /** Leaves a copy for the others, and measures how long all of it took. */
-  async leave(copy: SharedCopy): Promise<void> {
+  async publish(copy: SharedCopy): Promise<void> {
     await this.#write(COPY, writeCopy(copy));
     const tookMs = Math.max(0, Math.min(this.#clock.now() - copy.startedAt, this.#settings.leaseMs / 2));
     this.#takesMs = this.#takesMs === null ? tookMs : this.#takesMs + (tookMs - this.#takesMs) * NEWEST_WEIGHT;
   }
 
   /** The same, for a caller who waits: a write that takes long goes on behind him, as far as the runtime lets it. */
-  async leaveSoon(copy: SharedCopy): Promise<void> {
+  async publishSoon(copy: SharedCopy): Promise<void> {
     await this.#soon(this.#write(COPY, writeCopy(copy)));
   }
 

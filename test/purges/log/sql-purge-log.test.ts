@@ -1,15 +1,15 @@
 import { DatabaseSync } from "node:sqlite";
 import { serialize } from "node:v8";
 import { describe, expect, test } from "vitest";
-import { Log } from "../../../worker/purges/log/log.ts";
 import { type AppendRequest, ITEM_WORDS } from "../../../worker/purges/log/log-contract.ts";
 import { LOG_SETTINGS, type LogSettings } from "../../../worker/purges/log/log-settings.ts";
 import type { Sql } from "../../../worker/purges/log/sql.ts";
+import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
 import { sqlOf } from "../../engine/memory-log.ts";
 import { toldCount, toldOf } from "../view/delta.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
-const settings: Partial<LogSettings> = { replyKeys: 100, heldKeys: 1000 };
+const settings: Partial<LogSettings> = { maxReplyKeys: 100, maxHeldKeys: 1000 };
 
 function purge(purgeKeys: string[], rest: Partial<AppendRequest> = {}): AppendRequest {
   return {
@@ -33,8 +33,8 @@ class World {
   #ids = 0;
 
   /** A log over the same storage: a restart. */
-  open(change: Partial<LogSettings> = {}, sql: Sql = sqlOf(this.database)): Log {
-    return new Log(
+  open(change: Partial<LogSettings> = {}, sql: Sql = sqlOf(this.database)): SqlPurgeLog {
+    return new SqlPurgeLog(
       sql,
       { ...settings, ...change },
       () => this.now,
@@ -58,8 +58,8 @@ describe("the purge log", () => {
       logId: "log-1",
       from: 1,
       to: 3,
-      untold: null,
-      toldAbove: 0,
+      unread: null,
+      truncatedAt: 0,
       floor: 0,
       heads: { hard: 3, soft: 0, invalidate: 0 },
       leaseMs: 1000,
@@ -75,8 +75,8 @@ describe("the purge log", () => {
   test("a reader of another log hears everything", () => {
     const log = new World().open();
     log.append(purge(["#a"]));
-    const delta = log.read({ logId: "other", seq: 9, untold: { from: 0, to: 8 } }, 1000);
-    expect(delta).toMatchObject({ from: 0, to: 1, untold: null });
+    const delta = log.read({ logId: "other", seq: 9, unread: { from: 0, to: 8 } }, 1000);
+    expect(delta).toMatchObject({ from: 0, to: 1, unread: null });
     expect(toldOf(delta, ["#a"])).toEqual([["#a", 1]]);
   });
 
@@ -97,14 +97,14 @@ describe("the purge log", () => {
   describe("tells a reader that is too far behind the newest first, and says where its reply ends (R12)", () => {
     const KEYS = ["#a", "#b", "#c", "#d", "#e"];
     const filledLog = () => {
-      const log = new World().open({ replyKeys: 2 });
+      const log = new World().open({ maxReplyKeys: 2 });
       for (const key of KEYS) log.append(purge([key]));
       return log;
     };
 
     test("it never leaves out a purge above that", () => {
       const delta = filledLog().read(null, 1000);
-      expect(delta).toMatchObject({ from: 0, to: 5, toldAbove: 3, floor: 0 });
+      expect(delta).toMatchObject({ from: 0, to: 5, truncatedAt: 3, floor: 0 });
       expect(toldOf(delta, KEYS)).toEqual([
         ["#e", 5],
         ["#d", 4],
@@ -114,37 +114,37 @@ describe("the purge log", () => {
     test("the next reply tells what came since, and then what the reader was not told", () => {
       const log = filledLog();
       log.append(purge(["#b"]));
-      const since = { logId: "log-1", seq: 5, untold: { from: 0, to: 3 } };
+      const since = { logId: "log-1", seq: 5, unread: { from: 0, to: 3 } };
       const delta = log.read(since, 1000);
-      expect(delta).toMatchObject({ from: 5, to: 6, untold: { from: 0, to: 3 }, toldAbove: 1 });
+      expect(delta).toMatchObject({ from: 5, to: 6, unread: { from: 0, to: 3 }, truncatedAt: 1 });
       expect(toldOf(delta, KEYS)).toEqual([
         ["#b", 6],
         ["#c", 3],
       ]);
-      const last = log.read({ logId: "log-1", seq: 6, untold: { from: 0, to: 1 } }, 1000);
-      expect(last).toMatchObject({ from: 6, to: 6, untold: { from: 0, to: 1 }, toldAbove: 0 });
+      const last = log.read({ logId: "log-1", seq: 6, unread: { from: 0, to: 1 } }, 1000);
+      expect(last).toMatchObject({ from: 6, to: 6, unread: { from: 0, to: 1 }, truncatedAt: 0 });
       expect(toldOf(last, KEYS)).toEqual([["#a", 1]]);
     });
 
     test("a purge is told whole or not at all", () => {
-      const log = new World().open({ replyKeys: 3 });
+      const log = new World().open({ maxReplyKeys: 3 });
       log.append(purge(["#a", "#b"]));
       log.append(purge(["#c", "#d"]));
       const delta = log.read(null, 1000);
-      expect({ toldAbove: delta.toldAbove, count: toldCount(delta) }).toEqual({ toldAbove: 1, count: 2 });
+      expect({ truncatedAt: delta.truncatedAt, count: toldCount(delta) }).toEqual({ truncatedAt: 1, count: 2 });
     });
 
     test("a reply that has room for all to the last key ends nowhere", () => {
-      const log = new World().open({ replyKeys: 5 });
+      const log = new World().open({ maxReplyKeys: 5 });
       for (const key of KEYS) log.append(purge([key]));
       const delta = log.read(null, 1000);
-      expect({ toldAbove: delta.toldAbove, count: toldCount(delta) }).toEqual({ toldAbove: 0, count: 5 });
+      expect({ truncatedAt: delta.truncatedAt, count: toldCount(delta) }).toEqual({ truncatedAt: 0, count: 5 });
     });
 
     test("a purge with more keys than any reply has room for is covered by the floor", () => {
-      const log = new World().open({ replyKeys: 2 });
+      const log = new World().open({ maxReplyKeys: 2 });
       log.append(purge(["#a", "#b"]));
-      expect(log.read(null, 1000)).toMatchObject({ to: 1, floor: 0, toldAbove: 0 });
+      expect(log.read(null, 1000)).toMatchObject({ to: 1, floor: 0, truncatedAt: 0 });
       log.append(purge(["#a", "#b", "#c"]));
       const delta = log.read(null, 1000);
       expect({ to: delta.to, floor: delta.floor, count: toldCount(delta) }).toEqual({ to: 2, floor: 2, count: 0 });
@@ -161,14 +161,14 @@ describe("the purge log", () => {
   });
 
   test("a cold isolate is useful after one reply of at most 256 KiB where 10,000 keys are purged", () => {
-    const log = new World().open({ replyKeys: LOG_SETTINGS.replyKeys, heldKeys: LOG_SETTINGS.heldKeys });
+    const log = new World().open({ maxReplyKeys: LOG_SETTINGS.maxReplyKeys, maxHeldKeys: LOG_SETTINGS.maxHeldKeys });
     for (let batch = 0; batch < 10; batch++) {
       log.append(purge(Array.from({ length: 1000 }, (_, index) => `#${batch}:${index}`)));
     }
     const delta = log.read(null, 1000);
-    expect({ toldAbove: delta.toldAbove, count: toldCount(delta) }).toEqual({ toldAbove: 0, count: 10_000 });
+    expect({ truncatedAt: delta.truncatedAt, count: toldCount(delta) }).toEqual({ truncatedAt: 0, count: 10_000 });
     expect(serialize(delta).byteLength).toBeLessThan(128 * 1024);
-    expect(LOG_SETTINGS.replyKeys * ITEM_WORDS * 4).toBeLessThan(255 * 1024);
+    expect(LOG_SETTINGS.maxReplyKeys * ITEM_WORDS * 4).toBeLessThan(255 * 1024);
   });
 
   test("each mode of a key has a number of its own (R10)", () => {
@@ -234,18 +234,18 @@ describe("the purge log", () => {
         ["#b", 2],
       ]),
     });
-    expect(log.one(2)).toMatchObject({ repeatOf: 1, id: null, reason: "replicas lag", by: "test", at: 5000 });
+    expect(log.find(2)).toMatchObject({ repeatOf: 1, id: null, reason: "replicas lag", by: "test", at: 5000 });
     world.now = 6249;
-    expect(log.one(2)).toMatchObject({ settled: false });
+    expect(log.find(2)).toMatchObject({ settled: false });
     world.now = 6250;
-    expect(log.one(2)).toMatchObject({ settled: true });
+    expect(log.find(2)).toMatchObject({ settled: true });
     expect(log.nextDueAt()).toBeNull();
     expect(log.append(purge(["#a", "#b"], { id: "x", repeatAfterMs: 5000 }))).toMatchObject({ seq: 1, replayed: true });
     expect(log.nextDueAt()).toBeNull(); // a replay schedules nothing
   });
 
   test("10,000 items are one purge with one number", () => {
-    const log = new World().open({ replyKeys: 20_000, heldKeys: 20_000 });
+    const log = new World().open({ maxReplyKeys: 20_000, maxHeldKeys: 20_000 });
     const keys = Array.from({ length: 10_000 }, (_, index) => `#${index}`);
     expect(log.append(purge(keys))).toMatchObject({ seq: 1 });
     expect(toldCount(log.read(null, 1000))).toBe(10_000);
@@ -253,7 +253,7 @@ describe("the purge log", () => {
 
   describe("holds a bounded number of keys, and the floor covers the rest (R13)", () => {
     test("the oldest go first, with the whole of their purge", () => {
-      const log = new World().open({ heldKeys: 4 });
+      const log = new World().open({ maxHeldKeys: 4 });
       for (const keys of [["#a"], ["#b", "#c"], ["#d"], ["#a"]]) log.append(purge(keys));
       expect(log.read(null, 1000)).toMatchObject({ to: 4, floor: 0 });
       log.append(purge(["#e"]));
@@ -266,14 +266,14 @@ describe("the purge log", () => {
     });
 
     test("a purge that alone names more than the log holds is covered at once", () => {
-      const log = new World().open({ replyKeys: 2000, heldKeys: 300 });
+      const log = new World().open({ maxReplyKeys: 2000, maxHeldKeys: 300 });
       log.append(purge(Array.from({ length: 1000 }, (_, index) => `#${index}`)));
       const delta = log.read(null, 1000);
       expect({ to: delta.to, floor: delta.floor, count: toldCount(delta) }).toEqual({ to: 1, floor: 1, count: 0 });
     });
 
     test("a key that is named twice in one purge counts once", () => {
-      const log = new World().open({ heldKeys: 2 });
+      const log = new World().open({ maxHeldKeys: 2 });
       log.append(purge(["#a", "#a", "#a"]));
       expect(log.read(null, 1000).floor).toBe(0);
     });
@@ -286,13 +286,13 @@ describe("the purge log", () => {
       [4, { seq: 1, logId: "log-2" }],
       [5, { seq: 2, logId: "log-2" }],
     ])("with three numbers, purge %i is %o", (count, expected) => {
-      const log = new World().open({ mostSeq: 3 });
+      const log = new World().open({ maxSeq: 3 });
       for (let index = 1; index < count; index++) log.append(purge([`#${index}`]));
       expect(log.append(purge(["#last"]))).toMatchObject(expected);
     });
 
     test("the other log knows nothing of the numbers before, and its readers hear it from the start", () => {
-      const log = new World().open({ mostSeq: 1 });
+      const log = new World().open({ maxSeq: 1 });
       log.append(purge(["#a"], { id: "x" }));
       log.append(purge(["#b"]));
       const delta = log.read({ logId: "log-1", seq: 1 }, 1000);
@@ -315,7 +315,7 @@ describe("the purge log", () => {
     /** A first purge, then as many as it takes for the log to look what is too old or too many. */
     const afterFirst = (change: Partial<LogSettings>, laterMs: number, more = 255) => {
       const world = new World();
-      const log = world.open({ auditMs: 3 * DAY_MS, idMs: 3 * DAY_MS, ...change });
+      const log = world.open({ auditRetentionMs: 3 * DAY_MS, idRetentionMs: 3 * DAY_MS, ...change });
       log.append(purge(["#first"], { id: "first" }));
       world.now = laterMs;
       for (let index = 0; index < more; index++) log.append(purge(["#more"], { id: `more ${index}` }));
@@ -327,15 +327,15 @@ describe("the purge log", () => {
       [3 * DAY_MS + 1, false],
     ])("a row that is %i ms old, where three days are kept: %s", (laterMs, isKept) => {
       const log = afterFirst({}, laterMs);
-      expect(log.one(1) !== null).toBe(isKept);
+      expect(log.find(1) !== null).toBe(isKept);
       expect(log.append(purge(["#first"], { id: "first" }))).toMatchObject({ replayed: isKept });
     });
 
     test.each([
       [256, true],
       [255, false],
-    ])("the first of 256 rows, where %i are kept: %s", (auditRows, isKept) => {
-      expect(afterFirst({ auditRows }, 0).one(1) !== null).toBe(isKept);
+    ])("the first of 256 rows, where %i are kept: %s", (maxAuditRows, isKept) => {
+      expect(afterFirst({ maxAuditRows }, 0).find(1) !== null).toBe(isKept);
     });
 
     test.each([
@@ -345,14 +345,14 @@ describe("the purge log", () => {
       [255, DAY_MS + 1, false],
     ])(
       "the first of 256 ids, where %i are kept, after %i ms: %s; for a day it is kept anyhow",
-      (ids, laterMs, isKept) => {
-        const log = afterFirst({ ids }, laterMs);
+      (maxIds, laterMs, isKept) => {
+        const log = afterFirst({ maxIds }, laterMs);
         expect(log.append(purge(["#first"], { id: "first" }))).toMatchObject({ replayed: isKept });
       },
     );
 
     test("keys stay: a purge whose row is gone is told all the same", () => {
-      const log = afterFirst({ auditRows: 1 }, 0);
+      const log = afterFirst({ maxAuditRows: 1 }, 0);
       expect(toldOf(log.read(null, 1000), ["#first"])).toEqual([["#first", 1]]);
     });
   });
@@ -376,10 +376,10 @@ describe("the purge log", () => {
         repeatOf: null,
       };
       world.now = 5 + 1249;
-      expect(log.one(1)).toEqual({ ...record, settled: false });
+      expect(log.find(1)).toEqual({ ...record, settled: false });
       world.now = 5 + 1250;
-      expect(world.open().one(1)).toEqual({ ...record, settled: true });
-      expect(log.one(2)).toBeNull();
+      expect(world.open().find(1)).toEqual({ ...record, settled: true });
+      expect(log.find(2)).toBeNull();
     });
 
     test.each([
@@ -405,20 +405,20 @@ describe("the purge log", () => {
     });
 
     test("a row keeps 2,000 characters of its keys, whole keys only, and how many there were", () => {
-      const log = new World().open({ replyKeys: 2000, heldKeys: 2000 });
+      const log = new World().open({ maxReplyKeys: 2000, maxHeldKeys: 2000 });
       const keyOf = (index: number) => `#${String(index).padStart(9, "0")}`;
       const keys = Array.from({ length: 201 }, (_, index) => keyOf(index));
       log.append(purge(keys));
       log.append(purge(keys.slice(0, 200)));
       log.append(purge([`/${"long".repeat(500)}`, "#short"]));
-      expect(log.one(1)).toMatchObject({ purgeKeys: keys.slice(0, 200), purgeKeyCount: 201 });
-      expect(log.one(2)).toMatchObject({ purgeKeys: keys.slice(0, 200), purgeKeyCount: 200 });
-      expect(log.one(3)).toMatchObject({ purgeKeys: [], purgeKeyCount: 2 });
+      expect(log.find(1)).toMatchObject({ purgeKeys: keys.slice(0, 200), purgeKeyCount: 201 });
+      expect(log.find(2)).toMatchObject({ purgeKeys: keys.slice(0, 200), purgeKeyCount: 200 });
+      expect(log.find(3)).toMatchObject({ purgeKeys: [], purgeKeyCount: 2 });
     });
   });
 
   describe("a receipt settles after the longest lease that can be alive (R6)", () => {
-    const settlesInMs = (log: Log, change: Partial<AppendRequest> = {}) => {
+    const settlesInMs = (log: SqlPurgeLog, change: Partial<AppendRequest> = {}) => {
       const result = log.append(purge(["#a"], change));
       return result.kind === "appended" ? result.settlesInMs : undefined;
     };
@@ -457,13 +457,13 @@ describe("the purge log", () => {
       const log = world.open();
       expect(log.read(null, 1000, 60_000).leaseMs).toBe(1000);
       expect(settlesInMs(log)).toBe(60_250);
-      expect(settlesInMs(new World().open(), { withinMs: 30_000 })).toBe(30_250);
+      expect(settlesInMs(new World().open(), { longestViewAgeMs: 30_000 })).toBe(30_250);
       world.now = DAY_MS + 3_600_001;
       expect(settlesInMs(log)).toBe(1250);
     });
 
     /** So many reads in one second; what they were granted, and what a read in the next second is. */
-    const granted = (world: World, log: Log, reads: number, leaseMs = 1000) => {
+    const granted = (world: World, log: SqlPurgeLog, reads: number, leaseMs = 1000) => {
       const during = Array.from({ length: reads }, () => log.read(null, leaseMs).leaseMs);
       world.now += 1000;
       return { during: [...new Set(during)], next: log.read(null, leaseMs).leaseMs };

@@ -2,9 +2,9 @@ import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PurgeMode } from "../../../worker/ports.ts";
-import { Log } from "../../../worker/purges/log/log.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
-import { View } from "../../../worker/purges/view/view.ts";
+import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
+import { PurgeView } from "../../../worker/purges/view/purge-view.ts";
 import type { Stamp, StoredHead } from "../../../worker/rules/storing/stored-response.ts";
 import { sqlOf } from "../../engine/memory-log.ts";
 import { storedHead } from "../../rules/storing/stored-head.ts";
@@ -18,15 +18,15 @@ function entry(stamp: Stamp | null, ...purgeKeys: string[]): StoredHead {
 
 const stamp = (seq: number, logId = "a"): Stamp => ({ logId, seq });
 
-function viewAfter(...deltas: ViewDelta[]): View {
-  const view = new View(MIB);
+function viewAfter(...deltas: ViewDelta[]): PurgeView {
+  const view = new PurgeView(MIB);
   for (const delta of deltas) view.apply(delta);
   return view;
 }
 
 describe("a view", () => {
   test("before its first read it knows nothing", () => {
-    const view = new View(MIB);
+    const view = new PurgeView(MIB);
     expect(view.position).toBeNull();
     expect(view.readerPosition).toBeNull();
     expect(view.check(entry(null, "#t"), false)).toBe("unknown");
@@ -84,7 +84,7 @@ describe("a view", () => {
     ["when a purge of another mode comes", deltaOf(9, 10, [["#t", 10, "soft"]])],
     ["when the floor has risen", deltaOf(9, 9, [], { floor: 2 })],
     ["when another log has begun", deltaOf(0, 9, [], { logId: "b" })],
-    ["when the log could not tell all that is new", deltaOf(9, 12, [["#u", 12]], { toldAbove: 11 })],
+    ["when the log could not tell all that is new", deltaOf(9, 12, [["#u", 12]], { truncatedAt: 11 })],
   ])("an entry found fresh is checked anew %s (R16)", (_, delta) => {
     const held = entry(stamp(1), "#t");
     const view = viewAfter(deltaOf(0, 9));
@@ -103,7 +103,7 @@ describe("a view", () => {
   });
 
   test("an empty view takes 74 KiB, and a full one never more than its bound", () => {
-    const view = new View(MIB / 4);
+    const view = new PurgeView(MIB / 4);
     expect(view.heldBytes).toBe(74 * 1024);
     view.apply(deltaOfTags(0, 50_000));
     expect(view.heldBytes).toBe(MIB / 4);
@@ -164,14 +164,14 @@ describe("a view", () => {
   });
 
   describe("with a clock", () => {
-    const madeStaleAt = (view: View, stored: StoredHead) => {
+    const madeStaleAt = (view: PurgeView, stored: StoredHead) => {
       view.check(stored, true);
       return view.madeStaleAt(stored);
     };
 
     test.each<PurgeMode>(["soft", "invalidate"])("knows since when it has known of a %s purge (R10)", (mode) => {
       let now = 100;
-      const view = new View(MIB, () => now);
+      const view = new PurgeView(MIB, () => now);
       view.apply(deltaOf(0, 5, [["#t", 5, mode]]));
       now = 200;
       view.apply(deltaOf(5, 9, [["#u", 9, mode]]));
@@ -183,7 +183,7 @@ describe("a view", () => {
 
     test("a purge that it cannot place counts as long ago", () => {
       expect(madeStaleAt(viewAfter(deltaOf(0, 5, [["#t", 5, "soft"]])), entry(stamp(4), "#t"))).toBe(-Infinity);
-      const view = new View(MIB, () => 100);
+      const view = new PurgeView(MIB, () => 100);
       view.apply(deltaOf(0, 5, [["#t", 5, "soft"]]));
       view.apply(deltaOf(0, 7, [["#t", 7, "soft"]], { logId: "b" }));
       expect(madeStaleAt(view, entry(stamp(4, "b"), "#t"))).toBe(100);
@@ -193,7 +193,7 @@ describe("a view", () => {
 
   describe("that is too far behind for one reply", () => {
     /** At the head with the newest told, and the rest of it, from 2 to 7, not. */
-    const behind = () => viewAfter(deltaOf(0, 2, [["#old", 2]]), deltaOf(2, 9, [["#new", 9]], { toldAbove: 7 }));
+    const behind = () => viewAfter(deltaOf(0, 2, [["#old", 2]]), deltaOf(2, 9, [["#new", 9]], { truncatedAt: 7 }));
 
     test.each([
       [6, "unverifiable"],
@@ -206,12 +206,12 @@ describe("a view", () => {
     test("asks for the rest, and knows it piece by piece", () => {
       const view = behind();
       const held = entry(stamp(4), "#untouched");
-      expect(view.readerPosition).toEqual({ ...stamp(9), untold: { from: 2, to: 7 } });
-      view.apply(deltaOf(9, 10, [["#t", 6]], { untold: { from: 2, to: 7 }, toldAbove: 5 }));
-      expect(view.readerPosition).toEqual({ ...stamp(10), untold: { from: 2, to: 5 } });
+      expect(view.readerPosition).toEqual({ ...stamp(9), unread: { from: 2, to: 7 } });
+      view.apply(deltaOf(9, 10, [["#t", 6]], { unread: { from: 2, to: 7 }, truncatedAt: 5 }));
+      expect(view.readerPosition).toEqual({ ...stamp(10), unread: { from: 2, to: 5 } });
       expect(view.check(held, true)).toBe("unverifiable");
-      view.apply(deltaOf(10, 10, [["#u", 3]], { untold: { from: 2, to: 5 } }));
-      expect(view.isWhole).toBe(true);
+      view.apply(deltaOf(10, 10, [["#u", 3]], { unread: { from: 2, to: 5 } }));
+      expect(view.isComplete).toBe(true);
       expect(view.check(held, true)).toBe("not-purged");
       expect(view.check(entry(stamp(5), "#t"), true)).toBe("purged");
       expect(view.check(entry(stamp(2), "#u"), true)).toBe("purged");
@@ -220,9 +220,13 @@ describe("a view", () => {
 
     test.each<[string, ViewDelta, { from: number; to: number } | null]>([
       ["a new reply that tells all joins the two", deltaOf(9, 12), { from: 2, to: 7 }],
-      ["new numbers that had no room come to the untold", deltaOf(9, 20, [], { toldAbove: 15 }), { from: 2, to: 15 }],
+      [
+        "new numbers that had no room come to the unread range",
+        deltaOf(9, 20, [], { truncatedAt: 15 }),
+        { from: 2, to: 15 },
+      ],
       ["a late reply to an older question leaves what it did not tell", deltaOf(2, 5), { from: 2, to: 7 }],
-      ["a late reply that reaches the end shortens it", deltaOf(2, 8, [], { toldAbove: 4 }), { from: 2, to: 4 }],
+      ["a late reply that reaches the end shortens it", deltaOf(2, 8, [], { truncatedAt: 4 }), { from: 2, to: 4 }],
       ["a reply from the start on tells all", deltaOf(0, 9), null],
       ["a floor above it ends it", deltaOf(9, 9, [], { floor: 7 }), null],
       ["a floor within it does not", deltaOf(9, 9, [], { floor: 6 }), { from: 2, to: 7 }],
@@ -230,12 +234,12 @@ describe("a view", () => {
     ])("%s", (_, delta, expected) => {
       const view = behind();
       view.apply(delta);
-      expect(view.readerPosition?.untold).toEqual(expected);
+      expect(view.readerPosition?.unread).toEqual(expected);
     });
   });
 
   test("never calls an entry not purged that is: any purges, pages, folds, lost and late replies, full tables", () => {
-    const seen = { "not-purged": 0, purged: 0, untold: 0, whole: 0 };
+    const seen = { "not-purged": 0, purged: 0, unread: 0, whole: 0 };
     const steps = fc.array(event, { minLength: 20, maxLength: 120 });
     fc.assert(
       fc.property(steps, (events) => follow(events, seen)),
@@ -245,7 +249,7 @@ describe("a view", () => {
   });
 
   test("at most 1 % of untouched entries are lost after 100,000 and after 1,000,000 purges of other tags", () => {
-    const view = new View(8 * MIB);
+    const view = new PurgeView(8 * MIB);
     const entries = Array.from({ length: 5000 }, (_, index) => entry(stamp(0), ...keysOfPage(index)));
     const lost = () => entries.filter((held) => view.check(held, true) !== "not-purged").length / entries.length;
     view.apply(deltaOfTags(0, 100_000));
@@ -290,14 +294,14 @@ const MODE_ANSWERS = [
 ] as const;
 
 /** Purges go into a log with short replies, its replies into a view with few lines; an exact list of purges is right. */
-function follow(events: readonly Event[], seen: Record<"not-purged" | "purged" | "untold" | "whole", number>): void {
-  const log = new Log(
+function follow(events: readonly Event[], seen: Record<"not-purged" | "purged" | "unread" | "whole", number>): void {
+  const log = new SqlPurgeLog(
     sqlOf(new DatabaseSync(":memory:")),
-    { replyKeys: 10, heldKeys: 40 },
+    { maxReplyKeys: 10, maxHeldKeys: 40 },
     () => 0,
     () => "a",
   );
-  let view = new View(512);
+  let view = new PurgeView(512);
   const purges: { seq: number; keys: readonly number[]; mode: PurgeMode }[] = [];
   const late: ViewDelta[] = [];
   const hear = (delta: ViewDelta, reply: (typeof REPLIES)[number]) => {
@@ -312,9 +316,9 @@ function follow(events: readonly Event[], seen: Record<"not-purged" | "purged" |
       hear(result.delta, step.reply);
     } else if (step.kind === "read") hear(log.read(view.readerPosition, 1), step.reply);
     else if (step.kind === "late reply") for (const delta of late.splice(step.which, 1)) view.apply(delta);
-    else view = new View(512);
+    else view = new PurgeView(512);
     const reached = view.position?.seq ?? -1;
-    if (view.position !== null) seen[view.isWhole ? "whole" : "untold"]++;
+    if (view.position !== null) seen[view.isComplete ? "whole" : "unread"]++;
     for (let key = 0; key <= 60; key += 6) {
       for (let seq = Math.max(0, reached - 12); seq <= reached; seq++) {
         const known = purges.filter((purge) => purge.seq > seq && purge.seq <= reached && purge.keys.includes(key));

@@ -21,9 +21,9 @@ import { browserWarnings, mayTouch, prefixWarnings, urlWarnings } from "./purge-
 type Planned = NonNullable<PurgeReceiptBody["planned"]>;
 
 /** What a purge's items come to. */
-export interface NamedItems {
+export interface PurgePlan {
   /** What they are filed under, each once. */
-  readonly keys: readonly string[];
+  readonly purgeKeys: readonly string[];
   readonly planned: Planned;
   /** The URLs, as they would be fetched anew. */
   readonly refresh: readonly string[];
@@ -49,7 +49,7 @@ interface Refused {
 }
 
 /** Looks at each item, in the key's normal form. `base` is the public address that the purge came to. */
-export function namedItems(request: PurgeRequestBody, base: string, rules: TargetRules): NamedItems {
+export function planPurge(request: PurgeRequestBody, base: string, rules: TargetRules): PurgePlan {
   const keys = new Set<string>(request.everything ? [EVERYTHING_PURGE_KEY] : []);
   const touched = new Set<Route>(request.everything ? rules.routes : []);
   const planned: Planned = [];
@@ -75,7 +75,7 @@ export function namedItems(request: PurgeRequestBody, base: string, rules: Targe
   take("prefixes", request.prefixes, (prefix) => namedPrefix(prefix, ofNamedHost));
   take("hosts", request.hosts, (host) => namedHost(host, ofNamedHost));
   take("tags", request.tags, namedTag);
-  return { keys: [...keys], planned, refresh, warnings: [...warnings, ...browserWarnings(touched)], errors };
+  return { purgeKeys: [...keys], planned, refresh, warnings: [...warnings, ...browserWarnings(touched)], errors };
 }
 
 function namedUrl(url: string, base: string, rules: TargetRules, ofNamedHost: TargetRules): Named | Refused {

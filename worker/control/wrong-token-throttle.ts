@@ -12,7 +12,7 @@ const FORGOTTEN_AFTER_MS = 60_000;
  * Counts the wrong tokens of an isolate and answers them late. A right token is never late, or a stranger could keep the
  * owner out; nor is a request without any, which guesses nothing.
  */
-export function slowRefusals(tokens: Tokens, clock: Clock, reporter: Reporter): Tokens {
+export function throttleWrongTokens(tokens: Tokens, clock: Clock, reporter: Reporter): Tokens {
   let wrong = 0;
   let lastAt = Number.NEGATIVE_INFINITY;
   return {

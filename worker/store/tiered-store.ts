@@ -14,7 +14,7 @@ export interface SharedTier {
 }
 
 /** Memory over the PoP's shared tier. A tier that fails is a miss, and is reported (promise 6). */
-export class Tiers implements Store {
+export class TieredStore implements Store {
   readonly #memory: MemoryTier;
   readonly #shared: SharedTier;
   readonly #reporter: Reporter;

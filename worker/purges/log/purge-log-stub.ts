@@ -6,15 +6,15 @@ import type { PurgeLog } from "./purge-log.ts";
 const LOG_NAME = "tidemark";
 
 /** The log behind its Durable Object. A stub belongs to the request that made it, so each call makes its own. */
-export class LogStub implements PurgeLogClient, PurgeAudit {
+export class PurgeLogStub implements PurgeLogClient, PurgeAudit {
   readonly #namespace: DurableObjectNamespace<PurgeLog>;
 
   constructor(namespace: DurableObjectNamespace<PurgeLog>) {
     this.#namespace = namespace;
   }
 
-  async read(since: ReaderPosition | null, leaseMs: number, withinMs?: number): Promise<ViewDelta> {
-    return this.#stub().read(since, leaseMs, withinMs);
+  async read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): Promise<ViewDelta> {
+    return this.#stub().read(since, leaseMs, longestViewAgeMs);
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {
@@ -25,8 +25,8 @@ export class LogStub implements PurgeLogClient, PurgeAudit {
     return this.#stub().list(before, limit);
   }
 
-  async one(seq: number): Promise<PurgeRecord | null> {
-    return this.#stub().one(seq);
+  async find(seq: number): Promise<PurgeRecord | null> {
+    return this.#stub().find(seq);
   }
 
   /** What tells this log's object from any other: another class or namespace has another one. */
