@@ -50,7 +50,15 @@ export class SimulatedPop {
     const notes = notesOf(settings.sharing, time);
     this.#leases = Array.from({ length: settings.isolates }, () => {
       const pop = new PopSharing(notes, purge, time, reporter);
-      return new ViewLease(new PurgeView(VIEW_BYTES), log, pop, purge, time, random, reporter);
+      return new ViewLease({
+        settings: purge,
+        view: new PurgeView(VIEW_BYTES),
+        log,
+        pop,
+        clock: time,
+        random,
+        reporter,
+      });
     });
     this.#arriveLater();
   }

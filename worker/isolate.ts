@@ -52,7 +52,7 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   const { clock, random, reporter } = platform;
   const view = new PurgeView(MAX_VIEW_BYTES, () => clock.now());
   const pop = new PopSharing(platform.notes, site.purge, clock, reporter);
-  const purges = new ViewLease(view, platform.log, pop, site.purge, clock, random, reporter);
+  const purges = new ViewLease({ settings: site.purge, view, log: platform.log, pop, clock, random, reporter });
   const log = new ReadYourWritesLog(platform.log, view, purges, site.purge.skewMs);
   const invalidations = new LogInvalidations(log, clock, site.purge.leaseMs, reporter);
   const memory = new MemoryTier(site.limits.memoryBytes);

@@ -13,6 +13,7 @@ const LOG = "worker/purges/log/sql-purge-log.ts";
 const STALE = "worker/flow/answering/stale-answer.ts";
 const STALE_IF_ERROR = "worker/rules/freshness/stale-if-error.ts";
 const VIEW = "worker/purges/view/purge-view.ts";
+const LEASE_TIMING = "worker/purges/lease/lease-timing.ts";
 const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
 const SILENT_TOO =
@@ -173,7 +174,7 @@ export const protocol: Mutants = {
   "r9-token-is-not-asked": {
     name: "the bearer of a token is answered from a view that has not come so far",
     file: VIEW_LEASE,
-    from: "return after === null || this.#hasReached(after);",
+    from: "return after === null || this.#leased.hasReached(after);",
     to: "return true;",
     reddens:
       "who carries the receipt's token sees the new page at once, also from an isolate that has not heard of the purge",
@@ -356,7 +357,7 @@ export const protocol: Mutants = {
   "r20-caller-does-not-hear": {
     name: "the reply to a purge does not bring the caller's view up to it",
     file: "worker/purges/lease/read-your-writes-log.ts",
-    from: "await this.#lease.absorbAndShare(delta, call);",
+    from: "await this.#lease.takeReplyAndShare(delta, call);",
     to: "void [delta, call];",
     reddens: "a purge can fetch its URLs anew: the refreshed page is stored, and survives its own purge",
   },
@@ -369,21 +370,21 @@ export const protocol: Mutants = {
   },
   "r22-renewed-too-late": {
     name: "the view is renewed when its lease is over",
-    file: VIEW_LEASE,
+    file: LEASE_TIMING,
     from: "const DUE_TO = 0.88;",
     to: "const DUE_TO = 9;",
     reddens: "an isolate renews its view late in the lease, and knows of a purge before the lease is over",
   },
   "r22-renewed-all-the-time": {
     name: "the view is renewed behind every other hit",
-    file: VIEW_LEASE,
+    file: LEASE_TIMING,
     from: "const DUE_TO = 0.88;",
     to: "const DUE_TO = -0.5;",
     reddens: "10,000 hits in 10 virtual seconds cost at most 21 reads of the log",
   },
   "r22-renewed-too-early": {
     name: "the view is renewed early in the lease",
-    file: VIEW_LEASE,
+    file: LEASE_TIMING,
     from: "const DUE_FROM = 0.7;",
     to: "const DUE_FROM = -0.9;",
     reddens: "an isolate that does not know of a purge serves the old page until its lease is over, and never after",

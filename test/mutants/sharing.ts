@@ -4,13 +4,16 @@ const FLOW = "worker/flow/corridor.ts";
 const LOG = "worker/purges/log/sql-purge-log.ts";
 const POP_VIEW = "worker/purges/lease/pop-sharing.ts";
 const VIEW = "worker/purges/view/purge-view.ts";
+const LEASED_VIEW = "worker/purges/lease/leased-view.ts";
+const LEASE_TIMING = "worker/purges/lease/lease-timing.ts";
+const RENEWAL = "worker/purges/lease/renewal.ts";
 const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
 /** One copy of the view for the isolates of a PoP (R22), and purges that may come late (R6). */
 export const sharing: Mutants = {
   "copy-is-not-left": {
     name: "what an isolate has read of the log it keeps to itself",
-    file: VIEW_LEASE,
+    file: RENEWAL,
     from: "copy && this.#pop.publish(copy)",
     to: "undefined",
     reddens: "what one isolate of a PoP has read of the purge log, the others take",
@@ -18,14 +21,14 @@ export const sharing: Mutants = {
   "purge-is-not-shared": {
     name: "the reply to a purge is not left for the others of the PoP",
     file: VIEW_LEASE,
-    from: "await this.#pop.publishSoon(this.#copyOf(delta.leaseMs, call));",
+    from: "await this.#pop.publishSoon(this.#leased.copyAfter(delta.leaseMs, call));",
     to: "return;",
     reddens:
       "when its lease is over, an isolate knows of a purge by what another one has read, also while the log is silent",
   },
   "copy-is-ageless": {
     name: "the age of a copy does not count: a lease begins when it is taken",
-    file: VIEW_LEASE,
+    file: LEASED_VIEW,
     from: 'this.#extendLease(startedAt, delta.leaseMs);\n    this.#reporter.report({ kind: "view-shared" });',
     to: 'this.#extendLease(now, delta.leaseMs);\n    this.#reporter.report({ kind: "view-shared" });',
     reddens:
@@ -33,21 +36,21 @@ export const sharing: Mutants = {
   },
   "copy-of-any-age": {
     name: "a copy is taken however old it is, and a lease begins then",
-    file: VIEW_LEASE,
-    from: `    if (now >= startedAt + delta.leaseMs) return false; // its age counts
-    if (!this.#view.apply(delta)) return false; // it does not connect (R12)
-    this.#window = mergeRecent(this.#window, delta);
+    file: LEASED_VIEW,
+    from: `    if (now >= startedAt + delta.leaseMs) return false; // the age of a copy counts against its lease
+    if (!this.#view.apply(delta)) return false; // it does not connect to the view (R12)
+    this.#recent = mergeRecent(this.#recent, delta);
     this.#extendLease(startedAt, delta.leaseMs);`,
     to: `    if (!this.#view.apply(delta)) return false;
-    this.#window = mergeRecent(this.#window, delta);
+    this.#recent = mergeRecent(this.#recent, delta);
     this.#extendLease(now, delta.leaseMs);`,
     foundBy: "simulation",
   },
   "copy-rests-on-its-writing": {
     name: "a copy says that its read began when it was answered",
-    file: VIEW_LEASE,
-    from: "return { startedAt, longestViewAgeMs: this.longestViewAgeMs,",
-    to: "return { startedAt: startedAt && this.#clock.now(), longestViewAgeMs: this.longestViewAgeMs,",
+    file: LEASED_VIEW,
+    from: "return { startedAt, longestViewAgeMs: this.#timing.longestViewAgeMs,",
+    to: "return { startedAt: startedAt && this.#clock.now(), longestViewAgeMs: this.#timing.longestViewAgeMs,",
     foundBy: "simulation",
   },
   "older-copy-replaces-the-table": {
@@ -88,9 +91,9 @@ export const sharing: Mutants = {
   },
   "bound-has-no-end": {
     name: "a route that lets a purge come late is judged by a view just one millisecond older",
-    file: VIEW_LEASE,
-    from: "now >= this.#startedAt + Math.min(",
-    to: "now > this.#startedAt + Math.min(",
+    file: LEASE_TIMING,
+    from: "now < this.#startedAt + Math.min(",
+    to: "now <= this.#startedAt + Math.min(",
     reddens:
       "while the log is silent, a route that lets a purge come late is served for so long after the last news, and no longer",
   },
@@ -104,16 +107,16 @@ export const sharing: Mutants = {
   },
   "late-is-not-renewed": {
     name: "a view whose lease is over is not renewed behind what may be judged by it",
-    file: VIEW_LEASE,
-    from: "if (now < this.#dueAt || now < this.#probeAt) return false;",
-    to: "if (now < this.#dueAt || now < this.#probeAt || now >= this.#usableUntil) return false;",
+    file: LEASE_TIMING,
+    from: "return now >= this.#dueAt && now >= this.#probeAt;",
+    to: "return now >= this.#dueAt && now >= this.#probeAt && now < this.#usableUntil;",
     reddens: "where a route lets a purge come late, the old page is served, and the log is asked behind the answer",
   },
   "bearer-gets-the-late": {
     name: "the bearer of a token gets the old page of a route that lets a purge come late",
     file: VIEW_LEASE,
-    from: "return after === null || this.#hasReached(after);",
-    to: "return after === null || longestViewAgeMs > 0 || this.#hasReached(after);",
+    from: "return after === null || this.#leased.hasReached(after);",
+    to: "return after === null || maxViewAgeMs > 0 || this.#leased.hasReached(after);",
     reddens: "who carries the receipt's token does not get the old page of a route that lets a purge come late",
   },
 };

@@ -3,6 +3,9 @@ import type { Mutants } from "./mutant.ts";
 const FLOW = "worker/flow/corridor.ts";
 const LOG = "worker/purges/log/sql-purge-log.ts";
 const VIEW = "worker/purges/view/purge-view.ts";
+const LEASED_VIEW = "worker/purges/lease/leased-view.ts";
+const LEASE_TIMING = "worker/purges/lease/lease-timing.ts";
+const RENEWAL = "worker/purges/lease/renewal.ts";
 const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
 const RECEIPT_SETTLES = { file: LOG, from: "this.#leases.longestLivingMs(now) + purge.skewMs" };
@@ -29,7 +32,7 @@ export const stories: Mutants = {
   },
   "token-of-any-log": {
     name: "a token is compared by its number with a view of whatever log",
-    file: VIEW_LEASE,
+    file: LEASED_VIEW,
     from: "position.logId === token.logId && position.seq",
     to: "position.seq",
     reddens:
@@ -38,8 +41,8 @@ export const stories: Mutants = {
   "known-silence-ends-tokens": {
     name: "a token counts for nothing once the log is known to be silent",
     file: VIEW_LEASE,
-    from: "if (this.#clock.now() < this.#failedUntil) return token;",
-    to: "if (this.#clock.now() < this.#failedUntil) return null;",
+    from: "if (this.#timing.hasFailed(this.#clock.now())) return token;",
+    to: "if (this.#timing.hasFailed(this.#clock.now())) return null;",
     reddens:
       "story 6: while the log is silent, what was just fetched is for everybody but the bearer of a purge's token",
   },
@@ -70,8 +73,8 @@ export const stories: Mutants = {
   },
   "copy-leads-to-another-log": {
     name: "a copy that another isolate has left leads to another log",
-    file: VIEW_LEASE,
-    from: "if (held !== null && held.logId !== delta.logId) return false;",
+    file: LEASED_VIEW,
+    from: "if (position !== null && position.logId !== delta.logId) return false;",
     to: "",
     reddens: "story 14: who has read a new log does not fall back to a late copy of the old one",
   },
@@ -121,7 +124,7 @@ export const stories: Mutants = {
   },
   "copy-begins-a-lease": {
     name: "a lease begins when a copy is taken, whenever its read began",
-    file: VIEW_LEASE,
+    file: LEASED_VIEW,
     from: 'this.#extendLease(startedAt, delta.leaseMs);\n    this.#reporter.report({ kind: "view-shared" });',
     to: 'this.#extendLease(now, delta.leaseMs);\n    this.#reporter.report({ kind: "view-shared" });',
     reddens:
@@ -165,8 +168,8 @@ export const stories: Mutants = {
   "purge-is-dead-on-arrival": {
     name: "the reply to a purge brings the caller's view up to just before it",
     file: VIEW_LEASE,
-    from: "if (this.absorb(delta, call)) await",
-    to: "if (this.absorb({ ...delta, to: delta.to - 1 }, call)) await",
+    from: "if (this.takeReply(delta, call)) await",
+    to: "if (this.takeReply({ ...delta, to: delta.to - 1 }, call)) await",
     reddens: "story 29: what a purge fetches anew is of use in the whole PoP, and not fetched once more",
   },
   "repeat-is-a-replay": {
@@ -180,7 +183,7 @@ export const stories: Mutants = {
   },
   "cancelled-read-is-waited-for": {
     name: "who waits for a read of the log waits until it ends",
-    file: VIEW_LEASE,
+    file: RENEWAL,
     from: "Promise.race([reading.hasSucceeded, tooSlow])",
     to: "Promise.race([reading.hasSucceeded])",
     reddens:
@@ -188,16 +191,16 @@ export const stories: Mutants = {
   },
   "cancelled-read-is-joined": {
     name: "no read of the log begins before the last one has ended",
-    file: VIEW_LEASE,
-    from: "return reading !== null && now - reading.startedAt < this.leaseMs;",
+    file: RENEWAL,
+    from: "return reading !== null && now - reading.startedAt < this.#timing.leaseMs;",
     to: "return reading !== null;",
     reddens:
       "story 31: when the request that renews the view is cancelled, those who wait for it go on after a lease, and renew it",
   },
   "late-answer-is-a-recovery": {
     name: "an answer of the log that comes when its lease is over ends what is remembered of the failure",
-    file: VIEW_LEASE,
-    from: "if (usableUntil > this.#clock.now()) {",
+    file: LEASE_TIMING,
+    from: "if (usableUntil > now) {",
     to: "if (usableUntil > 0) {",
     reddens: "story 32: where the log takes more than a lease to answer, one who waits for it is enough",
   },

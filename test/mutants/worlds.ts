@@ -5,6 +5,9 @@ const FLOW = "worker/flow/corridor.ts";
 const JUDGE = "worker/rules/freshness/judge.ts";
 const LOG = "worker/purges/log/sql-purge-log.ts";
 const VIEW = "worker/purges/view/purge-view.ts";
+const LEASED_VIEW = "worker/purges/lease/leased-view.ts";
+const LEASE_TIMING = "worker/purges/lease/lease-timing.ts";
+const RENEWAL = "worker/purges/lease/renewal.ts";
 const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
 /** Stamps what is fetched behind an answer with the view of whenever it is looked at. */
@@ -88,9 +91,9 @@ export const worlds: Mutants = {
   },
   "r6-lease-from-the-reply": {
     name: "a lease counts from the reply of the log, not from the question",
-    file: VIEW_LEASE,
+    file: LEASE_TIMING,
     from: "const usableUntil = startedAt + leaseMs",
-    to: "const usableUntil = this.#clock.now() + leaseMs",
+    to: "const usableUntil = now + leaseMs",
     foundBy: "simulation",
   },
   "r8-known-purge-needs-a-view": {
@@ -110,8 +113,8 @@ export const worlds: Mutants = {
   "r9-older-read-proves": {
     name: "a read that began before the token came proves it false",
     file: VIEW_LEASE,
-    from: "await this.#waitFor(this.#reading);",
-    to: "if (await this.#waitFor(this.#reading)) return null;",
+    from: "await this.#renewal.waitFor(underWay);",
+    to: "if (await this.#renewal.waitFor(underWay)) return null;",
     foundBy: "simulation",
   },
   "r10-soft-forgives-hard": {
@@ -130,7 +133,7 @@ export const worlds: Mutants = {
   },
   "r11-replaced-log-answers-late": {
     name: "a late reply of a log that was replaced brings it back",
-    file: VIEW_LEASE,
+    file: LEASED_VIEW,
     from: "number <= this.#callsBeforeView",
     to: "number < 0",
     foundBy: "simulation",
@@ -179,7 +182,7 @@ export const worlds: Mutants = {
   },
   "r21-waiter-has-no-timer": {
     name: "who waits for the log waits until it answers",
-    file: VIEW_LEASE,
+    file: RENEWAL,
     from: "await Promise.race([reading.hasSucceeded, tooSlow])",
     to: "await reading.hasSucceeded",
     foundBy: "simulation",

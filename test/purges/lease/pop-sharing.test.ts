@@ -72,7 +72,8 @@ describe("the isolates of a PoP", () => {
     const reporter = { report: (event: EdgeEvent) => void events.push(event) };
     const settings = { leaseMs: LEASE_MS, skewMs: SKEW_MS, longestViewAgeMs };
     const pop = new PopSharing(notes, settings, clock, reporter);
-    return new ViewLease(new PurgeView(64 * 1024), log, pop, settings, clock, () => random, reporter);
+    const view = new PurgeView(64 * 1024);
+    return new ViewLease({ settings, view, log, pop, clock, random: () => random, reporter });
   }
 
   /** Renews, and lets so much time pass. */
@@ -152,10 +153,10 @@ describe("the isolates of a PoP", () => {
     await renew(lease);
     const [first, second, third] = [lease.beginCall(), lease.beginCall(), lease.beginCall()];
     const ofOldLog = deltaOf(0, 0, [], { logId: "a", leaseMs: LEASE_MS });
-    lease.absorb(ofOldLog, second);
-    lease.absorb(deltaOf(0, 1, [["#t", 1]], { logId: "b", leaseMs: LEASE_MS }), first);
+    lease.takeReply(ofOldLog, second);
+    lease.takeReply(deltaOf(0, 1, [["#t", 1]], { logId: "b", leaseMs: LEASE_MS }), first);
     expect(isUsable(lease)).toBe(false);
-    lease.absorb(ofOldLog, third);
+    lease.takeReply(ofOldLog, third);
     expect(isUsable(lease)).toBe(false);
     await leave({ startedAt: scheduler.now() + 1, delta: ofOldLog });
     log.logId = "b";
@@ -358,7 +359,7 @@ describe("the isolates of a PoP", () => {
     const [one, other] = [isolate(), isolate()];
     await renew(one);
     const call = one.beginCall();
-    await scheduler.settle(one.absorbAndShare(deltaOf(0, 1, [["#t", 1]], { leaseMs: LEASE_MS }), call));
+    await scheduler.settle(one.takeReplyAndShare(deltaOf(0, 1, [["#t", 1]], { leaseMs: LEASE_MS }), call));
     await renew(other, 0);
     expect(log.reads).toBe(1);
     expect(keeps(other, "#t", 0)).toBe(false);
@@ -412,7 +413,7 @@ describe("the isolates of a PoP", () => {
         lease.isDue(scheduler.now());
         await scheduler.advance(gapMs);
       }
-      await scheduler.settle(lease.absorbAndShare(deltaOf(0, 0), lease.beginCall()));
+      await scheduler.settle(lease.takeReplyAndShare(deltaOf(0, 0), lease.beginCall()));
       expect(lease.isDue(scheduler.now() + dueAfterMs - 1)).toBe(false);
       expect(lease.isDue(scheduler.now() + dueAfterMs + 1)).toBe(true); // the usual gap comes ever nearer to it
     },

@@ -56,7 +56,8 @@ describe("a view's lease", () => {
     const reporter = { report: (event: EdgeEvent) => void events.push(event) };
     const settings = { leaseMs: LEASE_MS, skewMs: SKEW_MS };
     const pop = new PopSharing(new MemoryNotes(scheduler), settings, scheduler, reporter);
-    lease = new ViewLease(new PurgeView(10_000), log, pop, settings, scheduler, () => random, reporter);
+    const view = new PurgeView(10_000);
+    lease = new ViewLease({ settings, view, log, pop, clock: scheduler, random: () => random, reporter });
   });
 
   async function renewed(to = 1): Promise<void> {

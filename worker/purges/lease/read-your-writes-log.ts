@@ -24,7 +24,7 @@ export class ReadYourWritesLog implements PurgeLogWriter {
     const result = await this.#log.append({ ...purge, since, leaseMs, longestViewAgeMs, skewMs: this.#skewMs });
     if (result.kind === "conflict") return result;
     const { delta, ...outcome } = result;
-    await this.#lease.absorbAndShare(delta, call);
+    await this.#lease.takeReplyAndShare(delta, call);
     return outcome;
   }
 }
