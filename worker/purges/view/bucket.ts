@@ -1,26 +1,27 @@
 /**
- * One line of the purge table: 64 bytes, as long as a line of the processor's cache. Word 0 is the line's floor; then
- * ten numbers; then their prints, 16 bits each. A number that is not above the floor says nothing: its slot is free.
+ * One bucket of the purge table: 64 bytes, as long as a line of the processor's cache. Word 0 is the bucket's floor; then
+ * follow ten sequence numbers, and their keys' fingerprints of 16 bits each. A slot is free if its number is not above the
+ * floor.
  */
 export const BUCKET_WORDS = 16;
 export const BUCKET_BYTES = 4 * BUCKET_WORDS;
 export const BUCKET_SLOTS = 10;
 
-/** Where in a line its numbers begin, and its prints. */
+/** The words at which the sequence numbers and the fingerprints begin. */
 export const SEQS_AT = 1;
 export const FINGERPRINTS_AT = SEQS_AT + BUCKET_SLOTS;
 
-/** The line that begins at a word of a segment. */
+/** The bucket that begins at a word of a segment. */
 export interface Bucket {
   readonly words: Uint32Array;
   readonly at: number;
 }
 
-export function floorOf({ words, at }: Bucket): number {
+export function bucketFloor({ words, at }: Bucket): number {
   return words[at]!;
 }
 
-export function raiseFloorOf({ words, at }: Bucket, floor: number): void {
+export function raiseBucketFloor({ words, at }: Bucket, floor: number): void {
   words[at] = Math.max(words[at]!, floor);
 }
 
@@ -29,30 +30,30 @@ export function seqIn({ words, at }: Bucket, slot: number): number {
 }
 
 export function fingerprintIn({ words, at }: Bucket, slot: number): number {
-  const prints = words[at + FINGERPRINTS_AT + (slot >>> 1)]!;
-  return slot & 1 ? prints >>> 16 : prints & 0xffff;
+  const fingerprints = words[at + FINGERPRINTS_AT + (slot >>> 1)]!;
+  return slot & 1 ? fingerprints >>> 16 : fingerprints & 0xffff;
 }
 
-export function setSeq({ words, at }: Bucket, slot: number, number: number): void {
-  words[at + SEQS_AT + slot] = number;
+export function setSeq({ words, at }: Bucket, slot: number, seq: number): void {
+  words[at + SEQS_AT + slot] = seq;
 }
 
-export function setFingerprint({ words, at }: Bucket, slot: number, print: number): void {
+export function setFingerprint({ words, at }: Bucket, slot: number, fingerprint: number): void {
   const word = at + FINGERPRINTS_AT + (slot >>> 1);
-  words[word] = slot & 1 ? (words[word]! & 0xffff) | (print << 16) : (words[word]! & 0xffff_0000) | print;
+  words[word] = slot & 1 ? (words[word]! & 0xffff) | (fingerprint << 16) : (words[word]! & 0xffff_0000) | fingerprint;
 }
 
-/** How many slots say something, with a floor that holds for all lines. */
-export function usedSlots(line: Bucket, floor: number): number {
-  const free = Math.max(floor, floorOf(line));
+/** How many slots are in use, where `floor` holds for all buckets. */
+export function usedSlots(bucket: Bucket, floor: number): number {
+  const free = Math.max(floor, bucketFloor(bucket));
   let used = 0;
-  for (let slot = 0; slot < BUCKET_SLOTS; slot++) if (seqIn(line, slot) > free) used++;
+  for (let slot = 0; slot < BUCKET_SLOTS; slot++) if (seqIn(bucket, slot) > free) used++;
   return used;
 }
 
-/** The slot with the lowest number: a free one, if there is any. */
-export function lowestSlot(line: Bucket): number {
+/** The slot with the lowest number: a free one, if there is one. */
+export function lowestSlot(bucket: Bucket): number {
   let lowest = 0;
-  for (let slot = 1; slot < BUCKET_SLOTS; slot++) if (seqIn(line, slot) < seqIn(line, lowest)) lowest = slot;
+  for (let slot = 1; slot < BUCKET_SLOTS; slot++) if (seqIn(bucket, slot) < seqIn(bucket, lowest)) lowest = slot;
   return lowest;
 }
