@@ -322,8 +322,8 @@ export const protocol: Mutants = {
   "r19-marker-answers-for-its-variants": {
     name: "a variant is not judged, since its marker was found",
     file: "worker/purges/view/purge-view.ts",
-    from: "checked.answer = this.#ask(stored, checked);",
-    to: 'checked.answer = stored.variant.length === 0 ? this.#ask(stored, checked) : "not-purged";',
+    from: "checked.answer = this.#findAnswer(stored, checked);",
+    to: 'checked.answer = stored.variant.length === 0 ? this.#findAnswer(stored, checked) : "not-purged";',
     reddens: "story 26: a purge reaches every variant of a page, and each visitor gets his own anew",
   },
   "r19-any-variant-is-selected": {

@@ -63,15 +63,15 @@ export const sharing: Mutants = {
   "copy-has-a-gap": {
     name: "a copy tells the last purges, and says that they are all since the first",
     file: "worker/purges/lease/recent-purges.ts",
-    from: "const items = base ? joined(news, base.items) : news;",
+    from: "const items = base ? concat(news, base.items) : news;",
     to: "const items = news;",
     foundBy: "simulation",
   },
   "claim-never-ends": {
     name: "a claim counts for ever",
     file: POP_VIEW,
-    from: "Math.max(0, Math.min(mostMs, mostMs - ageMs))",
-    to: "mostMs || 1",
+    from: "Math.max(0, Math.min(maxMs, maxMs - ageMs))",
+    to: "maxMs || 1",
     reddens: "an isolate that does not know of a purge serves the old page until its lease is over, and never after",
   },
   "receipt-forgets-the-bound": {

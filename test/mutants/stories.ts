@@ -57,7 +57,7 @@ export const stories: Mutants = {
     name: "a copy that had no room for the oldest purges says that it tells them",
     file: "worker/purges/lease/recent-purges.ts",
     from: "return { ...rest, from: firstLeftOut,",
-    to: "return { ...rest, from: base?.from ?? toldFrom,",
+    to: "return { ...rest, from: base?.from ?? readFrom,",
     reddens: "story 12: who has missed a purge does not go by what another isolate was told after it, but asks the log",
   },
   "older-reply-replaces-the-view": {
@@ -142,10 +142,10 @@ export const stories: Mutants = {
     name: "the check is skipped where the number is the same",
     file: VIEW,
     from: `if (checked.generation !== this.#generation) {
-      checked.answer = this.#ask(stored, checked);
+      checked.answer = this.#findAnswer(stored, checked);
       checked.generation = this.#generation;`,
     to: `if (checked.generation !== this.#seq) {
-      checked.answer = this.#ask(stored, checked);
+      checked.answer = this.#findAnswer(stored, checked);
       checked.generation = this.#seq;`,
     reddens: "story 23: a page that was found fresh is checked anew when another log has come to the same number",
   },

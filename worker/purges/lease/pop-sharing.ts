@@ -4,19 +4,19 @@ import { readCopy, type SharedCopy, writeCopy } from "./shared-copy.ts";
 const COPY = "view";
 const CLAIM = "claim";
 
-/** The part of a lease that a look at the PoP's notes may take. What takes longer is as good as not there. */
-const PATIENCE = 0.1;
+/** The part of a lease that a look at the PoP's notes may take. A note that takes longer counts as missing. */
+const MAX_LOOK = 0.1;
 
-/** A copy is expected so much later than the last ones took to come. */
+/** How much longer than the last copies took a copy is waited for, as a factor. */
 const MARGIN = 1.25;
 
-/** How long a read is thought to take, as a part of the lease, by an isolate that has not measured one. */
+/** How long an isolate that has not measured a read expects one to take, as a part of the lease. */
 const UNMEASURED = 0.1;
 
-/** The part of a lease that is waited for another's copy: if it does not come, a read of the log has to fit in, too. */
+/** The longest wait for another isolate's copy, as a part of the lease: if it does not come, a read has to fit in, too. */
 const MAX_EXPECTED = 0.3;
 
-/** How much one more measurement counts. */
+/** The weight of the newest measurement in the average. */
 const NEWEST_WEIGHT = 0.25;
 
 export interface PopSharingSettings {
@@ -25,8 +25,9 @@ export interface PopSharingSettings {
 }
 
 /**
- * What the isolates of a PoP tell each other of the log: the newest copy of what one of them read, and that one of them
- * is reading now (R22). Whatever fails here is as if there were no others; nobody waits for another's promise.
+ * How the isolates of a PoP share their reads of the log: one leaves a copy of what it has read, and a claim that it is
+ * reading now (R22). If anything fails here, the isolate goes on as if it were alone. No isolate waits for a promise of
+ * another one.
  */
 export class PopSharing {
   readonly #notes: PopNotes;
@@ -43,48 +44,48 @@ export class PopSharing {
   }
 
   /**
-   * How long it takes from the beginning of a read until its copy lies in the PoP, as this isolate has measured it;
-   * 0 before it has.
+   * How long it takes from the beginning of a read until its copy can be seen in the PoP, as measured by this isolate; 0
+   * before the first measurement.
    */
   get roundTripMs(): number {
     return this.#takesMs ?? 0;
   }
 
-  /** The copy that lies there, and for how many milliseconds yet a newer one may be expected. */
+  /** The newest copy, and for how many more milliseconds a newer one may be expected. */
   async look(): Promise<{ readonly copy: SharedCopy | null; readonly expectedMs: number }> {
     const looked = Promise.all([this.#read(COPY), this.#read(CLAIM)]);
     const [copy, claim] = (await this.#soon(looked)) ?? [null, null];
     return { copy: copy && this.#opened(copy), expectedMs: claim === null ? 0 : this.#expectedMs(claim) };
   }
 
-  /** Says that this isolate reads the log now. Waits for nothing. */
+  /** Tells the others that this isolate reads the log now. */
   claim(startedAt: number, background: BackgroundWork): void {
     background.run(this.#write(CLAIM, new TextEncoder().encode(String(startedAt))));
   }
 
-  /** Leaves a copy for the others, and measures how long all of it took. */
+  /** Leaves a copy for the others, and measures how long the read and the write took. */
   async publish(copy: SharedCopy): Promise<void> {
     await this.#write(COPY, writeCopy(copy));
     const tookMs = Math.max(0, Math.min(this.#clock.now() - copy.startedAt, this.#settings.leaseMs / 2));
     this.#takesMs = this.#takesMs === null ? tookMs : this.#takesMs + (tookMs - this.#takesMs) * NEWEST_WEIGHT;
   }
 
-  /** The same, for a caller who waits: a write that takes long goes on behind him, as far as the runtime lets it. */
+  /** The same for a caller that waits: a slow write goes on in the background, as far as the runtime lets it. */
   async publishSoon(copy: SharedCopy): Promise<void> {
     await this.#soon(this.#write(COPY, writeCopy(copy)));
   }
 
-  /** A claim counts for as long as a read takes: who made it may have died, or be unable to reach the log. */
+  /** A claim counts for as long as a read takes: its isolate may have died, or be unable to reach the log. */
   #expectedMs(claim: Uint8Array): number {
     const ageMs = this.#clock.now() - Number(new TextDecoder().decode(claim));
-    const mostMs = (this.#takesMs ?? this.#settings.leaseMs * UNMEASURED) * MARGIN;
-    if (mostMs > this.#settings.leaseMs * MAX_EXPECTED || !(ageMs >= -this.#settings.skewMs)) return 0;
-    return Math.max(0, Math.min(mostMs, mostMs - ageMs));
+    const maxMs = (this.#takesMs ?? this.#settings.leaseMs * UNMEASURED) * MARGIN;
+    if (maxMs > this.#settings.leaseMs * MAX_EXPECTED || !(ageMs >= -this.#settings.skewMs)) return 0;
+    return Math.max(0, Math.min(maxMs, maxMs - ageMs));
   }
 
-  /** What comes within the PoP's usual time; `undefined` for what takes longer. */
+  /** The result, if it comes within the time that a look may take; else `undefined`. */
   async #soon<T>(work: Promise<T>): Promise<T | undefined> {
-    const wait = this.#clock.wait(this.#settings.leaseMs * PATIENCE);
+    const wait = this.#clock.wait(this.#settings.leaseMs * MAX_LOOK);
     const done = await Promise.race([work, wait.over.then(() => undefined)]);
     wait.cancel();
     return done;

@@ -1,21 +1,21 @@
 import { ITEM_WORDS, type ViewDelta } from "../log/log-contract.ts";
 
-/** So many items are the most that isolates of a PoP pass on to each other: 60,000 bytes, each time the log is read. */
+/** The most items that isolates of a PoP pass on to each other: 60,000 bytes for each read of the log. */
 export const MAX_RECENT_ITEMS = 5000;
 
 /**
- * What an isolate has been told of the log lately, as one delta without gaps: `told` put before what was `held`, and the
- * oldest purges beyond the bound left out, whole (R12). It never grows to the table of a view.
+ * The newest purges that an isolate has read, as one delta without gaps: `read` put before what was `held`. The oldest
+ * purges beyond the bound are left out, never in part (R12).
  */
-export function mergeRecent(held: ViewDelta | null, told: ViewDelta, maxItems: number = MAX_RECENT_ITEMS): ViewDelta {
-  const toldFrom = Math.max(told.from, told.truncatedAt);
-  const base = held?.logId === told.logId && toldFrom <= held.to ? held : null;
-  if (base && told.to <= base.to) return base;
-  const news = itemsAbove(told.items, base?.to ?? toldFrom);
-  const items = base ? joined(news, base.items) : news;
-  const rest = { ...told, unread: null, truncatedAt: 0 };
+export function mergeRecent(held: ViewDelta | null, read: ViewDelta, maxItems: number = MAX_RECENT_ITEMS): ViewDelta {
+  const readFrom = Math.max(read.from, read.truncatedAt);
+  const base = held?.logId === read.logId && readFrom <= held.to ? held : null;
+  if (base && read.to <= base.to) return base;
+  const news = itemsAbove(read.items, base?.to ?? readFrom);
+  const items = base ? concat(news, base.items) : news;
+  const rest = { ...read, unread: null, truncatedAt: 0 };
   const firstLeftOut = items[maxItems * ITEM_WORDS + ITEM_WORDS - 1];
-  if (firstLeftOut === undefined) return { ...rest, from: base?.from ?? toldFrom, items };
+  if (firstLeftOut === undefined) return { ...rest, from: base?.from ?? readFrom, items };
   return { ...rest, from: firstLeftOut, items: itemsAbove(items.subarray(0, maxItems * ITEM_WORDS), firstLeftOut) };
 }
 
@@ -26,7 +26,7 @@ function itemsAbove(items: Uint32Array, seq: number): Uint32Array {
   return items.slice(0, end);
 }
 
-function joined(newer: Uint32Array, older: Uint32Array): Uint32Array {
+function concat(newer: Uint32Array, older: Uint32Array): Uint32Array {
   if (newer.length === 0) return older;
   const items = new Uint32Array(newer.length + older.length);
   items.set(newer);

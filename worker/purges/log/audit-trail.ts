@@ -2,15 +2,15 @@ import type { AcceptedItems, NewPurge, PurgeMode, PurgeRecord, PurgeRecordPage }
 import type { LogSettings } from "./log-settings.ts";
 import type { Sql } from "./sql.ts";
 
-/** What a row keeps of its purge keys, in characters. */
+/** The most characters of its purge keys that a row keeps. */
 const MAX_KEY_CHARACTERS = 2000;
 
 const MAX_LISTED = 500;
 
-/** For so long an id is remembered, however many others there are. */
+/** Every id is remembered for this long, however many others there are. */
 const MIN_ID_MS = 24 * 3600 * 1000;
 
-/** What an audit row is made from. */
+/** A purge as its audit row keeps it. */
 export interface AuditedPurge extends Pick<NewPurge, "id" | "content" | "accepted" | "reason" | "by"> {
   readonly mode: PurgeMode;
   /** As `writePurgeKeys` writes them. */
@@ -19,7 +19,7 @@ export interface AuditedPurge extends Pick<NewPurge, "id" | "content" | "accepte
   readonly repeatOf: number | null;
 }
 
-/** What is remembered of a purge under its id. */
+/** The purge that was first accepted under an id. */
 export interface FirstPurge {
   readonly seq: number;
   readonly at: number;
@@ -27,7 +27,7 @@ export interface FirstPurge {
   readonly mode: PurgeMode;
 }
 
-/** Who purged what, when and why; and the ids, by which a purge that was sent twice happens once. */
+/** Records who purged what, when and why, and the ids by which a purge that is sent twice happens once. */
 export class AuditTrail {
   readonly #sql: Sql;
   readonly #settings: LogSettings;
@@ -61,14 +61,14 @@ export class AuditTrail {
   }
 
   list(before: number | null, limit: number, now: number): PurgeRecordPage {
-    const most = Math.min(Math.max(1, Math.trunc(limit) || 1), MAX_LISTED);
+    const max = Math.min(Math.max(1, Math.trunc(limit) || 1), MAX_LISTED);
     const rows = this.#sql.exec(
       "SELECT * FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT ?",
       before ?? Number.MAX_SAFE_INTEGER,
-      most + 1,
+      max + 1,
     ) as unknown as AuditRow[];
-    const purges = rows.slice(0, most).map((row) => recordOf(row, now));
-    return { purges, next: rows.length > most ? purges.at(-1)!.seq : null };
+    const purges = rows.slice(0, max).map((row) => recordOf(row, now));
+    return { purges, next: rows.length > max ? purges.at(-1)!.seq : null };
   }
 
   find(seq: number, now: number): PurgeRecord | null {
@@ -76,7 +76,7 @@ export class AuditTrail {
     return row ? recordOf(row, now) : null;
   }
 
-  /** Forgets rows and ids that are too old or too many. No rule of the protocol needs them. */
+  /** Deletes rows and ids that are too old or too many. No rule of the protocol needs them. */
   prune(head: number, now: number): void {
     const { maxAuditRows, auditRetentionMs, maxIds, idRetentionMs } = this.#settings;
     this.#sql.exec(
@@ -92,7 +92,7 @@ export class AuditTrail {
   }
 }
 
-/** The first of a purge's keys, as many as a row has room for, as JSON. */
+/** The first keys of a purge, as many as a row has room for, as JSON. */
 export function writePurgeKeys(keys: readonly string[]): string {
   let room = MAX_KEY_CHARACTERS;
   const beyond = keys.findIndex((key) => {

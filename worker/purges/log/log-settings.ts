@@ -1,20 +1,20 @@
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Bounds of the log. The view's own bound stands with the view. */
+/** Bounds of the log. */
 export interface LogSettings {
-  /** Above so many reads per second the log grants longer leases than it is asked for (R6). */
+  /** Above this many reads a second the log grants longer leases than it is asked for (R6). */
   readonly readsPerSecond: number;
-  /** The most keys that one reply tells, the newest first. */
+  /** The most keys in one reply, the newest first. */
   readonly maxReplyKeys: number;
-  /** The most keys that the log holds; the oldest beyond it are covered by the floor. */
+  /** The most keys that the log holds. Older keys are deleted, and the floor covers them. */
   readonly maxHeldKeys: number;
-  /** The most rows of the audit trail, and how long they are kept, in milliseconds. */
+  /** The most rows of the audit trail, and how long a row is kept at most, in milliseconds. */
   readonly maxAuditRows: number;
   readonly auditRetentionMs: number;
-  /** How many ids are remembered, and how long, in milliseconds. For a day they are, however many they be. */
+  /** The most ids, and how long an id is kept at most, in milliseconds. For a day every id is kept. */
   readonly maxIds: number;
   readonly idRetentionMs: number;
-  /** Numbers end here, and another log begins. */
+  /** The highest sequence number. After it another log begins. */
   readonly maxSeq: number;
 }
 
@@ -23,9 +23,9 @@ export const LOG_SETTINGS: LogSettings = {
   readsPerSecond: 300,
   // 240,000 bytes: a reply stays under 256 KiB, and over the 10,000 items that one purge may have.
   maxReplyKeys: 20_000,
-  // As many as the table of a view has slots for; at 36 bytes each some 50 MB of the 10 GB that an object may store.
+  // As many as the table of a view has slots for. At 36 bytes each that is some 50 MB of the 10 GB an object may store.
   maxHeldKeys: 1_300_000,
-  // 165 bytes each with two items and a short reason, 4 KB where all is as long as it may be: up to 400 MB.
+  // 165 bytes each with two items and a short reason, 4 KB at most: up to 400 MB.
   maxAuditRows: 100_000,
   auditRetentionMs: 90 * DAY_MS,
   // 170 bytes each with the ids that the SDK makes: some 170 MB, unless a day has more.

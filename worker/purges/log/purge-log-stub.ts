@@ -29,7 +29,7 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit {
     return this.#stub().find(seq);
   }
 
-  /** What tells this log's object from any other: another class or namespace has another one. */
+  /** The id of the log's object, which no other class or namespace has. */
   get objectId(): string {
     return this.#namespace.idFromName(LOG_NAME).toString();
   }

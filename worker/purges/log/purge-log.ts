@@ -12,7 +12,7 @@ import { SqlPurgeLog } from "./sql-purge-log.ts";
 export class PurgeLog extends DurableObject {
   #log: SqlPurgeLog | undefined;
 
-  /** A time of its own for the simulated CDN. */
+  /** Overridden by the simulated CDN, which has its own time. */
   protected now(): number {
     return Date.now();
   }
@@ -35,18 +35,18 @@ export class PurgeLog extends DurableObject {
     return this.#opened().find(seq);
   }
 
-  /** Purges again what is due: called by the alarm, and where time is simulated. */
+  /** Carries out the repetitions that are due. Called by the alarm, and by the simulated CDN. */
   async runDue(): Promise<void> {
     this.#opened().runDue();
     await this.#wakeWhenDue();
   }
 
-  /** The platform tries again if it throws, and `runDue` of what has been done already does nothing. */
+  /** The platform calls it again if it throws. `runDue` then does nothing for repetitions that are done. */
   override alarm(): Promise<void> {
     return this.runDue();
   }
 
-  /** Real time, for the simulated CDN to turn off. */
+  /** Overridden by the simulated CDN, which has no real time. */
   protected async wakeAt(at: number): Promise<void> {
     await this.ctx.storage.setAlarm(at);
   }

@@ -18,10 +18,10 @@ import type { Sql } from "./sql.ts";
 /** The format of what is stored, the hash of the keys included. A log that finds another format begins anew (R13). */
 const STORAGE_FORMAT = 3;
 
-/** Audit rows and ids are folded away after so many purges: an append need not look each time. */
+/** Audit rows and ids are pruned after this many purges, so that not every append has to look for old ones. */
 const PRUNE_EVERY = 256;
 
-/** The one row of what the log knows of itself. */
+/** The one row of the log's own state. */
 interface State {
   readonly form: number;
   readonly id: string;
@@ -33,7 +33,7 @@ interface State {
   readonly invalidate: number;
 }
 
-/** A purge that is due again. */
+/** A purge that is to be repeated. */
 interface Repeat {
   readonly id: number;
   readonly repeat_of: number;
@@ -43,8 +43,8 @@ interface Repeat {
 }
 
 /**
- * The purge log: gives each accepted purge the next number in one transaction, and tells readers what they missed.
- * Every answer is taken from storage in one synchronous block (R14).
+ * The purge log over SQLite: gives each accepted purge the next sequence number in one transaction, and sends readers the
+ * purges that they have missed. Every answer is read from storage in one synchronous block (R14).
  */
 export class SqlPurgeLog {
   readonly #sql: Sql;
@@ -70,22 +70,22 @@ export class SqlPurgeLog {
     });
   }
 
-  /** What was purged after the reader's position, and a lease: the one that the reader asks for, or a longer one under load. */
+  /** The purges above the reader's position, and a lease: the one that it asks for, or a longer one under load. */
   read(since: ReaderPosition | null, askedMs: number, longestViewAgeMs = askedMs): ViewDelta {
     const now = this.#now();
     const leaseMs = leaseUnderLoadMs(askedMs, this.#load.noteRead(now));
     this.#leases.grant(Math.max(askedMs, longestViewAgeMs), now);
     if (leaseMs > askedMs) this.#leases.stretch(leaseMs, now);
-    return this.#tell(since, leaseMs);
+    return this.#replyTo(since, leaseMs);
   }
 
-  #tell(since: ReaderPosition | null, leaseMs: number): ViewDelta {
+  #replyTo(since: ReaderPosition | null, leaseMs: number): ViewDelta {
     this.#noticeLostHistory(since);
     const { id: logId, head: to, floor, hard, soft, invalidate } = this.#state();
     const isOfThisLog = since?.logId === logId;
     const from = isOfThisLog ? since.seq : 0;
     const unread = (isOfThisLog && since.unread) || null;
-    // One more than a reply holds: the first that has no room says where the reply ends.
+    // One more than a reply holds: the first one without room tells where the reply ends.
     let room = this.#settings.maxReplyKeys + 1;
     const rows = this.#keys.newest(Math.max(from, floor), to, room);
     room -= rows.length;
@@ -95,7 +95,7 @@ export class SqlPurgeLog {
     return { logId, from, to, unread, truncatedAt, floor, heads: { hard, soft, invalidate }, items, leaseMs };
   }
 
-  /** Accepts a purge, or answers a repeated one with its first receipt. All of it happens, or nothing. */
+  /** Accepts a purge, or answers one that was sent again with its first receipt. All of it happens, or nothing. */
   append(purge: AppendRequest): AppendResult {
     return this.#sql.transaction(() => {
       const now = this.#now();
@@ -107,7 +107,7 @@ export class SqlPurgeLog {
       if (first && (first.content !== purge.content || first.mode !== mode)) return { kind: "conflict" };
       const seq = first?.seq ?? this.#addNew(purge, mode, now, settlesInMs);
       const since = purge.since && { logId: purge.since.logId, seq: purge.since.seq };
-      const delta = this.#tell(since, purge.leaseMs);
+      const delta = this.#replyTo(since, purge.leaseMs);
       const at = first?.at ?? now;
       return { kind: "appended", seq, logId: delta.logId, at, settlesInMs, replayed: first !== undefined, delta };
     });
@@ -122,12 +122,12 @@ export class SqlPurgeLog {
     return this.#audit.find(seq, this.#now());
   }
 
-  /** When the next repeated purge is due: epoch milliseconds; `null` if none is. */
+  /** When the next repetition is due: epoch milliseconds; `null` if there is none. */
   nextDueAt(): number | null {
     return this.#sql.exec("SELECT min(due_at) AS due_at FROM repeats")[0]!.due_at as number | null;
   }
 
-  /** Purges again what is due by now: each under a number of its own, and without the id of the first (R20). */
+  /** Carries out the repetitions that are due: each under its own sequence number, and without the id of the first (R20). */
   runDue(): void {
     this.#sql.transaction(() => {
       const now = this.#now();
@@ -159,7 +159,7 @@ export class SqlPurgeLog {
     return parts;
   }
 
-  /** Another log begins: all that any isolate has stored is of the one before, and so invalid (R13). */
+  /** Begins another log: everything that any isolate has stored belongs to the one before and is invalid (R13). */
   #beginAnew(): void {
     for (const table of ["purged_keys", "audit", "ids"]) this.#sql.exec(`DELETE FROM ${table}`);
     this.#sql.exec(
@@ -169,7 +169,7 @@ export class SqlPurgeLog {
     );
   }
 
-  /** A reader ahead of the head shows that storage went back in time: numbers would be used twice (R13). */
+  /** A reader that is ahead of the head shows that storage went back in time: numbers would be used twice (R13). */
   #noticeLostHistory(since: Stamp | null): void {
     const { id, head } = this.#state();
     if (since?.logId === id && since.seq > head) this.#sql.exec("UPDATE state SET id = ?", this.#newId());
@@ -203,10 +203,10 @@ export class SqlPurgeLog {
       ...[seq, heads.hard, heads.soft, heads.invalidate, added],
     );
     this.#audit.write(seq, purge, now, now + settlesInMs);
-    // A purge that no reply has room for could never be told.
+    // A purge with more keys than a reply has room for could never be sent.
     if (purge.purgeKeyCount > this.#settings.maxReplyKeys) this.#forgetUpTo(seq);
     const excess = this.#state().keys - this.#settings.maxHeldKeys;
-    if (excess > 0) this.#forgetUpTo(this.#keys.oldest(excess));
+    if (excess > 0) this.#forgetUpTo(this.#keys.seqOfOldest(excess));
     if (seq % PRUNE_EVERY === 0) this.#audit.prune(seq, now);
     return seq;
   }
@@ -222,10 +222,10 @@ export class SqlPurgeLog {
   }
 }
 
-/** A delta's items: the rows that it has room for, purges left whole. */
+/** The items of a reply: the rows that it has room for. No purge is sent in part. */
 function writeItems(rows: readonly PurgedKey[], truncatedAt: number): Uint32Array {
-  const told = rows.filter(({ seq }) => seq > truncatedAt);
-  const items = new Uint32Array(told.length * ITEM_WORDS);
-  for (const [index, { a, b, seq }] of told.entries()) items.set([a, b, seq], index * ITEM_WORDS);
+  const sent = rows.filter(({ seq }) => seq > truncatedAt);
+  const items = new Uint32Array(sent.length * ITEM_WORDS);
+  for (const [index, { a, b, seq }] of sent.entries()) items.set([a, b, seq], index * ITEM_WORDS);
   return items;
 }

@@ -7,10 +7,10 @@ import { HASH_WORDS, hashKeys, hashWordFor } from "./key-hash.ts";
 import { PurgeTable } from "./purge-table.ts";
 import { unreadAfter } from "./unread-range.ts";
 
-/** What an empty view takes, unless less is all that it may take. Enough for 7,000 keys. */
+/** The size of an empty view, unless its maximum is smaller. Enough for 7,000 keys. */
 const FIRST_BYTES = 64 * 1024;
 
-/** What each mode makes of an entry. The first that applies is the answer, so that nothing weakens a hard purge (R10). */
+/** The answer that a purge of each mode gives. The first that applies counts, so that nothing weakens a hard purge (R10). */
 const ANSWERS: readonly (readonly [mode: PurgeMode, answer: PurgeAnswer])[] = [
   ["hard", "purged"],
   ["invalidate", "invalidated"],
@@ -18,8 +18,8 @@ const ANSWERS: readonly (readonly [mode: PurgeMode, answer: PurgeAnswer])[] = [
 ];
 
 /**
- * What an isolate knows of the log: for each purged key its highest number in each mode, in a table of bounded size,
- * with a floor beneath. Within one log it only grows (R11). A wrong answer can only be one that costs a fetch.
+ * What an isolate knows of the log: for each purged key the highest sequence number in each mode, in a table of bounded
+ * size with a floor. Within one log it only grows (R11). Where it answers wrongly, the answer costs a fetch at most.
  */
 export class PurgeView {
   readonly #maxBytes: number;
@@ -35,24 +35,24 @@ export class PurgeView {
   #generation = 0;
   readonly #checked = new WeakMap<StoredHead, Checked>();
 
-  /** `maxBytes` is rounded down to a power of two. Without a clock, soft purges count as seen long ago. */
+  /** `maxBytes` is rounded down to a power of two. Without `now`, soft purges count as seen long ago. */
   constructor(maxBytes: number, now: () => number = () => Number.NEGATIVE_INFINITY) {
     this.#maxBytes = maxBytes;
     this.#now = now;
     this.#table = this.#emptyTable();
   }
 
-  /** How far the view has come; `null` before the first read. */
+  /** The last sequence number that the view has read up to; `null` before the first read. */
   get position(): Stamp | null {
     return this.#logId === null ? null : { logId: this.#logId, seq: this.#seq };
   }
 
-  /** The position with what is missing below it: what the next read has to ask for. */
+  /** The position, and the range below it that the next read has to ask for. */
   get readerPosition(): ReaderPosition | null {
     return this.position && { ...this.position, unread: this.#unread };
   }
 
-  /** Whether all that the log still knows has been told to this view. */
+  /** Whether the view has read everything that the log still holds. */
   get isComplete(): boolean {
     return this.#unread === null;
   }
@@ -65,7 +65,7 @@ export class PurgeView {
     return this.#table.heldBytes;
   }
 
-  /** Takes in what the log told. Returns false, and changes nothing, if it would leave a gap (R12). */
+  /** Takes in a reply of the log. Returns false, and changes nothing, if that would leave a gap (R12). */
   apply(delta: ViewDelta): boolean {
     if (delta.logId !== this.#logId) {
       if (delta.from > 0) return false;
@@ -87,7 +87,7 @@ export class PurgeView {
     return true;
   }
 
-  /** What this view says of a stored response; `usable` tells whether the view's lease lives. What is known is said anyway. */
+  /** Whether a stored response is purged. Without a usable view the purges that are known still count. */
   check(stored: StoredHead, usable: boolean): PurgeAnswer {
     if (this.#logId === null) return usable ? "unverifiable" : "unknown";
     let checked = this.#checked.get(stored);
@@ -96,21 +96,21 @@ export class PurgeView {
       this.#checked.set(stored, checked);
     }
     if (checked.generation !== this.#generation) {
-      checked.answer = this.#ask(stored, checked);
+      checked.answer = this.#findAnswer(stored, checked);
       checked.generation = this.#generation;
     }
     if (usable) return checked.answer;
     if (checked.answer === "not-purged") return "unknown";
-    // What was purged softly may have been purged hard since: nothing of it is of use before the origin was asked.
+    // A response that was purged softly may have been purged hard since, so the origin has to validate it.
     return checked.answer === "soft" ? "invalidated" : checked.answer;
   }
 
-  /** Since when this view knows of the soft or invalidating purge that `check` has found: epoch milliseconds. */
+  /** When this view first saw the soft or invalidating purge that `check` has found: epoch milliseconds. */
   madeStaleAt(stored: StoredHead): number {
     return this.#firstSeen.firstSeenAt(this.#checked.get(stored)?.seq ?? 0);
   }
 
-  #ask({ stamp, purgeKeys }: StoredHead, checked: Checked): PurgeAnswer {
+  #findAnswer({ stamp, purgeKeys }: StoredHead, checked: Checked): PurgeAnswer {
     if (stamp === null || stamp.logId !== this.#logId || stamp.seq < this.#lowestStamp) return "unverifiable";
     for (const [mode, answer] of ANSWERS) {
       if (this.#heads[mode] <= stamp.seq) continue;
@@ -121,7 +121,7 @@ export class PurgeView {
     return "not-purged";
   }
 
-  /** A number above this one that a purge of one of the keys has; 0 if there is none. */
+  /** The number of a purge of one of the keys that is above `seq`; 0 if there is none. */
   #firstAbove(seq: number, hashes: Uint32Array, mode: PurgeMode): number {
     for (let at = 0; at < hashes.length; at += HASH_WORDS) {
       const highest = this.#table.highest(hashWordFor(mode, hashes[at]!), hashWordFor(mode, hashes[at + 1]!));
@@ -132,14 +132,14 @@ export class PurgeView {
 
   #raiseAll(items: Uint32Array): boolean {
     let hasNews = false;
-    // From the oldest on: a full line then pushes out what is older, not what comes next.
+    // From the oldest item on, so that a full bucket drops an older number and not one that comes later.
     for (let at = items.length - ITEM_WORDS; at >= 0; at -= ITEM_WORDS) {
       if (this.#table.raise(items[at]!, items[at + 1]!, items[at + 2]!)) hasNews = true;
     }
     return hasNews;
   }
 
-  /** What is stamped below this may have been purged unseen. */
+  /** A response stamped below this number may have been purged without this view having read it. */
   get #lowestStamp(): number {
     return Math.max(this.#floor, this.#unread?.to ?? 0);
   }
@@ -160,11 +160,11 @@ export class PurgeView {
   }
 }
 
-/** What was found of a stored response, under which generation, and its hashes, once they were needed. */
+/** The answer for a stored response, the generation it was found in, and the hashes of its keys once they are needed. */
 interface Checked {
   generation: number;
   answer: PurgeAnswer;
-  /** The number by which it was found; 0 if it was found by none. */
+  /** The number of the purge that was found; 0 if none was. */
   seq: number;
   hashes: Uint32Array | null;
 }
