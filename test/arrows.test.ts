@@ -27,7 +27,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   rules: [],
   ports: ["rules"],
   "site-input": [],
-  site: ["rules", "site-input"],
+  site: ["rules", "site-input", "wire"],
   flow: ["rules", "ports", "site"],
   edge: ["rules", "ports"],
   purges: ["rules", "ports"],
@@ -48,7 +48,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   config: ["tidemark/worker"],
   wire: [],
   sdk: ["wire"],
-  local: ["sdk", "site-input", "tidemark/worker"],
+  local: ["sdk", "wire", "site-input", "tidemark/worker"],
   demo: ["sdk", "local"],
 };
 
