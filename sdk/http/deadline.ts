@@ -1,23 +1,22 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 
-/** How long work may still take. */
-export interface Limit {
-  /** Aborted when the deadline passes or one of the caller's signals does. */
+export interface Deadline {
+  /** Aborted when the deadline passes, or when one of the caller's signals is. */
   signal: AbortSignal;
   leftMs(): number;
 }
 
-export interface LimitOptions {
+export interface DeadlineOptions {
   clock: Clock;
   deadlineMs: number;
-  /** The caller's signals, any of which ends the work with its reason. */
+  /** The caller's signals. If one is aborted, the work ends with its reason. */
   signals: readonly AbortSignal[];
-  /** The error for a deadline that has passed, made at that moment. */
+  /** Makes the error for a deadline that has passed. It is called at that moment. */
   timedOut(): Error;
 }
 
-/** Does work that ends in time, even if what it waits for does not listen to the signal. */
-export async function within<T>(options: LimitOptions, work: (limit: Limit) => Promise<T>): Promise<T> {
+/** Does work that ends by the deadline, even if it waits for something that does not listen to the signal. */
+export async function withDeadline<T>(options: DeadlineOptions, work: (deadline: Deadline) => Promise<T>): Promise<T> {
   const { clock, deadlineMs, signals, timedOut } = options;
   for (const signal of signals) signal.throwIfAborted();
   const endsAt = clock.now() + deadlineMs;
@@ -31,7 +30,7 @@ export async function within<T>(options: LimitOptions, work: (limit: Limit) => P
   }
   clock.sleep(deadlineMs, over.signal).then(
     () => stop.abort(timedOut()),
-    () => {}, // The work was over first.
+    () => {}, // The work was over before the deadline, and woke the sleeper.
   );
 
   try {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { accepts, refuses, startFakeEdge } from "./fake-edge.ts";
-import { purgerUnderTest } from "./purger-under-test.ts";
-import { createVirtualClock } from "./virtual-clock.ts";
+import { accepts, refuses, startFakeEdge } from "../fake-edge.ts";
+import { purgerUnderTest } from "../purger-under-test.ts";
+import { createVirtualClock } from "../virtual-clock.ts";
 
 const reason = new Error("the visitor has left");
 
-test("A call whose signal was aborted before sends nothing", async () => {
+test("A call whose signal is already aborted sends nothing", async () => {
   await using edge = await startFakeEdge(accepts);
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
 
@@ -14,7 +14,7 @@ test("A call whose signal was aborted before sends nothing", async () => {
   expect(edge.requests).toEqual([]);
 });
 
-test("A signal ends a request that is under way, and closes its connection", async () => {
+test("Aborting the signal ends the request under way and closes its connection", async () => {
   const leaving = new AbortController();
   await using edge = await startFakeEdge({ stallsAfterBytes: 0, afterwards: () => leaving.abort(reason) });
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
@@ -25,7 +25,7 @@ test("A signal ends a request that is under way, and closes its connection", asy
   expect(edge.requests).toHaveLength(1);
 });
 
-test("A signal ends an answer that is being read", async () => {
+test("Aborting the signal ends the reading of an answer", async () => {
   const leaving = new AbortController();
   await using edge = await startFakeEdge({ ...accepts, stallsAfterBytes: 20, afterwards: () => leaving.abort(reason) });
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
@@ -33,7 +33,7 @@ test("A signal ends an answer that is being read", async () => {
   await expect(cdn.purgeTags("a", { signal: leaving.signal })).rejects.toBe(reason);
 });
 
-test("A signal ends a pause, and no other attempt is made", async () => {
+test("Aborting the signal ends the pause before a retry, and nothing more is sent", async () => {
   const leaving = new AbortController();
   const clock = createVirtualClock({ onSleep: (ms) => ms === 100 && leaving.abort(reason) });
   await using edge = await startFakeEdge(refuses("unavailable"));
@@ -44,7 +44,7 @@ test("A signal ends a pause, and no other attempt is made", async () => {
   expect(edge.requests).toHaveLength(1);
 });
 
-test("The signal of a purger ends its calls, also one that has a signal of its own", async () => {
+test("Aborting the purger's signal ends a call that has a signal of its own", async () => {
   const stopping = new AbortController();
   await using edge = await startFakeEdge({ stallsAfterBytes: 0, afterwards: () => stopping.abort(reason) });
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint, signal: stopping.signal });

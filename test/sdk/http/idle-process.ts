@@ -1,6 +1,6 @@
-/** A program that purges, is never told to end, and purges once more when Node finds nothing left to wait for. */
+/** A program that purges without closing its purger, and purges again when Node finds nothing left to wait for. */
 
-import { createPurger } from "../../sdk/index.ts";
+import { createPurger } from "../../../sdk/index.ts";
 
 const cdn = createPurger();
 await cdn.purgeTags("a");

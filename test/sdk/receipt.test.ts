@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { receiptFrom } from "../../sdk/receipt-from.ts";
+import { receiptFrom } from "../../sdk/receipt.ts";
 import { accepts, receiptBody, startFakeEdge } from "./fake-edge.ts";
 import { purgerUnderTest } from "./purger-under-test.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
 
-test("A receipt says what the edge said", async () => {
+test("A receipt is JSON like the edge's answer", async () => {
   await using edge = await startFakeEdge(accepts);
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
 
@@ -13,14 +13,14 @@ test("A receipt says what the edge said", async () => {
   expect(JSON.parse(JSON.stringify(receipt))).toEqual(receiptBody);
 });
 
-test("Fields that a later edge adds to a receipt are let pass", async () => {
+test("Unknown fields in a receipt are ignored", async () => {
   await using edge = await startFakeEdge({ json: { ...receiptBody, moon: "full" } });
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
 
   await expect(cdn.purgeTags("a")).resolves.toMatchObject(receiptBody);
 });
 
-test("A receipt settles so long after its arrival, however long the request took", async () => {
+test("A receipt settles settlesInMs after its arrival, however long the request took", async () => {
   const clock = createVirtualClock();
   await using edge = await startFakeEdge({ ...accepts, before: () => clock.advance(300) });
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint }, { clock });
@@ -34,7 +34,7 @@ test("A receipt settles so long after its arrival, however long the request took
   await settled;
 });
 
-test("A receipt that has settled waits for nothing", async () => {
+test("settled() of a receipt that has settled does not sleep", async () => {
   const clock = createVirtualClock();
   const receipt = receiptFrom({ ...receiptBody, settlesInMs: 1_250 }, clock.now(), clock);
 
@@ -44,7 +44,7 @@ test("A receipt that has settled waits for nothing", async () => {
   expect(clock.slept).toEqual([]);
 });
 
-test("A timer that fires early does not settle a receipt", async () => {
+test("A timer that fires early does not make a receipt settle early", async () => {
   const clock = createVirtualClock();
   const slept: number[] = [];
   const hasty = {
@@ -60,7 +60,7 @@ test("A timer that fires early does not settle a receipt", async () => {
   expect(slept).toEqual([1_250, 1]);
 });
 
-test("A wait longer than a timer can be is made of several", async () => {
+test("A wait longer than the longest timer is made of several timers", async () => {
   const clock = createVirtualClock({ skipsUpToMs: 2_147_483_647 });
 
   await receiptFrom({ ...receiptBody, settlesInMs: 2_147_483_648 }, clock.now(), clock).settled();
@@ -68,7 +68,7 @@ test("A wait longer than a timer can be is made of several", async () => {
   expect(clock.slept).toEqual([2_147_483_647, 1]);
 });
 
-test("A signal ends the wait for a receipt to settle", async () => {
+test("Aborting the signal ends the wait for a receipt to settle", async () => {
   const reason = new Error("not needed any more");
   const leaving = new AbortController();
   const clock = createVirtualClock({ onSleep: () => leaving.abort(reason) });

@@ -1,16 +1,16 @@
-import { problemSchema } from "../wire/problem.ts";
-import { purgeReceiptSchema } from "../wire/purge-receipt.ts";
-import { type Answer, type AnswerHead, attemptsInWords } from "./answer.ts";
-import { incomplete, serverError, unavailable, unexpected } from "./no-answer.ts";
-import type { PurgeError } from "./purge-error.ts";
-import { PurgeRateLimited } from "./purge-rate-limited.ts";
-import type { ReceiptBody } from "./receipt.ts";
-import { refusal } from "./refusal.ts";
-import { retryAfterMs } from "./retry-after.ts";
+import { problemSchema } from "../../wire/problem.ts";
+import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
+import type { PurgeError } from "../errors.ts";
+import type { ReceiptBody } from "../receipt.ts";
+import type { Answer, AnswerHead } from "./answer.ts";
+import { incomplete, rateLimited, refusal, serverError, unavailable, unexpected } from "./failures.ts";
 
 export type Outcome = { kind: "purged"; receipt: ReceiptBody } | { kind: "failed"; error: PurgeError };
 
-/** What an answer means. The statuses that ask for patience count whoever gave them; all else must be an edge's words. */
+/**
+ * Decides what the answer to a purge means. A 429, 502, 503 or 504 asks for another try whoever sent it, such as a
+ * proxy in front of the edge; every other status counts only with a body that an edge writes.
+ */
 export function readAnswer(answer: Answer): Outcome {
   const { status } = answer;
   if (status === 429) return failed(rateLimited(answer));
@@ -33,17 +33,6 @@ function readReceipt(answer: Answer, json: unknown): Outcome {
   return failed(unexpected(answer, "with JSON that is not a receipt", parsed.error));
 }
 
-function rateLimited(answer: AnswerHead): PurgeError {
-  const { endpoint, attempts } = answer;
-  const waitMs = retryAfterMs(answer.headers);
-  const wait = waitMs === undefined ? "Wait" : `Wait ${Math.ceil(waitMs / 1_000)} s`;
-  return new PurgeRateLimited(
-    `The edge at ${endpoint} takes no more purges for now (429; ${attemptsInWords(attempts)}). ${wait}, and rather ` +
-      "name many items in one purge than send many.",
-    { attempts, retryAfterMs: waitMs },
-  );
-}
-
 function redirected(answer: AnswerHead): PurgeError {
   const target = URL.parse(answer.headers.get("location") ?? "", answer.endpoint);
   return unexpected(answer, target ? `with a redirect to ${target.origin}` : "with a redirect", undefined);
@@ -52,9 +41,9 @@ function redirected(answer: AnswerHead): PurgeError {
 function notJson(answer: Answer, cause: unknown): PurgeError {
   const mediaType = (answer.headers.get("content-type")?.split(";")[0] ?? "").trim().toLowerCase();
   if (answer.status >= 500) return serverError(answer, cause);
-  // What says that it is JSON and does not parse was cut: a worker can end half a body as if it were whole.
+  // A body that is labelled JSON and does not parse was cut off: a worker can end half a body as if it were whole.
   if (/[/+]json$/.test(mediaType)) return incomplete(answer, cause);
-  return unexpected(answer, `with ${mediaType || "a body of no type"}`, cause);
+  return unexpected(answer, `with ${mediaType || "a body without a type"}`, cause);
 }
 
 type Json = { kind: "valid"; value: unknown } | { kind: "invalid"; cause: unknown };

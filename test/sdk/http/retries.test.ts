@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { accepts, refuses, startFakeEdge } from "./fake-edge.ts";
-import { purgerUnderTest } from "./purger-under-test.ts";
-import { createVirtualClock } from "./virtual-clock.ts";
+import { accepts, refuses, startFakeEdge } from "../fake-edge.ts";
+import { purgerUnderTest } from "../purger-under-test.ts";
+import { createVirtualClock } from "../virtual-clock.ts";
 
-test("A purge goes to the control plane as JSON, with the token and an id of its own", async () => {
+test("A purge goes to the control plane as JSON, with the token and a fresh id", async () => {
   await using edge = await startFakeEdge(accepts);
   await using cdn = purgerUnderTest({ endpoint: `${edge.endpoint}/`, token: " a-token\n" });
 
@@ -25,7 +25,7 @@ test("A purge goes to the control plane as JSON, with the token and an id of its
   });
 });
 
-test("Every attempt of a purge carries the same id, and the next purge another", async () => {
+test("Every attempt of a purge carries the same id, and the next purge has another one", async () => {
   await using edge = await startFakeEdge(refuses("unavailable"), { hangsUpAfterBytes: 0 }, accepts);
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
 
@@ -35,7 +35,7 @@ test("Every attempt of a purge carries the same id, and the next purge another",
   expect(edge.requests.map(({ body }) => body.id)).toEqual(["id-1", "id-1", "id-1", "id-2"]);
 });
 
-test("An id that the caller gave is the one that is sent, each time", async () => {
+test("Every attempt carries the id that the caller gave", async () => {
   await using edge = await startFakeEdge(refuses("rate-limited"), accepts);
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
 
@@ -44,7 +44,7 @@ test("An id that the caller gave is the one that is sent, each time", async () =
   expect(edge.requests.map(({ body }) => body.id)).toEqual(["deploy-7", "deploy-7"]);
 });
 
-test("What the options of a call say overrides what its request says, and what they leave out does not", async () => {
+test("Options override the same fields of the request, unless they are undefined", async () => {
   await using edge = await startFakeEdge(accepts);
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
 
@@ -54,28 +54,33 @@ test("What the options of a call say overrides what its request says, and what t
 });
 
 const pauses = [
-  { name: "Pauses double and stay under two seconds", random: 0, retryAfter: {}, expect: [100, 200, 400, 800, 1_000] },
-  { name: "Chance makes pauses up to twice as long", random: 1, retryAfter: {}, expect: [200, 400, 800, 1_600, 2_000] },
+  { name: "Pauses double up to a limit", random: 0, retryAfter: {}, expect: [100, 200, 400, 800, 1_000] },
   {
-    name: "Retry-After in seconds comes before the pause",
+    name: "Randomness makes pauses up to twice as long",
+    random: 1,
+    retryAfter: {},
+    expect: [200, 400, 800, 1_600, 2_000],
+  },
+  {
+    name: "A Retry-After in seconds is added to the pause",
     random: 0,
     retryAfter: { "retry-after": "1" },
     expect: [1_100, 1_200, 1_400, 1_800, 2_000],
   },
   {
-    name: "Retry-After as a date is counted from the Date of the answer",
+    name: "A Retry-After with a date is counted from the Date of the answer",
     random: 0,
     retryAfter: { "retry-after": "Thu, 01 Jan 2026 00:00:01 GMT", date: "Thu, 01 Jan 2026 00:00:00 GMT" },
     expect: [1_100, 1_200, 1_400, 1_800, 2_000],
   },
   {
-    name: "A Retry-After that has passed asks for nothing more",
+    name: "A Retry-After with a past date adds nothing",
     random: 0,
     retryAfter: { "retry-after": "Thu, 01 Jan 2026 00:00:00 GMT", date: "Thu, 01 Jan 2026 00:00:09 GMT" },
     expect: [100, 200, 400, 800, 1_000],
   },
   {
-    name: "A Retry-After that is no time is ignored",
+    name: "A Retry-After that is neither seconds nor a date is ignored",
     random: 0,
     retryAfter: { "retry-after": "soon" },
     expect: [100, 200, 400, 800, 1_000],
@@ -102,7 +107,7 @@ test("A pause that would last until the deadline is not begun", async () => {
   expect(clock.slept).toEqual([300, 100]);
 });
 
-test("A pause that ends just before the deadline is made", async () => {
+test("A pause that ends just before the deadline is begun", async () => {
   const clock = createVirtualClock({ skipsUpToMs: 300 });
   await using edge = await startFakeEdge(refuses("unavailable"), refuses("unavailable"), accepts);
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint, deadlineMs: 301 }, { clock });
@@ -112,7 +117,7 @@ test("A pause that ends just before the deadline is made", async () => {
   expect(clock.slept).toEqual([301, 100, 200]);
 });
 
-test("The deadline of a call stands before the purger's", async () => {
+test("The deadline of a call overrides the purger's", async () => {
   const clock = createVirtualClock({ skipsUpToMs: 299 });
   await using edge = await startFakeEdge({ stallsAfterBytes: 0, afterwards: () => clock.advance(300) });
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint, deadlineMs: 60_000 }, { clock });
@@ -120,7 +125,7 @@ test("The deadline of a call stands before the purger's", async () => {
   await expect(cdn.purgeTags("a", { deadlineMs: 300 })).rejects.toMatchObject({ code: "timeout" });
 });
 
-test("The deadline holds with a fetch that does not listen to its signal", async () => {
+test("The deadline ends a call whose fetch ignores its signal", async () => {
   const clock = createVirtualClock();
   await using cdn = purgerUnderTest(
     {

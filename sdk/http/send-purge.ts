@@ -1,19 +1,14 @@
-import { CONTROL_PREFIX } from "../wire/fields.ts";
-import { attemptsInWords } from "./answer.ts";
-import { backOffMs } from "./back-off.ts";
-import { within } from "./deadline.ts";
-import { incomplete, unexpected, unreachable } from "./no-answer.ts";
-import type { PurgeError } from "./purge-error.ts";
-import { PurgeRateLimited } from "./purge-rate-limited.ts";
-import type { PurgeRequest } from "./purge-request.ts";
-import { PurgeTimeout } from "./purge-timeout.ts";
-import { PurgeUnreachable } from "./purge-unreachable.ts";
+import { CONTROL_PREFIX } from "../../wire/fields.ts";
+import type { Clock } from "../clock.ts";
+import { type PurgeError, PurgeRateLimited, PurgeUnreachable } from "../errors.ts";
+import type { Settings } from "../options.ts";
+import type { PurgeRequest } from "../purge-request.ts";
+import { type Receipt, receiptFrom } from "../receipt.ts";
+import { readBody } from "./answer.ts";
+import { withDeadline } from "./deadline.ts";
+import { incomplete, timedOut, unexpected, unreachable } from "./failures.ts";
 import { type Outcome, readAnswer } from "./read-answer.ts";
-import { readBody } from "./read-body.ts";
-import type { Receipt } from "./receipt.ts";
-import { receiptFrom } from "./receipt-from.ts";
-import type { Settings } from "./settings.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { retryPauseMs } from "./retry-pause.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
 
 /** A purge that is ready to be sent. */
@@ -25,37 +20,34 @@ export interface PreparedPurge extends Settings {
   signals: readonly AbortSignal[];
 }
 
-/** Sends a purge, again if that may help, until there is a receipt, the retries are used up, or time is. */
+/**
+ * Sends a purge, and sends it again after a failure that is retryable, until there is a receipt, the retries are used
+ * up, or the next pause would pass the deadline.
+ */
 export function sendPurge(
   purge: PreparedPurge,
   transport: Transport,
-  { clock, random }: Pick<Surroundings, "clock" | "random">,
+  { clock, random }: { readonly clock: Clock; random(): number },
 ): Promise<Receipt> {
   const { endpoint, deadlineMs, retries, signals } = purge;
   let attempts = 0;
   let lastError: PurgeError | undefined;
 
-  const timedOut = () =>
-    new PurgeTimeout(
-      `No answer from ${endpoint} within ${deadlineMs} ms (${attemptsInWords(attempts)}). The purge may have happened; ` +
-        "purge again to be sure, or give it a longer deadlineMs.",
-      { attempts, cause: lastError },
-    );
-
-  return within({ clock, deadlineMs, signals, timedOut }, async (limit) => {
+  const options = { clock, deadlineMs, signals, timedOut: () => timedOut(endpoint, deadlineMs, attempts, lastError) };
+  return withDeadline(options, async (deadline) => {
     for (;;) {
       attempts += 1;
-      const outcome = await attempt(purge, transport, limit.signal, attempts);
+      const outcome = await attempt(purge, transport, deadline.signal, attempts);
       if (outcome.kind === "purged") return receiptFrom(outcome.receipt, clock.now(), clock);
       lastError = outcome.error;
-      const pauseMs = backOffMs(attempts, askedPauseMs(lastError), random());
-      if (!lastError.retryable || attempts > retries || pauseMs >= limit.leftMs()) throw lastError;
-      await clock.sleep(pauseMs, limit.signal);
+      const pauseMs = retryPauseMs(attempts, retryAfterMsOf(lastError), random());
+      if (!lastError.retryable || attempts > retries || pauseMs >= deadline.leftMs()) throw lastError;
+      await clock.sleep(pauseMs, deadline.signal);
     }
   });
 }
 
-/** The most that is read of an answer. Fifty refreshed URLs of the longest kind fit in. */
+/** The most bytes of an answer that are read: enough for fifty refreshed URLs of the greatest length. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 async function attempt(
@@ -89,13 +81,13 @@ async function attempt(
     case "whole":
       return readAnswer({ ...head, text: body.text });
     case "too-long":
-      return { kind: "failed", error: unexpected(head, `and more than ${MAX_ANSWER_BYTES} bytes`, undefined) };
+      return { kind: "failed", error: unexpected(head, `with more than ${MAX_ANSWER_BYTES} bytes`, undefined) };
     case "cut-off":
       signal.throwIfAborted();
       return { kind: "failed", error: incomplete(head, body.cause) };
   }
 }
 
-function askedPauseMs(error: PurgeError): number | undefined {
+function retryAfterMsOf(error: PurgeError): number | undefined {
   return error instanceof PurgeRateLimited || error instanceof PurgeUnreachable ? error.retryAfterMs : undefined;
 }

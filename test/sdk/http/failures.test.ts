@@ -1,5 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
+import { openFetch, type Transport } from "../../../sdk/http/transport.ts";
+import { openUndici } from "../../../sdk/http/transport-undici.ts";
 import {
   PurgeConflict,
   PurgeError,
@@ -11,17 +13,14 @@ import {
   PurgeTimeout,
   PurgeUnauthorized,
   PurgeUnreachable,
-} from "../../sdk/index.ts";
-import type { Transport } from "../../sdk/transport.ts";
-import { openFetch } from "../../sdk/transport-fetch.ts";
-import { openUndici } from "../../sdk/transport-undici.ts";
-import { type Act, accepts, deadEndpoint, receiptBody, refuses, startFakeEdge } from "./fake-edge.ts";
-import { purgerUnderTest, TOKEN } from "./purger-under-test.ts";
-import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
+} from "../../../sdk/index.ts";
+import { type Act, accepts, deadEndpoint, receiptBody, refuses, startFakeEdge } from "../fake-edge.ts";
+import { purgerUnderTest, TOKEN } from "../purger-under-test.ts";
+import { createVirtualClock, type VirtualClock } from "../virtual-clock.ts";
 
 interface Failure {
   name: string;
-  /** What the edge does, request by request; without it, nothing listens at the address. */
+  /** What the edge does with each request. If it is absent, nothing listens at the address. */
   edge?: (clock: VirtualClock) => Act[];
   options?: PurgerOptions;
   expect: {
@@ -31,14 +30,14 @@ interface Failure {
     attempts: number;
     retryable: boolean;
     message: RegExp;
-    /** What the class or the row has beyond that. */
+    /** Further fields of the error. */
     also?: object;
   };
 }
 
 const html = { headers: { "content-type": "text/html; charset=utf-8" }, text: "<h1>Welcome</h1>" };
 
-/** Longer than a default deadline, so that it ends what is going on. */
+/** The edge stalls until the default deadline has passed. */
 const tooLong = (clock: VirtualClock): Act => ({ stallsAfterBytes: 0, afterwards: () => clock.advance(10_000) });
 
 const failures: Failure[] = [
@@ -98,7 +97,8 @@ const failures: Failure[] = [
       code: "unreachable",
       attempts: 5,
       retryable: true,
-      message: /No connection to http.*: ECONNREFUSED.*\(5 attempts\)\. Is the edge running, and is TIDEMARK_ENDPOINT/,
+      message:
+        /No connection to http.*: ECONNREFUSED.*\(5 attempts\)\. Check that the edge is running, and that TIDEMARK_ENDPOINT/,
       also: { cause: expect.any(Error) },
     },
   },
@@ -108,9 +108,15 @@ const failures: Failure[] = [
     expect: { class: PurgeUnreachable, code: "unreachable", attempts: 1, retryable: true, message: /\(1 attempt\)/ },
   },
   {
-    name: "an edge that hangs up without an answer",
+    name: "an edge that closes the connection without an answer",
     edge: () => [{ hangsUpAfterBytes: 0 }],
-    expect: { class: PurgeUnreachable, code: "unreachable", attempts: 5, retryable: true, message: /No connection to/ },
+    expect: {
+      class: PurgeUnreachable,
+      code: "unreachable",
+      attempts: 5,
+      retryable: true,
+      message: /No connection to .* \(5 attempts\)/,
+    },
   },
   {
     name: "an edge that is slow",
@@ -120,11 +126,11 @@ const failures: Failure[] = [
       code: "timeout",
       attempts: 1,
       retryable: true,
-      message: /No answer from http.* within 10000 ms \(1 attempt\).*purge again.*longer deadlineMs/,
+      message: /No answer from http.* within 10000 ms \(1 attempt\).*purge again.*set a longer deadlineMs/,
     },
   },
   {
-    name: "an edge that fails first and is slow then",
+    name: "an edge that fails once and is then slow",
     edge: (clock) => [refuses("unavailable"), tooLong(clock)],
     expect: {
       class: PurgeTimeout,
@@ -136,9 +142,15 @@ const failures: Failure[] = [
     },
   },
   {
-    name: "an answer whose second half is slow",
+    name: "an answer that stalls halfway",
     edge: (clock) => [{ ...accepts, stallsAfterBytes: 20, afterwards: () => clock.advance(10_000) }],
-    expect: { class: PurgeTimeout, code: "timeout", attempts: 1, retryable: true, message: /No answer from/ },
+    expect: {
+      class: PurgeTimeout,
+      code: "timeout",
+      attempts: 1,
+      retryable: true,
+      message: /No answer from .* \(1 attempt\)/,
+    },
   },
   {
     name: "a token that the edge does not know",
@@ -174,11 +186,11 @@ const failures: Failure[] = [
       status: 409,
       attempts: 1,
       retryable: false,
-      message: /knows this id from another purge \(409\)\. Use an id for one purge only, or leave it out/,
+      message: /knows this id from another purge \(409\)\. Use each id for one purge only, or leave it out/,
     },
   },
   {
-    name: "items that the edge finds wrong",
+    name: "items that the edge refuses",
     edge: () => [
       refuses("invalid", {
         errors: [
@@ -203,7 +215,7 @@ const failures: Failure[] = [
     },
   },
   {
-    name: "more wrong items than a message holds",
+    name: "more wrong items than a message lists",
     edge: () => [
       refuses("invalid", {
         errors: Array.from({ length: 7 }, (_, i) => ({ path: `urls[${i}]`, message: "is wrong" })),
@@ -232,7 +244,7 @@ const failures: Failure[] = [
     },
   },
   {
-    name: "a media type that the edge does not take",
+    name: "a media type that the edge does not accept",
     edge: () => [refuses("unsupported-media-type")],
     expect: {
       class: PurgeRejected,
@@ -252,12 +264,12 @@ const failures: Failure[] = [
       status: 429,
       attempts: 5,
       retryable: true,
-      message: /takes no more purges for now \(429; 5 attempts\)\. Wait 1 s, and rather name many items/,
+      message: /accepts no more purges for now \(429; 5 attempts\)\. Wait 1 s, then name many items in one purge/,
       also: { retryAfterMs: 1_000 },
     },
   },
   {
-    name: "an edge that asks for more patience than the deadline has",
+    name: "an edge whose Retry-After is longer than the deadline",
     edge: () => [refuses("rate-limited", {}, { "retry-after": "10" })],
     expect: {
       class: PurgeRateLimited,
@@ -270,7 +282,7 @@ const failures: Failure[] = [
     },
   },
   {
-    name: "a firewall that limits the rate in its own words",
+    name: "a 429 from a firewall in front of the edge",
     edge: () => [{ status: 429, ...html }],
     expect: {
       class: PurgeRateLimited,
@@ -278,12 +290,12 @@ const failures: Failure[] = [
       status: 429,
       attempts: 5,
       retryable: true,
-      message: /Wait, and rather/,
+      message: /\(429; 5 attempts\)\. Wait, then name many items/,
       also: { retryAfterMs: undefined },
     },
   },
   {
-    name: "an edge whose purge log is away",
+    name: "an edge that cannot reach its purge log",
     edge: () => [refuses("unavailable", {}, { "retry-after": "1" })],
     expect: {
       class: PurgeUnreachable,
@@ -291,20 +303,27 @@ const failures: Failure[] = [
       status: 503,
       attempts: 5,
       retryable: true,
-      message: /takes no purges at the moment \(503; 5 attempts\)\. Purge again later/,
+      message: /accepts no purges at the moment \(503; 5 attempts\)\. Purge again later/,
       also: { retryAfterMs: 1_000 },
     },
   },
   {
-    name: "a proxy without its edge",
+    name: "a proxy that cannot reach the edge",
     edge: () => [
       { status: 502, ...html },
       { status: 504, ...html },
     ],
-    expect: { class: PurgeUnreachable, code: "unavailable", status: 504, attempts: 5, retryable: true, message: /504/ },
+    expect: {
+      class: PurgeUnreachable,
+      code: "unavailable",
+      status: 504,
+      attempts: 5,
+      retryable: true,
+      message: /accepts no purges at the moment \(504;/,
+    },
   },
   {
-    name: "an edge that breaks",
+    name: "an edge that fails",
     edge: () => [{ status: 500, ...html }],
     expect: {
       class: PurgeUnreachable,
@@ -316,7 +335,7 @@ const failures: Failure[] = [
     },
   },
   {
-    name: "half a receipt, and then no connection",
+    name: "a connection that closes halfway through a receipt",
     edge: () => [{ ...accepts, hangsUpAfterBytes: 20 }],
     expect: {
       class: PurgeUnreachable,
@@ -329,7 +348,7 @@ const failures: Failure[] = [
     },
   },
   {
-    name: "half a receipt that ends as if it were whole",
+    name: "half a receipt that ends like a whole one",
     edge: () => [{ headers: { "content-type": "application/json" }, text: JSON.stringify(receiptBody).slice(0, 20) }],
     expect: {
       class: PurgeUnreachable,
@@ -337,12 +356,12 @@ const failures: Failure[] = [
       status: 200,
       attempts: 5,
       retryable: true,
-      message: /broke off/,
+      message: /The answer from http.* broke off \(200; 5 attempts\)/,
       also: { cause: expect.any(SyntaxError) },
     },
   },
   {
-    name: "a page of another server",
+    name: "an HTML page from another server",
     edge: () => [html],
     expect: {
       class: PurgeUnreachable,
@@ -350,11 +369,11 @@ const failures: Failure[] = [
       status: 200,
       attempts: 1,
       retryable: false,
-      message: /answered 200 with text\/html, which is no answer of a Tidemark edge\. Check that TIDEMARK_ENDPOINT/,
+      message: /answered 200 with text\/html, which is not an answer of a Tidemark edge\. Check that TIDEMARK_ENDPOINT/,
     },
   },
   {
-    name: "JSON of another server",
+    name: "JSON from another server",
     edge: () => [{ json: { ok: true } }],
     expect: {
       class: PurgeUnreachable,
@@ -366,7 +385,7 @@ const failures: Failure[] = [
     },
   },
   {
-    name: "an empty success of another server",
+    name: "an empty 204 from another server",
     edge: () => [{ status: 204, text: "" }],
     expect: {
       class: PurgeUnreachable,
@@ -374,11 +393,11 @@ const failures: Failure[] = [
       status: 204,
       attempts: 1,
       retryable: false,
-      message: /answered 204 with a body of no type/,
+      message: /answered 204 with a body without a type/,
     },
   },
   {
-    name: "a wall that asks for another password",
+    name: "a 401 from a proxy with its own password",
     edge: () => [{ status: 401, ...html }],
     expect: {
       class: PurgeUnreachable,
@@ -386,11 +405,11 @@ const failures: Failure[] = [
       status: 401,
       attempts: 1,
       retryable: false,
-      message: /nothing in front of it answers in its place/,
+      message: /nothing in front of the edge answers in its place/,
     },
   },
   {
-    name: "a refusal of another server in JSON",
+    name: "a refusal in JSON from another server",
     edge: () => [{ status: 403, json: { message: "no" } }],
     expect: {
       class: PurgeUnreachable,
@@ -398,7 +417,7 @@ const failures: Failure[] = [
       status: 403,
       attempts: 1,
       retryable: false,
-      message: /JSON that is not a problem report/,
+      message: /answered 403 with JSON that is not a problem report/,
     },
   },
   {
@@ -414,7 +433,7 @@ const failures: Failure[] = [
     },
   },
   {
-    name: "an answer without an end",
+    name: "an answer of 5 MiB",
     edge: () => [{ text: "x".repeat(5 * 1024 * 1024) }],
     expect: {
       class: PurgeUnreachable,
@@ -422,11 +441,11 @@ const failures: Failure[] = [
       status: 200,
       attempts: 1,
       retryable: false,
-      message: /answered 200 and more than 4194304 bytes/,
+      message: /answered 200 with more than 4194304 bytes/,
     },
   },
   {
-    name: "an edge of a version that takes no purges here",
+    name: "an edge of a version without this address",
     edge: () => [refuses("not-found")],
     expect: {
       class: PurgeUnreachable,
@@ -434,11 +453,11 @@ const failures: Failure[] = [
       status: 404,
       attempts: 1,
       retryable: false,
-      message: /takes no purges at this address \(404\)/,
+      message: /accepts no purges at this address \(404\)\. Check that it runs the same version/,
     },
   },
   {
-    name: "an address that takes no POST",
+    name: "an address that does not accept POST",
     edge: () => [refuses("method-not-allowed")],
     expect: {
       class: PurgeUnreachable,
@@ -446,7 +465,7 @@ const failures: Failure[] = [
       status: 405,
       attempts: 1,
       retryable: false,
-      message: /takes no purges at this address \(405\)/,
+      message: /accepts no purges at this address \(405\)/,
     },
   },
   {
@@ -469,7 +488,7 @@ const transports: Record<string, () => Transport> = {
 };
 
 describe.each(Object.entries(transports))("over %s", (_, openTransport) => {
-  test.for(failures)("$name has its class, code, attempts and advice", async (failure, { expect }) => {
+  test.for(failures)("$name: the error has its class, code, attempts and advice", async (failure, { expect }) => {
     const clock = createVirtualClock({ skipsUpToMs: 9_999 });
     await using edge = failure.edge ? await startFakeEdge(...failure.edge(clock)) : undefined;
     const endpoint = edge?.endpoint ?? (await deadEndpoint());
@@ -490,7 +509,7 @@ describe.each(Object.entries(transports))("over %s", (_, openTransport) => {
   });
 });
 
-test("The stack of an error leads back to the line that called", async () => {
+test("The stack of an error contains the caller's own function", async () => {
   await using edge = await startFakeEdge(refuses("unavailable"), refuses("forbidden"));
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
   async function savePost(): Promise<void> {

@@ -2,25 +2,25 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { createPurger } from "../../sdk/index.ts";
-import { createPurger as createWebPurger } from "../../sdk/index.web.ts";
-import { purgerFrom } from "../../sdk/purger-from.ts";
-import type { Receipt } from "../../sdk/receipt.ts";
-import { accepts, refuses, startFakeEdge } from "./fake-edge.ts";
-import { purgerUnderTest } from "./purger-under-test.ts";
+import { createPurger } from "../../../sdk/index.ts";
+import { createPurger as createWebPurger } from "../../../sdk/index.web.ts";
+import { purgerFrom } from "../../../sdk/purger.ts";
+import type { Receipt } from "../../../sdk/receipt.ts";
+import { accepts, refuses, startFakeEdge } from "../fake-edge.ts";
+import { purgerUnderTest } from "../purger-under-test.ts";
 
-test("Purges one after the other use a connection again, whatever they were answered", async () => {
+test("Purges one after another reuse a connection, whatever their answers were", async () => {
   await using edge = await startFakeEdge(accepts, refuses("forbidden"), { text: "<p>" }, accepts);
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
 
   for (let sent = 0; sent < 20; sent += 1) await cdn.purgeTags("a").catch(() => {});
 
   expect(edge.requests).toHaveLength(20);
-  // Two, because undici gives a connection free a moment after the end of its answer.
+  // Two, because undici releases a connection a moment after the end of its answer.
   expect(edge.connections()).toBeLessThanOrEqual(2);
 });
 
-test("Many purges at once share few connections", async () => {
+test("Forty purges at once share eight connections", async () => {
   await using edge = await startFakeEdge(accepts);
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
 
@@ -30,7 +30,7 @@ test("Many purges at once share few connections", async () => {
   expect(edge.connections()).toBeLessThanOrEqual(8);
 });
 
-// Without close, undici lets an idle connection go after four seconds: later than this test may last.
+// Without close, undici ends an idle connection after four seconds, which is longer than this test may take.
 test("Closing a purger frees its connections", { timeout: 3_000 }, async () => {
   await using edge = await startFakeEdge(accepts);
   const cdn = purgerUnderTest({ endpoint: edge.endpoint });
@@ -41,7 +41,7 @@ test("Closing a purger frees its connections", { timeout: 3_000 }, async () => {
   await edge.allClosed();
 });
 
-test("A purger that is closed lets what is under way end, closes once, and refuses what comes after", async () => {
+test("Closing a purger waits for the purges under way, closes once, and refuses later purges", async () => {
   const { promise: answer, resolve } = Promise.withResolvers<Receipt>();
   const events: string[] = [];
   const cdn = purgerFrom({
@@ -68,7 +68,7 @@ test("A purger that was never used can be closed", async () => {
   await expect(createPurger().close()).resolves.toBeUndefined();
 });
 
-test("An idle purger does not hold its process, although its connection is open and good", async () => {
+test("An idle purger does not keep its process running, although its connection stays open and usable", async () => {
   await using edge = await startFakeEdge(accepts);
   const program = fileURLToPath(new URL("idle-process.ts", import.meta.url));
 
@@ -84,7 +84,7 @@ test("An idle purger does not hold its process, although its connection is open 
 test.for([
   { name: "on Node", create: createPurger },
   { name: "on the web", create: createWebPurger },
-])("The public purger $name works with nothing but an endpoint and a token", async ({ create }) => {
+])("The public purger $name needs only an endpoint and a token", async ({ create }) => {
   await using edge = await startFakeEdge(accepts);
   await using cdn = create({ endpoint: edge.endpoint, token: "a-token" });
 
@@ -93,7 +93,7 @@ test.for([
   expect(edge.requests[0]?.body.id).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test("A fetch of one's own is used instead", async () => {
+test("A fetch given as an option sends the requests", async () => {
   const asked: string[] = [];
   await using cdn = createPurger({
     endpoint: "https://www.example.com",

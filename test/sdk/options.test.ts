@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import { createPurger } from "../../sdk/index.ts";
-import { findSettings } from "../../sdk/settings.ts";
+import { findSettings } from "../../sdk/options.ts";
 import { accepts, startFakeEdge } from "./fake-edge.ts";
 import { purgerUnderTest } from "./purger-under-test.ts";
 
 const environment = { TIDEMARK_ENDPOINT: "https://www.example.com", TIDEMARK_TOKEN: "from-environment" };
 
-test("A purger can be made without any setting", () => {
+test("A purger can be created without any setting", () => {
   expect(() => createPurger()).not.toThrow();
 });
 
-test("The environment is asked when a purger is first used, and again while it says nothing", async () => {
+test("The environment is read at each call until it gives both settings", async () => {
   await using edge = await startFakeEdge(accepts);
   const variables: Record<string, string> = {};
   await using cdn = purgerUnderTest({ token: undefined }, { environment: () => variables });
@@ -31,12 +31,12 @@ const found = [
     expect: { endpoint: "https://www.example.com", token: "from-environment" },
   },
   {
-    name: "Options stand before the environment, each for itself",
+    name: "Each option overrides its environment variable",
     options: { endpoint: "http://localhost:8787/" },
     expect: { endpoint: "http://localhost:8787", token: "from-environment" },
   },
   {
-    name: "An empty option counts as none",
+    name: "An empty option counts as absent",
     options: { endpoint: "", token: "" },
     expect: { endpoint: "https://www.example.com", token: "from-environment" },
   },
@@ -56,9 +56,9 @@ const endpoints = [
   "https://user:secret@www.example.com",
 ];
 
-test.for(endpoints)("%s is not an endpoint, and the message names the variable and not the value", (endpoint) => {
+test.for(endpoints)("%s is not an endpoint, and the message names the variable but not the value", (endpoint) => {
   const find = () => findSettings({}, { ...environment, TIDEMARK_ENDPOINT: endpoint });
 
-  expect(find).toThrow(/^TIDEMARK_ENDPOINT is not an origin\. .*http:\/\/localhost:8787\.$/);
+  expect(find).toThrow(/^TIDEMARK_ENDPOINT is not an origin\. Write .*http:\/\/localhost:8787\.$/);
   expect(find).not.toThrow(/secret/);
 });
