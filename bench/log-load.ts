@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { seededRandom } from "../demo/seeded-random.ts";
+import { seededRandom } from "../demo/data/seeded-random.ts";
 import { startCdn } from "../local/index.ts";
 import type { PurgeLogClient } from "../worker/purges/log-contract.ts";
 import { LOG_SETTINGS } from "../worker/purges/log-settings.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { seededRandom } from "../demo/seeded-random.ts";
+import { seededRandom } from "../demo/data/seeded-random.ts";
 import { type Cdn, startCdn } from "../local/index.ts";
 import type { Purger, Receipt } from "../sdk/index.ts";
 import { atPace } from "./at-pace.ts";

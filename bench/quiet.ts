@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { seededRandom } from "../demo/seeded-random.ts";
+import { seededRandom } from "../demo/data/seeded-random.ts";
 import { ROUND_TRIPS } from "../local/latency.ts";
 import { median } from "./median.ts";
 import { writeResults } from "./results.ts";
