@@ -4,7 +4,7 @@ import { bundleWorker } from "../../local/bundle.ts";
 import { exchange as exchangeOverSocket } from "../../local/exchange.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
 import { ScriptedOrigin } from "../../local/scripted-origin.ts";
-import type { SiteInput } from "../../worker/site-input.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
 import { BEGINNING, type ClientRequest, HOST, TOKEN } from "./scenario.ts";
 

@@ -6,7 +6,7 @@ import {
   purgeRecordQuerySchema,
 } from "../../wire/purge-record.ts";
 import type { PurgeAudit, PurgeRecord, Reporter } from "../ports.ts";
-import { purgedItem } from "../rules/purged-item.ts";
+import { purgedItem } from "../rules/key/purge-item.ts";
 import { errorsOf } from "./errors-of.ts";
 
 export type AuditVerdict =
