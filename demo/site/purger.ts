@@ -8,10 +8,13 @@ export interface DemoPurger {
 /** The parts of a receipt that the editor is told about. A purger of another kind may leave out all of them. */
 const receiptSchema = z.object({
   seq: z.number().optional(),
-  /** Guarantees that the editor's own browser is shown nothing older than this purge. */
+  /**
+   * Guarantees that the editor's own browser is shown nothing older than this purge. It becomes a cookie, so it may
+   * hold only characters that need no encoding there.
+   */
   token: z
     .string()
-    .regex(/^[\w.:~+/=-]+$/)
+    .regex(/^[\w.~-]+$/)
     .optional(),
   settlesInMs: z.number().nonnegative().optional(),
 });
