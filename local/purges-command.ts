@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
+import { type PurgeRecordPage, type PurgesQuery, readPurges } from "../sdk/http/read-purges.ts";
 import { PurgeError } from "../sdk/index.ts";
-import { type PurgeRecordPage, type PurgesAsked, readPurges } from "../sdk/read-purges.ts";
-import { findSettings } from "../sdk/settings.ts";
+import { findSettings } from "../sdk/options.ts";
 import { complain, complainOf } from "./complain.ts";
 import { EXIT } from "./exit-code.ts";
 import { purgesReport } from "./purges-report.ts";
@@ -46,7 +46,7 @@ export function purgesCommand(): Command {
     });
 }
 
-async function list(asked: PurgesAsked, { json, endpoint }: PurgesFlags): Promise<number> {
+async function list(asked: PurgesQuery, { json, endpoint }: PurgesFlags): Promise<number> {
   let page: PurgeRecordPage | null;
   try {
     const settings = findSettings({ endpoint }, process.env);

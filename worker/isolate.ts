@@ -1,5 +1,5 @@
 import { CONTROL_PREFIX } from "../wire/fields.ts";
-import type { Stats } from "../wire/stats.ts";
+import type { IsolateStats } from "../wire/stats.ts";
 import { controlApp } from "./control/app.ts";
 import { throttleWrongTokens } from "./control/wrong-token-throttle.ts";
 import { edgeAnswer } from "./flow/answering/answers.ts";
@@ -74,7 +74,7 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     resolve: (url) => targets.resolve(url),
   };
   const startedAt = clock.now();
-  const stats = (): Stats => ({
+  const stats = (): IsolateStats => ({
     version: 1,
     scope: "isolate",
     startedAt: new Date(startedAt).toISOString(),

@@ -29,10 +29,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   rules: [],
   ports: ["rules"],
   "site-input": [],
-  site: ["rules", "site-input"],
+  site: ["rules", "site-input", "wire"],
   flow: ["rules", "ports", "site"],
   store: ["rules", "ports"],
-  insight: ["ports"],
+  insight: ["ports", "wire"],
   platform: ["rules", "ports", "store"],
   purges: ["rules", "ports"],
   control: ["rules", "ports", "wire"],
@@ -54,7 +54,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   config: ["tidemark/worker"],
   wire: [],
   sdk: ["wire"],
-  local: ["sdk", "site-input", "tidemark/worker"],
+  local: ["sdk", "wire", "site-input", "tidemark/worker"],
   demo: ["sdk", "local"],
 };
 
@@ -74,7 +74,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   wire: [/^zod$/],
   sdk: [/^undici$/, /^zod$/],
   local: [/^node:/, /^commander$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
-  demo: [/^node:/, /^commander$/, /^zod$/],
+  demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],
 };
 
 interface Arrow {

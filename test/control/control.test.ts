@@ -179,7 +179,7 @@ const refusals: readonly (Call & {
     body: { everything: true, tags: ["a"] },
     status: 400,
     code: "invalid",
-    errors: [{ path: "everything", message: /stands alone; leave out tags/ }],
+    errors: [{ path: "everything", message: /must stand alone; leave out tags/ }],
   },
   {
     name: "everything that is false",
