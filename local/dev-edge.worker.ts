@@ -52,7 +52,7 @@ export class PurgeLog extends DeployedPurgeLog {
 export function createDevEdge(site: SiteInput, spendings: SpendingOfRequest): ExportedHandler<DevEnv> {
   let settings: DevSettings | undefined;
   const edge = createEdge(site, {
-    takesWeakTokens: true,
+    acceptsWeakTokens: true,
     platform: (platform) => onNetwork(platform, settings!, spendings),
   });
   let served: DevEnv | undefined;

@@ -71,7 +71,7 @@ export function createEdge(input: SiteInput): Handler {
     fetch(request, env, context) {
       if (edge?.life !== life) {
         edge = {
-          handler: createDeployedEdge(input, { clock, takesWeakTokens: true, platform: simulated }),
+          handler: createDeployedEdge(input, { clock, acceptsWeakTokens: true, platform: simulated }),
           env: serving(input, env),
           life,
         };
@@ -330,7 +330,7 @@ async function keyOf(url: string, fields: Readonly<Record<string, string>>, env:
     },
   });
   const behind = { waitUntil: () => undefined, passThroughOnException: () => undefined };
-  const edge = createDeployedEdge(site, { clock, takesWeakTokens: true, platform });
+  const edge = createDeployedEdge(site, { clock, acceptsWeakTokens: true, platform });
   const request = new Request(url, { headers: fields }) as Parameters<NonNullable<Handler["fetch"]>>[0];
   await edge.fetch!(request, serving(site, env), behind as unknown as ExecutionContext);
   return key;

@@ -21,7 +21,7 @@ import type { Site } from "./site/site.ts";
 import { MemoryTier } from "./store/memory-tier.ts";
 import { type SharedTier, TieredStore } from "./store/tiered-store.ts";
 
-/** What a platform gives to one isolate. The Workers runtime is one platform, the in-memory engine of the tests another. */
+/** What a platform provides for one isolate. The Workers runtime is one platform, the tests' in-memory engine another. */
 export interface Platform {
   readonly clock: Clock;
   /** A number from 0 up to, not including, 1. */
@@ -34,16 +34,16 @@ export interface Platform {
   readonly bodies: Bodies;
   readonly tokens: Tokens;
   readonly reporter: Counters;
-  /** A short text that stands for a long one, different for every other. */
+  /** A short text that identifies a long one. */
   readonly fingerprint: (text: string) => Promise<string>;
 }
 
-/** The most that a view's table takes: room for 1.3 million keys. */
+/** The largest table of a view: room for 1.3 million keys. */
 const MAX_VIEW_BYTES = 8 * 1024 * 1024;
 
 /** One running isolate of the edge. */
 export interface RunningIsolate {
-  /** Answers a request, whatever happens (promise 6). */
+  /** Answers every request, even if the edge itself fails (promise 6). */
   fetch(arrival: IncomingRequest): Response | Promise<Response>;
 }
 
@@ -57,7 +57,7 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   const invalidations = new LogInvalidations(log, clock, site.purge.leaseMs, reporter);
   const memory = new MemoryTier(site.limits.memoryBytes);
   const fills = new FillBudget(site.limits.fillBytes, site.limits.fills);
-  const targets = new CacheKeyMemo(site);
+  const cacheKeys = new CacheKeyMemo(site);
   const tokens = throttleWrongTokens(platform.tokens, clock, reporter);
   const isolate: Isolate = {
     site,
@@ -71,7 +71,7 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     collapsed: new CollapsedFetches(),
     fills,
     largeFills: new LargeFills(),
-    resolve: (url) => targets.resolve(url),
+    resolve: (url) => cacheKeys.resolve(url),
   };
   const startedAt = clock.now();
   const stats = (): IsolateStats => ({
@@ -98,7 +98,7 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     reporter.report({ kind: "answered-by-edge", detail });
     return edgeAnswer(status, detail, words);
   };
-  /** A bug of ours must not take the site down. What cannot be sent to the origin once more gets 502. */
+  /** A bug of the edge must not take the site down. A request that cannot be sent to the origin again gets 502. */
   const rescue = async ({ request, ...rest }: IncomingRequest, cause: unknown) => {
     reporter.report({ kind: "failed", cause });
     const failed = () => answerOurselves(502, "failed", "502: the edge failed on this request.");

@@ -215,7 +215,7 @@ export type TokenScope = "purge" | "read";
 
 export type TokenVerdict =
   | { readonly kind: "allowed"; readonly name: string }
-  | { readonly kind: "refused"; readonly because: "closed" | "unauthorized" | "forbidden" };
+  | { readonly kind: "refused"; readonly because: "no-tokens" | "unauthorized" | "forbidden" };
 
 /** Streams whose length the runtime may announce, and their reading. */
 export interface Bodies {

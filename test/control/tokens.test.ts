@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { bearerToken, configuredTokens, weaknessOf } from "../../worker/control/tokens.ts";
+import { bearerToken, configuredTokens, tokenWeakness } from "../../worker/control/tokens.ts";
 
 const OLD = "Zt7q1mVx9Kp3Rw5Yc2Bn8Hd4Lf6Gs0Ja";
 const NEW = "aJ0sG6fL4dH8nB2cY5wR3pK9xVm1q7tZ";
@@ -71,7 +71,7 @@ describe("the control plane is closed", () => {
   ])("%s", async (_, settings, lines) => {
     const told: string[] = [];
     const tokens = configuredTokens(settings, (line) => told.push(line));
-    expect(await tokens.check(OLD, "purge")).toEqual({ kind: "refused", because: "closed" });
+    expect(await tokens.check(OLD, "purge")).toEqual({ kind: "refused", because: "no-tokens" });
     expect(told).toHaveLength(lines);
     expect(told.join()).not.toContain(OLD);
   });
@@ -97,7 +97,7 @@ describe("weaknessOf", () => {
     ["abcdefghi".repeat(4), expect.stringContaining("not random")],
     ["abcdefghij".repeat(4), null],
   ])("%j: %j", (token, weakness) => {
-    expect(weaknessOf(token)).toEqual(weakness);
+    expect(tokenWeakness(token)).toEqual(weakness);
   });
 });
 
@@ -110,19 +110,19 @@ describe("a token that could be guessed", () => {
 
   test("opens nothing, and the log says why without naming it", async () => {
     const { verdict, told } = await checkedWith({ TIDEMARK_TOKEN: "hunter2" }, "hunter2");
-    expect(verdict).toEqual({ kind: "refused", because: "closed" });
-    expect(told).toEqual([expect.stringMatching(/^TIDEMARK_TOKEN has fewer than 32 characters; make one with/)]);
+    expect(verdict).toEqual({ kind: "refused", because: "no-tokens" });
+    expect(told).toEqual([expect.stringMatching(/^TIDEMARK_TOKEN has fewer than 32 characters: make one with/)]);
     expect(told.join()).not.toContain("hunter2");
   });
 
   test("closes the others with it: half a setting is none", async () => {
     const list = JSON.stringify([named("shop", OLD, "purge")]);
     const { verdict } = await checkedWith({ TIDEMARK_TOKEN: "weak", TIDEMARK_TOKENS: list }, OLD);
-    expect(verdict).toEqual({ kind: "refused", because: "closed" });
+    expect(verdict).toEqual({ kind: "refused", because: "no-tokens" });
   });
 
   test("is taken on a laptop", async () => {
-    const { verdict, told } = await checkedWith({ TIDEMARK_TOKEN: "weak", takesWeakTokens: true }, "weak");
+    const { verdict, told } = await checkedWith({ TIDEMARK_TOKEN: "weak", acceptsWeakTokens: true }, "weak");
     expect({ verdict, told }).toEqual({ verdict: { kind: "allowed", name: "TIDEMARK_TOKEN" }, told: [] });
   });
 

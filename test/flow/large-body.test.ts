@@ -75,7 +75,7 @@ describe("a large body", () => {
       audit: { list: async () => ({ purges: [], next: null }), find: async () => null },
       bodies: memoryBodies,
       fingerprint: async (text) => text,
-      tokens: { check: async () => ({ kind: "refused", because: "closed" }) },
+      tokens: { check: async () => ({ kind: "refused", because: "no-tokens" }) },
       reporter,
     });
     return async () => {

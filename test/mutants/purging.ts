@@ -65,8 +65,8 @@ export const purging: Mutants = {
   "good-items-are-purged": {
     name: "a purge with a bad item purges the good ones",
     file: PURGE,
-    from: "if (named.errors.length > 0)",
-    to: "if (named.errors.length > 0 && named.purgeKeys.length === 0)",
+    from: "if (plan.errors.length > 0)",
+    to: "if (plan.errors.length > 0 && plan.purgeKeys.length === 0)",
     reddens: "a bad item rejects the whole purge, and nothing is applied",
   },
   "id-is-for-any-items": {
@@ -121,7 +121,7 @@ export const purging: Mutants = {
   "refresh-is-not-carried-out": {
     name: "a purge does not fetch anew what it was asked to",
     file: PURGE,
-    from: "request.refresh ? named.refresh : []",
+    from: "request.refresh ? plan.refresh : []",
     to: "[]",
     reddens: "a purge can fetch its URLs anew: the refreshed page is stored, and survives its own purge",
   },

@@ -23,9 +23,13 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "an origin with a path",
       { origin: `${origin}/app` },
-      /^origin: is an address like .* without a path; found "https:\/\/origin/,
+      /^origin: is not an address like .* without a path; found "https:\/\/origin/,
     ],
-    ["an origin that is no URL", { origin: "localhost:8000" }, /^origin: is an address like/],
+    [
+      "an origin that is no URL",
+      { origin: "localhost:8000" },
+      /^origin: is not an address like .*; found "localhost:8000"$/,
+    ],
     ["an unknown key", { origin, route: [] }, /^route: unknown key; did you mean routes\?/],
     ["an unknown key far from any", { origin, zzzzzzzz: 1 }, /^zzzzzzzz: unknown key\. Known here: origin, hosts/],
     [
@@ -57,7 +61,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a pattern that does not start with a slash",
       { origin, routes: [{ match: "admin/*" }] },
-      /^routes\[0\]\.match: starts with \/; found "admin\/\*"/,
+      /^routes\[0\]\.match: does not start with \/; found "admin\/\*"/,
     ],
     [
       "a pattern that is none",
@@ -92,7 +96,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a default lifetime of one status without a unit",
       { origin, routes: [{ match: "/a", defaultTtl: { 404: 60 } }] },
-      /^routes\[0\]\.defaultTtl: is a duration like "24h", or one per status .*; found \{"404":60\}$/,
+      /^routes\[0\]\.defaultTtl: is not a duration: write one like "24h", or one per status .*; found \{"404":60\}$/,
     ],
     [
       "a duration that is a number below 0",
@@ -102,7 +106,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a lifetime for browsers that is no whole number of seconds",
       { origin, routes: [{ match: "/a", browserTtl: "1500ms" }] },
-      /^routes\[0\]\.browserTtl: is a whole number of seconds; found "1500ms"$/,
+      /^routes\[0\]\.browserTtl: is not a whole number of seconds; found "1500ms"$/,
     ],
     [
       "a misspelt bound on how late a purge may come",
@@ -118,15 +122,23 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a tag with a space",
       { origin, routes: [{ match: "/a", tags: ["a b"] }] },
-      /^routes\[0\]\.tags\[0\]: "a b" is no tag/,
+      /^routes\[0\]\.tags\[0\]: "a b" is not a tag: use printable ASCII/,
     ],
     [
       "a tag that names an unknown parameter",
       { origin, routes: [{ match: "/plog/:slug", tags: ["plog:{id}"] }] },
       /^routes\[0\]\.tags\[0\]: "plog:\{id\}" names \{id\}, which \/plog\/:slug does not have/,
     ],
-    ["a host with a scheme", { origin, hosts: ["https://www.example.test"] }, /^hosts\[0\]: is a host name like/],
-    ["an empty list of hosts", { origin, hosts: [] }, /^hosts: /],
+    [
+      "a host with a scheme",
+      { origin, hosts: ["https://www.example.test"] },
+      /^hosts\[0\]: is not a host name like www\.example\.com, .*; found "https:\/\/www\.example\.test"$/,
+    ],
+    [
+      "an empty list of hosts",
+      { origin, hosts: [] },
+      /^hosts: Too small: expected array to have >=1 items; found \[\]$/,
+    ],
     [
       "a share of a guess that is more than the whole",
       { origin, heuristic: { fraction: 1.5 } },
@@ -146,12 +158,12 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a targeted field that is no field name",
       { origin, targetedField: "cdn cache" },
-      /^targetedField: is a field name; found "cdn cache"/,
+      /^targetedField: is not a field name; found "cdn cache"/,
     ],
     [
       "Cache-Control as the field for this cache alone",
       { origin, targetedField: "Cache-Control" },
-      /^targetedField: is a field for this cache alone, not Cache-Control; found "Cache-Control"/,
+      /^targetedField: is read by other caches, too: name a field for this cache alone; found "Cache-Control"/,
     ],
     [
       "a lifetime for browsers that is none",
@@ -199,12 +211,12 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a field that nobody may key by",
       { origin, routes: [{ match: "/*", key: { fields: ["Cookie"] } }] },
-      /^routes\[0\]\.key\.fields\[0\]: cannot be keyed/,
+      /^routes\[0\]\.key\.fields\[0\]: cannot be keyed, because .*; found "Cookie"$/,
     ],
     [
       "a field value that would break the line",
       { origin, originFields: { "x-a": "b\r\nc" } },
-      /^originFields\.x-a: is a field value/,
+      /^originFields\.x-a: is not a field value/,
     ],
   ])("%s", (_, input, expected) => {
     expect(problemsOf(input)).toEqual([expect.stringMatching(expected)]);
@@ -255,7 +267,7 @@ describe("compileSite", () => {
     expect(longest({ purge: { maxViewAgeImmutable: "60s" } })).toBe(60_000);
     expect(longest({ routes: [{ match: "/*", purge: { maxViewAgeImmutable: "5m" } }] })).toBe(300_000);
     expect(longest({ routes: [route("1h")] })).toBe(3_600_000);
-    expect(() => longest({ routes: [route("3601s")] })).toThrow("is an hour at most");
+    expect(() => longest({ routes: [route("3601s")] })).toThrow("is more than an hour, which is the most");
   });
 
   test("what is immutable may be reached as late as its route says for all, for these, or as the site says", () => {

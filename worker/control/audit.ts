@@ -20,7 +20,7 @@ interface AuditPorts {
   readonly reporter: Reporter;
 }
 
-/** A page of the audit trail, the newest first. `query` is as it came. */
+/** A page of the audit trail, the newest purge first. `query` is not checked yet. */
 export async function listPurges(query: Readonly<Record<string, string>>, ports: AuditPorts): Promise<AuditVerdict> {
   const checked = purgeRecordQuerySchema.safeParse(query);
   if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeRecordQuerySchema) };
@@ -31,7 +31,7 @@ export async function listPurges(query: Readonly<Record<string, string>>, ports:
   });
 }
 
-/** One purge by its number; whatever is no number names none. */
+/** One purge by its sequence number, which is not checked yet. */
 export async function findPurge(seq: string, ports: AuditPorts): Promise<AuditVerdict> {
   if (!/^[1-9][0-9]{0,14}$/.test(seq)) return { kind: "unknown", seq };
   return read(ports, async (audit) => {

@@ -20,27 +20,27 @@ import { browserWarnings, mayTouch, prefixWarnings, urlWarnings } from "./purge-
 
 type Planned = NonNullable<PurgeReceiptBody["planned"]>;
 
-/** What a purge's items come to. */
+/** The items of a purge, resolved. */
 export interface PurgePlan {
-  /** What they are filed under, each once. */
+  /** The purge keys of the items, each once. */
   readonly purgeKeys: readonly string[];
   readonly planned: Planned;
-  /** The URLs, as they would be fetched anew. */
+  /** The URLs to fetch anew, if the purge asks for that. */
   readonly refresh: readonly string[];
   readonly warnings: readonly string[];
-  /** What is wrong with which of them. */
+  /** The items that cannot be purged, and why. */
   readonly errors: NonNullable<Problem["errors"]>;
 }
 
-/** One item that is right. */
-interface Named {
-  readonly kind: "named";
+/** One item that can be purged. */
+interface PlannedItem {
+  readonly kind: "planned";
   readonly purgeKey: string;
   readonly planned: Planned[number];
   readonly refresh?: string;
   readonly warnings: readonly string[];
-  /** The routes of what it purges, as far as that can be told. */
-  readonly touches: readonly Route[];
+  /** The routes of the pages that it purges, as far as they are known. */
+  readonly routes: readonly Route[];
 }
 
 interface Refused {
@@ -48,7 +48,7 @@ interface Refused {
   readonly because: string;
 }
 
-/** Looks at each item, in the key's normal form. `base` is the public address that the purge came to. */
+/** Resolves each item to the form that keys have. `base` is the public address that the purge came to. */
 export function planPurge(request: PurgeRequestBody, base: string, rules: TargetRules): PurgePlan {
   const keys = new Set<string>(request.everything ? [EVERYTHING_PURGE_KEY] : []);
   const touched = new Set<Route>(request.everything ? rules.routes : []);
@@ -56,78 +56,78 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: Target
   const refresh: string[] = [];
   const warnings: string[] = [];
   const errors: { path: string; message: string }[] = [];
-  const take = (list: string, items: readonly string[] = [], name: (item: string) => Named | Refused) => {
-    for (const [index, item] of items.entries()) {
-      const named = name(item);
-      if (named.kind === "refused") {
-        errors.push({ path: `${list}[${index}]`, message: `${JSON.stringify(item)}: ${named.because}` });
+  const add = (list: string, items: readonly string[] = [], plan: (item: string) => PlannedItem | Refused) => {
+    for (const [index, text] of items.entries()) {
+      const item = plan(text);
+      if (item.kind === "refused") {
+        errors.push({ path: `${list}[${index}]`, message: `${JSON.stringify(text)}: ${item.because}` });
         continue;
       }
-      keys.add(named.purgeKey);
-      planned.push(named.planned);
-      if (named.refresh !== undefined) refresh.push(named.refresh);
-      warnings.push(...named.warnings);
-      for (const route of named.touches) touched.add(route);
+      keys.add(item.purgeKey);
+      planned.push(item.planned);
+      if (item.refresh !== undefined) refresh.push(item.refresh);
+      warnings.push(...item.warnings);
+      for (const route of item.routes) touched.add(route);
     }
   };
-  const ofNamedHost = namedHostRules(rules);
-  take("urls", request.urls, (url) => namedUrl(url, base, rules, ofNamedHost));
-  take("prefixes", request.prefixes, (prefix) => namedPrefix(prefix, ofNamedHost));
-  take("hosts", request.hosts, (host) => namedHost(host, ofNamedHost));
-  take("tags", request.tags, namedTag);
+  const namedHostRules = rulesOfNamedHost(rules);
+  add("urls", request.urls, (url) => planUrl(url, base, rules, namedHostRules));
+  add("prefixes", request.prefixes, (prefix) => planPrefix(prefix, namedHostRules));
+  add("hosts", request.hosts, (host) => planHost(host, namedHostRules));
+  add("tags", request.tags, planTag);
   return { purgeKeys: [...keys], planned, refresh, warnings: [...warnings, ...browserWarnings(touched)], errors };
 }
 
-function namedUrl(url: string, base: string, rules: TargetRules, ofNamedHost: TargetRules): Named | Refused {
+function planUrl(url: string, base: string, rules: TargetRules, namedHostRules: TargetRules): PlannedItem | Refused {
   const relative = url.startsWith("/");
   const absolute = relative ? base + url : url;
-  const target = resolveTarget(absolute, relative ? { ...rules, hosts: null } : ofNamedHost);
+  const target = resolveTarget(absolute, relative ? { ...rules, hosts: null } : namedHostRules);
   if (target.kind === "refused") return { kind: "refused", because: target.because };
   const pathAndQuery = keyedPath(target);
   return {
-    kind: "named",
+    kind: "planned",
     purgeKey: relative ? pathPurgeKey(pathAndQuery) : urlPurgeKey(target.host, pathAndQuery),
     planned: { item: url, key: relative ? pathAndQuery : target.key, route: target.route.pattern },
-    refresh: relative ? onAHostOfTheSite(target, rules) : target.key,
+    refresh: relative ? onSiteHost(target, rules) : target.key,
     warnings: urlWarnings(url, absolute, target),
-    touches: [target.route],
+    routes: [target.route],
   };
 }
 
-function namedPrefix(text: string, { hosts, routes }: TargetRules): Named | Refused {
+function planPrefix(text: string, { hosts, routes }: TargetRules): PlannedItem | Refused {
   const named = purgePrefix(text, hosts);
   if (named.kind === "refused") return named;
   const { host, prefix } = named;
   return {
-    kind: "named",
+    kind: "planned",
     purgeKey: host === null ? prefixPurgeKey(prefix) : hostPurgeKey(host, prefix),
     planned: { item: text, key: (host ?? "") + prefix },
     warnings: prefixWarnings(text, named),
-    touches: routes.filter((route) => mayTouch(route, prefix)),
+    routes: routes.filter((route) => mayTouch(route, prefix)),
   };
 }
 
-function namedHost(text: string, { hosts, routes }: TargetRules): Named | Refused {
+function planHost(text: string, { hosts, routes }: TargetRules): PlannedItem | Refused {
   const named = purgeHost(text, hosts);
   if (named.kind === "refused") return named;
   const { host } = named;
   const planned = { item: text, key: host };
-  return { kind: "named", purgeKey: hostPurgeKey(host), planned, warnings: [], touches: routes };
+  return { kind: "planned", purgeKey: hostPurgeKey(host), planned, warnings: [], routes: routes };
 }
 
-/** Which routes a tag touches is not known: the origin gives tags, too. */
-function namedTag(tag: string): Named {
-  return { kind: "named", purgeKey: tagPurgeKey(tag), planned: { item: tag, key: tag }, warnings: [], touches: [] };
+/** The routes of a tag are not known, because the origin gives tags, too. */
+function planTag(tag: string): PlannedItem {
+  return { kind: "planned", purgeKey: tagPurgeKey(tag), planned: { item: tag, key: tag }, warnings: [], routes: [] };
 }
 
-/** A relative URL is fetched from the host that the purge came to, if that is the site's; else from the site's first. */
-function onAHostOfTheSite(target: Target, { hosts }: TargetRules): string {
+/** A relative URL is fetched from the host that the purge came to, if it is one of the site's; else from the first. */
+function onSiteHost(target: Target, { hosts }: TargetRules): string {
   if (hosts === null || hosts.includes(target.host)) return target.key;
   return `${target.scheme}://${hosts[0]}${keyedPath(target)}`;
 }
 
-/** A whole URL means the host that it names, also where the public address stands in for every request's own. */
-function namedHostRules(rules: TargetRules): TargetRules {
+/** The rules for an absolute URL: it means the host that it names, even where `publicUrl` replaces the host of requests. */
+function rulesOfNamedHost(rules: TargetRules): TargetRules {
   const { publicUrl } = rules;
   return publicUrl ? { ...rules, publicUrl: null, hosts: rules.hosts ?? [publicUrl.host] } : rules;
 }

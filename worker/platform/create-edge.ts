@@ -25,7 +25,7 @@ export interface EdgeEnv extends Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMAR
   readonly TIDEMARK_HOSTS?: string;
   /** Outranks the site's `publicUrl`. */
   readonly TIDEMARK_PUBLIC_URL?: string;
-  /** The address to forward where the runtime does not tell the client's, as on a laptop. */
+  /** The client address to forward where the runtime does not tell it, as on a laptop. */
   readonly TIDEMARK_CLIENT_ADDRESS?: string;
 }
 
@@ -34,7 +34,7 @@ export interface EdgeOptions {
   /** Default: the runtime's clock. */
   readonly clock?: Clock;
   /** Take a token that could be guessed, as on a laptop. Default false. */
-  readonly takesWeakTokens?: boolean;
+  readonly acceptsWeakTokens?: boolean;
   /** What the simulated CDN puts between the edge and what it runs on. Default: nothing. */
   readonly platform?: (platform: Platform) => Platform;
 }
@@ -56,14 +56,14 @@ export function createEdge(siteInput: SiteInput, options: EdgeOptions = {}): Exp
   };
 }
 
-/** Settings that are not valid must not end in the runtime's own error page: what is wrong goes to the owner's log. */
+/** Invalid settings must not end in the runtime's own error page: the mistakes go to the owner's log. */
 function startOrExplain(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions): RunningIsolate {
   try {
     return startOnWorkers(siteInput, env, options);
   } catch (error) {
     if (!(error instanceof SiteError)) throw error;
     console.error(`Tidemark cannot start: ${error.message}`);
-    const words = "The settings of this edge are not valid. Its log says which, and why.";
+    const words = "The settings of this edge are not valid. Its log tells which, and why.";
     return { fetch: () => edgeAnswer(503, "misconfigured", words) };
   }
 }
@@ -71,9 +71,9 @@ function startOrExplain(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions
 /** The Workers runtime as a platform. */
 function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions): RunningIsolate {
   const site = compileSite(siteInput, overrides(env));
-  const tell = (line: string) => console.warn(line);
+  const warn = (line: string) => console.warn(line);
   const log = new PurgeLogStub(env.PURGE_LOG);
-  for (const line of weakenedDefences(site)) tell(line);
+  for (const line of weakenedDefences(site)) warn(line);
   const host = site.hosts?.[0] ?? new URL(site.originUrl).host;
   const platform: Platform = {
     clock: options.clock ?? systemClock,
@@ -84,9 +84,9 @@ function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions
     log,
     audit: log,
     bodies: runtimeBodies,
-    tokens: configuredTokens({ ...tokensOf(env), takesWeakTokens: options.takesWeakTokens }, tell),
+    tokens: configuredTokens({ ...tokensOf(env), acceptsWeakTokens: options.acceptsWeakTokens }, warn),
     fingerprint,
-    reporter: new Counters(site.originUrl, tell),
+    reporter: new Counters(site.originUrl, warn),
   };
   return startIsolate(site, options.platform?.(platform) ?? platform);
 }

@@ -2,7 +2,7 @@ import { goesThrough } from "../rules/forwarding/origin-request-fields.ts";
 import type { Route } from "../rules/key/route.ts";
 import type { Site } from "./site.ts";
 
-/** What the owner has loosened of the defences in docs/security.md, a line for each: it is said at every start. */
+/** The defences of docs/security.md that the owner has weakened, a line for each. It is logged at every start. */
 export function weakenedDefences({ routes }: Pick<Site, "routes">): readonly string[] {
   return routes.flatMap(({ pattern, stripsSetCookie, keyFields, requestDirectives }) => {
     const lines: string[] = [];

@@ -2,7 +2,7 @@ import type { ReuseRules } from "../rules/directives/reuse-rules.ts";
 import type { Stamp, StoredFields, StoredHead } from "../rules/storing/stored-response.ts";
 import type { VariantFields } from "../rules/variants/vary.ts";
 
-/** What decides whether a head may answer, by its place: names would be two thirds of the time that reading takes. */
+/** The values that decide whether a head may answer, by position: names would take two thirds of the time to read it. */
 type Facts = readonly [
   key: string,
   status: number,
@@ -19,10 +19,10 @@ type Facts = readonly [
   flags: number,
 ];
 
-/** Bits of one number, which is read faster than three words. */
+/** Bits of one number, which is read faster than booleans. */
 const FLAGS = { sharedWithAuthorized: 1, validateAlways: 2, mayServeStale: 4, immutable: 8 };
 
-/** What it is answered with, and what selects it and purges find it under. Names and values of fields in turn. */
+/** The fields of the response, its variant and its purge keys. Fields are a flat list of names and values. */
 type Contents = readonly [
   variant: VariantFields,
   fields: readonly string[],
@@ -30,7 +30,7 @@ type Contents = readonly [
   purgeKeys: readonly string[],
 ];
 
-/** A head as two values for JSON: what decides, and the rest. */
+/** A head as two values for JSON: the values that decide, and the rest. */
 export function headParts(head: StoredHead): readonly [Facts, Contents] {
   const { reuse, stamp } = head;
   return [
@@ -53,7 +53,7 @@ export function headParts(head: StoredHead): readonly [Facts, Contents] {
   ];
 }
 
-/** A head from the texts of its parts. The second is parsed when it is asked for: most of the text decides nothing. */
+/** A head from the texts of its parts. The second, longer part is parsed when it is first needed. */
 export class EnvelopeHead implements StoredHead {
   readonly key: string;
   readonly status: number;

@@ -2,8 +2,8 @@ import { isMarker, type Stored, type VariantMarker } from "../rules/storing/stor
 import { EnvelopeHead, headParts } from "./envelope-head.ts";
 
 /**
- * How a stored response lies in the Cache API, which is used as a byte store only: always status 200, plain and long
- * retention, the body as it is, and everything else in one field. Freshness, age and status are ours, not the runtime's.
+ * A stored response as the Cache API holds it, which is used as a byte store only: always status 200, a long retention,
+ * the body as it is, and everything else in one field. The edge decides on freshness and age, not the runtime.
  */
 export interface Envelope {
   readonly fields: Readonly<Record<string, string>>;
@@ -11,13 +11,13 @@ export interface Envelope {
 }
 
 const HEAD_FIELD = "tidemark-stored";
-/** What its text begins with. Another version is a miss: a cache outlives its deploys. */
+/** The beginning of the head's text. Another version is a miss, because a cache outlives deployments. */
 const VERSION = "3~";
-/** Stands between what decides and the rest; the text of a marker has none. */
+/** Separates the facts that decide from the rest. The text of a variant marker has none. */
 const SEPARATOR = "~";
 const RETENTION_SECONDS = 30 * 24 * 3600;
 
-/** What keeps bytes in the Cache API as they are, for as long as it will have them. */
+/** The fields that make the Cache API keep bytes unchanged, as long as it will. */
 export const ENVELOPE_FIELDS = {
   "cache-control": `public, max-age=${RETENTION_SECONDS}`,
   "content-type": "application/octet-stream",
@@ -50,7 +50,7 @@ export function headText(fields: Headers): string | null {
   return fields.get(HEAD_FIELD);
 }
 
-/** JSON in ASCII alone, so that values of any characters survive the way through a header field; without separators. */
+/** JSON in ASCII without separators, so that any characters survive in a header field. */
 function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[~\u007f-\uffff]/g,

@@ -3,17 +3,17 @@ import type { BytePart } from "../rules/ranges/range.ts";
 import { isMarker, type Stored } from "../rules/storing/stored-response.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 
-/** The shared tier as the store needs it. Each call may reject. */
+/** The tier that the isolates of a PoP share. Each call may reject. */
 export interface SharedTier {
   get(key: string): Promise<Stored | undefined>;
   put(stored: Stored): Promise<void>;
   delete(key: string): Promise<void>;
   getBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined>;
-  /** Stores the bytes that come, however few: only the caller knows whether they are all. */
+  /** Stores the bytes that arrive, even if the body is cut off: only the caller knows whether it is complete. */
   putBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<void>;
 }
 
-/** Memory over the PoP's shared tier. A tier that fails is a miss, and is reported (promise 6). */
+/** The isolate's memory over the PoP's shared tier. A tier that fails counts as a miss, and is reported (promise 6). */
 export class TieredStore implements Store {
   readonly #memory: MemoryTier;
   readonly #shared: SharedTier;
