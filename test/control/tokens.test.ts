@@ -88,7 +88,7 @@ test.each([
   expect(bearerToken(field)).toBe(token);
 });
 
-describe("weaknessOf", () => {
+describe("tokenWeakness", () => {
   test.each([
     [OLD, null],
     [OLD.slice(1), expect.stringContaining("fewer than 32 characters")],
@@ -108,25 +108,25 @@ describe("a token that could be guessed", () => {
     return { verdict, told };
   };
 
-  test("opens nothing, and the log says why without naming it", async () => {
+  test("is refused, and the log says why without naming it", async () => {
     const { verdict, told } = await checkedWith({ TIDEMARK_TOKEN: "hunter2" }, "hunter2");
     expect(verdict).toEqual({ kind: "refused", because: "no-tokens" });
     expect(told).toEqual([expect.stringMatching(/^TIDEMARK_TOKEN has fewer than 32 characters: make one with/)]);
     expect(told.join()).not.toContain("hunter2");
   });
 
-  test("closes the others with it: half a setting is none", async () => {
+  test("closes the control plane for the other tokens, too", async () => {
     const list = JSON.stringify([named("shop", OLD, "purge")]);
     const { verdict } = await checkedWith({ TIDEMARK_TOKEN: "weak", TIDEMARK_TOKENS: list }, OLD);
     expect(verdict).toEqual({ kind: "refused", because: "no-tokens" });
   });
 
-  test("is taken on a laptop", async () => {
+  test("is accepted on a laptop", async () => {
     const { verdict, told } = await checkedWith({ TIDEMARK_TOKEN: "weak", acceptsWeakTokens: true }, "weak");
     expect({ verdict, told }).toEqual({ verdict: { kind: "allowed", name: "TIDEMARK_TOKEN" }, told: [] });
   });
 
-  test("control: a good one opens, and another does not", async () => {
+  test("control: a good token is allowed, and another one is not", async () => {
     const { verdict } = await checkedWith({ TIDEMARK_TOKEN: OLD }, OLD);
     expect(verdict).toEqual({ kind: "allowed", name: "TIDEMARK_TOKEN" });
     expect((await checkedWith({ TIDEMARK_TOKEN: OLD }, OTHER)).verdict).toMatchObject({

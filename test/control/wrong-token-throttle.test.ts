@@ -30,7 +30,7 @@ function start() {
 }
 
 describe("wrong tokens", () => {
-  test("the first five are answered at once, and then each later than the one before, up to a bound", async () => {
+  test("are refused at once five times, and then each with a longer delay, up to a bound", async () => {
     const { askedFor, reported } = start();
     const tookMs: (number | undefined)[] = [];
     for (let index = 0; index < 12; index++) tookMs.push(await askedFor("wrong"));
@@ -38,7 +38,7 @@ describe("wrong tokens", () => {
     expect(reported).toEqual(Array(12).fill("token-refused"));
   });
 
-  test("a right token is never late, and a token without the scope is no guess", async () => {
+  test("do not delay a right token, or a token without the scope", async () => {
     const { askedFor } = start();
     for (let index = 0; index < 8; index++) await askedFor("wrong");
     expect(await askedFor(RIGHT)).toBe(0);

@@ -71,12 +71,12 @@ const heads: readonly { name: string; head: Partial<StoredHead> }[] = [
 ];
 
 describe("the envelope", () => {
-  test.each(heads)("gives back what it was given: $name", ({ head }) => {
+  test.each(heads)("keeps a head unchanged: $name", ({ head }) => {
     const given = storedHead({ bodyBytes: 0, ...head });
     expect(changedHead(opened(textOf(given), given.key)!, {})).toEqual(given);
   });
 
-  test("gives back a marker, whatever stands in it", () => {
+  test("keeps a variant marker unchanged, with any characters", () => {
     const key = "https://a.test/~b~";
     const fields = [["accept-language", "~ü"]] as const;
     const marker: VariantMarker = {
@@ -89,16 +89,16 @@ describe("the envelope", () => {
   });
 
   const text = textOf(PLAIN);
-  const spoilt: readonly [name: string, text: string | null][] = [
+  const damaged: readonly [name: string, text: string | null][] = [
     ["no text", null],
     ["an empty text", ""],
     ["the version before", text.replace(/^3/, "2")],
     ["a version that begins like this one", text.replace(/^3/, "33")],
     ["the JSON of version 2", JSON.stringify({ version: 2, response: PLAIN })],
   ];
-  test.each(spoilt)("takes for a miss: %s", (_, spoiltText) => {
-    expect(opened(text)).toBeDefined();
-    expect(readEnvelope(PLAIN.key, spoiltText, NO_BODY.buffer)).toBeUndefined();
+  test.each(damaged)("is a miss: %s", (_, damagedText) => {
+    expect(opened(text)).toMatchObject({ key: PLAIN.key, status: PLAIN.status });
+    expect(readEnvelope(PLAIN.key, damagedText, NO_BODY.buffer)).toBeUndefined();
   });
 
   test.each([["https://www.example.test/b"], [`${PLAIN.key}~`]])(
@@ -108,7 +108,7 @@ describe("the envelope", () => {
     },
   );
 
-  test("is plain ASCII on one line, whatever stands in it", () => {
+  test("is plain ASCII on one line, with any characters in it", () => {
     expect(textOf(storedHead({ fields: [["x-a", "ü漢\u007f\n~"]] }))).toMatch(/^[\x20-\x7e]*$/);
   });
 });

@@ -165,7 +165,7 @@ async function authorize(ports: ControlPorts, request: Request, scope: TokenScop
   switch (verdict.because) {
     case "no-tokens": {
       const detail =
-        "The control plane is closed: set TIDEMARK_TOKEN or TIDEMARK_TOKENS, or look in the log for why they were refused.";
+        "The control plane is closed: TIDEMARK_TOKEN is not set or can be guessed, or TIDEMARK_TOKENS cannot be read. The edge's log tells which.";
       return { kind: "refused", response: problemResponse("forbidden", detail) };
     }
     case "unauthorized": {

@@ -44,13 +44,13 @@ class World {
 }
 
 describe("the purge log", () => {
-  test("numbers rise by one, also over a restart, and the log stays the same log", () => {
+  test("numbers rise by one, after a restart, too, and the log keeps its id", () => {
     const world = new World();
     expect(world.open().append(purge(["#a"]))).toMatchObject({ seq: 1, logId: "log-1" });
     expect(world.open().append(purge(["#b"]))).toMatchObject({ seq: 2, logId: "log-1" });
   });
 
-  test("a reader hears all that came after its position, each key with its highest number (R12)", () => {
+  test("a reader gets all purges after its position, each key with its highest number (R12)", () => {
     const log = new World().open();
     for (const key of ["#a", "#b", "#a"]) log.append(purge([key]));
     const { items, ...delta } = log.read({ logId: "log-1", seq: 1 }, 1000);
@@ -72,7 +72,7 @@ describe("the purge log", () => {
     expect({ from: head.from, to: head.to, count: toldCount(head) }).toEqual({ from: 3, to: 3, count: 0 });
   });
 
-  test("a reader of another log hears everything", () => {
+  test("a reader of another log gets all purges", () => {
     const log = new World().open();
     log.append(purge(["#a"]));
     const delta = log.read({ logId: "other", seq: 9, unread: { from: 0, to: 8 } }, 1000);
@@ -80,7 +80,7 @@ describe("the purge log", () => {
     expect(toldOf(delta, ["#a"])).toEqual([["#a", 1]]);
   });
 
-  test("story 16: a reader that is ahead of the log shows that storage went back, and the log becomes another (R13)", () => {
+  test("story 16: a reader that is ahead shows that storage went back, and another log begins (R13)", () => {
     const log = new World().open();
     log.append(purge(["#a"]));
     expect(log.read({ logId: "log-1", seq: 5 }, 1000)).toMatchObject({ logId: "log-2", from: 0, to: 1 });
@@ -94,7 +94,7 @@ describe("the purge log", () => {
     expect(result).toMatchObject({ logId: "log-2", seq: 2, delta: { logId: "log-2", from: 0, to: 2 } });
   });
 
-  describe("tells a reader that is too far behind the newest first, and says where its reply ends (R12)", () => {
+  describe("sends a reader that is far behind the newest purges first, and tells where its reply ends (R12)", () => {
     const KEYS = ["#a", "#b", "#c", "#d", "#e"];
     const filledLog = () => {
       const log = new World().open({ maxReplyKeys: 2 });
@@ -102,7 +102,7 @@ describe("the purge log", () => {
       return log;
     };
 
-    test("it never leaves out a purge above that", () => {
+    test("it leaves out no purge above that number", () => {
       const delta = filledLog().read(null, 1000);
       expect(delta).toMatchObject({ from: 0, to: 5, truncatedAt: 3, floor: 0 });
       expect(toldOf(delta, KEYS)).toEqual([
@@ -111,7 +111,7 @@ describe("the purge log", () => {
       ]);
     });
 
-    test("the next reply tells what came since, and then what the reader was not told", () => {
+    test("the next reply has the new purges, and then the ones that the reader missed", () => {
       const log = filledLog();
       log.append(purge(["#b"]));
       const since = { logId: "log-1", seq: 5, unread: { from: 0, to: 3 } };
@@ -126,7 +126,7 @@ describe("the purge log", () => {
       expect(toldOf(last, KEYS)).toEqual([["#a", 1]]);
     });
 
-    test("a purge is told whole or not at all", () => {
+    test("a purge is sent whole or not at all", () => {
       const log = new World().open({ maxReplyKeys: 3 });
       log.append(purge(["#a", "#b"]));
       log.append(purge(["#c", "#d"]));
@@ -134,7 +134,7 @@ describe("the purge log", () => {
       expect({ truncatedAt: delta.truncatedAt, count: toldCount(delta) }).toEqual({ truncatedAt: 1, count: 2 });
     });
 
-    test("a reply that has room for all to the last key ends nowhere", () => {
+    test("a reply with room for exactly all keys is complete", () => {
       const log = new World().open({ maxReplyKeys: 5 });
       for (const key of KEYS) log.append(purge([key]));
       const delta = log.read(null, 1000);
@@ -151,7 +151,7 @@ describe("the purge log", () => {
     });
   });
 
-  test("a purge's reply tells its caller what came up to that purge (R20)", () => {
+  test("the reply to a purge brings its caller up to that purge (R20)", () => {
     const log = new World().open();
     log.append(purge(["#a"]));
     const result = log.append(purge(["#b"], { since: { logId: "log-1", seq: 1 } }));
@@ -160,7 +160,7 @@ describe("the purge log", () => {
     expect(toldOf(result.delta, ["#a", "#b"])).toEqual([["#b", 2]]);
   });
 
-  test("a cold isolate is useful after one reply of at most 256 KiB where 10,000 keys are purged", () => {
+  test("a new isolate needs one reply of at most 256 KiB for 10,000 purged keys", () => {
     const log = new World().open({ maxReplyKeys: LOG_SETTINGS.maxReplyKeys, maxHeldKeys: LOG_SETTINGS.maxHeldKeys });
     for (let batch = 0; batch < 10; batch++) {
       log.append(purge(Array.from({ length: 1000 }, (_, index) => `#${batch}:${index}`)));
@@ -171,7 +171,7 @@ describe("the purge log", () => {
     expect(LOG_SETTINGS.maxReplyKeys * ITEM_WORDS * 4).toBeLessThan(255 * 1024);
   });
 
-  test("each mode of a key has a number of its own (R10)", () => {
+  test("a key has its own number in each mode (R10)", () => {
     const log = new World().open();
     for (const mode of ["hard", "soft", "invalidate", "soft"] as const) log.append(purge(["#a"], { mode }));
     const delta = log.read(null, 1000);
@@ -203,7 +203,7 @@ describe("the purge log", () => {
     expect(log.append(purge(["#b"], { id: "x" }))).toMatchObject({ seq: 2, replayed: false });
   });
 
-  test("the same id with the same content happens once, with other content not at all", () => {
+  test("the same id with the same content is one purge, and with other content a conflict", () => {
     const world = new World();
     const log = world.open();
     world.now = 5;
@@ -215,7 +215,7 @@ describe("the purge log", () => {
     expect(log.read(null, 1000).to).toBe(1);
   });
 
-  test("story 30: a repeated purge has a number of its own, happens once, and survives a restart (R20)", () => {
+  test("story 30: a repetition has its own number, happens once, and survives a restart (R20)", () => {
     const world = new World();
     world.open().append(purge(["#a", "#b"], { id: "x", repeatAfterMs: 5000, reason: "replicas lag" }));
     world.now = 4999;
@@ -252,7 +252,7 @@ describe("the purge log", () => {
   });
 
   describe("holds a bounded number of keys, and the floor covers the rest (R13)", () => {
-    test("the oldest go first, with the whole of their purge", () => {
+    test("the oldest purges are deleted first, and whole", () => {
       const log = new World().open({ maxHeldKeys: 4 });
       for (const keys of [["#a"], ["#b", "#c"], ["#d"], ["#a"]]) log.append(purge(keys));
       expect(log.read(null, 1000)).toMatchObject({ to: 4, floor: 0 });
@@ -265,7 +265,7 @@ describe("the purge log", () => {
       expect(log.read(null, 1000).floor).toBe(3);
     });
 
-    test("a purge that alone names more than the log holds is covered at once", () => {
+    test("a purge of more keys than the log holds is covered at once", () => {
       const log = new World().open({ maxReplyKeys: 2000, maxHeldKeys: 300 });
       log.append(purge(Array.from({ length: 1000 }, (_, index) => `#${index}`)));
       const delta = log.read(null, 1000);
@@ -279,7 +279,7 @@ describe("the purge log", () => {
     });
   });
 
-  describe("before its numbers run out it becomes another log (R13)", () => {
+  describe("begins another log before its numbers run out (R13)", () => {
     test.each([
       [2, { seq: 2, logId: "log-1" }],
       [3, { seq: 3, logId: "log-1" }],
@@ -291,7 +291,7 @@ describe("the purge log", () => {
       expect(log.append(purge(["#last"]))).toMatchObject(expected);
     });
 
-    test("the other log knows nothing of the numbers before, and its readers hear it from the start", () => {
+    test("the other log does not know the old numbers, and sends its readers everything from the start", () => {
       const log = new World().open({ maxSeq: 1 });
       log.append(purge(["#a"], { id: "x" }));
       log.append(purge(["#b"]));
@@ -302,7 +302,7 @@ describe("the purge log", () => {
     });
   });
 
-  test("storage of another form is begun anew, as another log, which still counts with the leases (R13, R6)", () => {
+  test("storage in another format begins another log, whose receipts still wait for the old leases (R13, R6)", () => {
     const world = new World();
     world.open().append(purge(["#a"], { leaseMs: 5000 }));
     world.database.exec("UPDATE state SET form = 1");
@@ -311,7 +311,7 @@ describe("the purge log", () => {
     expect(toldOf(log.read(null, 1000), ["#a", "#b"])).toEqual([["#b", 1]]);
   });
 
-  describe("forgets audit rows and ids, which no rule needs", () => {
+  describe("deletes old audit rows and ids", () => {
     /** A first purge, then as many as it takes for the log to look what is too old or too many. */
     const afterFirst = (change: Partial<LogSettings>, laterMs: number, more = 255) => {
       const world = new World();
@@ -351,7 +351,7 @@ describe("the purge log", () => {
       },
     );
 
-    test("keys stay: a purge whose row is gone is told all the same", () => {
+    test("keys stay: a purge whose row was deleted is still sent", () => {
       const log = afterFirst({ maxAuditRows: 1 }, 0);
       expect(toldOf(log.read(null, 1000), ["#first"])).toEqual([["#first", 1]]);
     });

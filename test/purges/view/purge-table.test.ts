@@ -16,7 +16,7 @@ function fill(table: PurgeTable, keys: Uint32Array, fromSeq = 1): void {
 }
 
 describe("the purge table", () => {
-  test("knows the highest number of each key, and takes none back", () => {
+  test("holds the highest number of each key, which never falls", () => {
     const table = new PurgeTable(KIB, KIB);
     expect(table.highest(1, 2)).toBe(0);
     expect(table.raise(1, 2, 7)).toBe(true);
@@ -28,7 +28,7 @@ describe("the purge table", () => {
     expect(table.keys).toBe(1);
   });
 
-  test("one line holds ten keys; the eleventh pushes out the lowest number, which becomes the line's floor", () => {
+  test("a bucket holds ten keys; the eleventh evicts the lowest number, which becomes the bucket's floor", () => {
     const table = new PurgeTable(BUCKET_BYTES, BUCKET_BYTES);
     const print = (key: number) => [key << 17, 0] as const;
     for (let key = 1; key <= BUCKET_SLOTS; key++) table.raise(...print(key), 100 + key);
@@ -42,7 +42,7 @@ describe("the purge table", () => {
     expect(table.highest(...print(2))).toBe(102);
   });
 
-  test("what lies under the floor makes room", () => {
+  test("numbers below the floor make room", () => {
     const table = new PurgeTable(BUCKET_BYTES, BUCKET_BYTES);
     for (let key = 1; key <= BUCKET_SLOTS; key++) table.raise(key << 17, 0, key);
     table.raiseFloor(5);
@@ -52,7 +52,7 @@ describe("the purge table", () => {
     expect(table.highest(99 << 17, 0)).toBe(6);
   });
 
-  test("is never wrong towards not purged, whatever is purged in whatever order, while it grows and pushes out", () => {
+  test("never returns too low a number, for purges in any order, while it grows and evicts", () => {
     const key = fc.integer({ min: 0, max: 400 });
     const step = fc.record({ key, seq: fc.integer({ min: 1, max: 100_000 }), isLate: fc.boolean() });
     const keys = words(401, 5);
@@ -76,7 +76,7 @@ describe("the purge table", () => {
     );
   });
 
-  test("keys whose prints meet keep their numbers when the table doubles", () => {
+  test("keys with equal fingerprints keep their numbers when the table doubles", () => {
     // The same print and, in a small table, the same line: only later doublings tell these two apart.
     const [left, right] = [
       [0b01_00, 0],
@@ -91,7 +91,7 @@ describe("the purge table", () => {
     expect(table.highest(...right)).toBeGreaterThanOrEqual(2);
   });
 
-  test("what a line pushed out before the table doubled is not forgotten in either of the two lines after it", () => {
+  test("a number that a bucket evicted before the table doubled still counts in both buckets after it", () => {
     const table = new PurgeTable(4 * BUCKET_BYTES, 64 * BUCKET_BYTES);
     // All in line 0; after the doubling, half of them belong into line 4.
     const inLineZero = (key: number) =>
@@ -113,7 +113,7 @@ describe("the purge table", () => {
     expect(table.heldBytes).toBe(kib * KIB * (1 + 10 / 64));
   });
 
-  test("never takes more than 8 MiB, however many keys: all that it ever allocates is that and 640 KiB of routes", () => {
+  test("never takes more than 8 MiB for any number of keys, and never allocates more than that and 640 KiB beside it", () => {
     const keys = words(1_100_000, 1);
     const before = process.memoryUsage().arrayBuffers;
     const table = new PurgeTable(64 * KIB, 8 * MIB);
@@ -124,7 +124,7 @@ describe("the purge table", () => {
     expect(allocated).toBeLessThanOrEqual(8 * MIB + 640 * KIB);
   });
 
-  test("sizes that are none are refused", () => {
+  test("refuses sizes that are not possible", () => {
     expect(() => new PurgeTable(32, 32)).toThrow(RangeError);
     expect(() => new PurgeTable(KIB, 512)).toThrow(RangeError);
     expect(() => new PurgeTable(BUCKET_BYTES, BUCKET_BYTES * 512)).toThrow(RangeError);

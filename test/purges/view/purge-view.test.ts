@@ -25,14 +25,14 @@ function viewAfter(...deltas: ViewDelta[]): PurgeView {
 }
 
 describe("a view", () => {
-  test("before its first read it knows nothing", () => {
+  test("knows nothing before its first read", () => {
     const view = new PurgeView(MIB);
     expect(view.position).toBeNull();
     expect(view.readerPosition).toBeNull();
     expect(view.check(entry(null, "#t"), false)).toBe("unknown");
   });
 
-  test("finds purged what matches a purge above its stamp, and only that", () => {
+  test("calls purged only a response that a purge above its stamp matches", () => {
     const view = viewAfter(deltaOf(0, 5, [["#t", 5]]));
     expect(view.check(entry(stamp(4), "#t"), true)).toBe("purged");
     expect(view.check(entry(stamp(5), "#t"), true)).toBe("not-purged");
@@ -41,13 +41,13 @@ describe("a view", () => {
     expect(view.check(entry(stamp(4), "#u"), false)).toBe("unknown");
   });
 
-  test("story 15: what was filled without a view is trusted by no view (R1)", () => {
+  test("story 15: does not trust a response that was fetched without a view (R1)", () => {
     const view = viewAfter(deltaOf(0, 0));
     expect(view.check(entry(null), true)).toBe("unverifiable");
     expect(view.check(entry(null), false)).toBe("unverifiable");
   });
 
-  test("story 12: a delta that leaves a gap is refused and changes nothing (R12)", () => {
+  test("story 12: refuses a delta that leaves a gap, and stays unchanged (R12)", () => {
     const view = viewAfter(deltaOf(0, 3));
     expect(view.apply(deltaOf(4, 5, [["#t", 5]]))).toBe(false);
     expect(view.apply(deltaOf(1, 5, [["#t", 5]], { logId: "b" }))).toBe(false);
@@ -55,7 +55,7 @@ describe("a view", () => {
     expect(view.check(entry(stamp(3), "#t"), true)).toBe("not-purged");
   });
 
-  test("story 13: an older delta takes nothing back (R11)", () => {
+  test("story 13: loses nothing to an older delta (R11)", () => {
     const view = viewAfter(deltaOf(0, 5, [["#t", 5]], { floor: 3 }));
     expect(view.apply(deltaOf(0, 2, [["#t", 2]]))).toBe(true);
     expect(view.position).toEqual(stamp(5));
@@ -64,14 +64,14 @@ describe("a view", () => {
     expect(view.check(entry(stamp(3), "#u"), true)).toBe("not-purged");
   });
 
-  test("story 14: what another log stamped is not trusted (R13)", () => {
+  test("story 14: does not trust the stamp of another log (R13)", () => {
     const view = viewAfter(deltaOf(0, 5), deltaOf(0, 1, [], { logId: "b" }));
     expect(view.position).toEqual(stamp(1, "b"));
     expect(view.check(entry(stamp(9, "a")), true)).toBe("unverifiable");
     expect(view.check(entry(stamp(1, "b")), true)).toBe("not-purged");
   });
 
-  test("story 23: an entry found fresh is checked anew when another log has reached the same number (R16)", () => {
+  test("story 23: checks an entry again when another log has reached the same number (R16)", () => {
     const held = entry(stamp(1), "#t");
     const view = viewAfter(deltaOf(0, 1));
     expect(view.check(held, true)).toBe("not-purged");
@@ -84,7 +84,7 @@ describe("a view", () => {
     ["when a purge of another mode comes", deltaOf(9, 10, [["#t", 10, "soft"]])],
     ["when the floor has risen", deltaOf(9, 9, [], { floor: 2 })],
     ["when another log has begun", deltaOf(0, 9, [], { logId: "b" })],
-    ["when the log could not tell all that is new", deltaOf(9, 12, [["#u", 12]], { truncatedAt: 11 })],
+    ["when a reply had no room for all new purges", deltaOf(9, 12, [["#u", 12]], { truncatedAt: 11 })],
   ])("an entry found fresh is checked anew %s (R16)", (_, delta) => {
     const held = entry(stamp(1), "#t");
     const view = viewAfter(deltaOf(0, 9));
@@ -102,7 +102,7 @@ describe("a view", () => {
     expect(view.check(entry(stamp(seq), "#untouched"), true)).toBe(expected);
   });
 
-  test("an empty view takes 74 KiB, and a full one never more than its bound", () => {
+  test("takes 74 KiB when empty, and never more than its bound", () => {
     const view = new PurgeView(MIB / 4);
     expect(view.heldBytes).toBe(74 * 1024);
     view.apply(deltaOfTags(0, 50_000));
@@ -181,7 +181,7 @@ describe("a view", () => {
       expect(madeStaleAt(view, entry(stamp(4), "#u"))).toBe(200);
     });
 
-    test("a purge that it cannot place counts as long ago", () => {
+    test("a purge that it cannot date counts as long ago", () => {
       expect(madeStaleAt(viewAfter(deltaOf(0, 5, [["#t", 5, "soft"]])), entry(stamp(4), "#t"))).toBe(-Infinity);
       const view = new PurgeView(MIB, () => 100);
       view.apply(deltaOf(0, 5, [["#t", 5, "soft"]]));
@@ -203,7 +203,7 @@ describe("a view", () => {
       expect(behind().check(entry(stamp(seq), "#untouched"), true)).toBe(expected);
     });
 
-    test("asks for the rest, and knows it piece by piece", () => {
+    test("asks for the rest, and gets it piece by piece", () => {
       const view = behind();
       const held = entry(stamp(4), "#untouched");
       expect(view.readerPosition).toEqual({ ...stamp(9), unread: { from: 2, to: 7 } });
@@ -219,17 +219,17 @@ describe("a view", () => {
     });
 
     test.each<[string, ViewDelta, { from: number; to: number } | null]>([
-      ["a new reply that tells all joins the two", deltaOf(9, 12), { from: 2, to: 7 }],
+      ["a complete new reply leaves it as it is", deltaOf(9, 12), { from: 2, to: 7 }],
       [
-        "new numbers that had no room come to the unread range",
+        "new numbers without room extend the unread range",
         deltaOf(9, 20, [], { truncatedAt: 15 }),
         { from: 2, to: 15 },
       ],
-      ["a late reply to an older question leaves what it did not tell", deltaOf(2, 5), { from: 2, to: 7 }],
+      ["a late reply that ends below it leaves it as it is", deltaOf(2, 5), { from: 2, to: 7 }],
       ["a late reply that reaches the end shortens it", deltaOf(2, 8, [], { truncatedAt: 4 }), { from: 2, to: 4 }],
-      ["a reply from the start on tells all", deltaOf(0, 9), null],
+      ["a complete reply from the start ends it", deltaOf(0, 9), null],
       ["a floor above it ends it", deltaOf(9, 9, [], { floor: 7 }), null],
-      ["a floor within it does not", deltaOf(9, 9, [], { floor: 6 }), { from: 2, to: 7 }],
+      ["a floor within it leaves it as it is", deltaOf(9, 9, [], { floor: 6 }), { from: 2, to: 7 }],
       ["another log ends it", deltaOf(0, 1, [], { logId: "b" }), null],
     ])("%s", (_, delta, expected) => {
       const view = behind();
@@ -238,7 +238,7 @@ describe("a view", () => {
     });
   });
 
-  test("never calls an entry not purged that is: any purges, pages, folds, lost and late replies, full tables", () => {
+  test("never calls a purged entry not purged: random purges, pages, deletions, lost and late replies, full tables", () => {
     const seen = { "not-purged": 0, purged: 0, unread: 0, whole: 0 };
     const steps = fc.array(event, { minLength: 20, maxLength: 120 });
     fc.assert(
