@@ -21,7 +21,9 @@ import type { Site } from "./site/site.ts";
 import { MemoryTier } from "./store/memory-tier.ts";
 import { type SharedTier, TieredStore } from "./store/tiered-store.ts";
 
-/** What a platform provides for one isolate. The Workers runtime is one platform, the tests' in-memory engine another. */
+/**
+ * What a platform provides for one isolate. The Workers runtime is one platform, the tests' in-memory engine another.
+ */
 export interface Platform {
   readonly clock: Clock;
   /** A number from 0 up to, not including, 1. */

@@ -34,7 +34,10 @@ export interface BackgroundWork {
   run(work: Promise<unknown>): void;
 }
 
-/** The two tiers. A stored response that cannot be read whole is none. Nothing here rejects: a failure is a miss, and is reported. */
+/**
+ * The two tiers. A stored response that cannot be read whole is none. Nothing here rejects: a failure is a miss, and is
+ * reported.
+ */
 export interface Store {
   /** The isolate's memory. No I/O. */
   recall(key: string): Stored | undefined;
@@ -53,8 +56,8 @@ export interface Store {
 }
 
 /**
- * Notes that the isolates of a PoP leave for each other. A note may be seen late or never, and an old one may come back.
- * Each call may reject.
+ * Notes that the isolates of a PoP leave for each other. A note may be seen late or never, and an old one may come
+ * back. Each call may reject.
  */
 export interface PopNotes {
   /** `null` if there is none. */
@@ -107,9 +110,10 @@ export interface PurgeState {
   /** The stamp for a fetch that begins now (R1). */
   stamp(): Stamp | null;
   /**
-   * Reads the log. Resolves when the view is usable, or when it will not be for now: the read failed, or took longer than
-   * a lease (R21). Requests share the reads that are under way; with a token, the read begins after this call (R9).
-   * Resolves to the token if it is still in force; `null` once the view has reached it, or it has been found false.
+   * Reads the log. Resolves when the view is usable, or when it will not be for now: the read failed, or took longer
+   * than a lease (R21). Requests share the reads that are under way; with a token, the read begins after this call
+   * (R9). Resolves to the token if it is still in force; `null` once the view has reached it, or it has been found
+   * false.
    */
   renew(background: BackgroundWork, after: ReceiptToken | null): Promise<ReceiptToken | null>;
 }
@@ -143,7 +147,9 @@ export interface NewPurge {
   readonly by: string;
 }
 
-/** The effect of a purge (R10). `hard`: gone. `soft`: stale, but usable for a while. `invalidate`: validated before use. */
+/**
+ * The effect of a purge (R10). `hard`: gone. `soft`: stale, but usable for a while. `invalidate`: validated before use.
+ */
 export type PurgeMode = "hard" | "soft" | "invalidate";
 
 /** How many items of each kind a purge names. */

@@ -126,7 +126,9 @@ function onSiteHost(target: Target, { hosts }: TargetRules): string {
   return `${target.scheme}://${hosts[0]}${keyedPath(target)}`;
 }
 
-/** The rules for an absolute URL: it means the host that it names, even where `publicUrl` replaces the host of requests. */
+/**
+ * The rules for an absolute URL: it means the host that it names, even where `publicUrl` replaces the host of requests.
+ */
 function rulesOfNamedHost(rules: TargetRules): TargetRules {
   const { publicUrl } = rules;
   return publicUrl ? { ...rules, publicUrl: null, hosts: rules.hosts ?? [publicUrl.host] } : rules;

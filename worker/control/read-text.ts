@@ -1,6 +1,6 @@
 /**
- * The text of a body; `null` if it has more than `maxBytes`. The rest of a larger body is read for a while and dropped, so
- * that a client that is still sending can read the refusal instead of a reset connection.
+ * The text of a body; `null` if it has more than `maxBytes`. The rest of a larger body is read for a while and dropped,
+ * so that a client that is still sending can read the refusal instead of a reset connection.
  */
 export async function readText(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<string | null> {
   if (body === null) return "";

@@ -20,7 +20,9 @@ export interface TokenSettings {
   readonly TIDEMARK_TOKEN?: string | undefined;
   /** JSON: `[{name, scopes, sha256}]`. */
   readonly TIDEMARK_TOKENS?: string | undefined;
-  /** True on a laptop, where tokens protect nothing. It is not a variable, so that no setting can open a deployed edge. */
+  /**
+   * True on a laptop, where tokens protect nothing. It is not a variable, so that no setting can open a deployed edge.
+   */
   readonly acceptsWeakTokens?: boolean | undefined;
 }
 
@@ -38,9 +40,10 @@ export function tokenWeakness(token: string): string | null {
 }
 
 /**
- * The owner's tokens. The control plane is closed if there are none; if `TIDEMARK_TOKENS` cannot be read, because half a
- * list would lock somebody out without a word; and if `TIDEMARK_TOKEN` could be guessed. Whether a token of the list could
- * be guessed does not show in its hash. Requests for pages are served in any case. `warn` gets a line for the owner's log.
+ * The owner's tokens. The control plane is closed if there are none; if `TIDEMARK_TOKENS` cannot be read, because half
+ * a list would lock somebody out without a word; and if `TIDEMARK_TOKEN` could be guessed. Whether a token of the list
+ * could be guessed does not show in its hash. Requests for pages are served in any case. `warn` gets a line for the
+ * owner's log.
  */
 export function configuredTokens(settings: TokenSettings, warn: (line: string) => void): Tokens {
   const single = settings.TIDEMARK_TOKEN;

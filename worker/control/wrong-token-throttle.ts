@@ -9,8 +9,8 @@ const MAX_DELAY_MS = 8_000;
 const RESET_AFTER_MS = 60_000;
 
 /**
- * Counts wrong tokens, and refuses further ones with a delay. A right token is never delayed, or a stranger could keep the
- * owner out; nor is a request without a token, because it guesses nothing.
+ * Counts wrong tokens, and refuses further ones with a delay. A right token is never delayed, or a stranger could keep
+ * the owner out; nor is a request without a token, because it guesses nothing.
  */
 export function throttleWrongTokens(tokens: Tokens, clock: Clock, reporter: Reporter): Tokens {
   let wrong = 0;

@@ -2,8 +2,8 @@ import type { PopNotes } from "../ports.ts";
 
 /*
  * Notes in the Cache API of this PoP. What the platform guarantees, and what this relies on:
- * - `put` resolves whether or not it stored, and is invisible until it is done; of two puts the one that ends later stays.
- *   A note may be old or missing, so its reader decides by its contents.
+ * - `put` resolves whether or not it stored, and is invisible until it is done; of two puts the one that ends later
+ *   stays. A note may be old or missing, so its reader decides by its contents.
  * - All machines of a PoP share the notes, each with its own clock. Other PoPs never see them.
  * - Bytes come back unchanged, but may be cut off, so the reader has to check that they are complete.
  */
@@ -17,8 +17,8 @@ export class CacheApiNotes implements PopNotes {
   readonly #prefix: string;
 
   /**
-   * `host` is one of this site's. `subject` names what the notes are about: a version of the worker that is bound to another
-   * log has its own notes.
+   * `host` is one of this site's. `subject` names what the notes are about: a version of the worker that is bound to
+   * another log has its own notes.
    */
   constructor(cache: Cache, host: string, subject: string) {
     this.#cache = cache;

@@ -6,8 +6,8 @@ import type { SharedTier } from "../store/tiered-store.ts";
 /*
  * The Cache API of this PoP. What the platform guarantees, and what this relies on:
  * - `put` resolves whether or not the response was stored, and is invisible until it is done. Only a match proves it.
- * - A truncated stream is stored as complete. So heads are put with whole buffers, and a body that is put as a stream gets a
- *   key that nothing points to before all its bytes have been counted.
+ * - A truncated stream is stored as complete. So heads are put with whole buffers, and a body that is put as a stream
+ *   gets a key that nothing points to before all its bytes have been counted.
  * - `match` with a request obeys its Range and its conditions, and partly wrongly. So only URL strings are matched, and
  *   well-formed ranges of bodies that are stored apart.
  * - `delete` loses to a put under way. So it only saves space: entries are invalidated by sequence number.

@@ -2,8 +2,8 @@ import type { Origin, OriginAnswer, OriginRequest } from "../ports.ts";
 
 /*
  * The origin over the runtime's fetch. What the platform guarantees, and what this relies on:
- * - The platform caches a worker's fetches by file extension. `cacheTtl: -1` turns that off, and adds no directive to the
- *   request, as `cache: "no-store"` would.
+ * - The platform caches a worker's fetches by file extension. `cacheTtl: -1` turns that off, and adds no directive to
+ *   the request, as `cache: "no-store"` would.
  * - It decodes bodies that are read. `encodeResponseBody: "manual"` keeps the bytes as they came.
  * - It returns an interim 1xx response as the final one, with the real response as its body. That counts as a failure.
  * - A refused or reset connection rejects.

@@ -4,8 +4,9 @@ import type { Bodies } from "../ports.ts";
 const MAX_PIECE_BYTES = 64 * 1024;
 
 /**
- * Only a FixedLengthStream lets the runtime announce a length, and shows the client that a body was cut off. Only a BYOB
- * reader returns more than 4 KiB at once, up to the size of its buffer. It works for the runtime's own bodies alone.
+ * Only a FixedLengthStream lets the runtime announce a length, and shows the client that a body was cut off. Only a
+ * BYOB reader returns more than 4 KiB at once, up to the size of its buffer. It works for the runtime's own bodies
+ * alone.
  */
 export const runtimeBodies: Bodies = {
   pipe: (lengthBytes) => (lengthBytes === null ? new IdentityTransformStream() : new FixedLengthStream(lengthBytes)),

@@ -65,7 +65,7 @@ export class LogInvalidations implements Invalidations {
   async #flushAfterLease(): Promise<void> {
     const beganAt = this.#leaseBeganAt;
     await this.#clock.wait(Math.max(0, beganAt + this.#leaseMs - this.#clock.now())).over;
-    if (this.#leaseBeganAt !== beganAt) return; // a later request has begun the next lease, and told the keys that waited
+    if (this.#leaseBeganAt !== beganAt) return; // a later request has begun the next lease
     await this.#tellNow(this.#beginLease(this.#clock.now()));
   }
 

@@ -13,13 +13,18 @@ export interface SiteInput {
    * Required to deploy, here or as `TIDEMARK_HOSTS`, which outranks it; on a laptop any host is served.
    */
   readonly hosts?: readonly string[] | undefined;
-  /** The public address that is keyed and forwarded, where the edge itself is reached under another one. Default: none. */
+  /**
+   * The public address that is keyed and forwarded, where the edge itself is reached under another one. Default: none.
+   */
   readonly publicUrl?: string | undefined;
   /** The rules by path, in order: the first that matches wins. What none matches obeys the origin. Default: none. */
   readonly routes?: readonly RouteInput[] | undefined;
   readonly cookies?:
     | {
-        /** Cookies that the origin does not read; a trailing `*` stands for any ending. Default: those of well-known analytics. */
+        /**
+         * Cookies that the origin does not read; a trailing `*` stands for any ending. Default: those of well-known
+         * analytics.
+         */
         readonly ignore?: readonly string[] | undefined;
       }
     | undefined;
@@ -55,14 +60,16 @@ export interface SiteInput {
         /** How much clocks in one PoP may differ, and one clock may step, in milliseconds. Default 250. */
         readonly skewMs?: number | undefined;
         /**
-         * For how long after a soft purge a response that has no `stale-while-revalidate` of its own may be answered stale
-         * while it is fetched anew, in milliseconds, and never beyond its lifetime. Default 0: it is validated first.
+         * For how long after a soft purge a response that has no `stale-while-revalidate` of its own may be answered
+         * stale while it is fetched anew, in milliseconds, and never beyond its lifetime. Default 0: it is validated
+         * first.
          */
         readonly softForMs?: number | undefined;
         /**
-         * How old the edge's knowledge of purges may be when it answers with a response that the origin calls `immutable`,
-         * up to an hour: a purge may reach such responses that late. For all routes that do not say otherwise. See
-         * `purge.maxViewAge` of a route for the price. Default `"0s"`: within a lease, like everything else.
+         * How old the edge's knowledge of purges may be when it answers with a response that the origin calls
+         * `immutable`, up to an hour: a purge may reach such responses that late. For all routes that do not say
+         * otherwise. See `purge.maxViewAge` of a route for the price. Default `"0s"`: within a lease, like everything
+         * else.
          */
         readonly maxViewAgeImmutable?: Duration | undefined;
       }
@@ -78,8 +85,8 @@ export interface RouteInput {
   readonly key?:
     | {
         /**
-         * Request fields that go to the origin as the visitor sent them, even those that the edge would drop, and that select
-         * among stored responses as if `Vary` named them. Default none.
+         * Request fields that go to the origin as the visitor sent them, even those that the edge would drop, and that
+         * select among stored responses as if `Vary` named them. Default none.
          */
         readonly fields?: readonly string[] | undefined;
         /** How the query is changed before it is keyed and sent to the origin. */
@@ -103,7 +110,10 @@ export interface RouteInput {
     | {
         readonly when?:
           | {
-              /** By parameter: a request in which it is longer than `maxLength` characters is not looked up or stored. Default none. */
+              /**
+               * By parameter: a request in which it is longer than `maxLength` characters is not looked up or stored.
+               * Default none.
+               */
               readonly query?: Readonly<Record<string, { readonly maxLength: number }>> | undefined;
             }
           | undefined;
@@ -117,8 +127,8 @@ export interface RouteInput {
   /** Replaces the lifetime of responses that the origin allows to be stored. It makes no response storable. */
   readonly ttl?: Duration | undefined;
   /**
-   * The lifetime where the origin gives none: one for 200, 203, 204, 300, 301 and 308, or one per status. Errors get one
-   * only if their status is named.
+   * The lifetime where the origin gives none: one for 200, 203, 204, 300, 301 and 308, or one per status. Errors get
+   * one only if their status is named.
    */
   readonly defaultTtl?: Duration | Readonly<Record<string, Duration>> | undefined;
   /**
@@ -127,9 +137,9 @@ export interface RouteInput {
    */
   readonly browserTtl?: Duration | undefined;
   /**
-   * Which directives of a visitor's `Cache-Control` are obeyed. `"harmless"`: `no-store`, `only-if-cached`, `max-stale`,
-   * `stale-if-error`. `"all"`: also `no-cache`, `max-age`, `min-fresh`, and `Pragma: no-cache`, by which any visitor can
-   * send requests to the origin. Default `"harmless"`.
+   * Which directives of a visitor's `Cache-Control` are obeyed. `"harmless"`: `no-store`, `only-if-cached`,
+   * `max-stale`, `stale-if-error`. `"all"`: also `no-cache`, `max-age`, `min-fresh`, and `Pragma: no-cache`, by which
+   * any visitor can send requests to the origin. Default `"harmless"`.
    */
   readonly requestDirectives?: "harmless" | "all" | undefined;
   /** How stale responses may be used on this route. Default: the site's rules. */
@@ -138,12 +148,14 @@ export interface RouteInput {
     | {
         /**
          * How old the edge's knowledge of purges may be when it answers from the cache on this route, up to an hour. A
-         * request then waits for the purge log only where the log has not been read for so long, and a purge may reach the
-         * route that late. Every receipt of the site counts with the longest of these, so every purge settles that late.
-         * Default `"0s"`: within a lease.
+         * request then waits for the purge log only where the log has not been read for so long, and a purge may reach
+         * the route that late. Every receipt of the site counts with the longest of these, so every purge settles that
+         * late. Default `"0s"`: within a lease.
          */
         readonly maxViewAge?: Duration | undefined;
-        /** The same for what the origin calls `immutable` on this route. Default: the site's, or `maxViewAge` if longer. */
+        /**
+         * The same for what the origin calls `immutable` on this route. Default: the site's, or `maxViewAge` if longer.
+         */
         readonly maxViewAgeImmutable?: Duration | undefined;
       }
     | undefined;
@@ -153,7 +165,10 @@ export interface RouteInput {
 
 /** How stale responses may be used where the origin does not say. `must-revalidate` and its like always forbid it. */
 export interface StaleInput {
-  /** How long a stale response may be used when the origin fails. Default `"0s"`: only where the origin says `stale-if-error`. */
+  /**
+   * How long a stale response may be used when the origin fails. Default `"0s"`: only where the origin says
+   * `stale-if-error`.
+   */
   readonly ifError?: Duration | undefined;
   /** Whether that holds while the purge log is silent, too, so that the response may have been purged. Default true. */
   readonly ifErrorWhileLogSilent?: boolean | undefined;
@@ -163,7 +178,9 @@ export interface StaleInput {
 export interface LimitsInput {
   /** The longest URL that is served; longer ones get 414. Default 16 KiB. */
   readonly urlBytes?: Size | undefined;
-  /** The fields of a request that goes to the origin, names and values together; one with more gets 431. Default 32 KiB. */
+  /**
+   * The fields of a request that goes to the origin, names and values together; one with more gets 431. Default 32 KiB.
+   */
   readonly requestFieldBytes?: Size | undefined;
   /** The body of a request; a larger one gets 413. Default 100 MiB. */
   readonly requestBodyBytes?: Size | undefined;

@@ -95,7 +95,9 @@ export const siteSchema = z.strictObject({
   origin: z
     .string('is required: the address of the site, like "https://origin.example.com"')
     .refine(isOrigin, "is not an address like https://origin.example.com, without a path"),
-  /** Public host names, with a port where it is not the scheme's default; others get 421. `TIDEMARK_HOSTS` outranks it. */
+  /**
+   * Public host names, with a port where it is not the scheme's default; others get 421. `TIDEMARK_HOSTS` outranks it.
+   */
   hosts: z
     .array(
       z
@@ -210,7 +212,9 @@ export interface Site extends TargetRules {
   };
 }
 
-/** The statuses that a single `defaultTtl` is for. An error that one odd request caused must not be stored by default. */
+/**
+ * The statuses that a single `defaultTtl` is for. An error that one odd request caused must not be stored by default.
+ */
 const PLAIN_STATUSES = new Set([200, 203, 204, 300, 301, 308]);
 
 /** Settings from the environment or from flags. They outrank the file. */

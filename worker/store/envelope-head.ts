@@ -2,7 +2,9 @@ import type { ReuseRules } from "../rules/directives/reuse-rules.ts";
 import type { Stamp, StoredFields, StoredHead } from "../rules/storing/stored-response.ts";
 import type { VariantFields } from "../rules/variants/vary.ts";
 
-/** The values that decide whether a head may answer, by position: names would take two thirds of the time to read it. */
+/**
+ * The values that decide whether a head may answer, by position: names would take two thirds of the time to read it.
+ */
 type Facts = readonly [
   key: string,
   status: number,

@@ -22,9 +22,9 @@ interface Entry {
 }
 
 /**
- * The isolate's memory, bounded in bytes. It evicts the least recently used entries. Admission: a new entry must have been
- * requested more often than the one it would evict (TinyLFU), so that a crawl through a million URLs does not evict the
- * pages that visitors request.
+ * The isolate's memory, bounded in bytes. It evicts the least recently used entries. Admission: a new entry must have
+ * been requested more often than the one it would evict (TinyLFU), so that a crawl through a million URLs does not
+ * evict the pages that visitors request.
  */
 export class MemoryTier {
   readonly #maxBytes: number;
@@ -82,7 +82,9 @@ export class MemoryTier {
     this.#heldBytes -= held.bytes;
   }
 
-  /** Evicts entries until `bytes` fit. False, and nothing is evicted, if one of them is used as often as the new one. */
+  /**
+   * Evicts entries until `bytes` fit. False, and nothing is evicted, if one of them is used as often as the new one.
+   */
   #makeRoom(bytes: number, times: number): boolean {
     const dropped: string[] = [];
     let freeBytes = this.#maxBytes - this.#heldBytes;

@@ -1,10 +1,16 @@
-/** A renewal falls due at a random point in this part of the lease, so that isolates do not all fall due together (R22). */
+/**
+ * A renewal falls due at a random point in this part of the lease, so that isolates do not all fall due together (R22).
+ */
 const DUE_FROM = 0.7;
 const DUE_TO = 0.88;
-/** Where requests are rare, it falls due earlier, because the next request may come too late; never before this part. */
+/**
+ * Where requests are rare, it falls due earlier, because the next request may come too late; never before this part.
+ */
 const DUE_EARLIEST = 0.5;
 
-/** After a failure, the log is left alone for this part of the lease: one probe follows, not one for each request (R21). */
+/**
+ * After a failure, the log is left alone for this part of the lease: one probe follows, not one for each request (R21).
+ */
 const PROBE_AFTER = 0.5;
 
 /** The weight of the newest gap between two requests in their average. */
@@ -17,7 +23,9 @@ export interface LeaseTimingSettings {
   readonly leaseMs: number;
   /** How far the clock may step back, in milliseconds: each request sees its own time, frozen between its I/O (R7). */
   readonly skewMs: number;
-  /** The longest view age that any route allows, in milliseconds, where that is more than the lease. Default: the lease. */
+  /**
+   * The longest view age that any route allows, in milliseconds, where that is more than the lease. Default: the lease.
+   */
   readonly longestViewAgeMs?: number;
 }
 

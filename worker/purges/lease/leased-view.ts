@@ -21,8 +21,8 @@ export interface LeasedViewParts {
 }
 
 /**
- * Takes replies of the log, and copies of what other isolates have read, into the view, and extends the lease where that
- * is safe.
+ * Takes replies of the log, and copies of what other isolates have read, into the view, and extends the lease where
+ * that is safe.
  */
 export class LeasedView {
   readonly #view: PurgeView;
@@ -62,7 +62,8 @@ export class LeasedView {
     const isOfAnotherLog = position !== null && position.logId !== delta.logId;
     if (isOfAnotherLog) this.#timing.end(); // a lease of another log is void
     if (isOfAnotherLog && number <= this.#callsBeforeView) {
-      // This call began before the view last changed, so its log may be the one that was replaced (R11). Only a new read
+      // This call began before the view last changed, so its log may be the one that was replaced (R11). Only a new
+      // read
       // can tell which of the two logs is the living one.
       this.#callsInDoubt = this.#callsBegun;
       return false;
@@ -79,7 +80,8 @@ export class LeasedView {
   /** Takes in a copy of what another isolate of the PoP has read (R22). Returns false if it is of no use. */
   takeCopy({ startedAt, longestViewAgeMs, delta }: SharedCopy): boolean {
     const position = this.#view.position;
-    if (position !== null && position.logId !== delta.logId) return false; // only the log itself leads to another log (R11)
+    // Only the log itself leads to another log (R11).
+    if (position !== null && position.logId !== delta.logId) return false;
     if (this.#callsInDoubt > 0) return false;
     // The log has not been told how long this isolate may use the view (R6).
     if (!(longestViewAgeMs >= this.#timing.longestViewAgeMs)) return false;

@@ -13,7 +13,9 @@ const MARGIN = 1.25;
 /** How long an isolate that has not measured a read expects one to take, as a part of the lease. */
 const UNMEASURED = 0.1;
 
-/** The longest wait for another isolate's copy, as a part of the lease: if it does not come, a read has to fit in, too. */
+/**
+ * The longest wait for another isolate's copy, as a part of the lease: if it does not come, a read has to fit in, too.
+ */
 const MAX_EXPECTED = 0.3;
 
 /** The weight of the newest measurement in the average. */
@@ -44,8 +46,8 @@ export class PopSharing {
   }
 
   /**
-   * How long it takes from the beginning of a read until its copy can be seen in the PoP, as measured by this isolate; 0
-   * before the first measurement.
+   * How long it takes from the beginning of a read until its copy can be seen in the PoP, as measured by this isolate;
+   * 0 before the first measurement.
    */
   get roundTripMs(): number {
     return this.#takesMs ?? 0;

@@ -138,7 +138,9 @@ export class Renewal {
     return this.#renewsWith(later.copy, hasEnded);
   }
 
-  /** Whether the lease is renewed by this copy. A lease that is still alive is not renewed by a copy that is itself old. */
+  /**
+   * Whether the lease is renewed by this copy. A lease that is still alive is not renewed by a copy that is itself old.
+   */
   #renewsWith(copy: SharedCopy | null, hasEnded: boolean): boolean {
     const isTaken = copy !== null && this.#leased.takeCopy(copy);
     const now = this.#clock.now();

@@ -21,8 +21,8 @@ export interface ViewLeaseOptions {
 }
 
 /**
- * The view of one isolate with its lease: how long it may be used, when it is renewed, and what requests do while the log
- * cannot be reached. A lease counts from the moment the read of the log began (R6).
+ * The view of one isolate with its lease: how long it may be used, when it is renewed, and what requests do while the
+ * log cannot be reached. A lease counts from the moment the read of the log began (R6).
  */
 export class ViewLease implements PurgeState {
   readonly #view: PurgeView;
@@ -96,7 +96,10 @@ export class ViewLease implements PurgeState {
     return this.#leased.takeReply(delta, call);
   }
 
-  /** Takes in the reply to a purge, and leaves it for the PoP's other isolates, which need not be a lease behind (R20, R22). */
+  /**
+   * Takes in the reply to a purge, and leaves it for the PoP's other isolates, which need not be a lease behind (R20,
+   * R22).
+   */
   async takeReplyAndShare(delta: ViewDelta, call: LogCall): Promise<void> {
     if (this.takeReply(delta, call)) await this.#pop.publishSoon(this.#leased.copyAfter(delta.leaseMs, call));
   }
@@ -108,7 +111,8 @@ export class ViewLease implements PurgeState {
   async #readUpTo(token: ReceiptToken, background: BackgroundWork): Promise<ReceiptToken | null> {
     const underWay = this.#renewal.currentRead;
     if (underWay) {
-      await this.#renewal.waitFor(underWay); // it began before the token arrived: it may bring the purge, but proves nothing
+      // It began before the token arrived: it may bring the purge, but it proves nothing.
+      await this.#renewal.waitFor(underWay);
       if (this.#leased.hasReached(token)) return null;
     }
     // A read that another bearer has begun since will do. Only a read of its own has to wait for its turn.

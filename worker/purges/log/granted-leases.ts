@@ -1,9 +1,13 @@
-/** The longest lease that may be alive, and when it was last granted: kept in storage, so that a restarted log knows it. */
+/**
+ * The longest lease that may be alive, and when it was last granted: kept in storage, so that a restarted log knows it.
+ */
 export interface LongestLease {
   readonly leaseMs: number;
   /** Epoch milliseconds. */
   readonly grantedAt: number;
-  /** Leases that were granted under load, in milliseconds, each with until when one can be alive: epoch milliseconds. */
+  /**
+   * Leases that were granted under load, in milliseconds, each with until when one can be alive: epoch milliseconds.
+   */
   readonly stretched?: Readonly<Record<number, number>> | undefined;
 }
 

@@ -2,8 +2,8 @@ import type { AppendOutcome, NewPurge, PurgeMode } from "../../ports.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
 
 /**
- * Sequence numbers above `from` and up to `to` that a view has passed without having read their purges. The log sends the
- * newest purges first, so a view that is too far behind for one reply is at the head at once, and treats everything
+ * Sequence numbers above `from` and up to `to` that a view has passed without having read their purges. The log sends
+ * the newest purges first, so a view that is too far behind for one reply is at the head at once, and treats everything
  * stamped below `to` as purged until it has read the rest.
  */
 export interface UnreadRange {
@@ -32,7 +32,9 @@ export interface ViewDelta {
   readonly to: number;
   /** The unread range that the reader asked for. */
   readonly unread: UnreadRange | null;
-  /** The reply holds only numbers above this one, because it had no room for more; 0 if it holds everything asked for. */
+  /**
+   * The reply holds only numbers above this one, because it had no room for more; 0 if it holds everything asked for.
+   */
   readonly truncatedAt: number;
   /** Responses stamped below this number are invalid: the log has forgotten the purges up to it. */
   readonly floor: number;
@@ -49,7 +51,9 @@ export interface AppendRequest extends NewPurge {
   readonly since: Stamp | null;
   /** The lease that the caller asks for, and its site's allowance for clocks (R7): milliseconds. */
   readonly leaseMs: number;
-  /** The longest view age that a route of the caller's site allows, if that is more than the lease. Default: the lease. */
+  /**
+   * The longest view age that a route of the caller's site allows, if that is more than the lease. Default: the lease.
+   */
   readonly longestViewAgeMs?: number;
   readonly skewMs: number;
 }

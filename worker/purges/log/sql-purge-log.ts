@@ -43,8 +43,8 @@ interface Repeat {
 }
 
 /**
- * The purge log over SQLite: gives each accepted purge the next sequence number in one transaction, and sends readers the
- * purges that they have missed. Every answer is read from storage in one synchronous block (R14).
+ * The purge log over SQLite: gives each accepted purge the next sequence number in one transaction, and sends readers
+ * the purges that they have missed. Every answer is read from storage in one synchronous block (R14).
  */
 export class SqlPurgeLog {
   readonly #sql: Sql;
@@ -127,7 +127,10 @@ export class SqlPurgeLog {
     return this.#sql.exec("SELECT min(due_at) AS due_at FROM repeats")[0]!.due_at as number | null;
   }
 
-  /** Carries out the repetitions that are due: each under its own sequence number, and without the id of the first (R20). */
+  /**
+   * Carries out the repetitions that are due: each under its own sequence number, and without the id of the first
+   * (R20).
+   */
   runDue(): void {
     this.#sql.transaction(() => {
       const now = this.#now();

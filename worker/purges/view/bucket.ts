@@ -1,7 +1,7 @@
 /**
- * One bucket of the purge table: 64 bytes, as long as a line of the processor's cache. Word 0 is the bucket's floor; then
- * follow ten sequence numbers, and their keys' fingerprints of 16 bits each. A slot is free if its number is not above the
- * floor.
+ * One bucket of the purge table: 64 bytes, as long as a line of the processor's cache. Word 0 is the bucket's floor;
+ * then follow ten sequence numbers, and their keys' fingerprints of 16 bits each. A slot is free if its number is not
+ * above the floor.
  */
 export const BUCKET_WORDS = 16;
 export const BUCKET_BYTES = 4 * BUCKET_WORDS;

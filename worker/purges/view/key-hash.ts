@@ -14,10 +14,10 @@ const shortKeys = keyBuffer(BUFFER_BYTES);
 const hash = new Uint32Array(4);
 
 /**
- * The hashes of purge keys: the first 64 bits of the MurmurHash3_x86_128 of their UTF-8, with seed 0. Anybody who finds two
- * tags with one hash can make an entry a miss by purging the other tag, but cannot keep a purged entry alive.
- * The log stores these hashes, and isolates of several versions share them: a change here needs a new `STORAGE_FORMAT`
- * of the log and a new `VERSION` of the shared copies.
+ * The hashes of purge keys: the first 64 bits of the MurmurHash3_x86_128 of their UTF-8, with seed 0. Anybody who finds
+ * two tags with one hash can make an entry a miss by purging the other tag, but cannot keep a purged entry alive. The
+ * log stores these hashes, and isolates of several versions share them: a change here needs a new `STORAGE_FORMAT` of
+ * the log and a new `VERSION` of the shared copies.
  */
 export function hashKeys(keys: readonly string[]): Uint32Array {
   const hashes = new Uint32Array(keys.length * HASH_WORDS);

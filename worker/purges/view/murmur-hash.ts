@@ -10,8 +10,8 @@ export const BLOCK_BYTES = 16;
  * MurmurHash3_x86_128 as published by Austin Appleby (github.com/aappleby/smhasher), checked against the verification
  * value that is published with it. Writes the four words of the hash into `hash`.
  *
- * `input` holds the bytes as little-endian words, followed by zeros up to the end of the block after the last whole one:
- * a word of zeros does not change the hash, so the rest needs no case of its own.
+ * `input` holds the bytes as little-endian words, followed by zeros up to the end of the block after the last whole
+ * one: a word of zeros does not change the hash, so the rest needs no case of its own.
  */
 export function murmurHash3(input: Uint32Array, byteLength: number, seed: number, hash: Uint32Array): void {
   let h1 = seed;
@@ -44,7 +44,9 @@ export function murmurHash3(input: Uint32Array, byteLength: number, seed: number
   hash[3] = h4 + h1;
 }
 
-/** MurmurHash3's `fmix32`: each bit of the word changes about half of the others, and no two words get the same result. */
+/**
+ * MurmurHash3's `fmix32`: each bit of the word changes about half of the others, and no two words get the same result.
+ */
 export function finalMix(word: number): number {
   let mixed = word;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);

@@ -22,14 +22,14 @@ const FULL_ENOUGH = 0.75;
 const MAX_SEGMENTS = 256;
 
 /**
- * The highest sequence number of each purged key, in a bounded number of bytes: a hash table with two choices of bucket and
- * 16-bit fingerprints, as in a cuckoo filter. Each of the two words of a key's hash names a bucket, and the key is put into
- * the emptier one. When both are full, the lowest number of one is dropped, and that bucket's floor rises to it: a lookup
- * can find a number that is too high, never one that is too low.
+ * The highest sequence number of each purged key, in a bounded number of bytes: a hash table with two choices of bucket
+ * and 16-bit fingerprints, as in a cuckoo filter. Each of the two words of a key's hash names a bucket, and the key is
+ * put into the emptier one. When both are full, the lowest number of one is dropped, and that bucket's floor rises to
+ * it: a lookup can find a number that is too high, never one that is too low.
  *
  * It grows in place, segment by segment: each bucket is split between itself and a new one, so that the old and the new
- * table are never both held. A fingerprint does not tell which of the two a slot then belongs to. Until the table has its
- * full size, a byte beside each slot does: the segment that its key belongs to at the full size.
+ * table are never both held. A fingerprint does not tell which of the two a slot then belongs to. Until the table has
+ * its full size, a byte beside each slot does: the segment that its key belongs to at the full size.
  */
 export class PurgeTable {
   readonly #segmentBuckets: number;
@@ -91,7 +91,10 @@ export class PurgeTable {
     return this.#segments.length * this.#segmentBuckets * BUCKET_SLOTS;
   }
 
-  /** The bucket's floor, or the number of a slot that may be the key's. Written out for speed: most of a check happens here. */
+  /**
+   * The bucket's floor, or the number of a slot that may be the key's. Written out for speed: most of a check happens
+   * here.
+   */
   #highestInBucket(word: number, fingerprint: number): number {
     const bucket = word & this.#mask;
     const words = this.#segments[bucket >>> this.#segmentBits]!;
@@ -121,7 +124,9 @@ export class PurgeTable {
     return false;
   }
 
-  /** Whether to use the bucket of `a`: it is emptier than that of `b` or, where both are full, holds an older number. */
+  /**
+   * Whether to use the bucket of `a`: it is emptier than that of `b` or, where both are full, holds an older number.
+   */
   #isRoomier(a: number, b: number): boolean {
     const [ofA, ofB] = [this.#bucketOf(a), this.#bucketOf(b)];
     const [usedA, usedB] = [usedSlots(ofA, this.#floor), usedSlots(ofB, this.#floor)];

@@ -10,7 +10,10 @@ import { unreadAfter } from "./unread-range.ts";
 /** The size of an empty view, unless its maximum is smaller. Enough for 7,000 keys. */
 const FIRST_BYTES = 64 * 1024;
 
-/** The answer that a purge of each mode gives. The first that applies counts, so that nothing weakens a hard purge (R10). */
+/**
+ * The answer that a purge of each mode gives. The first that applies counts, so that nothing weakens a hard purge
+ * (R10).
+ */
 const ANSWERS: readonly (readonly [mode: PurgeMode, answer: PurgeAnswer])[] = [
   ["hard", "purged"],
   ["invalidate", "invalidated"],
@@ -160,7 +163,9 @@ export class PurgeView {
   }
 }
 
-/** The answer for a stored response, the generation it was found in, and the hashes of its keys once they are needed. */
+/**
+ * The answer for a stored response, the generation it was found in, and the hashes of its keys once they are needed.
+ */
 interface Checked {
   generation: number;
   answer: PurgeAnswer;
