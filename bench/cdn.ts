@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { bundleWorker } from "../local/bundle.ts";
-import { startCdn } from "../local/index.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../local/runtime.ts";
-import { ScriptedOrigin } from "../local/scripted-origin.ts";
+import { bundleWorker } from "../cdn/runtime/bundle.ts";
+import { startCdn } from "../cdn/index.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../cdn/runtime/miniflare.ts";
+import { ScriptedOrigin } from "../cdn/scripted-origin.ts";
 import { askUntilHit } from "./ask.ts";
 import { BenchFailure } from "./bench-failure.ts";
 import type { LoadSettings } from "./load.ts";
@@ -124,7 +124,7 @@ async function measureHits(generator: LoadGenerator, { rounds, ...settings }: Cd
   };
   try {
     const real = await start("./edge.worker.ts");
-    const virtual = await start("../local/virtual-time.worker.ts");
+    const virtual = await start("../cdn/runtime/virtual-time.worker.ts");
     await (await fetch(new URL(`/_virtual-time?now=${Date.now()}`, virtual))).text();
     await using simulated = await startCdn({ site: {}, origin: { [PAGE]: reply } });
     const rows = [

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
-import { bundleWorker } from "../local/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../local/runtime.ts";
-import type { ScriptedOrigin } from "../local/scripted-origin.ts";
+import { bundleWorker } from "../cdn/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../cdn/runtime/miniflare.ts";
+import type { ScriptedOrigin } from "../cdn/scripted-origin.ts";
 import type { SiteInput } from "../worker/site-input.ts";
 import { ask, askUntilHit } from "./ask.ts";
 import { BenchFailure } from "./bench-failure.ts";

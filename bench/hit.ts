@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { ScriptedOrigin } from "../local/scripted-origin.ts";
+import { ScriptedOrigin } from "../cdn/scripted-origin.ts";
 import { BenchFailure } from "./bench-failure.ts";
 import { type HitRows, pagesFetched, type Row, startHitRows } from "./hit-rows.ts";
 import type { Load, LoadSettings } from "./load.ts";

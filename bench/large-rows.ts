@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { bundleWorker } from "../local/bundle.ts";
-import { startEdgeRuntime } from "../local/runtime.ts";
+import { bundleWorker } from "../cdn/runtime/bundle.ts";
+import { startEdgeRuntime } from "../cdn/runtime/miniflare.ts";
 import type { LimitsInput } from "../worker/site-input.ts";
 import { askUntilHit } from "./ask.ts";
 import { BenchFailure } from "./bench-failure.ts";

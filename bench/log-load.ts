@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { seededRandom } from "../demo/seeded-random.ts";
-import { startCdn } from "../local/index.ts";
+import { startCdn } from "../cdn/index.ts";
 import type { PurgeLogClient } from "../worker/purges/log-contract.ts";
 import { LOG_SETTINGS } from "../worker/purges/log-settings.ts";
 import { BenchFailure } from "./bench-failure.ts";

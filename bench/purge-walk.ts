@@ -1,4 +1,4 @@
-import { type Cdn, startCdn } from "../local/index.ts";
+import { type Cdn, startCdn } from "../cdn/index.ts";
 import { BenchFailure } from "./bench-failure.ts";
 import { NginxCache } from "./nginx-cache.ts";
 import { ProductOrigin, tagOf } from "./product-origin.ts";

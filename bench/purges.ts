@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { ROUND_TRIPS } from "../local/index.ts";
+import { ROUND_TRIPS } from "../cdn/index.ts";
 import { thisMachine } from "./machine.ts";
 import { installNginx, nginxVersion } from "./nginx-cache.ts";
 import { positive } from "./positive.ts";
@@ -61,7 +61,7 @@ async function measurePurges({ json, install, ...settings }: PurgesOptions): Pro
   console.log(`
 Purges while reads run: PoPs ${REGIONS.join(", ")}, two isolates each, purged in ${PURGED_IN}. No latency: calls take what this
 machine takes. Latency: ${clientMs} ms between the backend and ${PURGED_IN}, ${logMs} ms between ${PURGED_IN} and the log, the others by
-local/latency.ts. Settled is when the receipt's settled() resolved: ${sum("readsAfterSettled")} reads came after that, and none was old;
+cdn/latency.ts. Settled is when the receipt's settled() resolved: ${sum("readsAfterSettled")} reads came after that, and none was old;
 ${sum("oldBeforeSettled")} before it were. Simulated time was up to ${lagMs} ms behind, and reads after settling waited for it.`);
   if (nginx === null) console.log("\nnginx is SKIPPED, for it is not here: as root on Debian, --install gets it.");
   else {

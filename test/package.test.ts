@@ -6,15 +6,15 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { bundleWorker } from "../local/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../local/runtime.ts";
-import { ScriptedOrigin } from "../local/scripted-origin.ts";
+import { bundleWorker } from "../cdn/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../cdn/runtime/miniflare.ts";
+import { ScriptedOrigin } from "../cdn/scripted-origin.ts";
 import type { ReceiptBody } from "../sdk/index.ts";
 import { BEGINNING, TOKEN } from "./engine/scenario.ts";
 import { folderWith, type InstalledPackage, run, tool } from "./installed-package.ts";
-import { freePorts } from "./local/dev-process.ts";
+import { freePorts } from "./dev/dev-process.ts";
 
-const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../local/virtual-time.worker.ts", import.meta.url));
+const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../cdn/runtime/virtual-time.worker.ts", import.meta.url));
 
 const installed = inject("installed");
 /** The site behind the edge on virtual time, and the one behind those on the machine's. */

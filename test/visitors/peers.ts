@@ -12,7 +12,7 @@ import { join } from "node:path";
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { HOST } from "../engine/scenario.ts";
-import { freePorts } from "../local/dev-process.ts";
+import { freePorts } from "../dev/dev-process.ts";
 import type { Case } from "./case.ts";
 import { areas } from "./index.ts";
 import { type Meet, testimony, truth, xCacheWithoutTrick } from "./meet.ts";

@@ -1,0 +1,78 @@
+import { Command, InvalidArgumentError } from "commander";
+import { PurgeError } from "../../sdk/index.ts";
+import { type PurgeRecordPage, type PurgesAsked, readPurges } from "../../sdk/read-purges.ts";
+import { findSettings } from "../../sdk/settings.ts";
+import { complain, complainOf } from "../print-error.ts";
+import { EXIT } from "../exit-code.ts";
+import { purgesReport } from "../purges-table.ts";
+import { ownValue, refuseTokenFlag } from "../flags.ts";
+
+interface PurgesFlags {
+  readonly before?: number;
+  readonly limit?: number;
+  readonly json?: true;
+  readonly endpoint?: string;
+}
+
+const DEADLINE_MS = 10_000;
+
+/** The edge gives no more at once. */
+const MOST_LISTED = 500;
+
+const AFTER_HELP = `
+The token comes from TIDEMARK_TOKEN alone; it needs the scope read.
+
+Exit codes: 0 done, 1 refused, or no such purge, 2 wrong usage or settings, 3 the edge cannot be reached.
+
+  tidemark purges --limit 5
+  tidemark purges 1042 --json`;
+
+/** `tidemark purges`: who purged what, when and why. */
+export function purgesCommand(): Command {
+  return refuseTokenFlag(new Command("purges"))
+    .description("List the latest purges, or show one.")
+    .argument("[seq]", "the number of one purge", wholeNumber)
+    .option("--before <seq>", "only purges below this number", wholeNumber)
+    .option("--limit <count>", `at most so many, up to ${MOST_LISTED} (default: 50)`, limitOf)
+    .option("--json", "print JSON as the edge sends it")
+    .option("--endpoint <url>", "the site's origin (else TIDEMARK_ENDPOINT)", ownValue)
+    .addHelpText("after", AFTER_HELP)
+    .action(async (seq: number | undefined, flags: PurgesFlags, command: Command) => {
+      const { before, limit } = flags;
+      if (seq !== undefined && (before ?? limit) !== undefined) {
+        command.error("error: one purge has no --before and no --limit");
+      }
+      process.exitCode = await list(seq === undefined ? { before, limit } : { seq }, flags);
+    });
+}
+
+async function list(asked: PurgesAsked, { json, endpoint }: PurgesFlags): Promise<number> {
+  let page: PurgeRecordPage | null;
+  try {
+    const settings = findSettings({ endpoint }, process.env);
+    page = await readPurges(settings, asked, AbortSignal.timeout(DEADLINE_MS));
+  } catch (error) {
+    if (error instanceof PurgeError) return complainOf(error);
+    throw error;
+  }
+  if (page === null) {
+    complain(`The log has no purge ${"seq" in asked ? asked.seq : ""}, or has it no more.`);
+    return EXIT.refused;
+  }
+  const { purges, next } = page;
+  if (json) process.stdout.write(`${JSON.stringify("seq" in asked ? purges[0] : page)}\n`);
+  else process.stdout.write(purgesReport(purges));
+  if (!json && next !== null) process.stderr.write(`Older ones: tidemark purges --before ${next}\n`);
+  return EXIT.done;
+}
+
+function wholeNumber(words: string): number {
+  if (!/^[1-9][0-9]{0,14}$/.test(words)) throw new InvalidArgumentError("It must be a whole number from 1 on.");
+  return Number(words);
+}
+
+function limitOf(words: string): number {
+  const limit = wholeNumber(words);
+  if (limit > MOST_LISTED) throw new InvalidArgumentError(`It must be at most ${MOST_LISTED}.`);
+  return limit;
+}
