@@ -45,7 +45,7 @@ export default defineConfig([
   {
     ...shared,
     name: "worker",
-    entry: { worker: "worker/package.ts" },
+    entry: { worker: "worker/package.ts", "worker-internal": "worker/internal.ts" },
     format: "esm",
     target: "es2024",
     deps: {
@@ -55,7 +55,7 @@ export default defineConfig([
       neverBundle: [/^cloudflare:/],
     },
     // By the type checker, because what an owner may write in a site is inferred from a zod schema.
-    dts: { generator: "tsgo", tsconfig: "tsconfig.package.json" },
+    dts: { generator: "tsgo", tsconfig: "tsconfig.package.json", entry: "worker/package.ts" },
   },
   {
     ...shared,
@@ -68,7 +68,7 @@ export default defineConfig([
     },
     format: "esm",
     target: "es2024",
-    deps: { neverBundle: [/^cloudflare:/, "tidemark/worker"] },
+    deps: { neverBundle: [/^cloudflare:/, /^tidemark\/worker(\/internal)?$/] },
     dts: false,
   },
 ]);

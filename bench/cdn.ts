@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { bundleWorker } from "../cdn/runtime/bundle.ts";
 import { startCdn } from "../cdn/index.ts";
+import { bundleWorker } from "../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../cdn/runtime/miniflare.ts";
 import { ScriptedOrigin } from "../cdn/scripted-origin.ts";
 import { askUntilHit } from "./ask.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { seededRandom } from "../demo/seeded-random.ts";
 import { type Cdn, startCdn } from "../cdn/index.ts";
+import { seededRandom } from "../demo/seeded-random.ts";
 import type { Purger, Receipt } from "../sdk/index.ts";
 import { atPace } from "./at-pace.ts";
 import { BenchFailure } from "./bench-failure.ts";

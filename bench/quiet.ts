@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { seededRandom } from "../demo/seeded-random.ts";
 import { ROUND_TRIPS } from "../cdn/latency.ts";
+import { seededRandom } from "../demo/seeded-random.ts";
 import { median } from "./median.ts";
 import { writeResults } from "./results.ts";
 import { SimulatedLog } from "./simulated-log.ts";

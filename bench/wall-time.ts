@@ -33,7 +33,7 @@ export class WallTime implements AsyncDisposable {
       while (!this.#isStopped) {
         await wait(STEP_MS);
         const step = Math.floor(performance.now() - this.#reached);
-        await this.#cdn.advance(step);
+        await this.#cdn.advance(`${step}ms`);
         this.#longestLagMs = Math.max(this.#longestLagMs, performance.now() - this.#reached);
         this.#reached += step;
       }

@@ -1,13 +1,14 @@
 import type { WireAnswer, WireRequest } from "./exchange.ts";
 
-/** What a visitor of a simulated CDN got. */
+/** An answer that a visitor of a simulated CDN received. */
 export interface CdnAnswer extends WireAnswer {
-  /** The region that answered, and its isolate: 0 for the first. */
+  /** The region that answered. */
   readonly region: string;
+  /** The number of its isolate, from 0. */
   readonly isolate: number;
-  /** What was asked, as it went over the wire. */
-  readonly asked: Required<Pick<WireRequest, "method" | "path" | "host">> & Pick<WireRequest, "fields" | "body">;
-  /** `HIT`, `MISS`, `EXPIRED`, `REVALIDATED`, `UPDATING`, `STALE`, `BYPASS`; `null` where the edge answered itself. */
+  /** The request as it was sent. */
+  readonly request: Required<Pick<WireRequest, "method" | "path" | "host">> & Pick<WireRequest, "fields" | "body">;
+  /** `HIT`, `MISS`, `EXPIRED`, `REVALIDATED`, `UPDATING`, `STALE`, `BYPASS`; `null` if the edge made the answer itself. */
   readonly xCache: string | null;
   /** The field `Cache-Status`; `null` if there is none. */
   readonly cacheStatus: string | null;
@@ -15,7 +16,7 @@ export interface CdnAnswer extends WireAnswer {
   readonly ageSeconds: number | null;
 }
 
-export function answerFrom(answer: WireAnswer, from: Pick<CdnAnswer, "region" | "isolate" | "asked">): CdnAnswer {
+export function answerFrom(answer: WireAnswer, from: Pick<CdnAnswer, "region" | "isolate" | "request">): CdnAnswer {
   const { "x-cache": xCache = null, "cache-status": cacheStatus = null, age } = answer.fields;
   return { ...answer, ...from, xCache, cacheStatus, ageSeconds: age === undefined ? null : Number(age) };
 }

@@ -3,38 +3,39 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Cdn } from "./cdn.ts";
+import type { CdnOptions, OriginScript } from "./cdn-options.ts";
 import { roundTripsOf } from "./latency.ts";
 import { Pop } from "./pop.ts";
 import { LOG_WORKER, PurgeLogRuntime } from "./runtime/purge-log-runtime.ts";
-import { ScriptedOrigin, type ServerReply } from "./scripted-origin.ts";
 import { simulatedWorker } from "./runtime/simulated-worker.ts";
-import type { CdnOptions, OriginScript } from "./start-cdn.ts";
+import { ScriptedOrigin, type ServerReply } from "./scripted-origin.ts";
 
-/** When a CDN begins whose origin is scripted: epoch milliseconds. */
-const BEGINNING = Date.UTC(2026, 0, 1, 12);
+/** The time at which a CDN with a scripted origin starts: epoch milliseconds. */
+const SIMULATED_START = Date.UTC(2026, 0, 1, 12);
 
-/** What `startCdn` does, once it is known that all that it needs is installed. */
-export async function startRunningCdn<Region extends string>(options: CdnOptions<Region>): Promise<Cdn<Region>> {
+/** The work of `startCdn`, once all the packages that it needs are known to be installed. */
+export async function assembleCdn<Region extends string>(options: CdnOptions<Region>): Promise<Cdn<Region>> {
   const { regions = ["local" as Region], isolates = 1, latency = false, publicUrl } = options;
   const token = options.token ?? randomBytes(24).toString("base64url");
   const roundTrips = regions.map((region) => roundTripsOf(region, latency));
   if (regions.length === 0 || new Set(regions).size < regions.length) {
-    throw new TypeError("regions names each PoP once, and at least one");
+    const given = JSON.stringify(regions);
+    throw new TypeError(`the option regions is ${given}. It takes at least one name, and each name once.`);
   }
   const url = originUrl(options.origin);
-  const clock = { now: url === null ? BEGINNING : Date.now() };
-  const origin = url === null ? scripted(options.origin as OriginScript | undefined, clock) : null;
+  const clock = { now: url === null ? SIMULATED_START : Date.now() };
+  const origin = url === null ? scriptedOrigin(options.origin as OriginScript | undefined, clock) : null;
 
   const started: { stop(): Promise<void> }[] = [];
   const home = await mkdtemp(join(tmpdir(), "tidemark-cdn-"));
-  const cleanUp = () => rm(home, { recursive: true, force: true, maxRetries: 5 });
+  const removeHome = () => rm(home, { recursive: true, force: true, maxRetries: 5 });
   try {
     await origin?.comeUp();
-    const originAt = url ?? origin!.url;
-    const worker = await simulatedWorker(options, originAt);
+    const reachedAt = url ?? origin!.url;
+    const worker = await simulatedWorker(options, reachedAt);
     const variables = {
       ...worker.variables,
-      TIDEMARK_ORIGIN: originAt,
+      TIDEMARK_ORIGIN: reachedAt,
       TIDEMARK_TOKEN: token,
       ...(publicUrl === undefined ? {} : { TIDEMARK_PUBLIC_URL: publicUrl }),
     };
@@ -47,12 +48,12 @@ export async function startRunningCdn<Region extends string>(options: CdnOptions
     };
     const logRuntime = new PurgeLogRuntime({ ...runtime, persist: join(home, "log") }, clock.now);
     started.push(logRuntime);
-    const joined = { ...runtime, log: { ...runtime.log, of: LOG_WORKER } };
+    const popRuntime = { ...runtime, log: { ...runtime.log, of: LOG_WORKER } };
     const starting = regions.map(async (name, index) => {
       const pop = await Pop.start({
         name,
         isolates,
-        runtime: joined,
+        runtime: popRuntime,
         now: clock.now,
         roundTrips: roundTrips[index]!,
         isOriginOnRealTime: origin === null,
@@ -72,12 +73,12 @@ export async function startRunningCdn<Region extends string>(options: CdnOptions
         "The worker did not make its edge with createEdge of tidemark/worker, so it cannot be put on simulated time.",
       );
     }
-    await Promise.all(pops.map((pop) => pop.findLog()));
-    return new Cdn<Region>({ pops, logRuntime, origin, clock, publicUrl: site.publicUrl, token, cleanUp });
+    await Promise.all(pops.map((pop) => pop.waitForLog()));
+    return new Cdn<Region>({ pops, logRuntime, origin, clock, publicUrl: site.publicUrl, token, cleanUp: removeHome });
   } catch (error) {
     await Promise.all(started.map((each) => each.stop()));
     await origin?.goDown();
-    await cleanUp();
+    await removeHome();
     throw error;
   }
 }
@@ -88,7 +89,7 @@ function originUrl(origin: string | URL | OriginScript | undefined): string | nu
   return null;
 }
 
-function scripted(script: OriginScript = {}, clock: { readonly now: number }): ScriptedOrigin {
+function scriptedOrigin(script: OriginScript = {}, clock: { readonly now: number }): ScriptedOrigin {
   const origin = new ScriptedOrigin(() => clock.now);
   for (const [target, replies] of Object.entries(script)) {
     origin.reply(target, ...(Array.isArray(replies) ? (replies as readonly ServerReply[]) : [replies as ServerReply]));

@@ -5,16 +5,15 @@ import { durationMs, type SimulatedDuration } from "./duration.ts";
 import { exchange } from "./exchange.ts";
 import type { IsolateStats } from "./isolate-stats.ts";
 import type { Pop } from "./pop.ts";
-import { PopTable } from "./pop-table.ts";
 import type { PurgeLogRuntime } from "./runtime/purge-log-runtime.ts";
 import type { ScriptedOrigin } from "./scripted-origin.ts";
 import { SimulatedLog } from "./simulated-log.ts";
 
-/** A request of a visitor. */
+/** A request by a visitor. */
 export interface CdnRequest<Region extends string = string> {
-  /** Where it arrives. Default: the first region. */
+  /** The region that it arrives in. Default: the first region. */
   readonly from?: Region;
-  /** Which isolate of the PoP takes it, from 0. Default 0. */
+  /** The number of the isolate in the PoP that takes it, from 0. Default 0. */
   readonly isolate?: number;
   /** Default `GET`. */
   readonly method?: string;
@@ -24,33 +23,33 @@ export interface CdnRequest<Region extends string = string> {
   readonly body?: string;
   /** A token for `Authorization: Bearer`. Default: none. */
   readonly token?: string;
-  /** A receipt, or its token: the answer is at least as far along as that purge. Default: none. */
+  /** A receipt, or its token: the answer shows nothing that the purge removed. Default: none. */
   readonly after?: Receipt | string;
 }
 
-/** What makes a CDN; `startCdn` puts it together. */
+/** The parts of a CDN; `startCdn` puts them together. */
 export interface CdnParts {
   readonly pops: readonly Pop[];
   readonly logRuntime: PurgeLogRuntime;
-  /** `null` where the origin is somebody else's. */
+  /** `null` if the origin is a URL. */
   readonly origin: ScriptedOrigin | null;
   readonly clock: { now: number };
   readonly publicUrl: string;
   readonly token: string;
-  /** Removes what is left when all has been stopped. */
+  /** Removes the remaining files once all parts have stopped. */
   readonly cleanUp: () => Promise<void>;
 }
 
-/** A whole CDN on this machine: PoPs, their purge log, an origin, and a time that moves only when told. */
+/** A whole CDN on this machine: PoPs, their purge log, an origin, and a time that moves only when it is told to. */
 export class Cdn<Region extends string = string> implements AsyncDisposable {
-  /** Where visitors find the site: scheme and host, as they stand in keys. */
+  /** Where visitors find the site: scheme and host, as in cache keys. */
   readonly publicUrl: string;
-  /** Opens the control plane of every PoP. */
+  /** The token for the control plane of every PoP. */
   readonly token: string;
   /** The purge log, and what can happen to it. */
   readonly log: SimulatedLog;
   readonly #parts: CdnParts;
-  readonly #pops: PopTable;
+  readonly #pops: ReadonlyMap<string, Pop>;
   readonly #agent = new Agent({ keepAlive: false });
   readonly #purgers: Purger[] = [];
   #purger: Purger | undefined;
@@ -60,7 +59,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     this.#parts = parts;
     this.publicUrl = parts.publicUrl;
     this.token = parts.token;
-    this.#pops = new PopTable(parts.pops);
+    this.#pops = new Map(parts.pops.map((pop) => [pop.name, pop]));
     this.log = new SimulatedLog(parts.logRuntime, parts.pops);
   }
 
@@ -68,15 +67,17 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     return this.#parts.pops.map(({ name }) => name as Region);
   }
 
-  /** The CDN's time: epoch milliseconds. A PoP's own may be skewed. */
+  /** The CDN's time: epoch milliseconds. A PoP's own clock may be skewed. */
   get now(): number {
     return this.#parts.clock.now;
   }
 
-  /** The scripted origin: what it answers, and the record of what it was asked. Throws where the origin is a URL. */
+  /** The scripted origin: its replies, and the record of its requests. Throws if the origin is a URL. */
   get origin(): ScriptedOrigin {
     if (this.#parts.origin) return this.#parts.origin;
-    throw new Error("The origin of this CDN is a URL: it has no script, and no record of what it was asked.");
+    throw new Error(
+      "The origin of this CDN is a URL, so it has no script and no record of requests. Start the CDN with a script instead.",
+    );
   }
 
   /** The scripted origin, if there is one. */
@@ -84,33 +85,35 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     return this.#parts.origin;
   }
 
-  /** A PoP, and what can happen to it. Default: the first region's. */
+  /** A PoP, with the faults that it can have. Default: the first region's. Throws a `RangeError` for an unknown region. */
   pop(region?: Region): Pop {
-    return this.#pops.of(region);
+    const pop = this.#pops.get(region ?? this.regions[0]!);
+    if (!pop) throw new RangeError(`this CDN has no region ${region}: it has ${this.regions.join(", ")}`);
+    return pop;
   }
 
-  /** Where a region's PoP listens, without a trailing slash: for a browser, `fetch`, a backend's `TIDEMARK_ENDPOINT`. */
+  /** The address of a region's PoP, without a trailing slash: for a browser, `fetch`, a backend's `TIDEMARK_ENDPOINT`. */
   url(region?: Region, isolate = 0): string {
     return this.pop(region).url(isolate).origin;
   }
 
-  /** Gets a page. Rejects only if the PoP refuses the connection or hangs up before its answer. */
+  /** Gets a page. Rejects only if the PoP refuses the connection or closes it before its answer. */
   get(path: string, request: CdnRequest<Region> = {}): Promise<CdnAnswer> {
     return this.request(path, request);
   }
 
-  /** Sends any request. The path goes over the wire as it is given. */
+  /** Sends any request. The path is sent exactly as it is given. */
   async request(path: string, request: CdnRequest<Region> = {}): Promise<CdnAnswer> {
     const { from, isolate = 0, method = "GET", host = new URL(this.publicUrl).host, body } = request;
     const pop = this.pop(from);
     const edge = pop.url(isolate);
     if (pop.isolates > 1) await pop.finishWrites();
-    const asked = { method, path, host, fields: fieldsOf(request), ...(body === undefined ? {} : { body }) };
-    const told = { "mf-cf-blob": JSON.stringify({ colo: pop.colo }), "cf-connecting-ip": VISITOR };
-    const answer = await exchange(edge, this.#agent, { ...asked, fields: { ...told, ...asked.fields } });
-    const full = answerFrom(answer, { region: pop.name, isolate, asked });
-    cdns.set(full, this);
-    return full;
+    const sent = { method, path, host, fields: fieldsOf(request), ...(body === undefined ? {} : { body }) };
+    const fromPlatform = { "mf-cf-blob": JSON.stringify({ colo: pop.colo }), "cf-connecting-ip": VISITOR_ADDRESS };
+    const received = await exchange(edge, this.#agent, { ...sent, fields: { ...fromPlatform, ...sent.fields } });
+    const answer = answerFrom(received, { region: pop.name, isolate, request: sent });
+    cdnOfAnswer.set(answer, this);
+    return answer;
   }
 
   /** The SDK's client, purging through the first region. */
@@ -119,28 +122,30 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     return this.#purger;
   }
 
-  /** The SDK's client, purging through one region. `close` of the CDN closes it, too. */
+  /** The SDK's client, purging through one region. It is closed together with the CDN. */
   purgerIn(region: Region, options: PurgerOptions = {}): Purger {
     const purger = createPurger({ endpoint: this.url(region), token: this.token, ...options });
     this.#purgers.push(purger);
     return purger;
   }
 
-  /** Moves the time of all PoPs and the log: milliseconds, or like `"1h"`. Takes milliseconds, whatever the length. */
+  /** Moves the time of all PoPs and the log, by `"90s"` or `"1h"` for instance. However long that is, it is done at once. */
   async advance(by: SimulatedDuration): Promise<void> {
     const ms = durationMs(by);
-    if (ms < 0) throw new RangeError("time does not go back; a single PoP's clock may be behind: cdn.skew");
-    this.#parts.clock.now += ms;
-    const { pops, logRuntime } = this.#parts;
-    await Promise.all([logRuntime, ...pops].map((each) => each.setTime(this.now)));
+    if (ms < 0) {
+      throw new RangeError(
+        `advance(${JSON.stringify(by)}): time does not go back. cdn.skew can put one PoP's clock behind.`,
+      );
+    }
+    await this.#moveTime(ms);
   }
 
   /** Moves the time until a purge has settled. */
   async settle({ settlesInMs }: Pick<Receipt, "settlesInMs">): Promise<void> {
-    await this.advance(settlesInMs);
+    await this.#moveTime(settlesInMs);
   }
 
-  /** Puts one PoP's clock ahead of the others by so much; behind them by less than 0. */
+  /** Puts one PoP's clock ahead of the CDN's time, or behind it: `"2s"`, `"-1h"`. `"0s"` puts it right. */
   async skew(region: Region, by: SimulatedDuration): Promise<void> {
     await this.pop(region).skew(by);
   }
@@ -149,11 +154,13 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
   async stats(region?: Region, isolate = 0): Promise<IsolateStats> {
     const from = region === undefined ? {} : { from: region };
     const answer = await this.request("/_tidemark/stats", { ...from, isolate, token: this.token });
-    if (answer.status !== 200) throw new Error(`the edge does not tell its counters: ${answer.status} ${answer.body}`);
+    if (answer.status !== 200) {
+      throw new Error(`GET /_tidemark/stats was answered with ${answer.status}, not 200: ${answer.body}`);
+    }
     return JSON.parse(answer.body) as IsolateStats;
   }
 
-  /** Stops everything. Nothing is left: no process, port, file or handle. */
+  /** Stops everything. No process, port, file or handle is left. */
   close(): Promise<void> {
     this.#closing ??= this.#stopAll();
     return this.#closing;
@@ -161,6 +168,12 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  async #moveTime(ms: number): Promise<void> {
+    this.#parts.clock.now += ms;
+    const { pops, logRuntime } = this.#parts;
+    await Promise.all([logRuntime, ...pops].map((each) => each.setTime(this.now)));
   }
 
   async #stopAll(): Promise<void> {
@@ -174,13 +187,13 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
 }
 
 /** A visitor's address, from the range for examples (RFC 5737). */
-const VISITOR = "192.0.2.7";
+const VISITOR_ADDRESS = "192.0.2.7";
 
-const cdns = new WeakMap<CdnAnswer, Cdn>();
+const cdnOfAnswer = new WeakMap<CdnAnswer, Cdn>();
 
-/** The CDN that gave an answer. */
+/** The CDN that gave an answer; `undefined` for an answer from elsewhere. */
 export function cdnOf(answer: CdnAnswer): Cdn | undefined {
-  return cdns.get(answer);
+  return cdnOfAnswer.get(answer);
 }
 
 function fieldsOf({ fields = {}, token, after }: CdnRequest): Record<string, string> {

@@ -1,5 +1,5 @@
-/** Milliseconds, or a number with its unit: `"500ms"`, `"2s"`, `"10m"`, `"1h"`, `"7d"`. */
-export type SimulatedDuration = number | string;
+/** A number with its unit: `"250ms"`, `"90s"`, `"10m"`, `"1h"`, `"7d"`, `"2w"`. A minus before it counts backwards. */
+export type SimulatedDuration = `${number}${"ms" | "s" | "m" | "h" | "d" | "w"}`;
 
 const UNIT_MS: Readonly<Record<string, number>> = {
   ms: 1,
@@ -10,14 +10,14 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** Milliseconds. Throws a `TypeError` at what is no duration. */
+/** Milliseconds. Throws a `TypeError` for anything but a number with its unit. */
 export function durationMs(duration: SimulatedDuration): number {
-  if (typeof duration === "number" && Number.isFinite(duration)) return duration;
-  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/.exec(String(duration)) ?? [];
-  if (amount === undefined) {
-    throw new TypeError(
-      `${JSON.stringify(duration)} is no duration. It is a number of milliseconds, or like "500ms", "2s", "10m", "1h".`,
-    );
+  const [, amount, unit] = /^(-?\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/.exec(String(duration)) ?? [];
+  if (amount !== undefined) return Number(amount) * UNIT_MS[unit!]!;
+  if (typeof duration === "number") {
+    throw new TypeError(`${duration} is a duration without a unit. Write "${duration}s" or "${duration}ms".`);
   }
-  return Number(amount) * UNIT_MS[unit!]!;
+  throw new TypeError(
+    `${JSON.stringify(duration)} is not a duration. Write a number with its unit, like "500ms", "2s", "10m", "1h" or "7d".`,
+  );
 }

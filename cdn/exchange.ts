@@ -1,6 +1,6 @@
 import { type Agent, request as httpRequest, type IncomingMessage } from "node:http";
 
-/** A request as it goes over the wire: target and fields exactly as given. */
+/** A request whose target and fields are sent exactly as given. */
 export interface WireRequest {
   readonly method?: string;
   readonly path: string;
@@ -11,10 +11,10 @@ export interface WireRequest {
 
 export interface WireAnswer {
   readonly status: number;
-  /** Names in lower case; several lines of one field are joined by commas. */
+  /** By name in lower case. Several lines of one field are joined by commas. */
   readonly fields: Readonly<Record<string, string>>;
   readonly body: string;
-  /** True if the body visibly ended before its time. */
+  /** True if the connection ended before the body did. */
   readonly cutOff: boolean;
 }
 
@@ -45,7 +45,7 @@ async function readAnswer(incoming: IncomingMessage): Promise<WireAnswer> {
   try {
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
   } catch {
-    cutOff = true; // Node tells a body that ends before its length by an error.
+    cutOff = true; // Node throws for a body that ends before its length.
   }
   const fields = Object.entries(incoming.headers).map(([name, value]) => [
     name,

@@ -1,6 +1,12 @@
 /** `tidemark/local`: a whole CDN in a test. */
 export type { CdnAnswer } from "./answer.ts";
-export type { Answering } from "./matchers/answer-claims.ts";
+export type { Cdn, CdnRequest } from "./cdn.ts";
+export type { CdnOptions, OriginScript, SimulatedSiteInput } from "./cdn-options.ts";
+export { ConfigFileError } from "./config/config-file-error.ts";
+export type { SimulatedDuration } from "./duration.ts";
+export type { IsolateStats } from "./isolate-stats.ts";
+export { type Latency, ROUND_TRIPS, type RoundTrips } from "./latency.ts";
+export type { AnswerOrPromise } from "./matchers/answer-claims.ts";
 export {
   assertAgeAbout,
   assertBypass,
@@ -12,14 +18,8 @@ export {
   assertStale,
   assertStored,
 } from "./matchers/assertions.ts";
-export type { Cdn, CdnRequest } from "./cdn.ts";
-export { ConfigFileError } from "./config/config-file-error.ts";
-export type { SimulatedDuration } from "./duration.ts";
-export type { IsolateStats } from "./isolate-stats.ts";
-export { type Latency, ROUND_TRIPS, type RoundTrips } from "./latency.ts";
 export { type CdnMatchers, cdnMatchers } from "./matchers/matchers.ts";
 export type { Pop } from "./pop.ts";
 export type { Reply, ScriptedOrigin, SeenRequest, ServerReply } from "./scripted-origin.ts";
 export type { SimulatedLog } from "./simulated-log.ts";
-export type { SimulatedSiteInput } from "./simulated-site-input.ts";
-export { type CdnOptions, type OriginScript, startCdn } from "./start-cdn.ts";
+export { startCdn } from "./start-cdn.ts";

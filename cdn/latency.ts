@@ -8,10 +8,10 @@ export interface RoundTrips {
   readonly logMs: number;
 }
 
-/** No delays but those of this machine. */
+/** No round trips but those on this machine. */
 export const NO_LATENCY: RoundTrips = { clientMs: 0, originMs: 0, logMs: 0 };
 
-/** What round trips come to over public networks: visitors near the PoP, the origin and the purge log in New York. */
+/** Typical round trips over public networks, for visitors near the PoP and an origin and a purge log in New York. */
 export const ROUND_TRIPS: Readonly<Record<string, RoundTrips>> = {
   sfo: { clientMs: 12, originMs: 70, logMs: 70 },
   nyc: { clientMs: 10, originMs: 2, logMs: 2 },
@@ -22,18 +22,18 @@ export const ROUND_TRIPS: Readonly<Record<string, RoundTrips>> = {
   syd: { clientMs: 18, originMs: 205, logMs: 205 },
 };
 
-/** Which round trips a CDN has: those of the table, or one's own by region; what is left out is 0. */
+/** The round trips of a CDN: `true` for those of the table, or your own by region; those left out are 0. */
 export type Latency = boolean | Readonly<Record<string, Partial<RoundTrips>>>;
 
-/** The round trips of a region. Throws a `TypeError` if the table is wanted and does not have it. */
+/** The round trips of a region. Throws a `TypeError` for `true` and a region that the table does not have. */
 export function roundTripsOf(region: string, latency: Latency): RoundTrips {
   if (latency === false) return NO_LATENCY;
   if (latency !== true) return { ...NO_LATENCY, ...latency[region] };
   const roundTrips = ROUND_TRIPS[region];
   if (!roundTrips) {
     throw new TypeError(
-      `nothing is known of the round trips of ${region}. There are ${Object.keys(ROUND_TRIPS).join(", ")}; for others ` +
-        `give them: latency: { ${region}: { clientMs: 12, originMs: 80, logMs: 80 } }.`,
+      `latency: true does not know the round trips of ${region}, only those of ${Object.keys(ROUND_TRIPS).join(", ")}. ` +
+        `Give them yourself: latency: { ${region}: { clientMs: 12, originMs: 80, logMs: 80 } }.`,
     );
   }
   return roundTrips;

@@ -1,8 +1,8 @@
-import type { Conditions, Losses } from "./runtime/harness-protocol.ts";
 import { durationMs, type SimulatedDuration } from "./duration.ts";
-import { SimulatedIsolate } from "./runtime/simulated-isolate.ts";
 import type { RoundTrips } from "./latency.ts";
+import type { AnswersToLose, ClockAndNetwork } from "./runtime/harness-protocol.ts";
 import { startWorkerGroup, type WorkerGroup, type WorkerGroupOptions } from "./runtime/miniflare.ts";
+import { SimulatedIsolate } from "./runtime/simulated-isolate.ts";
 
 export interface PopOptions {
   readonly name: string;
@@ -15,16 +15,16 @@ export interface PopOptions {
   readonly isOriginOnRealTime: boolean;
 }
 
-/** A point of presence: one runtime with a cache of its own, its isolates sharing it, and what can happen to it. */
+/** A point of presence: a runtime with a cache that its isolates share, and the faults that it can have. */
 export class Pop {
   /** The region's name. */
   readonly name: string;
-  /** Its name where Cloudflare tells one: upper case. */
+  /** Its name as Cloudflare writes it: in upper case. */
   readonly colo: string;
   readonly #group: WorkerGroup;
   readonly #isolates: readonly SimulatedIsolate[];
   readonly #isOriginOnRealTime: boolean;
-  #conditions: Omit<Conditions, "now" | "originNow">;
+  #network: Omit<ClockAndNetwork, "now" | "originNow">;
   #cdnNow: number;
   #skewMs = 0;
 
@@ -38,7 +38,7 @@ export class Pop {
     this.#group = group;
     this.#isolates = isolates;
     this.#isOriginOnRealTime = isOriginOnRealTime;
-    this.#conditions = { ...roundTrips, isLogReachable: true };
+    this.#network = { ...roundTrips, isLogReachable: true };
     this.#cdnNow = now;
   }
 
@@ -49,7 +49,7 @@ export class Pop {
     const isolates = await Promise.all(workers.map((each) => SimulatedIsolate.of(group, each)));
     const pop = new Pop(options, group, isolates);
     try {
-      await pop.#setConditions();
+      await pop.#applyClockAndNetwork();
       await pop.heal();
       return pop;
     } catch (error) {
@@ -58,7 +58,7 @@ export class Pop {
     }
   }
 
-  /** How many isolates it has. */
+  /** The number of its isolates. */
   get isolates(): number {
     return this.#isolates.length;
   }
@@ -68,114 +68,118 @@ export class Pop {
     return this.#cdnNow + this.#skewMs;
   }
 
-  /** One of its isolates; the first without a number. Throws a `RangeError` at one that it does not have. */
+  /** One of its isolates. Default: the first. Throws a `RangeError` for a number that it does not have. */
   isolate(number = 0): SimulatedIsolate {
     const isolate = this.#isolates[number];
-    if (!isolate) throw new RangeError(`${this.name} has no isolate ${number}: it has ${this.isolates}, from 0`);
+    if (!isolate)
+      throw new RangeError(`${this.name} has no isolate ${number}: it has ${this.isolates}, numbered from 0`);
     return isolate;
   }
 
-  /** Where visitors reach one of its isolates. */
+  /** The address at which visitors reach one of its isolates. */
   url(isolate = 0): URL {
-    return this.isolate(isolate).front.url;
+    return this.isolate(isolate).proxy.url;
   }
 
-  /** Sets the CDN's time; this PoP's own is that with its skew. */
+  /** Sets the CDN's time. This PoP's clock differs from it by its skew. */
   async setTime(now: number): Promise<void> {
     this.#cdnNow = now;
-    await this.#setConditions();
+    await this.#applyClockAndNetwork();
   }
 
-  /** Puts this PoP's clock ahead of the CDN's time by so much; behind it by less than 0. */
+  /** Puts this PoP's clock ahead of the CDN's time, or behind it: `"2s"`, `"-1h"`. `"0s"` puts it right. */
   async skew(by: SimulatedDuration): Promise<void> {
     this.#skewMs = durationMs(by);
-    await this.#setConditions();
+    await this.#applyClockAndNetwork();
   }
 
-  /** Refuses all connections of visitors. What it holds, and its way to origin and log, stay. */
+  /** Refuses all connections of visitors. It keeps its cache and memory, and still reaches the origin and the log. */
   async partition(): Promise<void> {
-    await Promise.all(this.#isolates.map(({ front }) => front.shut()));
+    await Promise.all(this.#isolates.map(({ proxy }) => proxy.close()));
   }
 
-  /** Accepts connections again, on the same ports. */
+  /** Accepts the connections of visitors again, on the same ports. */
   async heal(): Promise<void> {
-    await Promise.all(this.#isolates.map(({ front }) => front.open()));
+    await Promise.all(this.#isolates.map(({ proxy }) => proxy.open()));
   }
 
-  /** From now on no call of this PoP to the purge log gets through. */
+  /** From now on every call of this PoP to the purge log fails. */
   async cutFromLog(): Promise<void> {
-    this.#conditions = { ...this.#conditions, isLogReachable: false };
-    await this.#setConditions();
+    this.#network = { ...this.#network, isLogReachable: false };
+    await this.#applyClockAndNetwork();
   }
 
+  /** Calls of this PoP reach the purge log again. */
   async reconnectToLog(): Promise<void> {
-    this.#conditions = { ...this.#conditions, isLogReachable: true };
-    await this.#setConditions();
+    this.#network = { ...this.#network, isLogReachable: true };
+    await this.#applyClockAndNetwork();
   }
 
   /**
-   * Loses the next so many answers of the origin or the log to each isolate: what was asked has been done, and nobody
-   * here learns of it.
+   * Each isolate loses this many of the next answers of the origin or the log. The request has been carried out, but
+   * the isolate does not learn of it. `loseAnswers({})` loses no more.
    */
-  async lose({ origin = 0, log = 0 }: Partial<Losses>): Promise<void> {
-    await Promise.all(this.#isolates.map((isolate) => isolate.lose({ origin, log })));
+  async loseAnswers({ origin = 0, log = 0 }: Partial<AnswersToLose>): Promise<void> {
+    await Promise.all(this.#isolates.map((isolate) => isolate.loseAnswers({ origin, log })));
   }
 
-  /** The isolate loses its memory: stored responses, view, lease, flights, counters. The PoP's cache stays. */
+  /** The isolate loses its memory: stored responses, view, lease, fetches under way, counters. The PoP's cache stays. */
   async killIsolate(number = 0): Promise<void> {
     await this.finishWrites();
     await this.isolate(number).kill();
   }
 
-  /** Empties the cache that the isolates share. Their memory stays. */
+  /** Empties the cache that the isolates share. The isolates keep their memory. */
   async emptyCache(): Promise<void> {
     await this.finishWrites();
     await this.#group.emptyCache();
   }
 
-  /** Ends the whole runtime and starts it again: the memory of all isolates is lost, the cache stays. */
+  /** Ends the whole runtime and starts it again. The memory of all isolates is lost; the cache stays. */
   async restart(): Promise<void> {
     await this.finishWrites();
-    const hasLog = await this.isolate().reachesLog();
+    const reachedLog = await this.isolate().reachesLog();
     await this.#group.restart();
-    await Promise.all(this.#isolates.map((isolate) => isolate.follow(this.#group)));
-    await this.#setConditions();
-    if (hasLog) await this.findLog();
+    await Promise.all(this.#isolates.map((isolate) => isolate.reconnect(this.#group)));
+    await this.#applyClockAndNetwork();
+    if (reachedLog) await this.waitForLog();
   }
 
-  /** Resolves once all that was fetched lies in the cache, where the other isolates find it. */
+  /** Resolves once every fetched response that is stored is in the cache, where the other isolates find it. */
   async finishWrites(): Promise<void> {
     await Promise.all(this.#isolates.map((isolate) => isolate.finishWrites()));
   }
 
-  /** Resolves once nothing goes on behind its answers: refreshes of stale pages, and writes to the cache. */
+  /** Resolves once all background work has ended: refreshes of stale pages, and writes to the cache. */
   async finishWork(): Promise<void> {
     await Promise.all(this.#isolates.map((isolate) => isolate.finishWork()));
   }
 
   /** Resolves once its isolates reach the purge log, which a runtime finds a little after it has started. */
-  async findLog(): Promise<void> {
-    await Promise.all(this.#isolates.map(reachLog));
+  async waitForLog(): Promise<void> {
+    await Promise.all(this.#isolates.map(waitForLog));
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#isolates.map(({ front }) => front.shut()));
+    await Promise.all(this.#isolates.map(({ proxy }) => proxy.close()));
     await this.#group.stop();
   }
 
-  async #setConditions(): Promise<void> {
+  async #applyClockAndNetwork(): Promise<void> {
     const originNow = this.#isOriginOnRealTime ? this.#cdnNow : null;
-    const conditions = { ...this.#conditions, now: this.now, originNow };
-    await Promise.all(this.#isolates.map((isolate) => isolate.setConditions(conditions)));
+    const clockAndNetwork = { ...this.#network, now: this.now, originNow };
+    await Promise.all(this.#isolates.map((isolate) => isolate.setClockAndNetwork(clockAndNetwork)));
   }
 }
 
 /** The longest that a runtime may take to find the purge log, in real milliseconds. */
 const FIND_LOG_MS = 10_000;
 
-async function reachLog(isolate: SimulatedIsolate): Promise<void> {
+async function waitForLog(isolate: SimulatedIsolate): Promise<void> {
   const startedAt = performance.now();
   while (!(await isolate.reachesLog())) {
-    if (performance.now() - startedAt > FIND_LOG_MS) throw new Error(`${isolate.name} does not find the purge log`);
+    if (performance.now() - startedAt > FIND_LOG_MS) {
+      throw new Error(`the isolate ${isolate.name} did not reach the purge log within ${FIND_LOG_MS / 1000} s`);
+    }
   }
 }

@@ -2,48 +2,48 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What an origin answers once. Fields that are not named are not sent, but for `Date` and the body's framing. */
+/** One reply of an origin. It has the fields named here, `Date`, and those that frame the body, and no others. */
 export interface Reply {
   /** Default 200. */
   readonly status?: number;
-  /** A list stands for several lines of one field, an empty one for none. */
+  /** A list is sent as several lines of one field, an empty list as none. */
   readonly fields?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string;
-  /** How the body's end is told. Default `length`; `close` is the end of the connection. */
+  /** How the end of the body is marked. Default `length`; `close` ends the connection. */
   readonly framing?: "length" | "chunked" | "close";
-  /** Hang up after so many bytes of the body. */
+  /** Close the connection after this many bytes of the body. */
   readonly cutAfterBytes?: number;
-  /** Keep the answer back until `release` is called with this name; it is what the origin knew when it was asked. */
+  /** Hold the reply back until `release` is called with this name. It is still the reply of the moment it was asked for. */
   readonly hold?: string;
-  /** Send the head and this much of the body at once; the hold then keeps back the rest. */
+  /** Send the head and this much of the body at once; `hold` then holds back the rest. */
   readonly bytesBeforeHold?: number;
-  /** Hang up in place of an answer (`reset`), or in the middle of its head. Default: answer. */
+  /** Close the connection instead of answering (`reset`), or in the middle of the head. Default: answer. */
   readonly failure?: "reset" | "cut-head";
 }
 
 /** A reply of a real server, which can be slow as well. */
 export interface ServerReply extends Reply {
-  /** Wait so many real milliseconds before answering. Default 0. */
+  /** Wait this many real milliseconds before answering. Default 0. */
   readonly delayMs?: number;
 }
 
-/** What the origin was asked. */
+/** A request that reached the origin. */
 export interface SeenRequest {
   readonly method: string;
-  /** Path and query as they came over the wire. */
+  /** Path and query as they were received. */
   readonly target: string;
   readonly fields: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
 }
 
-/** A real HTTP server that answers by script and is the witness of what it was asked. */
+/** A real HTTP server that answers by a script and records every request. */
 export class ScriptedOrigin {
   readonly #now: () => number;
   readonly #replies = new Map<string, ServerReply[]>();
-  #otherwise: Reply | undefined;
+  #defaultReply: Reply | undefined;
   readonly #seen: SeenRequest[] = [];
-  readonly #gates = new Map<string, PromiseWithResolvers<void>>();
-  readonly #arrivals: { target: string; count: number; resolve: () => void }[] = [];
+  readonly #holds = new Map<string, PromiseWithResolvers<void>>();
+  readonly #waiting: { target: string; count: number; resolve: () => void }[] = [];
   #server: Server | undefined;
   #port = 0;
 
@@ -60,14 +60,14 @@ export class ScriptedOrigin {
     return this.#seen;
   }
 
-  /** Sets what a path answers, in turn; the last reply goes on for ever. */
+  /** Sets the replies of a path, in turn; the last of them answers from then on. */
   reply(target: string, ...replies: ServerReply[]): void {
     this.#replies.set(target, replies);
   }
 
-  /** Sets what all paths answer that the script does not name. Default: 404. */
-  replyOtherwise(reply: Reply | undefined): void {
-    this.#otherwise = reply;
+  /** Sets the reply of all paths that the script does not name. Default: a 404. */
+  setDefaultReply(reply: Reply | undefined): void {
+    this.#defaultReply = reply;
   }
 
   /** The paths that the script names. */
@@ -75,7 +75,7 @@ export class ScriptedOrigin {
     return [...this.#replies.keys()];
   }
 
-  /** Starts listening, on the port of before if there was one. */
+  /** Starts listening, on its earlier port if it had one. */
   async comeUp(): Promise<void> {
     const server = createServer((request, response) => void this.#answer(request, response));
     server.keepAliveTimeout = 60_000;
@@ -88,7 +88,7 @@ export class ScriptedOrigin {
     this.#server = server;
   }
 
-  /** Hangs up on everybody and refuses connections. */
+  /** Closes all connections and refuses new ones. */
   async goDown(): Promise<void> {
     const server = this.#server;
     if (!server) return;
@@ -97,18 +97,19 @@ export class ScriptedOrigin {
     await new Promise((resolve) => server.close(resolve));
   }
 
-  /** Lets the answers of a hold go. */
+  /** Lets the replies with this hold go out. */
   release(hold: string): void {
-    this.#gate(hold).resolve();
-    this.#gates.delete(hold);
+    this.#held(hold).resolve();
+    this.#holds.delete(hold);
   }
 
-  /** Resolves once a target has been asked for so many times. */
-  async hasSeen(target: string, count: number): Promise<void> {
+  /** Resolves once a target has been requested this many times. */
+  async waitUntilSeen(target: string, count: number): Promise<void> {
     if (this.countOf(target) >= count) return;
-    await new Promise<void>((resolve) => this.#arrivals.push({ target, count, resolve }));
+    await new Promise<void>((resolve) => this.#waiting.push({ target, count, resolve }));
   }
 
+  /** How often a target has been requested. */
   countOf(target: string): number {
     return this.#seen.filter((request) => request.target === target).length;
   }
@@ -119,9 +120,9 @@ export class ScriptedOrigin {
     const { status = 200, framing = "length", cutAfterBytes, hold, bytesBeforeHold } = reply;
     if (reply.delayMs) await sleep(reply.delayMs);
     const bytes = Buffer.from(reply.body ?? "");
-    const held = hold === undefined ? undefined : this.#gate(hold).promise;
+    const held = hold === undefined ? undefined : this.#held(hold).promise;
     if (held && bytesBeforeHold === undefined) await held;
-    if (reply.failure) return hangUp(response.socket, reply.failure);
+    if (reply.failure) return closeEarly(response.socket, reply.failure);
     response.sendDate = false;
     response.setHeader("date", new Date(this.#now()).toUTCString());
     for (const [name, value] of Object.entries(reply.fields ?? {}))
@@ -148,24 +149,24 @@ export class ScriptedOrigin {
     socket.end("HTTP/1.1 426 Upgrade Required\r\ncontent-length: 0\r\n\r\n");
   }
 
-  /** Records the request and picks what answers it: what the origin knows at this moment. */
+  /** Records the request and takes the reply that the script has for it at this moment. */
   #take(request: IncomingMessage, body: string): ServerReply {
     const target = request.url ?? "";
     this.#seen.push({ method: request.method ?? "", target, fields: { ...request.headers }, body });
-    for (const waiting of this.#arrivals) if (this.countOf(waiting.target) >= waiting.count) waiting.resolve();
+    for (const waiting of this.#waiting) if (this.countOf(waiting.target) >= waiting.count) waiting.resolve();
     const replies = this.#replies.get(target);
     const reply = replies && replies.length > 1 ? replies.shift() : replies?.[0];
-    return reply ?? this.#otherwise ?? { status: 404, body: `the script has nothing for ${target}` };
+    return reply ?? this.#defaultReply ?? { status: 404, body: `the script has nothing for ${target}` };
   }
 
-  #gate(name: string): PromiseWithResolvers<void> {
-    const gate = this.#gates.get(name) ?? Promise.withResolvers<void>();
-    this.#gates.set(name, gate);
-    return gate;
+  #held(name: string): PromiseWithResolvers<void> {
+    const hold = this.#holds.get(name) ?? Promise.withResolvers<void>();
+    this.#holds.set(name, hold);
+    return hold;
   }
 }
 
-function hangUp(socket: Socket | null, failure: "reset" | "cut-head"): void {
+function closeEarly(socket: Socket | null, failure: "reset" | "cut-head"): void {
   if (failure === "reset") socket?.resetAndDestroy();
   else socket?.write("HTTP/1.1 200 OK\r\ncontent-le", () => socket.destroy());
 }

@@ -1,7 +1,7 @@
 import type { Pop } from "./pop.ts";
 import type { PurgeLogRuntime } from "./runtime/purge-log-runtime.ts";
 
-/** The purge log of a simulated CDN, and what can happen to it. */
+/** The purge log of a simulated CDN, and the faults that it can have. */
 export class SimulatedLog {
   readonly #runtime: PurgeLogRuntime;
   readonly #pops: readonly Pop[];
@@ -11,27 +11,27 @@ export class SimulatedLog {
     this.#pops = pops;
   }
 
-  /** Ends its runtime: no PoP reaches it. What it has stored stays. */
+  /** Ends its runtime: no PoP reaches it. It keeps what it has stored. */
   async stop(): Promise<void> {
     await this.#runtime.stop();
   }
 
-  /** Starts it again, with what it had stored. Resolves once every PoP has found it. */
+  /** Starts it again, with what it had stored. Resolves once every PoP reaches it. */
   async start(): Promise<void> {
     await this.#runtime.start();
-    await Promise.all(this.#pops.map((pop) => pop.findLog()));
+    await Promise.all(this.#pops.map((pop) => pop.waitForLog()));
   }
 
-  /** Ends its runtime and starts it again: its memory is lost, what it has stored stays. */
+  /** Ends its runtime and starts it again. Its memory is lost; it keeps what it has stored. */
   async restart(): Promise<void> {
     await this.stop();
     await this.start();
   }
 
-  /** Replaces it by a new one that has stored nothing: with another id, so that entries of before are invalid. */
+  /** Replaces it by a new, empty log. That has another id, so entries stored under the old log are no longer valid. */
   async recreate(): Promise<void> {
     await this.stop();
-    await this.#runtime.forget();
+    await this.#runtime.deleteStored();
     await this.start();
   }
 }

@@ -1,19 +1,19 @@
 import type { PurgeErrorCode } from "../sdk/index.ts";
 
-/** How a command ends, for the script that called it. */
+/** The exit codes of the command, for the script that calls it. */
 export const EXIT = {
   done: 0,
-  /** The edge understood, and refused. */
+  /** The edge understood the call and refused it. */
   refused: 1,
-  /** The call cannot be right, or lacks something on this machine; nothing was sent. */
+  /** The call is wrong, or lacks a setting or a package on this machine. Nothing was sent. */
   usage: 2,
-  /** No edge answered, or not as one; what was sent may have happened. */
+  /** No edge answered, or something else did. What was sent may have been carried out. */
   unreachable: 3,
-  /** The purge stands, but what was waited for did not come in time. */
+  /** The purge was accepted, but it did not settle in time. */
   notSettled: 4,
 } as const;
 
-/** What each way in which a purge can fail means to a script. */
+/** The exit code for each way in which a purge can fail. */
 export const EXIT_OF: Readonly<Record<PurgeErrorCode, number>> = {
   invalid: EXIT.refused,
   unauthorized: EXIT.refused,
@@ -24,7 +24,7 @@ export const EXIT_OF: Readonly<Record<PurgeErrorCode, number>> = {
   "rate-limited": EXIT.refused,
   "not-configured": EXIT.usage,
   closed: EXIT.usage,
-  // An edge that has no such address is one of another version, or none.
+  // An edge without this path is of another version, or something other than an edge answered.
   "not-found": EXIT.unreachable,
   "method-not-allowed": EXIT.unreachable,
   unavailable: EXIT.unreachable,

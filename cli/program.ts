@@ -1,19 +1,19 @@
 import { Command, CommanderError } from "commander";
-import { EXIT } from "./exit-code.ts";
-import { addLateCommand } from "./lazy-command.ts";
 import { ownPackage } from "../cdn/own-package.ts";
 import { purgeCommand } from "./commands/purge.ts";
 import { purgesCommand } from "./commands/purges.ts";
+import { EXIT } from "./exit-code.ts";
+import { addLazyCommand } from "./lazy-command.ts";
 
-/** Runs the command line; sets the process's exit code. */
+/** Runs the command line and sets the exit code of the process. */
 export async function runProgram(): Promise<void> {
   const program = new Command("tidemark")
     .description("An edge cache that you own, on your laptop and on the edge.")
     .version(ownPackage.version)
-    .showHelpAfterError("(--help tells what there is)")
+    .showHelpAfterError("(--help lists the options)")
     .exitOverride();
 
-  addLateCommand(program, {
+  addLazyCommand(program, {
     name: "dev",
     description: "Start the edge on this machine, in front of your site.",
     needs: ["miniflare", "esbuild"],
@@ -26,7 +26,7 @@ export async function runProgram(): Promise<void> {
     await program.parseAsync();
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // commander has said it already; its own code for wrong usage is 1, which here means refused.
+    // commander has printed the error. Its own exit code for wrong usage is 1, which here means refused.
     process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
   }
 }

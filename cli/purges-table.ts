@@ -2,15 +2,15 @@ import type { PurgeRecordPage } from "../sdk/read-purges.ts";
 
 type PurgeRecord = PurgeRecordPage["purges"][number];
 
-const HEADS = ["SEQ", "AT", "BY", "MODE", "SETTLED", "WHAT", "WHY"];
+const HEADINGS = ["SEQ", "AT", "BY", "MODE", "SETTLED", "WHAT", "WHY"];
 
-/** The most characters of a line that tell what was purged. */
-const MOST_WHAT = 60;
+/** The most characters for the items of a purge. */
+const MAX_ITEMS_WIDTH = 60;
 
-/** Purges as a table for a person, a line for each. */
-export function purgesReport(purges: readonly PurgeRecord[]): string {
-  const rows = [HEADS, ...purges.map(cellsOf)];
-  const widths = HEADS.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+/** Purges as a table for a person, one line each. */
+export function purgesTable(purges: readonly PurgeRecord[]): string {
+  const rows = [HEADINGS, ...purges.map(cellsOf)];
+  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows
     .map(
       (row) =>
@@ -23,26 +23,24 @@ export function purgesReport(purges: readonly PurgeRecord[]): string {
 }
 
 function cellsOf({ seq, at, by, mode, settled, items, itemCount, reason, repeatOf }: PurgeRecord): string[] {
-  const why = [reason ?? "", repeatOf === null ? "" : `(repeats ${repeatOf})`]
-    .filter((words) => words !== "")
-    .join(" ");
-  return [String(seq), at, by, mode, settled ? "yes" : "not yet", whatOf(items, itemCount), why].map(printable);
+  const why = [reason ?? "", repeatOf === null ? "" : `(repeats ${repeatOf})`].filter((part) => part !== "").join(" ");
+  return [String(seq), at, by, mode, settled ? "yes" : "not yet", itemsCell(items, itemCount), why].map(printable);
 }
 
-/** The first items, as many as a line has room for, and how many more there are. */
-function whatOf(items: readonly string[], itemCount: number): string {
-  let words = "";
-  let told = 0;
+/** As many of the items as there is room for, and the number of the others. */
+function itemsCell(items: readonly string[], itemCount: number): string {
+  let text = "";
+  let named = 0;
   for (const item of items) {
-    if (told > 0 && words.length + item.length >= MOST_WHAT) break;
-    words += (told > 0 ? " " : "") + item;
-    told++;
+    if (named > 0 && text.length + item.length >= MAX_ITEMS_WIDTH) break;
+    text += (named > 0 ? " " : "") + item;
+    named++;
   }
-  const more = itemCount - told;
-  return more > 0 ? `${words} and ${more} more`.trimStart() : words;
+  const more = itemCount - named;
+  return more > 0 ? `${text} and ${more} more`.trimStart() : text;
 }
 
-/** What callers write goes to a terminal: no control characters, and nothing that changes the direction of text. */
+/** Text that callers wrote, safe for a terminal: without control characters and characters that change its direction. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
 }

@@ -2,81 +2,79 @@ import { rmSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { watchWorker } from "../cdn/runtime/bundle.ts";
 import { loadSite } from "../cdn/config/config-file.ts";
-import { DEV_COMPATIBILITY_FLAGS, devEntry, plainDevEntry } from "./entry.ts";
-import { freeHosts } from "./ports.ts";
 import { roundTripsOf } from "../cdn/latency.ts";
+import { watchWorker } from "../cdn/runtime/bundle.ts";
+import { type EdgeRuntime, type EdgeWorker, startEdgeRuntime, startWorkerGroup } from "../cdn/runtime/miniflare.ts";
 import { LOG_WORKER } from "../cdn/runtime/purge-log-runtime.ts";
+import { DEV_COMPATIBILITY_FLAGS, devEntry, devEntryWithoutRules } from "./entry.ts";
+import { freeHosts } from "./ports.ts";
 import { readEntry } from "./request-log.ts";
 import type { DevSettings, LogEntry } from "./request-log-entry.ts";
-import { type EdgeRuntime, type EdgeWorker, startEdgeRuntime, startWorkerGroup } from "../cdn/runtime/miniflare.ts";
 
-/** Where one edge listens, and which region it stands for; `null` if there is no other one. */
+/** One edge: its port, and the region that it stands for, which is `null` if it is the only edge. */
 export interface DevPop {
   readonly region: string | null;
   readonly port: number;
 }
 
 export interface DevEdgeOptions {
-  /** The site's rules; `null` for none. */
+  /** The file with the site's rules; `null` for none. */
   readonly configFile: string | null;
   readonly origin: string;
   readonly token: string;
-  /** One without a region, or one for each. Those with a region share a purge log. */
+  /** One edge without a region, or one for each region. Those with a region share a purge log. */
   readonly pops: readonly DevPop[];
-  /** The public scheme and host; `null` for what the site says, and else those of the first edge. */
+  /** The public scheme and host; `null` for the site's own or, if it names none, those of the first edge. */
   readonly publicUrl: string | null;
-  /** Whether calls take as long as over public networks. Only for regions of the table. */
+  /** Whether calls take as long as over public networks. Only for regions of the table `ROUND_TRIPS`. */
   readonly latency: boolean;
-  /** A folder for what is stored; `null` to keep nothing. */
+  /** A folder for cache and purges; `null` to keep neither. */
   readonly persist: string | null;
-  /** Receives each request and purge; `null` if nobody wants to know. */
+  /** Receives each request and purge; `null` if they are not logged. */
   readonly onEntry: ((entry: LogEntry, region: string | null) => void) | null;
   /** Receives a line for the person at the terminal. */
-  readonly tell: (line: string) => void;
+  readonly printLine: (line: string) => void;
 }
 
 export interface DevEdge {
   stop(): Promise<void>;
 }
 
-/** Starts the edges, and starts them anew whenever the config, or anything that it imports, changes. */
+/** Starts the edges, and reloads them whenever the config, or a file that it imports, changes. */
 export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
-  const { configFile, origin, tell } = options;
+  const { configFile, origin, printLine } = options;
   const hosts = await Promise.all(options.pops.map(({ port }) => freeHosts(port)));
   const home = await mkdtemp(join(tmpdir(), "tidemark-dev-"));
   const cleanUp = () => rmSync(home, { recursive: true, force: true, maxRetries: 5 });
-  process.once("exit", cleanUp); // Where a signal ends the process before `stop`.
+  process.once("exit", cleanUp); // In case a signal ends the process before `stop`.
   let group: EdgeGroup | undefined;
   const started = Promise.withResolvers<void>();
-  // Builds come one after the other; each waits for the one before, so that no restart overtakes another.
+  // Each build waits for the one before it, so that no reload overtakes another.
   let work: Promise<void> = Promise.resolve();
-  const use = async (script: string) => {
+  const runScript = async (script: string) => {
     if (group) {
       if (configFile !== null) await loadSite(configFile);
       await group.reload(script);
-      tell(
-        `${configFile} has changed: its rules are in force. What is stored keeps the lifetime and tags it was stored with.`,
-      );
+      printLine(`${configFile} has changed: its rules are in force. Stored responses keep their lifetimes and tags.`);
     } else {
       group = await EdgeGroup.start(script, hosts, home, options);
       started.resolve();
     }
   };
   const watching = await watchWorker(
-    configFile === null ? plainDevEntry(origin) : devEntry(configFile),
+    configFile === null ? devEntryWithoutRules(origin) : devEntry(configFile),
     (script) => {
       work = work
-        .then(() => use(script))
+        .then(() => runScript(script))
         .catch((error: Error) => {
           started.reject(error);
-          if (group) tell(`${error.message}\nThe rules of before stay in force.`);
+          if (group) printLine(`${error.message}\nThe earlier rules stay in force.`);
         });
     },
     (errors) => {
       started.reject(new Error(errors));
-      if (group) tell(`${configFile}: ${errors}\nThe rules of before stay in force.`);
+      if (group) printLine(`${configFile}: ${errors}\nThe earlier rules stay in force.`);
     },
   );
   const stop = async () => {
@@ -95,7 +93,7 @@ export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
   return { stop };
 }
 
-/** All edges of the command, and the purge log that they share if there are several. */
+/** All edges of the command, with the purge log that they share if there are several. */
 class EdgeGroup {
   readonly #stops: (() => Promise<void>)[] = [];
   readonly #edges: { readonly runtime: EdgeRuntime; readonly pop: DevPop }[] = [];
@@ -122,7 +120,7 @@ class EdgeGroup {
   }
 
   async #start(script: string, hosts: readonly (readonly string[])[], home: string): Promise<void> {
-    const { pops, persist, onEntry, tell } = this.#options;
+    const { pops, persist, onEntry, printLine } = this.#options;
     const isShared = pops[0]!.region !== null;
     const registry = join(home, "registry");
     if (isShared) await this.#startLog(script, registry, home);
@@ -139,7 +137,7 @@ class EdgeGroup {
         onLine: (line) => {
           const entry = readEntry(line);
           if (entry) onEntry?.(entry, region);
-          else tell(region === null ? line : `${region}  ${line}`);
+          else printLine(region === null ? line : `${region}  ${line}`);
         },
       });
       this.#stops.push(() => runtime.stop());
@@ -158,7 +156,7 @@ class EdgeGroup {
     await Promise.all(this.#stops.map((stop) => stop()));
   }
 
-  /** The log knows no rules: a change of those leaves it alone. */
+  /** The log does not depend on the rules, so it keeps running when they change. */
   async #startLog(script: string, registry: string, home: string): Promise<void> {
     const { persist, pops } = this.#options;
     const log = await startWorkerGroup({

@@ -1,131 +1,125 @@
 /**
  * `tidemark/worker` as the dev command runs it: the same edge and the same log on the running clock, with the round trips
- * of real networks if they are wanted, and a line for each request. What is deployed has nothing of this.
+ * of public networks if they are wanted, and a line for each request. A deployed worker has none of this.
  */
+import type { EdgeEnv, SiteInput } from "tidemark/worker";
+import { createEdgeWithHooks } from "tidemark/worker/internal";
 import {
-  createEdge,
-  PurgeLog as DeployedPurgeLog,
-  type EdgeEnv,
-  type EdgeOptions,
-  type SiteInput,
-} from "tidemark/worker";
-import { type DevSettings, ENTRY_MARK, type LogEntry } from "./request-log-entry.ts";
+  behindNetwork,
+  pause,
+  reachesLog,
+  type SimulatedNetwork,
+  withPublicUrl,
+  withRoundTrip,
+} from "../cdn/runtime/simulated-network.worker.ts";
+import { type DevSettings, ENTRY_PREFIX, type LogEntry } from "./request-log-entry.ts";
 
-type Platform = Parameters<NonNullable<EdgeOptions["platform"]>>[0];
+export { PingablePurgeLog as PurgeLog } from "../cdn/runtime/simulated-network.worker.ts";
+
 type DevEnv = EdgeEnv & { readonly DEV: DevSettings };
-type Arriving = Request<unknown, IncomingRequestCfProperties>;
+type IncomingRequest = Request<unknown, IncomingRequestCfProperties>;
 
-/** What one request spends on the origin. */
-interface Spending {
+/** The time that one request has waited for the origin; `null` until it asks. */
+interface OriginTime {
   originMs: number | null;
 }
 
 /** An `AsyncLocalStorage`: the entry makes it, because the runtime's types do not know `node:async_hooks`. */
-export interface SpendingOfRequest {
-  run<T>(spending: Spending, work: () => T): T;
-  getStore(): Spending | undefined;
+export interface OriginTimeOfRequest {
+  run<T>(originTime: OriginTime, work: () => T): T;
+  getStore(): OriginTime | undefined;
 }
 
-/** The object that the edge's log is, too. */
-const LOG_NAME = "tidemark";
-
-/** How long a runtime may take to find the log of another one, and how often it looks. */
+/** How long a runtime may take to find the log of another one, and how often it tries. */
 const FIND_LOG_MS = 10_000;
-const LOOK_FOR_LOG_MS = 10;
+const FIND_LOG_EVERY_MS = 10;
 
-/** A larger purge is told by its numbers alone. */
-const MOST_READ_BYTES = 64 * 1024;
+/** The items of a larger purge are not read: its log line gives their numbers. */
+const MAX_READ_BYTES = 64 * 1024;
 
-/** What the edge answers itself and nobody wants to read about. */
+/** Calls of monitors, which would only fill the log. */
 const UNLOGGED = new Set(["/_tidemark/health", "/_tidemark/stats", "/_tidemark/openapi.json"]);
 
 const PURGE_PATH = "/_tidemark/purge";
 
-export class PurgeLog extends DeployedPurgeLog {
-  /** Answers. */
-  call(): true {
-    return true;
-  }
-}
-
 /** The edge for a site, as `createEdge` of `tidemark/worker` makes it, on this machine's network. */
-export function createDevEdge(site: SiteInput, spendings: SpendingOfRequest): ExportedHandler<DevEnv> {
+export function createDevEdge(site: SiteInput, originTimes: OriginTimeOfRequest): ExportedHandler<DevEnv> {
   let settings: DevSettings | undefined;
-  const edge = createEdge(site, {
+  const edge = createEdgeWithHooks(site, {
     takesWeakTokens: true,
-    platform: (platform) => onNetwork(platform, settings!, spendings),
+    platform: (platform) => behindNetwork(platform, networkOf(settings!, originTimes)),
   });
-  let served: DevEnv | undefined;
+  let edgeEnv: DevEnv | undefined;
   let isLogFound = false;
   return {
     async fetch(request, env, context) {
       settings ??= env.DEV;
-      served ??= serving(site, env);
+      // Where neither the site nor the command names a public address, all regions serve the same one.
+      edgeEnv ??= settings.publicUrl === null ? env : withPublicUrl(site, env, settings.publicUrl);
       if (settings.isLogElsewhere && !isLogFound) {
-        await findLog(env);
+        await waitForLog(env);
         isLogFound = true;
       }
-      const answering = () => edge.fetch!(request, served!, context) as Promise<Response>;
+      const answer = () => edge.fetch!(request, edgeEnv!, context) as Promise<Response>;
       const { pathname } = new URL(request.url);
-      if (!settings.isLogged || UNLOGGED.has(pathname)) return answering();
+      if (!settings.isLogged || UNLOGGED.has(pathname)) return answer();
       const isPurge = request.method === "PURGE" || (request.method === "POST" && pathname === PURGE_PATH);
-      return isPurge ? tellPurge(request, answering, context) : tellRequest(request, answering, spendings);
+      return isPurge ? logPurge(request, answer, context) : logRequest(request, answer, originTimes);
     },
   };
 }
 
-async function tellRequest(
-  request: Arriving,
-  answering: () => Promise<Response>,
-  spendings: SpendingOfRequest,
+async function logRequest(
+  { method, url }: IncomingRequest,
+  answer: () => Promise<Response>,
+  originTimes: OriginTimeOfRequest,
 ): Promise<Response> {
   const startedAt = Date.now();
-  const spending: Spending = { originMs: null };
-  const answer = await spendings.run(spending, answering);
-  const { method, url } = request;
-  const status = answer.headers.get("cache-status")?.split(",").at(-1) ?? "";
-  tell({
+  const originTime: OriginTime = { originMs: null };
+  const response = await originTimes.run(originTime, answer);
+  const cacheStatus = response.headers.get("cache-status")?.split(",").at(-1) ?? "";
+  writeEntry({
     kind: "request",
     method,
     path: pathOf(url),
-    status: answer.status,
-    xCache: answer.headers.get("x-cache"),
-    detail: /; detail=([^;]+)/.exec(status)?.[1] ?? null,
-    ageS: numberOf(answer.headers.get("age")),
-    ttlS: numberOf(/; ttl=(-?\d+)/.exec(status)?.[1]),
-    stored: status.includes("; stored"),
+    status: response.status,
+    xCache: response.headers.get("x-cache"),
+    detail: /; detail=([^;]+)/.exec(cacheStatus)?.[1] ?? null,
+    ageS: numberOf(response.headers.get("age")),
+    ttlS: numberOf(/; ttl=(-?\d+)/.exec(cacheStatus)?.[1]),
+    stored: cacheStatus.includes("; stored"),
     ms: Date.now() - startedAt,
-    originMs: spending.originMs,
+    originMs: originTime.originMs,
   });
-  return answer;
+  return response;
 }
 
-async function tellPurge(
-  request: Arriving,
-  answering: () => Promise<Response>,
+async function logPurge(
+  request: IncomingRequest,
+  answer: () => Promise<Response>,
   context: ExecutionContext,
 ): Promise<Response> {
   const startedAt = Date.now();
   const { method, url } = request;
-  const isShort = Number(request.headers.get("content-length") ?? Number.NaN) <= MOST_READ_BYTES;
-  const asked = method === "POST" && isShort ? request.clone() : null;
-  const answer = await answering();
-  const { status } = answer;
+  const isShort = Number(request.headers.get("content-length") ?? Number.NaN) <= MAX_READ_BYTES;
+  const readable = method === "POST" && isShort ? request.clone() : null;
+  const response = await answer();
+  const { status } = response;
   const ms = Date.now() - startedAt;
   if (status !== 200) {
-    tell({ kind: "purge", method, status, purged: [], seq: null, settlesInMs: null, ms });
-    return answer;
+    writeEntry({ kind: "purge", method, status, purged: [], seq: null, settlesInMs: null, ms });
+    return response;
   }
-  const receipt = answer.clone();
+  const receipt = response.clone();
   context.waitUntil(
     (async () => {
       const { seq, settlesInMs, accepted } = await receipt.json<Receipt>();
-      const items = asked && (await asked.json<Items>());
-      const purged = method === "PURGE" ? [pathOf(url)] : items ? namesOf(items) : numbersOf(accepted);
-      tell({ kind: "purge", method, status, purged, seq, settlesInMs, ms });
+      const items = readable && (await readable.json<Items>());
+      const purged = method === "PURGE" ? [pathOf(url)] : items ? namesOf(items) : countsOf(accepted);
+      writeEntry({ kind: "purge", method, status, purged, seq, settlesInMs, ms });
     })(),
   );
-  return answer;
+  return response;
 }
 
 interface Receipt {
@@ -134,26 +128,41 @@ interface Receipt {
   readonly accepted: Items<number>;
 }
 
+/** The items of a purge, or the number of each kind. */
 interface Items<List = readonly string[]> {
   readonly urls?: List;
   readonly tags?: List;
+  readonly prefixes?: List;
+  readonly hosts?: List;
   readonly everything?: boolean;
 }
 
-function namesOf({ urls = [], tags = [], everything = false }: Items): string[] {
-  return [...(everything ? ["everything"] : []), ...urls, ...tags.map((tag) => `tag ${tag}`)];
-}
-
-function numbersOf({ urls = 0, tags = 0, everything = false }: Items<number>): string[] {
+/** The items by name, written as `tidemark purge -` reads them. */
+function namesOf({ urls = [], tags = [], prefixes = [], hosts = [], everything = false }: Items): string[] {
   return [
     ...(everything ? ["everything"] : []),
-    ...(urls > 0 ? [`${urls} URLs`] : []),
-    ...(tags > 0 ? [`${tags} tags`] : []),
+    ...urls,
+    ...tags.map((tag) => `tag:${tag}`),
+    ...prefixes.map((prefix) => `prefix:${prefix}`),
+    ...hosts.map((host) => `host:${host}`),
   ];
 }
 
-function tell(entry: LogEntry): void {
-  console.log(ENTRY_MARK + JSON.stringify(entry));
+/** How many items of each kind there are, for a purge with too many to name. */
+function countsOf({ urls = 0, tags = 0, prefixes = 0, hosts = 0, everything = false }: Items<number>): string[] {
+  const count = (number: number, one: string, several: string) =>
+    number === 0 ? [] : [`${number} ${number === 1 ? one : several}`];
+  return [
+    ...(everything ? ["everything"] : []),
+    ...count(urls, "URL", "URLs"),
+    ...count(tags, "tag", "tags"),
+    ...count(prefixes, "prefix", "prefixes"),
+    ...count(hosts, "host", "hosts"),
+  ];
+}
+
+function writeEntry(entry: LogEntry): void {
+  console.log(ENTRY_PREFIX + JSON.stringify(entry));
 }
 
 function pathOf(url: string): string {
@@ -165,51 +174,25 @@ function numberOf(text: string | null | undefined): number | null {
   return text ? Number(text) : null;
 }
 
-/** Where neither the site nor the command names a public address, all regions serve the same one. */
-function serving(site: SiteInput, env: DevEnv): DevEnv {
-  const { publicUrl } = env.DEV;
-  if (publicUrl === null || env.TIDEMARK_PUBLIC_URL || site.publicUrl !== undefined) return env;
-  return { ...env, TIDEMARK_PUBLIC_URL: publicUrl };
-}
-
-function onNetwork(platform: Platform, { originMs, logMs }: DevSettings, spendings: SpendingOfRequest): Platform {
-  const { origin, log } = platform;
+/** The network that the settings ask for; it also measures how long a request waits for the origin. */
+function networkOf({ originMs, logMs }: DevSettings, originTimes: OriginTimeOfRequest): SimulatedNetwork {
   return {
-    ...platform,
-    origin: {
-      url: origin.url,
-      async fetch(request) {
-        const spending = spendings.getStore();
-        const startedAt = Date.now();
-        const answer = await roundTrip(originMs, () => origin.fetch(request));
-        if (spending) spending.originMs = (spending.originMs ?? 0) + Date.now() - startedAt;
-        return answer;
-      },
+    async callOrigin(call) {
+      const originTime = originTimes.getStore();
+      const startedAt = Date.now();
+      const answer = await withRoundTrip(originMs, call);
+      if (originTime) originTime.originMs = (originTime.originMs ?? 0) + Date.now() - startedAt;
+      return answer;
     },
-    log: {
-      read: (since, leaseMs, withinMs) => roundTrip(logMs, () => log.read(since, leaseMs, withinMs)),
-      append: (purge) => roundTrip(logMs, () => log.append(purge)),
-    },
+    callLog: (call) => withRoundTrip(logMs, call),
   };
 }
 
-async function roundTrip<T>(ms: number, call: () => Promise<T>): Promise<T> {
-  await pause(ms / 2);
-  const answer = await call();
-  await pause(ms / 2);
-  return answer;
-}
-
-/** Resolves once the log answers, or when it has been looked for long enough: what then goes wrong, the edge tells. */
-async function findLog(env: DevEnv): Promise<void> {
+/** Resolves once the log answers, or after `FIND_LOG_MS`: the edge itself then reports that it cannot reach the log. */
+async function waitForLog(env: EdgeEnv): Promise<void> {
   const startedAt = Date.now();
   while (Date.now() - startedAt < FIND_LOG_MS) {
-    const log = env.PURGE_LOG.get(env.PURGE_LOG.idFromName(LOG_NAME)) as unknown as { call(): Promise<true> };
-    if (await log.call().catch(() => false)) return;
-    await pause(LOOK_FOR_LOG_MS);
+    if (await reachesLog(env)) return;
+    await pause(FIND_LOG_EVERY_MS);
   }
-}
-
-async function pause(ms: number): Promise<void> {
-  if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
 }

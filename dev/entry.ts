@@ -1,24 +1,21 @@
 import { dirname, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-import type { BuildOptions } from "esbuild";
-import { EDGE_ENTRY } from "../cdn/runtime/bundle.ts";
+import { moduleBeside } from "../cdn/own-package.ts";
+import { EDGE_ENTRY, type EntryCode } from "../cdn/runtime/bundle.ts";
 
-type Entry = NonNullable<BuildOptions["stdin"]>;
-
-/** What the runtime must know for the code below; the deployed edge does without. */
+/** What the runtime must enable for the code below. The deployed edge does not need it. */
 export const DEV_COMPATIBILITY_FLAGS = ["nodejs_als"] as const;
 
 /** The code of the dev command's edge for the site in a config file. */
-export function devEntry(configFile: string): Entry {
+export function devEntry(configFile: string): EntryCode {
   return entry(`import site from ${JSON.stringify(resolve(configFile))};`);
 }
 
-/** The same without rules: what is fronted decides by its `Cache-Control`. */
-export function plainDevEntry(origin: string): Entry {
+/** The same for an origin without rules: its `Cache-Control` decides alone. */
+export function devEntryWithoutRules(origin: string): EntryCode {
   return entry(`const site = ${JSON.stringify({ origin })};`);
 }
 
-function entry(site: string): Entry {
+function entry(site: string): EntryCode {
   return {
     contents: `
       ${site}
@@ -32,7 +29,4 @@ function entry(site: string): Entry {
   };
 }
 
-/** The module beside this one: in the sources TypeScript, in the package built. */
-const DEV_EDGE = fileURLToPath(
-  new URL(`./dev-edge.worker.${import.meta.url.endsWith(".ts") ? "ts" : "mjs"}`, import.meta.url),
-);
+const DEV_EDGE = moduleBeside(import.meta.url, "dev-edge.worker");

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 
-/** A port that something else listens on. */
+/** Another process listens on the port. */
 export class PortTaken extends Error {
   readonly port: number;
 
@@ -10,7 +10,7 @@ export class PortTaken extends Error {
   }
 }
 
-/** Both addresses that `localhost` may mean; ::1 only where this machine has it. Rejects with `PortTaken`. */
+/** The addresses of `localhost` on this machine, on which the port is free. Rejects with `PortTaken`. */
 export async function freeHosts(port: number): Promise<readonly string[]> {
   await tryToListen("127.0.0.1", port);
   try {
@@ -18,7 +18,7 @@ export async function freeHosts(port: number): Promise<readonly string[]> {
     return ["127.0.0.1", "::1"];
   } catch (error) {
     if (error instanceof PortTaken) throw error;
-    return ["127.0.0.1"]; // A machine without IPv6.
+    return ["127.0.0.1"]; // This machine has no IPv6.
   }
 }
 

@@ -1,30 +1,30 @@
-/** One request to an edge of the dev command, as its worker tells it. Nothing of it is secret: no field values. */
+/** One request to an edge of the dev command. It has no field values, so nothing in it is secret. */
 export interface RequestEntry {
   readonly kind: "request";
   readonly method: string;
-  /** Path and query as they were asked. */
+  /** Path and query of the request. */
   readonly path: string;
   readonly status: number;
-  /** `null` where the edge answered by itself; `detail` then says why. */
+  /** `null` if the edge made the answer itself; `detail` then says why. */
   readonly xCache: string | null;
   readonly detail: string | null;
   readonly ageS: number | null;
-  /** How long a hit stays fresh; below 0 since when it no longer is. `null` where that is not told. */
+  /** How long a hit stays fresh; negative once it is stale. `null` if the answer does not say. */
   readonly ttlS: number | null;
-  /** Whether the origin's answer went into the store. */
+  /** Whether the origin's answer was stored. */
   readonly stored: boolean;
-  /** Until the head of the answer, in milliseconds. */
+  /** Milliseconds to the head of the answer. */
   readonly ms: number;
-  /** What of it was spent on the origin; `null` where it was not asked. */
+  /** The part of them spent on the origin; `null` if the origin was not asked. */
   readonly originMs: number | null;
 }
 
-/** One purge that arrived at an edge of the dev command. */
+/** One purge at an edge of the dev command. */
 export interface PurgeEntry {
   readonly kind: "purge";
   readonly method: string;
   readonly status: number;
-  /** What was purged, in words; empty if the purge was refused. */
+  /** The purged items: `/path`, `tag:a`, `prefix:/shop`, `host:m.example.com`, `everything`. Empty if it was refused. */
   readonly purged: readonly string[];
   /** `null` if the purge was refused. */
   readonly seq: number | null;
@@ -34,8 +34,8 @@ export interface PurgeEntry {
 
 export type LogEntry = RequestEntry | PurgeEntry;
 
-/** How a line of the worker begins that is one entry, as JSON. */
-export const ENTRY_MARK = "tidemark-request-log ";
+/** The beginning of a line of the worker that is an entry; JSON follows it. */
+export const ENTRY_PREFIX = "tidemark-request-log ";
 
 /** The variable `DEV` of the dev command's worker. */
 export interface DevSettings {
@@ -43,8 +43,8 @@ export interface DevSettings {
   readonly originMs: number;
   readonly logMs: number;
   readonly isLogged: boolean;
-  /** True if the purge log runs in another runtime, which is found a little after the start. */
+  /** True if the purge log runs in another runtime, which this one finds a little after its start. */
   readonly isLogElsewhere: boolean;
-  /** The public address of a site that names none; `null` for the one that a request came to. */
+  /** The public address of a site that names none; `null` for the address that each request came to. */
   readonly publicUrl: string | null;
 }

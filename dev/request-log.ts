@@ -1,27 +1,27 @@
 import { styleText } from "node:util";
-import { ENTRY_MARK, type LogEntry, type PurgeEntry, type RequestEntry } from "./request-log-entry.ts";
+import { ENTRY_PREFIX, type LogEntry, type PurgeEntry, type RequestEntry } from "./request-log-entry.ts";
 
-/** How many names of a purge a line has room for. */
-const MOST_NAMES = 3;
+/** The most items of a purge that a line names. */
+const MAX_NAMES = 3;
 
-/** How wide a path is at least: longer ones push the rest to the right. */
-const PATH_WIDTH = 34;
+/** The least width of the path. Longer paths push the rest to the right. */
+const MIN_PATH_WIDTH = 34;
 
-/** Where an entry comes from; `null` where there is one edge only. */
-export type EntryPlace = string | null;
+/** The region of an entry; `null` if there is only one edge. */
+export type EntryRegion = string | null;
 
-/** The entry in a line that the dev command's worker wrote; `null` for any other line. */
+/** The entry in a line of the dev command's worker; `null` for any other line. */
 export function readEntry(line: string): LogEntry | null {
-  return line.startsWith(ENTRY_MARK) ? (JSON.parse(line.slice(ENTRY_MARK.length)) as LogEntry) : null;
+  return line.startsWith(ENTRY_PREFIX) ? (JSON.parse(line.slice(ENTRY_PREFIX.length)) as LogEntry) : null;
 }
 
-/** One line of JSON. */
-export function jsonLine(entry: LogEntry, region: EntryPlace, at: Date): string {
+/** An entry as one line of JSON. */
+export function jsonLine(entry: LogEntry, region: EntryRegion, at: Date): string {
   return JSON.stringify({ time: at.toISOString(), ...(region === null ? {} : { region }), ...entry });
 }
 
-/** One line for a person, in colours if the stream shows them. */
-export function textLine(entry: LogEntry, region: EntryPlace, at: Date, stream: NodeJS.WriteStream): string {
+/** An entry as one line for a person, in colour if the stream shows colours. */
+export function textLine(entry: LogEntry, region: EntryRegion, at: Date, stream: NodeJS.WriteStream): string {
   const style: Style = (format, text) => styleText(format, text, { stream });
   const place = [style("dim", at.toTimeString().slice(0, 8)), ...(region === null ? [] : [style("bold", region)])];
   return [...place, ...(entry.kind === "purge" ? purgeParts(entry, style) : requestParts(entry, style))].join("  ");
@@ -35,7 +35,7 @@ function requestParts(entry: RequestEntry, style: Style): string[] {
   const more = [originMs === null ? "" : `origin ${duration(originMs)}`, detail ?? ""].filter(Boolean).join("  ");
   return [
     method.padEnd(5),
-    shown(path).padEnd(PATH_WIDTH),
+    printable(path).padEnd(MIN_PATH_WIDTH),
     status >= 500 ? style("red", String(status)) : String(status),
     style(COLOURS[xCache ?? ""] ?? "red", outcome),
     `age ${seconds(ageS)}`.padEnd(9),
@@ -58,12 +58,12 @@ const COLOURS: Readonly<Record<string, Parameters<typeof styleText>[0]>> = {
 function purgeParts({ status, purged, seq, settlesInMs, ms }: PurgeEntry, style: Style): string[] {
   const parts = [style("magenta", "PURGE")];
   if (seq === null) return [...parts, style("red", `refused: ${status}`), duration(ms)];
-  const more = purged.length - MOST_NAMES;
-  const names = purged.slice(0, MOST_NAMES).map(shown).join(", ") + (more > 0 ? ` and ${more} more` : "");
-  return [...parts, names.padEnd(PATH_WIDTH), `purge ${seq}`, `settles in ${settlesInMs} ms`, duration(ms)];
+  const more = purged.length - MAX_NAMES;
+  const names = purged.slice(0, MAX_NAMES).map(printable).join(", ") + (more > 0 ? ` and ${more} more` : "");
+  return [...parts, names.padEnd(MIN_PATH_WIDTH), `purge ${seq}`, `settles in ${settlesInMs} ms`, duration(ms)];
 }
 
-/** The runtime's clock moves with its input and output alone, in whole milliseconds: an answer from memory takes none. */
+/** The runtime's clock moves only with I/O, in whole milliseconds, so an answer from memory takes 0. */
 function duration(ms: number): string {
   return ms < 1 ? "<1 ms" : `${ms} ms`;
 }
@@ -72,7 +72,7 @@ function seconds(count: number | null): string {
   return count === null ? "-" : `${count}s`;
 }
 
-/** What others wrote, without what a terminal would obey. */
-function shown(text: string): string {
+/** Text that others wrote, without the characters that control a terminal. */
+function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, "?");
 }

@@ -1,15 +1,15 @@
 import { styleText } from "node:util";
-import type { RunningDemo } from "../cli/commands/dev.ts";
+import { roundTripsOf } from "../cdn/latency.ts";
+import type { RunningDemo } from "./demo-site.ts";
 import type { DevPop } from "./dev-edge.ts";
 import { cityOf } from "./regions.ts";
-import { roundTripsOf } from "../cdn/latency.ts";
 
 export interface Welcome {
   readonly pops: readonly DevPop[];
   readonly latency: boolean;
   readonly origin: string;
   readonly configFile: string | null;
-  /** As it was asked for; `null` if it was not. */
+  /** The public address that was asked for; `null` if none was. */
   readonly publicUrl: string | null;
   readonly persist: string | null;
   readonly token: string;
@@ -17,12 +17,12 @@ export interface Welcome {
   readonly demo: RunningDemo | null;
 }
 
-/** Where an edge is reached, as a person types it. */
+/** The address of an edge, as a person types it. */
 export function addressOf({ port }: DevPop): string {
   return `http://localhost:${port}`;
 }
 
-/** What is where, and what to try first. */
+/** The addresses and settings of the running edge, and commands to try first. */
 export function welcomeText(welcome: Welcome, stream: NodeJS.WriteStream): string {
   const { pops, origin, configFile, publicUrl, persist, token, isTokenGiven, demo } = welcome;
   const bold = (text: string) => styleText("bold", text, { stream });
@@ -35,11 +35,11 @@ export function welcomeText(welcome: Welcome, stream: NodeJS.WriteStream): strin
     [
       "rules",
       configFile === null
-        ? "none: what the origin's Cache-Control says; --config FILE brings some"
+        ? "none: the origin's Cache-Control decides alone; --config FILE names some"
         : `${configFile}  (edits are picked up at once)`,
     ],
-    ...(publicUrl === null ? [] : [["public", `${publicUrl}  (what is keyed, and forwarded to the origin)`]]),
-    ...(persist === null ? [] : [["kept in", `${persist}  (cache and purges, over a restart)`]]),
+    ...(publicUrl === null ? [] : [["public", `${publicUrl}  (in cache keys, and forwarded to the origin)`]]),
+    ...(persist === null ? [] : [["kept in", `${persist}  (cache and purges survive a restart)`]]),
     ["token", `${token}${isTokenGiven ? "" : "  (a new one each time, unless TIDEMARK_TOKEN is set)"}`],
     ...(demo?.places ?? []),
   ];

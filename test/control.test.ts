@@ -33,7 +33,10 @@ beforeAll(async () => {
       { name: "shop", scopes: ["purge"], sha256: sha256(PURGE_TOKEN) },
     ]),
   };
-  edge = await startEdgeRuntime({ script: await bundleWorker("cdn/runtime/virtual-time.worker.ts"), variables }, { port: 0 });
+  edge = await startEdgeRuntime(
+    { script: await bundleWorker("cdn/runtime/virtual-time.worker.ts"), variables },
+    { port: 0 },
+  );
   await call({ body: { tags: ["of-the-mode"], id: "of-the-mode" } });
 });
 

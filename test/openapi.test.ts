@@ -31,7 +31,10 @@ let ajv: Ajv2020;
 
 beforeAll(async () => {
   const variables = { SITE: { origin: "http://127.0.0.1:1", hosts: [HOST] }, TIDEMARK_TOKEN: TOKEN };
-  edge = await startEdgeRuntime({ script: await bundleWorker("cdn/runtime/virtual-time.worker.ts"), variables }, { port: 0 });
+  edge = await startEdgeRuntime(
+    { script: await bundleWorker("cdn/runtime/virtual-time.worker.ts"), variables },
+    { port: 0 },
+  );
   document = JSON.parse((await exchange(edge.url, agent, { path: "/_tidemark/openapi.json" })).body) as Document;
   ajv = new Ajv2020({ strict: false });
   addFormats.default(ajv);

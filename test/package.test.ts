@@ -10,9 +10,9 @@ import { bundleWorker } from "../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../cdn/runtime/miniflare.ts";
 import { ScriptedOrigin } from "../cdn/scripted-origin.ts";
 import type { ReceiptBody } from "../sdk/index.ts";
+import { freePorts } from "./dev/dev-process.ts";
 import { BEGINNING, TOKEN } from "./engine/scenario.ts";
 import { folderWith, type InstalledPackage, run, tool } from "./installed-package.ts";
-import { freePorts } from "./dev/dev-process.ts";
 
 const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../cdn/runtime/virtual-time.worker.ts", import.meta.url));
 
@@ -101,6 +101,7 @@ describe("what is published", () => {
       ".",
       "./testing",
       "./worker",
+      "./worker/internal",
       "./local",
       "./local/matchers",
       "./package.json",
@@ -266,7 +267,7 @@ describe("the command, installed", () => {
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     const { miniflare, esbuild, wrangler } = (await manifestOf(installed)).devDependencies;
     const message = (more: string) =>
-      "startCdn needs more than is installed here. This installs it:\n\n" +
+      "startCdn needs packages that are not installed here. This installs them:\n\n" +
       `  npm install --save-dev miniflare@${miniflare} esbuild@${esbuild}${more}\n\n`;
     expect(stdout).toBe(message("") + message(` wrangler@${wrangler}`));
   });

@@ -1,5 +1,5 @@
 /** `tidemark/worker`: what an owner's own worker imports. */
-export { createEdge, type EdgeEnv, type EdgeOptions } from "./edge.ts";
+export { createEdge, type EdgeEnv } from "./edge.ts";
 export { PurgeLog } from "./purges/purge-log.ts";
 export { defineSite } from "./site.ts";
 export { SiteError } from "./site-error.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
-import { ownWorker, words } from "../runtime/bundle.ts";
+import { formatMessage, ownWorker } from "../runtime/bundle.ts";
 import { ConfigFileError } from "./config-file-error.ts";
 
 /** What the harness needs to know of a site; the worker reads the rest itself. */
@@ -9,7 +9,7 @@ export interface ConfiguredSite {
   readonly origin: string;
 }
 
-/** Where the worker's own module is asked for in Node: nothing of it runs there. */
+/** Stands in for the runtime's own modules, which the worker's code imports and Node does not have. None of it is run. */
 const withoutRuntime: Plugin = {
   name: "without-runtime",
   setup(build) {
@@ -32,17 +32,17 @@ export async function loadSite(file: string): Promise<ConfiguredSite> {
     const code = Buffer.from(result.outputFiles[0]!.text).toString("base64");
     module = (await import(`data:text/javascript;base64,${code}`)) as { default?: unknown };
   } catch (error) {
-    throw new ConfigFileError(`${file}: ${problemOf(error)}`, { cause: error });
+    throw new ConfigFileError(`${file}: ${reasonOf(error)}`, { cause: error });
   }
   const site = module.default as Partial<ConfiguredSite> | undefined;
   if (typeof site?.origin !== "string") {
-    throw new ConfigFileError(`${file}: it must end in export default defineSite({ origin: …, … })`);
+    throw new ConfigFileError(`${file}: the file must end in export default defineSite({ origin: …, … })`);
   }
   return { origin: site.origin };
 }
 
-function problemOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   const { errors, message } = error as { errors?: unknown; message: string };
   const isBuildFailure = Array.isArray(errors) && errors.every((each) => typeof each === "object" && "text" in each);
-  return isBuildFailure ? `\n${errors.map(words).join("\n")}` : message;
+  return isBuildFailure ? `\n${errors.map(formatMessage).join("\n")}` : message;
 }

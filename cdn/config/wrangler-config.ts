@@ -1,6 +1,6 @@
 import { ConfigFileError } from "./config-file-error.ts";
 
-/** What a wrangler config says of an owner's worker. */
+/** An owner's worker, as a wrangler config describes it. */
 export interface WranglerConfig {
   /** The worker's entry file. */
   readonly main: string;
@@ -8,7 +8,7 @@ export interface WranglerConfig {
   readonly logClass: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly define: Record<string, string>;
-  /** All else that the worker is bound to, in Miniflare's words. */
+  /** The other bindings of the worker, in Miniflare's words. */
   readonly bindings: object;
 }
 
@@ -18,15 +18,18 @@ export function isWranglerConfig(file: string): boolean {
 
 /** Reads a wrangler config with wrangler's own reader. Throws `ConfigFileError`. */
 export async function readWranglerConfig(file: string): Promise<WranglerConfig> {
-  // Loading wrangler takes most of a second: only who has a wrangler config waits for it.
+  // Loading wrangler takes most of a second, so it is loaded only for a wrangler config.
   const { unstable_getMiniflareWorkerOptions: optionsOf } = await import("wrangler");
   const { main, workerOptions, define } = optionsOf(file);
   const { bindings: variables = {}, durableObjects = {}, ...rest } = workerOptions;
   const { PURGE_LOG: purgeLog, ...otherObjects } = durableObjects;
-  if (main === undefined) throw new ConfigFileError(`${file}: it names no main, so there is no worker to run`);
+  if (main === undefined)
+    throw new ConfigFileError(
+      `${file}: there is no main, so there is no worker to run. Add main = "src/index.ts", or whichever file it is.`,
+    );
   if (typeof purgeLog !== "object" || !("className" in purgeLog)) {
     throw new ConfigFileError(
-      `${file}: the purge log is missing. An edge needs a durable object with the binding PURGE_LOG and the class PurgeLog.`,
+      `${file}: the purge log is missing. Add a Durable Object with the binding PURGE_LOG and the class PurgeLog.`,
     );
   }
   const { modulesRules: _, ...bindings } = rest;

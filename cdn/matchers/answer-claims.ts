@@ -1,97 +1,97 @@
 import type { CdnAnswer } from "../answer.ts";
 import { type Cdn, cdnOf } from "../cdn.ts";
+import type { ClaimResult } from "./claim-result.ts";
 import { explanation } from "./explanation.ts";
-import type { Judgement } from "./claim-result.ts";
 
-/** An answer, or a promise of one: `cdn.get(…)` as it is. */
-export type Answering = CdnAnswer | Promise<CdnAnswer>;
+/** An answer, or the promise of one that `cdn.get(…)` returns. */
+export type AnswerOrPromise = CdnAnswer | Promise<CdnAnswer>;
 
-/** Answered from store: `HIT`. */
-export function isHit(answering: Answering): Promise<Judgement> {
-  return saysOneOf(answering, ["HIT"], "a hit");
+export function isHit(answer: AnswerOrPromise): Promise<ClaimResult> {
+  return hasXCache(answer, ["HIT"], "a hit");
 }
 
-/** Looked up, and nothing usable was there: `MISS`, or `EXPIRED` where it was stale and was fetched anew. */
-export function isMiss(answering: Answering): Promise<Judgement> {
-  return saysOneOf(answering, ["MISS", "EXPIRED"], "a miss");
+export function isMiss(answer: AnswerOrPromise): Promise<ClaimResult> {
+  return hasXCache(answer, ["MISS", "EXPIRED"], "a miss");
 }
 
-/** Answered from store although stale: `STALE`, `UPDATING`. */
-export function isStale(answering: Answering): Promise<Judgement> {
-  return saysOneOf(answering, ["STALE", "UPDATING"], "a stale answer");
+export function isStale(answer: AnswerOrPromise): Promise<ClaimResult> {
+  return hasXCache(answer, ["STALE", "UPDATING"], "a stale answer");
 }
 
-/** Not looked up: `BYPASS`. */
-export function isBypass(answering: Answering): Promise<Judgement> {
-  return saysOneOf(answering, ["BYPASS"], "a bypass");
+export function isBypass(answer: AnswerOrPromise): Promise<ClaimResult> {
+  return hasXCache(answer, ["BYPASS"], "a bypass");
 }
 
-/** The same request, sent again to the same isolate, is a hit. */
-export async function isStored(answering: Answering): Promise<Judgement> {
-  const answer = await answering;
-  const again = await askAgain(answer, answer.isolate);
-  return judged(again, again.xCache === "HIT", {
-    against: `expected the answer to be stored, but the same request again was ${told(again)}`,
-    for: "expected the answer not to be stored, but the same request again was a hit",
+export async function isStored(answerOrPromise: AnswerOrPromise): Promise<ClaimResult> {
+  const answer = await answerOrPromise;
+  const again = await sendAgain(answer, answer.isolate);
+  return explained(again, {
+    holds: again.xCache === "HIT",
+    failure: `expected the answer to be stored, but the same request again was ${outcomeOf(again)}`,
+    negatedFailure: "expected the answer not to be stored, but the same request again was a hit",
   });
 }
 
-/** `Age` is so many seconds, give or take `tolerance` (default 1). */
-export async function hasAgeAbout(answering: Answering, seconds: number, tolerance = 1): Promise<Judgement> {
-  const answer = await answering;
+export async function hasAgeAbout(
+  answerOrPromise: AnswerOrPromise,
+  seconds: number,
+  tolerance = 1,
+): Promise<ClaimResult> {
+  const answer = await answerOrPromise;
   const { ageSeconds } = answer;
-  const holds = ageSeconds !== null && Math.abs(ageSeconds - seconds) <= tolerance;
-  const expected = `${seconds} s, give or take ${tolerance}`;
-  return judged(answer, holds, {
-    against: `expected an Age of ${expected}, got ${ageSeconds === null ? "none" : `${ageSeconds} s`}`,
-    for: `expected an Age other than ${expected}, got ${ageSeconds} s`,
+  const expected = `${seconds} s, give or take ${tolerance} s`;
+  return explained(answer, {
+    holds: ageSeconds !== null && Math.abs(ageSeconds - seconds) <= tolerance,
+    failure: `expected an Age of ${expected}, got ${ageSeconds === null ? "none" : `${ageSeconds} s`}`,
+    negatedFailure: `expected an Age other than ${expected}, got ${ageSeconds} s`,
   });
 }
 
-/** Neither this answer nor a further one, of any isolate of that PoP, has the version in its body. */
-export async function neverShows(answering: Answering, version: string): Promise<Judgement> {
-  const answer = await answering;
+export async function neverShows(answerOrPromise: AnswerOrPromise, version: string): Promise<ClaimResult> {
+  const answer = await answerOrPromise;
   const { isolates } = cdnFor(answer).pop(answer.region);
-  const isRepeatable = answer.asked.method === "GET" || answer.asked.method === "HEAD";
-  let culprit = answer.body.includes(version) ? answer : undefined;
-  for (let number = 0; isRepeatable && !culprit && number < isolates; number++) {
-    const again = await askAgain(answer, number);
-    if (again.body.includes(version)) culprit = again;
+  const isRepeatable = answer.request.method === "GET" || answer.request.method === "HEAD";
+  let showing = answer.body.includes(version) ? answer : undefined;
+  for (let number = 0; isRepeatable && !showing && number < isolates; number++) {
+    const again = await sendAgain(answer, number);
+    if (again.body.includes(version)) showing = again;
   }
-  return judged(culprit ?? answer, culprit === undefined, {
-    against: `expected never to see ${JSON.stringify(version)}, but it was shown`,
-    for: `expected to see ${JSON.stringify(version)}, but it was never shown`,
+  return explained(showing ?? answer, {
+    holds: showing === undefined,
+    failure: `expected never to see ${JSON.stringify(version)}, but it was shown`,
+    negatedFailure: `expected to see ${JSON.stringify(version)}, but it was never shown`,
   });
 }
 
-async function saysOneOf(answering: Answering, values: readonly string[], name: string): Promise<Judgement> {
-  const answer = await answering;
-  return judged(answer, answer.xCache !== null && values.includes(answer.xCache), {
-    against: `expected ${name}, got ${told(answer)}`,
-    for: `expected anything but ${name}, got ${told(answer)}`,
+async function hasXCache(
+  answerOrPromise: AnswerOrPromise,
+  values: readonly string[],
+  name: string,
+): Promise<ClaimResult> {
+  const answer = await answerOrPromise;
+  return explained(answer, {
+    holds: answer.xCache !== null && values.includes(answer.xCache),
+    failure: `expected ${name}, got ${outcomeOf(answer)}`,
+    negatedFailure: `expected anything but ${name}, got ${outcomeOf(answer)}`,
   });
 }
 
-async function judged(
-  answer: CdnAnswer,
-  holds: boolean,
-  words: { readonly against: string; readonly for: string },
-): Promise<Judgement> {
-  const why = await explanation(answer);
-  return { holds, against: `${words.against}\n\n${why}`, for: `${words.for}\n\n${why}` };
+async function explained(answer: CdnAnswer, { holds, failure, negatedFailure }: ClaimResult): Promise<ClaimResult> {
+  const facts = await explanation(answer);
+  return { holds, failure: `${failure}\n\n${facts}`, negatedFailure: `${negatedFailure}\n\n${facts}` };
 }
 
-function told({ xCache, status }: CdnAnswer): string {
-  return xCache ?? `an answer of the edge itself, ${status}`;
+function outcomeOf({ xCache, status }: CdnAnswer): string {
+  return xCache ?? `an answer that the edge made itself, ${status}`;
 }
 
-function askAgain(answer: CdnAnswer, isolate: number): Promise<CdnAnswer> {
-  const { path, ...asked } = answer.asked;
-  return cdnFor(answer).request(path, { ...asked, from: answer.region, isolate });
+function sendAgain(answer: CdnAnswer, isolate: number): Promise<CdnAnswer> {
+  const { path, ...request } = answer.request;
+  return cdnFor(answer).request(path, { ...request, from: answer.region, isolate });
 }
 
 function cdnFor(answer: CdnAnswer): Cdn {
   const cdn = cdnOf(answer);
-  if (!cdn) throw new TypeError("this takes an answer of a simulated CDN: what cdn.get or cdn.request gave");
+  if (!cdn) throw new TypeError("this takes an answer of a simulated CDN, as cdn.get and cdn.request return it");
   return cdn;
 }

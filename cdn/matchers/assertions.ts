@@ -1,71 +1,55 @@
 import { AssertionError } from "node:assert";
-import {
-  type Answering,
-  hasAgeAbout,
-  isBypass,
-  isHit,
-  isMiss,
-  isStale,
-  isStored,
-  neverShows,
-} from "./answer-claims.ts";
-import type { Cdn } from "../cdn.ts";
-import { hasSeen } from "./has-seen.ts";
-import type { Judgement } from "./claim-result.ts";
-import { neverStores } from "./never-stores.ts";
-import type { ScriptedOrigin } from "../scripted-origin.ts";
+import type { ClaimResult } from "./claim-result.ts";
+import { type Claims, claims } from "./claims.ts";
 
 /*
- * What the matchers for vitest say, as functions for any other runner: each throws an `AssertionError` that explains
- * itself, and all but the last are to be awaited.
+ * The claims of the matchers as functions, for any test runner. Each throws an `AssertionError` with the message of the
+ * matcher. Await all of them but `assertSeen`.
  */
 
-/** Answered from store: `HIT`. */
-export async function assertHit(answering: Answering): Promise<void> {
-  assertHolds(await isHit(answering), assertHit);
-}
+/** The answer came from the cache: `HIT`. */
+export const assertHit: Assertion<"toHit"> = assertionOf("toHit");
 
-/** Looked up, and nothing usable was there: `MISS`, or `EXPIRED` where it was stale and was fetched anew. */
-export async function assertMiss(answering: Answering): Promise<void> {
-  assertHolds(await isMiss(answering), assertMiss);
-}
+/** The cache had nothing usable: `MISS`, or `EXPIRED` if a stored response was stale and was fetched again. */
+export const assertMiss: Assertion<"toMiss"> = assertionOf("toMiss");
 
-/** Answered from store although stale: `STALE`, `UPDATING`. */
-export async function assertStale(answering: Answering): Promise<void> {
-  assertHolds(await isStale(answering), assertStale);
-}
+/** The answer came from the cache although it was stale: `STALE` or `UPDATING`. */
+export const assertStale: Assertion<"toBeStale"> = assertionOf("toBeStale");
 
-/** Not looked up: `BYPASS`. */
-export async function assertBypass(answering: Answering): Promise<void> {
-  assertHolds(await isBypass(answering), assertBypass);
-}
+/** The cache was not asked: `BYPASS`. */
+export const assertBypass: Assertion<"toBypass"> = assertionOf("toBypass");
 
 /** The same request, sent again to the same isolate, is a hit. */
-export async function assertStored(answering: Answering): Promise<void> {
-  assertHolds(await isStored(answering), assertStored);
+export const assertStored: Assertion<"toBeStored"> = assertionOf("toBeStored");
+
+/** `Age` differs from this many seconds by at most `tolerance` seconds (default 1). */
+export const assertAgeAbout: Assertion<"toHaveAgeAbout"> = assertionOf("toHaveAgeAbout");
+
+/** Neither this answer nor another one, from any isolate of the PoP, has the version in its body. */
+export const assertNeverShows: Assertion<"toNeverShow"> = assertionOf("toNeverShow");
+
+/** The CDN never answers a guest or a user from the cache under a pattern like `/admin/*`. */
+export const assertNeverStores: Assertion<"toNeverStore"> = assertionOf("toNeverStore");
+
+/** The origin saw this many requests for a path; without a number, at least one. */
+export function assertSeen(...args: Parameters<Claims["toHaveSeen"]>): void {
+  assertHolds(claims.toHaveSeen(...args), assertSeen);
 }
 
-/** `Age` is so many seconds, give or take `tolerance` (default 1). */
-export async function assertAgeAbout(answering: Answering, seconds: number, tolerance?: number): Promise<void> {
-  assertHolds(await hasAgeAbout(answering, seconds, tolerance), assertAgeAbout);
+/** A claim whose result has to be awaited, as an assertion. */
+export type Assertion<Name extends AsyncClaim> = (...args: Parameters<Claims[Name]>) => Promise<void>;
+
+type AsyncClaim = Exclude<keyof Claims, "toHaveSeen">;
+
+function assertionOf<Name extends AsyncClaim>(name: Name): Assertion<Name> {
+  const claim = claims[name] as (...args: Parameters<Claims[Name]>) => Promise<ClaimResult>;
+  const assertion = async (...args: Parameters<Claims[Name]>): Promise<void> => {
+    assertHolds(await claim(...args), assertion);
+  };
+  return assertion;
 }
 
-/** Neither this answer nor a further one, of any isolate of that PoP, has the version in its body. */
-export async function assertNeverShows(answering: Answering, version: string): Promise<void> {
-  assertHolds(await neverShows(answering, version), assertNeverShows);
-}
-
-/** No guest and no user is ever answered from store under a pattern like `/admin/*`. */
-export async function assertNeverStores(cdn: Cdn, pattern: string): Promise<void> {
-  assertHolds(await neverStores(cdn, pattern), assertNeverStores);
-}
-
-/** The origin was asked for a path so many times; without a number, at least once. */
-export function assertSeen(origin: ScriptedOrigin, target: string, times?: number): void {
-  assertHolds(hasSeen(origin, target, times), assertSeen);
-}
-
-// biome-ignore lint/complexity/noBannedTypes: what AssertionError takes to cut the stack.
-function assertHolds(judgement: Judgement, stackStartFn: Function): void {
-  if (!judgement.holds) throw new AssertionError({ message: judgement.against, stackStartFn });
+// biome-ignore lint/complexity/noBannedTypes: the type that AssertionError gives to stackStartFn.
+function assertHolds({ holds, failure }: ClaimResult, stackStartFn: Function): void {
+  if (!holds) throw new AssertionError({ message: failure, stackStartFn });
 }

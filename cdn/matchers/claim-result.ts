@@ -1,8 +1,8 @@
-/** Whether a claim holds, and why a test that relies on it fails. */
-export interface Judgement {
+/** Whether a claim holds, with the message of a test that fails because of it. */
+export interface ClaimResult {
   readonly holds: boolean;
-  /** For a test that expects the claim, and finds that it does not hold. */
-  readonly against: string;
-  /** For a test that expects that it does not hold. */
-  readonly for: string;
+  /** For a test that expects the claim to hold, where it does not. */
+  readonly failure: string;
+  /** For a test that expects the claim not to hold, where it does. */
+  readonly negatedFailure: string;
 }

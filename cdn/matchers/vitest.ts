@@ -8,7 +8,7 @@ declare module "vitest" {
   interface Matchers<R extends void | Promise<void>, T> extends CdnMatchers {}
 }
 
-/** Vitest 4 gives its `Matchers` other type parameters, but takes this interface, which has them from Jest, for its own. */
+/** For vitest 4, whose own `Matchers` has other type parameters, but which also reads this interface of Jest. */
 declare global {
   namespace jest {
     interface Matchers<R, T> extends CdnMatchers {}

@@ -1,16 +1,22 @@
-/** What the world around one simulated isolate is like. The harness sets it whole; nothing in it moves by itself. */
-export interface Conditions {
+/**
+ * The path at which a simulated worker takes commands: `POST` a `HarnessCommand`, or `GET` with `?now=<epoch
+ * milliseconds>`, which sets the clock alone. What is deployed answers nothing there.
+ */
+export const HARNESS_PATH = "/_virtual-time";
+
+/** The clock of one simulated isolate and the network around it. The harness sets all of it; none of it changes alone. */
+export interface ClockAndNetwork {
   /** The isolate's time: epoch milliseconds. */
   readonly now: number;
   /** Round trips in real milliseconds; 0 adds none. */
   readonly clientMs: number;
   readonly originMs: number;
   readonly logMs: number;
-  /** False if no call to the purge log gets through. */
+  /** False if every call to the purge log fails. */
   readonly isLogReachable: boolean;
   /**
-   * What an origin on real time is to take the present for, in epoch milliseconds: its `Date` and `Expires` are moved
-   * by as much. `null` for an origin that is on the CDN's time.
+   * The CDN's time, in epoch milliseconds, for an origin that runs on real time: its `Date` and `Expires` are shifted
+   * from the real time to this one. `null` for an origin that runs on the CDN's time.
    */
   readonly originNow: number | null;
 }
@@ -18,15 +24,15 @@ export interface Conditions {
 /** The public address of a site that names none. */
 export const DEFAULT_PUBLIC_URL = "http://www.example.test";
 
-/** What is lost next: so many answers on their way back, after what was asked has been done. */
-export interface Losses {
+/** How many of the next answers are lost on their way back, after the origin or the log has done what was asked. */
+export interface AnswersToLose {
   readonly origin: number;
   readonly log: number;
 }
 
-/** A page's key and all that the isolate knows to be stored. */
+/** The cache key of a URL, and the keys that the isolate knows to be stored. */
 export interface KnownKeys {
-  /** `null` for a URL that is not looked up, or refused. */
+  /** `null` for a URL that is refused or not looked up. */
   readonly key: string | null;
   /** Keys of entries that this isolate has stored or found, the newest last. */
   readonly stored: readonly string[];
@@ -38,19 +44,19 @@ export interface SimulatedSite {
   readonly publicUrl: string;
 }
 
-/** One order of the harness to a simulated isolate. */
-export type Order =
-  | { readonly do: "set-conditions"; readonly conditions: Conditions }
-  /** The purge log carries out the purges that are due to be repeated. */
+/** A command of the harness to a simulated isolate. */
+export type HarnessCommand =
+  | { readonly do: "set-clock-and-network"; readonly clockAndNetwork: ClockAndNetwork }
+  /** The purge log carries out the repeated purges that are due. */
   | { readonly do: "run-due-purges" }
-  | { readonly do: "lose"; readonly losses: Losses }
-  /** The isolate forgets all that it had in memory, as if it had been killed and a new one were there. */
+  | { readonly do: "lose-answers"; readonly answersToLose: AnswersToLose }
+  /** The isolate forgets all that it had in memory, as if it had been evicted and a new one started. */
   | { readonly do: "kill" }
   /** Answers once nothing is being written to the PoP's cache. */
   | { readonly do: "finish-writes" }
-  /** Answers once nothing goes on behind the isolate's answers. */
+  /** Answers once all work behind the isolate's responses has ended. */
   | { readonly do: "finish-work" }
-  | { readonly do: "tell-site" }
-  | { readonly do: "tell-keys"; readonly url: string; readonly fields: Readonly<Record<string, string>> }
-  /** Answers whether a call to the purge log gets through, whatever the conditions are. */
-  | { readonly do: "call-log" };
+  | { readonly do: "describe-site" }
+  | { readonly do: "list-keys"; readonly url: string; readonly fields: Readonly<Record<string, string>> }
+  /** Answers whether a call to the purge log succeeds, whatever the simulated network is like. */
+  | { readonly do: "ping-log" };

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Log, LogLevel, Miniflare, type MiniflareOptions } from "miniflare";
 
-/** One edge in the Workers runtime on this machine. Every `new Miniflare` of the project stands in this file. */
+/** One edge in the Workers runtime on this machine. This file has every `new Miniflare` of the project. */
 export interface EdgeRuntime {
   /** Where it listens: `http://127.0.0.1:<port>`. */
   readonly url: URL;
@@ -11,11 +11,11 @@ export interface EdgeRuntime {
   stop(): Promise<void>;
 }
 
-/** What runs: one bundled module, and its variables. */
+/** One bundled module, and its variables. */
 export interface EdgeWorker {
   readonly script: string;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** False for a worker that is no edge and has no class `PurgeLog`. Default true. */
+  /** False for a worker that is not an edge and has no class `PurgeLog`. Default true. */
   readonly purgeLog?: boolean;
 }
 
@@ -28,9 +28,9 @@ export interface EdgeRuntimeOptions {
   readonly onLine?: (line: string) => void;
   /** Default `edge`. Edges that share a purge log have a name each. */
   readonly name?: string;
-  /** The purge log of a worker in another runtime, and the folder in which runtimes find each other. Default: its own. */
+  /** The worker in another runtime whose purge log this is, and the folder in which runtimes find each other. Default: its own log. */
   readonly log?: { readonly of: string; readonly registry: string };
-  /** A folder for the cache and the edge's own log. Default: they live as long as the edge. */
+  /** A folder for the cache and the edge's own log. Default: neither outlives the edge. */
   readonly persist?: string;
   /** An existing folder for what the runtime writes while it lives; its owner removes it. Default: the system's. */
   readonly temporary?: string;
@@ -73,7 +73,7 @@ export async function startEdgeRuntime(worker: EdgeWorker, options: EdgeRuntimeO
   };
 }
 
-/** Some workers with one script in one runtime: they share its cache and nothing else. */
+/** Workers with one script in one runtime. They share its cache and nothing else. */
 export interface WorkerGroup {
   /** A worker's own address: `http://127.0.0.1:<port>`. It may be another one after a restart. */
   addressOf(worker: string): Promise<URL>;
@@ -90,9 +90,9 @@ export interface WorkerGroupOptions extends EdgeWorker {
   readonly registry: string;
   /** An existing folder for what the runtime writes while it lives. Whoever owns it removes it. */
   readonly temporary: string;
-  /** Whose purge log it is: the class in this group's own script, or that of the worker with this name. */
+  /** The class of the purge log, in this group's own script or in that of the worker `of`. */
   readonly log: { readonly className: string; readonly of?: string };
-  /** Where durable objects keep what they store. Default: for as long as the group lives. */
+  /** A folder for what Durable Objects store. Default: it does not outlive the group. */
   readonly persist?: string;
   /** What else the workers are bound to, in Miniflare's words. Default: nothing. */
   readonly bindings?: object;
@@ -111,7 +111,7 @@ export async function startWorkerGroup(options: WorkerGroupOptions): Promise<Wor
     unsafeDevRegistryPath: registry,
     ...(persist === undefined ? {} : { durableObjectsPersist: persist }),
     log: new Log(LogLevel.NONE),
-    // Read, or a full pipe would stop the runtime; lines are the worker's own, and of no use to a test.
+    // A full pipe would stop the runtime, so the lines are read; a test has no use for them.
     handleRuntimeStdio: (stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream) => {
       for (const stream of [stdout, stderr]) stream.resume();
     },
@@ -142,18 +142,18 @@ export async function startWorkerGroup(options: WorkerGroupOptions): Promise<Wor
 }
 
 /**
- * Miniflare chooses its folder when it is made, below the system's, and removes it without being waited for: a process
- * that ends after `dispose` would leave it behind. The variable is another one only during this synchronous call.
+ * Miniflare chooses a folder below the system's when it is made, and `dispose` does not wait for its removal: a process
+ * that ends then would leave it behind. The variable is changed for the time of this synchronous call only.
  */
 function withTemporaryFolder<T>(folder: string, make: () => T): T {
   const name = process.platform === "win32" ? "TEMP" : "TMPDIR";
-  const before = process.env[name];
+  const earlier = process.env[name];
   process.env[name] = folder;
   try {
     return make();
   } finally {
-    if (before === undefined) delete process.env[name];
-    else process.env[name] = before;
+    if (earlier === undefined) delete process.env[name];
+    else process.env[name] = earlier;
   }
 }
 

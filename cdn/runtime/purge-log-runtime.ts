@@ -1,12 +1,12 @@
 import { rm } from "node:fs/promises";
-import { SimulatedIsolate } from "./simulated-isolate.ts";
 import { NO_LATENCY } from "../latency.ts";
 import { startWorkerGroup, type WorkerGroup, type WorkerGroupOptions } from "./miniflare.ts";
+import { SimulatedIsolate } from "./simulated-isolate.ts";
 
 /** The name under which the PoPs find the purge log. */
 export const LOG_WORKER = "purge-log";
 
-/** The purge log in a runtime of its own, and what can happen to it. */
+/** The purge log in a runtime of its own, which can be stopped and started. */
 export class PurgeLogRuntime {
   readonly #options: WorkerGroupOptions & { readonly persist: string };
   #group: WorkerGroup | undefined;
@@ -17,24 +17,20 @@ export class PurgeLogRuntime {
     this.#now = now;
   }
 
-  get isRunning(): boolean {
-    return this.#group !== undefined;
-  }
-
   async start(): Promise<void> {
     this.#group ??= await startWorkerGroup(this.#options);
     await this.setTime(this.#now);
   }
 
-  /** Ends its runtime: no call gets through from anywhere. What it has stored stays. */
+  /** Ends its runtime: every call to it fails. What it has stored stays. */
   async stop(): Promise<void> {
     const group = this.#group;
     this.#group = undefined;
     await group?.stop();
   }
 
-  /** Forgets everything that it has stored. Only while it is stopped. */
-  async forget(): Promise<void> {
+  /** Deletes everything that it has stored. Only while it is stopped. */
+  async deleteStored(): Promise<void> {
     await rm(this.#options.persist, { recursive: true, force: true });
   }
 
@@ -43,7 +39,7 @@ export class PurgeLogRuntime {
     this.#now = now;
     if (!this.#group) return;
     const isolate = await SimulatedIsolate.of(this.#group, LOG_WORKER);
-    await isolate.setConditions({ ...NO_LATENCY, isLogReachable: true, originNow: null, now });
+    await isolate.setClockAndNetwork({ ...NO_LATENCY, isLogReachable: true, originNow: null, now });
     await isolate.runDuePurges();
   }
 }

@@ -1,82 +1,90 @@
 import { Agent } from "node:http";
-import type { Conditions, KnownKeys, Losses, Order, SimulatedSite } from "./harness-protocol.ts";
 import { exchange } from "../exchange.ts";
-import { Front } from "./tcp-proxy.ts";
+import {
+  type AnswersToLose,
+  type ClockAndNetwork,
+  HARNESS_PATH,
+  type HarnessCommand,
+  type KnownKeys,
+  type SimulatedSite,
+} from "./harness-protocol.ts";
 import type { WorkerGroup } from "./miniflare.ts";
+import { TcpProxy } from "./tcp-proxy.ts";
 
-const DOOR_PATH = "/_virtual-time";
-
-/** One worker of a simulated CDN as the harness reaches it: past the front, through the door that only tests have. */
+/** One worker of a simulated CDN, with the commands that the harness gives it. They do not go through its proxy. */
 export class SimulatedIsolate {
   readonly name: string;
-  readonly front: Front;
+  /** The socket that visitors connect to. */
+  readonly proxy: TcpProxy;
   readonly #agent = new Agent({ keepAlive: false });
   #address: URL;
 
   private constructor(name: string, address: URL) {
     this.name = name;
     this.#address = address;
-    this.front = new Front(address);
+    this.proxy = new TcpProxy(address);
   }
 
   static async of(group: WorkerGroup, name: string): Promise<SimulatedIsolate> {
     return new SimulatedIsolate(name, await group.addressOf(name));
   }
 
-  /** Finds the worker again after its runtime was restarted. */
-  async follow(group: WorkerGroup): Promise<void> {
+  /** Finds the worker's new address after its runtime was restarted. */
+  async reconnect(group: WorkerGroup): Promise<void> {
     this.#address = await group.addressOf(this.name);
-    this.front.leadTo(this.#address);
+    this.proxy.retarget(this.#address);
   }
 
-  async setConditions(conditions: Conditions): Promise<void> {
-    await this.#give({ do: "set-conditions", conditions });
+  async setClockAndNetwork(clockAndNetwork: ClockAndNetwork): Promise<void> {
+    await this.#command({ do: "set-clock-and-network", clockAndNetwork });
   }
 
   async runDuePurges(): Promise<void> {
-    await this.#give({ do: "run-due-purges" });
+    await this.#command({ do: "run-due-purges" });
   }
 
-  async lose(losses: Losses): Promise<void> {
-    await this.#give({ do: "lose", losses });
+  async loseAnswers(answersToLose: AnswersToLose): Promise<void> {
+    await this.#command({ do: "lose-answers", answersToLose });
   }
 
   async kill(): Promise<void> {
-    await this.#give({ do: "kill" });
+    await this.#command({ do: "kill" });
   }
 
   /** Resolves once nothing is being written to the PoP's cache. */
   async finishWrites(): Promise<void> {
-    await this.#give({ do: "finish-writes" });
+    await this.#command({ do: "finish-writes" });
   }
 
-  /** Resolves once nothing goes on behind its answers. */
+  /** Resolves once all work behind its responses has ended. */
   async finishWork(): Promise<void> {
-    await this.#give({ do: "finish-work" });
+    await this.#command({ do: "finish-work" });
   }
 
   /** `null` for a worker that did not make its edge with `createEdge` of `tidemark/worker`. */
   async site(): Promise<SimulatedSite | null> {
-    return (await this.#give({ do: "tell-site" })) as SimulatedSite | null;
+    return (await this.#command({ do: "describe-site" })) as SimulatedSite | null;
   }
 
   async keys(url: string, fields: Readonly<Record<string, string>>): Promise<KnownKeys> {
-    return (await this.#give({ do: "tell-keys", url, fields })) as KnownKeys;
+    return (await this.#command({ do: "list-keys", url, fields })) as KnownKeys;
   }
 
   async reachesLog(): Promise<boolean> {
-    return (await this.#give({ do: "call-log" })) === true;
+    return (await this.#command({ do: "ping-log" })) === true;
   }
 
-  async #give(order: Order): Promise<unknown> {
+  async #command(command: HarnessCommand): Promise<unknown> {
     const { hostname, port } = this.#address;
     const answer = await exchange(this.#address, this.#agent, {
       method: "POST",
-      path: DOOR_PATH,
+      path: HARNESS_PATH,
       host: `${hostname}:${port}`,
-      body: JSON.stringify(order),
+      body: JSON.stringify(command),
     });
-    if (answer.status !== 200) throw new Error(`${this.name} did not obey ${order.do}: ${answer.body}`);
+    if (answer.status !== 200) {
+      throw new Error(`the isolate ${this.name} answered ${command.do} with ${answer.status}: ${answer.body}`);
+    }
     return JSON.parse(answer.body);
   }
 }

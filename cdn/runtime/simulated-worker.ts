@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Plugin } from "esbuild";
-import { WORKER_OPTIONS, words } from "./bundle.ts";
+import type { SimulatedSiteInput } from "../cdn-options.ts";
 import { loadSite } from "../config/config-file.ts";
 import { ConfigFileError } from "../config/config-file-error.ts";
-import type { EdgeWorker } from "./miniflare.ts";
-import type { SimulatedSiteInput } from "../simulated-site-input.ts";
 import { isWranglerConfig, readWranglerConfig } from "../config/wrangler-config.ts";
+import { moduleBeside } from "../own-package.ts";
+import { type EntryCode, formatMessage, WORKER_OPTIONS } from "./bundle.ts";
+import type { EdgeWorker } from "./miniflare.ts";
 
 /** What runs in every isolate and in the purge log of a simulated CDN. */
 export interface SimulatedWorker extends EdgeWorker {
@@ -22,55 +22,49 @@ export async function simulatedWorker(
   origin: string,
 ): Promise<SimulatedWorker> {
   if ("site" in given) {
-    const script = await bundled(sibling("virtual-time.worker"), () => ({
-      entryPoints: [sibling("virtual-time.worker")],
-    }));
+    const script = await bundledOnce(VIRTUAL_TIME, { entryPoints: [VIRTUAL_TIME] });
     return { script, variables: { SITE: { ...given.site, origin } }, logClass: "PurgeLog" };
   }
   const file = resolve(given.config);
-  if (!existsSync(file)) throw new ConfigFileError(`there is no ${file}.`);
-  return isWranglerConfig(file) ? ownersWorker(file) : ownersSite(file);
+  if (!existsSync(file)) throw new ConfigFileError(`there is no ${file}; the option config names the file to run.`);
+  return isWranglerConfig(file) ? workerOfWranglerConfig(file) : workerOfSiteFile(file);
 }
 
-async function ownersSite(file: string): Promise<SimulatedWorker> {
+async function workerOfSiteFile(file: string): Promise<SimulatedWorker> {
   await loadSite(file);
-  const script = await bundled(file, () => ({
-    stdin: {
-      contents: `
-        import site from ${JSON.stringify(file)};
-        import { createEdge, withDoor } from ${JSON.stringify(SIMULATION)};
-        export { PurgeLog } from ${JSON.stringify(SIMULATION)};
-        const edge = createEdge(site);
-        export default withDoor(() => edge);`,
-      resolveDir: dirname(file),
-      loader: "ts",
-    },
-  }));
-  return { script, variables: {}, logClass: "PurgeLog" };
+  const stdin: EntryCode = {
+    contents: `
+      import site from ${JSON.stringify(file)};
+      import { createEdge, withHarness } from ${JSON.stringify(SIMULATION)};
+      export { PurgeLog } from ${JSON.stringify(SIMULATION)};
+      const edge = createEdge(site);
+      export default withHarness(() => edge);`,
+    resolveDir: dirname(file),
+    loader: "ts",
+  };
+  return { script: await bundledOnce(file, { stdin }), variables: {}, logClass: "PurgeLog" };
 }
 
-async function ownersWorker(file: string): Promise<SimulatedWorker> {
+async function workerOfWranglerConfig(file: string): Promise<SimulatedWorker> {
   const { main, logClass, variables, define, bindings } = await readWranglerConfig(file);
-  const script = await bundled(file, () => ({
-    define,
-    stdin: {
-      contents: `
-        import worker from ${JSON.stringify(main)};
-        import { withDoor } from ${JSON.stringify(SIMULATION)};
-        export * from ${JSON.stringify(main)};
-        export default withDoor(() => worker);`,
-      resolveDir: dirname(main),
-      loader: "ts",
-    },
-  }));
-  return { script, variables, logClass, bindings };
+  const stdin: EntryCode = {
+    contents: `
+      import worker from ${JSON.stringify(main)};
+      import { withHarness } from ${JSON.stringify(SIMULATION)};
+      export * from ${JSON.stringify(main)};
+      export default withHarness(() => worker);`,
+    resolveDir: dirname(main),
+    loader: "ts",
+  };
+  return { script: await bundledOnce(file, { define, stdin }), variables, logClass, bindings };
 }
 
-const SIMULATION = sibling("simulation.worker");
+const SIMULATION = moduleBeside(import.meta.url, "simulation.worker");
+const VIRTUAL_TIME = moduleBeside(import.meta.url, "virtual-time.worker");
 
-/** An owner's `tidemark/worker` is the simulated one, and what that stands on is the real one. */
-const simulated: Plugin = {
-  name: "simulated",
+/** Resolves an owner's `tidemark/worker` to the simulated one, and that one's own to the real one. */
+const simulatedForOwners: Plugin = {
+  name: "simulated-for-owners",
   setup(build) {
     build.onResolve({ filter: /^tidemark\/worker$/ }, ({ resolveDir }) =>
       resolveDir === dirname(SIMULATION) ? undefined : { path: SIMULATION },
@@ -78,28 +72,23 @@ const simulated: Plugin = {
   },
 };
 
-/** Each file is bundled once in a process: many CDNs of one site are what tests are made of. */
+/** Each file is bundled once in a process, because tests start many CDNs of one site. */
 const scripts = new Map<string, Promise<string>>();
 
-function bundled(file: string, options: () => BuildOptions): Promise<string> {
-  const before = scripts.get(file);
-  if (before) return before;
-  const script = build({ ...WORKER_OPTIONS, loader: TEXT_LOADERS, plugins: [simulated], ...options() }).then(
+function bundledOnce(file: string, entry: BuildOptions): Promise<string> {
+  const earlier = scripts.get(file);
+  if (earlier) return earlier;
+  const script = build({ ...WORKER_OPTIONS, loader: TEXT_LOADERS, plugins: [simulatedForOwners], ...entry }).then(
     (result) => result.outputFiles![0]!.text,
-    (error: Error & { errors?: Parameters<typeof words>[0][] }) => {
+    (error: Error & { errors?: Parameters<typeof formatMessage>[0][] }) => {
       scripts.delete(file);
-      throw new ConfigFileError(`${file}: ${error.errors?.map(words).join("\n") ?? error.message}`, { cause: error });
+      const message = error.errors?.map(formatMessage).join("\n") ?? error.message;
+      throw new ConfigFileError(`${file}: ${message}`, { cause: error });
     },
   );
   scripts.set(file, script);
   return script;
 }
 
-/** What wrangler takes for text, too. */
+/** The files that wrangler, too, imports as text. */
 const TEXT_LOADERS = { ".txt": "text", ".html": "text", ".sql": "text" } as const;
-
-/** A worker's module beside this one: in the sources TypeScript, in the package built. */
-function sibling(name: string): string {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "mjs";
-  return fileURLToPath(new URL(`./${name}.${extension}`, import.meta.url));
-}

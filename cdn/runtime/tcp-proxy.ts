@@ -1,12 +1,11 @@
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
-import { connect, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
 /**
- * The socket that visitors connect to: it passes bytes on to one worker, keeps its port while the worker restarts
- * under another one, and can refuse connections while the worker goes on.
+ * The socket that visitors connect to. It passes bytes on to one worker, keeps its port while the worker restarts on
+ * another one, and can refuse connections while the worker goes on.
  */
-export class Front {
+export class TcpProxy {
   #target: URL;
   #server: Server | undefined;
   #port = 0;
@@ -21,22 +20,22 @@ export class Front {
   }
 
   /** Passes new connections on to another address. */
-  leadTo(target: URL): void {
+  retarget(target: URL): void {
     this.#target = target;
   }
 
-  /** Accepts connections, on the port of before if there was one. */
+  /** Accepts connections, on its earlier port if it had one. */
   async open(): Promise<void> {
     if (this.#server) return;
-    const server = createServer({ noDelay: true }, (visitor) => this.#pass(visitor));
+    const server = createServer({ noDelay: true }, (visitor) => this.#forward(visitor));
     server.listen(this.#port, "127.0.0.1");
     await once(server, "listening");
     this.#port = (server.address() as AddressInfo).port;
     this.#server = server;
   }
 
-  /** Hangs up on everybody and refuses connections. */
-  async shut(): Promise<void> {
+  /** Resets all connections and refuses new ones. */
+  async close(): Promise<void> {
     const server = this.#server;
     if (!server) return;
     this.#server = undefined;
@@ -46,7 +45,7 @@ export class Front {
     await closed;
   }
 
-  #pass(visitor: Socket): void {
+  #forward(visitor: Socket): void {
     const worker = connect({ host: this.#target.hostname, port: Number(this.#target.port), noDelay: true });
     for (const [socket, other] of [
       [visitor, worker],

@@ -2,10 +2,10 @@ import { Command, InvalidArgumentError } from "commander";
 import { PurgeError } from "../../sdk/index.ts";
 import { type PurgeRecordPage, type PurgesAsked, readPurges } from "../../sdk/read-purges.ts";
 import { findSettings } from "../../sdk/settings.ts";
-import { complain, complainOf } from "../print-error.ts";
 import { EXIT } from "../exit-code.ts";
-import { purgesReport } from "../purges-table.ts";
-import { ownValue, refuseTokenFlag } from "../flags.ts";
+import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
+import { printError, printPurgeError } from "../print-error.ts";
+import { purgesTable } from "../purges-table.ts";
 
 interface PurgesFlags {
   readonly before?: number;
@@ -16,8 +16,8 @@ interface PurgesFlags {
 
 const DEADLINE_MS = 10_000;
 
-/** The edge gives no more at once. */
-const MOST_LISTED = 500;
+/** The most purges that the edge lists at once. */
+const MAX_LISTED = 500;
 
 const AFTER_HELP = `
 The token comes from TIDEMARK_TOKEN alone; it needs the scope read.
@@ -27,15 +27,15 @@ Exit codes: 0 done, 1 refused, or no such purge, 2 wrong usage or settings, 3 th
   tidemark purges --limit 5
   tidemark purges 1042 --json`;
 
-/** `tidemark purges`: who purged what, when and why. */
+/** `tidemark purges`: lists the purges, with their callers and reasons. */
 export function purgesCommand(): Command {
   return refuseTokenFlag(new Command("purges"))
     .description("List the latest purges, or show one.")
     .argument("[seq]", "the number of one purge", wholeNumber)
     .option("--before <seq>", "only purges below this number", wholeNumber)
-    .option("--limit <count>", `at most so many, up to ${MOST_LISTED} (default: 50)`, limitOf)
+    .option("--limit <count>", `at most this many, up to ${MAX_LISTED} (default: 50)`, limitNumber)
     .option("--json", "print JSON as the edge sends it")
-    .option("--endpoint <url>", "the site's origin (else TIDEMARK_ENDPOINT)", ownValue)
+    .option("--endpoint <url>", "the site's origin (else TIDEMARK_ENDPOINT)", valueNotFlag)
     .addHelpText("after", AFTER_HELP)
     .action(async (seq: number | undefined, flags: PurgesFlags, command: Command) => {
       const { before, limit } = flags;
@@ -52,27 +52,27 @@ async function list(asked: PurgesAsked, { json, endpoint }: PurgesFlags): Promis
     const settings = findSettings({ endpoint }, process.env);
     page = await readPurges(settings, asked, AbortSignal.timeout(DEADLINE_MS));
   } catch (error) {
-    if (error instanceof PurgeError) return complainOf(error);
+    if (error instanceof PurgeError) return printPurgeError(error);
     throw error;
   }
   if (page === null) {
-    complain(`The log has no purge ${"seq" in asked ? asked.seq : ""}, or has it no more.`);
+    printError(`the log has no purge ${"seq" in asked ? asked.seq : ""}, or no longer has it.`);
     return EXIT.refused;
   }
   const { purges, next } = page;
   if (json) process.stdout.write(`${JSON.stringify("seq" in asked ? purges[0] : page)}\n`);
-  else process.stdout.write(purgesReport(purges));
+  else process.stdout.write(purgesTable(purges));
   if (!json && next !== null) process.stderr.write(`Older ones: tidemark purges --before ${next}\n`);
   return EXIT.done;
 }
 
-function wholeNumber(words: string): number {
-  if (!/^[1-9][0-9]{0,14}$/.test(words)) throw new InvalidArgumentError("It must be a whole number from 1 on.");
-  return Number(words);
+function wholeNumber(text: string): number {
+  if (!/^[1-9][0-9]{0,14}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1 on.");
+  return Number(text);
 }
 
-function limitOf(words: string): number {
-  const limit = wholeNumber(words);
-  if (limit > MOST_LISTED) throw new InvalidArgumentError(`It must be at most ${MOST_LISTED}.`);
+function limitNumber(text: string): number {
+  const limit = wholeNumber(text);
+  if (limit > MAX_LISTED) throw new InvalidArgumentError(`It must be at most ${MAX_LISTED}.`);
   return limit;
 }

@@ -18,13 +18,13 @@ const FAULTS: readonly Fault[] = [
   { name: "the origin is down", begin: (cdn) => cdn.origin.goDown(), end: (cdn) => cdn.origin.comeUp() },
   {
     name: "syd loses two answers of the origin",
-    begin: (cdn) => cdn.pop("syd").lose({ origin: 2 }),
-    end: (cdn) => cdn.pop("syd").lose({}),
+    begin: (cdn) => cdn.pop("syd").loseAnswers({ origin: 2 }),
+    end: (cdn) => cdn.pop("syd").loseAnswers({}),
   },
   {
     name: "syd loses two answers of the log",
-    begin: (cdn) => cdn.pop("syd").lose({ log: 2 }),
-    end: (cdn) => cdn.pop("syd").lose({}),
+    begin: (cdn) => cdn.pop("syd").loseAnswers({ log: 2 }),
+    end: (cdn) => cdn.pop("syd").loseAnswers({}),
   },
   { name: "syd is partitioned", begin: (cdn) => cdn.pop("syd").partition(), end: (cdn) => cdn.pop("syd").heal() },
   {
@@ -38,8 +38,8 @@ const FAULTS: readonly Fault[] = [
   { name: "syd is restarted", begin: (cdn) => cdn.pop("syd").restart(), end: over },
   {
     name: "the clock of syd is an hour behind",
-    begin: (cdn) => cdn.skew("syd", -3_600_000),
-    end: (cdn) => cdn.skew("syd", 0),
+    begin: (cdn) => cdn.skew("syd", "-1h"),
+    end: (cdn) => cdn.skew("syd", "0s"),
   },
   { name: "the log is recreated", begin: (cdn) => cdn.log.recreate(), end: over },
   { name: "the log is restarted", begin: (cdn) => cdn.log.restart(), end: over },

@@ -61,7 +61,7 @@ test("a body that is cut off reaches the visitor as a cut, and is not stored", a
 test("an answer that is held back is shared by all who wait for it", async () => {
   cdn.origin.reply("/held", { ...page("v1"), hold: "gate" });
   const first = cdn.get("/held");
-  await cdn.origin.hasSeen("/held", 1);
+  await cdn.origin.waitUntilSeen("/held", 1);
   const second = cdn.get("/held");
   cdn.origin.release("gate");
   expect([(await first).body, (await second).body]).toEqual(["v1", "v1"]);
@@ -76,20 +76,20 @@ test("a slow origin delays only who asks it", async () => {
 
 test("an answer of the origin that the network loses is a 502, although the origin gave it", async () => {
   cdn.origin.reply("/lost", page("v1"), page("v2"));
-  await cdn.pop("fra").lose({ origin: 1 });
+  await cdn.pop("fra").loseAnswers({ origin: 1 });
   expect(await cdn.get("/lost")).toMatchObject({ status: 502 });
   expect(await cdn.get("/lost")).toMatchObject({ status: 200, body: "v2" });
   expect(cdn.origin).toHaveSeen("/lost", 2);
-  await cdn.pop("fra").lose({});
+  await cdn.pop("fra").loseAnswers({});
 });
 
 test("a purge whose acknowledgement is lost has happened: sent again with its id, it happens once", async () => {
-  await cdn.pop("fra").lose({ log: 1 });
+  await cdn.pop("fra").loseAnswers({ log: 1 });
   expect(await purgeOf("/x", "lost-ack")).toMatchObject({ status: 503 });
   const { receipt } = await purgeOf("/x", "lost-ack");
   expect(receipt).toMatchObject({ replayed: true });
   expect(await purgeOf("/x", "lost-ack")).toMatchObject({ receipt: { replayed: true, seq: receipt.seq } });
-  await cdn.pop("fra").lose({});
+  await cdn.pop("fra").loseAnswers({});
 });
 
 test("a partitioned PoP refuses connections, keeps what it holds, and learns of a purge when it is back", async () => {

@@ -4,7 +4,7 @@ import "tidemark/local/matchers";
 import { page } from "./pages.ts";
 
 /** A lease and the allowance for clocks: after so long no PoP may answer with what a POST has put out of date. */
-const BOUND_MS = 1250;
+const BOUND = "1250ms";
 
 let cdn: Cdn<"fra" | "syd">;
 
@@ -27,7 +27,7 @@ test("a page that a POST in one PoP has put out of date is gone from the others 
   await post("/a");
   expect(await cdn.get("/a", { from: "fra" })).toMatchObject({ body: "v2" });
   await expect(cdn.get("/a", { from: "syd" })).toHit(); // it cannot know yet
-  await cdn.advance(BOUND_MS);
+  await cdn.advance(BOUND);
   expect(await cdn.get("/a", { from: "syd" })).toMatchObject({ body: "v2" });
   await expect(cdn.get("/a", { from: "syd", isolate: 1 })).toNeverShow("v1");
 });
@@ -35,11 +35,11 @@ test("a page that a POST in one PoP has put out of date is gone from the others 
 test("a slow fill that began in one PoP before a POST in another is not served after the bound", async () => {
   cdn.origin.reply("/slow", { ...page("v1"), hold: "slow" }, { body: "done" }, page("v2"));
   const early = cdn.get("/slow", { from: "syd" });
-  await cdn.origin.hasSeen("/slow", 1);
+  await cdn.origin.waitUntilSeen("/slow", 1);
   await post("/slow");
   cdn.origin.release("slow");
   expect(await early).toMatchObject({ xCache: "MISS", body: "v1" }); // who asked in time
-  await cdn.advance(BOUND_MS);
+  await cdn.advance(BOUND);
   expect(await cdn.get("/slow", { from: "syd" })).toMatchObject({ body: "v2" });
   await expect(cdn.get("/slow", { from: "syd", isolate: 1 })).toHit();
   await expect(cdn.get("/slow", { from: "syd", isolate: 1 })).toNeverShow("v1");
@@ -48,9 +48,9 @@ test("a slow fill that began in one PoP before a POST in another is not served a
 test("a slow fill that lands after the bound is kept by nobody", async () => {
   cdn.origin.reply("/slower", { ...page("v1"), hold: "slower" }, { body: "done" }, page("v2"));
   const early = cdn.get("/slower", { from: "syd" });
-  await cdn.origin.hasSeen("/slower", 1);
+  await cdn.origin.waitUntilSeen("/slower", 1);
   await post("/slower");
-  await cdn.advance(BOUND_MS);
+  await cdn.advance(BOUND);
   expect(await cdn.get("/slower", { from: "syd", isolate: 1 })).toMatchObject({ body: "v2" });
   cdn.origin.release("slower");
   expect(await early).toMatchObject({ body: "v1" });
@@ -68,7 +68,7 @@ test("what an answer names goes in every PoP: Location, and the groups of Cache-
   await cdn.get("/named", { from: "syd" });
   await cdn.get("/member", { from: "syd" });
   await post("/save");
-  await cdn.advance(BOUND_MS);
+  await cdn.advance(BOUND);
   expect(await cdn.get("/named", { from: "syd" })).toMatchObject({ body: "v2" });
   expect(await cdn.get("/member", { from: "syd" })).toMatchObject({ body: "v2" });
 });
@@ -78,7 +78,7 @@ test("a PoP that cannot reach the log serves nothing that a POST has put out of 
   await cdn.get("/apart", { from: "syd" });
   await cdn.pop("syd").cutFromLog();
   await post("/apart");
-  await cdn.advance(BOUND_MS);
+  await cdn.advance(BOUND);
   await expect(cdn.get("/apart", { from: "syd" })).toNeverShow("v1");
   await cdn.pop("syd").reconnectToLog();
 });

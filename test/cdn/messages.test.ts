@@ -29,10 +29,10 @@ test("a miss that should be a hit tells the key and the nearest one known", asyn
   expect(await messageOf(() => expect(cdn.get("/about")).toHit())).toMatchInlineSnapshot(`
     "expected a hit, got MISS
 
-      asked              GET /about from fra
+      request            GET /about from fra
       answer             200, X-Cache MISS, "v1"
       Cache-Status       tidemark; fwd=uri-miss; fwd-status=200; stored
-      key                http://www.example.test/about, by now stored in fra
+      key                http://www.example.test/about, now stored in fra
       nearest known key  http://www.example.test/about?ref=1, stored in syd
       the origin saw     /about once; others: /about?ref=1 once"
   `);
@@ -42,10 +42,10 @@ test("a hit that should be a miss tells where it is stored", async () => {
   expect(await messageOf(() => expect(cdn.get("/about")).toMiss())).toMatchInlineSnapshot(`
     "expected a miss, got HIT
 
-      asked              GET /about from fra
+      request            GET /about from fra
       answer             200, X-Cache HIT, "v1"
       Cache-Status       tidemark; hit; ttl=7200
-      key                http://www.example.test/about, by now stored in fra
+      key                http://www.example.test/about, now stored in fra
       nearest known key  http://www.example.test/about?ref=1, stored in syd
       the origin saw     /about once; others: /about?ref=1 once"
   `);
@@ -55,10 +55,10 @@ test("a hit that should not be one", async () => {
   expect(await messageOf(() => expect(cdn.get("/about")).not.toHit())).toMatchInlineSnapshot(`
     "expected anything but a hit, got HIT
 
-      asked              GET /about from fra
+      request            GET /about from fra
       answer             200, X-Cache HIT, "v1"
       Cache-Status       tidemark; hit; ttl=7200
-      key                http://www.example.test/about, by now stored in fra
+      key                http://www.example.test/about, now stored in fra
       nearest known key  http://www.example.test/about?ref=1, stored in syd
       the origin saw     /about once; others: /about?ref=1 once"
   `);
@@ -68,7 +68,7 @@ test("a page that is not stored tells why", async () => {
   expect(await messageOf(() => expect(cdn.get("/private")).toBeStored())).toMatchInlineSnapshot(`
     "expected the answer to be stored, but the same request again was MISS
 
-      asked              GET /private from fra
+      request            GET /private from fra
       answer             200, X-Cache MISS, "mine"
       Cache-Status       tidemark; fwd=uri-miss; fwd-status=200; detail=no-freshness
       key                http://www.example.test/private
@@ -81,7 +81,7 @@ test("a bypass", async () => {
   expect(await messageOf(() => expect(cdn.get("/admin/a")).toBeStale())).toMatchInlineSnapshot(`
     "expected a stale answer, got BYPASS
 
-      asked              GET /admin/a from fra
+      request            GET /admin/a from fra
       answer             200, X-Cache BYPASS, "x"
       Cache-Status       tidemark; fwd=bypass; fwd-status=200
       key                none: not looked up
@@ -94,7 +94,7 @@ test("another method", async () => {
   expect(await messageOf(() => expect(posted).toMiss())).toMatchInlineSnapshot(`
     "expected a miss, got BYPASS
 
-      asked              POST /admin/a from fra
+      request            POST /admin/a from fra
       answer             200, X-Cache BYPASS, "x"
       Cache-Status       tidemark; fwd=method; fwd-status=200
       key                none: a POST is not looked up
@@ -105,9 +105,9 @@ test("another method", async () => {
 test("an answer that the edge made itself", async () => {
   const refused = cdn.get("/%zz");
   expect(await messageOf(() => expect(refused).toBypass())).toMatchInlineSnapshot(`
-    "expected a bypass, got an answer of the edge itself, 400
+    "expected a bypass, got an answer that the edge made itself, 400
 
-      asked              GET /%zz from fra
+      request            GET /%zz from fra
       answer             400, X-Cache none, "Tidemark refused this request: the path has a % that begins…"
       Cache-Status       tidemark; detail=url-refused
       key                none: not looked up
@@ -118,12 +118,12 @@ test("an answer that the edge made itself", async () => {
 test("an Age that is off", async () => {
   await cdn.advance("90s");
   expect(await messageOf(() => expect(cdn.get("/about")).toHaveAgeAbout(60))).toMatchInlineSnapshot(`
-    "expected an Age of 60 s, give or take 1, got 90 s
+    "expected an Age of 60 s, give or take 1 s, got 90 s
 
-      asked              GET /about from fra
+      request            GET /about from fra
       answer             200, X-Cache HIT, "v1"
       Cache-Status       tidemark; hit; ttl=7110
-      key                http://www.example.test/about, by now stored in fra
+      key                http://www.example.test/about, now stored in fra
       nearest known key  http://www.example.test/about?ref=1, stored in syd
       the origin saw     /about once; others: /about?ref=1 once, /private 2 times, /admin/a 2 times"
   `);
@@ -133,10 +133,10 @@ test("a version that is shown", async () => {
   expect(await messageOf(() => expect(cdn.get("/about")).toNeverShow("v1"))).toMatchInlineSnapshot(`
     "expected never to see "v1", but it was shown
 
-      asked              GET /about from fra
+      request            GET /about from fra
       answer             200, X-Cache HIT, "v1"
       Cache-Status       tidemark; hit; ttl=7110
-      key                http://www.example.test/about, by now stored in fra
+      key                http://www.example.test/about, now stored in fra
       nearest known key  http://www.example.test/about?ref=1, stored in syd
       the origin saw     /about once; others: /about?ref=1 once, /private 2 times, /admin/a 2 times"
   `);
@@ -144,12 +144,12 @@ test("a version that is shown", async () => {
 
 test("something stored that never should be", async () => {
   expect(await messageOf(() => expect(cdn).toNeverStore("/account/*"))).toMatchInlineSnapshot(`
-    "expected nothing under /account/* to be stored, but /account/ was, when a guest asked for it
+    "expected nothing under /account/* to be stored, but /account/ was when a guest requested it
 
-      asked              GET /account/ from fra
+      request            GET /account/ from fra
       answer             200, X-Cache MISS, "only for some"
       Cache-Status       tidemark; fwd=uri-miss; fwd-status=200; stored
-      key                http://www.example.test/account/, by now stored in fra
+      key                http://www.example.test/account/, now stored in fra
       nearest known key  http://www.example.test/about, stored in fra
       the origin saw     /account/ once; others: /about?ref=1 once, /about once, /private 2 times, /admin/a 2 times"
   `);

@@ -66,5 +66,7 @@ test("regions and isolates that there are not are refused", async () => {
   await using cdn = await startCdn({ site: {}, regions: ["fra"] });
   await expect(cdn.get("/", { from: "syd" as "fra" })).rejects.toThrow("no region syd: it has fra");
   await expect(cdn.get("/", { isolate: 1 })).rejects.toThrow("fra has no isolate 1");
-  await expect(startCdn({ site: {}, regions: ["fra", "fra"] })).rejects.toThrow("names each PoP once");
+  await expect(startCdn({ site: {}, regions: ["fra", "fra"] })).rejects.toThrow(
+    "It takes at least one name, and each name once",
+  );
 });

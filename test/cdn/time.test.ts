@@ -23,7 +23,7 @@ test("an hour makes a page an hour older, in every region", async () => {
 test("after its lifetime a page is fetched anew", async () => {
   cdn.origin.reply("/old", page("v1"), page("v2"));
   await cdn.get("/old");
-  await cdn.advance(7_199_000);
+  await cdn.advance("7199s");
   await expect(cdn.get("/old")).toHit();
   await cdn.advance("1s");
   expect(await cdn.get("/old")).toMatchObject({ xCache: "EXPIRED", body: "v2" });
@@ -65,12 +65,19 @@ test("a PoP's clock may be off: the others do not notice", async () => {
   await cdn.skew("syd", "1h");
   await expect(cdn.get("/skewed", { from: "syd" })).toHaveAgeAbout(3600);
   await expect(cdn.get("/skewed", { from: "fra" })).toHaveAgeAbout(0);
-  await cdn.skew("syd", 0);
+  await cdn.skew("syd", "0s");
 });
 
-test("time does not go back, and takes only durations", async () => {
-  await expect(cdn.advance(-1)).rejects.toThrow("time does not go back");
-  await expect(cdn.advance("1 hour")).rejects.toThrow('"1 hour" is no duration');
+test("time does not go back, and a duration needs a unit", async () => {
+  const before = cdn.now;
+  await expect(cdn.advance("-1ms")).rejects.toThrow("time does not go back");
+  // @ts-expect-error A unit that does not exist.
+  await expect(cdn.advance("1 hour")).rejects.toThrow('"1 hour" is not a duration');
+  // @ts-expect-error A number without a unit.
+  await expect(cdn.advance(90)).rejects.toThrow('90 is a duration without a unit. Write "90s" or "90ms".');
+  // @ts-expect-error A number without a unit.
+  await expect(cdn.skew("syd", 0)).rejects.toThrow('Write "0s" or "0ms"');
+  expect([cdn.now, cdn.pop("syd").now]).toEqual([before, before]);
 });
 
 test("a request that is no test's cannot move the time", async () => {

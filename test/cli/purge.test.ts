@@ -152,7 +152,7 @@ MISS    404  /b
     edge: receipt({ settlesInMs: 60_000 }),
     exit: 4,
     stdout: `${JSON.stringify({ ...receiptBody, settlesInMs: 60_000 })}\n`,
-    stderr: /purge 7 has not settled within 0\.01 s\. It stands/,
+    stderr: /purge 7 has not settled within 0\.01 s\. It was accepted/,
   },
   {
     name: "A dash reads items from standard input, after those of the flags",
@@ -221,7 +221,7 @@ const usage: readonly Case[] = [
     args: ["--tag", "x"],
     env: { TIDEMARK_TOKEN: "" },
     exit: 2,
-    stderr: /There is no token\.[\s\S]* the token comes from TIDEMARK_TOKEN alone/,
+    stderr: /There is no token\.[\s\S]* The token comes from TIDEMARK_TOKEN alone/,
   },
   {
     name: "the endpoint is no origin",

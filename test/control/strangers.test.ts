@@ -107,8 +107,8 @@ describe("what the control plane says is for the one who asked", () => {
     const script = await bundleWorker("cdn/runtime/virtual-time.worker.ts");
     const usual = { SITE: { origin: origin.url, hosts: [HOST] }, TIDEMARK_TOKEN: TOKEN };
     const other = await startEdgeRuntime({ script, variables: { ...usual, ...variables } }, { port: 0 });
-    const conditions = { now: 0, clientMs: 0, originMs: 0, logMs: 0, isLogReachable, originNow: null };
-    const body = JSON.stringify({ do: "set-conditions", conditions });
+    const clockAndNetwork = { now: 0, clientMs: 0, originMs: 0, logMs: 0, isLogReachable, originNow: null };
+    const body = JSON.stringify({ do: "set-clock-and-network", clockAndNetwork });
     await exchange(other.url, agent, { method: "POST", path: "/_virtual-time", body });
     const answer = await exchange(other.url, agent, { path: `/_tidemark/${path}`, fields: bearer });
     await other.stop();

@@ -105,7 +105,7 @@ describe("tidemark dev", () => {
     expect((await ask("/a")).fields["x-cache"]).toBe("BYPASS");
 
     config(`{ origin: "${origin.url}", routes: [{ match: "/a", pas: true }] }`);
-    await dev.says(/did you mean pass\?[\s\S]*rules of before stay in force/);
+    await dev.says(/did you mean pass\?[\s\S]*earlier rules stay in force/);
     expect((await ask("/a")).fields["x-cache"]).toBe("BYPASS");
   });
 
@@ -214,9 +214,9 @@ describe("tidemark dev", () => {
       "a region that is not known",
       () => ["--regions", "nyc,fro"],
       2,
-      /no region fro\. Did you mean fra\? There are sfo, /,
+      /no region fro\. Did you mean fra\? The regions are sfo, /,
     ],
-    ["a region that is there twice", () => ["--regions", "nyc,fra,nyc"], 2, /nyc is there twice/],
+    ["a region that is there twice", () => ["--regions", "nyc,fra,nyc"], 2, /nyc is listed twice/],
     ["a public address with a path", () => ["--public", "https://www.example.test/app"], 2, /without a path/],
     ["latency without regions", () => ["--latency"], 2, /--latency is for --regions/],
     ["regions that have no ports", () => ["--regions", "nyc,fra", "--port", "65535"], 2, /choose a lower --port/],
@@ -258,7 +258,7 @@ describe("tidemark dev", () => {
   test("a port that is taken is told, with what to do", async () => {
     dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", new URL(origin.url).port]);
     expect(await dev.exited).toBe(2);
-    expect(dev.output).toMatch(/port \d+ is taken\. Stop what listens there, or choose another one with --port/);
+    expect(dev.output).toMatch(/port \d+ is taken\. Stop what listens there, or choose another port with --port/);
   });
 });
 

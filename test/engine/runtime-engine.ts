@@ -1,7 +1,7 @@
 import { Agent } from "node:http";
 import { fileURLToPath } from "node:url";
-import { bundleWorker } from "../../cdn/runtime/bundle.ts";
 import { exchange as exchangeOverSocket } from "../../cdn/exchange.ts";
+import { bundleWorker } from "../../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { SiteInput } from "../../worker/site-input.ts";
@@ -89,7 +89,7 @@ class RuntimeEngine implements Engine {
   }
 
   originSees(target: string, count: number): Promise<void> {
-    return this.#origin.hasSeen(target, count);
+    return this.#origin.waitUntilSeen(target, count);
   }
 
   originDown(): Promise<void> {
