@@ -46,7 +46,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
   readonly publicUrl: string;
   /** The token for the control plane of every PoP. */
   readonly token: string;
-  /** The purge log, and what can happen to it. */
+  /** The purge log, with the faults that it can have. */
   readonly log: SimulatedLog;
   readonly #parts: CdnParts;
   readonly #pops: ReadonlyMap<string, Pop>;

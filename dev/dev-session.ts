@@ -15,7 +15,7 @@ export const MAX_PORT = 65_535;
 /** The reason why the edge or the demo cannot start, for the person at the terminal. */
 export class DevError extends Error {}
 
-/** What the dev command is asked for. */
+/** The settings of the dev command. */
 export interface DevSessionOptions extends Pick<DevEdgeOptions, "publicUrl" | "latency" | "onEntry" | "printLine"> {
   /** Default: the origin of the config. */
   readonly origin: string | undefined;

@@ -24,7 +24,7 @@ export interface EdgeRuntimeOptions {
   readonly port: number;
   /** Default: 127.0.0.1 and, on a fixed port, ::1. */
   readonly hosts?: readonly string[];
-  /** Receives each line that the worker writes. Default: nobody. */
+  /** Receives each line that the worker writes. Default: the lines are dropped. */
   readonly onLine?: (line: string) => void;
   /** Default `edge`. Edges that share a purge log have a name each. */
   readonly name?: string;
@@ -88,13 +88,13 @@ export interface WorkerGroupOptions extends EdgeWorker {
   readonly workers: readonly string[];
   /** A folder in which runtimes find each other's workers by name. */
   readonly registry: string;
-  /** An existing folder for what the runtime writes while it lives. Whoever owns it removes it. */
+  /** An existing folder for what the runtime writes while it lives; its owner removes it. */
   readonly temporary: string;
   /** The class of the purge log, in this group's own script or in that of the worker `of`. */
   readonly log: { readonly className: string; readonly of?: string };
   /** A folder for what Durable Objects store. Default: it does not outlive the group. */
   readonly persist?: string;
-  /** What else the workers are bound to, in Miniflare's words. Default: nothing. */
+  /** The other bindings of the workers, in Miniflare's words. Default: none. */
   readonly bindings?: object;
 }
 

@@ -27,7 +27,7 @@ export async function reachesLog(env: EdgeEnv): Promise<boolean> {
   return log.ping().catch(() => false);
 }
 
-/** What lies between the edge and what it calls. Each function makes the call, and may delay it, fail, or lose the answer. */
+/** The network to the origin and the purge log. Each function makes the call, and may delay it, fail, or lose the answer. */
 export interface SimulatedNetwork {
   readonly callOrigin: (call: () => ReturnType<Platform["origin"]["fetch"]>) => ReturnType<Platform["origin"]["fetch"]>;
   readonly callLog: <T>(call: () => Promise<T>) => Promise<T>;

@@ -9,10 +9,10 @@ import { moduleBeside } from "../own-package.ts";
 import { type EntryCode, formatMessage, WORKER_OPTIONS } from "./bundle.ts";
 import type { EdgeWorker } from "./miniflare.ts";
 
-/** What runs in every isolate and in the purge log of a simulated CDN. */
+/** The worker of every isolate and of the purge log in a simulated CDN. */
 export interface SimulatedWorker extends EdgeWorker {
   readonly logClass: string;
-  /** What else an owner's worker is bound to, in Miniflare's words. */
+  /** The other bindings of an owner's worker, in Miniflare's words. */
   readonly bindings?: object;
 }
 
