@@ -5,14 +5,14 @@ import { page } from "./pages.ts";
 
 type Region = "fra" | "syd";
 
-/** Something that goes wrong in one region, or for all, and how it ends. */
+/** A fault in one region or in all of them, and its end. */
 interface Fault {
   readonly name: string;
   begin(cdn: Cdn<Region>): Promise<unknown>;
   end(cdn: Cdn<Region>): Promise<unknown>;
 }
 
-const over = async () => undefined;
+const endsByItself = async () => undefined;
 
 const FAULTS: readonly Fault[] = [
   { name: "the origin is down", begin: (cdn) => cdn.origin.goDown(), end: (cdn) => cdn.origin.comeUp() },
@@ -33,16 +33,16 @@ const FAULTS: readonly Fault[] = [
     end: (cdn) => cdn.pop("syd").reconnectToLog(),
   },
   { name: "the log is down", begin: (cdn) => cdn.log.stop(), end: (cdn) => cdn.log.start() },
-  { name: "an isolate of syd is killed", begin: (cdn) => cdn.pop("syd").killIsolate(), end: over },
-  { name: "the cache of syd is emptied", begin: (cdn) => cdn.pop("syd").emptyCache(), end: over },
-  { name: "syd is restarted", begin: (cdn) => cdn.pop("syd").restart(), end: over },
+  { name: "an isolate of syd is killed", begin: (cdn) => cdn.pop("syd").killIsolate(), end: endsByItself },
+  { name: "the cache of syd is emptied", begin: (cdn) => cdn.pop("syd").emptyCache(), end: endsByItself },
+  { name: "syd is restarted", begin: (cdn) => cdn.pop("syd").restart(), end: endsByItself },
   {
     name: "the clock of syd is an hour behind",
     begin: (cdn) => cdn.skew("syd", "-1h"),
     end: (cdn) => cdn.skew("syd", "0s"),
   },
-  { name: "the log is recreated", begin: (cdn) => cdn.log.recreate(), end: over },
-  { name: "the log is restarted", begin: (cdn) => cdn.log.restart(), end: over },
+  { name: "the log is recreated", begin: (cdn) => cdn.log.recreate(), end: endsByItself },
+  { name: "the log is restarted", begin: (cdn) => cdn.log.restart(), end: endsByItself },
 ];
 
 const ALONE = FAULTS.map((fault) => [fault]);
@@ -56,8 +56,8 @@ beforeAll(async () => {
 
 afterAll(() => cdn.close());
 
-/** The origin's page, whole, an error that says what it is, or nothing at all: never half a page, never another one. */
-function isHonest(answer: CdnAnswer | null): boolean {
+/** The origin's whole page, a 502, or no answer; never half a page or another page. */
+function isPageOrError(answer: CdnAnswer | null): boolean {
   if (answer === null) return true;
   return !answer.cutOff && (answer.status === 200 ? /^v\d$/.test(answer.body) : answer.status === 502);
 }
@@ -71,7 +71,7 @@ async function ask(path: string, from: Region): Promise<CdnAnswer | null> {
   }
 }
 
-/** Sends a purge until it is accepted, with an id: it may have happened although nobody said so. */
+/** Sends a purge until it is accepted. It has an id, because it may have been carried out without an answer. */
 async function purge(path: string, id: string): Promise<{ settlesInMs: number } | null> {
   for (const from of ["syd", "fra"] as const) {
     const request = {
@@ -101,14 +101,14 @@ describe.each([
       try {
         for (const fault of faults) await fault.begin(cdn);
         cdn.origin.reply(path, page("v2"));
-        for (const from of ["fra", "syd"] as const) expect(await ask(path, from)).toSatisfy(isHonest);
+        for (const from of ["fra", "syd"] as const) expect(await ask(path, from)).toSatisfy(isPageOrError);
 
-        // A purge that settles while the faults last: nobody shows v1 any more, whatever else is wrong.
+        // A purge that settles while the faults last: no PoP shows v1 any more, whatever else is wrong.
         const during = await purge(path, `${path}-during`);
         if (during !== null) await cdn.settle(during);
         for (const from of ["fra", "syd", "fra", "syd"] as const) {
           const answer = await ask(path, from);
-          expect(answer).toSatisfy(isHonest);
+          expect(answer).toSatisfy(isPageOrError);
           if (during !== null) expect(answer?.body).not.toBe("v1");
         }
       } finally {
@@ -121,7 +121,7 @@ describe.each([
         await expect(cdn.get(path, { from })).toNeverShow("v1");
         await expect(cdn.get(path, { from })).toBeStored();
       }
-      // The witness: once what was purged is fetched, once per PoP, it is kept.
+      // Each PoP fetches the purged page once and then keeps it.
       expect(cdn.origin.countOf(path) - seenBefore).toBe(2);
     },
   );

@@ -26,7 +26,7 @@ afterAll(async () => {
   await origin.close();
 });
 
-test("who saves a post sees it at once from another PoP, and so do all others once the purge has settled", async () => {
+test("an editor who saves a post sees it at once in another PoP, and everybody does once the purge has settled", async () => {
   const post = origin.database.posts(1).items[0]!;
   const path = `/plog/${post.slug}`;
   const seen = (fields: Record<string, string> = {}) => cdn.get(path, { from: "syd", fields });

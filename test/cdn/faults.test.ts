@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import "tidemark/local/matchers";
 import { page } from "./pages.ts";
 
-/** What every fault is tried on: two regions with two isolates each, and pages of their own for each test. */
+/** Two regions with two isolates each, shared by all tests. Each test has pages of its own. */
 let cdn: Cdn<"fra" | "syd">;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ async function purgeOf(path: string, id: string, from: "fra" | "syd" = "fra") {
   };
 }
 
-test("an origin that refuses connections: what is stored is served, the rest is a 502", async () => {
+test("while the origin refuses connections, stored pages are served and all others are a 502", async () => {
   cdn.origin.reply("/kept", page("v1"));
   cdn.origin.reply("/new", page("v1"));
   await cdn.get("/kept");
@@ -38,27 +38,27 @@ test("an origin that refuses connections: what is stored is served, the rest is 
   expect(cdn.origin).toHaveSeen("/new", 1);
 });
 
-test("an origin that hangs up in place of an answer is a 502, and was asked", async () => {
+test("an origin that closes the connection instead of answering causes a 502", async () => {
   cdn.origin.reply("/reset", { failure: "reset" }, page("v1"));
   expect(await cdn.get("/reset")).toMatchObject({ status: 502, cacheStatus: "tidemark; detail=origin-unreachable" });
   expect(await cdn.get("/reset")).toMatchObject({ status: 200, body: "v1" });
   expect(cdn.origin).toHaveSeen("/reset", 2);
 });
 
-test("an origin that fails with a 503 is passed on, and not stored", async () => {
+test("a 503 of the origin is passed on and not stored", async () => {
   cdn.origin.reply("/failing", { status: 503, body: "down" }, page("v1"));
   expect(await cdn.get("/failing")).toMatchObject({ status: 503, body: "down" });
   await expect(cdn.get("/failing")).toMiss();
   await expect(cdn.get("/failing")).toBeStored();
 });
 
-test("a body that is cut off reaches the visitor as a cut, and is not stored", async () => {
+test("a body that is cut off reaches the visitor cut off, and is not stored", async () => {
   cdn.origin.reply("/cut", { ...page("a whole page"), cutAfterBytes: 5 }, page("a whole page"));
   expect(await cdn.get("/cut")).toMatchObject({ cutOff: true, body: "a who" });
   expect(await cdn.get("/cut")).toMatchObject({ xCache: "MISS", cutOff: false, body: "a whole page" });
 });
 
-test("an answer that is held back is shared by all who wait for it", async () => {
+test("all requests that wait for a held answer share it", async () => {
   cdn.origin.reply("/held", { ...page("v1"), hold: "gate" });
   const first = cdn.get("/held");
   await cdn.origin.waitUntilSeen("/held", 1);
@@ -68,13 +68,13 @@ test("an answer that is held back is shared by all who wait for it", async () =>
   expect(cdn.origin).toHaveSeen("/held", 1);
 });
 
-test("a slow origin delays only who asks it", async () => {
+test("a slow origin delays only the requests that reach it", async () => {
   cdn.origin.reply("/slow", { ...page("v1"), delayMs: 20 });
   await expect(cdn.get("/slow")).toMiss();
   await expect(cdn.get("/slow")).toHit();
 });
 
-test("an answer of the origin that the network loses is a 502, although the origin gave it", async () => {
+test("an answer of the origin that the network loses becomes a 502", async () => {
   cdn.origin.reply("/lost", page("v1"), page("v2"));
   await cdn.pop("fra").loseAnswers({ origin: 1 });
   expect(await cdn.get("/lost")).toMatchObject({ status: 502 });
@@ -83,7 +83,7 @@ test("an answer of the origin that the network loses is a 502, although the orig
   await cdn.pop("fra").loseAnswers({});
 });
 
-test("a purge whose acknowledgement is lost has happened: sent again with its id, it happens once", async () => {
+test("a purge whose acknowledgement was lost is carried out once, also if it is sent again with its id", async () => {
   await cdn.pop("fra").loseAnswers({ log: 1 });
   expect(await purgeOf("/x", "lost-ack")).toMatchObject({ status: 503 });
   const { receipt } = await purgeOf("/x", "lost-ack");
@@ -92,7 +92,7 @@ test("a purge whose acknowledgement is lost has happened: sent again with its id
   await cdn.pop("fra").loseAnswers({});
 });
 
-test("a partitioned PoP refuses connections, keeps what it holds, and learns of a purge when it is back", async () => {
+test("a partitioned PoP refuses connections, keeps its cache, and learns of a purge when it is back", async () => {
   cdn.origin.reply("/apart", page("v1", "apart"), page("v1", "apart"), page("v2", "apart"));
   await cdn.get("/apart", { from: "fra" });
   await cdn.get("/apart", { from: "syd" });
@@ -128,7 +128,7 @@ test("a PoP that cannot reach the log asks the origin once a lease, and serves n
   await expect(cdn.get("/silent", { from: "syd" })).toHit();
 });
 
-test("without a log every PoP asks the origin, and a purge is refused; with it back, hits are back", async () => {
+test("while the log is down every PoP asks the origin and purges are refused; afterwards there are hits again", async () => {
   cdn.origin.reply("/nolog", page("v1"));
   await cdn.get("/nolog");
   await cdn.log.stop();
@@ -140,7 +140,7 @@ test("without a log every PoP asks the origin, and a purge is refused; with it b
   await expect(cdn.get("/nolog")).toBeStored();
 });
 
-test("a killed isolate has lost its memory; the PoP's cache and the other isolate have not", async () => {
+test("a killed isolate loses its memory; the PoP's cache and the other isolate stay as they are", async () => {
   cdn.origin.reply("/memory", page("v1"));
   await cdn.get("/memory", { isolate: 0 });
   await expect(cdn.get("/memory", { isolate: 1 })).toHit();
@@ -152,7 +152,7 @@ test("a killed isolate has lost its memory; the PoP's cache and the other isolat
   expect(cdn.origin).toHaveSeen("/memory", 1);
 });
 
-test("an emptied cache leaves the memory of the isolates; without both the origin is asked", async () => {
+test("emptying the cache leaves the memory of the isolates; without both, the origin is asked", async () => {
   cdn.origin.reply("/empty", page("v1"));
   await cdn.get("/empty");
   await cdn.pop("fra").emptyCache();
@@ -164,7 +164,7 @@ test("an emptied cache leaves the memory of the isolates; without both the origi
   expect(cdn.origin).toHaveSeen("/empty", 3);
 });
 
-test("a restarted PoP has lost all memory, keeps its cache, its time and its address", async () => {
+test("a restarted PoP loses its memory and keeps its cache, its time and its address", async () => {
   cdn.origin.reply("/restart", page("v1"));
   await cdn.get("/restart");
   await cdn.advance("10m");
@@ -188,7 +188,7 @@ test("a restarted log knows every purge that it acknowledged", async () => {
   await expect(cdn.get("/known")).toNeverShow("v1");
 });
 
-test("a recreated log has another id, and what was stored under the old one is fetched anew", async () => {
+test("a recreated log has another id, and pages stored under the old one are fetched again", async () => {
   cdn.origin.reply("/another", page("v1"));
   await cdn.get("/another");
   const before = await purgeOf("/x", "before-recreation");

@@ -6,7 +6,7 @@ import { expect, inject, test } from "vitest";
 
 const installedIn = join(realpathSync(inject("packedProject")), "node_modules/tidemark/dist/package/");
 
-test("the CDN of these tests, and its matchers, are those of the packed package, installed", async () => {
+test("these tests use the CDN and the matchers of the packed and installed package", async () => {
   const noRegion = await startCdn({ site: {}, regions: [] }).catch((error: Error) => error);
   expect((noRegion as Error).stack).toContain(installedIn);
   const noAnswer = await expect(null)
@@ -15,7 +15,7 @@ test("the CDN of these tests, and its matchers, are those of the packed package,
   expect((noAnswer as Error).stack).toContain(installedIn);
 });
 
-test("no test here goes round it", () => {
+test("no test of this folder imports the sources instead", () => {
   const files = readdirSync(import.meta.dirname).concat("../engine/cdn-engine.ts");
   const importers = (pattern: RegExp) =>
     files.filter((file) => pattern.test(readFileSync(join(import.meta.dirname, file), "utf8")));

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import "tidemark/local/matchers";
 import { page } from "./pages.ts";
 
-/** A lease and the allowance for clocks: after so long no PoP may answer with what a POST has put out of date. */
+/** A lease and the allowance for clocks: after this time no PoP may serve a page that a POST invalidated. */
 const BOUND = "1250ms";
 
 let cdn: Cdn<"fra" | "syd">;
@@ -14,13 +14,13 @@ beforeAll(async () => {
 
 afterAll(() => cdn.close());
 
-/** Sends a POST through Frankfurt, and waits until the log has heard of it. */
+/** Sends a POST through Frankfurt, and waits until the invalidation is in the log. */
 async function post(path: string): Promise<void> {
   expect(await cdn.request(path, { from: "fra", method: "POST", body: "x" })).toMatchObject({ body: "done" });
   await cdn.pop("fra").finishWork();
 }
 
-test("a page that a POST in one PoP has put out of date is gone from the others within a lease", async () => {
+test("a page that a POST in one PoP invalidates is gone from the other PoPs within a lease", async () => {
   cdn.origin.reply("/a", page("v1"), page("v1"), { body: "done" }, page("v2"));
   await cdn.get("/a", { from: "fra" });
   await cdn.get("/a", { from: "syd" });
@@ -38,14 +38,14 @@ test("a slow fill that began in one PoP before a POST in another is not served a
   await cdn.origin.waitUntilSeen("/slow", 1);
   await post("/slow");
   cdn.origin.release("slow");
-  expect(await early).toMatchObject({ xCache: "MISS", body: "v1" }); // who asked in time
+  expect(await early).toMatchObject({ xCache: "MISS", body: "v1" }); // requested before the POST
   await cdn.advance(BOUND);
   expect(await cdn.get("/slow", { from: "syd" })).toMatchObject({ body: "v2" });
   await expect(cdn.get("/slow", { from: "syd", isolate: 1 })).toHit();
   await expect(cdn.get("/slow", { from: "syd", isolate: 1 })).toNeverShow("v1");
 });
 
-test("a slow fill that lands after the bound is kept by nobody", async () => {
+test("a slow fill that ends after the bound is stored by no isolate", async () => {
   cdn.origin.reply("/slower", { ...page("v1"), hold: "slower" }, { body: "done" }, page("v2"));
   const early = cdn.get("/slower", { from: "syd" });
   await cdn.origin.waitUntilSeen("/slower", 1);
@@ -59,7 +59,7 @@ test("a slow fill that lands after the bound is kept by nobody", async () => {
   await expect(cdn.get("/slower", { from: "syd", isolate: 1 })).toNeverShow("v1");
 });
 
-test("what an answer names goes in every PoP: Location, and the groups of Cache-Group-Invalidation", async () => {
+test("the URL in Location and the groups in Cache-Group-Invalidation are invalidated in every PoP", async () => {
   const inGroup = (body: string) => ({ fields: { "cache-control": "max-age=7200", "cache-groups": '"menu"' }, body });
   cdn.origin.reply("/named", page("v1"), page("v2"));
   cdn.origin.reply("/member", inGroup("v1"), inGroup("v2"));
@@ -73,7 +73,7 @@ test("what an answer names goes in every PoP: Location, and the groups of Cache-
   expect(await cdn.get("/member", { from: "syd" })).toMatchObject({ body: "v2" });
 });
 
-test("a PoP that cannot reach the log serves nothing that a POST has put out of date, once its lease is over", async () => {
+test("a PoP that cannot reach the log serves nothing that a POST invalidated, once its lease is over", async () => {
   cdn.origin.reply("/apart", page("v1"), { body: "done" }, page("v2"));
   await cdn.get("/apart", { from: "syd" });
   await cdn.pop("syd").cutFromLog();

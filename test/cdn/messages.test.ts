@@ -25,7 +25,7 @@ async function messageOf(expectation: () => Promise<void> | void): Promise<strin
   throw new Error("It held.");
 }
 
-test("a miss that should be a hit tells the key and the nearest one known", async () => {
+test("the message for a miss that should be a hit names the key and the nearest known key", async () => {
   expect(await messageOf(() => expect(cdn.get("/about")).toHit())).toMatchInlineSnapshot(`
     "expected a hit, got MISS
 
@@ -38,7 +38,7 @@ test("a miss that should be a hit tells the key and the nearest one known", asyn
   `);
 });
 
-test("a hit that should be a miss tells where it is stored", async () => {
+test("the message for a hit that should be a miss names the regions that store it", async () => {
   expect(await messageOf(() => expect(cdn.get("/about")).toMiss())).toMatchInlineSnapshot(`
     "expected a miss, got HIT
 
@@ -51,7 +51,7 @@ test("a hit that should be a miss tells where it is stored", async () => {
   `);
 });
 
-test("a hit that should not be one", async () => {
+test("the message for a hit that should be anything else", async () => {
   expect(await messageOf(() => expect(cdn.get("/about")).not.toHit())).toMatchInlineSnapshot(`
     "expected anything but a hit, got HIT
 
@@ -64,7 +64,7 @@ test("a hit that should not be one", async () => {
   `);
 });
 
-test("a page that is not stored tells why", async () => {
+test("the message for a page that should be stored says why it is not", async () => {
   expect(await messageOf(() => expect(cdn.get("/private")).toBeStored())).toMatchInlineSnapshot(`
     "expected the answer to be stored, but the same request again was MISS
 
@@ -77,7 +77,7 @@ test("a page that is not stored tells why", async () => {
   `);
 });
 
-test("a bypass", async () => {
+test("the message for a bypass has no key", async () => {
   expect(await messageOf(() => expect(cdn.get("/admin/a")).toBeStale())).toMatchInlineSnapshot(`
     "expected a stale answer, got BYPASS
 
@@ -89,7 +89,7 @@ test("a bypass", async () => {
   `);
 });
 
-test("another method", async () => {
+test("the message for another method has no key", async () => {
   const posted = cdn.request("/admin/a", { method: "POST", body: "x" });
   expect(await messageOf(() => expect(posted).toMiss())).toMatchInlineSnapshot(`
     "expected a miss, got BYPASS
@@ -102,7 +102,7 @@ test("another method", async () => {
   `);
 });
 
-test("an answer that the edge made itself", async () => {
+test("the message for an answer that the edge made itself has its status", async () => {
   const refused = cdn.get("/%zz");
   expect(await messageOf(() => expect(refused).toBypass())).toMatchInlineSnapshot(`
     "expected a bypass, got an answer that the edge made itself, 400
@@ -115,7 +115,7 @@ test("an answer that the edge made itself", async () => {
   `);
 });
 
-test("an Age that is off", async () => {
+test("the message for a wrong Age has both ages", async () => {
   await cdn.advance("90s");
   expect(await messageOf(() => expect(cdn.get("/about")).toHaveAgeAbout(60))).toMatchInlineSnapshot(`
     "expected an Age of 60 s, give or take 1 s, got 90 s
@@ -129,7 +129,7 @@ test("an Age that is off", async () => {
   `);
 });
 
-test("a version that is shown", async () => {
+test("the message for a version that should not be shown names the answer that shows it", async () => {
   expect(await messageOf(() => expect(cdn.get("/about")).toNeverShow("v1"))).toMatchInlineSnapshot(`
     "expected never to see "v1", but it was shown
 
@@ -142,7 +142,7 @@ test("a version that is shown", async () => {
   `);
 });
 
-test("something stored that never should be", async () => {
+test("the message for a path that should not be stored names the path and the visitor", async () => {
   expect(await messageOf(() => expect(cdn).toNeverStore("/account/*"))).toMatchInlineSnapshot(`
     "expected nothing under /account/* to be stored, but /account/ was when a guest requested it
 
@@ -155,7 +155,7 @@ test("something stored that never should be", async () => {
   `);
 });
 
-test("an origin that was asked too often", async () => {
+test("the message for an origin that was asked too often has its record", async () => {
   expect(await messageOf(() => expect(cdn.origin).toHaveSeen("/private", 1))).toMatchInlineSnapshot(`
     "expected the origin to have been asked for /private once
 
@@ -163,7 +163,7 @@ test("an origin that was asked too often", async () => {
   `);
 });
 
-test("what is right passes, and the plain assertions say the same", async () => {
+test("claims that hold pass, and a plain assertion fails with the same message", async () => {
   await expect(cdn).toNeverStore("/admin/*");
   await assertNeverStores(cdn, "/admin/*");
   await expect(cdn.get("/admin/a")).toBypass();
@@ -171,7 +171,7 @@ test("what is right passes, and the plain assertions say the same", async () => 
   expect(await messageOf(() => assertHit(cdn.get("/admin/a")))).toContain("expected a hit, got BYPASS");
 });
 
-test("stale answers are known by their X-Cache", async () => {
+test("a stale answer is recognised by its X-Cache", async () => {
   const stale = { ...(await cdn.get("/about")), xCache: "STALE" } satisfies CdnAnswer;
   await expect(stale).toBeStale();
   await expect(stale).not.toHit();

@@ -9,7 +9,7 @@ function popMs(serverTiming: string | undefined): number {
 }
 
 describe("round trips", () => {
-  test("lie between PoP and origin, and between PoP and log: a miss has them, a hit has not", async () => {
+  test("delay a miss, which calls the origin and the log, and not a hit", async () => {
     const latency = { syd: { clientMs: 2, originMs: 40, logMs: 20 } };
     await using cdn = await startCdn({ site: {}, origin: { "/about": page("v1") }, regions: ["nyc", "syd"], latency });
     const miss = await cdn.get("/about", { from: "syd" });
@@ -26,14 +26,14 @@ describe("round trips", () => {
     expect((await cdn.get("/about", { from: "nyc" })).fields).not.toHaveProperty("server-timing");
   });
 
-  test("are off by default, and have a table", async () => {
+  test("are off by default, and their table has these regions", async () => {
     expect(Object.keys(ROUND_TRIPS)).toEqual(["sfo", "nyc", "lon", "fra", "bom", "gru", "syd"]);
     await expect(startCdn({ site: {}, regions: ["mars"], latency: true })).rejects.toThrow("the round trips of mars");
   });
 });
 
 describe("an origin on real time", () => {
-  test("is taken for one on the CDN's: what it says now is new, also an hour later", async () => {
+  test("has its dates shifted to the CDN's time, so that its page is new even an hour later", async () => {
     await using behind = await startCdn({ site: {}, origin: { "/a": { body: "v1" } } });
     behind.origin.reply("/a", {
       fields: { "cache-control": "max-age=60", date: new Date().toUTCString() },
@@ -50,7 +50,7 @@ describe("an origin on real time", () => {
   });
 });
 
-test("a public address is keyed and forwarded, whatever the PoP's own is", async () => {
+test("the public address is in cache keys and forwarded, whatever the PoP's own address is", async () => {
   const publicUrl = "https://www.example.com";
   await using cdn = await startCdn({ site: {}, origin: { "/about": page("v1") }, publicUrl });
   await expect(cdn.get("/about")).toMiss();
@@ -62,7 +62,7 @@ test("a public address is keyed and forwarded, whatever the PoP's own is", async
   });
 });
 
-test("regions and isolates that there are not are refused", async () => {
+test("unknown regions and isolates are refused", async () => {
   await using cdn = await startCdn({ site: {}, regions: ["fra"] });
   await expect(cdn.get("/", { from: "syd" as "fra" })).rejects.toThrow("no region syd: it has fra");
   await expect(cdn.get("/", { isolate: 1 })).rejects.toThrow("fra has no isolate 1");

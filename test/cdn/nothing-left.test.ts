@@ -80,7 +80,7 @@ async function useOne(): Promise<string> {
   return cdn.url();
 }
 
-test.runIf(process.platform === "linux")("a CDN that cannot start leaves nothing either", async () => {
+test.runIf(process.platform === "linux")("a CDN that cannot start leaves nothing behind", async () => {
   const before = held();
   await expect(startCdn({ site: { routes: [{ match: "no slash" }] } })).rejects.toThrow();
   expect(held()).toEqual(before);
@@ -103,7 +103,7 @@ test.runIf(process.platform === "linux")(
   600_000,
 );
 
-test("closing twice is closing once", async () => {
+test("closing a CDN twice is the same as closing it once", async () => {
   const cdn = await startCdn({ site: {} });
   await Promise.all([cdn.close(), cdn.close()]);
   await cdn.close();

@@ -67,7 +67,7 @@ new_sqlite_classes = ["PurgeLog"]
     await expect(cdn.get("/about", { from: "syd" })).toNeverShow("v1");
   });
 
-  test("with a worker that makes its edge elsewhere is refused, and says why", async () => {
+  test("is refused, with the reason, if its worker does not make its edge with createEdge", async () => {
     await file(
       "elsewhere.ts",
       `export { PurgeLog } from "tidemark/worker"; export default { fetch: () => new Response("mine") };`,
@@ -76,7 +76,7 @@ new_sqlite_classes = ["PurgeLog"]
     await expect(startCdn({ config, origin })).rejects.toThrow("createEdge of tidemark/worker");
   });
 
-  test("without a purge log is refused", async () => {
+  test("is refused without a purge log", async () => {
     const config = await file("no-log.toml", 'name = "edge"\nmain = "index.ts"\ncompatibility_date = "2026-07-30"\n');
     await expect(startCdn({ config, origin })).rejects.toThrow("PURGE_LOG");
   });
@@ -99,12 +99,12 @@ describe("a tidemark.config.ts", () => {
     await expect(cdn.get("/about")).toBeStored();
   });
 
-  test("of this project keeps its own promises", async () => {
+  test("of this project stores nothing under /admin", async () => {
     await using cdn = await startCdn({ config: "tidemark.config.ts" });
     await expect(cdn).toNeverStore("/admin/*");
   });
 
-  test("that is wrong says where", async () => {
+  test("that is not valid is refused with the place of the mistake", async () => {
     const config = await file(
       "wrong.config.ts",
       `import { defineSite } from "tidemark/worker";
@@ -115,7 +115,7 @@ describe("a tidemark.config.ts", () => {
   });
 });
 
-test("a site that is not valid is an error of startCdn, too", async () => {
+test("startCdn rejects a site that is not valid", async () => {
   const site = { routes: [{ match: "no slash" }] };
   await expect(startCdn({ site })).rejects.toThrow();
 });

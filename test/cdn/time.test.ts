@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => cdn.close());
 
-test("an hour makes a page an hour older, in every region", async () => {
+test("after an hour a page is an hour older in every region", async () => {
   cdn.origin.reply("/hour", page("v1"));
   await cdn.get("/hour", { from: "fra" });
   await cdn.get("/hour", { from: "syd" });
@@ -20,7 +20,7 @@ test("an hour makes a page an hour older, in every region", async () => {
   await expect(cdn.get("/hour", { from: "syd" })).toHaveAgeAbout(3600);
 });
 
-test("after its lifetime a page is fetched anew", async () => {
+test("after its lifetime a page is fetched again", async () => {
   cdn.origin.reply("/old", page("v1"), page("v2"));
   await cdn.get("/old");
   await cdn.advance("7199s");
@@ -29,7 +29,7 @@ test("after its lifetime a page is fetched anew", async () => {
   expect(await cdn.get("/old")).toMatchObject({ xCache: "EXPIRED", body: "v2" });
 });
 
-test("time that stands still keeps the lease alive; a lapsed one reads the log", async () => {
+test("a lease stays valid while time stands still, and a lapsed lease makes the PoP read the log", async () => {
   cdn.origin.reply("/lease", page("v1"));
   await cdn.get("/lease");
   const { log: before } = await cdn.stats();
@@ -40,12 +40,12 @@ test("time that stands still keeps the lease alive; a lapsed one reads the log",
   expect((await cdn.stats()).log.reads).toBe(before.reads + 1);
 });
 
-test("the log is on the CDN's time, too", async () => {
+test("the purge log runs on the CDN's time", async () => {
   const receipt = await cdn.purger.purgeUrls("/any");
   expect(Date.parse(receipt.at)).toBe(cdn.now);
 });
 
-test("a due repeated purge has fired, in every region", async () => {
+test("a repeated purge takes effect in every region once it is due", async () => {
   cdn.origin.reply("/replica", page("old"), page("old"), page("old"), page("new"), page("new"));
   await cdn.get("/replica", { from: "fra" });
   const receipt = await cdn.purger.purgeUrls("/replica", { repeatAfterMs: 60_000 });
@@ -58,7 +58,7 @@ test("a due repeated purge has fired, in every region", async () => {
   expect(await cdn.get("/replica", { from: "syd" })).toMatchObject({ xCache: "MISS", body: "new" });
 });
 
-test("a PoP's clock may be off: the others do not notice", async () => {
+test("the skewed clock of one PoP does not affect the others", async () => {
   cdn.origin.reply("/skewed", page("v1"));
   await cdn.get("/skewed", { from: "fra" });
   await cdn.get("/skewed", { from: "syd" });
@@ -80,7 +80,7 @@ test("time does not go back, and a duration needs a unit", async () => {
   expect([cdn.now, cdn.pop("syd").now]).toEqual([before, before]);
 });
 
-test("a request that is no test's cannot move the time", async () => {
+test("a visitor's request cannot move the time", async () => {
   cdn.origin.reply("/still", page("v1"));
   await cdn.get("/still");
   await cdn.get("/still", { fields: { date: "Fri, 01 Jan 2100 00:00:00 GMT", "x-now": "9999999999999" } });

@@ -57,7 +57,7 @@ const settles = "It settles in 1.25 s: from then on no PoP serves what was purge
 
 const done: readonly Case[] = [
   {
-    name: "URLs and tags are named as often as one likes",
+    name: "URLs and tags can be repeated",
     args: ["--url", "/a", "--tag", "x", "--url", "https://www.example.com/b", "--tag", "y"],
     edge: receipt({ accepted: { ...receiptBody.accepted, urls: 2, tags: 2 } }),
     sent: { urls: ["/a", "https://www.example.com/b"], tags: ["x", "y"] },
@@ -112,7 +112,7 @@ const done: readonly Case[] = [
     stdout: "Purge 7 had been accepted before under this id: 1 tag. It has settled: no PoP serves what was purged.\n",
   },
   {
-    name: "Each refreshed URL has a line, and the purge stands though one was not fetched",
+    name: "Each refreshed URL has a line, and the purge is accepted although one was not fetched",
     args: ["--url", "/a", "--url", "/b", "--url", "/c", "--refresh"],
     edge: receipt({
       accepted: { ...receiptBody.accepted, urls: 3, tags: 0 },
@@ -131,7 +131,7 @@ MISS    404  /b
 `,
   },
   {
-    name: "With --json the receipt is one object, and warnings are no data",
+    name: "With --json the receipt is one object, and warnings go to standard error",
     args: ["--tag", "x", "--json"],
     edge: receipt({ warnings: ["Browsers may keep it longer."] }),
     exit: 0,
@@ -147,7 +147,7 @@ MISS    404  /b
     stderr: "Waiting 0.01 s for it to settle …\nSettled.\n",
   },
   {
-    name: "What has not settled in time has a code of its own, and is told all the same",
+    name: "A purge that does not settle in time has an exit code of its own, and its receipt is printed",
     args: ["--tag", "x", "--wait-timeout", "0.01", "--json"],
     edge: receipt({ settlesInMs: 60_000 }),
     exit: 4,
@@ -199,8 +199,13 @@ const usage: readonly Case[] = [
     stderr:
       /standard input, line 2: "about" is neither a URL .* nor a tag \(tag:NAME\), a prefix .* or a host .*\. Nothing was purged/,
   },
-  { name: "a tag is none", args: ["--tag", "a b"], exit: 2, stderr: /tags\[0\]: a tag is printable ASCII/ },
-  { name: "everything has company", args: ["--everything", "--tag", "x"], exit: 2, stderr: /stands alone/ },
+  { name: "a tag is not valid", args: ["--tag", "a b"], exit: 2, stderr: /tags\[0\]: a tag is printable ASCII/ },
+  {
+    name: "--everything is combined with a tag",
+    args: ["--everything", "--tag", "x"],
+    exit: 2,
+    stderr: /stands alone/,
+  },
   { name: "tags are to be refreshed", args: ["--tag", "x", "--refresh"], exit: 2, stderr: /refresh: needs urls/ },
   { name: "an item has no flag", args: ["/about"], exit: 2, stderr: /"\/about" has no flag; name it with --url/ },
   { name: "a flag does not exist", args: ["--tags", "x"], exit: 2, stderr: /unknown option '--tags'\n\(Did you mean/ },
@@ -211,7 +216,7 @@ const usage: readonly Case[] = [
     stderr: /'--tag <tag>' argument '--refresh' is invalid\. That is a flag; the value before it is missing/,
   },
   {
-    name: "the wait is no number",
+    name: "the time to wait is not a number",
     args: ["--tag", "x", "--wait-timeout", "soon"],
     exit: 2,
     stderr: /'--wait-timeout <seconds>' argument 'soon' is invalid/,
@@ -224,7 +229,7 @@ const usage: readonly Case[] = [
     stderr: /There is no token\.[\s\S]* The token comes from TIDEMARK_TOKEN alone/,
   },
   {
-    name: "the endpoint is no origin",
+    name: "the endpoint is not an origin",
     args: ["--tag", "x", "--endpoint", "www.example.com"],
     exit: 2,
     stderr: /is not an origin/,
@@ -240,7 +245,13 @@ const failures: readonly Case[] = [
     stderr: /^tidemark: The edge .* refused the request \(400\) and purged nothing: urls\[0\]: is on no host/,
   },
   { name: "the token is wrong", args: ["--tag", "x"], edge: refuses("unauthorized"), exit: 1, stderr: /\(401\)/ },
-  { name: "the token may not", args: ["--tag", "x"], edge: refuses("forbidden"), exit: 1, stderr: /\(403\)/ },
+  {
+    name: "the token lacks the permission",
+    args: ["--tag", "x"],
+    edge: refuses("forbidden"),
+    exit: 1,
+    stderr: /\(403\)/,
+  },
   { name: "the id is taken", args: ["--tag", "x"], edge: refuses("conflict"), exit: 1, stderr: /\(409\)/ },
   { name: "the request is too large", args: ["--tag", "x"], edge: refuses("too-large"), exit: 1, stderr: /\(413\)/ },
   {
@@ -286,7 +297,7 @@ describe.concurrent("tidemark purge", () => {
   test.for(usage.map((each): Case => ({ sent: null, stdout: "", ...each })))("Wrong usage: $name", runs);
   test.for(failures.map((each): Case => ({ stdout: "", ...each })))("Failure: $name", runs);
 
-  test("Nobody at the endpoint is the code for unreachable", async ({ expect }) => {
+  test("An endpoint where nothing listens has the exit code for unreachable", async ({ expect }) => {
     const endpoint = await deadEndpoint();
     const ended = await tidemark({
       args: ["purge", "--tag", "x", "--endpoint", endpoint],
@@ -295,7 +306,7 @@ describe.concurrent("tidemark purge", () => {
     expect(ended).toEqual({ exit: 3, stdout: "", stderr: expect.stringContaining(`No connection to ${endpoint}`) });
   });
 
-  test("The variables are enough", async ({ expect }) => {
+  test("The variables alone are enough", async ({ expect }) => {
     await using edge = await startFakeEdge(accepts);
     const env = { TIDEMARK_ENDPOINT: edge.endpoint, TIDEMARK_TOKEN: TOKEN };
     expect((await tidemark({ args: ["purge", "--tag", "x"], env })).exit).toBe(0);
@@ -303,7 +314,7 @@ describe.concurrent("tidemark purge", () => {
   });
 
   test.for([["--token", "s3cret"], ["--token=s3cret"], ["--token"]])(
-    "%s is refused and not repeated",
+    "%s is refused, and its value is not printed",
     async (args, { expect }) => {
       const ended = await tidemark({ args: ["purge", "--tag", "x", ...args], env: { TIDEMARK_TOKEN: TOKEN } });
       expect(ended.exit).toBe(2);
@@ -312,7 +323,7 @@ describe.concurrent("tidemark purge", () => {
     },
   );
 
-  test("What is waited for leaves standard output one JSON object", async ({ expect }) => {
+  test("With --wait and --json, standard output is one JSON object", async ({ expect }) => {
     await using edge = await startFakeEdge(receipt({ settlesInMs: 1 }));
     const args = ["purge", "--tag", "x", "--wait", "--json", "--endpoint", edge.endpoint];
     const { stdout } = await tidemark({ args, env: { TIDEMARK_TOKEN: TOKEN } });
@@ -341,18 +352,18 @@ describe.concurrent("tidemark", () => {
     await expect(tidemark({ args: ["--version"] })).resolves.toEqual({ exit: 0, stdout: "0.1.0\n", stderr: "" });
   });
 
-  test("--help is data, and no failure", async ({ expect }) => {
+  test("--help goes to standard output, and is not a failure", async ({ expect }) => {
     const { exit, stdout, stderr } = await tidemark({ args: ["purge", "--help"] });
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     expect(stdout).toMatch(/^Usage: tidemark purge \[options\] \[-\]/);
   });
 
-  test("A misspelt command gets the nearest suggested", async ({ expect }) => {
+  test("For a misspelt command the nearest one is suggested", async ({ expect }) => {
     const { exit, stderr } = await tidemark({ args: ["pruge"] });
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining("(Did you mean purge?)") });
   });
 
-  test("The flags of a command that is loaded late are its own", async ({ expect }) => {
+  test("A command that is loaded when it is called reads its own flags", async ({ expect }) => {
     const help = await tidemark({ args: ["dev", "--help"] });
     expect(help).toEqual({ exit: 0, stdout: expect.stringContaining("--origin <url>"), stderr: "" });
     const wrong = await tidemark({ args: ["dev", "--port", "x"] });

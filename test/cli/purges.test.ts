@@ -76,7 +76,7 @@ interface Case {
 
 const cases: readonly Case[] = [
   {
-    name: "The latest purges are a table, and the next page is told",
+    name: "The latest purges are printed as a table, with the command for the next page",
     args: [],
     answer: json(page),
     asks: "/_tidemark/purges",
@@ -85,7 +85,7 @@ const cases: readonly Case[] = [
     stderr: "Older ones: tidemark purges --before 9\n",
   },
   {
-    name: "A page can be asked for, and is JSON with --json",
+    name: "--before and --limit choose a page, and --json prints it as JSON",
     args: ["--before", "13", "--limit", "2", "--json"],
     answer: json(page),
     asks: "/_tidemark/purges?before=13&limit=2",
@@ -141,10 +141,10 @@ const cases: readonly Case[] = [
     exit: 3,
     stderr: /which is no answer of a Tidemark edge/,
   },
-  { name: "A number that is none", args: ["latest"], asks: null, exit: 2, stderr: /whole number from 1 on/ },
-  { name: "A limit beyond the most", args: ["--limit", "501"], asks: null, exit: 2, stderr: /at most 500/ },
+  { name: "A purge that is not a number", args: ["latest"], asks: null, exit: 2, stderr: /whole number from 1 on/ },
+  { name: "A limit above the maximum", args: ["--limit", "501"], asks: null, exit: 2, stderr: /at most 500/ },
   {
-    name: "One purge and a limit",
+    name: "One purge with a limit",
     args: ["7", "--limit", "5"],
     asks: null,
     exit: 2,

@@ -41,7 +41,7 @@ function ask(path: string, fields: Record<string, string> = {}, method = "GET"):
 }
 
 describe("tidemark dev", () => {
-  test("prints what is where and curl lines that work, and stops cleanly at Ctrl-C", async () => {
+  test("prints its addresses and curl lines that work, and stops cleanly at Ctrl-C", async () => {
     origin.reply(
       "/",
       { fields: { "cache-control": "max-age=60" }, body: "v1" },
@@ -78,7 +78,7 @@ describe("tidemark dev", () => {
     }
   });
 
-  test("tells once that the origin is down, answers 502, and tells when it is back", async () => {
+  test("says once that the origin is down, answers 502, and says when it is back", async () => {
     origin.reply("/a", { body: "v1" });
     dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)]);
     await dev.says(/everything/);
@@ -92,7 +92,7 @@ describe("tidemark dev", () => {
     expect(dev.output).toContain("answered with 502 until it is up");
   });
 
-  test("picks up an edit of the rules; an edit that is not valid is told, and the rules of before stay", async () => {
+  test("picks up an edit of the rules; after an invalid edit it prints the mistake and keeps the earlier rules", async () => {
     const page = { fields: { "cache-control": "max-age=60" }, body: "v1" };
     origin.reply("/a", page);
     const file = config(`{ origin: "${origin.url}" }`);
@@ -109,7 +109,7 @@ describe("tidemark dev", () => {
     expect((await ask("/a")).fields["x-cache"]).toBe("BYPASS");
   });
 
-  test("a flag outranks the environment, and that the file", async () => {
+  test("a flag outranks the environment, which outranks the file", async () => {
     const second = new ScriptedOrigin(() => Date.now());
     await second.comeUp();
     try {
@@ -132,7 +132,7 @@ describe("tidemark dev", () => {
     }
   });
 
-  test("fronts a site without rules where only --origin is given, and then the rules of the demo do not apply", async () => {
+  test("fronts a site without rules if only --origin is given, so that the demo's rules do not apply", async () => {
     origin.reply("/images/a?w=1", { fields: { "cache-control": "max-age=60" }, body: "one" });
     origin.reply("/images/a?w=2", { fields: { "cache-control": "max-age=60" }, body: "two" });
     dev = new Dev(["--origin", origin.url, "--port", String(port)], {}, ["demo/dev.ts"]);
@@ -143,7 +143,7 @@ describe("tidemark dev", () => {
     expect(origin.seen.at(-1)?.fields).not.toHaveProperty("x-edge");
   });
 
-  test("--public is the address that is forwarded to the origin, and under which pages are purged", async () => {
+  test("--public is the address that is forwarded to the origin and under which pages are purged", async () => {
     origin.reply("/a", { fields: { "cache-control": "max-age=60" }, body: "v1" });
     const file = config(`{ origin: "${origin.url}" }`);
     const flags = ["--config", file, "--port", String(port), "--public", "https://www.example.test"];
@@ -169,7 +169,7 @@ describe("tidemark dev", () => {
     expect((await ask("/a")).fields["x-cache"]).toBe("MISS");
   });
 
-  test("tells each request in a line; with --quiet in none", async () => {
+  test("prints a line for each request, and none with --quiet", async () => {
     origin.reply("/a", { body: "v1" });
     const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
     dev = new Dev(flags);
@@ -201,27 +201,27 @@ describe("tidemark dev", () => {
 
   test.each<[string, (file: string) => string[], number, RegExp]>([
     [
-      "a config that is not there",
+      "a config that does not exist",
       () => ["--config", "nowhere.ts"],
       2,
       /there is no nowhere\.ts\. Name another file with --config/,
     ],
     ["an origin with a path", () => ["--origin", "http://localhost:8000/app"], 2, /without a path/],
-    ["a port that is none", () => ["--port", "http"], 2, /1 to 65535/],
-    ["a flag that is not known", () => ["--prot", "1"], 2, /--port/],
-    ["a flag that is almost one", () => ["--latncy"], 2, /Did you mean --latency\?/],
+    ["a port that is not a number", () => ["--port", "http"], 2, /1 to 65535/],
+    ["an unknown flag", () => ["--prot", "1"], 2, /--port/],
+    ["a misspelt flag", () => ["--latncy"], 2, /Did you mean --latency\?/],
     [
-      "a region that is not known",
+      "an unknown region",
       () => ["--regions", "nyc,fro"],
       2,
       /no region fro\. Did you mean fra\? The regions are sfo, /,
     ],
-    ["a region that is there twice", () => ["--regions", "nyc,fra,nyc"], 2, /nyc is listed twice/],
+    ["a region that is listed twice", () => ["--regions", "nyc,fra,nyc"], 2, /nyc is listed twice/],
     ["a public address with a path", () => ["--public", "https://www.example.test/app"], 2, /without a path/],
     ["latency without regions", () => ["--latency"], 2, /--latency is for --regions/],
-    ["regions that have no ports", () => ["--regions", "nyc,fra", "--port", "65535"], 2, /choose a lower --port/],
-    ["lines that are wanted and not", () => ["--json", "--quiet"], 2, /'--quiet' cannot be used with option '--json'/],
-  ])("%s is told in words", async (_, args, code, expected) => {
+    ["regions beyond the last port", () => ["--regions", "nyc,fra", "--port", "65535"], 2, /choose a lower --port/],
+    ["--json together with --quiet", () => ["--json", "--quiet"], 2, /'--quiet' cannot be used with option '--json'/],
+  ])("explains %s", async (_, args, code, expected) => {
     dev = new Dev(args(folder));
     expect(await dev.exited).toBe(code);
     expect(dev.output).toMatch(expected);
@@ -233,8 +233,8 @@ describe("tidemark dev", () => {
       `{ origin: "http://127.0.0.1:1", rotes: [] }`,
       /rotes: unknown key; did you mean routes\?/,
     ],
-    ["a file that is no TypeScript", `{{{`, /site\.ts:2:\d+: /],
-  ])("%s are told with their place", async (_, text, expected) => {
+    ["a file that is not TypeScript", `{{{`, /site\.ts:2:\d+: /],
+  ])("names the place of %s", async (_, text, expected) => {
     dev = new Dev(["--config", config(text), "--port", String(port)]);
     expect(await dev.exited).toBe(2);
     expect(dev.output).toMatch(expected);
@@ -249,13 +249,13 @@ describe("tidemark dev", () => {
     }
   });
 
-  test("a setting of the environment that cannot be read is told with its name", async () => {
+  test("an invalid setting of the environment is named", async () => {
     dev = new Dev([], { TIDEMARK_PUBLIC_URL: "www.example.test" });
     expect(await dev.exited).toBe(2);
     expect(dev.output).toMatch(/TIDEMARK_PUBLIC_URL is "www\.example\.test"\. It must be like/);
   });
 
-  test("a port that is taken is told, with what to do", async () => {
+  test("a port that is taken is named, with what to do", async () => {
     dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", new URL(origin.url).port]);
     expect(await dev.exited).toBe(2);
     expect(dev.output).toMatch(/port \d+ is taken\. Stop what listens there, or choose another port with --port/);

@@ -93,7 +93,7 @@ describe("tidemark dev --regions", () => {
     }
   });
 
-  test("a purge in one region is one for all", async () => {
+  test("a purge in one region takes effect in all regions", async () => {
     origin.reply("/a", { ...STORED, body: "v1" });
     await start();
     for (const region of REGIONS) expect(await xCache(region, "/a")).toBe("MISS");
@@ -101,7 +101,7 @@ describe("tidemark dev --regions", () => {
     for (const region of REGIONS) expect(await xCache(region, "/a", receipt)).toBe("MISS");
   });
 
-  test("--latency tells the round trips, and the origin is as far away as they say", async () => {
+  test("--latency prints the round trips, and requests to the origin take as long", async () => {
     origin.reply("/a", { ...STORED, body: "v1" });
     const running = await start("--latency", "--json");
     expect(running.output).toMatch(/syd +Sydney +\S+ +205 ms to the origin, 205 ms to the purge log/);
@@ -110,7 +110,7 @@ describe("tidemark dev --regions", () => {
     expect(entries(running)[0]?.originMs).toBeGreaterThanOrEqual(200);
   });
 
-  test("tells each request and each purge in a line, and neither tokens nor calls for health", async () => {
+  test("prints a line for each request and each purge, but no tokens and no health checks", async () => {
     origin.reply("/a?b=c", { ...STORED, body: "v1" });
     origin.reply("/private", { fields: { "cache-control": "private" }, body: "v1" });
     const running = await start();
@@ -190,7 +190,7 @@ describe("tidemark dev --regions", () => {
     expect(running.output).not.toContain("log cannot be reached");
   });
 
-  test("--persist keeps what is stored and what was purged over a restart", async () => {
+  test("--persist keeps cache and purges over a restart", async () => {
     origin.reply("/kept", { ...STORED, body: "v1" });
     origin.reply("/purged", { ...STORED, body: "v1" });
     const before = await start("--persist");
@@ -206,7 +206,7 @@ describe("tidemark dev --regions", () => {
     expect(readdirSync(join(folder, ".tidemark", "dev")).sort()).toEqual(["fra", "nyc", "purge-log", "syd"]);
   });
 
-  test("a large purge is told by its numbers, and one with many names by the first", async () => {
+  test("the line of a purge names its first items, and that of a large purge their numbers", async () => {
     const running = await start();
     const send = (body: object) =>
       exchange(new URL(`http://127.0.0.1:${port}`), agent, {
@@ -230,7 +230,7 @@ describe("tidemark dev --regions", () => {
     await running.says(/PURGE {2}everything /);
   });
 
-  test("Ctrl-C ends all of it: no port, and without --persist no file", async () => {
+  test("Ctrl-C leaves no port open and, without --persist, no file", async () => {
     origin.reply("/a", { ...STORED, body: "v1" });
     const running = await start();
     for (const region of REGIONS) await ask(region, "/a");
@@ -241,7 +241,7 @@ describe("tidemark dev --regions", () => {
     expect(readdirSync(folder).sort()).toEqual(["site.ts", "tmp"]);
   });
 
-  test("a port that is taken is told with the region that would listen there, and nothing is left behind", async () => {
+  test("a port that is taken is named with the region that would listen there, and no file is left", async () => {
     const first = Number(new URL(origin.url).port) - 1;
     const environment = { TMPDIR: resolve(folder, "tmp") };
     dev = new Dev(["--config", config(), "--port", String(first), "--regions", "nyc,fra"], environment, INSTALLED);
