@@ -3,7 +3,7 @@ import { resolveInPackedProject } from "./test/packed/resolve.ts";
 
 /** The tests of what is published: their `tidemark` is the packed package, installed. */
 const OF_THE_PACKAGE = [
-  "test/package.test.ts",
+  "test/packed/package.test.ts",
   "test/docs/testing-page.test.ts",
   "test/cdn/*.test.ts",
   "test/dev/regions.test.ts",

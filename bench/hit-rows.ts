@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { bundleWorker } from "../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../cdn/runtime/miniflare.ts";
 import type { ScriptedOrigin } from "../cdn/scripted-origin.ts";
-import type { SiteInput } from "../worker/site-input.ts";
+import type { SiteInput } from "../worker/site/site-input.ts";
 import { ask, askUntilHit } from "./ask.ts";
 import { BenchFailure } from "./bench-failure.ts";
 import type { CheckedEdge } from "./never-stale.ts";

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { bundleWorker } from "../cdn/runtime/bundle.ts";
 import { startEdgeRuntime } from "../cdn/runtime/miniflare.ts";
-import type { LimitsInput } from "../worker/site-input.ts";
+import type { LimitsInput } from "../worker/site/site-input.ts";
 import { askUntilHit } from "./ask.ts";
 import { BenchFailure } from "./bench-failure.ts";
 import { type Download, download } from "./download.ts";

@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { startCdn } from "../cdn/index.ts";
 import { seededRandom } from "../demo/seeded-random.ts";
-import type { PurgeLogClient } from "../worker/purges/log-contract.ts";
-import { LOG_SETTINGS } from "../worker/purges/log-settings.ts";
+import type { PurgeLogClient } from "../worker/purges/log/log-contract.ts";
+import { LOG_SETTINGS } from "../worker/purges/log/log-settings.ts";
 import { BenchFailure } from "./bench-failure.ts";
 import { writeResults } from "./results.ts";
 import { SimulatedLog, SimulatedRelay } from "./simulated-log.ts";

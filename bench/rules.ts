@@ -1,12 +1,12 @@
 import { Command, InvalidArgumentError } from "commander";
 import CachePolicy from "http-cache-semantics";
-import { storedHead } from "../test/rules/stored-head.ts";
-import { headText, open, seal } from "../worker/edge/envelope.ts";
-import { validationFields } from "../worker/rules/conditional-request.ts";
-import { judge, type Verdict } from "../worker/rules/judge.ts";
-import { mayStore } from "../worker/rules/may-store.ts";
-import { readRequest, readStoreAsk } from "../worker/rules/read-request.ts";
-import { type StoredHead, type StoredResponse, storedField } from "../worker/rules/stored-response.ts";
+import { storedHead } from "../test/rules/storing/stored-head.ts";
+import { judge, type Verdict } from "../worker/rules/freshness/judge.ts";
+import { readRequestFacts, readStorageRequest } from "../worker/rules/request/request-facts.ts";
+import { mayStore } from "../worker/rules/storing/may-store.ts";
+import { type StoredHead, type StoredResponse, storedField } from "../worker/rules/storing/stored-response.ts";
+import { validationFields } from "../worker/rules/validation/conditional-request.ts";
+import { headText, open, seal } from "../worker/store/envelope.ts";
 import { BenchFailure } from "./bench-failure.ts";
 import { type Machine, thisMachine } from "./machine.ts";
 import { median } from "./median.ts";
@@ -133,7 +133,7 @@ function answers(head: StoredHead, index: number): boolean {
 }
 
 function verdictAt(head: StoredHead, index: number): Verdict {
-  const ask = readRequest("GET", fieldOf(REQUEST), false, "harmless");
+  const ask = readRequestFacts("GET", fieldOf(REQUEST), false, "harmless");
   return judge(head, ask, "not-purged", 1000, NOON + EXCHANGES[index]!.heldMs);
 }
 
@@ -199,8 +199,8 @@ function anotherText(cacheControl: string, index: number): string {
 
 function verdictOn({ status, response }: Exchange): ReturnType<typeof mayStore> {
   const requestField = fieldOf(REQUEST);
-  const ask = readRequest("GET", requestField, false, "harmless");
-  const { identifying, partial } = readStoreAsk(ask, requestField, []);
+  const ask = readRequestFacts("GET", requestField, false, "harmless");
+  const { identifying, partial } = readStorageRequest(ask, requestField, []);
   return mayStore(
     {
       method: "GET",

@@ -1,6 +1,6 @@
 import type { Clock } from "../worker/ports.ts";
-import type { PurgeLogClient, ViewDelta } from "../worker/purges/log-contract.ts";
-import { LogLoad, stretchedLeaseMs } from "../worker/purges/log-load.ts";
+import type { PurgeLogClient, ViewDelta } from "../worker/purges/log/log-contract.ts";
+import { LogLoad, stretchedLeaseMs } from "../worker/purges/log/log-load.ts";
 
 /** A log without purges, so far away. It grants longer leases above so many reads a second, as the real one does. */
 export class SimulatedLog implements PurgeLogClient {

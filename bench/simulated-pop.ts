@@ -1,8 +1,8 @@
-import type { Behind, Clock, PopNotes } from "../worker/ports.ts";
-import type { PurgeLogClient } from "../worker/purges/log-contract.ts";
-import { PopView } from "../worker/purges/pop-view.ts";
-import { View } from "../worker/purges/view.ts";
-import { ViewLease } from "../worker/purges/view-lease.ts";
+import type { BackgroundWork, Clock, PopNotes } from "../worker/ports.ts";
+import { PopView } from "../worker/purges/lease/pop-view.ts";
+import { ViewLease } from "../worker/purges/lease/view-lease.ts";
+import type { PurgeLogClient } from "../worker/purges/log/log-contract.ts";
+import { View } from "../worker/purges/view/view.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
 /** How the Cache API of a PoP behaves here: how long a look takes, and how long it is until what is written is seen. */
@@ -81,7 +81,7 @@ export class SimulatedPop {
   }
 }
 
-const BEHIND: Behind = { run: () => undefined };
+const BEHIND: BackgroundWork = { run: () => undefined };
 
 function notesOf(sharing: PopSettings["sharing"], clock: Clock): PopNotes {
   if (sharing === "alone") return { read: async () => null, write: async () => undefined };

@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { deltaOf, deltaOfTags } from "../test/purges/delta.ts";
-import { storedHead } from "../test/rules/stored-head.ts";
-import { View } from "../worker/purges/view.ts";
-import { changedHead, type StoredHead } from "../worker/rules/stored-response.ts";
+import { deltaOf, deltaOfTags } from "../test/purges/view/delta.ts";
+import { storedHead } from "../test/rules/storing/stored-head.ts";
+import { View } from "../worker/purges/view/view.ts";
+import { changedHead, type StoredHead } from "../worker/rules/storing/stored-response.ts";
 import { BenchFailure } from "./bench-failure.ts";
 import { type Machine, thisMachine } from "./machine.ts";
 import { median } from "./median.ts";

@@ -1,4 +1,4 @@
-import type { SiteInput } from "../worker/site-input.ts";
+import type { SiteInput } from "../worker/site/site-input.ts";
 import type { Latency } from "./latency.ts";
 import type { ServerReply } from "./scripted-origin.ts";
 

@@ -1,9 +1,9 @@
 import { Agent } from "node:http";
 import { createPurger, type Purger, type PurgerOptions, type Receipt } from "../sdk/index.ts";
+import type { IsolateStats } from "../wire/stats.ts";
 import { answerFrom, type CdnAnswer } from "./answer.ts";
 import { durationMs, type SimulatedDuration } from "./duration.ts";
 import { exchange } from "./exchange.ts";
-import type { IsolateStats } from "./isolate-stats.ts";
 import type { Pop } from "./pop.ts";
 import type { PurgeLogRuntime } from "./runtime/purge-log-runtime.ts";
 import type { ScriptedOrigin } from "./scripted-origin.ts";

@@ -1,10 +1,11 @@
 /** `tidemark/local`: a whole CDN in a test. */
+
+export type { IsolateStats } from "../wire/stats.ts";
 export type { CdnAnswer } from "./answer.ts";
 export type { Cdn, CdnRequest } from "./cdn.ts";
 export type { CdnOptions, OriginScript, SimulatedSiteInput } from "./cdn-options.ts";
 export { ConfigFileError } from "./config/config-file-error.ts";
 export type { SimulatedDuration } from "./duration.ts";
-export type { IsolateStats } from "./isolate-stats.ts";
 export { type Latency, ROUND_TRIPS, type RoundTrips } from "./latency.ts";
 export type { AnswerOrPromise } from "./matchers/answer-claims.ts";
 export {

@@ -1,4 +1,4 @@
-import type { PurgeRecordPage } from "../sdk/read-purges.ts";
+import type { PurgeRecordPage } from "../sdk/http/read-purges.ts";
 
 type PurgeRecord = PurgeRecordPage["purges"][number];
 

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
+import { type PurgeRecordPage, type PurgesQuery, readPurges } from "../../sdk/http/read-purges.ts";
 import { PurgeError } from "../../sdk/index.ts";
-import { type PurgeRecordPage, type PurgesAsked, readPurges } from "../../sdk/read-purges.ts";
-import { findSettings } from "../../sdk/settings.ts";
+import { findSettings } from "../../sdk/options.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { printError, printPurgeError } from "../print-error.ts";
@@ -46,21 +46,21 @@ export function purgesCommand(): Command {
     });
 }
 
-async function list(asked: PurgesAsked, { json, endpoint }: PurgesFlags): Promise<number> {
+async function list(query: PurgesQuery, { json, endpoint }: PurgesFlags): Promise<number> {
   let page: PurgeRecordPage | null;
   try {
     const settings = findSettings({ endpoint }, process.env);
-    page = await readPurges(settings, asked, AbortSignal.timeout(DEADLINE_MS));
+    page = await readPurges(settings, query, AbortSignal.timeout(DEADLINE_MS));
   } catch (error) {
     if (error instanceof PurgeError) return printPurgeError(error);
     throw error;
   }
   if (page === null) {
-    printError(`the log has no purge ${"seq" in asked ? asked.seq : ""}, or no longer has it.`);
+    printError(`the log has no purge ${"seq" in query ? query.seq : ""}, or no longer has it.`);
     return EXIT.refused;
   }
   const { purges, next } = page;
-  if (json) process.stdout.write(`${JSON.stringify("seq" in asked ? purges[0] : page)}\n`);
+  if (json) process.stdout.write(`${JSON.stringify("seq" in query ? purges[0] : page)}\n`);
   else process.stdout.write(purgesTable(purges));
   if (!json && next !== null) process.stderr.write(`Older ones: tidemark purges --before ${next}\n`);
   return EXIT.done;

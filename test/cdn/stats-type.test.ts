@@ -1,7 +1,8 @@
 import type { IsolateStats } from "tidemark/local";
 import { expectTypeOf, test } from "vitest";
-import type { Stats } from "../../wire/stats.ts";
+import type * as z from "zod";
+import type { statsSchema } from "../../wire/stats-schema.ts";
 
-test("the CDN's counters have the type of the wire contract", () => {
-  expectTypeOf<IsolateStats>().toEqualTypeOf<Stats>();
+test("the counters of `tidemark/local` are those that the control plane answers with", () => {
+  expectTypeOf<IsolateStats>().toEqualTypeOf<z.infer<typeof statsSchema>>();
 });

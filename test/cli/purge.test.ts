@@ -199,12 +199,12 @@ const usage: readonly Case[] = [
     stderr:
       /standard input, line 2: "about" is neither a URL .* nor a tag \(tag:NAME\), a prefix .* or a host .*\. Nothing was purged/,
   },
-  { name: "a tag is not valid", args: ["--tag", "a b"], exit: 2, stderr: /tags\[0\]: a tag is printable ASCII/ },
+  { name: "a tag is not valid", args: ["--tag", "a b"], exit: 2, stderr: /tags\[0\]: a tag must be printable ASCII/ },
   {
     name: "--everything is combined with a tag",
     args: ["--everything", "--tag", "x"],
     exit: 2,
-    stderr: /stands alone/,
+    stderr: /must stand alone/,
   },
   { name: "tags are to be refreshed", args: ["--tag", "x", "--refresh"], exit: 2, stderr: /refresh: needs urls/ },
   { name: "an item has no flag", args: ["/about"], exit: 2, stderr: /"\/about" has no flag; name it with --url/ },
@@ -266,7 +266,7 @@ const failures: readonly Case[] = [
     args: ["--tag", "x"],
     edge: refuses("unavailable", {}, much),
     exit: 3,
-    stderr: /takes no purges at the moment \(503/,
+    stderr: /accepts no purges at the moment \(503/,
   },
   {
     name: "the edge has no such address",
@@ -288,7 +288,7 @@ const failures: readonly Case[] = [
     edge: { text: "<p>Welcome</p>", headers: { "content-type": "text/html" } },
     exit: 3,
     stdout: "",
-    stderr: /which is no answer of a Tidemark edge/,
+    stderr: /which is not an answer of a Tidemark edge/,
   },
 ];
 

@@ -139,7 +139,7 @@ const cases: readonly Case[] = [
     answer: { status: 200, mediaType: "text/html", body: "<p>Welcome</p>" },
     asks: "/_tidemark/purges",
     exit: 3,
-    stderr: /which is no answer of a Tidemark edge/,
+    stderr: /which is not an answer of a Tidemark edge/,
   },
   { name: "A purge that is not a number", args: ["latest"], asks: null, exit: 2, stderr: /whole number from 1 on/ },
   { name: "A limit above the maximum", args: ["--limit", "501"], asks: null, exit: 2, stderr: /at most 500/ },

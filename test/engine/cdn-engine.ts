@@ -1,5 +1,5 @@
 import { type Cdn, startCdn } from "tidemark/local";
-import type { SiteInput } from "../../worker/site-input.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { Engine } from "./engine.ts";
 import { HOST, TOKEN } from "./scenario.ts";
 

@@ -4,7 +4,7 @@ import { exchange as exchangeOverSocket } from "../../cdn/exchange.ts";
 import { bundleWorker } from "../../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
-import type { SiteInput } from "../../worker/site-input.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
 import { BEGINNING, type ClientRequest, HOST, TOKEN } from "./scenario.ts";
 

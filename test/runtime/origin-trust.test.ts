@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
-import type { SiteInput } from "../../worker/site-input.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
 import { SocketOrigin } from "./socket-origin.ts";
