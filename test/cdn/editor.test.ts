@@ -42,7 +42,7 @@ test("an editor who saves a post sees it at once in another PoP, and everybody d
   const cookie = saved.headers.getSetCookie().find((each) => each.startsWith("tidemark-after="))!;
   expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+$/);
 
-  // A visitor in Sydney may be shown the old page for as long as the lease of that PoP lives, but not the editor there.
+  // A visitor in Sydney may see the old page until the lease of that PoP ends, but the editor there may not.
   expect((await seen()).body).toContain(post.title);
   const editors = await seen({ cookie: cookie.split(";")[0]! });
   expect(editors).toMatchObject({ status: 200, xCache: "MISS" });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import "tidemark/local/matchers";
 import { page } from "./pages.ts";
 
-/** What an answer says of the time that it spent in the PoP, in real milliseconds. */
+/** The time that an answer took in the PoP, in real milliseconds. */
 function popMs(serverTiming: string | undefined): number {
   return Number(/pop;dur=(\d+)/.exec(serverTiming ?? "")?.[1]);
 }
@@ -13,7 +13,7 @@ describe("round trips", () => {
     const latency = { syd: { clientMs: 2, originMs: 40, logMs: 20 } };
     await using cdn = await startCdn({ site: {}, origin: { "/about": page("v1") }, regions: ["nyc", "syd"], latency });
     const miss = await cdn.get("/about", { from: "syd" });
-    // 40 to the origin; the log is read beside the look-up, before it. A timer may fire a millisecond early.
+    // 20 to the log, which is read before, and 40 to the origin. A timer may fire a millisecond early.
     expect(popMs(miss.fields["server-timing"])).toBeGreaterThanOrEqual(58);
     expect(miss.fields["server-timing"]).toMatch(
       /^client;dur=2;desc="round trip", origin;dur=\d+;desc="round trip", log;dur=\d+;desc="round trip", pop;dur=\d+;desc="took"$/,
@@ -21,7 +21,7 @@ describe("round trips", () => {
     const hits = [];
     for (let index = 0; index < 10; index++) hits.push(await cdn.get("/about", { from: "syd" }));
     expect(hits.map(({ xCache }) => xCache)).toEqual(hits.map(() => "HIT"));
-    // The quickest of ten: a machine that is busy may hold up one of them as long as a round trip.
+    // The quickest of ten, because a busy machine may delay one of them by as much as a round trip.
     expect(Math.min(...hits.map(({ fields }) => popMs(fields["server-timing"])))).toBeLessThan(40);
     expect((await cdn.get("/about", { from: "nyc" })).fields).not.toHaveProperty("server-timing");
   });

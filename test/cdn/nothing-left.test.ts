@@ -8,25 +8,25 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import "tidemark/local/matchers";
 import { page } from "./pages.ts";
 
-/** How many CDNs are started and stopped. The gate has not the time for a hundred: TIDEMARK_CDNS=100 is the full run. */
+/** The number of CDNs that are started and stopped. The gate has no time for a hundred: TIDEMARK_CDNS=100 is the full run. */
 const CDNS = Number(process.env.TIDEMARK_CDNS ?? 6);
-/** How many of them are alive at a time. */
+/** The number of them that run at a time. */
 const AT_ONCE = Math.min(8, Math.ceil(CDNS / 2));
 
-/** What a CDN may leave in this process's heap: less than its worker's code, of which it holds a copy while it runs. */
-const MOST_HEAP_BYTES_EACH = 128 * 1024;
+/** The most that a CDN may leave in this process's heap. Its worker's code, which it holds while it runs, is larger. */
+const MAX_HEAP_BYTES_EACH = 128 * 1024;
 
-/** Where this process puts what is only for a while. Other test files have other folders. */
+/** The folder for this process's temporary files. Other test files have other folders. */
 const home = mkdtempSync(join(tmpdir(), "tidemark-nothing-left-"));
 
 beforeAll(async () => {
   process.env.TMPDIR = home;
-  await useOne(); // What is loaded once stays: the bundler's process, for instance.
+  await useOne(); // Whatever is loaded once stays, like the bundler's process.
 });
 
 afterAll(() => rmSync(home, { recursive: true }));
 
-/** What this process holds: its children, its listening ports and open sockets, its handles, its files. */
+/** The children, sockets, handles and files of this process. */
 function held() {
   return {
     children: childrenOf(process.pid),
@@ -44,7 +44,7 @@ function childrenOf(pid: number): string[] {
         const [, command, , parent] = /^\d+ \((.*)\) (\S) (\d+)/.exec(readFileSync(`/proc/${name}/stat`, "utf8"))!;
         return Number(parent) === pid ? [command!] : [];
       } catch {
-        return []; // It ended meanwhile.
+        return []; // The process has ended since.
       }
     });
 }
@@ -53,7 +53,7 @@ function linkOf(path: string): string {
   try {
     return readlinkSync(path);
   } catch {
-    return ""; // The descriptor of the reading itself.
+    return ""; // The descriptor with which the folder itself was read.
   }
 }
 
@@ -70,7 +70,7 @@ async function useOne(): Promise<string> {
   await cdn.purger.purgeEverything();
   await cdn.settle({ settlesInMs: 1250 });
   await expect(cdn.get("/about")).toMiss();
-  // The control: what is looked for is there as long as the CDN is.
+  // Control: while the CDN runs, the test does see its process, handles and files.
   const { children, handles, files } = held();
   expect({ children, handles }).toEqual({
     children: expect.arrayContaining(["workerd"]),
@@ -96,7 +96,7 @@ test.runIf(process.platform === "linux")(
       urls.push(...(await Promise.all(Array.from({ length: AT_ONCE }, useOne))));
       heapAfterFirst ||= usedHeapBytes();
     }
-    expect((usedHeapBytes() - heapAfterFirst) / CDNS).toBeLessThan(MOST_HEAP_BYTES_EACH);
+    expect((usedHeapBytes() - heapAfterFirst) / CDNS).toBeLessThan(MAX_HEAP_BYTES_EACH);
     expect(held()).toEqual(before);
     for (const url of urls) await expect(fetch(url)).rejects.toThrow();
   },

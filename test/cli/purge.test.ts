@@ -9,7 +9,7 @@ import { type Act, accepts, deadEndpoint, receiptBody, refuses, startFakeEdge } 
 const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const TOKEN = "a-token-of-the-edge";
 
-/** Node keeps what it compiles, so that fifty short processes cost half. */
+/** Node's compile cache, which halves the cost of fifty short processes. */
 const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/tidemark-cli", import.meta.url));
 
 interface Call {
@@ -40,13 +40,13 @@ function receipt(more: Partial<ReceiptBody>): Act {
   return { json: { ...receiptBody, ...more } };
 }
 
-/** So long a pause does not fit into the deadline of a purge: it is not tried again. */
-const much = { "retry-after": "60" };
+/** A pause that is longer than the deadline of a purge, so that the purge is not sent again. */
+const longPause = { "retry-after": "60" };
 
 interface Case extends Call {
   readonly name: string;
   readonly edge?: Act;
-  /** What the edge gets, but for the id; `null` if it must get nothing. */
+  /** The body that the edge receives, without the id; `null` if it must receive nothing. */
   readonly sent?: Readonly<Record<string, unknown>> | null;
   readonly exit: number;
   readonly stdout?: string | RegExp;
@@ -257,14 +257,14 @@ const failures: readonly Case[] = [
   {
     name: "there were too many purges",
     args: ["--tag", "x"],
-    edge: refuses("rate-limited", {}, much),
+    edge: refuses("rate-limited", {}, longPause),
     exit: 1,
     stderr: /\(429; 1 attempt\)\. Wait 60 s/,
   },
   {
     name: "the log cannot be reached",
     args: ["--tag", "x"],
-    edge: refuses("unavailable", {}, much),
+    edge: refuses("unavailable", {}, longPause),
     exit: 3,
     stderr: /accepts no purges at the moment \(503/,
   },

@@ -67,7 +67,7 @@ interface Case {
   readonly name: string;
   readonly args: readonly string[];
   readonly answer?: Answer;
-  /** The address that is asked; `null` if nothing may be. */
+  /** The path that is requested; `null` if none may be. */
   readonly asks: string | null;
   readonly exit: number;
   readonly stdout?: string;

@@ -9,7 +9,7 @@ const SOURCES: readonly string[] = ["cli/main.ts", "dev"];
 export class Dev {
   readonly #child: ChildProcess;
   readonly #waiting: { pattern: RegExp; resolve: () => void }[] = [];
-  /** What it wrote, on stdout and stderr. */
+  /** Its output on stdout and stderr. */
   output = "";
   stdout = "";
   readonly exited: Promise<number | null>;
@@ -33,7 +33,7 @@ export class Dev {
     this.exited = new Promise((resolve) => this.#child.on("close", resolve));
   }
 
-  /** Resolves once the output holds it; rejects, with the output, if the process ends before. */
+  /** Resolves once the output matches; rejects, with the output, if the process ends before that. */
   async says(pattern: RegExp): Promise<void> {
     if (pattern.test(this.output)) return;
     const said = new Promise<void>((resolve) => this.#waiting.push({ pattern, resolve }));
@@ -48,15 +48,15 @@ export class Dev {
   }
 }
 
-/** Below what the system hands out by itself, so that no other test's connection takes a port between look and use. */
+/** Below the ports that the system hands out itself, so that no other connection takes a port between check and use. */
 const FIRST_PORT = 10_000;
 const PORTS_IN_A_ROW = 8;
 const ROWS = 2_500;
 
-/** Each process begins at a row of its own. */
+/** Each process starts with a row of its own. */
 let row = process.pid % ROWS;
 
-/** The first of so many ports in a row, at most eight, that nobody listens on. */
+/** The first of this many free ports in a row, at most eight. */
 export async function freePorts(count: number): Promise<number> {
   for (;;) {
     row = (row + 1) % ROWS;
@@ -66,7 +66,7 @@ export async function freePorts(count: number): Promise<number> {
       for (let port = first; port < first + count; port++) servers.push(await listening(port));
       return first;
     } catch {
-      // One of them is taken: another row, then.
+      // One of them is taken, so the next row is tried.
     } finally {
       await Promise.all(servers.map((server) => once(server.close(), "close")));
     }

@@ -33,7 +33,7 @@ describe("what wrangler would deploy", () => {
     expect(bytes).toBeLessThan(MOST_BYTES);
   });
 
-  test("has no door to the clock, which the bundle for tests does have", async () => {
+  test("has no path that sets its clock, which the bundle for tests does have", async () => {
     expect(script).not.toContain("_virtual-time");
     expect(await bundleWorker("cdn/runtime/virtual-time.worker.ts")).toContain("_virtual-time");
   });
