@@ -85,7 +85,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   cdn: [/^node:/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
   dev: [/^node:/, /^leven$/],
   cli: [/^node:/, /^commander$/],
-  demo: [/^node:/, /^commander$/, /^zod$/],
+  demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],
 };
 
 interface Arrow {

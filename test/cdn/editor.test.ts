@@ -26,7 +26,7 @@ afterAll(async () => {
   await origin.close();
 });
 
-test("an editor who saves a post sees it at once in another PoP, and everybody does once the purge has settled", async () => {
+test("an editor who saves a post sees it at once from another PoP; all others do once the purge has settled", async () => {
   const post = origin.database.posts(1).items[0]!;
   const path = `/plog/${post.slug}`;
   const seen = (fields: Record<string, string> = {}) => cdn.get(path, { from: "syd", fields });
@@ -40,7 +40,12 @@ test("an editor who saves a post sees it at once in another PoP, and everybody d
   });
   expect(saved.status).toBe(303);
   const cookie = saved.headers.getSetCookie().find((each) => each.startsWith("tidemark-after="))!;
-  expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+$/);
+  expect(cookie.split("; ").slice(1).sort()).toEqual([
+    "HttpOnly",
+    expect.stringMatching(/^Max-Age=\d+$/),
+    "Path=/",
+    "SameSite=Lax",
+  ]);
 
   // A visitor in Sydney may see the old page until the lease of that PoP ends, but the editor there may not.
   expect((await seen()).body).toContain(post.title);
