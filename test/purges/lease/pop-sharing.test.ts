@@ -425,8 +425,8 @@ describe("the isolates of a PoP", () => {
     test("judge it by a view of up to that age, and not a millisecond older", async () => {
       const lease = isolate({ longestViewAgeMs: WITHIN_MS });
       await renew(lease, ROUND_TRIP_MS);
-      const isUsableAfter = (ms: number, withinMs: number) =>
-        lease.isUsable(scheduler.now() - ROUND_TRIP_MS + ms, null, withinMs);
+      const isUsableAfter = (ms: number, maxViewAgeMs: number) =>
+        lease.isUsable(scheduler.now() - ROUND_TRIP_MS + ms, null, maxViewAgeMs);
       expect([isUsableAfter(LEASE_MS, 0), isUsableAfter(WITHIN_MS - 1, WITHIN_MS)]).toEqual([false, true]);
       expect(isUsableAfter(WITHIN_MS, WITHIN_MS)).toBe(false);
       expect(isUsableAfter(WITHIN_MS, WITHIN_MS + 1)).toBe(false); // the log was not told of so long a bound
