@@ -94,7 +94,7 @@ describe("the isolates of a PoP", () => {
   const keeps = (lease: ViewLease, key: string, seq: number) =>
     lease.check(storedHead({ purgeKeys: [key], stamp: { logId: log.logId, seq } }), true) === "not-purged";
 
-  test("share what one of them has read: the log is read once", async () => {
+  test("share a read of the log, so that it is read once", async () => {
     log.purge("#t");
     await renew(isolate());
     const other = isolate();
@@ -137,7 +137,7 @@ describe("the isolates of a PoP", () => {
     expect(isUsable(lease)).toBe(true);
   });
 
-  test("story 14: a copy of another log is refused; the log itself is asked which one lives (R11)", async () => {
+  test("story 14: a copy of another log is refused, and the log itself is read (R11)", async () => {
     const lease = isolate();
     log.logId = "b";
     await renew(lease);
@@ -148,7 +148,7 @@ describe("the isolates of a PoP", () => {
     expect(lease.stamp()).toEqual({ logId: "b", seq: 0 });
   });
 
-  test("where two logs have answered at once, neither a copy nor an older answer tells which one lives (R11)", async () => {
+  test("after replies of two logs at once, neither a copy nor the reply to an older call restores the lease (R11)", async () => {
     const lease = isolate();
     await renew(lease);
     const [first, second, third] = [lease.beginCall(), lease.beginCall(), lease.beginCall()];
@@ -166,7 +166,7 @@ describe("the isolates of a PoP", () => {
     expect(log.reads).toBe(2);
   });
 
-  test("story 12: a copy that begins above the own number is refused, for a purge may lie between (R12)", async () => {
+  test("story 12: a copy that begins above the view's position is refused, because a purge may lie between (R12)", async () => {
     const lease = isolate();
     await renew(lease);
     log.purge("#t");
@@ -178,7 +178,7 @@ describe("the isolates of a PoP", () => {
     expect(keeps(lease, "#t", 0)).toBe(false);
   });
 
-  test("story 13: an older copy takes nothing back: no purge, no number, no lease (R11)", async () => {
+  test("story 13: an older copy lowers no purge, no position and no lease (R11)", async () => {
     const lease = isolate();
     log.purge("#t");
     log.purge("#u");
@@ -192,7 +192,7 @@ describe("the isolates of a PoP", () => {
     expect([keeps(lease, "#t", 0), keeps(lease, "#u", 1)]).toEqual([false, false]);
   });
 
-  test("a younger copy that knows less takes nothing back either", async () => {
+  test("a newer copy with fewer purges lowers nothing either", async () => {
     const lease = isolate();
     log.purge("#t");
     log.purge("#u");
@@ -206,13 +206,13 @@ describe("the isolates of a PoP", () => {
     expect(isUsable(lease, LEASE_MS - 1)).toBe(true);
   });
 
-  test("a new isolate takes a copy only if it tells all that the log knows", async () => {
+  test("a new isolate takes a copy only if that holds everything the log knows", async () => {
     await leave({ delta: deltaOf(1, 2, [["#u", 2]]) });
     await renew(isolate());
     expect(log.reads).toBe(1);
   });
 
-  test("one waits for the copy of another that reads the log already, and no longer than a read takes", async () => {
+  test("an isolate waits for the copy of another one that reads the log, for as long as a read takes at most", async () => {
     const [one, other] = [isolate(), isolate()];
     await renew(one);
     await scheduler.advance(LEASE_MS);
@@ -271,7 +271,7 @@ describe("the isolates of a PoP", () => {
     },
   );
 
-  test("what an isolate has left itself is no news to it", async () => {
+  test("an isolate does not take the copy that it left itself", async () => {
     const lease = isolate();
     for (let request = 0; request < 30; request++) {
       lease.isDue(scheduler.now());
@@ -285,7 +285,7 @@ describe("the isolates of a PoP", () => {
     expect(events.map(({ kind }) => kind)).toEqual(["log-read", "log-read"]);
   });
 
-  test("notes that never answer hold nobody longer than a tenth of a lease", async () => {
+  test("a look at notes that never answer is given up after a tenth of a lease", async () => {
     notes = { read: () => new Promise(() => undefined), write: () => new Promise(() => undefined) };
     const lease = isolate();
     const renewal = lease.renew(behind, null);
@@ -296,7 +296,7 @@ describe("the isolates of a PoP", () => {
     expect(isUsable(lease)).toBe(true);
   });
 
-  test("notes that fail, or are cut off, are as if there were none, and are counted (promise 6)", async () => {
+  test("notes that fail or are cut off count as missing, and are reported (promise 6)", async () => {
     const broken = async () => {
       throw new Error("no cache");
     };
@@ -317,7 +317,7 @@ describe("the isolates of a PoP", () => {
     expect(log.reads).toBe(3);
   });
 
-  test("the bearer of a token has the log read, whatever the others have read (R9)", async () => {
+  test("the bearer of a token causes a read of the log, whatever the others have read (R9)", async () => {
     await renew(isolate());
     log.purge("#t");
     const other = isolate();
@@ -331,7 +331,7 @@ describe("the isolates of a PoP", () => {
     expect(other.isUsable(scheduler.now(), token)).toBe(true);
   });
 
-  test("a copy that has reached the token will do for its bearer", async () => {
+  test("a copy that has reached the token is enough for its bearer", async () => {
     const other = isolate();
     await renew(other);
     log.purge("#t");
@@ -342,7 +342,7 @@ describe("the isolates of a PoP", () => {
     expect(other.isUsable(scheduler.now(), { logId: "a", seq: 1 })).toBe(true);
   });
 
-  test("an isolate that has lost the log goes on by the copies of one that has not (R21)", async () => {
+  test("an isolate that cannot reach the log uses the copies of one that can (R21)", async () => {
     const lease = isolate();
     log.isReachable = false;
     await renew(lease);
@@ -355,7 +355,7 @@ describe("the isolates of a PoP", () => {
     expect(log.reads).toBe(2);
   });
 
-  test("a purge that one of them makes is at the others' hand at once", async () => {
+  test("the others can take the reply to a purge of one of them at once", async () => {
     const [one, other] = [isolate(), isolate()];
     await renew(one);
     const call = one.beginCall();
@@ -365,7 +365,7 @@ describe("the isolates of a PoP", () => {
     expect(keeps(other, "#t", 0)).toBe(false);
   });
 
-  test("a copy is passed on with what others have told before, so that it connects for those who missed a read", async () => {
+  test("a copy includes the purges of earlier copies, so that it connects for isolates that missed a read", async () => {
     const [one, other, third] = [isolate(), isolate(), isolate()];
     for (const lease of [one, other, third]) await renew(lease);
     for (const lease of [one, other]) {
@@ -379,7 +379,7 @@ describe("the isolates of a PoP", () => {
     expect([keeps(third, "#0", 0), keeps(third, "#1", 0)]).toEqual([false, false]);
   });
 
-  test("the renewal comes a round trip earlier than it would with the log at hand (R22)", async () => {
+  test("a renewal falls due earlier by the round trip to the log (R22)", async () => {
     const lease = isolate();
     await renew(lease);
     await scheduler.advance(800);
@@ -389,7 +389,7 @@ describe("the isolates of a PoP", () => {
     expect(lease.isDue(scheduler.now() + dueAfterMs)).toBe(true);
   });
 
-  test("behind a hit, a copy that is itself about to fall due is no renewal", async () => {
+  test("in the background of a hit, a copy that is itself nearly due is not enough", async () => {
     const lease = isolate();
     await renew(lease);
     await scheduler.advance(500);
@@ -419,10 +419,10 @@ describe("the isolates of a PoP", () => {
     },
   );
 
-  describe("of a site that lets a purge reach a route late", () => {
+  describe("of a site with a maximum view age", () => {
     const WITHIN_MS = 60_000;
 
-    test("judge it by a view of up to that age, and not a millisecond older", async () => {
+    test("use a view up to that age, and not a millisecond longer", async () => {
       const lease = isolate({ longestViewAgeMs: WITHIN_MS });
       await renew(lease, ROUND_TRIP_MS);
       const isUsableAfter = (ms: number, maxViewAgeMs: number) =>
@@ -432,7 +432,7 @@ describe("the isolates of a PoP", () => {
       expect(isUsableAfter(WITHIN_MS, WITHIN_MS + 1)).toBe(false); // the log was not told of so long a bound
     });
 
-    test("have no view at all after the clock has stepped back", async () => {
+    test("have no usable view after the clock has stepped back", async () => {
       const lease = isolate({ longestViewAgeMs: WITHIN_MS });
       await renew(lease);
       lease.isUsable(scheduler.now(), null);
@@ -444,7 +444,7 @@ describe("the isolates of a PoP", () => {
       [WITHIN_MS - 1, false],
       [WITHIN_MS, true],
       [WITHIN_MS + 1, true],
-    ])("take a copy for which the log counts with %d ms: %s (R6)", async (longestViewAgeMs, isTaken) => {
+    ])("take a copy whose read named a view age of %d ms: %s (R6)", async (longestViewAgeMs, isTaken) => {
       await leave({ longestViewAgeMs, delta: deltaOf(0, 0) });
       await renew(isolate({ longestViewAgeMs: WITHIN_MS }));
       expect(log.reads).toBe(isTaken ? 0 : 1);
@@ -462,19 +462,19 @@ describe("a shared copy as bytes", () => {
     ]),
   };
 
-  test("comes back as it was", () => {
+  test("comes back unchanged", () => {
     expect(readCopy(writeCopy(copy))).toEqual(copy);
     const none = { ...copy, delta: deltaOf(3, 3) };
     expect(readCopy(writeCopy(none))).toEqual(none);
   });
 
-  test("is none if it was cut off anywhere, or grew", () => {
+  test("is refused if it was cut off anywhere, or has grown", () => {
     const bytes = writeCopy(copy);
     for (let length = 0; length < bytes.length; length++) expect(readCopy(bytes.slice(0, length))).toBeNull();
     expect(readCopy(Uint8Array.from([...bytes, 0]))).toBeNull();
   });
 
-  test("is none if it is of another version", () => {
+  test("is refused if it is of another version", () => {
     const bytes = writeCopy(copy);
     bytes[0]!++;
     expect(readCopy(bytes)).toBeNull();

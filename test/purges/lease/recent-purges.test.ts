@@ -5,8 +5,8 @@ import { deltaOf, deltaOfTags, toldOf } from "../view/delta.ts";
 
 const KEYS = ["#a", "#b", "#c", "#d"];
 
-describe("the window that is passed on", () => {
-  test("holds what was told before, and what is told now, without a gap", () => {
+describe("the recent purges that are passed on", () => {
+  test("hold what was read before and what is read now, without a gap", () => {
     const held = mergeRecent(null, deltaOf(2, 4, [["#a", 3], ["#b", 4]])); // biome-ignore format: a purge each
     const rolled = mergeRecent(held, deltaOf(4, 6, [["#a", 5], ["#c", 6]])); // biome-ignore format: a purge each
     expect([rolled.from, rolled.to]).toEqual([2, 6]);
@@ -18,7 +18,7 @@ describe("the window that is passed on", () => {
     ]);
   });
 
-  test("of a reply that overlaps, only what is new is added", () => {
+  test("gain only the new items of a reply that overlaps", () => {
     const held = mergeRecent(null, deltaOf(2, 4, [["#b", 4]]));
     const rolled = mergeRecent(
       held,
@@ -44,7 +44,7 @@ describe("the window that is passed on", () => {
     expect(mergeRecent(held, deltaOf(from, 9, [["#d", 9]])).from).toBe(begins);
   });
 
-  test("a reply that could not tell all begins where it ends, and what it tells of before is left out (R12)", () => {
+  test("begin where a truncated reply ends, without the items of its unread range (R12)", () => {
     const told = deltaOf(
       2,
       9,
@@ -59,13 +59,13 @@ describe("the window that is passed on", () => {
     expect(toldOf(rolled, KEYS)).toEqual([["#a", 9]]);
   });
 
-  test("an older reply changes nothing, and another log begins it anew", () => {
+  test("do not change by an older reply, and start again with another log", () => {
     const held = mergeRecent(null, deltaOf(0, 4, [["#a", 2]]));
     expect(mergeRecent(held, deltaOf(0, 3, [["#a", 2]]))).toBe(held);
     expect(mergeRecent(held, deltaOf(0, 3, [["#b", 3]], { logId: "b" }))).toMatchObject({ logId: "b", from: 0, to: 3 });
   });
 
-  test("beyond its bound the oldest purges go, whole", () => {
+  test("drop the oldest purges beyond the bound, whole", () => {
     const held = mergeRecent(null, deltaOf(0, 2, [["#a", 1], ["#b", 2], ["#c", 2]]), 3); // biome-ignore format: a purge each
     expect(held.from).toBe(0);
     const rolled = mergeRecent(held, deltaOf(2, 3, [["#d", 3]]), 3);
@@ -74,12 +74,12 @@ describe("the window that is passed on", () => {
     expect([next.from, toldOf(next, KEYS)]).toEqual([2, [["#a", 4], ["#d", 3]]]); // biome-ignore format: as above
   });
 
-  test("a purge with more keys than it holds leaves it empty, at its number", () => {
+  test("are empty, and begin at its number, after a purge with more keys than the bound", () => {
     const rolled = mergeRecent(null, deltaOf(0, 1, [["#a", 1], ["#b", 1]]), 1); // biome-ignore format: a purge each
     expect([rolled.from, rolled.to, rolled.items.length]).toEqual([1, 1, 0]);
   });
 
-  test("is never more than 64 KiB", () => {
+  test("never take more than 64 KiB", () => {
     const rolled = mergeRecent(null, deltaOfTags(0, 20_000));
     expect(rolled.from).toBe(20_000 - MAX_RECENT_ITEMS);
     expect(writeCopy({ startedAt: 0, longestViewAgeMs: 0, delta: rolled }).byteLength).toBeLessThan(64 * 1024);
