@@ -74,7 +74,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   wire: [/^zod$/],
   sdk: [/^undici$/, /^zod$/],
   local: [/^node:/, /^commander$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
-  demo: [/^node:/, /^commander$/, /^zod$/],
+  demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],
 };
 
 interface Arrow {
