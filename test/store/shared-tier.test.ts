@@ -208,7 +208,7 @@ describe("the Cache API", () => {
     const { head, body } = stored(`/${how}`, "0123456789");
     await call("/put", { method: "POST", body: JSON.stringify({ head, hex: toHex(body!) }) });
     const get = async () => (await call(`/get?key=${encodeURIComponent(head.key)}`)).json();
-    expect(await get()).not.toBeNull();
+    expect(await get()).toMatchObject({ head: { key: head.key }, hex: toHex(body!) });
     const entry = encodeURIComponent(`https://www.example.test/_tidemark/entry/${how}`);
     await call(`/corrupt?how=${how}&entry=${entry}`);
     expect(await get()).toBeNull();
@@ -256,7 +256,7 @@ describe("the memory tier", () => {
       tier.get("https://www.example.test/0");
       expect(tier.heldBytes).toBeLessThanOrEqual(40_000);
     }
-    expect(tier.get("https://www.example.test/0")).toBeDefined();
+    expect(tier.get("https://www.example.test/0")).toMatchObject({ head: { key: "https://www.example.test/0" } });
     expect(tier.get("https://www.example.test/1")).toBeUndefined();
     expect(tier.size).toBeGreaterThan(5);
   });
@@ -266,7 +266,9 @@ describe("the memory tier", () => {
     tier.put(filled("/small"));
     tier.put(stored("/large", "x".repeat(6000)));
     expect(tier.get("https://www.example.test/large")).toBeUndefined();
-    expect(tier.get("https://www.example.test/small")).toBeDefined();
+    expect(tier.get("https://www.example.test/small")).toMatchObject({
+      head: { key: "https://www.example.test/small" },
+    });
   });
 
   test("what it holds weighs nothing once it is replaced", () => {
