@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { ScriptedOrigin } from "../../local/scripted-origin.ts";
+import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import { type HitRows, pagesFetched, type Row, startHitRows } from "../hit/hit-rows.ts";
 import { assertNeverStale } from "../hit/never-stale.ts";
 import type { Load, LoadSettings } from "../load/load.ts";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
+import { startCdn } from "../../cdn/index.ts";
 import { seededRandom } from "../../demo/data/seeded-random.ts";
-import { startCdn } from "../../local/index.ts";
 import type { PurgeLogClient } from "../../worker/purges/log/log-contract.ts";
 import { LOG_SETTINGS } from "../../worker/purges/log/log-settings.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
@@ -195,7 +195,7 @@ async function measureInCdn() {
   };
   const before = await reads();
   for (let step = 0; step < seconds * requestsPerSecond; step++) {
-    await cdn.advance(1000 / requestsPerSecond);
+    await cdn.advance(`${1000 / requestsPerSecond}ms`);
     for (const from of regions) await cdn.get("/", { from, isolate: random.between(0, isolates - 1) });
   }
   const measured = ((await reads()) - before) / seconds / regions.length;

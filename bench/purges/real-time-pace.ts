@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Cdn } from "../../local/index.ts";
+import type { Cdn } from "../../cdn/index.ts";
 
 const STEP_MS = 50;
 
@@ -33,7 +33,7 @@ export class RealTimePace implements AsyncDisposable {
       while (!this.#isStopped) {
         await wait(STEP_MS);
         const step = Math.floor(performance.now() - this.#reached);
-        await this.#cdn.advance(step);
+        await this.#cdn.advance(`${step}ms`);
         this.#longestLagMs = Math.max(this.#longestLagMs, performance.now() - this.#reached);
         this.#reached += step;
       }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { bundleWorker } from "../../local/bundle.ts";
+import { bundleWorker } from "../../cdn/runtime/bundle.ts";
 
 /** The workers in this folder. */
 export type BenchWorker = "edge" | "constant" | "default-cache" | "put";

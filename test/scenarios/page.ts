@@ -1,4 +1,4 @@
-import type { Reply } from "../../local/scripted-origin.ts";
+import type { Reply } from "../../cdn/scripted-origin.ts";
 
 /** A page of the origin, as most scenarios begin with one: its Cache-Control, its body, and its other fields. */
 export function page(cacheControl: string, body = "v1", otherFields: Readonly<Record<string, string>> = {}) {

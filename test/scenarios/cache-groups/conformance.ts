@@ -51,7 +51,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "groups",
     section: "3",
     requirement: "`Cache-Group-Invalidation` in answers to unsafe methods MAY invalidate groups",
-    does: "Yes, unless the answer is an error, in every PoP: `test/local/cdn/invalidation.test.ts`.",
+    does: "Yes, unless the answer is an error, in every PoP: `test/cdn/invalidation.test.ts`.",
     scenarios: [
       "cache-groups/longest-group-name",
       "cache-groups/named-groups-only",

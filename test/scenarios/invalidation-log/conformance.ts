@@ -6,7 +6,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.4",
     requirement: "*invalidate*: remove, or validate before reuse",
-    does: "Numbered like a purge: refused wherever the number is known, and fetched in full. An earlier fetch is neither stored nor waited for. Other PoPs: within the bound of a purge, one append later: `test/local/cdn/invalidation.test.ts`.",
+    does: "Numbered like a purge: refused wherever the number is known, and fetched in full. An earlier fetch is neither stored nor waited for. Other PoPs: within the bound of a purge, one append later: `test/cdn/invalidation.test.ts`.",
     scenarios: [
       "invalidation-log/follower-before-log-knows",
       "invalidation-log/post-during-fill",

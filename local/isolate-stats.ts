@@ -1,1 +1,0 @@
-export type { IsolateStats } from "../wire/stats.ts";
