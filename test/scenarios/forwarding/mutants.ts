@@ -29,12 +29,12 @@ export const mutants: Mutants = {
     reddens: "forwarding/via-once-per-hop",
   },
   ...Object.fromEntries(
-    ["trailer", "proxy-authentication-info", "proxy-authorization", "proxy-connection"].map((name) => [
-      `${name}-goes-on`,
+    ["Trailer", "Proxy-Authentication-Info", "Proxy-Authorization", "Proxy-Connection"].map((name) => [
+      `${name.toLowerCase()}-goes-on`,
       {
         name: `${name} is forwarded`,
         file: HOP_BY_HOP,
-        from: `"${name}",`,
+        from: `"${name.toLowerCase()}",`,
         to: "",
         reddens: "forwarding/connection-fields-any-route",
       },
