@@ -15,7 +15,7 @@ function runsOn(engine: "memory" | "runtime"): readonly Scenario[] {
 }
 
 describe(`in memory, under ${SEEDS} orders of events each`, () => {
-  test.each(runsOn("memory"))("$name", async (scenario) => {
+  test.each(runsOn("memory"))("$name ($id)", async (scenario) => {
     for (let seed = 1; seed <= (scenario.orders ?? SEEDS); seed++) {
       const engine = startMemoryEngine(scenario.site ?? {}, seed);
       await play(scenario, engine);
@@ -26,7 +26,7 @@ describe(`in memory, under ${SEEDS} orders of events each`, () => {
 });
 
 describe("in the Workers runtime", () => {
-  test.each(runsOn("runtime"))("$name", async (scenario) => {
+  test.each(runsOn("runtime"))("$name ($id)", async (scenario) => {
     const engine = await startRuntimeEngine(scenario.site ?? {});
     try {
       await play(scenario, engine);

@@ -16,7 +16,7 @@ test.each(LIFTED)("there are scenarios because %s", (because) => {
 });
 
 describe("in a PoP of the simulated CDN", () => {
-  test.each(LIFTED.flatMap(playedBecause))("$name", async (scenario) => {
+  test.each(LIFTED.flatMap(playedBecause))("$name ($id)", async (scenario) => {
     const engine = await startCdnEngine(scenario.site ?? {});
     try {
       await play(scenario, engine);

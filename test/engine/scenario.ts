@@ -8,6 +8,8 @@ import type { BodyPart } from "./multipart.ts";
  * The one interpreter (`play.ts`) runs it on both engines. If an expectation would need an `if`, it is two scenarios.
  */
 export interface Scenario {
+  /** Where it belongs and what it is about: `stale-if-error/origin-hangs-up`. Documents and mutants point to it. */
+  readonly id: string;
   /** A sentence that could stand in the README. */
   readonly name: string;
   /** Where the rule stands: a section of an RFC, or a rule of docs/protocol.md. */

@@ -4,7 +4,7 @@ import { hunt } from "./hunt.ts";
 import type { Mutant, Mutation } from "./mutant.ts";
 
 const FEW = { scenario: 3, simulation: 3 };
-const FRESH = "a response is fresh up to its last millisecond and not beyond";
+const FRESH = "freshness/fresh-to-last-millisecond";
 
 const JUDGE = { file: "worker/rules/freshness/judge.ts", from: "ageMs < lifetimeMs" };
 const NOTHING: Mutation = { ...JUDGE, to: JUDGE.from };
@@ -12,6 +12,7 @@ const FRESH_AT_ITS_END: Mutation = { ...JUDGE, to: "ageMs <= lifetimeMs" };
 
 const page = { fields: { "cache-control": "max-age=60" }, body: "v1" };
 const hit: Scenario = {
+  id: "freshness/hit",
   name: "a hit",
   source: "RFC 9111 §4",
   origin: { "/a": [page] },
@@ -47,7 +48,7 @@ describe("a hunt", () => {
   });
 
   test("tells that a mutant survives whose scenario does not look", async () => {
-    expect(await hunt(reddening("a hit", FRESH_AT_ITS_END), FEW, [hit])).toBe("survived");
+    expect(await hunt(reddening("freshness/hit", FRESH_AT_ITS_END), FEW, [hit])).toBe("survived");
   });
 
   test("finds a mutant under which a request hangs", async () => {
@@ -56,7 +57,7 @@ describe("a hunt", () => {
       from: 'return land(read.kind === "too-large"',
       to: 'if (read.kind === "cut-off") return;\n    return land(read.kind === "too-large"',
     };
-    expect(await hunt(reddening("a leader that fails sets its followers free", silentLeader), FEW)).toBe(1);
+    expect(await hunt(reddening("collapsing/leader-fails", silentLeader), FEW)).toBe(1);
   });
 
   test("finds a mutant under which the origin is waited for in vain", async () => {
@@ -65,7 +66,7 @@ describe("a hunt", () => {
       from: 'hasLooped(field("cdn-loop"), target.host)',
       to: "true",
     };
-    expect(await hunt(reddening("a purge of something else costs a fill in flight nothing", neverAsked), FEW)).toBe(1);
+    expect(await hunt(reddening("purge-protocol/unrelated-purge-during-fill", neverAsked), FEW)).toBe(1);
   });
 });
 
@@ -88,13 +89,13 @@ describe("a hunt that would prove nothing is an error", () => {
     },
     {
       name: "there is no such scenario",
-      mutant: reddening("nobody wrote this", FRESH_AT_ITS_END),
-      message: "no scenario has this name: nobody wrote this",
+      mutant: reddening("freshness/nobody-wrote-this", FRESH_AT_ITS_END),
+      message: "no scenario has this id: freshness/nobody-wrote-this",
     },
     {
       name: "the scenario does not run in memory",
-      mutant: reddening("the body of a GET is not forwarded", FRESH_AT_ITS_END),
-      message: "this scenario does not run in memory: the body of a GET is not forwarded",
+      mutant: reddening("forwarding/get-body-is-dropped", FRESH_AT_ITS_END),
+      message: "this scenario does not run in memory: forwarding/get-body-is-dropped",
     },
     {
       name: "the code under the mutant is none",
@@ -117,7 +118,7 @@ describe("a hunt that would prove nothing is an error", () => {
 
   test("the scenario is red without the mutant as well", async () => {
     const red: Scenario = { ...hit, steps: [{ get: "/a", expect: { xCache: "HIT" } }] };
-    const hunting = hunt(reddening("a hit", FRESH_AT_ITS_END), FEW, [red]);
+    const hunting = hunt(reddening("freshness/hit", FRESH_AT_ITS_END), FEW, [red]);
     await expect(hunting).rejects.toThrow("the scenario is red without the mutant as well");
   });
 });

@@ -28,14 +28,14 @@ export async function hunt(
   const mutated = await mutatedEngine(mutant);
   sound ??= mutatedEngine(null);
   return "reddens" in mutant
-    ? huntByScenario(scenarioNamed(mutant.reddens, among), mutated, await sound, seeds.scenario)
+    ? huntByScenario(scenarioWithId(mutant.reddens, among), mutated, await sound, seeds.scenario)
     : huntBySimulation(mutated, await sound, seeds.simulation);
 }
 
-function scenarioNamed(name: string, among: readonly Scenario[]): Scenario {
-  const scenario = among.find((each) => each.name === name);
-  if (!scenario) throw new Error(`no scenario has this name: ${name}`);
-  if (scenario.only?.engine === "runtime") throw new Error(`this scenario does not run in memory: ${name}`);
+function scenarioWithId(id: string, among: readonly Scenario[]): Scenario {
+  const scenario = among.find((each) => each.id === id);
+  if (!scenario) throw new Error(`no scenario has this id: ${id}`);
+  if (scenario.only?.engine === "runtime") throw new Error(`this scenario does not run in memory: ${id}`);
   return scenario;
 }
 

@@ -24,7 +24,7 @@ describe("a wrong rule is found", () => {
 
 function survivedWhat(mutant: Mutant): string {
   if ("foundBy" in mutant) return `${SEEDS.simulation} worlds of the simulation`;
-  return `the scenario “${mutant.reddens}” under ${SEEDS.scenario} orders of events`;
+  return `the scenario ${mutant.reddens} under ${SEEDS.scenario} orders of events`;
 }
 
 afterAll(() => {

@@ -208,7 +208,7 @@ describe("the Cache API", () => {
     const { head, body } = stored(`/${how}`, "0123456789");
     await call("/put", { method: "POST", body: JSON.stringify({ head, hex: toHex(body!) }) });
     const get = async () => (await call(`/get?key=${encodeURIComponent(head.key)}`)).json();
-    expect(await get()).toMatchObject({ head: { key: head.key } });
+    expect(await get()).toMatchObject({ head: { key: head.key }, hex: toHex(body!) });
     const entry = encodeURIComponent(`https://www.example.test/_tidemark/entry/${how}`);
     await call(`/corrupt?how=${how}&entry=${entry}`);
     expect(await get()).toBeNull();
@@ -255,7 +255,7 @@ describe("the memory tier", () => {
       tier.get("https://www.example.test/0");
       expect(tier.heldBytes).toBeLessThanOrEqual(40_000);
     }
-    expect(tier.get("https://www.example.test/0")).toEqual(filled("/0"));
+    expect(tier.get("https://www.example.test/0")).toMatchObject({ head: { key: "https://www.example.test/0" } });
     expect(tier.get("https://www.example.test/1")).toBeUndefined();
     expect(tier.size).toBeGreaterThan(5);
   });
@@ -265,7 +265,9 @@ describe("the memory tier", () => {
     tier.put(filled("/small"));
     tier.put(stored("/large", "x".repeat(6000)));
     expect(tier.get("https://www.example.test/large")).toBeUndefined();
-    expect(tier.get("https://www.example.test/small")).toEqual(filled("/small"));
+    expect(tier.get("https://www.example.test/small")).toMatchObject({
+      head: { key: "https://www.example.test/small" },
+    });
   });
 
   test("an entry that was replaced takes no memory", () => {

@@ -1,0 +1,332 @@
+import type { Scenario } from "../../engine/scenario.ts";
+import { LOST_LOG, SEVERAL_ISOLATES, WAITING_ON_REAL_TIME } from "../memory-only.ts";
+import { page } from "../page.ts";
+
+const lastingFields = { "cache-control": "max-age=3600" };
+const lastingV1 = { fields: lastingFields, body: "v1" };
+const lastingV2 = { fields: lastingFields, body: "v2" };
+const noContent = { status: 204 };
+const v1 = page("max-age=3600");
+const v2 = { ...v1, body: "v2" };
+const v3 = { ...v1, body: "v3" };
+const done = { body: "done" };
+
+/** Fetched in full: what was stored is gone, or may not be used any more. */
+const ANEW = /^(?:MISS|EXPIRED)$/;
+
+const inGroups = (groups: string | readonly string[], body = "v1") => ({
+  fields: { "cache-control": "max-age=3600", "cache-groups": groups },
+  body,
+});
+const post = (path: string) => ({ send: { method: "POST", path, body: "x" }, expect: { body: "done" } });
+const ALL_DONE = { work: "finished" } as const;
+const NEXT_LEASE = { engine: "memory", because: "the wait for the next lease is on real time in the runtime" } as const;
+
+/** Invalidations reach other isolates through the log, within a budget. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "invalidation-log/fetched-during-post",
+    name: "story 20: a page that was fetched during a POST is invalid a lease after the POST",
+    source: "docs/protocol.md#r15-unsafe-methods; docs/protocol.md#the-stories",
+    only: SEVERAL_ISOLATES,
+    origin: { "/a": [{ ...noContent, hold: "post" }, lastingV1, lastingV2] },
+    steps: [
+      { begin: "post", send: { method: "POST", path: "/a", body: "new" } },
+      { originSees: "/a", count: 1 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      { advanceMs: 1 },
+      { release: "post" },
+      { finish: "post", expect: { status: 204 } },
+      { advanceMs: 1 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+      { advanceMs: 999 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "EXPIRED", body: "v2" } },
+    ],
+  },
+  {
+    id: "invalidation-log/answer-is-lost",
+    name: "story 21: a POST whose answer is lost may have changed its page, so all copies are invalidated",
+    source: "docs/protocol.md#r15-unsafe-methods; docs/protocol.md#the-stories",
+    only: SEVERAL_ISOLATES,
+    origin: { "/a": [lastingV1, { ...noContent, hold: "post" }, lastingV2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { body: "v1" } },
+      { begin: "post", send: { method: "POST", path: "/a", body: "new" } },
+      { originSees: "/a", count: 2 },
+      { origin: "down" },
+      { finish: "post", expect: { status: 502 } },
+      { origin: "up" },
+      { advanceMs: 1_000 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "EXPIRED", body: "v2" } },
+    ],
+  },
+  {
+    id: "invalidation-log/follower-log-silent",
+    name: "a request after a POST does not wait for a fetch that began before the POST, also while the log is silent",
+    source: "docs/protocol.md#r15-unsafe-methods; docs/protocol.md#r5-followers",
+    only: SEVERAL_ISOLATES,
+    origin: { "/a": [{ ...lastingV1, hold: "slow" }, noContent, lastingV2] },
+    steps: [
+      { begin: "early", send: { path: "/a" } },
+      { originSees: "/a", count: 1 },
+      { log: "down" },
+      { send: { method: "POST", path: "/a", body: "new" }, expect: { status: 204 } },
+      { get: "/a", expect: { xCache: "MISS", body: "v2" } },
+      { release: "slow" },
+      { finish: "early", expect: { body: "v1" } },
+    ],
+  },
+  {
+    id: "invalidation-log/second-post-reaches-log",
+    name: "a second POST within a lease is written to the log when the lease ends",
+    source: "docs/protocol.md#r15-unsafe-methods",
+    only: WAITING_ON_REAL_TIME,
+    origin: { "/a": [noContent, lastingV1, noContent, lastingV2] },
+    steps: [
+      { send: { method: "POST", path: "/a", body: "new" }, expect: { status: 204 } },
+      { advanceMs: 500 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      { send: { method: "POST", path: "/a", body: "newer" }, expect: { status: 204 } },
+      { advanceMs: 1_500 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "EXPIRED", body: "v2" } },
+    ],
+  },
+  {
+    id: "invalidation-log/post-while-log-silent",
+    name: "a POST while the log is silent is written to the log when it answers again",
+    source: "docs/protocol.md#r15-unsafe-methods",
+    only: WAITING_ON_REAL_TIME,
+    origin: { "/a": [lastingV1, noContent, lastingV2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { body: "v1" } },
+      { log: "down" },
+      { send: { method: "POST", path: "/a", body: "new" }, expect: { status: 204 } },
+      { advanceMs: 3_999 },
+      { log: "up" },
+      { advanceMs: 1 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "EXPIRED", body: "v2" } },
+    ],
+  },
+  {
+    id: "invalidation-log/own-pop-at-once",
+    name: "a POST takes the page out of its own PoP at once",
+    source: "docs/protocol.md#r15-unsafe-methods",
+    origin: { "/a": [lastingV1, noContent, lastingV2] },
+    steps: [
+      { get: "/a", expect: { body: "v1" } },
+      { advanceMs: 1 },
+      { send: { method: "POST", path: "/a", body: "new" }, expect: { status: 204 } },
+      { get: "/a", expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    id: "invalidation-log/one-entry-per-request",
+    name: "an unsafe request makes one entry in the log, and one that fails makes none",
+    source: "docs/protocol.md#r15-unsafe-methods",
+    origin: { "/a": [{ status: 404 }, { ...done, fields: { location: "/b" } }] },
+    steps: [
+      { send: { method: "POST", path: "/a", body: "x" }, expect: { status: 404 } },
+      ALL_DONE,
+      { purge: { tags: ["unrelated"] }, expect: { status: 200, body: /"seq":1,/ } },
+      post("/a"),
+      ALL_DONE,
+      { purge: { tags: ["unrelated"] }, expect: { status: 200, body: /"seq":3,/ } },
+    ],
+  },
+  {
+    id: "invalidation-log/pass-route-writes-nothing",
+    name: "a route that passes everything never writes to the log, whatever its answers name",
+    source: "docs/protocol.md#r15-unsafe-methods; docs/design.md#the-site",
+    site: { routes: [{ match: "/admin/*", pass: true }] },
+    origin: {
+      "/admin/save": [
+        { status: 201, fields: { location: "/a", "cache-group-invalidation": '"g"' }, body: "done" },
+        { failure: "reset" },
+      ],
+      "/a": [inGroups('"g"')],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      post("/admin/save"),
+      { send: { method: "POST", path: "/admin/save", body: "x" }, expect: { status: 502 } },
+      ALL_DONE,
+      { get: "/a", expect: { xCache: "HIT" } },
+      { purge: { tags: ["unrelated"] }, expect: { status: 200, body: /"seq":1,/ } },
+    ],
+  },
+  {
+    id: "invalidation-log/many-posts-one-url",
+    name: "a hundred POSTs to one URL are two entries in the log: one at once, one when the lease ends",
+    source: "docs/protocol.md#r15-unsafe-methods",
+    only: NEXT_LEASE,
+    origin: { "/a": [done] },
+    steps: [
+      { sendMany: 100, request: { method: "POST", path: "/a", body: "x" }, expectEach: { body: "done" } },
+      { advanceMs: 999 },
+      { purge: { tags: ["unrelated"] }, expect: { status: 200, body: /"seq":2,/ } },
+      { advanceMs: 1 },
+      { purge: { tags: ["unrelated"] }, expect: { status: 200, body: /"seq":4,/ } },
+      { advanceMs: 60_000 },
+      { purge: { tags: ["unrelated"] }, expect: { status: 200, body: /"seq":5,/ } },
+    ],
+  },
+  {
+    id: "invalidation-log/many-posts-many-urls",
+    name: "a storm of POSTs to many URLs makes 16 log entries in a lease, and then one for all the others",
+    source: "docs/protocol.md#r15-unsafe-methods",
+    only: NEXT_LEASE,
+    origin: {
+      "/last": [v1, done, v2],
+      ...Object.fromEntries(Array.from({ length: 99 }, (_, index) => [`/${index}`, [done]])),
+    },
+    steps: [
+      { send: { path: "/last", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      ...Array.from({ length: 99 }, (_, index) => post(`/${index}`)),
+      post("/last"),
+      { advanceMs: 998 },
+      { purge: { tags: ["unrelated"] }, expect: { status: 200, body: /"seq":17,/ } },
+      { advanceMs: 2 },
+      { purge: { tags: ["unrelated"] }, expect: { status: 200, body: /"seq":19,/ } },
+      { advanceMs: 1_000 },
+      { send: { path: "/last", isolate: "b" }, expect: { xCache: ANEW, body: "v2" } },
+      { stats: { invalidationsDropped: 0 } },
+    ],
+  },
+  {
+    id: "invalidation-log/second-post-within-lease",
+    name: "a page that a second POST within a lease invalidates is written to the log when the lease ends",
+    source: "docs/protocol.md#r15-unsafe-methods",
+    only: NEXT_LEASE,
+    origin: { "/a": [v1, done, v2, done, v3] },
+    steps: [
+      { send: { path: "/a", isolate: "a" }, expect: { body: "v1" } },
+      post("/a"),
+      { advanceMs: 1 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: ANEW, body: "v2" } },
+      { advanceMs: 1 },
+      post("/a"),
+      { advanceMs: 500 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v2" } },
+      { advanceMs: 1_500 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: ANEW, body: "v3" } },
+    ],
+  },
+  {
+    id: "invalidation-log/retried-while-log-silent",
+    name: "while the log is silent, an invalidation is sent again each lease until the log accepts it",
+    source: "docs/protocol.md#r15-unsafe-methods",
+    only: NEXT_LEASE,
+    origin: { "/a": [v1, done, v2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { body: "v1" } },
+      { log: "down" },
+      post("/a"),
+      { advanceMs: 3_500 },
+      { log: "up" },
+      { advanceMs: 3_000 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: ANEW, body: "v2" } },
+      { stats: { invalidationsDropped: 0 } },
+    ],
+  },
+  {
+    id: "invalidation-log/dropped-after-five-leases",
+    name: "an invalidation that the log has not accepted in five leases is dropped and counted",
+    source: "docs/protocol.md#r15-unsafe-methods",
+    only: NEXT_LEASE,
+    origin: { "/a": [done] },
+    steps: [
+      { log: "down" },
+      post("/a"),
+      { advanceMs: 3_999 },
+      { stats: { invalidationsDropped: 0 } },
+      { advanceMs: 1 },
+      { stats: { invalidationsDropped: 1 } },
+      { log: "up" },
+      { advanceMs: 60_000 },
+      { purge: { tags: ["unrelated"] }, expect: { status: 200, body: /"seq":1,/ } },
+    ],
+  },
+  {
+    id: "invalidation-log/own-isolate-log-silent",
+    name: "while the log is silent, the isolate that forwarded a POST has dropped the page all the same",
+    source: "RFC 9111 §4.4; docs/protocol.md#r15-unsafe-methods",
+    only: LOST_LOG,
+    origin: { "/a": [v1, done, v2] },
+    steps: [
+      { get: "/a", expect: { body: "v1" } },
+      ALL_DONE,
+      { log: "down" },
+      post("/a"),
+      { advanceMs: 1 },
+      { get: "/a", expect: { xCache: ANEW, body: "v2" } },
+    ],
+  },
+  {
+    id: "invalidation-log/post-during-fill",
+    name: "a request after a POST does not get the answer of a fetch that began before the POST, and that answer is not stored",
+    source: "docs/protocol.md#r15-unsafe-methods; docs/protocol.md#r1-stamp",
+    origin: { "/a": [{ ...v1, hold: "slow" }, done, v2] },
+    steps: [
+      { begin: "early", send: { path: "/a" } },
+      { originSees: "/a", count: 1 },
+      post("/a"),
+      { advanceMs: 1 },
+      { purge: { tags: ["unrelated"] } }, // its receipt brings the view up to the POST as well
+      { get: "/a", expect: { xCache: ANEW, body: "v2" } },
+      { release: "slow" },
+      { finish: "early", expect: { xCache: "MISS", body: "v1" } },
+      { get: "/a", expect: { xCache: "HIT", body: "v2" } },
+      { originSaw: { "/a": 3 } },
+    ],
+  },
+  {
+    id: "invalidation-log/follower-before-log-knows",
+    name: "a request that arrives while a POST is being written to the log does not wait for a fetch that began before the POST",
+    source: "docs/protocol.md#r15-unsafe-methods",
+    only: LOST_LOG,
+    origin: { "/a": [{ ...v1, hold: "slow" }, done, v2] },
+    steps: [
+      { begin: "early", send: { path: "/a" } },
+      { originSees: "/a", count: 1 },
+      { log: "down" },
+      post("/a"),
+      { get: "/a", expect: { xCache: ANEW, body: "v2" } },
+      { release: "slow" },
+      { finish: "early", expect: { body: "v1" } },
+    ],
+  },
+  {
+    id: "invalidation-log/post-during-anothers-fill",
+    name: "a fill that another isolate began before a POST is not served after it",
+    source: "docs/protocol.md#r15-unsafe-methods; docs/protocol.md#r1-stamp",
+    only: SEVERAL_ISOLATES,
+    origin: { "/a": [{ ...v1, hold: "slow" }, done, v2] },
+    steps: [
+      { begin: "early", send: { path: "/a", isolate: "b" } },
+      { originSees: "/a", count: 1 },
+      { send: { method: "POST", path: "/a", body: "x", isolate: "a" }, expect: { body: "done" } },
+      { advanceMs: 1 },
+      { purge: { tags: ["unrelated"] } },
+      { release: "slow" },
+      { finish: "early", expect: { body: "v1" } },
+      { send: { path: "/a", isolate: "c" }, expect: { xCache: ANEW, body: "v2" } },
+      { advanceMs: 1_000 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v2" } },
+    ],
+  },
+  {
+    id: "invalidation-log/old-page-until-lease-ends",
+    name: "an isolate that has not learned of a POST serves the old page until its lease ends, and never after",
+    source: "docs/protocol.md#r15-unsafe-methods; docs/design.md#the-lease",
+    only: SEVERAL_ISOLATES,
+    origin: { "/a": [v1, done, v2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      { send: { method: "POST", path: "/a", body: "x", isolate: "a" }, expect: { body: "done" } },
+      { purge: { tags: ["unrelated"] } },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+      { advanceMs: 1_000 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: ANEW, body: "v2" } },
+    ],
+  },
+];
