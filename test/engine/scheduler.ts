@@ -1,6 +1,6 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../../worker/ports.ts";
 import { chances } from "./chances.ts";
+import { Context } from "./context.ts";
 
 /** The most events of one wait: far more than any scenario has, so that what goes round for ever is seen. */
 const MOST_EVENTS = 100_000;
@@ -20,7 +20,7 @@ export class Scheduler implements Clock {
   #now: number;
   #ready: (() => void)[] = [];
   #timers: { readonly at: number; readonly wake: () => void }[] = [];
-  readonly #requests = new AsyncLocalStorage<Underway>();
+  readonly #requests = new Context<Underway>();
 
   constructor(seed: number, now: number) {
     this.#now = now;
@@ -63,7 +63,7 @@ export class Scheduler implements Clock {
 
   async #comesBack(promise: Promise<void>): Promise<void> {
     await promise;
-    if (this.#requests.getStore()?.isCancelled) await new Promise(() => undefined);
+    if (this.#requests.get()?.isCancelled) await new Promise(() => undefined);
   }
 
   /** Wakes what waits until the promise settles. Throws if nothing is left that could settle it, or nothing settles it. */

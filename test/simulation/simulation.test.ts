@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { queryObjects } from "node:v8";
 import { expect, test } from "vitest";
 import { neverIn } from "../engine/tally.ts";
 import { mutants } from "../mutants/index.ts";
@@ -14,6 +16,14 @@ test(`the promises hold in ${WORLDS} random worlds`, { timeout: 300_000 }, async
 
 test("the same seed gives the same story", async () => {
   for (const seed of [7, 8, 9]) expect((await runWorld(seed)).story).toEqual((await runWorld(seed)).story);
+});
+
+test("a world leaves no storage behind that later worlds would carry", async () => {
+  const live = () => queryObjects(AsyncLocalStorage, { format: "count" });
+  await runWorld(1);
+  const before = live();
+  for (let seed = 2; seed <= 20; seed++) await runWorld(seed);
+  expect(live()).toBeLessThanOrEqual(before);
 });
 
 test("what goes wrong is told by few steps, and goes wrong again by them alone", { timeout: 60_000 }, async () => {
