@@ -1,7 +1,7 @@
-import { afterAll, describe, test } from "vitest";
+import { afterAll, beforeAll, describe, test } from "vitest";
 import { startMemoryEngine } from "./engine/memory-engine.ts";
 import { play } from "./engine/play.ts";
-import { startRuntimeEngine } from "./engine/runtime-engine.ts";
+import { ScenarioRuntime } from "./engine/runtime-engine.ts";
 import type { Scenario } from "./engine/scenario.ts";
 import { scenarios } from "./scenarios/index.ts";
 
@@ -26,8 +26,14 @@ describe(`in memory, under ${SEEDS} orders of events each`, () => {
 });
 
 describe("in the Workers runtime", () => {
+  let runtime: ScenarioRuntime;
+  beforeAll(async () => {
+    runtime = await ScenarioRuntime.start();
+  });
+  afterAll(() => runtime.stop());
+
   test.each(runsOn("runtime"))("$name", async (scenario) => {
-    const engine = await startRuntimeEngine(scenario.site ?? {});
+    const engine = await runtime.begin(scenario.site ?? {});
     try {
       await play(scenario, engine);
       played.runtime++;
