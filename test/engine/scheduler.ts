@@ -17,8 +17,10 @@ export interface Underway {
 export class Scheduler implements Clock {
   /** A number from 0 up to 1 out of the seed. */
   readonly random: () => number;
+  /** How often it has chosen between the work of two requests, or of a request and of something else. */
+  choicesBetweenRequests = 0;
   #now: number;
-  #ready: (() => void)[] = [];
+  #ready: { readonly of: Underway | undefined; readonly wake: () => void }[] = [];
   #timers: { readonly at: number; readonly wake: () => void }[] = [];
   readonly #requests = new Context<Underway>();
 
@@ -57,7 +59,7 @@ export class Scheduler implements Clock {
   /** Something asynchronous: goes on after one or more of whatever else is waiting. */
   async turn(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#ready.push(resolve);
+    this.#ready.push({ of: this.#requests.get(), wake: resolve });
     await this.#comesBack(promise);
   }
 
@@ -109,8 +111,9 @@ export class Scheduler implements Clock {
 
   #wakeOne(): boolean {
     if (this.#ready.length === 0) return false;
-    const [wake] = this.#ready.splice(Math.floor(this.random() * this.#ready.length), 1);
-    wake!();
+    if (this.#ready.some(({ of }) => of !== this.#ready[0]!.of)) this.choicesBetweenRequests++;
+    const [next] = this.#ready.splice(Math.floor(this.random() * this.#ready.length), 1);
+    next!.wake();
     return true;
   }
 }

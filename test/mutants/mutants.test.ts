@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, test } from "vitest";
+import { ORDERS } from "../engine/orders.ts";
 import { WORLDS } from "../simulation/explore.ts";
 import { hunt, type Seeds } from "./hunt.ts";
 import { mutants } from "./index.ts";
 import type { Mutant } from "./mutant.ts";
 
 /** As many orders of events as scenarios have of their own, and as many worlds as the gate runs. */
-const SEEDS: Seeds = { scenario: 20, simulation: WORLDS };
+const SEEDS: Seeds = { scenario: ORDERS, simulation: WORLDS };
 
 const found = { scenario: [] as number[], simulation: [] as number[] };
 
