@@ -8,7 +8,7 @@ import { mutatedEngine } from "../mutants/mutated-engine.ts";
 import { explore, type RunWorld, runWorld, tell, WORLDS } from "./explore.ts";
 import { STEPS, World } from "./world.ts";
 
-const RUN = byDepth({ test: 300, gate: WORLDS, all: WORLDS });
+const RUN = byDepth({ test: 200, gate: WORLDS, all: WORLDS });
 
 test(`the promises hold in ${RUN} random worlds`, { timeout: 300_000 }, async () => {
   const { found, occurred } = await explore(1, RUN);
