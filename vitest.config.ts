@@ -6,14 +6,14 @@ import { resolveInPackedProject } from "./test/packed/resolve.ts";
 
 /** The tests of what is published: their `tidemark` is the packed package, installed. */
 const OF_THE_PACKAGE = [
-  "test/package.test.ts",
+  "test/packed/package.test.ts",
   "test/docs/testing-page.test.ts",
-  "test/local/cdn/*.test.ts",
-  "test/local/dev-regions.test.ts",
+  "test/cdn/*.test.ts",
+  "test/dev/regions.test.ts",
 ];
 
 /** Run by the gate, and by `npm test` only if an argument names them: each test starts four runtimes in a process. */
-const OF_THE_GATE = ["test/local/dev-regions.test.ts"];
+const OF_THE_GATE = ["test/dev/regions.test.ts"];
 
 const isNamed = (file: string) => process.argv.slice(2).some((argument) => file.includes(argument));
 const leftOut = depth === "test" ? OF_THE_GATE.filter((file) => !isNamed(file)) : [];

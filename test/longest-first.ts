@@ -5,13 +5,13 @@ const LONG: readonly string[] = [
   "test/mutants/mutants.test.ts",
   "test/scenarios.test.ts",
   "test/simulation/simulation.test.ts",
-  "test/local/cdn/scenarios.test.ts",
-  "test/local/dev.test.ts",
-  "test/local/dev-regions.test.ts",
+  "test/cdn/scenarios.test.ts",
+  "test/dev/dev.test.ts",
+  "test/dev/regions.test.ts",
   "test/stories/stories.test.ts",
-  "test/local/cdn/chaos.test.ts",
+  "test/cdn/chaos.test.ts",
   "test/visitors/fuzz.test.ts",
-  "test/package.test.ts",
+  "test/packed/package.test.ts",
 ];
 
 /** Begins with the files that take longest, so that at the end no worker waits for the other one's last file. */

@@ -1,25 +1,25 @@
 import { CONTROL_PREFIX } from "../wire/fields.ts";
-import type { Stats } from "../wire/stats.ts";
+import type { IsolateStats } from "../wire/stats.ts";
 import { controlApp } from "./control/app.ts";
 import { slowRefusals } from "./control/slow-refusals.ts";
-import type { Counters } from "./edge/counters.ts";
-import { MemoryTier } from "./edge/memory-tier.ts";
-import { TargetMemo } from "./edge/target-memo.ts";
-import { type SharedTier, Tiers } from "./edge/tiers.ts";
-import { edgeAnswer } from "./flow/answers.ts";
-import { FillBudget } from "./flow/fill.ts";
-import { Flights } from "./flow/flights.ts";
-import { LargeFills } from "./flow/large-fills.ts";
-import type { Arrival, Isolate } from "./flow/passage.ts";
-import { handle, handleWithoutCache } from "./flow.ts";
+import { edgeAnswer } from "./flow/answering/answers.ts";
+import { CacheKeyMemo } from "./flow/cache-key-memo.ts";
+import { CollapsedFetches } from "./flow/collapsing/flights.ts";
+import { handle, handleWithoutCache } from "./flow/corridor.ts";
+import type { IncomingRequest, Isolate } from "./flow/request-context.ts";
+import { FillBudget } from "./flow/storing/fill.ts";
+import { LargeFills } from "./flow/storing/large-fills.ts";
+import type { Counters } from "./insight/counters.ts";
 import type { Bodies, Clock, Origin, PopNotes, PurgeAudit, Tokens } from "./ports.ts";
 import { LogInvalidations } from "./purges/invalidations.ts";
-import type { PurgeLogClient } from "./purges/log-contract.ts";
-import { LogWithView } from "./purges/log-with-view.ts";
-import { PopView } from "./purges/pop-view.ts";
-import { View } from "./purges/view.ts";
-import { ViewLease } from "./purges/view-lease.ts";
-import type { Site } from "./site.ts";
+import { LogWithView } from "./purges/lease/log-with-view.ts";
+import { PopView } from "./purges/lease/pop-view.ts";
+import { ViewLease } from "./purges/lease/view-lease.ts";
+import type { PurgeLogClient } from "./purges/log/log-contract.ts";
+import { View } from "./purges/view/view.ts";
+import type { Site } from "./site/site.ts";
+import { MemoryTier } from "./store/memory-tier.ts";
+import { type SharedTier, Tiers } from "./store/tiers.ts";
 
 /** What a platform gives to one isolate. The Workers runtime is one platform, the in-memory engine of the tests another. */
 export interface Platform {
@@ -39,43 +39,43 @@ export interface Platform {
 }
 
 /** The most that a view's table takes: room for 1.3 million keys. */
-const MOST_VIEW_BYTES = 8 * 1024 * 1024;
+const MAX_VIEW_BYTES = 8 * 1024 * 1024;
 
 /** One running isolate of the edge. */
 export interface RunningIsolate {
   /** Answers a request, whatever happens (promise 6). */
-  fetch(arrival: Arrival): Response | Promise<Response>;
+  fetch(arrival: IncomingRequest): Response | Promise<Response>;
 }
 
 /** Wires one isolate: the corridor, the control plane, and the last catch around both. */
 export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   const { clock, random, reporter } = platform;
-  const view = new View(MOST_VIEW_BYTES, () => clock.now());
+  const view = new View(MAX_VIEW_BYTES, () => clock.now());
   const pop = new PopView(platform.notes, site.purge, clock, reporter);
   const purges = new ViewLease(view, platform.log, pop, site.purge, clock, random, reporter);
   const log = new LogWithView(platform.log, view, purges, site.purge.skewMs);
   const invalidations = new LogInvalidations(log, clock, site.purge.leaseMs, reporter);
   const memory = new MemoryTier(site.limits.memoryBytes);
   const fills = new FillBudget(site.limits.fillBytes, site.limits.fills);
-  const targets = new TargetMemo(site);
+  const targets = new CacheKeyMemo(site);
   const tokens = slowRefusals(platform.tokens, clock, reporter);
   const isolate: Isolate = {
     site,
     ports: { ...platform, tokens, store: new Tiers(memory, platform.sharedTier, reporter), purges, invalidations },
-    flights: new Flights(),
+    collapsed: new CollapsedFetches(),
     fills,
     largeFills: new LargeFills(),
     resolve: (url) => targets.resolve(url),
   };
   const startedAt = clock.now();
-  const stats = (): Stats => ({
+  const stats = (): IsolateStats => ({
     version: 1,
     scope: "isolate",
     startedAt: new Date(startedAt).toISOString(),
     ...reporter.counts(),
-    memory: { entries: memory.size, bytes: memory.heldBytes, mostBytes: site.limits.memoryBytes },
-    fills: { bytes: fills.heldBytes, mostBytes: site.limits.fillBytes },
-    view: { keys: view.heldKeys, bytes: view.heldBytes, mostBytes: MOST_VIEW_BYTES, position: view.position },
+    memory: { entries: memory.size, bytes: memory.heldBytes, maxBytes: site.limits.memoryBytes },
+    fills: { bytes: fills.heldBytes, maxBytes: site.limits.fillBytes },
+    view: { keys: view.heldKeys, bytes: view.heldBytes, maxBytes: MAX_VIEW_BYTES, position: view.position },
   });
   const control = controlApp({
     rules: site,
@@ -93,7 +93,7 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     return edgeAnswer(status, detail, words);
   };
   /** A bug of ours must not take the site down. What cannot be sent to the origin once more gets 502. */
-  const rescue = async ({ request, ...rest }: Arrival, cause: unknown) => {
+  const rescue = async ({ request, ...rest }: IncomingRequest, cause: unknown) => {
     reporter.report({ kind: "failed", cause });
     const failed = () => answerOurselves(502, "failed", "502: the edge failed on this request.");
     if (request.bodyUsed || request.method === "PURGE" || isControl(rest.url)) return failed();

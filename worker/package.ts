@@ -1,6 +1,6 @@
 /** `tidemark/worker`: what an owner's own worker imports. */
-export { createEdge, type EdgeEnv, type EdgeOptions } from "./edge.ts";
-export { PurgeLog } from "./purges/purge-log.ts";
-export { defineSite } from "./site.ts";
-export { SiteError } from "./site-error.ts";
-export type { Duration, LimitsInput, RouteInput, SiteInput, Size } from "./site-input.ts";
+export { createEdge, type EdgeEnv } from "./platform/create-edge.ts";
+export { PurgeLog } from "./purges/log/purge-log.ts";
+export { defineSite } from "./site/site.ts";
+export { SiteError } from "./site/site-error.ts";
+export type { Duration, LimitsInput, RouteInput, SiteInput, Size } from "./site/site-input.ts";

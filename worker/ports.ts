@@ -1,6 +1,6 @@
-import type { PurgeAnswer } from "./rules/judge.ts";
-import type { BytePart } from "./rules/range.ts";
-import type { Stamp, Stored, StoredHead } from "./rules/stored-response.ts";
+import type { PurgeAnswer } from "./rules/freshness/judge.ts";
+import type { BytePart } from "./rules/ranges/range.ts";
+import type { Stamp, Stored, StoredHead } from "./rules/storing/stored-response.ts";
 
 /** What the corridor needs from outside. Types only; the adapters stand in `edge/` and `purges/`. */
 export interface Ports {
@@ -30,7 +30,7 @@ export interface Wait {
 }
 
 /** Work that goes on behind the answer: the runtime keeps the request alive for it. */
-export interface Behind {
+export interface BackgroundWork {
   run(work: Promise<unknown>): void;
 }
 
@@ -111,17 +111,17 @@ export interface PurgeState {
    * took longer than a waiter waits. Reads in flight are shared; with a token, the read begins after this call (R9).
    * Resolves to the token that still has to be honoured: `null` once it is reached or found false.
    */
-  renew(behind: Behind, after: ReceiptToken | null): Promise<ReceiptToken | null>;
+  renew(background: BackgroundWork, after: ReceiptToken | null): Promise<ReceiptToken | null>;
 }
 
 /** How the log hears of what unsafe requests put out of date (R15). */
 export interface Invalidations {
   /** Never waits, never rejects: it tries again behind the answer, within a budget of its own. */
-  tell(purgeKeys: readonly string[], behind: Behind): void;
+  tell(purgeKeys: readonly string[], background: BackgroundWork): void;
 }
 
 /** The purge log as the control plane needs it. */
-export interface PurgeLog {
+export interface PurgeLogWriter {
   /** Rejects if the log cannot be reached; the purge may then have happened, and its `id` makes trying again safe. */
   append(purge: NewPurge): Promise<AppendOutcome>;
 }

@@ -5,8 +5,8 @@ import { build, type Plugin } from "esbuild";
 import { describe, expect, test } from "vitest";
 import * as sdk from "../../sdk/index.ts";
 import * as sdkTesting from "../../sdk/testing.ts";
-import { compileSite } from "../../worker/site.ts";
-import type { SiteInput } from "../../worker/site-input.ts";
+import { compileSite } from "../../worker/site/site.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
 import { scenarios } from "../scenarios/index.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));

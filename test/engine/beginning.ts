@@ -1,4 +1,4 @@
-import type { SiteInput } from "../../worker/site-input.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
 
 /** What is sent to `/_scenario` before the first request of a scenario, and again to a new isolate. */
 export interface Beginning {

@@ -1,9 +1,9 @@
-import type { Reply } from "../../local/scripted-origin.ts";
-import { Counters } from "../../worker/edge/counters.ts";
+import type { Reply } from "../../cdn/scripted-origin.ts";
+import { Counters } from "../../worker/insight/counters.ts";
 import { type RunningIsolate, startIsolate } from "../../worker/isolate.ts";
 import type { Tokens } from "../../worker/ports.ts";
-import { compileSite, type Site } from "../../worker/site.ts";
-import type { SiteInput } from "../../worker/site-input.ts";
+import { compileSite, type Site } from "../../worker/site/site.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
 import { Holds } from "./holds.ts";
 import { memoryBodies } from "./memory-bodies.ts";
@@ -59,14 +59,14 @@ export function startMemoryEngine(
     },
     send: (request) => {
       const of: Underway = { isCancelled: false };
-      const behind = { run: (promise: Promise<unknown>) => void work.push({ of, promise }) };
+      const background = { run: (promise: Promise<unknown>) => void work.push({ of, promise }) };
       const answer = scheduler.as(of, async () => {
         const name = request.isolate ?? "a";
         const isolate = heldIn(isolates, name, () => start(name));
         const incoming = toRequest(request);
         // As in the runtime: what came over the wire, which is more than a `Request` shows.
         const url = `http://${request.host ?? HOST}${request.path}`;
-        const arrival = { request: incoming, url, behind, clientAddress: "192.0.2.7" };
+        const arrival = { request: incoming, url, background, clientAddress: "192.0.2.7" };
         return readAnswer(await isolate.fetch(arrival));
       });
       underway.set(answer, of);

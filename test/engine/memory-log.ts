@@ -1,15 +1,15 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
-import { Log } from "../../worker/purges/log.ts";
+import { Log } from "../../worker/purges/log/log.ts";
 import type {
   AppendRequest,
   AppendResult,
   PurgeLogClient,
   ReaderPosition,
   ViewDelta,
-} from "../../worker/purges/log-contract.ts";
-import { LOG_SETTINGS } from "../../worker/purges/log-settings.ts";
-import type { Sql } from "../../worker/purges/sql.ts";
+} from "../../worker/purges/log/log-contract.ts";
+import { LOG_SETTINGS } from "../../worker/purges/log/log-settings.ts";
+import type { Sql } from "../../worker/purges/log/sql.ts";
 import { Holds } from "./holds.ts";
 import type { Scheduler } from "./scheduler.ts";
 

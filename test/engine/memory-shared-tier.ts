@@ -1,7 +1,7 @@
-import { headText, open, seal } from "../../worker/edge/envelope.ts";
-import type { SharedTier } from "../../worker/edge/tiers.ts";
-import type { BytePart } from "../../worker/rules/range.ts";
-import type { Stored } from "../../worker/rules/stored-response.ts";
+import type { BytePart } from "../../worker/rules/ranges/range.ts";
+import type { Stored } from "../../worker/rules/storing/stored-response.ts";
+import { headText, open, seal } from "../../worker/store/envelope.ts";
+import type { SharedTier } from "../../worker/store/tiers.ts";
 import { Holds } from "./holds.ts";
 import type { Scheduler } from "./scheduler.ts";
 

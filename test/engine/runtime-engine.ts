@@ -1,10 +1,11 @@
 import { Agent } from "node:http";
 import { fileURLToPath } from "node:url";
-import { bundleWorker } from "../../local/bundle.ts";
-import { exchange as exchangeOverSocket } from "../../local/exchange.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
-import { ScriptedOrigin } from "../../local/scripted-origin.ts";
-import type { SiteInput } from "../../worker/site-input.ts";
+import { exchange as exchangeOverSocket } from "../../cdn/exchange.ts";
+import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+import { HARNESS_PATH } from "../../cdn/runtime/harness-protocol.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { Beginning } from "./beginning.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
 import { BEGINNING, type ClientRequest, HOST, TOKEN } from "./scenario.ts";
@@ -101,11 +102,11 @@ export class ScenarioRuntime {
   }
 
   async #setClock(): Promise<void> {
-    await exchange(this.#edge.url, this.#agent, { path: `/_virtual-time?now=${this.#now}` });
+    await exchange(this.#edge.url, this.#agent, { path: `${HARNESS_PATH}?now=${this.#now}` });
   }
 
   async #finishWork(): Promise<void> {
-    await this.#order("/_virtual-time", { do: "finish-work" });
+    await this.#order(HARNESS_PATH, { do: "finish-work" });
   }
 
   async #order(path: string, order: object): Promise<void> {
@@ -177,7 +178,7 @@ class RuntimeEngine implements Engine {
   }
 
   originSees(target: string, count: number): Promise<void> {
-    return this.#origin.hasSeen(target, count);
+    return this.#origin.waitUntilSeen(target, count);
   }
 
   originDown(): Promise<void> {

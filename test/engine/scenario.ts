@@ -1,5 +1,5 @@
-import type { Reply } from "../../local/scripted-origin.ts";
-import type { SiteInput } from "../../worker/site-input.ts";
+import type { Reply } from "../../cdn/scripted-origin.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { Held } from "./holds.ts";
 import type { BodyPart } from "./multipart.ts";
 

@@ -3,15 +3,15 @@
  * no memory with the one before, and with a purge log of its own.
  */
 import type { EdgeEnv } from "tidemark/worker";
-import { createEdge, withDoor } from "../../local/simulation.worker.ts";
+import { createEdge, withHarness } from "../../cdn/runtime/simulation.worker.ts";
 import type { Beginning } from "./beginning.ts";
 
-export { PurgeLog } from "../../local/simulation.worker.ts";
+export { PurgeLog } from "../../cdn/runtime/simulation.worker.ts";
 
 let edge: ExportedHandler<EdgeEnv> | undefined;
 let log = "";
 
-const edgeBehindDoor = withDoor(() => {
+const edgeWithHarness = withHarness(() => {
   if (!edge) throw new Error("no scenario has begun");
   return edge;
 });
@@ -19,7 +19,7 @@ const edgeBehindDoor = withDoor(() => {
 export default {
   async fetch(request, env, context) {
     if (new URL(request.url).pathname !== "/_scenario") {
-      return edgeBehindDoor.fetch!(request, { ...env, PURGE_LOG: ofScenario(env.PURGE_LOG) }, context);
+      return edgeWithHarness.fetch!(request, { ...env, PURGE_LOG: ofScenario(env.PURGE_LOG) }, context);
     }
     const beginning = (await request.json()) as Beginning;
     if (beginning.site) edge = createEdge(beginning.site);

@@ -1,6 +1,6 @@
 import type { Mutants } from "./mutant.ts";
 
-const FILL = "worker/flow/fill.ts";
+const FILL = "worker/flow/storing/fill.ts";
 
 /** Wrong rules of when a body is whole. */
 export const bodies: Mutants = {

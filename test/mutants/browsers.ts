@@ -1,7 +1,7 @@
 import type { Mutants } from "./mutant.ts";
 
-const ANSWERS = "worker/flow/answers.ts";
-const BROWSER_CACHE_CONTROL = "worker/rules/browser-cache-control.ts";
+const ANSWERS = "worker/flow/answering/answers.ts";
+const BROWSER_CACHE_CONTROL = "worker/rules/directives/browser-cache-control.ts";
 
 const FROM_NOW_ON =
   "browsers are told to keep a page for the owner's time from now on, however old it is, and Expires goes";
@@ -28,21 +28,21 @@ export const browsers: Mutants = {
   },
   "a-miss-says-what-the-origin-said": {
     name: "who has the page fetched is told what the origin said",
-    file: "worker/flow/fetch-and-keep.ts",
+    file: "worker/flow/storing/fetch-and-store.ts",
     from: "tellBrowsers(fields, target.route.browserTtlSeconds, Math",
     to: "tellBrowsers(fields, null, Math",
     reddens: FROM_NOW_ON,
   },
   "hits-say-what-the-origin-said": {
     name: "who gets the page from store is told what the origin said",
-    file: "worker/flow.ts",
+    file: "worker/flow/corridor.ts",
     from: "{ xCache, outcome, ageSeconds, browserTtlSeconds }",
     to: "{ xCache, outcome, ageSeconds, browserTtlSeconds: null }",
     reddens: FROM_NOW_ON,
   },
   "told-of-every-path": {
     name: "what one route tells browsers is told of every path",
-    file: "worker/site.ts",
+    file: "worker/site/site.ts",
     from: 'compileRoute(route.parse({ match: "/*" }), null, site)',
     to: 'compileRoute(route.parse({ match: "/*", browserTtl: "10m" }), null, site)',
     reddens: "browsers are told what the origin said where no browserTtl is for the path",
@@ -91,14 +91,14 @@ export const browsers: Mutants = {
   },
   "told-of-what-is-not-stored": {
     name: "browsers are told to keep what the edge does not",
-    file: "worker/flow/ask-origin.ts",
-    from: "  const fields = clientFields(passage, response.headers);\n  const outcome",
-    to: '  const fields = clientFields(passage, response.headers);\n  if (passage.target.route.browserTtlSeconds) fields.set("cache-control", "max-age=600");\n  const outcome',
+    file: "worker/flow/origin/ask-origin.ts",
+    from: "  const fields = clientFields(context, response.headers);\n  const outcome",
+    to: '  const fields = clientFields(context, response.headers);\n  if (context.target.route.browserTtlSeconds) fields.set("cache-control", "max-age=600");\n  const outcome',
     reddens: "what is not stored is told to browsers as the origin said it",
   },
   "not-modified-says-nothing": {
     name: "a 304 does not tell the lifetime",
-    file: "worker/rules/not-modified.ts",
+    file: "worker/rules/validation/not-modified.ts",
     from: '  "cache-control",\n',
     to: "",
     reddens:
@@ -106,21 +106,21 @@ export const browsers: Mutants = {
   },
   "not-modified-is-whole-on-a-miss": {
     name: "a browser that holds the page gets it once more on a miss",
-    file: "worker/flow/fetch-and-keep.ts",
+    file: "worker/flow/storing/fetch-and-store.ts",
     from: "response.status === 200 && isHeldByClient(request.headers, head)",
     to: "false",
     reddens: "a browser that holds the page when the edge does not is answered 304, and told the owner's lifetime",
   },
   "other-ways-say-what-the-origin-said": {
     name: "a page that was confirmed, or is stale, tells what the origin said",
-    file: "worker/flow/told.ts",
+    file: "worker/flow/answering/answer-metadata.ts",
     from: "ageSeconds: Math.floor(ageMs / 1000), browserTtlSeconds",
     to: "ageSeconds: Math.floor(ageMs / 1000), browserTtlSeconds: browserTtlSeconds && null",
     reddens: ALSO,
   },
   "large-pages-say-what-the-origin-said": {
     name: "a large page tells what the origin said",
-    file: "worker/flow/fetch-and-keep.ts",
+    file: "worker/flow/storing/fetch-and-store.ts",
     from: "tellBrowsers(fields, target.route.browserTtlSeconds, Math",
     to: "tellBrowsers(fields, null, Math",
     reddens: "browsers are told the owner's lifetime also with a large page that is stored in two steps",

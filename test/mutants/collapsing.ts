@@ -1,13 +1,13 @@
 import type { Mutants } from "./mutant.ts";
 
-const FLOW = "worker/flow.ts";
-const FETCH_AND_KEEP = "worker/flow/fetch-and-keep.ts";
+const FLOW = "worker/flow/corridor.ts";
+const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
 
 /** Wrong rules of who waits for another's fetch. */
 export const collapsing: Mutants = {
   "nobody-waits": {
     name: "every request that misses is a fetch of its own",
-    file: "worker/flow/flights.ts",
+    file: "worker/flow/collapsing/flights.ts",
     from: "return this.#flights.get(key);",
     to: "return undefined;",
     reddens: "200 requests at once for one page are one request to the origin",
@@ -15,15 +15,15 @@ export const collapsing: Mutants = {
   "personal-fetch-is-shared": {
     name: "visitors wait for the fetch of one with a session",
     file: FLOW,
-    from: "storeAsk.identifying ? ",
+    from: "storageRequest.identifying ? ",
     to: "false ? ",
     reddens: "a visitor with a cookie may take an anonymous visitor's fetch, but not the other way round",
   },
   "cookies-never-wait": {
     name: "a visitor with a cookie does not wait for an anonymous one",
     file: FLOW,
-    from: "flights.find(anonymousKey) ?? flights.find(key)",
-    to: "flights.find(key)",
+    from: "collapsed.find(anonymousKey) ?? collapsed.find(key)",
+    to: "collapsed.find(key)",
     reddens: "a visitor with a cookie may take an anonymous visitor's fetch, but not the other way round",
   },
   "followers-wait-for-the-end": {
@@ -42,28 +42,28 @@ export const collapsing: Mutants = {
   },
   "large-body-is-waited-for": {
     name: "who waits for a body that is too large to keep waits for its end",
-    file: "worker/flow/fill.ts",
+    file: "worker/flow/storing/fill.ts",
     from: "tell({ kind });",
     to: "",
     reddens: "nobody waits for a body that has turned out too large to keep",
   },
   "followers-have-no-patience-of-their-own": {
     name: "a follower waits as long as its leader takes",
-    file: "worker/flow/following.ts",
+    file: "worker/flow/collapsing/following.ts",
     from: "Promise.race([flight.outcome, patience])",
     to: "flight.outcome",
     reddens: "a follower does not wait for a leader longer than the site allows",
   },
   "follower-is-a-little-late": {
     name: "a follower waits a millisecond longer than the site allows",
-    file: "worker/flow/following.ts",
+    file: "worker/flow/collapsing/following.ts",
     from: "clock.wait(site.limits.followMs)",
     to: "clock.wait(site.limits.followMs + 1)",
     reddens: "a follower does not wait for a leader longer than the site allows",
   },
   "follower-is-a-little-early": {
     name: "a follower waits a millisecond less than the site allows",
-    file: "worker/flow/following.ts",
+    file: "worker/flow/collapsing/following.ts",
     from: "clock.wait(site.limits.followMs)",
     to: "clock.wait(site.limits.followMs - 1)",
     reddens: "a follower does not wait for a leader longer than the site allows",
@@ -71,20 +71,20 @@ export const collapsing: Mutants = {
   "dead-leader-is-waited-for-again": {
     name: "each visitor waits anew for a leader that never ends",
     file: FLOW,
-    from: "flights.abandon(flight);\n      continue;",
+    from: "collapsed.abandon(flight);\n      continue;",
     to: "return fetchAlone();",
     reddens: "a leader that never ends is waited for once, and not again by the next visitor",
   },
   "no-store-of-one-is-for-all": {
     name: "one visitor's no-store keeps the others from sharing a fetch",
     file: FLOW,
-    from: "if (ask.directives.forbidsStoring) return fetchAlone();",
+    from: "if (facts.directives.forbidsStoring) return fetchAlone();",
     to: "",
     reddens: "one visitor's Cache-Control: no-store makes nobody else wait less or fetch more",
   },
   "following-is-not-told": {
     name: "who took another's fetch is not told so",
-    file: "worker/flow/following.ts",
+    file: "worker/flow/collapsing/following.ts",
     from: "collapsed: true",
     to: "collapsed: false",
     reddens: "who waited for another one's fetch is told so",

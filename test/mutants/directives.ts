@@ -1,11 +1,11 @@
 import type { Mutants } from "./mutant.ts";
 
-const CACHE_CONTROL = "worker/rules/cache-control.ts";
-const CACHE_DIRECTIVES = "worker/rules/cache-directives.ts";
-const MAY_STORE = "worker/rules/may-store.ts";
-const REQUEST_DIRECTIVES = "worker/rules/request-directives.ts";
-const JUDGE = "worker/rules/judge.ts";
-const REUSE = "worker/rules/reuse-rules.ts";
+const CACHE_CONTROL = "worker/rules/directives/cache-control.ts";
+const CACHE_DIRECTIVES = "worker/rules/directives/cache-directives.ts";
+const MAY_STORE = "worker/rules/storing/may-store.ts";
+const REQUEST_DIRECTIVES = "worker/rules/directives/request-directives.ts";
+const JUDGE = "worker/rules/freshness/judge.ts";
+const REUSE = "worker/rules/directives/reuse-rules.ts";
 
 const WRITTEN =
   "a lifetime is read as origins write it: in any case, quoted, beside unknown and empty members, over several lines";
@@ -66,21 +66,21 @@ export const directives: Mutants = {
   },
   "number-outranks-garbage": {
     name: "of a lifetime and one that is none the lifetime counts",
-    file: "worker/rules/delta-seconds.ts",
+    file: "worker/rules/directives/delta-seconds.ts",
     from: 'return one === "invalid" || other === "invalid" ? "invalid" : Math.min(one, other);',
     to: 'if (one === "invalid") return other;\n  return other === "invalid" ? one : Math.min(one, other);',
     reddens: RESTRICTIVE,
   },
   "fractions-are-lifetimes": {
     name: "a number with a fraction or a sign is a lifetime",
-    file: "worker/rules/delta-seconds.ts",
+    file: "worker/rules/directives/delta-seconds.ts",
     from: "if (digit < 0 || digit > 9) return",
     to: "if (value[at] === '-' || value[at] === '.') continue;\n    if (digit < 0 || digit > 9) return",
     reddens: RESTRICTIVE,
   },
   "lifetimes-have-no-end": {
     name: "a lifetime may be larger than the largest",
-    file: "worker/rules/delta-seconds.ts",
+    file: "worker/rules/directives/delta-seconds.ts",
     from: "Math.min(seconds * 10 + digit, LARGEST_DELTA_SECONDS)",
     to: "seconds * 10 + digit",
     reddens: "a lifetime too large to count is the largest that counts, 2^31 seconds",
@@ -129,7 +129,7 @@ export const directives: Mutants = {
   },
   "private-fields-reach-another-isolate": {
     name: "fields that are for one visitor lie in the tier that isolates share",
-    file: "worker/edge/opened-head.ts",
+    file: "worker/store/opened-head.ts",
     from: "head.fields.flat()",
     to: '[...head.fields.flat(), "x-user", "jo"]',
     reddens:
@@ -137,14 +137,14 @@ export const directives: Mutants = {
   },
   "withheld-fields-reach-nobody": {
     name: "fields that are not stored do not reach the one who asked, either",
-    file: "worker/flow/keepable.ts",
+    file: "worker/flow/storing/storage-decision.ts",
     from: "const withheld = new Set(verdict.withheldFields);",
     to: "const withheld = new Set(verdict.withheldFields);\n  for (const name of withheld) fields.delete(name);",
     reddens: PRIVATE_FIELDS,
   },
   "followers-get-what-is-anothers": {
     name: "who waits gets the leader's own fields",
-    file: "worker/flow/keepable.ts",
+    file: "worker/flow/storing/storage-decision.ts",
     from: "!TOLD_ANEW.has(name) && !withheld.has(name)",
     to: "!TOLD_ANEW.has(name)",
     reddens: "who waits for another one's fetch does not get the fields that are for that one",
@@ -158,7 +158,7 @@ export const directives: Mutants = {
   },
   "not-modified-has-no-cookie": {
     name: "a 304 loses the cookie that the origin sent along",
-    file: "worker/rules/not-modified.ts",
+    file: "worker/rules/validation/not-modified.ts",
     from: '  "set-cookie",\n',
     to: "",
     reddens: "a visitor whose page has not changed still gets the cookie that the origin sent along",
@@ -235,16 +235,16 @@ export const directives: Mutants = {
   },
   "forced-answer-is-not-kept": {
     name: "what a visitor has fetched anew is kept for nobody",
-    file: "worker/flow/keepable.ts",
-    from: "forbidsStoring: ask.directives.forbidsStoring",
-    to: "forbidsStoring: ask.directives.forbidsStoring || ask.directives.noCache",
+    file: "worker/flow/storing/storage-decision.ts",
+    from: "forbidsStoring: facts.directives.forbidsStoring",
+    to: "forbidsStoring: facts.directives.forbidsStoring || facts.directives.noCache",
     reddens: "on a route that obeys visitors, cache-control: no-cache asks the origin, and the answer is kept for all",
   },
   "no-cache-asks-for-all": {
     name: "a visitor's no-cache fetches the whole page, whatever is stored",
-    file: "worker/flow.ts",
-    from: "held: [stored, ...otherVariants(passage, stored)],\n    };",
-    to: "held: passage.ask.directives.noCache ? [] : [stored, ...otherVariants(passage, stored)],\n    };",
+    file: "worker/flow/corridor.ts",
+    from: "held: [stored, ...otherVariants(context, stored)],\n    };",
+    to: "held: context.facts.directives.noCache ? [] : [stored, ...otherVariants(context, stored)],\n    };",
     reddens: "on a route that obeys visitors, no-cache is a question to the origin, which may confirm what is stored",
   },
   "max-age-refuses-its-own": {
@@ -320,9 +320,9 @@ export const directives: Mutants = {
   },
   "only-if-cached-looks-nowhere": {
     name: "only-if-cached is refused whatever is stored",
-    file: "worker/flow.ts",
-    from: "  const after = readReceiptToken(ask.after);\n  const remembered",
-    to: "  const after = readReceiptToken(ask.after);\n  if (ask.directives.onlyIfCached) return fetchFromOrigin(passage, BODY_GONE, after);\n  const remembered",
+    file: "worker/flow/corridor.ts",
+    from: "  const after = readReceiptToken(facts.after);\n  const remembered",
+    to: "  const after = readReceiptToken(facts.after);\n  if (facts.directives.onlyIfCached) return fetchFromOrigin(context, BODY_GONE, after);\n  const remembered",
     reddens: ONLY_IF_CACHED,
   },
   "max-stale-has-no-end": {
@@ -411,7 +411,7 @@ export const directives: Mutants = {
   },
   "visitors-stale-if-error-has-a-millisecond-more": {
     name: "an answer stands in that is stale for just as long as stale-if-error says",
-    file: "worker/rules/stale-if-error.ts",
+    file: "worker/rules/freshness/stale-if-error.ts",
     from: "return staleMs < Math.max",
     to: "return staleMs <= Math.max",
     reddens: STALE_IF_ERROR,
@@ -425,15 +425,15 @@ export const directives: Mutants = {
   },
   "confirmed-for-one-is-kept-for-all": {
     name: "what is confirmed for a visitor who forbids storing is kept",
-    file: "worker/flow/fetch-and-keep.ts",
-    from: "if (passBecause === null) behind.run(",
-    to: "if (true) behind.run(",
+    file: "worker/flow/storing/fetch-and-store.ts",
+    from: "if (passBecause === null) background.run(",
+    to: "if (true) background.run(",
     reddens: "what the origin confirms for a visitor who forbids storing is not kept",
   },
   "refresh-is-thrown-away": {
     name: "a visitor who forbids storing has a page fetched that nobody keeps",
-    file: "worker/flow/background-refresh.ts",
-    from: "if (ask.directives.forbidsStoring) return;",
+    file: "worker/flow/storing/background-refresh.ts",
+    from: "if (facts.directives.forbidsStoring) return;",
     to: "",
     reddens: "a visitor who forbids storing does not keep others from a new page: the next one has it fetched",
   },

@@ -1,8 +1,8 @@
 import type { Mutants } from "./mutant.ts";
 
-const HOP_BY_HOP = "worker/rules/hop-by-hop.ts";
-const ORIGIN_FIELDS = "worker/rules/origin-request-fields.ts";
-const MAX_FORWARDS = "worker/rules/max-forwards.ts";
+const HOP_BY_HOP = "worker/rules/forwarding/hop-by-hop.ts";
+const ORIGIN_FIELDS = "worker/rules/forwarding/origin-request-fields.ts";
+const MAX_FORWARDS = "worker/rules/forwarding/max-forwards.ts";
 
 const VIA = "every hop adds itself to Via, both ways, and once only: also when the origin confirms what is stored";
 const ONE_CONNECTION =
@@ -20,14 +20,14 @@ export const fields: Mutants = {
   },
   "inner-hops-are-forgotten": {
     name: "clients hear of the last hop only",
-    file: "worker/flow/answers.ts",
+    file: "worker/flow/answering/answers.ts",
     from: 'fields.append("via", "1.1 tidemark");',
     to: 'fields.set("via", "1.1 tidemark");',
     reddens: VIA,
   },
   "our-hop-is-stored": {
     name: "the edge's own hop is stored, and told again with each answer",
-    file: "worker/flow/keepable.ts",
+    file: "worker/flow/storing/storage-decision.ts",
     from: "const withheld = new Set(verdict.withheldFields);",
     to: 'const withheld = new Set(verdict.withheldFields);\n  fields.append("via", "1.1 tidemark");',
     reddens: VIA,
@@ -47,14 +47,14 @@ export const fields: Mutants = {
   },
   "directives-are-rewritten": {
     name: "clients get the directives that Tidemark knows, and no others",
-    file: "worker/rules/client-response-fields.ts",
+    file: "worker/rules/forwarding/client-response-fields.ts",
     from: 'if (!fields.has("date"))',
     to: 'fields.set("cache-control", (fields.get("cache-control") ?? "").replace(/, ext.*/, ""));\n  if (!fields.has("date"))',
     reddens: "directives go to clients as they came, those that Tidemark does not know included",
   },
   "hops-are-not-counted": {
     name: "Max-Forwards goes on as it came",
-    file: "worker/flow/ask-origin.ts",
+    file: "worker/flow/origin/ask-origin.ts",
     from: 'hops.kind === "forward" ? hops.field : null',
     to: 'field("max-forwards")',
     reddens: HOPS,

@@ -1,12 +1,12 @@
 import type { Mutants } from "./mutant.ts";
 
-const LIFETIME = "worker/rules/freshness-lifetime.ts";
+const LIFETIME = "worker/rules/freshness/freshness-lifetime.ts";
 
 /** Wrong rules of how long a stored answer is fresh, and how old it is. */
 export const freshness: Mutants = {
   "fresh-at-its-end": {
     name: "what is just as old as its lifetime is fresh",
-    file: "worker/rules/judge.ts",
+    file: "worker/rules/freshness/judge.ts",
     from: "ageMs < lifetimeMs",
     to: "ageMs <= lifetimeMs",
     reddens: "a response is fresh up to its last millisecond and not beyond",
@@ -27,7 +27,7 @@ export const freshness: Mutants = {
   },
   "malformed-is-fresh": {
     name: "a lifetime that is no number is an hour",
-    file: "worker/rules/delta-seconds.ts",
+    file: "worker/rules/directives/delta-seconds.ts",
     from: 'typeof value === "number" ? value : 0',
     to: 'typeof value === "number" ? value : value === "invalid" ? 3600 : 0',
     reddens: "Cache-Control: max-age=1h is not stored",
@@ -62,28 +62,28 @@ export const freshness: Mutants = {
   },
   "default-outranks-the-origin": {
     name: "a route's default lifetime outranks the origin's",
-    file: "worker/flow/keepable.ts",
+    file: "worker/flow/storing/storage-decision.ts",
     from: "ttlSeconds: target.route.ttlSeconds,",
     to: "ttlSeconds: target.route.defaultTtlSeconds(response.status),",
     reddens: "a route's default lifetime applies by status, and only where the origin gives none",
   },
   "one-default-is-for-errors": {
     name: "one default lifetime is for errors, too",
-    file: "worker/site.ts",
+    file: "worker/site/site.ts",
     from: "PLAIN_STATUSES.has(status) ? defaultTtl : undefined",
     to: "defaultTtl",
     reddens: "a route's default lifetime applies by status, and only where the origin gives none",
   },
   "age-is-not-read": {
     name: "the age that an answer brings does not count",
-    file: "worker/rules/current-age.ts",
+    file: "worker/rules/freshness/current-age.ts",
     from: "statedAgeMs(age) + responseDelayMs",
     to: "responseDelayMs",
     reddens: "the age that a response brings counts",
   },
   "age-stands-still": {
     name: "the time in store does not count as age",
-    file: "worker/rules/current-age.ts",
+    file: "worker/rules/freshness/current-age.ts",
     from: "initialAge + Math.max(0, now - receivedAt)",
     to: "initialAge",
     reddens: "a fresh response is answered from store, with its age",

@@ -6,13 +6,13 @@ import type { Mutant, Mutation } from "./mutant.ts";
 const FEW = { scenario: 3, simulation: 3 };
 const FRESH = "a response is fresh up to its last millisecond and not beyond";
 
-const JUDGE = { file: "worker/rules/judge.ts", from: "ageMs < lifetimeMs" };
+const JUDGE = { file: "worker/rules/freshness/judge.ts", from: "ageMs < lifetimeMs" };
 const NOTHING: Mutation = { ...JUDGE, to: JUDGE.from };
 const FRESH_AT_ITS_END: Mutation = { ...JUDGE, to: "ageMs <= lifetimeMs" };
 
 const NEVER_PURGED: Mutant = {
   name: "an entry is never purged",
-  file: "worker/purges/view.ts",
+  file: "worker/purges/view/view.ts",
   from: "if (checked.seq > 0) return answer;",
   to: "",
   foundBy: "simulation",
@@ -61,7 +61,7 @@ describe("a hunt", () => {
 
   test("finds a mutant under which a request hangs", async () => {
     const silentLeader: Mutation = {
-      file: "worker/flow/fetch-and-keep.ts",
+      file: "worker/flow/storing/fetch-and-store.ts",
       from: 'return land(read.kind === "too-large"',
       to: 'if (read.kind === "cut-off") return;\n    return land(read.kind === "too-large"',
     };
@@ -70,7 +70,7 @@ describe("a hunt", () => {
 
   test("finds a mutant under which the origin is waited for in vain", async () => {
     const neverAsked: Mutation = {
-      file: "worker/flow/ask-origin.ts",
+      file: "worker/flow/origin/ask-origin.ts",
       from: 'hasLooped(field("cdn-loop"), target.host)',
       to: "true",
     };
@@ -83,7 +83,7 @@ describe("a hunt that would prove nothing is an error", () => {
     {
       name: "the text is not there",
       mutant: reddening(FRESH, { ...JUDGE, from: "ageMs >= for ever", to: "" }),
-      message: "worker/rules/judge.ts must have this text once, and has it 0 times: ageMs >= for ever",
+      message: "worker/rules/freshness/judge.ts must have this text once, and has it 0 times: ageMs >= for ever",
     },
     {
       name: "the text is there more than once",
@@ -92,8 +92,8 @@ describe("a hunt that would prove nothing is an error", () => {
     },
     {
       name: "the file is not part of what runs in memory",
-      mutant: reddening(FRESH, { file: "worker/edge/cache-api-tier.ts", from: "match", to: "" }),
-      message: "worker/edge/cache-api-tier.ts is not among the sources that run in memory",
+      mutant: reddening(FRESH, { file: "worker/platform/cache-api-tier.ts", from: "match", to: "" }),
+      message: "worker/platform/cache-api-tier.ts is not among the sources that run in memory",
     },
     {
       name: "there is no such scenario",

@@ -1,7 +1,7 @@
 import type { Mutants } from "./mutant.ts";
 
-const MAY_STORE = "worker/rules/may-store.ts";
-const COOKIES = "worker/rules/cookies.ts";
+const MAY_STORE = "worker/rules/storing/may-store.ts";
+const COOKIES = "worker/rules/request/cookies.ts";
 
 const SHARED_BY_ZERO = "Cache-Control: s-maxage=0 does not share one visitor's page, whatever the route's lifetime";
 
@@ -9,21 +9,21 @@ const SHARED_BY_ZERO = "Cache-Control: s-maxage=0 does not share one visitor's p
 export const identity: Mutants = {
   "authorization-is-not-seen": {
     name: "a request with Authorization is like any other",
-    file: "worker/rules/read-request.ts",
+    file: "worker/rules/request/request-facts.ts",
     from: 'authorized: field("authorization") !== null',
     to: "authorized: false",
     reddens: "a response to a request with Authorization is never stored",
   },
   "authorization-may-take-all": {
     name: "a request with Authorization is answered with whatever is stored",
-    file: "worker/rules/judge.ts",
+    file: "worker/rules/freshness/judge.ts",
     from: "request.authorized && !stored.sharedWithAuthorized",
     to: "false",
     reddens: "a request with Authorization is answered from store only if the stored response says that it may be",
   },
   "authorization-may-take-nothing": {
     name: "a request with Authorization is never answered from store",
-    file: "worker/rules/judge.ts",
+    file: "worker/rules/freshness/judge.ts",
     from: "request.authorized && !stored.sharedWithAuthorized",
     to: "request.authorized",
     reddens: "a request with Authorization is answered from store only if the stored response says that it may be",

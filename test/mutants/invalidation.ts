@@ -1,9 +1,9 @@
 import type { Mutants } from "./mutant.ts";
 
-const RULE = "worker/rules/invalidation.ts";
-const SAFE = "worker/rules/safe-method.ts";
-const GROUPS = "worker/rules/cache-groups.ts";
-const FLOW = "worker/flow/invalidation.ts";
+const RULE = "worker/rules/invalidation/invalidated-urls.ts";
+const SAFE = "worker/rules/invalidation/safe-method.ts";
+const GROUPS = "worker/rules/invalidation/cache-groups.ts";
+const FLOW = "worker/flow/origin/invalidation.ts";
 const TELLING = "worker/purges/invalidations.ts";
 
 const NAMED = "in the answer to a POST puts what it names out of date";
@@ -21,7 +21,7 @@ export const invalidation: Mutants = {
   "log-is-not-told": {
     name: "what an unsafe request put out of date stays so in its own isolate",
     file: FLOW,
-    from: "ports.invalidations.tell([...new Set(purgeKeys)], behind);",
+    from: "ports.invalidations.tell([...new Set(purgeKeys)], background);",
     to: "",
     reddens: "an isolate that does not know of a POST serves the old page until its lease is over, and never after",
   },
@@ -35,7 +35,7 @@ export const invalidation: Mutants = {
   "old-fetch-is-waited-for": {
     name: "who comes after a POST waits for a fetch that began before it",
     file: FLOW,
-    from: "flights.abandonKey(key);",
+    from: "collapsed.abandonKey(key);",
     to: "{}",
     reddens: "who comes while a POST is told to the log does not wait for a fetch that began before it",
   },
@@ -70,15 +70,15 @@ export const invalidation: Mutants = {
   "hidden-origin-is-another-host": {
     name: "a Location that names the hidden origin is taken for another host's",
     file: FLOW,
-    from: "clientFields(passage, asked.response.headers)",
+    from: "clientFields(context, asked.response.headers)",
     to: "asked.response.headers",
     reddens: "a Location that names the hidden origin names the public site, and puts that page out of date",
   },
   "spelling-counts": {
     name: "what is put out of date is named as the request spells it",
     file: FLOW,
-    from: "const resolved = passage.resolve(each);",
-    to: 'const resolved = { ...passage.resolve(each), key: passage.url, kind: "target" };',
+    from: "const resolved = context.resolve(each);",
+    to: 'const resolved = { ...context.resolve(each), key: context.url, kind: "target" };',
     reddens: "an unsafe request puts the page out of date under every spelling of its URL that shares the key",
   },
   "query-does-not-count": {
@@ -234,36 +234,36 @@ export const invalidation: Mutants = {
   "budget-is-larger": {
     name: "a storm tells the log more often than allowed",
     file: TELLING,
-    from: "MOST_APPENDS = 16",
-    to: "MOST_APPENDS = 17",
+    from: "MAX_APPENDS = 16",
+    to: "MAX_APPENDS = 17",
     reddens: STORM,
   },
   "budget-is-smaller": {
     name: "a storm tells the log less often than allowed",
     file: TELLING,
-    from: "MOST_APPENDS = 16",
-    to: "MOST_APPENDS = 15",
+    from: "MAX_APPENDS = 16",
+    to: "MAX_APPENDS = 15",
     reddens: STORM,
   },
   "log-is-not-told-again": {
     name: "what the log did not hear is not told again",
     file: TELLING,
-    from: "if (attempt === MOST_ATTEMPTS) return",
+    from: "if (attempt === MAX_ATTEMPTS) return",
     to: "if (attempt > 0) return",
     reddens: "while the log is silent, it is told again each lease, until it has heard",
   },
   "log-is-told-for-ever": {
     name: "what the log does not hear is told once more than allowed",
     file: TELLING,
-    from: "MOST_ATTEMPTS = 5",
-    to: "MOST_ATTEMPTS = 6",
+    from: "MAX_ATTEMPTS = 5",
+    to: "MAX_ATTEMPTS = 6",
     reddens: DROPPED,
   },
   "log-is-given-up-early": {
     name: "what the log does not hear is dropped a lease too early",
     file: TELLING,
-    from: "MOST_ATTEMPTS = 5",
-    to: "MOST_ATTEMPTS = 4",
+    from: "MAX_ATTEMPTS = 5",
+    to: "MAX_ATTEMPTS = 4",
     reddens: DROPPED,
   },
   "dropped-is-not-counted": {
@@ -275,7 +275,7 @@ export const invalidation: Mutants = {
   },
   "groups-are-not-kept": {
     name: "a page does not remember its groups",
-    file: "worker/flow/keepable.ts",
+    file: "worker/flow/storing/storage-decision.ts",
     from: "...tags.tags.map(tagPurgeKey), ...groups]",
     to: "...tags.tags.map(tagPurgeKey)]",
     reddens: IN_GROUPS,
@@ -296,7 +296,7 @@ export const invalidation: Mutants = {
   },
   "groups-are-of-all-hosts": {
     name: "one host puts another's groups out of date",
-    file: "worker/rules/target.ts",
+    file: "worker/rules/key/cache-key.ts",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own template
     from: "`group:${scheme}://${host} ${group}`",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
@@ -305,7 +305,7 @@ export const invalidation: Mutants = {
   },
   "groups-are-tags": {
     name: "a group is filed under the tag of the same name",
-    file: "worker/rules/target.ts",
+    file: "worker/rules/key/cache-key.ts",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own template
     from: "`group:${scheme}://${host} ${group}`",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
@@ -356,14 +356,14 @@ export const invalidation: Mutants = {
   },
   "freshened-page-forgets-its-groups": {
     name: "a page that a 304 freshened has the 304's groups alone",
-    file: "worker/flow/freshening.ts",
+    file: "worker/flow/storing/freshening.ts",
     from: "[...verdict.head.purgeKeys, ...head.purgeKeys]",
     to: "verdict.head.purgeKeys",
     reddens: "a page that a 304 has freshened belongs to the groups of before and to those of the 304",
   },
   "groups-are-hidden": {
     name: "clients do not see a page's groups",
-    file: "worker/rules/client-response-fields.ts",
+    file: "worker/rules/forwarding/client-response-fields.ts",
     from: '["x-cache", ...TAG_FIELDS]',
     to: '["x-cache", "cache-groups", ...TAG_FIELDS]',
     reddens: "clients see the groups of a page and what an answer puts out of date, for their own caches",

@@ -1,8 +1,8 @@
 import type { Mutants } from "./mutant.ts";
 
-const CANONICAL_URL = "worker/rules/canonical-url.ts";
-const QUERY = "worker/rules/query.ts";
-const TARGET = "worker/rules/target.ts";
+const CANONICAL_URL = "worker/rules/key/canonical-url.ts";
+const QUERY = "worker/rules/key/query.ts";
+const TARGET = "worker/rules/key/cache-key.ts";
 
 /** Wrong rules of which requests share an entry, and of what the origin is asked. */
 export const keys: Mutants = {

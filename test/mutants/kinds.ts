@@ -1,11 +1,11 @@
 import type { Mutants } from "./mutant.ts";
 
-const TARGET = "worker/rules/target.ts";
-const PREFIXES = "worker/rules/path-prefixes.ts";
-const PREFIX = "worker/rules/purge-prefix.ts";
-const HOST = "worker/rules/purge-host.ts";
-const JUDGE = "worker/rules/judge.ts";
-const VIEW = "worker/purges/view.ts";
+const TARGET = "worker/rules/key/cache-key.ts";
+const PREFIXES = "worker/rules/key/path-prefixes.ts";
+const PREFIX = "worker/rules/key/purge-prefix.ts";
+const HOST = "worker/rules/key/purge-host.ts";
+const JUDGE = "worker/rules/freshness/judge.ts";
+const VIEW = "worker/purges/view/view.ts";
 const PURGE = "worker/control/purge.ts";
 const WARNINGS = "worker/control/purge-warnings.ts";
 const AUDIT = "worker/control/audit.ts";
@@ -55,7 +55,7 @@ export const kinds: Mutants = {
     name: "a page that lies too deep is filed under no prefix",
     file: PREFIXES,
     from: "  return prefixes;",
-    to: "  return prefixes.length < MOST_PREFIX_SEGMENTS ? prefixes : [];",
+    to: "  return prefixes.length < MAX_PREFIX_SEGMENTS ? prefixes : [];",
     reddens: DEEP,
   },
   "prefix-is-for-every-host": {
@@ -109,7 +109,7 @@ export const kinds: Mutants = {
   },
   "soft-is-not-fetched-anew": {
     name: "what was purged softly is used, and nothing new is fetched",
-    file: "worker/flow.ts",
+    file: "worker/flow/corridor.ts",
     from: 'return verdict.because === "max-stale" ? "STALE" : "UPDATING";',
     to: 'return verdict.because === "stale-while-revalidate" ? "UPDATING" : "STALE";',
     reddens: ONCE_MORE,
@@ -179,7 +179,7 @@ export const kinds: Mutants = {
   },
   "stands-in-from-the-lifetime-on": {
     name: "stale-if-error is not counted from a soft purge",
-    file: "worker/rules/stale-if-error.ts",
+    file: "worker/rules/freshness/stale-if-error.ts",
     from: "madeStaleAt === null ? 0 : now - madeStaleAt",
     to: "0",
     reddens:
@@ -244,14 +244,14 @@ export const kinds: Mutants = {
   },
   "one-tag-field-is-read": {
     name: "tags are read in one spelling only",
-    file: "worker/flow/keepable.ts",
+    file: "worker/flow/storing/storage-decision.ts",
     from: "TAG_FIELDS.flatMap(",
     to: "TAG_FIELDS.slice(0, 1).flatMap(",
     reddens: "tags are read in every spelling of their field, split at commas and spaces, and kept from clients",
   },
   "refused-is-not-counted": {
     name: "what is not stored is not counted",
-    file: "worker/flow/ask-origin.ts",
+    file: "worker/flow/origin/ask-origin.ts",
     from: 'if (because !== undefined) reporter.report({ kind: "not-stored", because });',
     to: "",
     reddens: "a response with a tag too many, or with one that is none, is not stored, and is counted",

@@ -1,9 +1,9 @@
 import type { Mutants } from "./mutant.ts";
 
-const FETCH = "worker/flow/fetch-and-keep.ts";
-const LARGE = "worker/flow/large-body.ts";
-const FILLS = "worker/flow/large-fills.ts";
-const FROM_STORE = "worker/flow/from-store.ts";
+const FETCH = "worker/flow/storing/fetch-and-store.ts";
+const LARGE = "worker/flow/storing/large-body.ts";
+const FILLS = "worker/flow/storing/large-fills.ts";
+const FROM_STORE = "worker/flow/answering/answer-from-store.ts";
 
 const LIMITS = "a body of up to storeBytes is kept in memory, one of up to largeBytes apart, a larger one not at all";
 const TWO_STEPS = "a large body of known length is stored in two steps, and the second visitor gets it from store";
@@ -111,7 +111,7 @@ export const large: Mutants = {
   "purged-is-kept": {
     name: "a large body that its own purge has overtaken is kept",
     file: LARGE,
-    from: "!isKeepable(ports.purges.check(stored.head, false))",
+    from: "!isWorthStoring(ports.purges.check(stored.head, false))",
     to: "false",
     reddens: PURGED,
   },
@@ -137,10 +137,10 @@ export const large: Mutants = {
   "head-reads-the-body": {
     name: "a HEAD reads a body that is stored apart",
     file: FROM_STORE,
-    from: 'if (passage.ask.method === "HEAD") return headAlone(head, fields);',
-    to: `if (passage.ask.method === "HEAD") {
+    from: 'if (context.facts.method === "HEAD") return headAlone(head, fields);',
+    to: `if (context.facts.method === "HEAD") {
       if (!head.bodyKey) return headAlone(head, fields);
-      return passage.ports.store.readBody(head.bodyKey, null).then((body) => body && headAlone(head, fields) || null);
+      return context.ports.store.readBody(head.bodyKey, null).then((body) => body && headAlone(head, fields) || null);
     }`,
     reddens: ONLY_PARTS,
   },
@@ -154,8 +154,8 @@ export const large: Mutants = {
   "last-byte-is-outside": {
     name: "a part of a large body lacks its last byte",
     file: FROM_STORE,
-    from: "streamed(passage, head, parts, only.last - only.first + 1, 206, fields)",
-    to: "streamed(passage, head, [{ first: only.first, last: only.last - 1 }], only.last - only.first, 206, fields)",
+    from: "streamed(context, head, parts, only.last - only.first + 1, 206, fields)",
+    to: "streamed(context, head, [{ first: only.first, last: only.last - 1 }], only.last - only.first, 206, fields)",
     reddens:
       "parts of a large body are cut from the stored one: single, open, suffix, several, and none that is beyond it",
   },
@@ -169,28 +169,28 @@ export const large: Mutants = {
   },
   "gone-is-told-as-never-there": {
     name: "nobody learns that a body has been evicted",
-    file: "worker/flow.ts",
+    file: "worker/flow/corridor.ts",
     from: 'detail: "body-gone"',
     to: "detail: undefined",
     reddens: EVICTED,
   },
   "evicted-is-an-error": {
     name: "a page whose body has been evicted is an error",
-    file: "worker/flow.ts",
-    from: "if (!streamed) return fetchFromOrigin(passage, BODY_GONE, readReceiptToken(passage.ask.after));",
-    to: 'if (!streamed) return answerOurselves(passage, 502, "body-gone", "The body is gone.");',
+    file: "worker/flow/corridor.ts",
+    from: "if (!streamed) return fetchFromOrigin(context, BODY_GONE, readReceiptToken(context.facts.after));",
+    to: 'if (!streamed) return answerOurselves(context, 502, "body-gone", "The body is gone.");',
     reddens: EVICTED,
   },
   "evicted-stands-in": {
     name: "a page without its body stands in for an origin that fails",
-    file: "worker/flow/stale.ts",
+    file: "worker/flow/answering/stale-answer.ts",
     from: "if (!served) return null;",
     to: "if (!served) return new Response(null, { status: 200 });",
     reddens: "a large body that has been evicted stands in for no origin that fails",
   },
   "freshened-body-is-lost": {
     name: "a page that a 304 freshened does not know where its body lies",
-    file: "worker/flow/freshening.ts",
+    file: "worker/flow/storing/freshening.ts",
     from: "purgeKeys, bodyBytes, bodyKey }",
     to: "purgeKeys, bodyBytes, bodyKey: null }",
     reddens: KEEPS_BODY,
@@ -226,8 +226,8 @@ export const large: Mutants = {
   "variants-share-a-fill": {
     name: "a large body is kept under the page's key, whichever variant it is",
     file: LARGE,
-    from: "await keepSelected(passage, stored);",
-    to: "await ports.store.keep({ ...stored, head: { ...stored.head, key: passage.target.key } });",
+    from: "await storeSelected(context, stored);",
+    to: "await ports.store.keep({ ...stored, head: { ...stored.head, key: context.target.key } });",
     reddens: "variants of a page may have large bodies, each its own",
   },
 };

@@ -1,13 +1,13 @@
 import type { Mutants } from "./mutant.ts";
 
-const LIFETIME = "worker/rules/freshness-lifetime.ts";
-const AGE = "worker/rules/current-age.ts";
-const DATE = "worker/rules/http-date.ts";
-const HEURISTIC = "worker/rules/heuristic-freshness.ts";
-const STATUS = "worker/rules/storable-status.ts";
-const PLAIN = "worker/rules/plain-request.ts";
-const MAY_STORE = "worker/rules/may-store.ts";
-const KEEPABLE = "worker/flow/keepable.ts";
+const LIFETIME = "worker/rules/freshness/freshness-lifetime.ts";
+const AGE = "worker/rules/freshness/current-age.ts";
+const DATE = "worker/rules/fields/http-date.ts";
+const HEURISTIC = "worker/rules/freshness/heuristic-freshness.ts";
+const STATUS = "worker/rules/storing/storable-status.ts";
+const PLAIN = "worker/rules/request/unkeyed-field.ts";
+const MAY_STORE = "worker/rules/storing/may-store.ts";
+const KEEPABLE = "worker/flow/storing/storage-decision.ts";
 
 const FORMS = "Expires is read in all three forms of a date, in any case of letters, and counts from Date";
 const NO_DATE = "Expires that is no date, or is over, or comes twice, leaves nothing fresh";
@@ -106,21 +106,21 @@ export const lifetimes: Mutants = {
   },
   "date-is-not-added": {
     name: "an answer without a Date goes without",
-    file: "worker/rules/client-response-fields.ts",
+    file: "worker/rules/forwarding/client-response-fields.ts",
     from: 'if (!fields.has("date")) fields.set',
     to: "if (false) fields.set",
     reddens: DATED,
   },
   "date-is-told-anew": {
     name: "every answer is dated by the edge",
-    file: "worker/rules/client-response-fields.ts",
+    file: "worker/rules/forwarding/client-response-fields.ts",
     from: 'if (!fields.has("date")) fields.set',
     to: "if (true) fields.set",
     reddens: "the origin's Date is passed on as it came, from store as well",
   },
   "confirmation-has-the-old-date": {
     name: "a 304 without a Date has that of the stored page",
-    file: "worker/flow/freshening.ts",
+    file: "worker/flow/storing/freshening.ts",
     from: 'if (!from304.has("date"))',
     to: "if (false)",
     reddens: "an origin without a clock confirms a page for a whole lifetime again",
@@ -183,7 +183,7 @@ export const lifetimes: Mutants = {
   },
   "guessed-unasked": {
     name: "a lifetime is guessed though the owner has not asked for it",
-    file: "worker/site.ts",
+    file: "worker/site/site.ts",
     from: "mostSeconds: site.heuristic.most } : null",
     to: "mostSeconds: site.heuristic.most } : { fraction: 0.1, mostSeconds: 60 }",
     reddens: "no lifetime is guessed unless the owner wants it",
@@ -287,15 +287,15 @@ export const lifetimes: Mutants = {
   "unkeyed-fields-are-plain": {
     name: "a page is stored whatever its request was",
     file: KEEPABLE,
-    from: "oddField(request.headers, names) !== null",
+    from: "unkeyedField(request.headers, names) !== null",
     to: "false",
     reddens: oddBy("a field that is not usual"),
   },
   "keyed-fields-are-odd": {
     name: "a field that Vary names counts as odd",
     file: KEEPABLE,
-    from: "oddField(request.headers, names) !== null",
-    to: "oddField(request.headers, keyFields) !== null",
+    from: "unkeyedField(request.headers, names) !== null",
+    to: "unkeyedField(request.headers, keyFields) !== null",
     reddens: NAMED_BY_VARY,
   },
   "odd-values-are-plain": {
@@ -308,14 +308,14 @@ export const lifetimes: Mutants = {
   "long-values-are-plain": {
     name: "a value is plain however long",
     file: PLAIN,
-    from: " || value.length > MOST_VALUE_CHARACTERS",
+    from: " || value.length > MAX_VALUE_CHARACTERS",
     to: "",
     reddens: oddBy("a value of more than 1024 characters"),
   },
   "many-fields-are-plain": {
     name: "a request is plain however large",
     file: PLAIN,
-    from: "characters > MOST_CHARACTERS || ",
+    from: "characters > MAX_CHARACTERS || ",
     to: "",
     reddens: oddBy("more than 4096 characters of fields"),
   },
@@ -328,14 +328,14 @@ export const lifetimes: Mutants = {
   },
   "odd-requests-speak-for-all": {
     name: "what the origin says to an odd request of what is stored counts for all",
-    file: "worker/flow/freshening.ts",
-    from: "!identifying && oddField(request.headers, keyed) === null",
+    file: "worker/flow/storing/freshening.ts",
+    from: "!identifying && unkeyedField(request.headers, keyed) === null",
     to: "!identifying",
     reddens: "what the origin says to an odd request takes nothing away that is stored",
   },
   "odd-confirmation-is-not-shareable": {
     name: "after a confirmation for an odd request everybody fetches alone",
-    file: "worker/flow/fetch-and-keep.ts",
+    file: "worker/flow/storing/fetch-and-store.ts",
     from: "passedOutcome(passBecause, stored.head.status)",
     to: '{ kind: "not-shareable" }',
     reddens: "an odd request that has a stale page confirmed leaves it as it was, and the next ones share one fetch",
@@ -349,7 +349,7 @@ export const lifetimes: Mutants = {
   },
   "followers-go-alone": {
     name: "who waited for an odd request fetches alone",
-    file: "worker/flow/fetch-and-keep.ts",
+    file: "worker/flow/storing/fetch-and-store.ts",
     from: "if (byRequest && status >= 400)",
     to: "if (false)",
     reddens: "who waited for an odd request does not get its error: they share one fetch of their own",

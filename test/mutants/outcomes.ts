@@ -1,6 +1,6 @@
 import type { Mutants } from "./mutant.ts";
 
-const FLOW = "worker/flow.ts";
+const FLOW = "worker/flow/corridor.ts";
 
 function of(path: string): string {
   return `X-Cache and Cache-Status: ${path}`;
@@ -10,7 +10,7 @@ function of(path: string): string {
 export const outcomes: Mutants = {
   "ttl-is-the-lifetime": {
     name: "a hit tells its whole lifetime as what is left of it",
-    file: "worker/rules/judge.ts",
+    file: "worker/rules/freshness/judge.ts",
     from: "Math.floor(stored.freshnessSeconds - ageSeconds)",
     to: "stored.freshnessSeconds",
     reddens: of("what is stored and fresh is a hit"),
@@ -38,28 +38,28 @@ export const outcomes: Mutants = {
   },
   "error-status-is-not-told": {
     name: "an answer in place of an error does not tell its status",
-    file: "worker/flow/stale.ts",
+    file: "worker/flow/answering/stale-answer.ts",
     from: 'asked?.kind === "answered" ? asked.response.status : undefined',
     to: "undefined",
     reddens: of("what is stale and stands in for an origin that answers with an error says which"),
   },
   "failure-is-not-told": {
     name: "an answer in place of an origin that failed does not say so",
-    file: "worker/flow/stale.ts",
+    file: "worker/flow/answering/stale-answer.ts",
     from: "collapsed: asked === null, because });",
     to: "collapsed: asked === null });",
     reddens: of("what is stale and stands in for an origin that does not answer says so"),
   },
   "revalidated-is-told-as-a-hit": {
     name: "what the origin confirmed is told as a hit",
-    file: "worker/flow/fetch-and-keep.ts",
-    from: 'toldOf(passage, stored, "REVALIDATED", outcome)',
-    to: 'toldOf(passage, stored, "HIT", outcome)',
+    file: "worker/flow/storing/fetch-and-store.ts",
+    from: 'answerMetadata(context, stored, "REVALIDATED", outcome)',
+    to: 'answerMetadata(context, stored, "HIT", outcome)',
     reddens: of("what is stale and confirmed by the origin is told as revalidated"),
   },
   "confirmed-status-is-not-told": {
     name: "a confirmed page tells its own status as the origin's",
-    file: "worker/flow/fetch-and-keep.ts",
+    file: "worker/flow/storing/fetch-and-store.ts",
     from: "{ status: 304, stored: passBecause === null",
     to: "{ status: stored.head.status, stored: passBecause === null",
     reddens: of("what is stale and confirmed by the origin is told as revalidated"),
@@ -102,8 +102,8 @@ export const outcomes: Mutants = {
   "partial-is-not-told": {
     name: "a part is told as a miss of the page",
     file: FLOW,
-    from: 'return forward(passage, { ...miss, reason: "partial" });',
-    to: "return forward(passage, miss);",
+    from: 'return forward(context, { ...miss, reason: "partial" });',
+    to: "return forward(context, miss);",
     reddens: of("a part of a page that is not stored is told as partial"),
   },
   "request-is-told-as-a-miss": {
@@ -157,14 +157,14 @@ export const outcomes: Mutants = {
   },
   "why-not-stored-is-not-told": {
     name: "an answer that is not stored does not say why",
-    file: "worker/flow/ask-origin.ts",
+    file: "worker/flow/origin/ask-origin.ts",
     from: "const told = because ?? detail;",
     to: "const told = detail;",
     reddens: of("a page that is not stored, and cannot be, says why"),
   },
   "failure-of-the-origin-is-not-told": {
     name: "the edge's own answer does not say how the origin failed",
-    file: "worker/flow/ask-origin.ts",
+    file: "worker/flow/origin/ask-origin.ts",
     from: "`origin-$",
     to: "`$",
     reddens: of("an origin that does not answer is the edge's own answer"),
@@ -178,14 +178,14 @@ export const outcomes: Mutants = {
   },
   "head-is-told-as-stored": {
     name: "the answer to a HEAD is told as stored",
-    file: "worker/flow/head-request.ts",
-    from: "return stream(passage, response, miss, undefined);",
-    to: 'return stream(passage, response, miss, "stored");',
+    file: "worker/flow/origin/head-request.ts",
+    from: "return stream(context, response, miss, undefined);",
+    to: 'return stream(context, response, miss, "stored");',
     reddens: of("a HEAD of a page that is not stored is a miss that stores nothing"),
   },
   "edges-own-answers-are-misses": {
     name: "what the edge answers itself is told as forwarded",
-    file: "worker/rules/cache-status.ts",
+    file: "worker/rules/forwarding/cache-status.ts",
     from: "return `tidemark$",
     to: "return `tidemark; fwd=uri-miss$",
     reddens: of("a page that is wanted from store only, and is not there, is the edge's own answer"),

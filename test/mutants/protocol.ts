@@ -1,19 +1,19 @@
 import type { Mutants } from "./mutant.ts";
 
-const FLOW = "worker/flow.ts";
-const FETCH_AND_KEEP = "worker/flow/fetch-and-keep.ts";
-const FOLLOWING = "worker/flow/following.ts";
-const FORWARD = "worker/flow/forward.ts";
-const FRESHENING = "worker/flow/freshening.ts";
-const INVALIDATION = "worker/flow/invalidation.ts";
+const FLOW = "worker/flow/corridor.ts";
+const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
+const FOLLOWING = "worker/flow/collapsing/following.ts";
+const FORWARD = "worker/flow/origin/forward.ts";
+const FRESHENING = "worker/flow/storing/freshening.ts";
+const INVALIDATION = "worker/flow/origin/invalidation.ts";
 const INVALIDATIONS = "worker/purges/invalidations.ts";
-const JUDGE = "worker/rules/judge.ts";
-const KEEPABLE = "worker/flow/keepable.ts";
-const LOG = "worker/purges/log.ts";
-const STALE = "worker/flow/stale.ts";
-const STALE_IF_ERROR = "worker/rules/stale-if-error.ts";
-const VIEW = "worker/purges/view.ts";
-const VIEW_LEASE = "worker/purges/view-lease.ts";
+const JUDGE = "worker/rules/freshness/judge.ts";
+const KEEPABLE = "worker/flow/storing/storage-decision.ts";
+const LOG = "worker/purges/log/log.ts";
+const STALE = "worker/flow/answering/stale-answer.ts";
+const STALE_IF_ERROR = "worker/rules/freshness/stale-if-error.ts";
+const VIEW = "worker/purges/view/view.ts";
+const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
 const SILENT_TOO =
   "story 25: while log and origin are both down, what the isolate has not heard of may stand in, as the owner likes";
@@ -38,8 +38,8 @@ export const protocol: Mutants = {
   "r1-stamp-of-the-last-byte": {
     name: "an entry is stamped with the view that is held when its body ends",
     file: FETCH_AND_KEEP,
-    from: "keepUnlessPurged(passage, withBody(head, read.bytes), land)",
-    to: "keepUnlessPurged(passage, withBody({ ...head, stamp: passage.ports.purges.stamp() }, read.bytes), land)",
+    from: "storeUnlessPurged(context, withBody(head, read.bytes), land)",
+    to: "storeUnlessPurged(context, withBody({ ...head, stamp: context.ports.purges.stamp() }, read.bytes), land)",
     reddens: "a purge wins over a fill whose body is half-way",
   },
   "r1-one-purge-late": {
@@ -53,7 +53,7 @@ export const protocol: Mutants = {
   "r1-refresh-without-a-view": {
     name: "a refresh is fetched without a view where none is held",
     file: FLOW,
-    from: "if (!ports.purges.isUsable(ports.clock.now(), null)) await ports.purges.renew(behind, null);",
+    from: "if (!ports.purges.isUsable(ports.clock.now(), null)) await ports.purges.renew(background, null);",
     to: "",
     reddens: "a refresh by an isolate that has just started is kept",
   },
@@ -61,7 +61,7 @@ export const protocol: Mutants = {
     name: "a freshened page is stamped with the view that is held when the 304 arrives",
     file: FRESHENING,
     from: "{ ...verdict.head, purgeKeys",
-    to: "{ ...verdict.head, stamp: passage.ports.purges.stamp(), purgeKeys",
+    to: "{ ...verdict.head, stamp: context.ports.purges.stamp(), purgeKeys",
     reddens: "story 9: a page that was purged while it was validated goes to who asked in time, and is not kept",
   },
   "r2-lease-from-the-304": {
@@ -80,7 +80,7 @@ export const protocol: Mutants = {
   },
   "r2-stamp-of-the-heads-answer": {
     name: "a page that a HEAD confirms is stamped with the view that is held when the answer arrives",
-    file: "worker/flow/head-request.ts",
+    file: "worker/flow/origin/head-request.ts",
     from: "fields: headers, stamp,",
     to: "fields: headers, stamp: ports.purges.stamp(),",
     reddens: "a page that was purged while a HEAD confirmed it is not kept",
@@ -102,7 +102,7 @@ export const protocol: Mutants = {
   "r4-lease-is-not-asked": {
     name: "memory is judged by a view whose lease is over",
     file: FLOW,
-    from: "remembered && purges.isUsable(now, after, withinMsOf(passage, remembered.head))",
+    from: "remembered && purges.isUsable(now, after, withinMsOf(context, remembered.head))",
     to: "remembered",
     reddens: "an isolate that does not know of a purge serves the old page until its lease is over, and never after",
   },
@@ -244,7 +244,7 @@ export const protocol: Mutants = {
   "r15-silence-ends-it": {
     name: "a change that the log did not hear of is not told again",
     file: INVALIDATIONS,
-    from: "if (attempt === MOST_ATTEMPTS)",
+    from: "if (attempt === MAX_ATTEMPTS)",
     to: "if (attempt === 1)",
     reddens: "a POST while the log is silent is told to the log when it speaks again",
   },
@@ -258,7 +258,7 @@ export const protocol: Mutants = {
   "r15-old-fetch-is-joined": {
     name: "who comes after a POST waits for a fetch that began before it",
     file: INVALIDATION,
-    from: "flights.abandonKey(key);",
+    from: "collapsed.abandonKey(key);",
     to: "{}",
     reddens: "who asks after a POST does not wait for a fetch that began before it, though the log is silent",
   },
@@ -300,7 +300,7 @@ export const protocol: Mutants = {
   "r18-view-of-before": {
     name: "what stands in is judged by the view of before the origin was asked",
     file: STALE,
-    from: "if (!purges.isUsable(clock.now(), null)) await purges.renew(behind, null);",
+    from: "if (!purges.isUsable(clock.now(), null)) await purges.renew(background, null);",
     to: "",
     reddens: "a purge that comes while the origin fails keeps a stale page from standing in",
   },
@@ -320,14 +320,14 @@ export const protocol: Mutants = {
   },
   "r19-marker-answers-for-its-variants": {
     name: "a variant is not judged, since its marker was found",
-    file: "worker/purges/view.ts",
+    file: "worker/purges/view/view.ts",
     from: "checked.answer = this.#ask(stored, checked);",
     to: 'checked.answer = stored.variant.length === 0 ? this.#ask(stored, checked) : "not-purged";',
     reddens: "story 26: a purge reaches every variant of a page, and each visitor gets his own anew",
   },
   "r19-any-variant-is-selected": {
     name: "the latest variant answers whoever asks",
-    file: "worker/rules/vary.ts",
+    file: "worker/rules/variants/vary.ts",
     from: "asked === value;",
     to: "true;",
     reddens: "story 26: a purge reaches every variant of a page, and each visitor gets his own anew",
@@ -335,7 +335,7 @@ export const protocol: Mutants = {
   "r19-follower-takes-another-variant": {
     name: "who waited for a fetch takes a variant that is not his",
     file: FOLLOWING,
-    from: "if (!selects(passage, stored)) return null;",
+    from: "if (!selects(context, stored)) return null;",
     to: "",
     reddens: "who waits for another one's fetch does not get a variant that is not his",
   },
@@ -355,7 +355,7 @@ export const protocol: Mutants = {
   },
   "r20-caller-does-not-hear": {
     name: "the reply to a purge does not bring the caller's view up to it",
-    file: "worker/purges/log-with-view.ts",
+    file: "worker/purges/lease/log-with-view.ts",
     from: "await this.#lease.absorbAndShare(delta, call);",
     to: "void [delta, call];",
     reddens: "a purge can fetch its URLs anew: the refreshed page is stored, and survives its own purge",
@@ -391,15 +391,15 @@ export const protocol: Mutants = {
   "r23-overtaken-is-kept": {
     name: "an answer that is known to be purged is stored",
     file: FETCH_AND_KEEP,
-    from: "!isKeepable(purges.check(stored.head, false))",
+    from: "!isWorthStoring(purges.check(stored.head, false))",
     to: "false",
     reddens: "an answer that its own purge has already overtaken is not kept",
   },
   "r23-memory-ends-the-look-up": {
     name: "an entry that fails in memory ends the look-up",
     file: FLOW,
-    from: "[recallSelected(passage), found]",
-    to: "[recallSelected(passage) ?? found]",
+    from: "[selectInMemory(context), found]",
+    to: "[selectInMemory(context) ?? found]",
     reddens: "a page that another isolate has fetched anew is found behind the purged one in memory",
   },
 };

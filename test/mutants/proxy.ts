@@ -1,6 +1,6 @@
 import type { Mutants } from "./mutant.ts";
 
-const ORIGIN_FIELDS = "worker/rules/origin-request-fields.ts";
+const ORIGIN_FIELDS = "worker/rules/forwarding/origin-request-fields.ts";
 const HEARS = "the origin hears from the edge who asked for what, whatever the client claims";
 
 /** Wrong rules of what goes to the origin and what comes back. */
@@ -42,7 +42,7 @@ export const proxy: Mutants = {
   },
   "via-is-not-shown": {
     name: "the client is not told who passed the answer on",
-    file: "worker/flow/answers.ts",
+    file: "worker/flow/answering/answers.ts",
     from: 'fields.append("via", "1.1 tidemark");',
     to: "",
     reddens: "statuses, fields and bodies come back as they were, several lines of a field included",
@@ -63,49 +63,49 @@ export const proxy: Mutants = {
   },
   "if-match-is-looked-up": {
     name: "a condition on the origin's own state is looked up",
-    file: "worker/rules/read-request.ts",
+    file: "worker/rules/request/request-facts.ts",
     from: 'field("if-match") !== null',
     to: "false",
     reddens: "a condition on the origin's own state is asked of the origin, and not stored",
   },
   "if-unmodified-since-is-looked-up": {
     name: "a condition on when the origin last changed is looked up",
-    file: "worker/rules/read-request.ts",
+    file: "worker/rules/request/request-facts.ts",
     from: 'field("if-unmodified-since") !== null',
     to: "false",
     reddens: "a condition on the origin's own state is asked of the origin, and not stored",
   },
   "named-hops-go-on": {
     name: "fields that Connection names go on",
-    file: "worker/rules/hop-by-hop.ts",
+    file: "worker/rules/forwarding/hop-by-hop.ts",
     from: "if (connection === null) ",
     to: "",
     reddens: "hop-by-hop fields, and those that Connection names, are neither forwarded nor stored",
   },
   "te-goes-on": {
     name: "a hop-by-hop field goes on",
-    file: "worker/rules/hop-by-hop.ts",
+    file: "worker/rules/forwarding/hop-by-hop.ts",
     from: '"te",',
     to: "",
     reddens: "hop-by-hop fields, and those that Connection names, are neither forwarded nor stored",
   },
   "relative-location-is-completed": {
     name: "a relative Location is made a whole one",
-    file: "worker/rules/location.ts",
+    file: "worker/rules/forwarding/location.ts",
     from: "/^[a-z][a-z0-9+.-]*:|^[/\\\\]{2}/i.test(location.trim())",
     to: "true",
     reddens: "a redirect is passed on, and does not name the hidden origin",
   },
   "tags-are-shown": {
     name: "clients see the tags",
-    file: "worker/rules/client-response-fields.ts",
+    file: "worker/rules/forwarding/client-response-fields.ts",
     from: ", ...TAG_FIELDS",
     to: "",
     reddens: "tag fields are read and never shown",
   },
   "loop-is-not-seen": {
     name: "a request that comes back goes round again",
-    file: "worker/flow/ask-origin.ts",
+    file: "worker/flow/origin/ask-origin.ts",
     from: 'hasLooped(field("cdn-loop"), target.host)',
     to: "false",
     reddens: "a request that comes back to its own edge is refused with 508",
@@ -119,7 +119,7 @@ export const proxy: Mutants = {
   },
   "failure-may-be-stored": {
     name: "others may store that the origin was down",
-    file: "worker/rules/own-answer-fields.ts",
+    file: "worker/rules/forwarding/own-answer-fields.ts",
     from: '"cache-control": "no-store"',
     to: '"cache-control": "max-age=60"',
     reddens: "an origin that is down is a 502 that says so, names nobody, and is not stored",

@@ -2,7 +2,7 @@ import type { Mutants } from "./mutant.ts";
 
 const PURGE = "worker/control/purge.ts";
 const ITEMS = "worker/control/named-items.ts";
-const TARGET = "worker/rules/target.ts";
+const TARGET = "worker/rules/key/cache-key.ts";
 
 /** Wrong rules of what a purge names, and who may send one. */
 export const purging: Mutants = {
@@ -15,7 +15,7 @@ export const purging: Mutants = {
   },
   "origin-tags-are-not-read": {
     name: "the tags that the origin names are not kept",
-    file: "worker/rules/tags.ts",
+    file: "worker/rules/storing/tags.ts",
     from: 'if (tag !== "") tags.add(tag);',
     to: "tags.size;",
     reddens: "a purge by tag takes what carries the tag, and nothing else",
@@ -29,7 +29,7 @@ export const purging: Mutants = {
   },
   "route-tags-are-not-kept": {
     name: "the tags of a route are not kept",
-    file: "worker/rules/tags.ts",
+    file: "worker/rules/storing/tags.ts",
     from: "new Set(routeTags)",
     to: "new Set<string>()",
     reddens: "a route's tags count like the origin's",
@@ -57,7 +57,7 @@ export const purging: Mutants = {
   },
   "everything-is-nothing": {
     name: "a purge of everything finds nothing",
-    file: "worker/flow/keepable.ts",
+    file: "worker/flow/storing/storage-decision.ts",
     from: "[EVERYTHING_PURGE_KEY, ",
     to: "[",
     reddens: "everything is everything",
@@ -71,14 +71,14 @@ export const purging: Mutants = {
   },
   "id-is-for-any-items": {
     name: "an id that was used for other items is taken for a replay",
-    file: "worker/purges/log.ts",
+    file: "worker/purges/log/log.ts",
     from: "first && (first.content !== purge.content || first.mode !== mode)",
     to: "false",
     reddens: "a purge that is tried again with its id happens once; the same id for other items is refused",
   },
   "replay-is-a-new-purge": {
     name: "a purge that is sent again gets a new number",
-    file: "worker/purges/log.ts",
+    file: "worker/purges/log/log.ts",
     from: "first?.seq ?? this.#addNew(purge, mode, now, settlesInMs)",
     to: "this.#addNew(first ? { ...purge, id: null } : purge, mode, now, settlesInMs)",
     reddens: "a purge that is tried again with its id happens once; the same id for other items is refused",
@@ -113,7 +113,7 @@ export const purging: Mutants = {
   },
   "anybody-may-refresh": {
     name: "a refresh without the right token is carried out",
-    file: "worker/flow.ts",
+    file: "worker/flow/corridor.ts",
     from: 'if (verdict.kind === "refused")',
     to: "if (false)",
     reddens: "a refresh needs the token, stores what comes, and says BYPASS",

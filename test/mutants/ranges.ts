@@ -1,10 +1,10 @@
 import type { Mutants } from "./mutant.ts";
 
-const FETCH_AND_KEEP = "worker/flow/fetch-and-keep.ts";
-const FROM_STORE = "worker/flow/from-store.ts";
-const IF_RANGE = "worker/rules/if-range.ts";
-const PART_FIELDS = "worker/rules/part-fields.ts";
-const RANGE = "worker/rules/range.ts";
+const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
+const FROM_STORE = "worker/flow/answering/answer-from-store.ts";
+const IF_RANGE = "worker/rules/ranges/if-range.ts";
+const PART_FIELDS = "worker/rules/ranges/part-fields.ts";
+const RANGE = "worker/rules/ranges/range.ts";
 
 const CUT = "a part of a stored page is cut from it: the first and last byte, from one on, the last so many";
 const UNSATISFIABLE = "a part that the page does not have is a 416 with the length of the page";
@@ -67,7 +67,7 @@ export const ranges: Mutants = {
   },
   "parts-are-cut-in-memory-alone": {
     name: "a part is cut only of what is in memory",
-    file: "worker/edge/tiers.ts",
+    file: "worker/store/tiers.ts",
     from: "this.#orReport(() => this.#shared.get(key))",
     to: "this.#orReport(async () => undefined)",
     reddens: "a part is cut after the isolate has restarted, too",
@@ -117,15 +117,15 @@ export const ranges: Mutants = {
   "seventeen-parts-are-few": {
     name: "seventeen parts are answered",
     file: RANGE,
-    from: "const MOST_RANGES = 16;",
-    to: "const MOST_RANGES = 17;",
+    from: "const MAX_RANGES = 16;",
+    to: "const MAX_RANGES = 17;",
     reddens: MALFORMED,
   },
   "sixteen-parts-are-many": {
     name: "sixteen parts are too many",
     file: RANGE,
-    from: "const MOST_RANGES = 16;",
-    to: "const MOST_RANGES = 15;",
+    from: "const MAX_RANGES = 16;",
+    to: "const MAX_RANGES = 15;",
     reddens: MALFORMED,
   },
   "parts-exceed-the-page": {
@@ -243,7 +243,7 @@ export const ranges: Mutants = {
   "head-has-parts": {
     name: "a HEAD is answered in parts",
     file: FROM_STORE,
-    from: 'passage.ask.method === "GET" ? sent.get("range") : null',
+    from: 'context.facts.method === "GET" ? sent.get("range") : null',
     to: 'sent.get("range")',
     reddens: "Range means nothing with HEAD",
   },
@@ -263,21 +263,21 @@ export const ranges: Mutants = {
   },
   "coding-of-a-part-is-not-looked-at": {
     name: "a part of an encoded page goes to who cannot read it",
-    file: "worker/rules/vary.ts",
+    file: "worker/rules/variants/vary.ts",
     from: "if (contentEncoding !== null && !acceptsCoding(",
     to: "if (false && !acceptsCoding(",
     reddens: "a part of an encoded page is cut from its encoded bytes, for who accepts the coding",
   },
   "missing-part-is-asked-as-a-whole": {
     name: "a part of a page that is not stored is asked for as the whole first",
-    file: "worker/flow.ts",
-    from: "if (storeAsk.partial && !mayFetchWhole(passage, miss))",
+    file: "worker/flow/corridor.ts",
+    from: "if (storageRequest.partial && !mayFetchWhole(context, miss))",
     to: "if (false)",
     reddens: "a part of a page that is not stored is asked of the origin as it was asked for, and is not stored",
   },
   "part-of-stale-is-passed-on": {
     name: "a part of a stale page is asked of the origin, not cut from what it confirms",
-    file: "worker/flow.ts",
+    file: "worker/flow/corridor.ts",
     from: " || held.length > 0;",
     to: ";",
     reddens: "a part of a stale page is cut when the origin has confirmed the page, which is fresh again",
@@ -291,14 +291,14 @@ export const ranges: Mutants = {
   },
   "purged-page-is-cut": {
     name: "a part is cut from a purged page",
-    file: "worker/rules/judge.ts",
+    file: "worker/rules/freshness/judge.ts",
     from: 'if (purge === "purged")',
     to: "if (false)",
     reddens: "a purged page gives no part",
   },
   "nothing-is-fetched-whole": {
     name: "no page is fetched whole for a part, whatever the site says",
-    file: "worker/flow.ts",
+    file: "worker/flow/corridor.ts",
     from: "site.limits.fetchWholeBytes > 0 || ",
     to: "",
     reddens: FETCHED_WHOLE,
@@ -327,36 +327,36 @@ export const ranges: Mutants = {
   "whole-is-sent-for-a-part": {
     name: "a page that may not be stored is sent whole for a part",
     file: FETCH_AND_KEEP,
-    from: "if (storeAsk.partial) return answerPart",
-    to: 'if (storeAsk.partial && verdict.kind === "store") return answerPart',
+    from: "if (storageRequest.partial) return answerPart",
+    to: 'if (storageRequest.partial && verdict.kind === "store") return answerPart',
     reddens: isAskedAlone("may not be stored"),
   },
   "cut-off-page-is-whole": {
     name: "a part is cut from a page that was cut off",
-    file: "worker/flow/fill.ts",
+    file: "worker/flow/storing/fill.ts",
     from: 'tell({ kind: "cut-off" });',
     to: 'tell({ kind: "whole", bytes: join(chunks, readBytes) });',
     reddens: isAskedAlone("is cut off"),
   },
   "nobody-waits-for-a-part": {
     name: "nobody waits for a page that is fetched for a part",
-    file: "worker/flow.ts",
-    from: "fetchAndKeep(passage, storeAsk, miss, key)",
-    to: "fetchAndKeep(passage, storeAsk, miss, storeAsk.partial ? null : key)",
+    file: "worker/flow/corridor.ts",
+    from: "fetchAndStore(context, storageRequest, miss, key)",
+    to: "fetchAndStore(context, storageRequest, miss, storageRequest.partial ? null : key)",
     reddens: "who wants the whole page waits for the one that is fetched for a part",
   },
   "part-is-fetched-behind": {
     name: "behind a stale part only a part is fetched anew",
-    file: "worker/flow/background-refresh.ts",
-    from: "{ ...storeAsk, partial: false }",
-    to: "storeAsk",
+    file: "worker/flow/storing/background-refresh.ts",
+    from: "{ ...storageRequest, partial: false }",
+    to: "storageRequest",
     reddens: "a part of a page that may be shown stale is cut at once, and the whole page is fetched anew behind it",
   },
   "no-part-stands-in": {
     name: "no part of a stale page stands in for a failed origin",
     file: FETCH_AND_KEEP,
     from: "const stale = hasFailed(asked) ?",
-    to: "const stale = hasFailed(asked) && !storeAsk.partial ?",
+    to: "const stale = hasFailed(asked) && !storageRequest.partial ?",
     reddens: "a part of a stale page is cut where the origin has failed and the page allows that",
   },
 };

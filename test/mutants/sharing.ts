@@ -1,10 +1,10 @@
 import type { Mutants } from "./mutant.ts";
 
-const FLOW = "worker/flow.ts";
-const LOG = "worker/purges/log.ts";
-const POP_VIEW = "worker/purges/pop-view.ts";
-const VIEW = "worker/purges/view.ts";
-const VIEW_LEASE = "worker/purges/view-lease.ts";
+const FLOW = "worker/flow/corridor.ts";
+const LOG = "worker/purges/log/log.ts";
+const POP_VIEW = "worker/purges/lease/pop-view.ts";
+const VIEW = "worker/purges/view/view.ts";
+const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
 /** One copy of the view for the isolates of a PoP (R22), and purges that may come late (R6). */
 export const sharing: Mutants = {
@@ -59,7 +59,7 @@ export const sharing: Mutants = {
   },
   "copy-has-a-gap": {
     name: "a copy tells the last purges, and says that they are all since the first",
-    file: "worker/purges/rolling-window.ts",
+    file: "worker/purges/lease/rolling-window.ts",
     from: "const items = base ? joined(news, base.items) : news;",
     to: "const items = news;",
     foundBy: "simulation",

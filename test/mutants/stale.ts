@@ -1,14 +1,14 @@
 import type { Mutants } from "./mutant.ts";
 
-const FLOW = "worker/flow.ts";
-const JUDGE = "worker/rules/judge.ts";
-const ON_ERROR = "worker/rules/stale-if-error.ts";
-const REUSE = "worker/rules/reuse-rules.ts";
-const BEHIND = "worker/flow/background-refresh.ts";
-const STALE = "worker/flow/stale.ts";
-const ASKED = "worker/flow/ask-origin.ts";
-const FETCH = "worker/flow/fetch-and-keep.ts";
-const SITE = "worker/site.ts";
+const FLOW = "worker/flow/corridor.ts";
+const JUDGE = "worker/rules/freshness/judge.ts";
+const ON_ERROR = "worker/rules/freshness/stale-if-error.ts";
+const REUSE = "worker/rules/directives/reuse-rules.ts";
+const BEHIND = "worker/flow/storing/background-refresh.ts";
+const STALE = "worker/flow/answering/stale-answer.ts";
+const ASKED = "worker/flow/origin/ask-origin.ts";
+const FETCH = "worker/flow/storing/fetch-and-store.ts";
+const SITE = "worker/site/site.ts";
 
 const AT_ONCE = "a stale page is answered at once, fetched anew once however many ask, and then the new one is a hit";
 const FOLLOWERS = "all who wait for a fetch that fails get the stale page, and the origin is asked once";
@@ -24,21 +24,21 @@ export const stale: Mutants = {
   "refresh-is-not-made": {
     name: "a stale page is answered, and nobody fetches it anew",
     file: FLOW,
-    from: 'if (xCache === "UPDATING") refreshBehind',
-    to: "if (false) refreshBehind",
+    from: 'if (xCache === "UPDATING") refreshInBackground',
+    to: "if (false) refreshInBackground",
     reddens: AT_ONCE,
   },
   "everybody-refreshes": {
     name: "each stale answer causes a refresh of its own",
     file: BEHIND,
-    from: "if (flights.find(anonymousKey) || flights.find(key)) return;",
+    from: "if (collapsed.find(anonymousKey) || collapsed.find(key)) return;",
     to: "",
     reddens: AT_ONCE,
   },
   "refresh-counts-as-an-answer": {
     name: "what nobody saw is counted as an answer",
     file: BEHIND,
-    from: "withoutAnswers(ports.reporter)",
+    from: "withoutAnswerEvents(ports.reporter)",
     to: "ports.reporter",
     reddens: AT_ONCE,
   },
@@ -66,29 +66,29 @@ export const stale: Mutants = {
   "refresh-is-a-head": {
     name: "a HEAD is refreshed with a HEAD",
     file: BEHIND,
-    from: '{ ...ask, method: "GET" }',
-    to: "ask",
+    from: '{ ...facts, method: "GET" }',
+    to: "facts",
     reddens: "HEAD of a stale page is answered at once, and the page is fetched anew with a GET",
   },
   "refresh-is-of-a-part": {
     name: "a part is refreshed with a request for a part",
     file: BEHIND,
-    from: "{ ...storeAsk, partial: false }",
-    to: "storeAsk",
+    from: "{ ...storageRequest, partial: false }",
+    to: "storageRequest",
     reddens: "a part of a stale page is answered at once, and the whole page is fetched anew",
   },
   "refresh-does-not-validate": {
     name: "a refresh always fetches in full",
     file: BEHIND,
-    from: "[stored, ...otherVariants(passage, stored)]",
-    to: "otherVariants(passage, stored)",
+    from: "[stored, ...otherVariants(context, stored)]",
+    to: "otherVariants(context, stored)",
     reddens: "a refresh asks whether the stale page still holds, and a 304 makes it fresh",
   },
   "all-wait-for-a-personal-refresh": {
     name: "a refresh for a visitor with cookies is waited for by those without",
     file: BEHIND,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own template
-    from: "storeAsk.identifying ? `cookies ${anonymousKey}` : anonymousKey",
+    from: "storageRequest.identifying ? `cookies ${anonymousKey}` : anonymousKey",
     to: "anonymousKey",
     reddens: "nobody without cookies waits for a refresh that was begun for a visitor with cookies",
   },
@@ -178,14 +178,14 @@ export const stale: Mutants = {
   },
   "usable-is-not-stored": {
     name: "what arrives stale is not stored, though it could be answered while it is fetched anew",
-    file: "worker/rules/may-store.ts",
+    file: "worker/rules/storing/may-store.ts",
     from: "(mayServeStale ? staleWhileRevalidateSeconds : 0)",
     to: "0",
     reddens: "a response that is stale on arrival is stored if it may be used while it is fetched anew",
   },
   "useless-is-stored": {
     name: "what arrives stale is stored for a window that must-revalidate forbids",
-    file: "worker/rules/may-store.ts",
+    file: "worker/rules/storing/may-store.ts",
     from: "(mayServeStale ? staleWhileRevalidateSeconds : 0)",
     to: "staleWhileRevalidateSeconds",
     reddens: "a response that is stale on arrival is stored if it may be used while it is fetched anew",
@@ -249,15 +249,15 @@ export const stale: Mutants = {
   "hang-up-is-no-failure": {
     name: "a stale page stands in only where the origin takes too long",
     file: FETCH,
-    from: "hasFailed(asked) ? await staleAnswer(passage, miss, asked) : null",
-    to: 'hasFailed(asked) && (asked.kind !== "failed" || asked.answer().status === 504) ? await staleAnswer(passage, miss, asked) : null',
+    from: "hasFailed(asked) ? await staleAnswer(context, miss, asked) : null",
+    to: 'hasFailed(asked) && (asked.kind !== "failed" || asked.answer().status === 504) ? await staleAnswer(context, miss, asked) : null',
     reddens: "a stale page stands in for an origin that hangs up in place of an answer",
   },
   "time-out-is-no-failure": {
     name: "a stale page does not stand in where the origin takes too long",
     file: FETCH,
-    from: "hasFailed(asked) ? await staleAnswer(passage, miss, asked) : null",
-    to: 'hasFailed(asked) && (asked.kind !== "failed" || asked.answer().status !== 504) ? await staleAnswer(passage, miss, asked) : null',
+    from: "hasFailed(asked) ? await staleAnswer(context, miss, asked) : null",
+    to: 'hasFailed(asked) && (asked.kind !== "failed" || asked.answer().status !== 504) ? await staleAnswer(context, miss, asked) : null',
     reddens: "a stale page stands in for an origin that does not answer in time, and not a moment before",
   },
   "window-on-error-is-inside-its-end": {
@@ -326,7 +326,7 @@ export const stale: Mutants = {
   "old-view-lets-stand-in": {
     name: "the view is not brought up before a stale page stands in",
     file: STALE,
-    from: "if (!purges.isUsable(clock.now(), null)) await purges.renew(behind, null);",
+    from: "if (!purges.isUsable(clock.now(), null)) await purges.renew(background, null);",
     to: "",
     reddens: "a page that another isolate purges while the origin is waited for does not stand in",
   },
@@ -354,7 +354,7 @@ export const stale: Mutants = {
   "followers-ask-for-themselves": {
     name: "who waited for a fetch that failed asks the origin again",
     file: FLOW,
-    from: "landed.byOrigin ? await staleAnswer(passage, miss, null) : null",
+    from: "landed.byOrigin ? await staleAnswer(context, miss, null) : null",
     to: "null",
     reddens: FOLLOWERS,
   },
@@ -397,14 +397,14 @@ export const stale: Mutants = {
   "standing-in-is-told-as-a-hit": {
     name: "a page that stands in for an error says HIT",
     file: STALE,
-    from: 'toldOf(passage, stored, "STALE", outcome)',
-    to: 'toldOf(passage, stored, "HIT", outcome)',
+    from: 'answerMetadata(context, stored, "STALE", outcome)',
+    to: 'answerMetadata(context, stored, "HIT", outcome)',
     reddens: ON_503,
   },
   "head-gets-the-error": {
     name: "no stale page stands in for a HEAD",
-    file: "worker/flow/head-request.ts",
-    from: "hasFailed(asked) ? await staleAnswer(passage, miss, asked) : null",
+    file: "worker/flow/origin/head-request.ts",
+    from: "hasFailed(asked) ? await staleAnswer(context, miss, asked) : null",
     to: "null",
     reddens: "HEAD, a part and a client's condition are answered from the stale page while the origin is down",
   },

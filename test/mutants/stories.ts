@@ -1,9 +1,9 @@
 import type { Mutants } from "./mutant.ts";
 
-const FLOW = "worker/flow.ts";
-const LOG = "worker/purges/log.ts";
-const VIEW = "worker/purges/view.ts";
-const VIEW_LEASE = "worker/purges/view-lease.ts";
+const FLOW = "worker/flow/corridor.ts";
+const LOG = "worker/purges/log/log.ts";
+const VIEW = "worker/purges/view/view.ts";
+const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
 const RECEIPT_SETTLES = { file: LOG, from: "this.#leases.longestLivingMs(now) + purge.skewMs" };
 
@@ -18,13 +18,13 @@ export const stories: Mutants = {
   "look-up-is-judged-as-of-before": {
     name: "what a look-up found is judged by the view and the time of when it began",
     file: FLOW,
-    from: `  if (!purges.isUsable(clock.now(), after)) after = await purges.renew(behind, after);
+    from: `  if (!purges.isUsable(clock.now(), after)) after = await purges.renew(background, after);
   const judged: Judged[] = [];
-  for (const stored of inHand(passage, found)) {
-    const verdict = judgeNow(passage, stored.head, after, clock.now());`,
+  for (const stored of inHand(context, found)) {
+    const verdict = judgeNow(context, stored.head, after, clock.now());`,
     to: `  const judged: Judged[] = [];
-  for (const stored of inHand(passage, found)) {
-    const verdict = judgeNow(passage, stored.head, after, arrivedAt);`,
+  for (const stored of inHand(context, found)) {
+    const verdict = judgeNow(context, stored.head, after, arrivedAt);`,
     reddens: "story 3: what a look-up finds that outlasts the lease is judged by a view of then, and not of before",
   },
   "token-of-any-log": {
@@ -52,7 +52,7 @@ export const stories: Mutants = {
   },
   "left-out-counts-as-told": {
     name: "a copy that had no room for the oldest purges says that it tells them",
-    file: "worker/purges/rolling-window.ts",
+    file: "worker/purges/lease/rolling-window.ts",
     from: "return { ...rest, from: firstLeftOut,",
     to: "return { ...rest, from: base?.from ?? toldFrom,",
     reddens: "story 12: who has missed a purge does not go by what another isolate was told after it, but asks the log",
@@ -77,7 +77,7 @@ export const stories: Mutants = {
   },
   "first-view-stamps": {
     name: "what was fetched without a view is stamped with the first one that comes",
-    file: "worker/flow/keepable.ts",
+    file: "worker/flow/storing/storage-decision.ts",
     from: "stamp: response.stamp",
     to: "stamp: response.stamp ?? ports.purges.stamp()",
     reddens:
@@ -130,9 +130,9 @@ export const stories: Mutants = {
   "found-is-stamped-anew": {
     name: "what comes into memory from the shared tier gets the number of the view that finds it",
     file: FLOW,
-    from: "const found = await lookUpSelected(passage);",
-    to: `const found = await lookUpSelected(passage);
-  if (found && !recallSelected(passage)) Object.assign(found.head, { stamp: purges.stamp() });`,
+    from: "const found = await selectInSharedTier(context);",
+    to: `const found = await selectInSharedTier(context);
+  if (found && !selectInMemory(context)) Object.assign(found.head, { stamp: purges.stamp() });`,
     reddens: "story 22: what an isolate finds in the shared tier keeps the number under which it was fetched",
   },
   "equal-number-is-enough": {
@@ -148,7 +148,7 @@ export const stories: Mutants = {
   },
   "everybody-asks-for-ever": {
     name: "once an answer was for one visitor alone, nobody waits for another's fetch any more",
-    file: "worker/flow/flights.ts",
+    file: "worker/flow/collapsing/flights.ts",
     from: "until !== undefined && now < until",
     to: "until !== undefined",
     reddens:

@@ -1,8 +1,8 @@
 import type { Mutants } from "./mutant.ts";
 
-const MAY_STORE = "worker/rules/may-store.ts";
-const CACHE_DIRECTIVES = "worker/rules/cache-directives.ts";
-const FETCH_AND_KEEP = "worker/flow/fetch-and-keep.ts";
+const MAY_STORE = "worker/rules/storing/may-store.ts";
+const CACHE_DIRECTIVES = "worker/rules/directives/cache-directives.ts";
+const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
 
 /** Wrong rules of what may be kept. */
 export const storing: Mutants = {
@@ -22,14 +22,14 @@ export const storing: Mutants = {
   },
   "no-cache-is-stored": {
     name: "no-cache is taken for fresh",
-    file: "worker/rules/reuse-rules.ts",
+    file: "worker/rules/directives/reuse-rules.ts",
     from: 'validateAlways: noCache === "whole"',
     to: "validateAlways: false",
     reddens: "Cache-Control: no-cache is not stored",
   },
   "unreadable-directives-allow": {
     name: "a Cache-Control that cannot be read forbids nothing",
-    file: "worker/rules/cache-control.ts",
+    file: "worker/rules/directives/cache-control.ts",
     from: "return { ...said, noStore: true };",
     to: "return said;",
     reddens: "Cache-Control: private; max-age=60 cannot be read, so no lifetime of a route makes it storable",
@@ -64,7 +64,7 @@ export const storing: Mutants = {
   },
   "errors-are-fresh-unasked": {
     name: "an answer without freshness is fresh for a minute",
-    file: "worker/rules/freshness-lifetime.ts",
+    file: "worker/rules/freshness/freshness-lifetime.ts",
     from: 'seconds: 0, source: "none"',
     to: 'seconds: 60, source: "none"',
     reddens: "an error without explicit freshness is not stored",
@@ -78,14 +78,14 @@ export const storing: Mutants = {
   },
   "vary-star-is-stored": {
     name: "Vary: * counts as a field that selects nothing",
-    file: "worker/rules/vary.ts",
+    file: "worker/rules/variants/vary.ts",
     from: 'if (name === "*" || ',
     to: "if (",
     reddens: "a response with Vary: * is passed on and not stored, and says why",
   },
   "request-no-store-is-stored": {
     name: "a request's own no-store is overlooked",
-    file: "worker/rules/request-directives.ts",
+    file: "worker/rules/directives/request-directives.ts",
     from: 'forbidsStoring: has("no-store")',
     to: "forbidsStoring: false",
     reddens: "a request that forbids storing is not stored, and does not empty the store",
@@ -99,7 +99,7 @@ export const storing: Mutants = {
   },
   "long-tag-is-stored": {
     name: "what carries a tag that no purge can name is stored",
-    file: "worker/rules/tags.ts",
+    file: "worker/rules/storing/tags.ts",
     from: "text.length <= MAX_TAG_BYTES && ",
     to: "",
     reddens: "a response with a tag that is too long to purge is passed on and not stored, and says why",
@@ -120,21 +120,21 @@ export const storing: Mutants = {
   },
   "parts-are-asked-as-wholes": {
     name: "a request for a part is sent on as one for the whole",
-    file: "worker/flow.ts",
-    from: "storeAsk.partial && !mayFetchWhole(passage, miss)",
+    file: "worker/flow/corridor.ts",
+    from: "storageRequest.partial && !mayFetchWhole(context, miss)",
     to: "false",
     reddens: "a request for a part that misses is passed on with its Range, and the part is not stored",
   },
   "head-is-a-get": {
     name: "a HEAD is taken for a GET",
-    file: "worker/flow/passage.ts",
-    from: "readRequest(method, ",
-    to: 'readRequest("GET", ',
+    file: "worker/flow/request-context.ts",
+    from: "readRequestFacts(method, ",
+    to: 'readRequestFacts("GET", ',
     reddens: "a HEAD that misses stores nothing",
   },
   "conditions-reach-the-origin": {
     name: "a client's condition goes on to the origin, which answers 304",
-    file: "worker/rules/origin-request-fields.ts",
+    file: "worker/rules/forwarding/origin-request-fields.ts",
     from: '"if-none-match",',
     to: "",
     reddens: "a client's condition never makes the store keep a 304",
@@ -148,7 +148,7 @@ export const storing: Mutants = {
   },
   "statuses-are-forgotten": {
     name: "what comes back from store is always a 200",
-    file: "worker/flow/keepable.ts",
+    file: "worker/flow/storing/storage-decision.ts",
     from: "status: response.status,\n      fields",
     to: "status: 200,\n      fields",
     reddens: "statuses, fields and bodies come back as they were, several lines of a field included",

@@ -1,7 +1,7 @@
 import type { Mutants } from "./mutant.ts";
 
-const TARGETED = "worker/rules/targeted-fields.ts";
-const SURROGATE = "worker/rules/surrogate-control.ts";
+const TARGETED = "worker/rules/directives/targeted-fields.ts";
+const SURROGATE = "worker/rules/directives/surrogate-control.ts";
 
 const SPEAKS = "CDN-Cache-Control speaks to this cache, Cache-Control to those after it, and clients get both";
 const FORBIDS = "what CDN-Cache-Control forbids is not stored, whatever Cache-Control allows";
@@ -29,7 +29,7 @@ export const targeted: Mutants = {
   },
   "cdn-cache-control-is-hidden": {
     name: "clients do not get CDN-Cache-Control",
-    file: "worker/site.ts",
+    file: "worker/site/site.ts",
     from: '[...ownField, "surrogate-control"]',
     to: '[...ownField, "surrogate-control", "cdn-cache-control"]',
     reddens: SPEAKS,
@@ -57,7 +57,7 @@ export const targeted: Mutants = {
   },
   "expires-speaks-beside": {
     name: "Expires counts beside a targeted field",
-    file: "worker/rules/freshness-lifetime.ts",
+    file: "worker/rules/freshness/freshness-lifetime.ts",
     from: 'source === "cache-control" ? response.field("expires") : null',
     to: 'response.field("expires")',
     reddens: WRONG_TYPE,
@@ -106,21 +106,21 @@ export const targeted: Mutants = {
   },
   "own-field-is-shown": {
     name: "clients see the site's own field",
-    file: "worker/site.ts",
+    file: "worker/site/site.ts",
     from: '[...ownField, "surrogate-control"]',
     to: '["surrogate-control"]',
     reddens: OWN,
   },
   "others-fields-speak": {
     name: "a field that speaks to another cache is read",
-    file: "worker/site.ts",
+    file: "worker/site/site.ts",
     from: "targetedFields: ownField,",
     to: 'targetedFields: ["example-cache-control"],',
     reddens: "a field that speaks to another cache changes nothing here",
   },
   "surrogate-control-is-shown": {
     name: "clients see Surrogate-Control",
-    file: "worker/site.ts",
+    file: "worker/site/site.ts",
     from: '[...ownField, "surrogate-control"]',
     to: "[...ownField]",
     reddens: OF_SURROGATES,
@@ -169,7 +169,7 @@ export const targeted: Mutants = {
   },
   "unseen-fields-are-forgotten": {
     name: "what clients are not shown is forgotten when a page is confirmed",
-    file: "worker/flow/freshening.ts",
+    file: "worker/flow/storing/freshening.ts",
     from: "[...fields, ...hiddenFields]",
     to: "[...fields]",
     reddens: UNSEEN,

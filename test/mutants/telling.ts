@@ -1,12 +1,12 @@
 import type { Mutants } from "./mutant.ts";
 
-const CACHE_STATUS = "worker/rules/cache-status.ts";
+const CACHE_STATUS = "worker/rules/forwarding/cache-status.ts";
 
 /** Wrong rules of what an answer tells about itself. */
 export const telling: Mutants = {
   "inner-caches-are-forgotten": {
     name: "our member replaces those of the caches behind us",
-    file: "worker/flow/answers.ts",
+    file: "worker/flow/answering/answers.ts",
     from: 'fields.append("cache-status"',
     to: 'fields.set("cache-status"',
     reddens: "an origin's own Cache-Status is kept, and ours comes after it",
@@ -20,7 +20,7 @@ export const telling: Mutants = {
   },
   "method-is-not-the-reason": {
     name: "a method that is written through is told as a bypass",
-    file: "worker/flow.ts",
+    file: "worker/flow/corridor.ts",
     from: '? "bypass" : "method"',
     to: '? "bypass" : "bypass"',
     reddens: "POST goes to the origin with its body and is never answered from store",
@@ -34,7 +34,7 @@ export const telling: Mutants = {
   },
   "too-large-is-told-as-stored": {
     name: "an answer that is not stored says that it is",
-    file: "worker/flow/ask-origin.ts",
+    file: "worker/flow/origin/ask-origin.ts",
     from: "stored: false, collapsed: false, because",
     to: "stored: true, collapsed: false",
     reddens: "a body over the limit streams past and is not stored, with or without a length",
@@ -48,7 +48,7 @@ export const telling: Mutants = {
   },
   "expired-is-told-as-missing": {
     name: "a page that has gone stale is told as one that was never there",
-    file: "worker/flow.ts",
+    file: "worker/flow/corridor.ts",
     from: 'xCache: isStale ? "EXPIRED" : "MISS"',
     to: 'xCache: "MISS"',
     reddens: "a response is fresh up to its last millisecond and not beyond",

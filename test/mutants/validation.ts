@@ -1,14 +1,14 @@
 import type { Mutants } from "./mutant.ts";
 
-const CONDITIONAL_REQUEST = "worker/rules/conditional-request.ts";
-const FETCH_AND_KEEP = "worker/flow/fetch-and-keep.ts";
-const FOLLOWING = "worker/flow/following.ts";
-const FRESHEN = "worker/rules/freshen.ts";
-const FRESHENING = "worker/flow/freshening.ts";
-const HEAD_FRESHENS = "worker/rules/head-freshens.ts";
-const HEAD_REQUEST = "worker/flow/head-request.ts";
-const NOT_MODIFIED = "worker/rules/not-modified.ts";
-const SELECTED_BY_304 = "worker/rules/selected-by-304.ts";
+const CONDITIONAL_REQUEST = "worker/rules/validation/conditional-request.ts";
+const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
+const FOLLOWING = "worker/flow/collapsing/following.ts";
+const FRESHEN = "worker/rules/validation/freshened-fields.ts";
+const FRESHENING = "worker/flow/storing/freshening.ts";
+const HEAD_FRESHENS = "worker/rules/validation/head-freshens.ts";
+const HEAD_REQUEST = "worker/flow/origin/head-request.ts";
+const NOT_MODIFIED = "worker/rules/validation/not-modified.ts";
+const SELECTED_BY_304 = "worker/rules/validation/selected-by-304.ts";
 
 const FIELDS = "a 304 replaces the fields that it names, all lines of each, and leaves the others";
 const BYTES = "a 304 never changes the fields by which the stored bytes are read";
@@ -85,14 +85,14 @@ export const validation: Mutants = {
   },
   "tags-need-no-quotes": {
     name: "a text without quotes is a tag",
-    file: "worker/rules/entity-tag.ts",
+    file: "worker/rules/validation/entity-tag.ts",
     from: '/^(?:W\\/)?"[\\x21\\x23-\\x7e\\x80-\\uffff]*"$/',
     to: '/^(?:W\\/)?"?[\\x21\\x23-\\x7e\\x80-\\uffff]*"?$/',
     reddens: "a stale page with a tag that is none is fetched in full",
   },
   "numbers-are-dates": {
     name: "a number is a date",
-    file: "worker/rules/http-date.ts",
+    file: "worker/rules/fields/http-date.ts",
     from: "if (text === null) return undefined;",
     to: "if (text === null) return undefined;\n  if (/^[0-9]+$/.test(text)) return Number(text);",
     reddens: "a stale page with a date that is none is fetched in full",
@@ -106,35 +106,35 @@ export const validation: Mutants = {
   },
   "no-cache-is-fresh": {
     name: "no-cache is answered from store without asking",
-    file: "worker/rules/judge.ts",
+    file: "worker/rules/freshness/judge.ts",
     from: "if (stored.reuse.validateAlways)",
     to: "if (false)",
     reddens: "a page with no-cache and a tag is stored, and the origin confirms it each time",
   },
   "never-fresh-is-not-stored": {
     name: "what is never fresh is not stored, though it can be validated",
-    file: "worker/rules/may-store.ts",
+    file: "worker/rules/storing/may-store.ts",
     from: "if (isNeverFresh && !isExplicit(freshness))",
     to: "if (isNeverFresh)",
     reddens: "a page with max-age=0 and a tag is stored, and the origin confirms it each time",
   },
   "expires-says-nothing": {
     name: "an Expires in the past is no freshness to speak of",
-    file: "worker/rules/freshness-lifetime.ts",
+    file: "worker/rules/freshness/freshness-lifetime.ts",
     from: 'source === "max-age" || source === "expires"',
     to: 'source === "max-age"',
     reddens: "a page with an Expires in the past and a tag is stored, and the origin confirms it each time",
   },
   "purged-is-offered": {
     name: "what was purged is offered to the origin for confirmation",
-    file: "worker/flow.ts",
+    file: "worker/flow/corridor.ts",
     from: 'detail: "purged", selected: null, held: []',
     to: 'detail: "purged", selected: null, held: [first.stored]',
     reddens: "what was purged is fetched in full, not confirmed",
   },
   "unknown-is-purged": {
     name: "what may have been purged is fetched in full",
-    file: "worker/rules/judge.ts",
+    file: "worker/rules/freshness/judge.ts",
     from: 'return { kind: "validate", because: "purge-state-unknown" };',
     to: 'return { kind: "none", because: "purged" };',
     reddens: "while the log is silent, a stored page is confirmed by the origin, and is served for one lease more",
@@ -218,7 +218,7 @@ export const validation: Mutants = {
   },
   "validation-takes-no-time": {
     name: "the time that the origin takes is not part of the age",
-    file: "worker/flow/keepable.ts",
+    file: "worker/flow/storing/storage-decision.ts",
     from: "requestedAt: response.fetchedAt",
     to: "requestedAt: receivedAt",
     reddens: "the time that a validation takes is part of the page's age",
@@ -254,8 +254,8 @@ export const validation: Mutants = {
   "asked-again-under-conditions": {
     name: "what a 304 did not confirm is asked for again under the same conditions",
     file: FETCH_AND_KEEP,
-    from: "if (!freshened) return ask(passage, storeAsk, { ...miss, held: [] }, land);",
-    to: "if (!freshened) return ask(passage, storeAsk, miss, land);",
+    from: "if (!freshened) return ask(context, storageRequest, { ...miss, held: [] }, land);",
+    to: "if (!freshened) return ask(context, storageRequest, miss, land);",
     reddens: "a 304 with another tag confirms nothing: the page is asked for again, in full",
   },
   "cookie-of-a-304-is-lost": {
@@ -282,7 +282,7 @@ export const validation: Mutants = {
   "passed-304-shows-all": {
     name: "a confirmed page that is not kept shows the origin's fields as they came",
     file: FRESHENING,
-    from: "[...clientFields(passage, fields)]",
+    from: "[...clientFields(context, fields)]",
     to: "[...fields]",
     reddens: PRIVATE,
   },
@@ -303,15 +303,15 @@ export const validation: Mutants = {
   "visitor-empties-the-store": {
     name: "a 304 that may not be kept for what the visitor brought ends the stored page",
     file: FRESHENING,
-    from: '(passBecause === "private" || passBecause === "no-store") && speaksForAll(passage, storeAsk, stored)',
+    from: '(passBecause === "private" || passBecause === "no-store") && appliesToEverybody(context, storageRequest, stored)',
     to: "passBecause !== null",
     reddens: "a 304 that may not be kept for what the visitor brought leaves the stored page to all others",
   },
   "session-withdraws-the-page": {
     name: "a 304 that says private to a visitor with a session ends the page of all",
     file: FRESHENING,
-    from: "!identifying && oddField",
-    to: "oddField",
+    from: "!identifying && unkeyedField",
+    to: "unkeyedField",
     reddens: "a 304 that may not be kept for what the visitor brought leaves the stored page to all others",
   },
   "304-takes-tags-away": {
@@ -345,8 +345,8 @@ export const validation: Mutants = {
   "limit-of-tags-is-outside": {
     name: "as many tags as the limit are too many after a 304",
     file: FRESHENING,
-    from: "<= passage.site.limits.tags",
-    to: "< passage.site.limits.tags",
+    from: "<= context.site.limits.tags",
+    to: "< context.site.limits.tags",
     reddens: TAGS,
   },
   "body-stored-apart-is-lost": {
@@ -359,22 +359,22 @@ export const validation: Mutants = {
   "confirmed-stays-in-memory": {
     name: "what a 304 confirmed is kept in memory alone",
     file: FETCH_AND_KEEP,
-    from: "if (passBecause === null) behind.run(keepUnlessPurged(passage, stored, land));",
+    from: "if (passBecause === null) background.run(storeUnlessPurged(context, stored, land));",
     to: 'if (passBecause === null) { ports.store.remember(stored); land({ kind: "storable", stored }); }',
     reddens: "a page that was confirmed is fresh also after the isolate has restarted",
   },
   "memory-is-believed": {
     name: "what memory holds stale is not looked for behind it",
-    file: "worker/flow.ts",
-    from: "[recallSelected(passage), found]",
-    to: "[recallSelected(passage) ?? found]",
+    file: "worker/flow/corridor.ts",
+    from: "[selectInMemory(context), found]",
+    to: "[selectInMemory(context) ?? found]",
     reddens: "a page that one isolate had confirmed is fresh in the others, though they hold the stale one",
   },
   "nobody-waits-for-a-validation": {
     name: "each visitor has a stale page validated for himself",
-    file: "worker/flow.ts",
-    from: "fetchAndKeep(passage, storeAsk, miss, key)",
-    to: "fetchAndKeep(passage, storeAsk, miss, miss.held.length > 0 ? null : key)",
+    file: "worker/flow/corridor.ts",
+    from: "fetchAndStore(context, storageRequest, miss, key)",
+    to: "fetchAndStore(context, storageRequest, miss, miss.held.length > 0 ? null : key)",
     reddens: "200 requests at once for a stale page are one validation",
   },
   "followers-need-no-validation": {
@@ -387,15 +387,15 @@ export const validation: Mutants = {
   "followers-are-refused-twice": {
     name: "a follower does not take even what was asked for after he came",
     file: FOLLOWING,
-    from: "if (flight.order > passage.order) return true;",
+    from: "if (flight.order > context.order) return true;",
     to: "",
     reddens: NO_CACHE_FOLLOWERS,
   },
   "followers-take-what-is-stale": {
     name: "a follower takes what has become stale on the way",
     file: FOLLOWING,
-    from: 'judge(stored, ask, "not-purged"',
-    to: 'judge({ ...stored, freshnessSeconds: 3600 }, ask, "not-purged"',
+    from: 'judge(stored, facts, "not-purged"',
+    to: 'judge({ ...stored, freshnessSeconds: 3600 }, facts, "not-purged"',
     reddens: "who came after a fetch had begun is not answered with a page that is stale when it is there",
   },
   "304-has-the-stamp-of-now": {
@@ -435,7 +435,7 @@ export const validation: Mutants = {
   },
   "tags-are-split-at-commas": {
     name: "a list of tags is split at every comma, and spaces count",
-    file: "worker/rules/entity-tag.ts",
+    file: "worker/rules/validation/entity-tag.ts",
     from: 'text.match(/(?:W\\/)?"[^"]*"/g) ?? []',
     to: 'text.split(",")',
     reddens: IF_NONE_MATCH,
@@ -449,7 +449,7 @@ export const validation: Mutants = {
   },
   "304-without-a-validator": {
     name: "a 304 for a page without a tag names no validator",
-    file: "worker/flow/answers.ts",
+    file: "worker/flow/answering/answers.ts",
     from: 'kept.set("last-modified", lastModified)',
     to: "kept",
     reddens: IF_MODIFIED_SINCE,
@@ -463,7 +463,7 @@ export const validation: Mutants = {
   },
   "only-hits-are-304s": {
     name: "a client's condition is answered by hits alone, not after a validation",
-    file: "worker/flow/from-store.ts",
+    file: "worker/flow/answering/answer-from-store.ts",
     from: "if (isHeldByClient(sent, head))",
     to: 'if (told.xCache === "HIT" && isHeldByClient(sent, head))',
     reddens: STALE_CLIENT,
@@ -479,12 +479,12 @@ export const validation: Mutants = {
     name: "the origin is asked under the client's condition in place of the edge's own",
     file: FETCH_AND_KEEP,
     from: "validationFields(miss.held.map(validatorsOf))",
-    to: 'validationFields([{ etag: passage.request.headers.get("if-none-match"), lastModified: null }])',
+    to: 'validationFields([{ etag: context.request.headers.get("if-none-match"), lastModified: null }])',
     reddens: "a client that holds another page than the stale one gets the one that the origin confirms",
   },
   "conditions-on-state-are-answered": {
     name: "If-Unmodified-Since is answered from store",
-    file: "worker/rules/read-request.ts",
+    file: "worker/rules/request/request-facts.ts",
     from: ' || field("if-unmodified-since") !== null',
     to: "",
     reddens: "a condition on the origin's own state is asked of the origin also where a fresh page is stored",
@@ -548,7 +548,7 @@ export const validation: Mutants = {
   "private-head-is-passed-over": {
     name: "a page stays although a HEAD says private",
     file: HEAD_REQUEST,
-    from: "if (freshened && isWithdrawn(passage, storeAsk, freshened))",
+    from: "if (freshened && isWithdrawn(context, storageRequest, freshened))",
     to: "if (false)",
     reddens: "a HEAD that brings the tag and says private ends the stored page: it is fetched in full",
   },
@@ -562,7 +562,7 @@ export const validation: Mutants = {
   "visitors-head-invalidates": {
     name: "a HEAD of one visitor ends the page of all",
     file: HEAD_REQUEST,
-    from: " && speaksForAll(passage, storeAsk, stored)",
+    from: " && appliesToEverybody(context, storageRequest, stored)",
     to: "",
     reddens: "a HEAD that may be for the one visitor alone says nothing about the stored page",
   },

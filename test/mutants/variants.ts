@@ -1,10 +1,10 @@
 import type { Mutants } from "./mutant.ts";
 
-const ACCEPT_ENCODING = "worker/rules/accept-encoding.ts";
-const KEEPABLE = "worker/flow/keepable.ts";
-const ORIGIN_REQUEST_FIELDS = "worker/rules/origin-request-fields.ts";
+const ACCEPT_ENCODING = "worker/rules/variants/accept-encoding.ts";
+const KEEPABLE = "worker/flow/storing/storage-decision.ts";
+const ORIGIN_REQUEST_FIELDS = "worker/rules/forwarding/origin-request-fields.ts";
 const SELECTION = "worker/flow/selection.ts";
-const VARY = "worker/rules/vary.ts";
+const VARY = "worker/rules/variants/vary.ts";
 
 const CHOICES = "a page that varies has an entry for each choice, also for none, and each gets its own";
 const SEVERAL_FIELDS = "a page may vary by several fields, in any order, case, and number of lines";
@@ -35,7 +35,7 @@ export const variants: Mutants = {
   },
   "missing-choice-is-a-missing-page": {
     name: "a missing variant is told as a missing page",
-    file: "worker/flow.ts",
+    file: "worker/flow/corridor.ts",
     from: 'held.length > 0 ? "vary-miss" : "uri-miss"',
     to: '"uri-miss"',
     reddens: CHOICES,
@@ -141,8 +141,8 @@ export const variants: Mutants = {
   "limit-of-values-is-outside": {
     name: "values of just the longest length are too long",
     file: VARY,
-    from: "> MOST_VALUE_CHARACTERS",
-    to: ">= MOST_VALUE_CHARACTERS",
+    from: "> MAX_VALUE_CHARACTERS",
+    to: ">= MAX_VALUE_CHARACTERS",
     reddens: LENGTHS,
   },
   "values-have-no-limit": {
@@ -163,7 +163,7 @@ export const variants: Mutants = {
     name: "a page that has varied once varies for ever",
     file: SELECTION,
     from: "if (stored.head.variant.length === 0) return",
-    to: "if (stored.head.variant.length === 0 && markerInMemory(passage)) return;\n  if (stored.head.variant.length === 0) return",
+    to: "if (stored.head.variant.length === 0 && markerInMemory(context)) return;\n  if (stored.head.variant.length === 0) return",
     reddens: CHANGING,
   },
   "last-used-counts": {
@@ -182,14 +182,14 @@ export const variants: Mutants = {
   },
   "304-says-no-vary": {
     name: "a Vary that a 304 brings is not read",
-    file: "worker/flow/freshening.ts",
+    file: "worker/flow/storing/freshening.ts",
     from: "head: { ...verdict.head, purgeKeys,",
     to: "head: { ...verdict.head, key: head.key, variant: head.variant, purgeKeys,",
     reddens: "a 304 that says what the page varies by makes it an entry for the one choice that asked",
   },
   "variants-have-no-limit": {
     name: "a page may have any number of variants",
-    file: "worker/site.ts",
+    file: "worker/site/site.ts",
     from: "variants: site.limits.variants,",
     to: "variants: 1000,",
     reddens: LEAST_USED,
@@ -256,7 +256,7 @@ export const variants: Mutants = {
     from: "if (!variant || !isSelected(variant, field)) return undefined;",
     to: `if (!variant || !isSelected(variant, field)) return undefined;
   const all = stored.variants.map(({ key }) => store.recall(key)).filter((each) => each !== undefined);
-  if (all.some((each) => !isMarker(each) && passage.ports.purges.check(each.head, false) === "purged")) {
+  if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head, false) === "purged")) {
     for (const { head } of all) void store.forget(head.key);
     return undefined;
   }`,
@@ -264,21 +264,21 @@ export const variants: Mutants = {
   },
   "variants-are-not-offered": {
     name: "the origin is not asked about the variants in hand",
-    file: "worker/flow.ts",
-    from: "const held = otherVariants(passage, null);",
+    file: "worker/flow/corridor.ts",
+    from: "const held = otherVariants(context, null);",
     to: "const held: StoredResponse[] = [];",
     reddens: OTHER_VARIANT,
   },
   "date-of-one-of-several-is-sent": {
     name: "the date of one variant is sent with the tags of all",
-    file: "worker/rules/conditional-request.ts",
+    file: "worker/rules/validation/conditional-request.ts",
     from: "held.length === 1 ? held[0]!.lastModified : null",
     to: "held[0]?.lastModified ?? null",
     reddens: OTHER_VARIANT,
   },
   "304-confirms-the-first": {
     name: "a 304 without a validator confirms the first of several variants",
-    file: "worker/rules/selected-by-304.ts",
+    file: "worker/rules/validation/selected-by-304.ts",
     from: "return held.length === 1 ? 0 : null;",
     to: "return 0;",
     reddens: "a 304 that does not say which of several variants it confirms is asked for again, in full",
@@ -301,7 +301,7 @@ export const variants: Mutants = {
   "session-makes-a-variant": {
     name: "a session's cookies make a variant",
     file: KEEPABLE,
-    from: 'names.includes("cookie") && storeAsk.cookie !== null',
+    from: 'names.includes("cookie") && storageRequest.cookie !== null',
     to: "false",
     reddens: COOKIE,
   },
@@ -335,15 +335,15 @@ export const variants: Mutants = {
   },
   "follower-takes-any-variant": {
     name: "a follower takes the leader's variant",
-    file: "worker/flow/following.ts",
-    from: "if (!selects(passage, stored)) return null;",
+    file: "worker/flow/collapsing/following.ts",
+    from: "if (!selects(context, stored)) return null;",
     to: "",
     reddens: "who waits for a page that turns out to vary gets the leader's only if his choice is the same",
   },
   "all-choices-wait-for-one": {
     name: "who wants one variant waits for the fetch of another",
     file: SELECTION,
-    from: "return variantKey(key, variantOf([...names].sort(), selectingField(passage)));",
+    from: "return variantKey(key, variantOf([...names].sort(), selectingField(context)));",
     to: "return key;",
     reddens: "once it is known what a page varies by, only requests of the same choice wait for each other",
   },
@@ -462,7 +462,7 @@ export const variants: Mutants = {
   },
   "forwarded-part-is-asked-for-as-stored": {
     name: "what is passed on is asked for as if it were stored",
-    file: "worker/flow/forward.ts",
+    file: "worker/flow/origin/forward.ts",
     from: "storing: false",
     to: "storing: true",
     reddens: "a part that misses is asked for with the client's own Accept-Encoding",

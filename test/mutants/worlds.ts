@@ -1,11 +1,11 @@
 import type { Mutants } from "./mutant.ts";
 import { protocol } from "./protocol.ts";
 
-const FLOW = "worker/flow.ts";
-const JUDGE = "worker/rules/judge.ts";
-const LOG = "worker/purges/log.ts";
-const VIEW = "worker/purges/view.ts";
-const VIEW_LEASE = "worker/purges/view-lease.ts";
+const FLOW = "worker/flow/corridor.ts";
+const JUDGE = "worker/rules/freshness/judge.ts";
+const LOG = "worker/purges/log/log.ts";
+const VIEW = "worker/purges/view/view.ts";
+const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
 /** Stamps what is fetched behind an answer with the view of whenever it is looked at. */
 const STAMPED_LATE = `ports: { ...ports, purges: new Proxy(ports.purges, { get: (purges, name) => {
@@ -46,7 +46,7 @@ export const worlds: Mutants = {
   ),
   "r1-background-refresh-is-stamped-late": {
     name: "what is fetched behind an answer is stamped with the view of its end",
-    file: "worker/flow/background-refresh.ts",
+    file: "worker/flow/storing/background-refresh.ts",
     from: "ports: { ...ports, reporter",
     to: STAMPED_LATE,
     foundBy: "simulation",
@@ -61,15 +61,15 @@ export const worlds: Mutants = {
   "r4-memory-is-not-checked": {
     name: "what lies in memory is served without a look at the purges",
     file: FLOW,
-    from: "judgeBy(passage, remembered.head, purges.check(remembered.head, true), now)",
-    to: 'judgeBy(passage, remembered.head, "not-purged", now)',
+    from: "judgeBy(context, remembered.head, purges.check(remembered.head, true), now)",
+    to: 'judgeBy(context, remembered.head, "not-purged", now)',
     foundBy: "simulation",
   },
   "r4-head-is-not-checked": {
     name: "a HEAD is answered from memory without a look at the purges",
     file: FLOW,
-    from: "judgeBy(passage, remembered.head, purges.check(remembered.head, true), now)",
-    to: 'judgeBy(passage, remembered.head, ask.method === "HEAD" ? "not-purged" : purges.check(remembered.head, true), now)',
+    from: "judgeBy(context, remembered.head, purges.check(remembered.head, true), now)",
+    to: 'judgeBy(context, remembered.head, facts.method === "HEAD" ? "not-purged" : purges.check(remembered.head, true), now)',
     foundBy: "simulation",
   },
   "r4-any-view-judges": {
@@ -138,7 +138,7 @@ export const worlds: Mutants = {
   "r12-untold-counts-as-told": {
     name: "what a reply had no room for counts as told",
     file: VIEW,
-    from: "this.#untold = untoldAfter(this.#untold, this.#seq, delta);",
+    from: "this.#untold = unreadAfter(this.#untold, this.#seq, delta);",
     to: "",
     foundBy: "simulation",
   },

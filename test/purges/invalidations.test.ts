@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { AppendOutcome, EdgeEvent, NewPurge, PurgeLog } from "../../worker/ports.ts";
+import type { AppendOutcome, EdgeEvent, NewPurge, PurgeLogWriter } from "../../worker/ports.ts";
 import { LogInvalidations } from "../../worker/purges/invalidations.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 
 const LEASE_MS = 1000;
 
 /** A log that remembers what it was told, and cannot be reached if the test says so. */
-class ToldLog implements PurgeLog {
+class ToldLog implements PurgeLogWriter {
   readonly told: (readonly string[])[] = [];
   readonly purges: NewPurge[] = [];
   calls = 0;

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import CachePolicy from "http-cache-semantics";
 import { describe, expect, test } from "vitest";
-import { currentAgeMs } from "../../worker/rules/current-age.ts";
-import { judge } from "../../worker/rules/judge.ts";
-import { mayStore } from "../../worker/rules/may-store.ts";
-import { readRequestDirectives } from "../../worker/rules/request-directives.ts";
-import { storedHead } from "./stored-head.ts";
+import { readRequestDirectives } from "../../worker/rules/directives/request-directives.ts";
+import { currentAgeMs } from "../../worker/rules/freshness/current-age.ts";
+import { judge } from "../../worker/rules/freshness/judge.ts";
+import { mayStore } from "../../worker/rules/storing/may-store.ts";
+import { storedHead } from "./storing/stored-head.ts";
 
 /**
  * A second opinion: the verdicts of these rules beside those of the package `http-cache-semantics`, on generated

@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
-import { Log } from "../../worker/purges/log.ts";
-import type { AppendRequest, AppendResult, PurgeLogClient, ViewDelta } from "../../worker/purges/log-contract.ts";
-import type { LogSettings } from "../../worker/purges/log-settings.ts";
-import type { Sql } from "../../worker/purges/sql.ts";
+import { Log } from "../../worker/purges/log/log.ts";
+import type { AppendRequest, AppendResult, PurgeLogClient, ViewDelta } from "../../worker/purges/log/log-contract.ts";
+import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
+import type { Sql } from "../../worker/purges/log/sql.ts";
 import { sqlOf } from "../engine/memory-log.ts";
 import { HOST } from "../engine/scenario.ts";
 import type { Fate } from "./fate.ts";

@@ -26,9 +26,9 @@ export class SimulatedIsolate {
   }
 
   async send(path: string, init: RequestInit): Promise<Response> {
-    const behind = { run: (work: Promise<unknown>) => void work.catch(this.#onBug) };
+    const background = { run: (work: Promise<unknown>) => void work.catch(this.#onBug) };
     const request = new Request(`http://${HOST}${path}`, init);
-    return this.#running.fetch({ request, url: request.url, behind, clientAddress: null });
+    return this.#running.fetch({ request, url: request.url, background, clientAddress: null });
   }
 
   /** Sends the request of a bearer of a token: the log may be read for him alone. */

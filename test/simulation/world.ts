@@ -1,7 +1,7 @@
-import { Counters } from "../../worker/edge/counters.ts";
+import { Counters } from "../../worker/insight/counters.ts";
 import { startIsolate } from "../../worker/isolate.ts";
 import type { EdgeEvent } from "../../worker/ports.ts";
-import { compileSite, type Site } from "../../worker/site.ts";
+import { compileSite, type Site } from "../../worker/site/site.ts";
 import { memoryBodies } from "../engine/memory-bodies.ts";
 import { HOST } from "../engine/scenario.ts";
 import { Backend } from "./backend.ts";

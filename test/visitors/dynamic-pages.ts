@@ -1,9 +1,9 @@
-import type { Reply } from "../../local/scripted-origin.ts";
+import type { Reply } from "../../cdn/scripted-origin.ts";
 import { type Case, isFirst, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts";
 
 /** A page that is made for whoever asks: the origin says nothing of storing it. */
 const account: Reply = { body: "the account of the first visitor", fields: { "content-type": "text/css" } };
-const CANONICAL = "worker/rules/canonical-url.ts";
+const CANONICAL = "worker/rules/key/canonical-url.ts";
 const STATIC_ROUTE = { routes: [{ match: "/static/*", defaultTtl: "1h" }] };
 
 /** An origin that decodes the path once, and takes `/x/../account` and `/account;x` for `/account`. */
@@ -35,7 +35,7 @@ export const dynamicPages: readonly Case[] = [
       first: { path, fields: ONE_BROWSER },
       second: { path, fields: OTHER_BROWSER },
       defence: {
-        file: "worker/flow/keepable.ts",
+        file: "worker/flow/storing/storage-decision.ts",
         from: "defaultTtlSeconds: target.route.defaultTtlSeconds(response.status),",
         to: "defaultTtlSeconds: 60,",
       },
@@ -86,7 +86,7 @@ export const dynamicPages: readonly Case[] = [
       second: { path, fields: OTHER_BROWSER },
       control: { path: "/static/a.css" },
       defence: {
-        file: "worker/rules/target.ts",
+        file: "worker/rules/key/cache-key.ts",
         from: "findRoute(rules.routes, asked.path)",
         to: 'findRoute(rules.routes, url.slice(url.indexOf("/", 8)))',
       },
@@ -107,7 +107,7 @@ export const dynamicPages: readonly Case[] = [
       first: { path: one! },
       second: { path: other! },
       defence: {
-        file: "worker/rules/target.ts",
+        file: "worker/rules/key/cache-key.ts",
         from: "key: `",
         // One text for what only looks alike.
         to: 'key: ((_, scheme, host, path) => scheme + host + decodeURIComponent(path).toLowerCase().replace(/[;?].*/, "").replace(/[/]+/g, "/"))`',

@@ -1,6 +1,6 @@
 import { type Case, isFirst, MAX_AGE, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts";
 
-const MAY_STORE = "worker/rules/may-store.ts";
+const MAY_STORE = "worker/rules/storing/may-store.ts";
 
 /** What is one visitor's own is not shown to another. */
 export const identity: readonly Case[] = [
@@ -10,7 +10,7 @@ export const identity: readonly Case[] = [
     first: { path: "/a", fields: { authorization: "Basic YTpi" } },
     second: { path: "/a" },
     defence: {
-      file: "worker/rules/read-request.ts",
+      file: "worker/rules/request/request-facts.ts",
       from: 'authorized: field("authorization") !== null',
       to: "authorized: false",
     },
@@ -21,7 +21,11 @@ export const identity: readonly Case[] = [
     first: { path: "/a" },
     second: { path: "/a", fields: { authorization: "Basic YTpi" } },
     control: { path: "/a" },
-    defence: { file: "worker/rules/judge.ts", from: "request.authorized && !stored.sharedWithAuthorized", to: "false" },
+    defence: {
+      file: "worker/rules/freshness/judge.ts",
+      from: "request.authorized && !stored.sharedWithAuthorized",
+      to: "false",
+    },
   },
   {
     name: "a page for a session is not stored",
@@ -43,7 +47,7 @@ export const identity: readonly Case[] = [
     first: { path: "/a", fields: { cookie: "_ga=<evil>" } },
     second: { path: "/a" },
     witness: "first",
-    defence: { file: "worker/rules/cookies.ts", from: "[...ignored, ...ours]", to: "ours" },
+    defence: { file: "worker/rules/request/cookies.ts", from: "[...ignored, ...ours]", to: "ours" },
   },
   {
     name: "an answer with Set-Cookie is not stored",
@@ -58,7 +62,7 @@ export const identity: readonly Case[] = [
     origin: (request) => page("v1", isFirst(request) ? { "set-cookie": "session=1" } : {}),
     first: { path: "/a", fields: ONE_BROWSER },
     second: { path: "/a", fields: OTHER_BROWSER },
-    defence: { file: "worker/flow/ask-origin.ts", from: 'fields.delete("set-cookie");', to: "{}" },
+    defence: { file: "worker/flow/origin/ask-origin.ts", from: 'fields.delete("set-cookie");', to: "{}" },
   },
   ...(
     [
@@ -84,7 +88,7 @@ export const identity: readonly Case[] = [
     second: { path: "/a", fields: { cookie: "session=1" } },
     control: { path: "/a" },
     defence: {
-      file: "worker/rules/vary.ts",
+      file: "worker/rules/variants/vary.ts",
       from: "const asked = normalValue(name, field(name));",
       to: 'const asked = name === "cookie" ? value : normalValue(name, field(name));',
     },
@@ -95,6 +99,6 @@ export const identity: readonly Case[] = [
       page(isFirst(request) ? "mine" : "for all", isFirst(request) ? { vary: "X-Forwarded-For" } : MAX_AGE),
     first: { path: "/a", fields: ONE_BROWSER },
     second: { path: "/a", fields: OTHER_BROWSER },
-    defence: { file: "worker/rules/vary.ts", from: 'if (named.some(isUnknowable)) return "*";', to: "" },
+    defence: { file: "worker/rules/variants/vary.ts", from: 'if (named.some(isUnknowable)) return "*";', to: "" },
   },
 ];

@@ -1,8 +1,8 @@
 import { type Case, isFirst, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts";
 
-const FIELDS = "worker/rules/origin-request-fields.ts";
-const KEEPABLE = "worker/flow/keepable.ts";
-const ODD = { file: KEEPABLE, from: "oddField(request.headers, names) !== null", to: "false" };
+const FIELDS = "worker/rules/forwarding/origin-request-fields.ts";
+const KEEPABLE = "worker/flow/storing/storage-decision.ts";
+const ODD = { file: KEEPABLE, from: "unkeyedField(request.headers, names) !== null", to: "false" };
 
 /** An error that one odd request caused is that visitor's alone. */
 export const oneVisitorsError: readonly Case[] = [
@@ -29,7 +29,11 @@ export const oneVisitorsError: readonly Case[] = [
       fields["sec-fetch-site"] === "cross-site" ? { ...page("not from there"), status: 403 } : page("the page"),
     first: { path: "/a", fields: { "sec-fetch-site": "cross-site" } },
     second: { path: "/a", fields: { "sec-fetch-site": "same-origin" } },
-    defence: { file: "worker/rules/may-store.ts", from: "isErrorStatus(status) && !request.plain", to: "false" },
+    defence: {
+      file: "worker/rules/storing/may-store.ts",
+      from: "isErrorStatus(status) && !request.plain",
+      to: "false",
+    },
   },
   {
     name: "an error for a session that is broken is not stored, though it says public",
@@ -39,7 +43,7 @@ export const oneVisitorsError: readonly Case[] = [
         : { ...page("broken session", { "cache-control": "public, max-age=60" }), status: 500 },
     first: { path: "/a", fields: { cookie: "session=%" } },
     second: { path: "/a" },
-    defence: { file: "worker/rules/plain-request.ts", from: "if (identifying) return false;", to: "" },
+    defence: { file: "worker/rules/request/unkeyed-field.ts", from: "if (identifying) return false;", to: "" },
   },
   ...[401, 407, 406, 408, 412, 416, 421, 425, 428, 429, 431].map(
     (status): Case => ({
@@ -47,7 +51,7 @@ export const oneVisitorsError: readonly Case[] = [
       origin: (request) => (isFirst(request) ? { ...page("only you"), status } : page("the page")),
       first: { path: "/a", fields: ONE_BROWSER },
       second: { path: "/a", fields: OTHER_BROWSER },
-      defence: { file: "worker/rules/storable-status.ts", from: "!NEVER_STORED.has(status)", to: "true" },
+      defence: { file: "worker/rules/storing/storable-status.ts", from: "!NEVER_STORED.has(status)", to: "true" },
     }),
   ),
   {
@@ -56,7 +60,7 @@ export const oneVisitorsError: readonly Case[] = [
     first: { method: "POST", path: "/a", body: "x" },
     second: { path: "/a" },
     defence: {
-      file: "worker/rules/read-request.ts",
+      file: "worker/rules/request/request-facts.ts",
       from: 'if (method !== "GET" && method !== "HEAD") return "bypass";',
       to: "",
     },
@@ -82,7 +86,7 @@ export const oneVisitorsError: readonly Case[] = [
     first: { path: "/a", fields: { "accept-encoding": "gzip" } },
     second: { path: "/a" },
     defence: {
-      file: "worker/rules/vary.ts",
+      file: "worker/rules/variants/vary.ts",
       from: 'contentEncoding !== null && !acceptsCoding(acceptedCodings(field("accept-encoding")), contentEncoding)',
       to: "false",
     },
@@ -93,7 +97,7 @@ export const oneVisitorsError: readonly Case[] = [
     first: { path: "/a", fields: { upgrade: "h2c" } },
     second: { path: "/a" },
     witness: "first",
-    defence: { file: "worker/rules/hop-by-hop.ts", from: '"upgrade",', to: "" },
+    defence: { file: "worker/rules/forwarding/hop-by-hop.ts", from: '"upgrade",', to: "" },
   },
   {
     name: "fields that Connection names stay with the connection",
@@ -109,7 +113,7 @@ export const oneVisitorsError: readonly Case[] = [
       isFirst(request) ? { ...page("", { location: "/a?utm_source=x#top" }), status: 301 } : page("the page"),
     first: { path: "/a", fields: ONE_BROWSER },
     second: { path: "/a", fields: OTHER_BROWSER },
-    defence: { file: KEEPABLE, from: "next !== null && sameTarget(passage, next)", to: "false" },
+    defence: { file: KEEPABLE, from: "next !== null && sameTarget(context, next)", to: "false" },
   },
 ];
 

@@ -1,7 +1,7 @@
 import { type Case, isFirst, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts";
 
-const LIMITS = "worker/rules/field-limits.ts";
-const FILL = "worker/flow/fill.ts";
+const LIMITS = "worker/rules/fields/field-limits.ts";
+const FILL = "worker/flow/storing/fill.ts";
 const VISITORS = {
   first: { path: "/a", fields: ONE_BROWSER },
   second: { path: "/a", fields: OTHER_BROWSER },
@@ -66,13 +66,17 @@ export const originTrust: readonly Case[] = [
       framing: isFirst(request) ? "close" : "length",
     }),
     ...VISITORS,
-    defence: { file: "worker/rules/may-store.ts", from: 'if (!isFramed(response)) return "unframed-body";', to: "" },
+    defence: {
+      file: "worker/rules/storing/may-store.ts",
+      from: 'if (!isFramed(response)) return "unframed-body";',
+      to: "",
+    },
   },
   {
     name: "an answer with more tags than can be kept is not stored",
     site: { limits: { tags: 3 } },
     origin: (request) => page(isFirst(request) ? "tagged" : "v1", isFirst(request) ? { "cache-tag": "a b c d" } : {}),
     ...VISITORS,
-    defence: { file: "worker/rules/tags.ts", from: "if (tags.size > most)", to: "if (false)" },
+    defence: { file: "worker/rules/storing/tags.ts", from: "if (tags.size > most)", to: "if (false)" },
   },
 ];

@@ -1,19 +1,19 @@
 import { type Case, page } from "./case.ts";
 
 const POLICY = {
-  file: "worker/rules/request-directives.ts",
+  file: "worker/rules/directives/request-directives.ts",
   from: 'if (policy === "harmless") return harmless;',
   to: "",
 };
 const PRAGMA = {
-  file: "worker/rules/request-directives.ts",
+  file: "worker/rules/directives/request-directives.ts",
   from: 'if (policy === "all" && saysNoCache(',
   to: "if (saysNoCache(",
 };
 
 function lookUpUnless(condition: string) {
   return {
-    file: "worker/rules/read-request.ts",
+    file: "worker/rules/request/request-facts.ts",
     from: 'if (passes || isWebSocket(field("upgrade"))) return "bypass";',
     to: `if (passes || isWebSocket(field("upgrade")) || ${condition}) return "bypass";`,
   };
@@ -52,7 +52,7 @@ export const skipping: readonly Case[] = [
     first: { path: "/a", fields: { "tidemark-refresh": "guess" } },
     second: { path: "/a" },
     witness: "asked",
-    defence: { file: "worker/flow.ts", from: 'if (verdict.kind === "refused") {', to: "if (false) {" },
+    defence: { file: "worker/flow/corridor.ts", from: 'if (verdict.kind === "refused") {', to: "if (false) {" },
   },
   {
     name: "a request with more fields than may be is not for the origin",
@@ -60,7 +60,7 @@ export const skipping: readonly Case[] = [
     first: { path: "/b", fields: { "x-large": "x".repeat(33_000) } },
     second: { path: "/a" },
     witness: "asked",
-    defence: { file: "worker/flow/ask-origin.ts", from: "> limits.requestFieldBytes) {", to: "> Infinity) {" },
+    defence: { file: "worker/flow/origin/ask-origin.ts", from: "> limits.requestFieldBytes) {", to: "> Infinity) {" },
   },
   {
     name: "a request body larger than may be is not for the origin",
@@ -69,7 +69,11 @@ export const skipping: readonly Case[] = [
     first: { method: "POST", path: "/b", fields: { "content-length": "11" }, body: "eleven byte" },
     second: { path: "/a" },
     witness: "asked",
-    defence: { file: "worker/flow/ask-origin.ts", from: "if (body?.isTooLarge()) return bodyTooLarge();", to: "" },
+    defence: {
+      file: "worker/flow/origin/ask-origin.ts",
+      from: "if (body?.isTooLarge()) return bodyTooLarge();",
+      to: "",
+    },
   },
   {
     name: "a query parameter that nobody keys makes no page of its own",
@@ -79,7 +83,7 @@ export const skipping: readonly Case[] = [
     second: { path: "/a" },
     witness: "asked",
     defence: {
-      file: "worker/rules/query.ts",
+      file: "worker/rules/key/query.ts",
       from: "rules.only ? !rules.only.includes(name)",
       to: "rules.only ? false",
     },

@@ -1,6 +1,6 @@
 import { type Case, page, reflecting } from "./case.ts";
 
-const FIELDS = "worker/rules/origin-request-fields.ts";
+const FIELDS = "worker/rules/forwarding/origin-request-fields.ts";
 
 /** Fields by which a client pretends to be somebody else, and the text that stops each. */
 const claims: readonly (readonly [field: string, from: string, to: string])[] = [
@@ -63,7 +63,7 @@ const odd: readonly (readonly [field: string, value: string])[] = [
 
 /** The field counts as keyed, and is not. */
 const ORIGIN_IS_NO_KEY = {
-  file: "worker/rules/vary.ts",
+  file: "worker/rules/variants/vary.ts",
   from: 'coversCodings(value ?? "identity", asked ?? "identity") : asked === value',
   to: 'coversCodings(value ?? "identity", asked ?? "identity") : name === "origin" || asked === value',
 };
@@ -104,7 +104,11 @@ export const unkeyedInput: readonly Case[] = [
       origin: reflecting(field),
       first: { path: "/a", fields: { [field]: value } },
       second: { path: "/a" },
-      defence: { file: "worker/flow/keepable.ts", from: "oddField(request.headers, names) !== null", to: "false" },
+      defence: {
+        file: "worker/flow/storing/storage-decision.ts",
+        from: "unkeyedField(request.headers, names) !== null",
+        to: "false",
+      },
     }),
   ),
   {
@@ -126,7 +130,7 @@ export const unkeyedInput: readonly Case[] = [
       first: { path: `/a?${query}` },
       second: { path: "/a" },
       defence: {
-        file: "worker/rules/target.ts",
+        file: "worker/rules/key/cache-key.ts",
         from: "pathAndQuery: route.pass ? asked.path + asked.search : keyed",
         to: "pathAndQuery: asked.path + asked.search",
       },
@@ -139,7 +143,7 @@ export const unkeyedInput: readonly Case[] = [
     first: { path: "/search?q=LAN" },
     second: { path: "/search?q=lan" },
     defence: {
-      file: "worker/rules/target.ts",
+      file: "worker/rules/key/cache-key.ts",
       from: "pathAndQuery: route.pass ? asked.path + asked.search : keyed",
       to: "pathAndQuery: asked.path + asked.search",
     },
@@ -164,7 +168,11 @@ export const unkeyedInput: readonly Case[] = [
     origin: ({ fields }) => page(fields.origin === "https://evil.example" ? "refused" : "data"),
     first: { path: "/data", fields: { origin: "https://evil.example" } },
     second: { path: "/data" },
-    defence: { file: "worker/flow/keepable.ts", from: "oddField(request.headers, names) !== null", to: "false" },
+    defence: {
+      file: "worker/flow/storing/storage-decision.ts",
+      from: "unkeyedField(request.headers, names) !== null",
+      to: "false",
+    },
   },
   {
     name: "a field that a route lets through is in the key",
@@ -180,7 +188,11 @@ export const unkeyedInput: readonly Case[] = [
     first: { path: "/a", body: "q=evil" },
     second: { path: "/a" },
     witness: "first",
-    defence: { file: "worker/flow/ask-origin.ts", from: 'ask.method !== "GET" && ask.method !== "HEAD"', to: "true" },
+    defence: {
+      file: "worker/flow/origin/ask-origin.ts",
+      from: 'facts.method !== "GET" && facts.method !== "HEAD"',
+      to: "true",
+    },
   },
   {
     name: "an origin that says so in Vary gets the field, and each visitor his own page",
@@ -188,7 +200,7 @@ export const unkeyedInput: readonly Case[] = [
     first: { path: "/a", fields: { "accept-language": "de" } },
     second: { path: "/a", fields: { "accept-language": "en" } },
     defence: {
-      file: "worker/rules/vary.ts",
+      file: "worker/rules/variants/vary.ts",
       from: 'coversCodings(value ?? "identity", asked ?? "identity") : asked === value',
       to: 'coversCodings(value ?? "identity", asked ?? "identity") : true',
     },

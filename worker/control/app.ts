@@ -1,9 +1,9 @@
 import { type Context, Hono } from "hono";
 import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
-import type { Stats } from "../../wire/stats.ts";
+import type { IsolateStats } from "../../wire/stats.ts";
 import type { PurgeAudit, TokenScope, Tokens } from "../ports.ts";
-import { OWN_ANSWER_FIELDS } from "../rules/own-answer-fields.ts";
-import { resolveTarget } from "../rules/target.ts";
+import { OWN_ANSWER_FIELDS } from "../rules/forwarding/own-answer-fields.ts";
+import { resolveTarget } from "../rules/key/cache-key.ts";
 import { type AuditVerdict, onePurge, purgePage } from "./audit.ts";
 import { openApiDocument } from "./openapi.ts";
 import { problemResponse } from "./problem-response.ts";
@@ -17,7 +17,7 @@ export interface ControlPorts extends PurgePorts {
   readonly tokens: Tokens;
   readonly audit: PurgeAudit;
   /** The counters of this isolate. */
-  readonly stats: () => Stats;
+  readonly stats: () => IsolateStats;
 }
 
 /** What belongs to one request of the control plane. */
@@ -29,7 +29,7 @@ export interface ControlCall {
 type App = { Bindings: ControlCall };
 
 /** The largest body of a purge: 10,000 items of some length. */
-const MOST_BODY_BYTES = 4 * 1024 * 1024;
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** Everything under `/_tidemark/`, and the method `PURGE` on any URL of the site. */
 export function controlApp(ports: ControlPorts): Hono<App> {
@@ -55,8 +55,8 @@ export function controlApp(ports: ControlPorts): Hono<App> {
     if (!/^application\/json\s*(;|$)/i.test(mediaType)) {
       return problemResponse("unsupported-media-type", `Send the purge as application/json; this is ${mediaType}.`);
     }
-    const text = await readText(context.req.raw.body, MOST_BODY_BYTES);
-    if (text === null) return problemResponse("too-large", `A purge has at most ${MOST_BODY_BYTES} bytes; split it.`);
+    const text = await readText(context.req.raw.body, MAX_BODY_BYTES);
+    if (text === null) return problemResponse("too-large", `A purge has at most ${MAX_BODY_BYTES} bytes; split it.`);
     const body = readBody(text, context.req.header(IDEMPOTENCY_FIELD));
     if (body.kind === "invalid") return problemResponse("invalid", body.detail);
     return runPurge(ports, body.value, context, access.token, access.name);

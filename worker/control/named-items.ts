@@ -1,9 +1,6 @@
 import type { Problem } from "../../wire/problem.ts";
 import type { PurgeReceiptBody } from "../../wire/purge-receipt.ts";
 import type { PurgeRequestBody } from "../../wire/purge-request.ts";
-import { purgeHost } from "../rules/purge-host.ts";
-import { purgePrefix } from "../rules/purge-prefix.ts";
-import type { Route } from "../rules/route.ts";
 import {
   EVERYTHING_PURGE_KEY,
   hostPurgeKey,
@@ -15,7 +12,10 @@ import {
   type TargetRules,
   tagPurgeKey,
   urlPurgeKey,
-} from "../rules/target.ts";
+} from "../rules/key/cache-key.ts";
+import { purgeHost } from "../rules/key/purge-host.ts";
+import { purgePrefix } from "../rules/key/purge-prefix.ts";
+import type { Route } from "../rules/key/route.ts";
 import { browserWarnings, mayTouch, prefixWarnings, urlWarnings } from "./purge-warnings.ts";
 
 type Planned = NonNullable<PurgeReceiptBody["planned"]>;

@@ -1,9 +1,9 @@
-import { canonicalUrl } from "../rules/canonical-url.ts";
-import type { Route } from "../rules/route.ts";
-import type { Target } from "../rules/target.ts";
+import type { Target } from "../rules/key/cache-key.ts";
+import { canonicalUrl } from "../rules/key/canonical-url.ts";
+import type { Route } from "../rules/key/route.ts";
 
 /** A purge of thousands of items may be wrong in one way thousands of times. */
-const MOST_WARNINGS = 20;
+const MAX_WARNINGS = 20;
 
 /** What an owner may not have expected of a URL. Only what the site's rules tell: what the origin says is not known here. */
 export function urlWarnings(url: string, absoluteUrl: string, { route, key, mayStore }: Target): readonly string[] {
@@ -48,8 +48,8 @@ export function mayTouch({ pattern }: Route, prefix: string): boolean {
 /** Each once, and not too many of them. */
 export function firstWarnings(warnings: readonly string[]): string[] {
   const different = [...new Set(warnings)];
-  const more = different.length - MOST_WARNINGS;
-  return more > 0 ? [...different.slice(0, MOST_WARNINGS), `And ${more} more warnings.`] : different;
+  const more = different.length - MAX_WARNINGS;
+  return more > 0 ? [...different.slice(0, MAX_WARNINGS), `And ${more} more warnings.`] : different;
 }
 
 function parametersIn(search: string): number {

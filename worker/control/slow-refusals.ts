@@ -4,7 +4,7 @@ import type { Clock, Reporter, Tokens } from "../ports.ts";
 const AT_ONCE = 5;
 /** The first late answer, in milliseconds; each further one takes twice as long, up to the most. */
 const FIRST_DELAY_MS = 250;
-const MOST_DELAY_MS = 8_000;
+const MAX_DELAY_MS = 8_000;
 /** So long after the last wrong token all is forgotten. */
 const FORGOTTEN_AFTER_MS = 60_000;
 
@@ -23,7 +23,7 @@ export function slowRefusals(tokens: Tokens, clock: Clock, reporter: Reporter): 
       const now = clock.now();
       wrong = now - lastAt >= FORGOTTEN_AFTER_MS ? 1 : wrong + 1;
       lastAt = now;
-      const delayMs = Math.min(MOST_DELAY_MS, FIRST_DELAY_MS * 2 ** (wrong - AT_ONCE - 1));
+      const delayMs = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (wrong - AT_ONCE - 1));
       if (wrong > AT_ONCE) await clock.wait(delayMs).over;
       return verdict;
     },

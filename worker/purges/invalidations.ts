@@ -1,18 +1,18 @@
-import type { Behind, Clock, Invalidations, NewPurge, PurgeLog, Reporter } from "../ports.ts";
+import type { BackgroundWork, Clock, Invalidations, NewPurge, PurgeLogWriter, Reporter } from "../ports.ts";
 
 /** The most appends of one isolate in one lease: a loop of unsafe requests is no lever on the log. */
-const MOST_APPENDS = 16;
+const MAX_APPENDS = 16;
 /** The most keys that wait for the next lease. More are dropped, and counted. */
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 /** How often an append that failed is tried again, a lease apart. */
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /**
  * Tells the log what unsafe requests put out of date: at once, but at most once per key and lease (R15). What comes too
  * often is merged, and told in one append when the lease is over.
  */
 export class LogInvalidations implements Invalidations {
-  readonly #log: PurgeLog;
+  readonly #log: PurgeLogWriter;
   readonly #clock: Clock;
   readonly #leaseMs: number;
   readonly #reporter: Reporter;
@@ -23,28 +23,28 @@ export class LogInvalidations implements Invalidations {
   #appends = 0;
   #flush: Promise<void> | null = null;
 
-  constructor(log: PurgeLog, clock: Clock, leaseMs: number, reporter: Reporter) {
+  constructor(log: PurgeLogWriter, clock: Clock, leaseMs: number, reporter: Reporter) {
     this.#log = log;
     this.#clock = clock;
     this.#leaseMs = leaseMs;
     this.#reporter = reporter;
   }
 
-  tell(purgeKeys: readonly string[], behind: Behind): void {
+  tell(purgeKeys: readonly string[], background: BackgroundWork): void {
     const now = this.#clock.now();
     // What still waits when a lease has begun goes along: the request that was to tell it may be dead.
     const keys = new Set(this.#isOver(now) ? [...this.#beginLease(now), ...purgeKeys] : purgeKeys);
-    if (this.#appends < MOST_APPENDS && !purgeKeys.some((key) => this.#told.has(key))) {
-      behind.run(this.#tellNow([...keys]));
+    if (this.#appends < MAX_APPENDS && !purgeKeys.some((key) => this.#told.has(key))) {
+      background.run(this.#tellNow([...keys]));
       return;
     }
     for (const key of purgeKeys) {
       if (this.#waiting.has(key)) continue;
-      if (this.#waiting.size < MOST_WAITING) this.#waiting.add(key);
+      if (this.#waiting.size < MAX_WAITING) this.#waiting.add(key);
       else this.#reporter.report({ kind: "invalidation-dropped" });
     }
     this.#flush ??= this.#flushAfterLease();
-    behind.run(this.#flush);
+    background.run(this.#flush);
   }
 
   #isOver(now: number): boolean {
@@ -82,7 +82,7 @@ export class LogInvalidations implements Invalidations {
         return;
       } catch (cause) {
         this.#reporter.report({ kind: "log-failed", cause });
-        if (attempt === MOST_ATTEMPTS) return this.#reporter.report({ kind: "invalidation-dropped" });
+        if (attempt === MAX_ATTEMPTS) return this.#reporter.report({ kind: "invalidation-dropped" });
       }
       await this.#clock.wait(this.#leaseMs).over;
     }

@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import { FillBudget, startFill } from "../../worker/flow/storing/fill.ts";
+import { memoryBodies } from "../engine/memory-bodies.ts";
+
+function bodyOf(...chunks: string[]): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(encoder.encode(chunk));
+      controller.close();
+    },
+  });
+}
+
+describe("a fill", () => {
+  test("a fill beyond the most that may go on at once is not kept, and makes room when it ends", () => {
+    const budget = new FillBudget(100, 2);
+    const [first, second, third] = [budget.open(0), budget.open(0), budget.open(0)];
+    expect([first.take(1), second.take(1), third.take(1)]).toEqual([true, true, false]);
+    first.close();
+    third.close();
+    expect(budget.open(0).take(1)).toBe(true);
+  });
+
+  test("ends while a slow client has not read a byte, and holds its bytes until the client has them", async () => {
+    const budget = new FillBudget(100, 256);
+    const fill = startFill(bodyOf("01234", "56789"), 10, 50, budget.open(0), memoryBodies);
+    expect(await fill.read).toMatchObject({ kind: "whole", bytes: new TextEncoder().encode("0123456789") });
+    expect(budget.heldBytes).toBe(10);
+    expect(await new Response(fill.body).text()).toBe("0123456789");
+    await fill.delivered;
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  test("goes on when the client goes away, and gives its bytes back", async () => {
+    const budget = new FillBudget(100, 256);
+    const fill = startFill(bodyOf("01234", "56789"), 10, 50, budget.open(0), memoryBodies);
+    await fill.body!.cancel();
+    expect(await fill.read).toMatchObject({ kind: "whole" });
+    await fill.delivered;
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  test("that does not fit beside the others streams past, and the client gets all of it", async () => {
+    const budget = new FillBudget(12, 256);
+    const first = startFill(bodyOf("0123456789"), 10, 50, budget.open(0), memoryBodies);
+    const second = startFill(bodyOf("abc", "def"), 6, 50, budget.open(0), memoryBodies);
+    expect(await second.read).toEqual({ kind: "over-budget" });
+    expect(await new Response(second.body).text()).toBe("abcdef");
+    expect(await first.read).toMatchObject({ kind: "whole" });
+    expect(budget.heldBytes).toBeLessThanOrEqual(12);
+  });
+
+  test("whose client reads too slowly is given up after a minute, and then holds nothing", async () => {
+    const budget = new FillBudget(20, 256);
+    const slow = startFill(bodyOf("0123456789"), 10, 50, budget.open(0), memoryBodies);
+    expect(await slow.read).toMatchObject({ kind: "whole" });
+    budget.open(60_001).close();
+    await slow.delivered;
+    expect(budget.heldBytes).toBe(0);
+    await expect(new Response(slow.body).text()).rejects.toThrow("too slowly");
+  });
+
+  test("whose request has died without giving back its bytes is forgotten after a minute", async () => {
+    const budget = new FillBudget(10, 256);
+    budget.open(0).take(10);
+    const early = startFill(bodyOf("abc"), 3, 50, budget.open(60_000), memoryBodies);
+    expect(await early.read).toEqual({ kind: "over-budget" });
+    const late = startFill(bodyOf("abc"), 3, 50, budget.open(60_001), memoryBodies);
+    expect(await late.read).toMatchObject({ kind: "whole" });
+  });
+
+  test.each([
+    ["fewer bytes than announced", 11],
+    ["more bytes than announced", 9],
+  ])("of %s is cut off, and the client sees an error", async (_, length) => {
+    const fill = startFill(bodyOf("0123456789"), length, 50, new FillBudget(100, 256).open(0), memoryBodies);
+    expect(await fill.read).toEqual({ kind: "cut-off" });
+    await expect(new Response(fill.body).text()).rejects.toThrow("of");
+  });
+
+  test("of exactly the limit is kept, and of one byte more is not", async () => {
+    const at = (mostBytes: number) => {
+      const fill = startFill(bodyOf("01234", "56789"), null, mostBytes, new FillBudget(100, 256).open(0), memoryBodies);
+      void new Response(fill.body).text();
+      return fill.read;
+    };
+    expect(await at(10)).toMatchObject({ kind: "whole" });
+    expect(await at(9)).toEqual({ kind: "too-large" });
+  });
+
+  test("without a body is whole, unless one was announced", async () => {
+    const share = () => new FillBudget(1, 256).open(0);
+    expect(await startFill(null, null, 1, share(), memoryBodies).read).toMatchObject({ kind: "whole" });
+    expect(await startFill(null, 5, 1, share(), memoryBodies).read).toEqual({ kind: "cut-off" });
+  });
+});

@@ -1,0 +1,34 @@
+import { describe, expect, test } from "vitest";
+import { requestBody } from "../../worker/flow/origin/request-body.ts";
+
+function post(text: string, announced: string | null): Request {
+  const headers: Record<string, string> = announced === null ? {} : { "content-length": announced };
+  return new Request("http://www.example.test/", { method: "POST", body: text, headers });
+}
+
+describe("the body of a request", () => {
+  test.each([
+    ["9", false],
+    ["10", false],
+    ["11", true],
+    ["99999999999999999999", true],
+  ])("of an announced length of %s is over ten bytes: %j", (announced, isTooLarge) => {
+    expect(requestBody(post("x", announced), 10).isTooLarge()).toBe(isTooLarge);
+  });
+
+  test.each([
+    ["x".repeat(9), false],
+    ["x".repeat(10), false],
+    ["x".repeat(11), true],
+  ])("in chunks, %s, is over ten bytes when they have come: %j", async (text, isTooLarge) => {
+    const body = requestBody(post(text, null), 10);
+    expect(body.isTooLarge()).toBe(false);
+    const read = await new Response(body.stream).text().catch(() => "cut off");
+    expect({ read, isTooLarge: body.isTooLarge() }).toEqual({ read: isTooLarge ? "cut off" : text, isTooLarge });
+  });
+
+  test("may be absent", () => {
+    const body = requestBody(new Request("http://www.example.test/", { method: "DELETE" }), 10);
+    expect({ stream: body.stream, isTooLarge: body.isTooLarge() }).toEqual({ stream: null, isTooLarge: false });
+  });
+});

@@ -1,0 +1,422 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import type { ReceiptBody } from "../../sdk/index.ts";
+import { freePorts } from "../dev/dev-process.ts";
+import { BEGINNING, TOKEN } from "../engine/scenario.ts";
+import { folderWith, type InstalledPackage, run, tool } from "../installed-package.ts";
+
+const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../cdn/runtime/virtual-time.worker.ts", import.meta.url));
+
+const installed = inject("installed");
+/** The site behind the edge on virtual time, and the one behind those on the machine's. */
+const origin = new ScriptedOrigin(() => BEGINNING);
+const ownersOrigin = new ScriptedOrigin(Date.now);
+let testEdgeScript: string;
+let edge: EdgeRuntime;
+let settings: Record<string, string>;
+
+beforeAll(async () => {
+  await origin.comeUp();
+  await ownersOrigin.comeUp();
+  ownersOrigin.reply("/own", { body: "own" });
+  testEdgeScript = await bundleWorker(VIRTUAL_TIME_WORKER);
+  const variables = { SITE: { origin: origin.url }, TIDEMARK_TOKEN: TOKEN, TIDEMARK_HOSTS: "*" };
+  edge = await startEdgeRuntime({ script: testEdgeScript, variables }, { port: 0 });
+  await setClock(BEGINNING);
+  settings = { TIDEMARK_ENDPOINT: edge.url.origin, TIDEMARK_TOKEN: TOKEN };
+});
+
+afterAll(async () => {
+  await edge?.stop();
+  await origin.goDown();
+  await ownersOrigin.goDown();
+});
+
+/** Makes the edge hold a page. */
+async function warm(path: string): Promise<void> {
+  origin.reply(path, { fields: { "cache-control": "max-age=600" }, body: path });
+  expect(await xCacheOf(edge, path)).toBe("MISS");
+  expect(await xCacheOf(edge, path)).toBe("HIT");
+}
+
+let now: number;
+
+async function setClock(to: number): Promise<void> {
+  now = to;
+  await (await fetch(new URL(`/_virtual-time?now=${now}`, edge.url))).text();
+}
+
+/** Lets a purge settle, on the edge's own clock. */
+async function settle({ settlesInMs }: Pick<ReceiptBody, "settlesInMs">): Promise<void> {
+  await setClock(now + settlesInMs);
+}
+
+async function xCacheOf({ url }: Pick<EdgeRuntime, "url">, path: string): Promise<string | null> {
+  const answer = await fetch(new URL(path, url));
+  await answer.text();
+  return answer.headers.get("x-cache");
+}
+
+describe("what is published", () => {
+  test("The build has nothing to warn of", () => {
+    expect(installed.buildWords).toContain("Build complete");
+    expect(installed.buildWords.replaceAll(/^npm warn .*$/gm, "")).not.toMatch(/warn|error/i);
+  });
+
+  test("The tarball holds the build, its licences and what names the package", () => {
+    const outside = installed.packed.filter((path) => !path.startsWith("dist/package/"));
+    expect(outside.filter((path) => path !== "README.md")).toEqual(["LICENSE", "package.json"]);
+    expect(installed.packed.filter((path) => path.includes("licenses"))).toEqual(
+      ["commander", "hono", "leven", "structured-headers"].map((name) => `dist/package/licenses/${name}.txt`),
+    );
+  });
+
+  test("The deployed worker has no path that sets its time", async () => {
+    const path = "_virtual-time";
+    expect((await codeBehind("virtual-time.worker.mjs")).join()).toContain(path);
+    expect((await codeBehind("worker.mjs")).join()).not.toContain(path);
+  });
+
+  test("An install brings the package, undici and zod, and runs nothing", async () => {
+    const entries = await readdir(join(installed.folder, "node_modules"));
+    expect(entries.filter((name) => !name.startsWith("."))).toEqual(["tidemark", "undici", "zod"]);
+    const manifest = await manifestOf(installed);
+    expect(Object.keys(manifest.dependencies)).toEqual(["undici", "zod"]);
+    const scripts = Object.keys(manifest.scripts);
+    expect(scripts.filter((name) => /^(pre|post)?install$|^prepare$/.test(name))).toEqual([]);
+  });
+
+  test("The entries, the command and the files are these", async () => {
+    const { exports, bin, files } = await manifestOf(installed);
+    expect(Object.keys(exports)).toEqual([
+      ".",
+      "./testing",
+      "./worker",
+      "./worker/internal",
+      "./local",
+      "./local/matchers",
+      "./package.json",
+    ]);
+    expect({ bin, files }).toEqual({ bin: { tidemark: "dist/package/cli.mjs" }, files: ["dist/package"] });
+  });
+
+  test("publint finds nothing", async () => {
+    const [node, publint] = tool("publint");
+    const { exit, stdout } = await run(node, [publint, "run", "--strict", installed.tarball], {
+      cwd: installed.folder,
+    });
+    expect({ exit, stdout }).toEqual({ exit: 0, stdout: expect.stringContaining("All good!") });
+  });
+
+  test.each([
+    // node10 knows no `exports`; every TypeScript that understands Node 22 resolves as node16 or a bundler does.
+    { entries: [".", "./testing"], profile: "node16" },
+    // Workers are ES modules, and so is what they import: nothing can require it, because of `cloudflare:workers`.
+    { entries: ["./worker"], profile: "esm-only" },
+    // Tests are ES modules, and Node 22 requires one where a test is not.
+    { entries: ["./local", "./local/matchers"], profile: "esm-only" },
+  ])("The types of $entries are right for $profile", async ({ entries, profile }) => {
+    const [node, attw] = tool("attw");
+    const args = [
+      "--no-definitely-typed",
+      "--no-emoji",
+      "--no-color",
+      "--profile",
+      profile,
+      "--entrypoints",
+      ...entries,
+    ];
+    const { exit, stdout } = await run(node, [attw, installed.tarball, ...args], { cwd: installed.folder });
+    expect({ exit, stdout }).toEqual({ exit: 0, stdout: expect.stringContaining("OK (ESM)") });
+  });
+});
+
+const SDK_NAMES = [
+  "PurgeConflict",
+  "PurgeError",
+  "PurgeForbidden",
+  "PurgeRateLimited",
+  "PurgeRejected",
+  "PurgeTimeout",
+  "PurgeUnauthorized",
+  "PurgeUnreachable",
+  "createPurger",
+  "tagResponse",
+];
+
+/** A backend's script: it purges the page of its argument, and says what it has seen. */
+const BACKEND = `
+const url = process.argv[2];
+const receipt = await sdk.createPurger().purgeUrls(url);
+const recording = testing.createRecordingPurger();
+await recording.purgeTags("a");
+await recording.close();
+const refused = await recording.purgeTags("b").catch((error) => error);
+console.log(JSON.stringify({
+  resolved,
+  names: Object.keys(sdk).sort(),
+  testingNames: Object.keys(testing),
+  recorded: recording.calls,
+  isOneFamily: refused instanceof sdk.PurgeError,
+  settlesInMs: receipt.settlesInMs,
+}));`;
+
+const SCRIPTS = {
+  "backend.mjs": `
+import * as sdk from "tidemark";
+import * as testing from "tidemark/testing";
+const resolved = import.meta.resolve("tidemark");
+${BACKEND}`,
+  "backend.cjs": `
+const sdk = require("tidemark");
+const testing = require("tidemark/testing");
+const resolved = require.resolve("tidemark");
+(async () => {${BACKEND}})();`,
+};
+
+describe("the SDK, installed", () => {
+  test.for([
+    { script: "backend.mjs", conditions: [], file: "index.mjs" },
+    { script: "backend.cjs", conditions: [], file: "index.cjs" },
+    { script: "backend.mjs", conditions: ["workerd"], file: "index.web.mjs" },
+    { script: "backend.cjs", conditions: ["workerd"], file: "index.web.cjs" },
+    { script: "backend.mjs", conditions: ["edge-light"], file: "index.web.mjs" },
+    { script: "backend.cjs", conditions: ["browser"], file: "index.web.cjs" },
+  ] as const)("$script purges the running edge over $file, under the conditions $conditions", async (each) => {
+    const { script, conditions, file } = each;
+    const path = `/${[script, ...conditions].join("-")}`;
+    await writeFile(join(installed.folder, script), SCRIPTS[script]);
+    await warm(path);
+
+    const args = [...conditions.map((name) => `--conditions=${name}`), script, path];
+    const { stdout, stderr } = await run(process.execPath, args, { cwd: installed.folder, env: settings });
+
+    expect(stderr).toBe("");
+    const seen = JSON.parse(stdout) as { settlesInMs: number };
+    expect(seen).toEqual({
+      resolved: expect.stringMatching(new RegExp(`/dist/package/${file.replaceAll(".", "\\.")}$`)),
+      names: SDK_NAMES,
+      testingNames: ["createRecordingPurger"],
+      recorded: [{ tags: ["a"] }],
+      isOneFamily: true,
+      settlesInMs: expect.any(Number),
+    });
+    await settle(seen);
+    expect(await xCacheOf(edge, path)).toBe("MISS");
+  });
+
+  test("Its types are there for both kinds of modules, and know what is wrong", async () => {
+    const { folder } = installed;
+    const names = "createPurger, PurgeRejected, type PurgeRequest, type Receipt, tagResponse";
+    const lines = `
+import { ${names} } from "tidemark";
+import { createRecordingPurger, type RecordingPurger } from "tidemark/testing";
+export async function purge(request: PurgeRequest): Promise<Receipt> {
+  // @ts-expect-error A kind that is misspelt.
+  await createPurger().purge({ tag: ["a"] });
+  const recording: RecordingPurger = createRecordingPurger();
+  tagResponse(new Response(), ["a"]);
+  return await recording.purge(request).catch((error: unknown) => {
+    throw error instanceof PurgeRejected ? new Error(error.errors[0]?.path) : error;
+  });
+}`;
+    await writeFile(join(folder, "types.mts"), lines);
+    await writeFile(join(folder, "types.cts"), lines);
+    const conditions = [{}, { customConditions: ["workerd"] }];
+    for (const more of conditions) {
+      const compilerOptions = { ...STRICT, module: "nodenext", lib: ["es2024", "dom", "esnext.disposable"], ...more };
+      await expectTypesToHold(folder, { compilerOptions: { ...compilerOptions, types: [] }, include: ["types.*"] });
+    }
+  });
+});
+
+describe("the command, installed", () => {
+  test("npx tidemark purge purges the running edge", async () => {
+    await warm("/npx");
+    const args = ["--no", "tidemark", "purge", "--url", "/npx", "--json"];
+    const { exit, stdout } = await run("npx", args, { cwd: installed.folder, env: settings });
+    expect(exit).toBe(0);
+    await settle(JSON.parse(stdout) as ReceiptBody);
+    expect(await xCacheOf(edge, "/npx")).toBe("MISS");
+  });
+
+  test("A command that lacks packages prints the line that installs them", async () => {
+    const { exit, stdout, stderr } = await run("npx", ["--no", "tidemark", "dev"], { cwd: installed.folder });
+    const { miniflare, esbuild } = (await manifestOf(installed)).devDependencies;
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
+    expect(stderr).toContain(`\n  npm install --save-dev miniflare@${miniflare} esbuild@${esbuild}\n`);
+  });
+
+  test("startCdn, which imports nothing of the kind until it is called, says the same", async () => {
+    const script = `
+      import { startCdn } from "tidemark/local";
+      for (const given of [{ site: {} }, { config: "wrangler.toml" }]) {
+        await startCdn(given).catch((error) => console.log(error.message));
+      }`;
+    const args = ["--input-type=module", "--eval", script];
+    const { exit, stdout, stderr } = await run(process.execPath, args, { cwd: installed.folder });
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+    const { miniflare, esbuild, wrangler } = (await manifestOf(installed)).devDependencies;
+    const message = (more: string) =>
+      "startCdn needs packages that are not installed here. This installs them:\n\n" +
+      `  npm install --save-dev miniflare@${miniflare} esbuild@${esbuild}${more}\n\n`;
+    expect(stdout).toBe(message("") + message(` wrangler@${wrangler}`));
+  });
+
+  test("tidemark dev runs the rules of a config that imports the package", async () => {
+    const folder = await folderWith(installed, "owner-with-dev", ["miniflare", "esbuild"]);
+    await writeFile(
+      join(folder, "tidemark.config.ts"),
+      `import { defineSite } from "tidemark/worker";
+       export default defineSite({ origin: ${JSON.stringify(ownersOrigin.url)}, routes: [{ match: "/own", ttl: "1h" }] });`,
+    );
+    const port = await freePorts(1);
+    const args = [join(folder, "node_modules/.bin/tidemark"), "dev", "--port", String(port)];
+    const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+    const ended = once(child, "exit");
+    try {
+      for await (const line of createInterface({ input: child.stdout })) if (line.includes("is up")) break;
+      const dev = { url: new URL(`http://127.0.0.1:${port}`) };
+      expect([await xCacheOf(dev, "/own"), await xCacheOf(dev, "/own")]).toEqual(["MISS", "HIT"]);
+    } finally {
+      child.stdout.resume();
+      child.kill("SIGINT");
+    }
+    expect(await ended).toEqual([0, null]);
+  });
+});
+
+describe("the simulated CDN, installed", () => {
+  test("A bundler keeps the import of the matchers, which nothing is taken from", async () => {
+    const { outputFiles } = await build({
+      stdin: { contents: 'import "tidemark/local/matchers";', resolveDir: installed.folder },
+      bundle: true,
+      write: false,
+      format: "esm",
+      platform: "node",
+      external: ["vitest"],
+    });
+    expect(outputFiles[0]?.text).toContain("expect.extend(");
+  });
+
+  test("Its types are there, those of the matchers too, and know what is wrong", async () => {
+    const folder = await folderWith(installed, "tests-with-types", ["vitest", "@types/node"]);
+    await writeFile(
+      join(folder, "types.mts"),
+      `
+import { assertHit, type Cdn, startCdn } from "tidemark/local";
+import "tidemark/local/matchers";
+import { expect } from "vitest";
+export async function check(): Promise<void> {
+  await using cdn: Cdn<"fra" | "syd"> = await startCdn({ site: {}, regions: ["fra", "syd"] });
+  // @ts-expect-error A region that there is not.
+  await expect(cdn.get("/", { from: "nyc" })).toHit();
+  // @ts-expect-error A matcher that is misspelt.
+  await expect(cdn.get("/")).toHitt();
+  await expect(cdn.get("/")).toHaveAgeAbout(3600);
+  await assertHit(cdn.get("/"));
+  await (await cdn.purger.purgeTags("a")).settled();
+}`,
+    );
+    // All that is read but vitest's own types, which need the browser's, is checked: ours stand beside the script.
+    const lib = ["es2024", "dom", "dom.iterable", "esnext.disposable"];
+    const compilerOptions = { ...STRICT, module: "nodenext", lib, types: ["node"] };
+    await expectTypesToHold(folder, { compilerOptions, include: ["types.mts"] });
+  });
+});
+
+/** All that an owner has to write. */
+const OWNER = `
+import { createEdge, defineSite } from "tidemark/worker";
+export { PurgeLog } from "tidemark/worker";
+
+const site = defineSite({ origin: "https://origin.example.com", routes: [{ match: "/own", ttl: "1h" }] });
+export default createEdge(site);
+`;
+
+describe("the worker, installed", () => {
+  test("It exports these names", async () => {
+    const { metafile } = await build({
+      stdin: { contents: 'export * from "tidemark/worker";', resolveDir: installed.folder },
+      bundle: true,
+      write: false,
+      metafile: true,
+      format: "esm",
+      external: ["cloudflare:*"],
+    });
+    const [output] = Object.values(metafile.outputs);
+    expect(output?.exports.toSorted()).toEqual(["PurgeLog", "SiteError", "createEdge", "defineSite"]);
+  });
+
+  test("An owner's worker of six lines is bundled and runs", async () => {
+    const file = join(installed.folder, "index.ts");
+    await writeFile(file, OWNER);
+    const variables = { TIDEMARK_ORIGIN: ownersOrigin.url, TIDEMARK_HOSTS: "*" };
+    const own = await startEdgeRuntime({ script: await bundleWorker(file), variables }, { port: 0 });
+    try {
+      expect([await xCacheOf(own, "/own"), await xCacheOf(own, "/own")]).toEqual(["MISS", "HIT"]);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  test("Its types are there, and know what is wrong", async () => {
+    const folder = await folderWith(installed, "owner-with-types", ["@cloudflare/workers-types"]);
+    await writeFile(
+      join(folder, "index.ts"),
+      `${OWNER}
+// @ts-expect-error A key that is misspelt.
+defineSite({ origin: "https://origin.example.com", rotues: [] });
+// @ts-expect-error A hook of the simulated CDN, which is not public.
+createEdge(site, { takesWeakTokens: true });`,
+    );
+    const types = ["@cloudflare/workers-types"];
+    const compilerOptions = { ...STRICT, module: "esnext", moduleResolution: "bundler", lib: ["es2024"], types };
+    await expectTypesToHold(folder, { compilerOptions, include: ["index.ts"] });
+  });
+});
+
+const STRICT = { strict: true, exactOptionalPropertyTypes: true, noEmit: true, skipLibCheck: false, target: "es2024" };
+
+async function expectTypesToHold(folder: string, tsconfig: object): Promise<void> {
+  await writeFile(join(folder, "tsconfig.json"), JSON.stringify(tsconfig));
+  const [node, tsc] = tool("tsc");
+  expect(await run(node, [tsc, "-p", "."], { cwd: folder })).toEqual({ exit: 0, stdout: "", stderr: "" });
+}
+
+/** The code of a file of the build and of all that it imports, of the build too. */
+async function codeBehind(file: string): Promise<string[]> {
+  const folder = join(installed.folder, "node_modules/tidemark/dist/package");
+  const { metafile, errors } = await build({
+    entryPoints: [join(folder, file)],
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    packages: "external",
+  });
+  expect(errors).toEqual([]);
+  return Promise.all(Object.keys(metafile.inputs).map((path) => readFile(path, "utf8")));
+}
+
+interface Manifest {
+  readonly exports: object;
+  readonly bin: object;
+  readonly files: readonly string[];
+  readonly scripts: object;
+  readonly dependencies: object;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+async function manifestOf({ folder }: InstalledPackage): Promise<Manifest> {
+  return JSON.parse(await readFile(join(folder, "node_modules/tidemark/package.json"), "utf8")) as Manifest;
+}

@@ -1,0 +1,133 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { Agent } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import type { ClientAnswer } from "../engine/engine.ts";
+import { exchange } from "../engine/runtime-engine.ts";
+import { HOST, TOKEN } from "../engine/scenario.ts";
+
+/** The most that the deployable worker may weigh, gzipped. */
+const MOST_BYTES = 100 * 1024;
+
+const folder = mkdtempSync(join(tmpdir(), "tidemark-deploy-"));
+let script = "";
+
+beforeAll(() => {
+  const environment = { ...process.env, WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" };
+  execFileSync("npx", ["wrangler", "deploy", "--dry-run", "--outdir", folder], { env: environment, stdio: "pipe" });
+  script = readFileSync(join(folder, "index.js"), "utf8");
+}, 60_000);
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("what wrangler would deploy", () => {
+  test("weighs less than 100 KB gzipped", () => {
+    const bytes = gzipSync(script).byteLength;
+    process.stdout.write(`deployable worker: ${(bytes / 1024).toFixed(1)} KiB gzipped, of ${MOST_BYTES / 1024}\n`);
+    expect(bytes).toBeLessThan(MOST_BYTES);
+  });
+
+  test("has no path that sets its clock, which the bundle for tests does have", async () => {
+    expect(script).not.toContain("_virtual-time");
+    expect(await bundleWorker("cdn/runtime/virtual-time.worker.ts")).toContain("_virtual-time");
+  });
+
+  describe("started in the Workers runtime", () => {
+    const origin = new ScriptedOrigin(() => Date.now());
+    const agent = new Agent({ keepAlive: false });
+    let edge: EdgeRuntime;
+    const ask = (path: string, fields: Record<string, string> = {}, method = "GET"): Promise<ClientAnswer> =>
+      exchange(edge.url, agent, { method, path, fields });
+
+    beforeAll(async () => {
+      await origin.comeUp();
+      const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, TIDEMARK_TOKEN: TOKEN };
+      edge = await startEdgeRuntime({ script, variables }, { port: 0 });
+    });
+
+    afterAll(async () => {
+      await edge.stop();
+      await origin.goDown();
+    });
+
+    test("passes the user's proof: MISS, stop the origin, HIT, a refresh that fails, start, purge, MISS, HIT", async () => {
+      const fields = { "cache-control": "max-age=3600" };
+      origin.reply("/about", { fields, body: "v1" }, { fields, body: "v2" });
+      expect(await ask("/about")).toMatchObject({ status: 200, body: "v1", fields: { "x-cache": "MISS" } });
+      await origin.goDown();
+      expect(await ask("/about")).toMatchObject({ status: 200, body: "v1", fields: { "x-cache": "HIT" } });
+      expect(await ask("/about", { "tidemark-refresh": TOKEN })).toMatchObject({ status: 502 });
+      expect(await ask("/about")).toMatchObject({ status: 200, body: "v1", fields: { "x-cache": "HIT" } });
+      await origin.comeUp();
+      expect(await ask("/about", { authorization: `Bearer ${TOKEN}` }, "PURGE")).toMatchObject({ status: 200 });
+      expect(await ask("/about")).toMatchObject({ status: 200, body: "v2", fields: { "x-cache": "MISS" } });
+      expect(await ask("/about")).toMatchObject({ status: 200, body: "v2", fields: { "x-cache": "HIT" } });
+      expect(origin.countOf("/about")).toBe(2);
+    });
+
+    test("a request that tries to set the time changes nothing: it is a page of the site like any other", async () => {
+      origin.reply("/_virtual-time?now=9999999999999", { body: "a page" });
+      expect(await ask("/_virtual-time?now=9999999999999")).toMatchObject({ body: "a page" });
+      expect(await ask("/about")).toMatchObject({ fields: { "x-cache": "HIT" } });
+    });
+
+    test("a repeated purge is carried out by the log's own alarm", async () => {
+      const purge = async (body: object): Promise<number> => {
+        const fields = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+        const request = { method: "POST", path: "/_tidemark/purge", fields, body: JSON.stringify(body) };
+        return (JSON.parse((await exchange(edge.url, agent, request)).body) as { seq: number }).seq;
+      };
+      const first = await purge({ tags: ["alarm"], repeatAfterMs: 1 });
+      // Each try takes a number itself: one more than that is the alarm's.
+      let tries = 1;
+      while ((await purge({ tags: ["try"] })) === first + tries) expect(tries++).toBeLessThan(2000);
+      expect(await purge({ tags: ["last"] })).toBe(first + tries + 2);
+    });
+
+    test("without hosts it serves nothing, and says what is missing", async () => {
+      const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_TOKEN: TOKEN };
+      await edge.reload({ script, variables });
+      expect(await ask("/about")).toMatchObject({ status: 503, body: expect.stringContaining("TIDEMARK_HOSTS") });
+    });
+
+    test.each([
+      ["TIDEMARK_ORIGIN", "not a URL"],
+      ["TIDEMARK_PUBLIC_URL", "www.example.test"],
+    ])("with a %s that is not valid it says that its log tells why", async (name, value) => {
+      const told = Promise.withResolvers<string>();
+      const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, [name]: value };
+      const broken = await startEdgeRuntime(
+        { script, variables },
+        { port: 0, onLine: (line) => line.includes(value) && told.resolve(line) },
+      );
+      const answer = await exchange(broken.url, agent, { path: "/about" });
+      expect(answer).toMatchObject({ status: 503, fields: { "cache-status": "tidemark; detail=misconfigured" } });
+      expect(await told.promise).toContain(value);
+      await broken.stop();
+    });
+
+    test("a TIDEMARK_TOKENS that cannot be read closes the control plane, and nothing else", async () => {
+      const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, TIDEMARK_TOKEN: TOKEN };
+      await edge.reload({ script, variables: { ...variables, TIDEMARK_TOKENS: "[{" } });
+      expect(await ask("/about")).toMatchObject({ status: 200 });
+      const answer = await ask("/about", { authorization: `Bearer ${TOKEN}` }, "PURGE");
+      expect(answer).toMatchObject({ status: 403, body: expect.stringContaining("TIDEMARK_TOKENS cannot be read") });
+    });
+
+    test("without a token the control plane is closed, and says what is missing", async () => {
+      await edge.reload({ script, variables: { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST } });
+      for (const token of ["", "undefined", "null", TOKEN]) {
+        const answer = await ask("/about", { authorization: `Bearer ${token}` }, "PURGE");
+        expect(answer).toMatchObject({ status: 403, body: expect.stringContaining("TIDEMARK_TOKEN") });
+        expect(await ask("/about", { "tidemark-refresh": token || "x" })).toMatchObject({ status: 403 });
+      }
+      expect(await ask("/_tidemark/health")).toMatchObject({ status: 200 });
+    });
+  });
+});

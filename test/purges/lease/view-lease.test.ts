@@ -1,0 +1,306 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { BackgroundWork, EdgeEvent } from "../../../worker/ports.ts";
+import { PopView } from "../../../worker/purges/lease/pop-view.ts";
+import { ViewLease } from "../../../worker/purges/lease/view-lease.ts";
+import type { PurgeLogClient, ReaderPosition, ViewDelta } from "../../../worker/purges/log/log-contract.ts";
+import type { UnreadRange } from "../../../worker/purges/view/unread-range.ts";
+import { View } from "../../../worker/purges/view/view.ts";
+import { MemoryNotes } from "../../engine/memory-notes.ts";
+import { Scheduler } from "../../engine/scheduler.ts";
+import { deltaOf } from "../view/delta.ts";
+
+const LEASE_MS = 1000;
+const SKEW_MS = 250;
+
+/** A log whose answers come when the test says so. */
+class HeldLog implements PurgeLogClient {
+  readonly reads: PromiseWithResolvers<ViewDelta>[] = [];
+  /** What the last read asked to hear besides what is new. */
+  untold: UnreadRange | null | undefined;
+
+  read(since: ReaderPosition | null): Promise<ViewDelta> {
+    const read = Promise.withResolvers<ViewDelta>();
+    this.reads.push(read);
+    this.untold = since?.untold;
+    return read.promise;
+  }
+
+  append(): Promise<never> {
+    throw new Error("nothing is appended here");
+  }
+
+  answer(index: number, to: number, logId = "a"): void {
+    this.reads[index]!.resolve(deltaOf(0, to, [], { logId, leaseMs: LEASE_MS }));
+  }
+}
+
+describe("a view's lease", () => {
+  let scheduler: Scheduler;
+  let log: HeldLog;
+  let lease: ViewLease;
+  let random: number;
+  let events: EdgeEvent[];
+  const behind: BackgroundWork = { run: () => undefined };
+  /** It looks at what others of the PoP have read before it reads. */
+  const rest = () => scheduler.advance(0);
+
+  beforeEach(() => {
+    scheduler = new Scheduler(1, 100_000_000);
+    log = new HeldLog();
+    random = 0;
+    events = [];
+    const reporter = { report: (event: EdgeEvent) => void events.push(event) };
+    const settings = { leaseMs: LEASE_MS, skewMs: SKEW_MS };
+    const pop = new PopView(new MemoryNotes(scheduler), settings, scheduler, reporter);
+    lease = new ViewLease(new View(10_000), log, pop, settings, scheduler, () => random, reporter);
+  });
+
+  async function renewed(to = 1): Promise<void> {
+    const renewal = lease.renew(behind, null);
+    await rest();
+    log.answer(log.reads.length - 1, to);
+    await renewal;
+  }
+
+  test("lives for the granted time and not a millisecond longer", async () => {
+    await renewed();
+    expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+    expect(lease.isUsable(scheduler.now() + LEASE_MS - 1, null)).toBe(true);
+    expect(lease.isUsable(scheduler.now() + LEASE_MS, null)).toBe(false);
+  });
+
+  test("counts from the moment the read began, not from its answer (R6)", async () => {
+    const renewal = lease.renew(behind, null);
+    await rest();
+    await scheduler.advance(400);
+    log.answer(0, 1);
+    await renewal;
+    expect(lease.isUsable(scheduler.now() + 599, null)).toBe(true);
+    expect(lease.isUsable(scheduler.now() + 600, null)).toBe(false);
+  });
+
+  test.each([
+    [0, 700],
+    [1, 880],
+  ])(
+    "falls due at a random point between 70 and 88 % of the lease: %d gives %d ms (R22)",
+    async (drawn, dueAfterMs) => {
+      random = drawn;
+      await renewed();
+      expect(lease.isDue(scheduler.now() + dueAfterMs - 1)).toBe(false);
+      expect(lease.isDue(scheduler.now() + dueAfterMs)).toBe(true);
+    },
+  );
+
+  test("a view that one reply could not tell all is usable at once, and asks for the rest behind the next hit (R12)", async () => {
+    const renewal = lease.renew(behind, null);
+    await rest();
+    log.reads[0]!.resolve(deltaOf(0, 9, [["#t", 9]], { toldAbove: 8 }));
+    await renewal;
+    expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+    expect(lease.isDue(scheduler.now())).toBe(true);
+    const second = lease.renew(behind, null);
+    await rest();
+    expect(lease.isDue(scheduler.now())).toBe(false); // one read at a time
+    expect(log.untold).toEqual({ from: 0, to: 8 });
+    log.reads[1]!.resolve(deltaOf(9, 9, [["#u", 3]], { untold: { from: 0, to: 8 } }));
+    await second;
+    expect(lease.isDue(scheduler.now() + 699)).toBe(false);
+  });
+
+  test("one read is in flight, whoever asks (R21)", async () => {
+    const renewals = Array.from({ length: 50 }, () => lease.renew(behind, null));
+    await rest();
+    expect(lease.isDue(scheduler.now())).toBe(false);
+    log.answer(0, 1);
+    await Promise.all(renewals);
+    expect(log.reads).toHaveLength(1);
+  });
+
+  test("a failed read is remembered for a lease: nobody waits, and one probe runs behind (R21)", async () => {
+    const renewal = lease.renew(behind, null);
+    await rest();
+    log.reads[0]!.reject(new Error("gone"));
+    await renewal;
+    expect(lease.isUsable(scheduler.now(), null)).toBe(false);
+    for (let index = 0; index < 10; index++) await lease.renew(behind, null); // none of them waits, or reads
+    await rest();
+    expect(log.reads).toHaveLength(1);
+    await scheduler.advance(LEASE_MS / 2 - 1);
+    expect(lease.isDue(scheduler.now())).toBe(false);
+    await lease.renew(behind, null);
+    await rest();
+    expect(log.reads).toHaveLength(1);
+    await scheduler.advance(1);
+    for (let index = 0; index < 10; index++) await lease.renew(behind, null); // none of them hangs on the probe
+    await rest();
+    expect(log.reads).toHaveLength(2);
+    log.answer(1, 1);
+    await rest();
+    expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+    expect(events.map(({ kind }) => kind)).toEqual(["log-failed", "log-read"]);
+  });
+
+  test("story 31: a read that never answers holds nobody longer than a lease, and another one may begin (R21)", async () => {
+    const renewal = lease.renew(behind, null);
+    await rest();
+    await scheduler.advance(LEASE_MS);
+    await renewal;
+    await scheduler.advance(LEASE_MS / 2);
+    await lease.renew(behind, null);
+    await rest();
+    expect(log.reads).toHaveLength(2);
+    log.answer(1, 1);
+    await rest();
+    expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+  });
+
+  test("requests whose frozen clocks differ by the allowance do not end each other's lease (R7)", async () => {
+    await renewed();
+    expect(lease.isUsable(scheduler.now() + SKEW_MS, null)).toBe(true);
+    expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+    expect(lease.isUsable(scheduler.now() - 1, null)).toBe(false); // 251 ms behind the latest
+  });
+
+  test("a clock that steps back further than the allowance ends the lease (R7)", async () => {
+    await renewed();
+    const latest = scheduler.now() + SKEW_MS + 10;
+    expect(lease.isUsable(latest, null)).toBe(true);
+    expect(lease.isUsable(latest - SKEW_MS - 1, null)).toBe(false);
+    expect(lease.isUsable(latest, null)).toBe(false);
+    await renewed();
+    expect(lease.isUsable(latest, null)).toBe(true);
+  });
+
+  test("a late answer of an older read does not shorten the lease (R11)", async () => {
+    const older = lease.renew(behind, null);
+    await rest();
+    await scheduler.advance(LEASE_MS);
+    await older;
+    await scheduler.advance(LEASE_MS / 2);
+    await lease.renew(behind, null);
+    await rest();
+    log.answer(1, 2);
+    await rest();
+    log.answer(0, 1);
+    await rest();
+    expect(lease.isUsable(scheduler.now() + LEASE_MS - 1, null)).toBe(true);
+    expect(lease.stamp()).toEqual({ logId: "a", seq: 2 });
+  });
+
+  test("a late answer of a log that was replaced does not move the view back, and ends the lease (R11)", async () => {
+    const older = lease.renew(behind, null); // of log a
+    await rest();
+    await scheduler.advance(LEASE_MS + LEASE_MS / 2); // given up; the next one is a probe
+    await older;
+    await lease.renew(behind, null);
+    await rest();
+    log.answer(1, 1, "b");
+    await rest();
+    expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+    log.answer(0, 3, "a");
+    await rest();
+    expect(lease.stamp()).toEqual({ logId: "b", seq: 1 });
+    expect(lease.isUsable(scheduler.now(), null)).toBe(false);
+  });
+
+  test("what a log has granted ends where another one takes its place (R11)", async () => {
+    const first = lease.renew(behind, null);
+    await rest();
+    log.reads[0]!.resolve(deltaOf(0, 1, [], { logId: "a", leaseMs: 10 * LEASE_MS }));
+    await first;
+    const second = lease.renew(behind, null);
+    await rest();
+    log.reads[1]!.resolve(deltaOf(0, 1, [], { logId: "b", leaseMs: LEASE_MS }));
+    await second;
+    expect(lease.isUsable(scheduler.now() + LEASE_MS - 1, null)).toBe(true);
+    expect(lease.isUsable(scheduler.now() + LEASE_MS, null)).toBe(false);
+  });
+
+  test("story 32: a log that answers in more than a lease is left alone like one that fails (R21)", async () => {
+    const renewal = lease.renew(behind, null);
+    await rest();
+    await scheduler.advance(LEASE_MS);
+    await renewal;
+    await scheduler.advance(LEASE_MS / 4);
+    log.answer(0, 1); // too late to be of use
+    await rest();
+    for (let index = 0; index < 10; index++) await lease.renew(behind, null); // none of them waits, or reads
+    await rest();
+    expect(log.reads).toHaveLength(1);
+  });
+
+  test("after a clock has stepped back by an hour, the log is read at once", async () => {
+    const failed = lease.renew(behind, null);
+    await rest();
+    log.reads[0]!.reject(new Error("gone"));
+    await failed;
+    await lease.renew(behind, { logId: "invented", seq: 1 });
+    await rest();
+    lease.isUsable(scheduler.now(), null);
+    scheduler.stepBack(3_600_000);
+    expect(lease.isUsable(scheduler.now(), null)).toBe(false);
+    await renewed();
+    expect(log.reads).toHaveLength(2);
+    expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+  });
+
+  describe("a token", () => {
+    test("is honoured by a view that has come as far", async () => {
+      await renewed(5);
+      expect(lease.isUsable(scheduler.now(), { logId: "a", seq: 5 })).toBe(true);
+      expect(lease.isUsable(scheduler.now(), { logId: "a", seq: 6 })).toBe(false);
+    });
+
+    test("story 5: is not honoured by a higher number of another log (R9)", async () => {
+      await renewed(5);
+      expect(lease.isUsable(scheduler.now(), { logId: "b", seq: 1 })).toBe(false);
+    });
+
+    test("is proved false only by a read that began after it arrived (R9)", async () => {
+      const older = lease.renew(behind, null);
+      await rest();
+      const bearer = lease.renew(behind, { logId: "a", seq: 9 });
+      await rest();
+      log.answer(0, 5);
+      await older;
+      await rest();
+      expect(log.reads).toHaveLength(2);
+      log.answer(1, 5);
+      expect(await bearer).toBeNull();
+    });
+
+    test("stays in force while the log is silent", async () => {
+      const token = { logId: "a", seq: 9 };
+      const bearer = lease.renew(behind, token);
+      await rest();
+      log.reads[0]!.reject(new Error("gone"));
+      expect(await bearer).toEqual(token);
+    });
+
+    test("costs nothing where others have begun the read that it needs", async () => {
+      const bearers = Array.from({ length: 50 }, () => lease.renew(behind, { logId: "invented", seq: 9 }));
+      await rest();
+      log.answer(0, 1);
+      await rest();
+      log.answer(1, 1); // the one that all but the first share
+      await Promise.all(bearers); // none of them waits for the next lease
+      expect(log.reads).toHaveLength(2);
+    });
+
+    test("that anybody invents costs the log no more than eight reads in a lease", async () => {
+      const bearers: Promise<unknown>[] = [];
+      for (let index = 0; index < 100; index++) {
+        bearers.push(lease.renew(behind, { logId: "invented", seq: 9 }));
+        await rest();
+        log.answer(log.reads.length - 1, 1);
+        await rest();
+      }
+      expect(log.reads).toHaveLength(8);
+      await scheduler.advance(LEASE_MS);
+      log.answer(8, 1);
+      await Promise.all(bearers);
+      expect(log.reads).toHaveLength(9);
+    });
+  });
+});

@@ -1,0 +1,181 @@
+import { describe, expect, test } from "vitest";
+import { toClientFields } from "../../../worker/rules/forwarding/client-response-fields.ts";
+import { publicLocation } from "../../../worker/rules/forwarding/location.ts";
+import {
+  goesThrough,
+  mayBeKeyed,
+  originRequestFields,
+} from "../../../worker/rules/forwarding/origin-request-fields.ts";
+import { cookieValue, readCookies } from "../../../worker/rules/request/cookies.ts";
+import { readReceiptToken, writeReceiptToken } from "../../../worker/rules/request/receipt-token.ts";
+import { collectTags } from "../../../worker/rules/storing/tags.ts";
+
+const address = { originUrl: "http://origin.internal:8080", publicUrl: "https://www.example.test" };
+
+describe("publicLocation", () => {
+  test.each([
+    ["http://origin.internal:8080/new?x=1#y", "https://www.example.test/new?x=1#y"],
+    ["https://origin.internal:8080/new", "https://www.example.test/new"],
+    ["//origin.internal:8080/new", "https://www.example.test/new"],
+    ["/new", "/new"],
+    ["new?x=http://origin.internal:8080/", "new?x=http://origin.internal:8080/"],
+    ["https://elsewhere.test/a", "https://elsewhere.test/a"],
+    ["http://origin.internal/default-port", "https://www.example.test/default-port"],
+    ["http://origin.internal:9999/other", "http://origin.internal:9999/other"],
+    ["mailto:a@b.test", "mailto:a@b.test"],
+    ["http://[broken", "http://[broken"],
+  ])("%s", (location, expected) => {
+    expect(publicLocation(location, address)).toBe(expected);
+  });
+});
+
+const NOON = Date.UTC(2026, 0, 1, 12);
+
+describe("toClientFields", () => {
+  test("a missing Date is the time of arrival, and one that came stays (RFC 9110 §6.6.1)", () => {
+    const dated = (fields: Headers) => {
+      toClientFields(fields, address, [], NOON);
+      return fields.get("date");
+    };
+    expect(dated(new Headers())).toBe("Thu, 01 Jan 2026 12:00:00 GMT");
+    expect(dated(new Headers({ date: "yesterday" }))).toBe("yesterday");
+  });
+
+  test("Set-Cookie lines stay apart, and an origin's own Via stays", () => {
+    const fields = new Headers([
+      ["set-cookie", "a=1"],
+      ["set-cookie", "b=2"],
+      ["via", "1.1 inner"],
+    ]);
+    toClientFields(fields, address, [], NOON);
+    expect(fields.getSetCookie()).toEqual(["a=1", "b=2"]);
+    expect(fields.get("via")).toBe("1.1 inner");
+  });
+});
+
+describe("originRequestFields", () => {
+  const forwarded = {
+    scheme: "https",
+    host: "www.example.test",
+    clientAddress: null,
+    storing: true,
+    cookie: null,
+    maxForwards: null,
+    keyFields: [],
+    conditions: [],
+    extra: [],
+  } as const;
+
+  test("a client's Via and CDN-Loop are continued", () => {
+    const fields = Object.fromEntries(
+      originRequestFields(
+        [
+          ["Via", "1.0 old"],
+          ["CDN-Loop", "other"],
+        ],
+        forwarded,
+      ),
+    );
+    expect(fields).toMatchObject({
+      via: "1.0 old, 1.1 tidemark",
+      "cdn-loop": 'other, tidemark; host="www.example.test"',
+    });
+  });
+
+  test("without a known client address none is claimed", () => {
+    expect(Object.fromEntries(originRequestFields([["X-Forwarded-For", "6.6.6.6"]], forwarded))).not.toHaveProperty(
+      "x-forwarded-for",
+    );
+  });
+});
+
+describe("goesThrough", () => {
+  test.each([
+    "X-Forwarded-Host",
+    "x_forwarded_for",
+    "forwarded",
+    "X-Host",
+    "X-Original-URL",
+    "X-Rewrite-URL",
+    "X-HTTP-Method-Override",
+    "X-Real-IP",
+    "True-Client-IP",
+    "CF-Connecting-IP",
+    "Fastly-Client-IP",
+    "X-Envoy-Original-Path",
+    "X-Middleware-Subrequest",
+    "Proxy",
+    "Referer",
+    "Range",
+    "Content-Type",
+    "Cookie",
+    "Host",
+    "Tidemark-Refresh",
+  ])("%s does not reach the origin as it was sent where the answer may be stored", (name) => {
+    expect(goesThrough(name.toLowerCase(), [])).toBe(false);
+  });
+
+  test.each(["user-agent", "accept", "accept-language", "origin", "x-requested-with", "x-forwarder", "referer-policy"])(
+    "control: %s does",
+    (name) => {
+      expect(goesThrough(name, [])).toBe(true);
+    },
+  );
+
+  test("a field that the route keys by goes through, and its other spelling does not", () => {
+    expect(goesThrough("x-original-host", ["x-original-host"])).toBe(true);
+    expect(goesThrough("x_original_host", ["x-original-host"])).toBe(false);
+  });
+
+  test.each(["cookie", "authorization", "host", "x-forwarded-host", "if-none-match", "tidemark-after", "te", "range"])(
+    "no route may key by %s",
+    (name) => {
+      expect(mayBeKeyed(name)).toBe(false);
+    },
+  );
+
+  test.each(["x-tenant", "referer", "x-original-host", "user-agent", "origin"])("a route may key by %s", (name) => {
+    expect(mayBeKeyed(name)).toBe(true);
+  });
+});
+
+describe("cookies", () => {
+  test.each([
+    [null, { identifying: false, forwarded: null }],
+    ["_ga=1; _gid=2", { identifying: false, forwarded: null }],
+    ["_ga=1; session=2;", { identifying: true, forwarded: "session=2" }],
+    ["ours=1", { identifying: false, forwarded: null }],
+    ["=odd", { identifying: true, forwarded: "=odd" }],
+    ["_ga=1, session=2", { identifying: true, forwarded: "_ga=1, session=2" }],
+  ])("%j", (field, expected) => {
+    expect(readCookies(field, ["_ga", "_gi*"], ["ours"])).toEqual(expected);
+  });
+
+  test("a value is found among others", () => {
+    expect(cookieValue("a=1; bb=2=3", "bb")).toBe("2=3");
+    expect(cookieValue("a=1", "b")).toBeNull();
+  });
+});
+
+describe("tags", () => {
+  test.each([
+    [["route"], ["a,b", "b c"], { kind: "tags", tags: ["route", "a", "b", "c"] }],
+    [[], [" , "], { kind: "tags", tags: [] }],
+    [[], ["a b c d e"], { kind: "unkeepable", because: "too-many-tags" }],
+    [[], ["ü"], { kind: "unkeepable", because: "tag-invalid" }],
+    [[""], [], { kind: "unkeepable", because: "tag-invalid" }],
+    [[], ["x".repeat(257)], { kind: "unkeepable", because: "tag-invalid" }],
+  ])("%j with %j", (routeTags, texts, expected) => {
+    expect(collectTags(routeTags, texts, 4)).toEqual(expected);
+  });
+});
+
+describe("receipt tokens", () => {
+  test("what is written can be read", () => {
+    expect(readReceiptToken(writeReceiptToken({ logId: "a-1", seq: 7 }))).toEqual({ logId: "a-1", seq: 7 });
+  });
+
+  test.each([null, "", "x", "x.0", "x.-1", "x.1e9", ".1", "a b.1", "x.1.2"])("%j is no token", (text) => {
+    expect(readReceiptToken(text)).toBeNull();
+  });
+});

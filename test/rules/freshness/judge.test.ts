@@ -1,0 +1,390 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { readRequestDirectives } from "../../../worker/rules/directives/request-directives.ts";
+import type { ReuseRules } from "../../../worker/rules/directives/reuse-rules.ts";
+import { judge, type PurgeAnswer, type Verdict } from "../../../worker/rules/freshness/judge.ts";
+import { mayServeOnError } from "../../../worker/rules/freshness/stale-if-error.ts";
+import type { StoredHead } from "../../../worker/rules/storing/stored-response.ts";
+import { NOON, storedHead } from "../storing/stored-head.ts";
+
+interface Asked {
+  readonly stored?: Partial<StoredHead>;
+  readonly reuse?: Partial<ReuseRules>;
+  readonly authorized?: boolean;
+  readonly awaitsPurge?: boolean;
+  /** The request's `Cache-Control`, all of it obeyed. */
+  readonly directives?: string;
+  readonly purge?: PurgeAnswer;
+  /** How long after the fetch this isolate heard of the soft purge, and what the site allows after it. */
+  readonly soft?: { readonly seenAfterMs: number; readonly forMs: number };
+  readonly afterMs: number;
+}
+
+function headOf({ stored = {}, reuse = {} }: Asked): StoredHead {
+  const head = storedHead(stored);
+  return storedHead({ ...stored, reuse: { ...head.reuse, ...reuse } });
+}
+
+function requestOf({ authorized = false, awaitsPurge = false, directives }: Asked) {
+  const field = (name: string) => (name === "cache-control" ? (directives ?? null) : null);
+  return { authorized, awaitsPurge, directives: readRequestDirectives(field, "all") };
+}
+
+const fresh = (ageSeconds: number): Verdict => ({ kind: "fresh", ageSeconds, ttlSeconds: 60 - ageSeconds });
+const usable = (because: "stale-while-revalidate" | "max-stale" | "soft-purge", ageSeconds: number): Verdict => ({
+  kind: "stale-usable",
+  because,
+  ageSeconds,
+  ttlSeconds: because === "soft-purge" ? Math.min(0, 60 - ageSeconds) : 60 - ageSeconds,
+});
+const validate = (because: (Verdict & { kind: "validate" })["because"]): Verdict => ({ kind: "validate", because });
+
+const verdicts: readonly (Asked & { name: string; source: string; expect: Verdict })[] = [
+  { name: "just stored is fresh", source: "RFC 9111 §4.2", afterMs: 0, expect: fresh(0) },
+  { name: "the last millisecond is fresh", source: "RFC 9111 §4.2", afterMs: 59_999, expect: fresh(59) },
+  {
+    name: "an age equal to the lifetime is stale",
+    source: "RFC 9111 §4.2",
+    afterMs: 60_000,
+    expect: validate("stale"),
+  },
+  {
+    name: "purged is purged, however fresh",
+    source: "R10",
+    purge: "purged",
+    afterMs: 0,
+    expect: { kind: "none", because: "purged" },
+  },
+  {
+    name: "what the view cannot tell is validated, however fresh",
+    source: "R13, R23",
+    purge: "unverifiable",
+    afterMs: 0,
+    expect: validate("unverifiable"),
+  },
+  {
+    name: "authorized requests need the origin's word",
+    source: "RFC 9111 §3.5",
+    authorized: true,
+    afterMs: 0,
+    expect: { kind: "none", because: "authorization" },
+  },
+  {
+    name: "authorized requests take what is shared",
+    source: "RFC 9111 §3.5",
+    authorized: true,
+    stored: { sharedWithAuthorized: true },
+    afterMs: 0,
+    expect: fresh(0),
+  },
+  {
+    name: "unknown purges: less than a lease after the fetch it may be served",
+    source: "R8",
+    purge: "unknown",
+    afterMs: 999,
+    expect: fresh(0),
+  },
+  {
+    name: "unknown purges: a lease after the fetch it may not",
+    source: "R8",
+    purge: "unknown",
+    afterMs: 1000,
+    expect: validate("purge-state-unknown"),
+  },
+  {
+    name: "unknown purges: a fetch in our future is not trusted",
+    source: "R7",
+    purge: "unknown",
+    afterMs: -1,
+    expect: validate("purge-state-unknown"),
+  },
+  {
+    name: "no-cache is validated each time",
+    source: "RFC 9111 §5.2.2.4",
+    reuse: { validateAlways: true },
+    afterMs: 0,
+    expect: validate("no-cache"),
+  },
+  ...[
+    { afterMs: 60_000, expect: usable("stale-while-revalidate", 60) },
+    { afterMs: 69_999, expect: usable("stale-while-revalidate", 69) },
+    { afterMs: 70_000, expect: validate("stale") },
+  ].map((window) => ({
+    name: `stale-while-revalidate=10 at ${window.afterMs} ms`,
+    source: "RFC 5861 §3",
+    reuse: { staleWhileRevalidateSeconds: 10 },
+    ...window,
+  })),
+  {
+    name: "must-revalidate outranks stale-while-revalidate",
+    source: "RFC 9111 §5.2.2.2",
+    reuse: { staleWhileRevalidateSeconds: 10, mayServeStale: false },
+    afterMs: 60_000,
+    expect: validate("stale"),
+  },
+  {
+    name: "who awaits a purge takes nothing stale",
+    source: "R9",
+    awaitsPurge: true,
+    reuse: { staleWhileRevalidateSeconds: 10 },
+    afterMs: 60_000,
+    expect: validate("stale"),
+  },
+  {
+    name: "nothing stale while the purge state is unknown",
+    source: "R8",
+    purge: "unknown",
+    reuse: { staleWhileRevalidateSeconds: 10 },
+    stored: { freshnessSeconds: 0, fetchedAt: NOON },
+    afterMs: 500,
+    expect: validate("stale"),
+  },
+  ...[
+    { directives: "max-stale=10", afterMs: 69_999, expect: usable("max-stale", 69) },
+    { directives: "max-stale=10", afterMs: 70_000, expect: validate("stale") },
+    { directives: "max-stale", afterMs: 600_000, expect: usable("max-stale", 600) },
+    { directives: "no-cache", afterMs: 0, expect: validate("request-directive") },
+    { directives: "max-age=5", afterMs: 5_000, expect: fresh(5) },
+    { directives: "max-age=5", afterMs: 5_001, expect: validate("request-directive") },
+    { directives: "min-fresh=10", afterMs: 50_000, expect: fresh(50) },
+    { directives: "min-fresh=10", afterMs: 50_001, expect: validate("request-directive") },
+  ].map((asked) => ({
+    name: `a request with ${asked.directives} at ${asked.afterMs} ms`,
+    source: "RFC 9111 §5.2.1",
+    ...asked,
+  })),
+  ...[
+    { name: "inside its stale-while-revalidate", afterMs: 30_000 + 9_999, expect: usable("soft-purge", 39) },
+    { name: "at the end of its stale-while-revalidate", afterMs: 30_000 + 10_000, expect: validate("soft-purge") },
+    { name: "at once", afterMs: 30_000, expect: usable("soft-purge", 30) },
+    { name: "by a clock that has gone back", afterMs: 29_000, expect: usable("soft-purge", 29) },
+    {
+      name: "what must not be used stale",
+      reuse: { mayServeStale: false },
+      afterMs: 30_000,
+      expect: validate("soft-purge"),
+    },
+    { name: "no-cache", reuse: { validateAlways: true }, afterMs: 30_000, expect: validate("no-cache") },
+    { name: "who awaits a purge (R9)", awaitsPurge: true, afterMs: 30_000, expect: validate("soft-purge") },
+    {
+      name: "the authorized, also where all is shared",
+      authorized: true,
+      stored: { sharedWithAuthorized: true },
+      afterMs: 30_000,
+      expect: validate("soft-purge"),
+    },
+    { name: "max-stale gives no more", directives: "max-stale", afterMs: 40_000, expect: validate("soft-purge") },
+  ].map((asked) => ({
+    source: "R10",
+    purge: "soft" as const,
+    soft: { seenAfterMs: 30_000, forMs: 60_000 },
+    ...asked,
+    reuse: { staleWhileRevalidateSeconds: 10, ...asked.reuse },
+    name: `after a soft purge: ${asked.name}`,
+  })),
+  ...[
+    { name: "inside the site's own time", forMs: 5_000, afterMs: 14_999, expect: usable("soft-purge", 14) },
+    { name: "at the end of the site's own time", forMs: 5_000, afterMs: 15_000, expect: validate("soft-purge") },
+    { name: "where the site allows nothing", forMs: 0, afterMs: 10_000, expect: validate("soft-purge") },
+    { name: "in its lifetime's last millisecond", forMs: 600_000, afterMs: 59_999, expect: usable("soft-purge", 59) },
+    { name: "at the end of its lifetime", forMs: 600_000, afterMs: 60_000, expect: validate("soft-purge") },
+  ].map(({ name, forMs, ...asked }) => ({
+    source: "R10",
+    purge: "soft" as const,
+    soft: { seenAfterMs: 10_000, forMs },
+    ...asked,
+    name: `after a soft purge of what says nothing itself: ${name}`,
+  })),
+  ...[
+    { name: "inside", afterMs: 69_999, expect: usable("soft-purge", 69) },
+    { name: "at the end", afterMs: 70_000, expect: validate("soft-purge") },
+  ].map((asked) => ({
+    source: "R10",
+    purge: "soft" as const,
+    reuse: { staleWhileRevalidateSeconds: 10 },
+    soft: { seenAfterMs: 65_000, forMs: 0 },
+    ...asked,
+    name: `a soft purge of what was stale already gives it no more than its own time: ${asked.name}`,
+  })),
+  {
+    name: "a soft purge of which no time is known",
+    source: "R10",
+    purge: "soft",
+    afterMs: 0,
+    expect: validate("soft-purge"),
+  },
+  {
+    name: "what an unsafe request put out of date is validated, whatever else it says",
+    source: "R10",
+    purge: "invalidated",
+    reuse: { staleWhileRevalidateSeconds: 10 },
+    afterMs: 0,
+    expect: validate("invalidated"),
+  },
+  {
+    name: "max-stale does not outrank must-revalidate",
+    source: "RFC 9111 §5.2.2.2",
+    directives: "max-stale",
+    reuse: { mayServeStale: false },
+    afterMs: 60_000,
+    expect: validate("stale"),
+  },
+];
+
+describe("judge", () => {
+  test.each(verdicts)("$name ($source)", (asked) => {
+    const soft = asked.soft ? { seenAt: NOON + asked.soft.seenAfterMs, forMs: asked.soft.forMs } : null;
+    const purge = asked.purge ?? "not-purged";
+    const verdict = judge(headOf(asked), requestOf(asked), purge, 1000, NOON + asked.afterMs, soft);
+    expect(verdict).toEqual(asked.expect);
+  });
+
+  test("what was stale once is never fresh again", () => {
+    const instants = fc.integer({ min: 0, max: 200_000 });
+    fc.assert(
+      fc.property(instants, instants, fc.integer({ min: 0, max: 100 }), (one, other, freshnessSeconds) => {
+        const at = (ms: number) =>
+          judge(storedHead({ freshnessSeconds }), requestOf({ afterMs: 0 }), "not-purged", 1000, NOON + ms);
+        const [earlier, later] = [Math.min(one, other), Math.max(one, other)];
+        if (at(later).kind === "fresh") expect(at(earlier).kind).toBe("fresh");
+      }),
+      { seed: 5, numRuns: 500 },
+    );
+  });
+
+  test("nothing is answered past its lifetime and its windows, whatever the request asks", () => {
+    const seconds = fc.integer({ min: 0, max: 100 });
+    fc.assert(
+      fc.property(
+        seconds,
+        seconds,
+        seconds,
+        fc.boolean(),
+        fc.integer({ min: 0, max: 400_000 }),
+        (life, swr, stale, may, afterMs) => {
+          const asked: Asked = {
+            stored: { freshnessSeconds: life },
+            reuse: { staleWhileRevalidateSeconds: swr, mayServeStale: may },
+            directives: `max-stale=${stale}`,
+            afterMs,
+          };
+          const verdict = judge(headOf(asked), requestOf(asked), "not-purged", 1000, NOON + afterMs);
+          const latestMs = (life + (may ? Math.max(swr, stale) : 0)) * 1000;
+          expect(verdict.kind === "fresh" || verdict.kind === "stale-usable").toBe(afterMs < latestMs);
+        },
+      ),
+      { seed: 5, numRuns: 2000 },
+    );
+  });
+});
+
+const errors: readonly (Asked & {
+  name: string;
+  ifError?: number;
+  whileUnknown?: boolean;
+  madeStaleAfterMs?: number;
+  expect: boolean;
+})[] = [
+  {
+    name: "invalidated by an unsafe request is never shown (RFC 9111 §4.4)",
+    reuse: { staleIfErrorSeconds: 10 },
+    purge: "invalidated",
+    afterMs: 20_000,
+    expect: false,
+  },
+  ...(["soft"] as const)
+    .flatMap((purge) => [
+      { name: `${purge}: inside stale-if-error, counted from the purge`, purge, afterMs: 29_999, expect: true },
+      { name: `${purge}: at the end of it`, purge, afterMs: 30_000, expect: false },
+      {
+        name: `${purge}: must-revalidate forbids it`,
+        purge,
+        reuse: { mayServeStale: false },
+        afterMs: 20_000,
+        expect: false,
+      },
+    ])
+    .map((asked) => ({
+      ...asked,
+      madeStaleAfterMs: 20_000,
+      reuse: { staleIfErrorSeconds: 10, ...asked.reuse },
+    })),
+  { name: "inside stale-if-error", reuse: { staleIfErrorSeconds: 10 }, afterMs: 69_999, expect: true },
+  { name: "at the end of stale-if-error", reuse: { staleIfErrorSeconds: 10 }, afterMs: 70_000, expect: false },
+  { name: "inside the site's own window", ifError: 10, afterMs: 69_999, expect: true },
+  {
+    name: "the origin's stale-if-error=0 outranks the site",
+    reuse: { staleIfErrorSeconds: 0 },
+    ifError: 10,
+    afterMs: 60_000,
+    expect: false,
+  },
+  { name: "nobody allows it", afterMs: 60_000, expect: false },
+  { name: "the request allows it", directives: "stale-if-error=10", afterMs: 69_999, expect: true },
+  {
+    name: "must-revalidate forbids it",
+    reuse: { staleIfErrorSeconds: 10, mayServeStale: false },
+    afterMs: 60_000,
+    expect: false,
+  },
+  {
+    name: "no-cache forbids it",
+    reuse: { staleIfErrorSeconds: 10, mayServeStale: false, validateAlways: true },
+    afterMs: 0,
+    expect: false,
+  },
+  {
+    name: "purged hard is never shown (R18)",
+    reuse: { staleIfErrorSeconds: 10 },
+    purge: "purged",
+    afterMs: 60_000,
+    expect: false,
+  },
+  {
+    name: "of another log is never shown (R13)",
+    reuse: { staleIfErrorSeconds: 10 },
+    purge: "unverifiable",
+    afterMs: 0,
+    expect: false,
+  },
+  {
+    name: "unknown, where the window allows it (R18)",
+    reuse: { staleIfErrorSeconds: 10 },
+    purge: "unknown",
+    afterMs: 60_000,
+    expect: true,
+  },
+  { name: "unknown and fresh, but nobody allows it (R18)", purge: "unknown", afterMs: 5_000, expect: false },
+  {
+    name: "unknown, and the site forbids it (R18)",
+    reuse: { staleIfErrorSeconds: 10 },
+    purge: "unknown",
+    whileUnknown: false,
+    afterMs: 60_000,
+    expect: false,
+  },
+  {
+    name: "who awaits a purge takes nothing stale (R9)",
+    reuse: { staleIfErrorSeconds: 10 },
+    awaitsPurge: true,
+    afterMs: 60_000,
+    expect: false,
+  },
+  {
+    name: "what is not shared with the authorized",
+    reuse: { staleIfErrorSeconds: 10 },
+    authorized: true,
+    afterMs: 60_000,
+    expect: false,
+  },
+];
+
+describe("mayServeOnError (RFC 5861 §4)", () => {
+  test.each(errors)("$name: $expect", (asked) => {
+    const rules = { ifErrorSeconds: asked.ifError ?? 0, ifErrorWhileUnknown: asked.whileUnknown ?? true };
+    const purge = asked.purge ?? "not-purged";
+    const madeStaleAt = asked.madeStaleAfterMs === undefined ? null : NOON + asked.madeStaleAfterMs;
+    const now = NOON + asked.afterMs;
+    expect(mayServeOnError(headOf(asked), requestOf(asked), purge, rules, now, madeStaleAt)).toBe(asked.expect);
+  });
+});

@@ -1,0 +1,145 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { resolveTarget } from "../../../worker/rules/key/cache-key.ts";
+import { canonicalUrl } from "../../../worker/rules/key/canonical-url.ts";
+import { canonicalQuery, type QueryRules, TRACKING_PARAMETERS } from "../../../worker/rules/key/query.ts";
+import { compileSite } from "../../../worker/site/site.ts";
+
+const plain: QueryRules = { ignore: TRACKING_PARAMETERS, lowercase: [], trim: [], sort: false };
+
+describe("canonicalUrl", () => {
+  test.each([
+    ["http://WWW.Example.test:80/a", "www.example.test", "/a"],
+    ["https://www.example.test:8443/a", "www.example.test:8443", "/a"],
+    ["http://x.test", "x.test", "/"],
+    ["http://x.test/%7Ea/%c3%a9", "x.test", "/~a/%C3%A9"],
+    ["http://x.test/a/./b/../c", "x.test", "/a/c"],
+    ["http://x.test/a/%2e%2e/c", "x.test", "/c"],
+    ["http://x.test//a", "x.test", "//a"],
+    ["http://x.test/a..b/..c;x/...", "x.test", "/a..b/..c;x/..."],
+    ["http://x.test/a%2fb;c|d", "x.test", "/a%2Fb;c|d"],
+    ["http://x.test/a%5cb", "x.test", "/a%5Cb"],
+  ])("%s", (text, host, path) => {
+    expect(canonicalUrl(text)).toMatchObject({ kind: "url", host, path });
+  });
+
+  test.each([
+    "http://x.test/a\\b",
+    "http://x.test/static/..%2faccount",
+    "http://x.test/static%2F%2e%2e%2Faccount",
+    "http://x.test/static/..;/account",
+    "http://x.test/static/..%3Bx/account",
+    "http://x.test/static%5C..%5Caccount",
+    "http://x.test/%zz",
+    "http://x.test/%",
+    "http://x.test/a%00",
+    "http://x.test/a%0Ab",
+    "http://x.test/a b",
+    "http://x.test/a\tb",
+    "http://user:pw@x.test/",
+    "ftp://x.test/",
+    "nonsense",
+    "",
+  ])("%j is refused with a reason", (text) => {
+    expect(canonicalUrl(text)).toEqual({ kind: "refused", because: expect.stringMatching(/\w+ \w+/) });
+  });
+});
+
+describe("canonicalQuery", () => {
+  test.each([
+    ["?utm_source=a&x=1&fbclid=2", plain, "?x=1"],
+    ["?utm_source=a", plain, ""],
+    ["?", plain, ""],
+    ["?&&x=1&", plain, "?x=1"],
+    ["?b=1&a=2", plain, "?b=1&a=2"],
+    ["?b=1&a=2&b=0", { ...plain, sort: true }, "?a=2&b=1&b=0"],
+    ["?Q=A&q=B", { ...plain, lowercase: ["q"] }, "?Q=A&q=b"],
+    ["?q=%20A+b+", { ...plain, only: ["q"], lowercase: ["q"], trim: ["q"] }, "?q=a%20b"],
+    ["?q", { ...plain, lowercase: ["q"] }, "?q"],
+    ["?%71=A&r=1", { ...plain, only: ["q"] }, "?%71=A"],
+    ["?q=%zz", { ...plain, lowercase: ["q"] }, "?q=%zz"],
+    ["?q=M%FCnchen", { ...plain, lowercase: ["q"], trim: ["q"] }, "?q=M%FCnchen"],
+  ] as const)("%s", (search, rules, expected) => {
+    expect(canonicalQuery(search, rules)).toBe(expected);
+  });
+
+  const anyRules = fc.record({
+    ignore: fc.constant(TRACKING_PARAMETERS),
+    only: fc.option(fc.constant(["q", "a"]), { nil: undefined }),
+    lowercase: fc.subarray(["q", "a"]),
+    trim: fc.subarray(["q", "a"]),
+    sort: fc.boolean(),
+  });
+  const anySearch = fc
+    .array(fc.stringMatching(/^(q|a|b|utm_x)(=[A-Za-z0-9%+ .é]{0,8})?$/), { maxLength: 5 })
+    .map((parts) => new URL(`http://x.test/?${parts.join("&")}`).search);
+
+  test("applying it to its own result changes nothing", () => {
+    fc.assert(
+      fc.property(anySearch, anyRules, (search, rules) => {
+        const once = canonicalQuery(search, rules);
+        expect(canonicalQuery(once, rules)).toBe(once);
+      }),
+    );
+  });
+
+  test("without rules of a route, only tracking parameters and empty members are lost", () => {
+    fc.assert(
+      fc.property(anySearch, (search) => {
+        const members = search
+          .slice(1)
+          .split("&")
+          .filter((member) => member !== "" && !member.startsWith("utm_x"));
+        expect(canonicalQuery(search, plain)).toBe(members.length ? `?${members.join("&")}` : "");
+      }),
+    );
+  });
+});
+
+describe("the key", () => {
+  const site = compileSite({ origin: "http://origin.test", routes: [{ match: "/pass/*", pass: true }] }, {});
+
+  test("resolving a key gives the same key", () => {
+    fc.assert(
+      fc.property(fc.webUrl({ withQueryParameters: true }), (url) => {
+        const target = resolveTarget(url, site);
+        if (target.kind === "refused") return;
+        expect(resolveTarget(target.key, site)).toMatchObject({ key: target.key });
+      }),
+    );
+  });
+
+  test("on a route that stores, what the origin is asked stands in the key", () => {
+    fc.assert(
+      fc.property(fc.webUrl({ withQueryParameters: true }), (url) => {
+        const target = resolveTarget(url, site);
+        if (target.kind === "refused" || target.route.pass) return;
+        expect(target.key).toBe(`${target.scheme}://${target.host}${target.pathAndQuery}`);
+      }),
+    );
+  });
+
+  test("two requests that the origin could tell apart never share a key", () => {
+    const path = fc.constantFrom("/a", "/A", "//a", "/a/", "/a;b", "/a%2Fb", "/a/b", "/%61", "/a%20b", "/a+b");
+    const query = fc.constantFrom("", "?", "?x=1", "?X=1", "?x=%31", "?x=1&y=2", "?y=2&x=1", "?x=1&utm_source=a", "?x");
+    const url = fc.tuple(fc.constantFrom("http", "https"), fc.constantFrom("x.test", "y.test", "X.test"), path, query);
+    let shared = 0;
+    fc.assert(
+      fc.property(url, url, (one, other) => {
+        const [a, b] = [one, other].map(([scheme, host, at, search]) =>
+          resolveTarget(`${scheme}://${host}${at}${search}`, site),
+        );
+        if (a?.kind !== "target" || b?.kind !== "target" || a.key !== b.key) return;
+        shared++;
+        const asked = ({ scheme, host, pathAndQuery }: typeof a) => ({ scheme, host, pathAndQuery });
+        expect(asked(a)).toEqual(asked(b));
+      }),
+      { seed: 3, numRuns: 20_000 },
+    );
+    expect(shared).toBeGreaterThan(50);
+  });
+
+  test("on a route that passes, the origin is asked with the whole query", () => {
+    expect(resolveTarget("http://x.test/pass/a?utm_x=1", site)).toMatchObject({ pathAndQuery: "/pass/a?utm_x=1" });
+  });
+});

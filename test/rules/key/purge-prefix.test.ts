@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import { purgeHost } from "../../../worker/rules/key/purge-host.ts";
+import { purgePrefix } from "../../../worker/rules/key/purge-prefix.ts";
+
+const HOSTS = ["www.example.test", "www.example.test:8443", "xn--bcher-kva.example"];
+const plain = { kind: "prefix", isWidened: false, hadQuery: false };
+
+describe("a prefix as a purge names it", () => {
+  test.each([
+    { name: "a path is meant on every host", text: "/shop/a", expected: { host: null, prefix: "/shop/a" } },
+    { name: "a slash at its end says nothing", text: "/shop/a/", expected: { host: null, prefix: "/shop/a" } },
+    { name: "slashes at its end say nothing", text: "/shop//", expected: { host: null, prefix: "/shop" } },
+    { name: "two slashes at its beginning are a path", text: "//shop", expected: { host: null, prefix: "//shop" } },
+    { name: "a host and a path", text: "www.example.test/a", expected: { host: "www.example.test", prefix: "/a" } },
+    { name: "a whole URL", text: "HTTP://WWW.example.test/a", expected: { host: "www.example.test", prefix: "/a" } },
+    {
+      name: "https, too",
+      text: "https://www.example.test:443/a",
+      expected: { host: "www.example.test", prefix: "/a" },
+    },
+    { name: "a port", text: "www.example.test:8443/a", expected: { host: "www.example.test:8443", prefix: "/a" } },
+    {
+      name: "letters beyond ASCII",
+      text: "bücher.example/é",
+      expected: { host: "xn--bcher-kva.example", prefix: "/%C3%A9" },
+    },
+    { name: "escapes and dot segments", text: "/a/../%7eb/%c3%a9", expected: { host: null, prefix: "/~b/%C3%A9" } },
+    { name: "an encoded slash stays", text: "/a%2fb", expected: { host: null, prefix: "/a%2Fb" } },
+    { name: "a star in the middle is a character", text: "/a*b/c", expected: { host: null, prefix: "/a*b/c" } },
+    {
+      name: "a query does not count, and is told",
+      text: "/a?b=/c",
+      expected: { host: null, prefix: "/a", hadQuery: true },
+    },
+    {
+      name: "a segment too many is left out, and that is told",
+      text: "/1/2/3/4/5/6/7/8/9/10/11/12/13",
+      expected: { host: null, prefix: "/1/2/3/4/5/6/7/8/9/10/11/12", isWidened: true },
+    },
+  ])("$name: $text", ({ text, expected }) => {
+    expect(purgePrefix(text, HOSTS)).toEqual({ ...plain, ...expected });
+  });
+
+  test.each([
+    ["/", /names no segment/],
+    ["//", /names no segment/],
+    ["/a/..", /names no segment/],
+    ["?x", /names no segment/],
+    ["www.example.test", /names no segment/],
+    ["https://www.example.test/", /names no segment/],
+    ["/shop/*", /leave out the \*/],
+    ["/shop*?x", /leave out the \*/],
+    ["/a\\b", /backslash/],
+    ["/a b", /space/],
+    ["/%zz", /begins no escape/],
+    [`/${"x".repeat(1024)}`, /more than 1024 characters/],
+    ["elsewhere.example/a", /elsewhere\.example is not a host of this site/],
+    ["user@www.example.test/a", /a host is a name/],
+    ["shop/a", /shop is not a host of this site/],
+    ["[/a", /no host name/],
+  ])("%s is refused with a reason", (text, because) => {
+    expect(purgePrefix(text, HOSTS)).toEqual({ kind: "refused", because: expect.stringMatching(because) });
+  });
+
+  test("where the site names no hosts, any is taken", () => {
+    expect(purgePrefix("elsewhere.example/a", null)).toMatchObject({ host: "elsewhere.example" });
+  });
+});
+
+describe("a host as a purge names it", () => {
+  test.each([
+    ["WWW.example.test", "www.example.test"],
+    ["www.example.test:80", "www.example.test"],
+    ["www.example.test:443", "www.example.test"],
+    ["www.example.test:8443", "www.example.test:8443"],
+    ["bücher.example", "xn--bcher-kva.example"],
+  ])("%s", (text, host) => {
+    expect(purgeHost(text, HOSTS)).toEqual({ kind: "host", host });
+  });
+
+  test.each([
+    "https://www.example.test",
+    "www.example.test/",
+    "a@www.example.test",
+    "www.example.test?",
+    "",
+    "a b",
+    "*",
+  ])("%j is refused with a reason", (text) => {
+    expect(purgeHost(text, HOSTS)).toEqual({ kind: "refused", because: expect.stringMatching(/\w+ \w+/) });
+  });
+});

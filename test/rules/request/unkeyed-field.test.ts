@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+import { isPlainRequest, unkeyedField } from "../../../worker/rules/request/unkeyed-field.ts";
+
+type Fields = readonly (readonly [name: string, value: string])[];
+
+const ofBrowser: Fields = [
+  ["host", "www.example.com"],
+  ["connection", "keep-alive"],
+  ["cache-control", "max-age=0"],
+  ["sec-ch-ua", '"Chromium";v="140", "Not=A?Brand";v="24"'],
+  ["sec-ch-ua-mobile", "?0"],
+  ["dnt", "1"],
+  ["upgrade-insecure-requests", "1"],
+  [
+    "User-Agent",
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
+  ],
+  ["accept", "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"],
+  ["sec-fetch-site", "same-origin"],
+  ["referer", "https://www.example.com/plog/?page=2&sort=a%20b"],
+  ["accept-encoding", "gzip, deflate, br, zstd"],
+  ["accept-language", "de-DE,de;q=0.9,en;q=0.8"],
+  ["priority", "u=0, i"],
+  ["if-none-match", 'W/"abc"'],
+];
+const ofCurl: Fields = [
+  ["host", "www.example.com"],
+  ["user-agent", "curl/8.14.1"],
+  ["accept", "*/*"],
+];
+const ofCrawler: Fields = [
+  ["user-agent", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"],
+  ["from", "googlebot(at)googlebot.com"],
+  ["accept", "text/html,*/*;q=0.8"],
+];
+
+const cases: readonly {
+  name: string;
+  fields: Fields;
+  inKey?: readonly string[];
+  identifying?: boolean;
+  plain: boolean;
+}[] = [
+  { name: "what a browser sends is plain", fields: ofBrowser, plain: true },
+  { name: "what curl sends is plain", fields: ofCurl, plain: true },
+  { name: "what a crawler sends is plain", fields: ofCrawler, plain: true },
+  { name: "a request without fields is plain", fields: [], plain: true },
+  { name: "an unknown field is not", fields: [["x-debug", "1"]], plain: false },
+  { name: "what the origin never sees is", fields: [["x-http-method-override", "POST"]], plain: true },
+  {
+    name: "what a script marks its requests with is not",
+    fields: [["x-requested-with", "XMLHttpRequest"]],
+    plain: false,
+  },
+  { name: "a request that another site's page made is not", fields: [["sec-fetch-site", "cross-site"]], plain: false },
+  { name: "one that the site's own page made is", fields: [["sec-fetch-site", "same-origin"]], plain: true },
+  { name: "a quoted text where none belongs is not", fields: [["user-agent", 'a" onload=b']], plain: false },
+  { name: "a language that is none is not", fields: [["accept-language", "https://evil.example/"]], plain: false },
+  { name: "a Via of another proxy is", fields: [["via", "1.1 office (squid)"]], plain: true },
+  { name: "a field in the key is", fields: [["x-country", "de"]], inKey: ["x-country"], plain: true },
+  {
+    name: "a field in the key with an odd value is not",
+    fields: [["x-country", "\u0001"]],
+    inKey: ["x-country"],
+    plain: false,
+  },
+  { name: "cookies that are all ignored are", fields: [["cookie", "_ga=1"]], plain: true },
+  { name: "other cookies are not", fields: [["cookie", "session=1"]], identifying: true, plain: false },
+  {
+    name: "what the edge replaces may hold anything",
+    fields: [
+      ["cf-visitor", '{"scheme":"https"}'],
+      ["x-forwarded-host", "<evil>"],
+    ],
+    plain: true,
+  },
+  { name: "a value of 1024 characters is", fields: [["user-agent", "x".repeat(1024)]], plain: true },
+  { name: "a value of 1025 characters is not", fields: [["user-agent", "x".repeat(1025)]], plain: false },
+  {
+    name: "4096 characters of fields are",
+    fields: [...Array(4)].map((_, index) => [`sec-${index}`, "x".repeat(1019)] as const),
+    plain: true,
+  },
+  {
+    name: "4097 characters of fields are not",
+    fields: [["dnt", "11"], ...[...Array(4)].map((_, index) => [`sec-${index}`, "x".repeat(1018)] as const)],
+    plain: false,
+  },
+  ...["\n", "\u0000", "é", "<script>", "{jndi:ldap}", "a\\b", "`id`"].map((value) => ({
+    name: `${JSON.stringify(value)} in a value is not`,
+    fields: [["user-agent", value]] as const,
+    plain: false,
+  })),
+];
+
+describe("isPlainRequest", () => {
+  test.each(cases)("$name", ({ fields, inKey = [], identifying = false, plain }) => {
+    expect(isPlainRequest(fields, { inKey, identifying })).toBe(plain);
+  });
+});
+
+describe("oddField", () => {
+  test.each<{ name: string; fields: Fields; inKey?: readonly string[]; odd: string | null }>([
+    { name: "what a browser sends is not odd", fields: ofBrowser, odd: null },
+    { name: "another site's page may ask for what is for all", fields: [["sec-fetch-site", "cross-site"]], odd: null },
+    { name: "a field of an application's own is", fields: [["HX-Request", "true"]], odd: "hx-request" },
+    { name: "it is not where it is in the key", fields: [["HX-Request", "true"]], inKey: ["hx-request"], odd: null },
+    {
+      name: "what a connection keeps to itself is not",
+      fields: [
+        ["connection", "x-hop"],
+        ["x-hop", "1"],
+      ],
+      odd: null,
+    },
+    {
+      name: "what the edge takes away is not",
+      fields: [
+        ["x-forwarded-host", "evil.example"],
+        ["range", "bytes=0-1"],
+      ],
+      odd: null,
+    },
+    { name: "a foreign Origin is", fields: [["origin", "https://evil.example"]], odd: "origin" },
+  ])("$name", ({ fields, inKey = [], odd }) => {
+    expect(unkeyedField(fields, inKey)).toBe(odd);
+  });
+});

@@ -1,0 +1,177 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isNotModified } from "../../../worker/rules/validation/not-modified.ts";
+import { anyText } from "../fields/any-text.ts";
+
+const MODIFIED = "Thu, 01 Jan 2026 12:00:00 GMT";
+const LATER = "Thu, 01 Jan 2026 12:00:01 GMT";
+const EARLIER = "Thu, 01 Jan 2026 11:59:59 GMT";
+
+const cases: readonly {
+  name: string;
+  rfc: string;
+  ifNoneMatch?: string;
+  ifModifiedSince?: string;
+  etag?: string;
+  lastModified?: string;
+  date?: string;
+  expect: boolean;
+}[] = [
+  { name: "the same tag is held", rfc: "9110 §13.1.2", ifNoneMatch: '"a"', etag: '"a"', expect: true },
+  { name: "another tag is not", rfc: "9110 §13.1.2", ifNoneMatch: '"b"', etag: '"a"', expect: false },
+  {
+    name: "weak tags compare by what they name",
+    rfc: "9110 §8.8.3.2",
+    ifNoneMatch: 'W/"a"',
+    etag: '"a"',
+    expect: true,
+  },
+  {
+    name: "a strong tag of the client matches a weak one in store",
+    rfc: "9110 §8.8.3.2",
+    ifNoneMatch: '"a"',
+    etag: 'W/"a"',
+    expect: true,
+  },
+  { name: "one of a list is enough", rfc: "9110 §13.1.2", ifNoneMatch: '"x", W/"a", "y"', etag: '"a"', expect: true },
+  { name: "a comma in a tag does not split it", rfc: "9110 §8.8.3", ifNoneMatch: '"a,b"', etag: '"b"', expect: false },
+  { name: "a star is any stored response", rfc: "9110 §13.1.2", ifNoneMatch: " * ", expect: true },
+  { name: "tags differ in case", rfc: "9110 §8.8.3", ifNoneMatch: '"A"', etag: '"a"', expect: false },
+  { name: "without a stored tag nothing matches", rfc: "9110 §13.1.2", ifNoneMatch: '"a"', expect: false },
+  {
+    name: "a tag that does not match outranks a date that would",
+    rfc: "9110 §13.1.3",
+    ifNoneMatch: '"b"',
+    ifModifiedSince: LATER,
+    etag: '"a"',
+    lastModified: MODIFIED,
+    expect: false,
+  },
+  {
+    name: "a malformed tag outranks a date, too",
+    rfc: "9110 §13.1.3",
+    ifNoneMatch: "a",
+    ifModifiedSince: LATER,
+    etag: '"a"',
+    lastModified: MODIFIED,
+    expect: false,
+  },
+  {
+    name: "not modified since that second",
+    rfc: "9110 §13.1.3",
+    ifModifiedSince: MODIFIED,
+    lastModified: MODIFIED,
+    expect: true,
+  },
+  {
+    name: "not modified since a later one",
+    rfc: "9110 §13.1.3",
+    ifModifiedSince: LATER,
+    lastModified: MODIFIED,
+    expect: true,
+  },
+  {
+    name: "modified since an earlier one",
+    rfc: "9110 §13.1.3",
+    ifModifiedSince: EARLIER,
+    lastModified: MODIFIED,
+    expect: false,
+  },
+  {
+    name: "a date that is none is passed over",
+    rfc: "9110 §13.1.3",
+    ifModifiedSince: "yesterday",
+    lastModified: MODIFIED,
+    expect: false,
+  },
+  {
+    name: "a tag that matches outranks a date that would not",
+    rfc: "9110 §13.1.3",
+    ifNoneMatch: '"a"',
+    ifModifiedSince: EARLIER,
+    etag: '"a"',
+    lastModified: MODIFIED,
+    expect: true,
+  },
+  {
+    name: "an empty list of tags outranks a date, too",
+    rfc: "9110 §13.1.3",
+    ifNoneMatch: "",
+    ifModifiedSince: LATER,
+    etag: '"a"',
+    lastModified: MODIFIED,
+    expect: false,
+  },
+  {
+    name: "a star outranks a date",
+    rfc: "9110 §13.2.2",
+    ifNoneMatch: "*",
+    ifModifiedSince: EARLIER,
+    lastModified: MODIFIED,
+    expect: true,
+  },
+  { name: "a star in quotes is a tag", rfc: "9110 §13.1.2", ifNoneMatch: '"*"', etag: '"a"', expect: false },
+  { name: "a tag without quotes is none", rfc: "9110 §8.8.3", ifNoneMatch: "a", etag: "a", expect: false },
+  {
+    name: "two dates are no date",
+    rfc: "9110 §13.1.3",
+    ifModifiedSince: `${LATER}, ${LATER}`,
+    lastModified: MODIFIED,
+    expect: false,
+  },
+  {
+    name: "a date of another form is passed over",
+    rfc: "9110 §5.6.7",
+    ifModifiedSince: "2026-01-01T12:00:01Z",
+    lastModified: MODIFIED,
+    expect: false,
+  },
+  {
+    name: "a stored date that is none is passed over",
+    rfc: "9110 §13.1.3",
+    ifModifiedSince: LATER,
+    lastModified: "yesterday",
+    date: MODIFIED,
+    expect: false,
+  },
+  {
+    name: "Date stands in for Last-Modified, in the same second",
+    rfc: "9111 §4.3.2",
+    ifModifiedSince: MODIFIED,
+    date: MODIFIED,
+    expect: true,
+  },
+  {
+    name: "Date stands in for Last-Modified, and is later",
+    rfc: "9111 §4.3.2",
+    ifModifiedSince: MODIFIED,
+    date: LATER,
+    expect: false,
+  },
+  {
+    name: "Date does not stand in for a Last-Modified that is there",
+    rfc: "9111 §4.3.2",
+    ifModifiedSince: MODIFIED,
+    lastModified: LATER,
+    date: EARLIER,
+    expect: false,
+  },
+  { name: "without a stored date nothing is known", rfc: "9110 §13.1.3", ifModifiedSince: LATER, expect: false },
+];
+
+describe("isNotModified", () => {
+  test.each(cases)("$name (RFC $rfc)", (row) => {
+    const { ifNoneMatch = null, ifModifiedSince = null, etag = null, lastModified = null, date = null } = row;
+    expect(isNotModified({ ifNoneMatch, ifModifiedSince }, { etag, lastModified, date })).toBe(row.expect);
+  });
+
+  test("no text makes it throw, and beside If-None-Match a date says nothing", () => {
+    const text = fc.option(anyText);
+    fc.assert(
+      fc.property(anyText, text, text, text, (ifNoneMatch, ifModifiedSince, etag, lastModified) => {
+        const withDate = isNotModified({ ifNoneMatch, ifModifiedSince }, { etag, lastModified });
+        expect(withDate).toBe(isNotModified({ ifNoneMatch, ifModifiedSince: null }, { etag, lastModified }));
+      }),
+    );
+  });
+});

@@ -1,0 +1,361 @@
+import { describe, expect, expectTypeOf, test } from "vitest";
+import type * as z from "zod";
+import { loosened } from "../../worker/site/loosenings.ts";
+import { compileSite, type siteSchema } from "../../worker/site/site.ts";
+import { SiteError } from "../../worker/site/site-error.ts";
+import type { RouteInput, SiteInput } from "../../worker/site/site-input.ts";
+
+const origin = "https://origin.example.test";
+
+function problemsOf(input: object): string[] {
+  try {
+    compileSite(input as SiteInput, {});
+  } catch (error) {
+    if (error instanceof SiteError) return error.errors.map(({ path, message }) => `${path}: ${message}`);
+    throw error;
+  }
+  return [];
+}
+
+describe("a mistake in a site's rules is told with its place, its value and what to do", () => {
+  test.each<[string, object, RegExp]>([
+    ["no origin", {}, /^origin: .*found nothing/],
+    [
+      "an origin with a path",
+      { origin: `${origin}/app` },
+      /^origin: is an address like .* without a path; found "https:\/\/origin/,
+    ],
+    ["an origin that is no URL", { origin: "localhost:8000" }, /^origin: is an address like/],
+    ["an unknown key", { origin, route: [] }, /^route: unknown key; did you mean routes\?/],
+    ["an unknown key far from any", { origin, zzzzzzzz: 1 }, /^zzzzzzzz: unknown key\. Known here: origin, hosts/],
+    [
+      "an unknown key deep inside",
+      { origin, routes: [{ match: "/a", key: { query: { lowercas: [] } } }] },
+      /^routes\[0\]\.key\.query\.lowercas: unknown key; did you mean lowercase\?/,
+    ],
+    [
+      "an unknown key in a condition",
+      { origin, routes: [{ match: "/a", store: { when: { query: { q: { maxLength: 9, maxlength: 9 } } } } }] },
+      /did you mean maxLength\?/,
+    ],
+    [
+      "a word that is planned",
+      { origin, routes: [{ match: "/a", bypass: { cookie: "x" } }] },
+      /^routes\[0\]\.bypass: is not built yet/,
+    ],
+    ["a route without a pattern", { origin, routes: [{}] }, /^routes\[0\]\.match: .*found nothing/],
+    [
+      "a pattern that does not start with a slash",
+      { origin, routes: [{ match: "admin/*" }] },
+      /^routes\[0\]\.match: starts with \/; found "admin\/\*"/,
+    ],
+    [
+      "a pattern that is none",
+      { origin, routes: [{ match: "/:" }] },
+      /^routes\[0\]\.match: is not a URLPattern pathname/,
+    ],
+    [
+      "a duration that is none",
+      { origin, routes: [{ match: "/a", ttl: "1 hour" }] },
+      /^routes\[0\]\.ttl: is a duration: .*found "1 hour"/,
+    ],
+    ["a negative duration", { origin, routes: [{ match: "/a", ttl: -1 }] }, /^routes\[0\]\.ttl: is a duration/],
+    [
+      "a size that is none",
+      { origin, limits: { storeBytes: "8 MB" } },
+      /^limits\.storeBytes: is a size: .*found "8 MB"/,
+    ],
+    ["a lease that is too short to keep", { origin, purge: { leaseMs: 5 } }, /^purge\.leaseMs: .*found 5/],
+    [
+      "a tag with a space",
+      { origin, routes: [{ match: "/a", tags: ["a b"] }] },
+      /^routes\[0\]\.tags\[0\]: "a b" is no tag/,
+    ],
+    [
+      "a tag that names an unknown parameter",
+      { origin, routes: [{ match: "/plog/:slug", tags: ["plog:{id}"] }] },
+      /^routes\[0\]\.tags\[0\]: "plog:\{id\}" names \{id\}, which \/plog\/:slug does not have/,
+    ],
+    ["a host with a scheme", { origin, hosts: ["https://www.example.test"] }, /^hosts\[0\]: is a host name like/],
+    ["an empty list of hosts", { origin, hosts: [] }, /^hosts: /],
+    [
+      "a share of a guess that is more than the whole",
+      { origin, heuristic: { fraction: 1.5 } },
+      /^heuristic\.fraction: .*found 1\.5$/,
+    ],
+    ["a share of a guess that is nothing", { origin, heuristic: { fraction: 0 } }, /^heuristic\.fraction: .*found 0$/],
+    [
+      "a longest guess that is no duration",
+      { origin, heuristic: { most: "a day" } },
+      /^heuristic\.most: is a duration: .*found "a day"/,
+    ],
+    [
+      "a misspelt key of the guess",
+      { origin, heuristic: { fractoin: 0.1 } },
+      /^heuristic\.fractoin: unknown key; did you mean fraction\?/,
+    ],
+    [
+      "a targeted field that is no field name",
+      { origin, targetedField: "cdn cache" },
+      /^targetedField: is a field name; found "cdn cache"/,
+    ],
+    [
+      "Cache-Control as the field for this cache alone",
+      { origin, targetedField: "Cache-Control" },
+      /^targetedField: is a field for this cache alone, not Cache-Control; found "Cache-Control"/,
+    ],
+    [
+      "a lifetime for browsers that is none",
+      { origin, routes: [{ match: "/a", browserTtl: "soon" }] },
+      /^routes\[0\]\.browserTtl: is a duration: .*found "soon"/,
+    ],
+    [
+      "a policy for visitors' directives that is none",
+      { origin, routes: [{ match: "/a", requestDirectives: "none" }] },
+      /^routes\[0\]\.requestDirectives: .*"harmless"\|"all"; found "none"/,
+    ],
+    [
+      "a stale window that is no duration",
+      { origin, stale: { ifError: -1 } },
+      /^stale\.ifError: is a duration: .*found -1/,
+    ],
+    [
+      "a misspelt key of a route's stale rules",
+      { origin, routes: [{ match: "/a", stale: { ifErorr: 1 } }] },
+      /^routes\[0\]\.stale\.ifErorr: unknown key; did you mean ifError\?/,
+    ],
+    [
+      "a yes or no that is neither",
+      { origin, stale: { ifErrorWhileLogSilent: "yes" } },
+      /^stale\.ifErrorWhileLogSilent: .*found "yes"/,
+    ],
+    ["no variants at all", { origin, limits: { variants: 0 } }, /^limits\.variants: .*found 0$/],
+    ["half a variant", { origin, limits: { variants: 1.5 } }, /^limits\.variants: .*found 1\.5$/],
+    [
+      "a size of large bodies that is none",
+      { origin, limits: { largeBytes: "1 GB" } },
+      /^limits\.largeBytes: is a size/,
+    ],
+    [
+      "a size of parts that is none",
+      { origin, limits: { fetchWholeBytes: -1 } },
+      /^limits\.fetchWholeBytes: is a size: .*found -1/,
+    ],
+    [
+      "an origin that is the site itself",
+      { origin, hosts: ["ORIGIN.example.test"] },
+      /^origin: .* is an address of the site itself/,
+    ],
+    ["so by its public address", { origin, publicUrl: "http://origin.example.test" }, /^origin: .* of the site itself/],
+    [
+      "a field that nobody may key by",
+      { origin, routes: [{ match: "/*", key: { fields: ["Cookie"] } }] },
+      /^routes\[0\]\.key\.fields\[0\]: cannot be keyed/,
+    ],
+    [
+      "a field value that would break the line",
+      { origin, originFields: { "x-a": "b\r\nc" } },
+      /^originFields\.x-a: is a field value/,
+    ],
+  ])("%s", (_, input, expected) => {
+    expect(problemsOf(input)).toEqual([expect.stringMatching(expected)]);
+  });
+
+  test("all mistakes are told at once", () => {
+    expect(problemsOf({ hots: ["a"], routes: [{ match: "x" }] })).toHaveLength(3);
+  });
+});
+
+/** The schema's types say nothing of what may be changed; the written ones say that nothing is. */
+type DeepReadonly<T> = T extends object ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> } : T;
+
+test("the written SiteInput says what the schema checks", () => {
+  expectTypeOf<DeepReadonly<SiteInput>>().toEqualTypeOf<DeepReadonly<z.input<typeof siteSchema>>>();
+});
+
+describe("compileSite", () => {
+  test("the defaults stand in one place and are filled in", () => {
+    const site = compileSite({ origin }, {});
+    expect(site).toMatchObject({ originUrl: origin, hosts: null, namesHosts: false, publicUrl: null });
+    expect(site.limits).toEqual({
+      urlBytes: 16_384,
+      requestFieldBytes: 32_768,
+      requestBodyBytes: 104_857_600,
+      responseFields: 256,
+      responseFieldBytes: 65_536,
+      storeBytes: 8_388_608,
+      largeBytes: 536_870_912,
+      fetchWholeBytes: 0,
+      variants: 32,
+      fillBytes: 33_554_432,
+      fills: 256,
+      memoryBytes: 33_554_432,
+      tags: 1000,
+      originTimeoutMs: 30_000,
+      followMs: 10_000,
+    });
+    expect(site.purge).toEqual({ leaseMs: 1000, skewMs: 250, softForMs: 0, longestWithinMs: 1000 });
+  });
+
+  test("receipts have to count with the longest bound of a route that stores, or with the lease", () => {
+    const longest = (input: Omit<SiteInput, "origin">) => compileSite({ origin, ...input }, {}).purge.longestWithinMs;
+    const route = (within: string) => ({ match: "/a/*", purge: { within } });
+    expect(longest({ routes: [route("60s"), route("2m"), route("30s")] })).toBe(120_000);
+    expect(longest({ routes: [route("1s")], purge: { leaseMs: 5000 } })).toBe(5000);
+    expect(longest({ routes: [{ ...route("60s"), pass: true }] })).toBe(1000);
+    expect(longest({ purge: { immutableWithin: "60s" } })).toBe(60_000);
+    expect(longest({ routes: [{ match: "/*", purge: { immutableWithin: "5m" } }] })).toBe(300_000);
+    expect(longest({ routes: [route("1h")] })).toBe(3_600_000);
+    expect(() => longest({ routes: [route("3601s")] })).toThrow("is an hour at most");
+  });
+
+  test("what is immutable may be reached as late as its route says for all, for these, or as the site says", () => {
+    const purge = { immutableWithin: "60s" };
+    const site = compileSite(
+      {
+        origin,
+        purge,
+        routes: [
+          { match: "/a", purge: { within: "90s" } },
+          { match: "/b", purge: { immutableWithin: 0 } },
+          { match: "/c", purge: { within: "10s", immutableWithin: "20s" } },
+        ],
+      },
+      {},
+    );
+    expect(site.routes.map((each) => each.purge)).toEqual([
+      { withinMs: 90_000, immutableWithinMs: 90_000 },
+      { withinMs: 0, immutableWithinMs: 0 },
+      { withinMs: 10_000, immutableWithinMs: 20_000 },
+      { withinMs: 0, immutableWithinMs: 60_000 },
+    ]);
+  });
+
+  test("the environment outranks the file", () => {
+    const site = compileSite(
+      { origin, hosts: ["a.example.test"] },
+      { origin: "http://127.0.0.1:8000", hosts: ["B.example.test"], publicUrl: "https://www.example.test" },
+    );
+    expect(site).toMatchObject({
+      originUrl: "http://127.0.0.1:8000",
+      hosts: ["b.example.test", "www.example.test"],
+      publicUrl: { scheme: "https", host: "www.example.test" },
+    });
+  });
+
+  test("hosts are compared as URLs have them, and the public address is one of them", () => {
+    const hosts = ["WWW.Example.test:443", "b\u00fccher.example", "localhost:8080"];
+    expect(compileSite({ origin, hosts, publicUrl: "https://public.example.test" }, {}).hosts).toEqual([
+      "www.example.test",
+      "xn--bcher-kva.example",
+      "localhost:8080",
+      "public.example.test",
+    ]);
+  });
+
+  test("one defaultTtl is not for errors", () => {
+    const [route] = compileSite({ origin, routes: [{ match: "/*", defaultTtl: "1h" }] }, {}).routes;
+    expect([200, 301, 404, 410, 500].map((status) => route!.defaultTtlSeconds(status))).toEqual([
+      3600,
+      3600,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test("the first route that matches wins, and what no route matches obeys the origin", () => {
+    const site = compileSite(
+      {
+        origin,
+        routes: [
+          { match: "/a/*", pass: true },
+          { match: "/a/b", ttl: 1 },
+        ],
+      },
+      {},
+    );
+    const routeOf = (path: string) => site.routes.find((route) => route.match(path));
+    expect(routeOf("/a/b")).toMatchObject({ pattern: "/a/*", pass: true });
+    expect(routeOf("/b")).toMatchObject({ pattern: null, pass: false, ttlSeconds: undefined });
+  });
+
+  test("what is optional is off, and on with usual values", () => {
+    const off = compileSite({ origin }, {});
+    expect(off).toMatchObject({ heuristic: null, targetedFields: [], hiddenFields: ["surrogate-control"] });
+    expect(off.routes[0]).toMatchObject({
+      browserTtlSeconds: null,
+      requestDirectives: "harmless",
+      stale: { ifErrorSeconds: 0, ifErrorWhileUnknown: true },
+    });
+    const on = compileSite({ origin, heuristic: {}, targetedField: "Example-Cache-Control" }, {});
+    expect(on).toMatchObject({
+      heuristic: { fraction: 0.1, mostSeconds: 86_400 },
+      targetedFields: ["example-cache-control"],
+      hiddenFields: ["example-cache-control", "surrogate-control"],
+    });
+  });
+
+  test("a route's stale rules outrank the site's, one by one", () => {
+    const site = compileSite(
+      {
+        origin,
+        stale: { ifError: "1h", ifErrorWhileLogSilent: false },
+        routes: [
+          { match: "/a", stale: { ifError: "1m" } },
+          { match: "/b", stale: { ifErrorWhileLogSilent: true } },
+        ],
+      },
+      {},
+    );
+    expect(site.routes.map(({ stale }) => stale)).toEqual([
+      { ifErrorSeconds: 60, ifErrorWhileUnknown: false },
+      { ifErrorSeconds: 3600, ifErrorWhileUnknown: true },
+      { ifErrorSeconds: 3600, ifErrorWhileUnknown: false },
+    ]);
+  });
+
+  test("a whole page is fetched for a part only if it may be stored with its head", () => {
+    const limits = { storeBytes: "1MiB", fetchWholeBytes: "1GiB" };
+    expect(compileSite({ origin, limits }, {}).limits.fetchWholeBytes).toBe(1_048_576);
+  });
+
+  test("a route's tags take the parameters of its pattern", () => {
+    const site = compileSite(
+      { origin, routes: [{ match: "/:section/:slug", tags: ["{section}", "{section}:{slug}"] }] },
+      {},
+    );
+    const [route] = site.routes;
+    expect(route!.tags(route!.match("/plog/a-b")!)).toEqual(["plog", "plog:a-b"]);
+  });
+});
+
+describe("what is loosened is said at the start", () => {
+  test.each<[string, readonly RouteInput[], readonly string[]]>([
+    [
+      "nothing",
+      [
+        { match: "/a", key: { fields: ["user-agent"] } },
+        { match: "/admin/*", pass: true },
+      ],
+      [],
+    ],
+    [
+      "Set-Cookie that is stripped",
+      [{ match: "/a", stripSetCookie: true }],
+      ["The route /a takes Set-Cookie off every answer to GET and HEAD, and stores it for everybody."],
+    ],
+    [
+      "a claim that is believed",
+      [{ match: "/a", key: { fields: ["X-Original-Host"] } }],
+      ["The route /a sends x-original-host to the origin as visitors claim it, and keys by it."],
+    ],
+    [
+      "visitors' directives",
+      [{ match: "/*", requestDirectives: "all" }],
+      ["The route /* lets every visitor send requests past the cache by Cache-Control."],
+    ],
+  ])("%s", (_, routes, lines) => {
+    expect(loosened(compileSite({ origin, routes }, {}))).toEqual(lines);
+  });
+});

@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import type { StoredResponse } from "../../worker/rules/storing/stored-response.ts";
+import { FrequencySketch } from "../../worker/store/frequency-sketch.ts";
+import { MemoryTier } from "../../worker/store/memory-tier.ts";
+import { Scheduler } from "../engine/scheduler.ts";
+
+/** A page of some kilobyte. */
+function filled(path: string): StoredResponse {
+  const reuse = {
+    staleWhileRevalidateSeconds: 0,
+    staleIfErrorSeconds: null,
+    validateAlways: false,
+    mayServeStale: true,
+    immutable: false,
+    noTransform: false,
+  };
+  const times = { fetchedAt: 0, receivedAt: 0, initialAgeMs: 0, freshnessSeconds: 60 };
+  const key = `https://www.example.test${path}`;
+  const rest = { variant: [], fields: [], hiddenFields: [], bodyKey: null, sharedWithAuthorized: false, stamp: null };
+  const head = { key, status: 200, bodyBytes: 1000, purgeKeys: ["*"], reuse, ...times, ...rest };
+  return { head, body: new Uint8Array(1000) };
+}
+
+const HOT_PAGES = 200;
+/** So many requests for hot pages are made before those that are measured. */
+const WARMING = 10_000;
+const MEASURED = 10_000;
+
+/** What a tier is here: a page is looked up, and put if it was not there. */
+interface Subject {
+  has(key: string): boolean;
+  put(stored: StoredResponse): void;
+}
+
+/** The share of requests for hot pages that were hits, while so many requests of ten are for URLs that never come back. */
+function hotHits(subject: Subject, junkOfTen: number, junkTimes = 1): number {
+  const random = new Scheduler(7, 0);
+  let asked = 0;
+  let junk = 0;
+  let hits = 0;
+  const ask = (path: string) => {
+    const stored = filled(path);
+    const isHit = subject.has(stored.head.key);
+    if (!isHit) subject.put(stored);
+    return isHit;
+  };
+  while (asked < WARMING + MEASURED) {
+    if (random.random() * 10 < junkOfTen) {
+      junk++;
+      for (let time = 0; time < junkTimes; time++) ask(`/search?q=${junk}`);
+      continue;
+    }
+    // Some pages are asked for far more often than others, as on any site.
+    const isHit = ask(`/page/${Math.floor(HOT_PAGES * random.random() ** 2)}`);
+    if (++asked > WARMING && isHit) hits++;
+  }
+  return hits / MEASURED;
+}
+
+/** Room for the hot pages and a quarter more. */
+const ROOM = Math.ceil(HOT_PAGES * 1.25);
+const weight = (() => {
+  const tier = new MemoryTier(1_000_000);
+  tier.put(filled("/page/100"));
+  return tier.heldBytes;
+})();
+
+function theTier(): Subject {
+  const tier = new MemoryTier(weight * ROOM);
+  return { has: (key) => tier.get(key) !== undefined, put: (stored) => tier.put(stored) };
+}
+
+/** The same room without admission: the least recently used goes, whatever comes. */
+function withoutAdmission(): Subject {
+  const held = new Map<string, true>();
+  return {
+    has: (key) => {
+      if (!held.delete(key)) return false;
+      held.set(key, true);
+      return true;
+    },
+    put: ({ head }) => {
+      held.set(head.key, true);
+      if (held.size > ROOM) held.delete(held.keys().next().value!);
+    },
+  };
+}
+
+describe("an unbounded space of URLs does not push the hot pages out of memory", () => {
+  test.each([
+    { junkOfTen: 0, times: 1, atLeast: 0.99 },
+    { junkOfTen: 5, times: 1, atLeast: 0.95 },
+    { junkOfTen: 9, times: 1, atLeast: 0.75 },
+    { junkOfTen: 9, times: 2, atLeast: 0.55 },
+  ])("$junkOfTen of 10 requests for junk, each $times times", ({ junkOfTen, times, atLeast }) => {
+    const withIt = hotHits(theTier(), junkOfTen, times);
+    const without = hotHits(withoutAdmission(), junkOfTen, times);
+    const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+    process.stdout.write(
+      `hot hits, junk ${junkOfTen}/10 ×${times}: ${percent(withIt)} with admission, ${percent(without)} without\n`,
+    );
+    expect(withIt).toBeGreaterThanOrEqual(atLeast);
+    if (junkOfTen > 0) expect(withIt).toBeGreaterThan(without);
+  });
+
+  test("pages that become hot come in, and those that no longer are go", () => {
+    const tier = new MemoryTier(weight * 20);
+    const ask = (path: string) => {
+      const isHit = tier.get(filled(path).head.key) !== undefined;
+      if (!isHit) tier.put(filled(path));
+      return isHit;
+    };
+    for (let round = 0; round < 100; round++) for (let page = 0; page < 15; page++) ask(`/old/${page}`);
+    let hits = 0;
+    for (let round = 0; round < 200; round++) {
+      for (let page = 0; page < 15; page++) if (ask(`/new/${page}`) && round >= 100) hits++;
+    }
+    expect(hits / 1500).toBeGreaterThan(0.99);
+  });
+});
+
+describe("Recurrence", () => {
+  test("counts how often a key came, up to a bound", () => {
+    const recurrence = new FrequencySketch();
+    expect(Array.from({ length: 17 }, () => recurrence.count("a", 1000))).toEqual([
+      ...Array.from({ length: 15 }, (_, index) => index + 1),
+      15,
+      15,
+    ]);
+    expect(recurrence.count("b", 1000)).toBe(1);
+  });
+
+  test("never counts too few, and forgets half when it has counted 64 times what is kept", () => {
+    const recurrence = new FrequencySketch();
+    for (let index = 0; index < 8; index++) recurrence.count("a", 100);
+    for (let index = 8; index < 6399; index++) recurrence.count(`other ${index}`, 100);
+    expect(recurrence.halvings).toBe(0);
+    expect(recurrence.count("a", 100)).toBe(9);
+    expect(recurrence.halvings).toBe(1);
+    expect(recurrence.count("a", 100)).toBe(5);
+  });
+});

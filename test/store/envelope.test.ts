@@ -1,0 +1,114 @@
+import { describe, expect, test } from "vitest";
+import {
+  changedHead,
+  type StoredHead,
+  type StoredResponse,
+  type VariantMarker,
+} from "../../worker/rules/storing/stored-response.ts";
+import { variantKey } from "../../worker/rules/variants/vary.ts";
+import { headText, open, seal } from "../../worker/store/envelope.ts";
+import { storedHead } from "../rules/storing/stored-head.ts";
+
+const NO_BODY = new Uint8Array(0);
+const PLAIN = storedHead({ bodyBytes: 0 });
+const NO_FLAG = { ...PLAIN.reuse, mayServeStale: false };
+
+function textOf(head: StoredHead): string {
+  return headText(new Headers(seal({ head, body: NO_BODY }).fields))!;
+}
+
+function opened(text: string, key = PLAIN.key): StoredHead | undefined {
+  return (open(key, text, NO_BODY.buffer) as StoredResponse | undefined)?.head;
+}
+
+const heads: readonly { name: string; head: Partial<StoredHead> }[] = [
+  { name: "no flag", head: { reuse: NO_FLAG } },
+  { name: "only: may answer a request with Authorization", head: { reuse: NO_FLAG, sharedWithAuthorized: true } },
+  { name: "only: always validated", head: { reuse: { ...NO_FLAG, validateAlways: true } } },
+  { name: "only: may be served stale", head: { reuse: { ...NO_FLAG, mayServeStale: true } } },
+  { name: "only: immutable", head: { reuse: { ...NO_FLAG, immutable: true } } },
+  {
+    name: "all flags",
+    head: {
+      reuse: { ...NO_FLAG, validateAlways: true, mayServeStale: true, immutable: true },
+      sharedWithAuthorized: true,
+    },
+  },
+  {
+    name: "a key and a log with the mark that stands between the parts",
+    head: { key: "https://a.test/~b~", stamp: { logId: "~", seq: 1 } },
+  },
+  { name: "no stamp", head: { stamp: null } },
+  { name: "the first number of a log", head: { stamp: { logId: "log", seq: 0 } } },
+  { name: "a window of no seconds", head: { reuse: { ...NO_FLAG, staleIfErrorSeconds: 0 } } },
+  {
+    name: "both windows, and no whole numbers of milliseconds",
+    head: {
+      reuse: { ...NO_FLAG, staleWhileRevalidateSeconds: 30, staleIfErrorSeconds: 60 },
+      initialAgeMs: 0.5,
+      freshnessSeconds: 1.5,
+    },
+  },
+  {
+    name: "a variant, a status, times, and fields of both kinds with all marks",
+    head: {
+      variant: [
+        ["accept-language", "de~"],
+        ["x-a", null],
+      ],
+      status: 404,
+      fetchedAt: 1,
+      receivedAt: 2,
+      fields: [
+        ["x-a", '~"][,\\~ ü漢'],
+        ["x-empty", ""],
+        ["x-a", "again"],
+      ],
+      hiddenFields: [["surrogate-control", "~"]],
+      purgeKeys: ["*", "#~,ä"],
+    },
+  },
+];
+
+describe("the envelope", () => {
+  test.each(heads)("gives back what it was given: $name", ({ head }) => {
+    const given = storedHead({ bodyBytes: 0, ...head });
+    expect(changedHead(opened(textOf(given), given.key)!, {})).toEqual(given);
+  });
+
+  test("gives back a marker, whatever stands in it", () => {
+    const key = "https://a.test/~b~";
+    const fields = [["accept-language", "~ü"]] as const;
+    const marker: VariantMarker = {
+      head: { key, stamp: { logId: "~", seq: 1 }, fetchedAt: 1 },
+      variants: [{ key: variantKey(key, fields), fields, encoding: "br", fetchedAt: 1 }],
+    };
+    const text = headText(new Headers(seal(marker).fields));
+    expect(open(key, text, NO_BODY.buffer)).toEqual(marker);
+    expect(open("https://a.test/b", text, NO_BODY.buffer)).toBeUndefined();
+  });
+
+  const text = textOf(PLAIN);
+  const spoilt: readonly [name: string, text: string | null][] = [
+    ["no text", null],
+    ["an empty text", ""],
+    ["the version before", text.replace(/^3/, "2")],
+    ["a version that begins like this one", text.replace(/^3/, "33")],
+    ["the JSON of version 2", JSON.stringify({ version: 2, response: PLAIN })],
+  ];
+  test.each(spoilt)("takes for a miss: %s", (_, spoiltText) => {
+    expect(opened(text)).toBeDefined();
+    expect(open(PLAIN.key, spoiltText, NO_BODY.buffer)).toBeUndefined();
+  });
+
+  test.each([["https://www.example.test/b"], [`${PLAIN.key}~`]])(
+    "takes an entry of another key for a miss: %s",
+    (key) => {
+      expect(open(key, text, NO_BODY.buffer)).toBeUndefined();
+    },
+  );
+
+  test("is plain ASCII on one line, whatever stands in it", () => {
+    expect(textOf(storedHead({ fields: [["x-a", "ü漢\u007f\n~"]] }))).toMatch(/^[\x20-\x7e]*$/);
+  });
+});

@@ -1,0 +1,289 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import {
+  changedHead,
+  isMarker,
+  type Stored,
+  type StoredHead,
+  type StoredResponse,
+  type VariantMarker,
+} from "../../worker/rules/storing/stored-response.ts";
+import { variantKey } from "../../worker/rules/variants/vary.ts";
+import { isNewer, MemoryTier } from "../../worker/store/memory-tier.ts";
+import type { SharedTier } from "../../worker/store/tiers.ts";
+import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
+import { Scheduler } from "../engine/scheduler.ts";
+
+/** One contract for every shared tier: the platform's and the one that the memory engine stands on. */
+interface Subject {
+  readonly tier: SharedTier;
+  settle<T>(promise: Promise<T>): Promise<T>;
+}
+
+function stored(path: string, text: string, change: Partial<StoredHead> = {}): StoredResponse {
+  const body = new TextEncoder().encode(text);
+  return {
+    body,
+    head: {
+      key: `https://www.example.test${path}`,
+      variant: [],
+      status: 404,
+      fields: [
+        ["content-type", "text/plain; charset=utf-8"],
+        ["x-text", "für – 漢字 ~"],
+        ["set-cookie-like", "a, b"],
+      ],
+      hiddenFields: [["surrogate-control", "max-age=60"]],
+      bodyBytes: body.byteLength,
+      bodyKey: null,
+      reuse: {
+        staleWhileRevalidateSeconds: 5,
+        staleIfErrorSeconds: null,
+        validateAlways: false,
+        mayServeStale: true,
+        immutable: true,
+      },
+      fetchedAt: 1_767_268_800_000,
+      receivedAt: 1_767_268_800_250,
+      initialAgeMs: 1500,
+      freshnessSeconds: 60,
+      sharedWithAuthorized: true,
+      purgeKeys: ["*", `//www.example.test${path}`, "#ä"],
+      stamp: { logId: "log", seq: 7 },
+      ...change,
+    },
+  };
+}
+
+/** With all of its head read: what compares looks at plain values only. */
+function whole(found: Stored | undefined): Stored | undefined {
+  return found && !isMarker(found) ? { ...found, head: changedHead(found.head, {}) } : found;
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
+}
+
+function contract(name: string, start: () => Promise<Subject>): void {
+  describe(name, () => {
+    let subject: Subject;
+    const put = (entry: StoredResponse) => subject.settle(subject.tier.put(entry));
+    const get = async (key: string) => whole(await subject.settle(subject.tier.get(key)));
+    const bodyOf = async (key: string) =>
+      new TextDecoder().decode(((await get(key)) as StoredResponse).body ?? undefined);
+
+    beforeAll(async () => {
+      subject = await start();
+    });
+
+    test("what was put comes back whole: status, fields of any characters, times, tags, stamp and bytes", async () => {
+      const entry = stored("/whole", "bytes \u0000\u00ff für 漢字");
+      await put(entry);
+      expect(await get(entry.head.key)).toEqual(entry);
+    });
+
+    test("an empty body is a body", async () => {
+      await put(stored("/empty", ""));
+      expect(await bodyOf("https://www.example.test/empty")).toBe("");
+    });
+
+    test("a later put replaces an earlier one", async () => {
+      await put(stored("/twice", "old"));
+      await put(stored("/twice", "newer"));
+      expect(await bodyOf("https://www.example.test/twice")).toBe("newer");
+    });
+
+    test.each([
+      ["http://www.example.test/apart", "another scheme"],
+      ["https://m.example.test/apart", "another host"],
+      ["https://www.example.test/Apart", "another case"],
+      ["https://www.example.test/apart?", "another query"],
+      ["https://www.example.test/apart/", "another path"],
+      ["https://www.example.test/apar%74", "another escape"],
+    ])("%s is not found under a key that differs in %s", async (key) => {
+      await put(stored("/apart", "v1"));
+      expect(await get(key)).toBeUndefined();
+    });
+
+    test("keys that differ only in the order of the query are two entries", async () => {
+      await put(stored("/q?a=1&b=2", "ab"));
+      await put(stored("/q?b=2&a=1", "ba"));
+      expect(await bodyOf("https://www.example.test/q?a=1&b=2")).toBe("ab");
+    });
+
+    test("variants and the marker that leads to them have keys of their own", async () => {
+      const key = "https://www.example.test/vary";
+      const variants = ["de", "für 漢字 %20/?#", null].map((value) => variantKey(key, [["accept-language", value]]));
+      const marker: VariantMarker = {
+        head: { key, stamp: { logId: "log", seq: 1 }, fetchedAt: 1 },
+        variants: variants.map((each) => ({ key: each, fields: [], encoding: "br", fetchedAt: 1 })),
+      };
+      await subject.settle(subject.tier.put(marker));
+      for (const each of variants) await put(stored("/vary", each, { key: each }));
+      expect(await get(key)).toEqual(marker);
+      for (const each of variants) expect(await bodyOf(each)).toBe(each);
+    });
+
+    test("a body that is stored apart comes back whole or in part, and its entry without it", async () => {
+      const key = "https://www.example.test/large";
+      const entry = { ...stored("/large", "0123456789", { bodyKey: `${key}\n1-a` }), body: null };
+      const whole = new Blob(["0123456789"]).stream();
+      await subject.settle(subject.tier.putBody(`${key}\n1-a`, whole));
+      await subject.settle(subject.tier.put(entry));
+      expect(await get(key)).toEqual(entry);
+      const read = async (part: { first: number; last: number } | null) => {
+        const body = await subject.settle(subject.tier.getBody(`${key}\n1-a`, part));
+        return body && new Response(body).text();
+      };
+      expect(await read(null)).toBe("0123456789");
+      expect(await read({ first: 2, last: 4 })).toBe("234");
+      expect(await subject.settle(subject.tier.getBody(`${key}\n1-b`, null))).toBeUndefined();
+    });
+
+    test("what was deleted is not found", async () => {
+      const entry = stored("/deleted", "v1");
+      await put(entry);
+      await subject.settle(subject.tier.delete(entry.head.key));
+      expect(await get(entry.head.key)).toBeUndefined();
+    });
+
+    test("what was never put is not found", async () => {
+      expect(await get("https://www.example.test/never")).toBeUndefined();
+    });
+  });
+}
+
+contract("the memory engine's shared tier", async () => {
+  const scheduler = new Scheduler(1, 0);
+  return {
+    tier: new MemorySharedTier(scheduler, { lostPuts: 0, evictions: 0 }),
+    settle: (promise) => scheduler.settle(promise),
+  };
+});
+
+describe("the Cache API", () => {
+  let runtime: EdgeRuntime;
+  const call = (path: string, init?: RequestInit) => fetch(new URL(path, runtime.url), init);
+
+  beforeAll(async () => {
+    const script = await bundleWorker("test/store/shared-tier.worker.ts");
+    runtime = await startEdgeRuntime({ script, variables: {}, purgeLog: false }, { port: 0 });
+  });
+
+  afterAll(() => runtime.stop());
+
+  contract("the Cache API tier", async () => ({
+    tier: {
+      async put(entry) {
+        const sent = isMarker(entry) || !entry.body ? entry : { head: entry.head, hex: toHex(entry.body) };
+        await call("/put", { method: "POST", body: JSON.stringify(sent) });
+      },
+      async get(key) {
+        const found = (await (await call(`/get?key=${encodeURIComponent(key)}`)).json()) as {
+          head: StoredHead;
+          hex?: string;
+        } | null;
+        if (found?.hex === undefined) return (found as Stored | null) ?? undefined;
+        const body = found.head.bodyKey === null ? new Uint8Array(Buffer.from(found.hex, "hex")) : null;
+        return { head: found.head, body };
+      },
+      async delete(key) {
+        await call(`/delete?key=${encodeURIComponent(key)}`);
+      },
+      async putBody(bodyKey, body) {
+        const bytes = await new Response(body).arrayBuffer();
+        await call(`/body?key=${encodeURIComponent(bodyKey)}`, { method: "POST", body: bytes });
+      },
+      async getBody(bodyKey, part) {
+        const asked = part ? `&part=${part.first}-${part.last}` : "";
+        const answer = await call(`/body?key=${encodeURIComponent(bodyKey)}${asked}`);
+        return answer.status === 200 ? answer.body! : undefined;
+      },
+    },
+    settle: (promise) => promise,
+  }));
+
+  test.each(["truncate", "version"])("an entry that was spoilt is a miss: %s", async (how) => {
+    const { head, body } = stored(`/${how}`, "0123456789");
+    await call("/put", { method: "POST", body: JSON.stringify({ head, hex: toHex(body!) }) });
+    const get = async () => (await call(`/get?key=${encodeURIComponent(head.key)}`)).json();
+    expect(await get()).not.toBeNull();
+    const entry = encodeURIComponent(`https://www.example.test/_tidemark/entry/${how}`);
+    await call(`/corrupt?how=${how}&entry=${entry}`);
+    expect(await get()).toBeNull();
+  });
+});
+
+describe("the memory engine's shared tier is as treacherous as the platform's", () => {
+  const key = "https://www.example.test/a";
+
+  test("a put is invisible until it is done", async () => {
+    const scheduler = new Scheduler(1, 0);
+    const tier = new MemorySharedTier(scheduler, { lostPuts: 0, evictions: 0 });
+    const put = tier.put(stored("/a", "v1"));
+    expect(await scheduler.settle(Promise.race([tier.get(key).then(whole), put.then(() => "put first")]))).not.toEqual(
+      stored("/a", "v1"),
+    );
+    await scheduler.settle(put);
+    expect(whole(await scheduler.settle(tier.get(key)))).toEqual(stored("/a", "v1"));
+  });
+
+  test("a put may be acknowledged and store nothing", async () => {
+    const scheduler = new Scheduler(1, 0);
+    const tier = new MemorySharedTier(scheduler, { lostPuts: 1, evictions: 0 });
+    await scheduler.settle(tier.put(stored("/a", "v1")));
+    expect(await scheduler.settle(tier.get(key))).toBeUndefined();
+  });
+
+  test("an entry may be evicted at any time", async () => {
+    const scheduler = new Scheduler(1, 0);
+    const tier = new MemorySharedTier(scheduler, { lostPuts: 0, evictions: 1 });
+    await scheduler.settle(tier.put(stored("/a", "v1")));
+    expect(await scheduler.settle(tier.get(key))).toBeUndefined();
+  });
+});
+
+describe("the memory tier", () => {
+  const filled = (path: string, change: Partial<StoredHead> = {}) => stored(path, "x".repeat(1000), change);
+
+  test("holds no more than its bytes, and lets the least recently used go first", () => {
+    const tier = new MemoryTier(40_000);
+    for (let index = 0; index < 5; index++) tier.put(filled(`/${index}`));
+    tier.get("https://www.example.test/0");
+    for (let index = 5; index < 30; index++) {
+      tier.put(filled(`/${index}`));
+      tier.get("https://www.example.test/0");
+      expect(tier.heldBytes).toBeLessThanOrEqual(40_000);
+    }
+    expect(tier.get("https://www.example.test/0")).toBeDefined();
+    expect(tier.get("https://www.example.test/1")).toBeUndefined();
+    expect(tier.size).toBeGreaterThan(5);
+  });
+
+  test("does not let one large entry push out the rest", () => {
+    const tier = new MemoryTier(40_000);
+    tier.put(filled("/small"));
+    tier.put(stored("/large", "x".repeat(6000)));
+    expect(tier.get("https://www.example.test/large")).toBeUndefined();
+    expect(tier.get("https://www.example.test/small")).toBeDefined();
+  });
+
+  test("what it holds weighs nothing once it is replaced", () => {
+    const tier = new MemoryTier(40_000);
+    tier.put(filled("/a"));
+    const once = tier.heldBytes;
+    for (let index = 1; index < 10; index++) tier.put(filled("/a", { fetchedAt: 1_767_268_800_000 + index }));
+    expect({ bytes: tier.heldBytes, size: tier.size }).toEqual({ bytes: once, size: 1 });
+  });
+
+  test("a late answer does not replace one that has seen more of the log (R23)", () => {
+    const tier = new MemoryTier(40_000);
+    const newer = filled("/a", { stamp: { logId: "log", seq: 9 }, fetchedAt: 5 });
+    const late = filled("/a", { stamp: { logId: "log", seq: 8 }, fetchedAt: 9 });
+    tier.put(newer);
+    tier.put(late);
+    expect(tier.get(newer.head.key)).toBe(newer);
+    expect(isNewer(late, filled("/a", { stamp: { logId: "other", seq: 1 } }))).toBe(false);
+  });
+});

@@ -1,0 +1,135 @@
+import { rangeStillHolds } from "../../rules/ranges/if-range.ts";
+import { contentRange, multipartByteranges, unsatisfiedRange } from "../../rules/ranges/part-fields.ts";
+import { type BytePart, parseRange } from "../../rules/ranges/range.ts";
+import { type StoredHead, type StoredResponse, storedField } from "../../rules/storing/stored-response.ts";
+import { isNotModified } from "../../rules/validation/not-modified.ts";
+import type { RequestContext } from "../request-context.ts";
+import { type AnswerMetadata, answerWith, mayHaveBody, notModifiedFields, storedFields } from "./answers.ts";
+
+/**
+ * Answers a client with a stored response: whole, as one part or several, as 304 or 416, or its head alone.
+ * Conditions come before parts (RFC 9110 §13.2.2). `null` if the body is stored apart and gone.
+ */
+export function answerFromStore(
+  context: RequestContext,
+  stored: StoredResponse,
+  told: AnswerMetadata,
+): Response | Promise<Response | null> {
+  const { head } = stored;
+  const fields = storedFields(head, told);
+  const sent = context.request.headers;
+  if (head.status === 200) {
+    if (isHeldByClient(sent, head)) return answerWith(null, 304, notModifiedFields(fields));
+    const range = context.facts.method === "GET" ? sent.get("range") : null;
+    if (range !== null && rangeStillHolds(sent.get("if-range"), validatorsOf(head))) {
+      const parsed = parseRange(range, head.bodyBytes);
+      if (parsed.kind === "unsatisfiable") return unsatisfiable(head, fields);
+      if (parsed.kind === "parts") return answerWithParts(context, stored, parsed.parts, fields);
+    }
+  }
+  if (context.facts.method === "HEAD") return headAlone(head, fields);
+  if (stored.body) return answerWith(stored.body, head.status, fields);
+  return streamed(context, head, [null], head.bodyBytes, head.status, fields);
+}
+
+function headAlone(head: StoredHead, fields: Headers): Response {
+  const headFields = new Headers(fields);
+  if (mayHaveBody(head.status)) headFields.set("content-length", String(head.bodyBytes));
+  return answerWith(null, head.status, headFields);
+}
+
+/** Whether the client asks under a condition that the stored response already answers. RFC 9111 §4.3.2. */
+export function isHeldByClient(sent: Headers, head: Pick<StoredHead, "fields">): boolean {
+  const ifNoneMatch = sent.get("if-none-match");
+  const ifModifiedSince = sent.get("if-modified-since");
+  if (ifNoneMatch === null && ifModifiedSince === null) return false;
+  return isNotModified({ ifNoneMatch, ifModifiedSince }, validatorsOf(head));
+}
+
+function validatorsOf(head: Pick<StoredHead, "fields">) {
+  return {
+    etag: storedField(head, "etag"),
+    lastModified: storedField(head, "last-modified"),
+    date: storedField(head, "date"),
+  };
+}
+
+/** RFC 9110 §15.5.17. */
+function unsatisfiable(head: StoredHead, stored: Headers): Response {
+  const fields = notModifiedFields(stored);
+  fields.set("content-range", unsatisfiedRange(head.bodyBytes));
+  return answerWith(null, 416, fields);
+}
+
+/** RFC 9110 §15.3.7. Parts of a body in memory are cut without copying it, but for several. */
+function answerWithParts(
+  context: RequestContext,
+  { head, body }: StoredResponse,
+  parts: readonly BytePart[],
+  stored: Headers,
+): Response | Promise<Response | null> {
+  const { random } = context.ports;
+  const fields = new Headers(stored);
+  const [only] = parts;
+  if (only && parts.length === 1) {
+    fields.set("content-range", contentRange(only, head.bodyBytes));
+    if (body) return answerWith(body.subarray(only.first, only.last + 1), 206, fields);
+    return streamed(context, head, parts, only.last - only.first + 1, 206, fields);
+  }
+  const boundary = `part-${random().toString(36).slice(2)}${random().toString(36).slice(2)}`;
+  const multipart = multipartByteranges(parts, head.bodyBytes, storedField(head, "content-type"), boundary);
+  fields.set("content-type", multipart.contentType);
+  if (body) return answerWith(join(multipart.pieces, multipart.lengthBytes, body), 206, fields);
+  return streamed(context, head, multipart.pieces, multipart.lengthBytes, 206, fields);
+}
+
+function join(
+  pieces: readonly (string | BytePart)[],
+  lengthBytes: number,
+  body: Uint8Array<ArrayBuffer>,
+): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(lengthBytes);
+  let at = 0;
+  for (const piece of pieces) {
+    const bytes =
+      typeof piece === "string" ? new TextEncoder().encode(piece) : body.subarray(piece.first, piece.last + 1);
+    joined.set(bytes, at);
+    at += bytes.byteLength;
+  }
+  return joined;
+}
+
+/** A body that is stored apart, of which only the asked bytes are read; a piece of `null` is all of it. */
+async function streamed(
+  { ports, background }: RequestContext,
+  { bodyKey }: StoredHead,
+  pieces: readonly (string | BytePart | null)[],
+  lengthBytes: number,
+  status: number,
+  fields: Headers,
+): Promise<Response | null> {
+  if (bodyKey === null) return null;
+  const read = (piece: BytePart | null) => ports.store.readBody(bodyKey, piece);
+  const firstPart = pieces.find((piece) => typeof piece !== "string")!;
+  let first = await read(firstPart);
+  if (!first) return null;
+  const pipe = ports.bodies.pipe(lengthBytes);
+  const send = async () => {
+    for (const piece of pieces) {
+      if (typeof piece === "string") {
+        const writer = pipe.writable.getWriter();
+        await writer.write(new TextEncoder().encode(piece));
+        writer.releaseLock();
+        continue;
+      }
+      const body = first ?? (await read(piece));
+      first = undefined;
+      if (!body) throw new Error("a body that was stored apart is gone");
+      await body.pipeTo(pipe.writable, { preventClose: true });
+    }
+    await pipe.writable.close();
+  };
+  // The client sees a cut as a cut; there is nobody else to tell.
+  background.run(send().catch((cause: unknown) => pipe.writable.abort(cause).catch(() => undefined)));
+  return answerWith(pipe.readable, status, fields);
+}

@@ -1,0 +1,17 @@
+import type { Outcome, XCache } from "../../rules/forwarding/cache-status.ts";
+import { currentAgeMs } from "../../rules/freshness/current-age.ts";
+import type { StoredResponse } from "../../rules/storing/stored-response.ts";
+import type { RequestContext } from "../request-context.ts";
+import type { AnswerMetadata } from "./answers.ts";
+
+/** How an answer with a stored response is told at this moment. */
+export function answerMetadata(
+  { ports, target }: RequestContext,
+  { head }: StoredResponse,
+  xCache: XCache,
+  outcome: Outcome,
+): AnswerMetadata {
+  const ageMs = currentAgeMs(head.initialAgeMs, head.receivedAt, ports.clock.now());
+  const { browserTtlSeconds } = target.route;
+  return { xCache, outcome, ageSeconds: Math.floor(ageMs / 1000), browserTtlSeconds };
+}

@@ -1,4 +1,0 @@
-/** Lets go of a body that nobody reads. That it was cut off before is nobody's loss, and no failure of ours. */
-export async function letGo(body: ReadableStream | null): Promise<void> {
-  await body?.cancel().catch(() => undefined);
-}

@@ -1,0 +1,158 @@
+import type { Bodies } from "../../ports.ts";
+import { BodyEnd } from "./body-end.ts";
+
+/** A body on its way to the client, and what is read of it beside. Neither promise rejects. */
+export interface Fill {
+  /** What the client reads; `null` for an answer without a body. */
+  readonly body: ReadableStream | null;
+  /** Ends when the body has been read whole, is cut off, or turns out not to be kept. */
+  readonly read: Promise<ReadBody>;
+  /** Ends when the client has all of it, or is gone. */
+  readonly delivered: Promise<unknown>;
+}
+
+export type ReadBody =
+  | { readonly kind: "whole"; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly kind: "cut-off" | "too-large" | "over-budget" };
+
+/**
+ * After this long a fill is given up, and its client with it: one that reads so slowly, or is gone without the runtime
+ * telling, must not hold bytes for ever.
+ */
+const SHARE_LIVES_MS = 60_000;
+
+/** The bytes that fills of this isolate hold together, read and not yet delivered ones included; the most of them, and of fills. */
+export class FillBudget {
+  readonly #mostBytes: number;
+  readonly #mostFills: number;
+  readonly #shares = new Set<FillShare>();
+
+  constructor(mostBytes: number, mostFills: number) {
+    this.#mostBytes = mostBytes;
+    this.#mostFills = mostFills;
+  }
+
+  get heldBytes(): number {
+    let bytes = 0;
+    for (const share of this.#shares) bytes += share.heldBytes;
+    return bytes;
+  }
+
+  /** Opens a fill's share of the budget. `now` is epoch milliseconds. */
+  open(now: number): FillShare {
+    for (const share of this.#shares) if (now - share.openedAt > SHARE_LIVES_MS) share.giveUp();
+    const isOneTooMany = this.#shares.size >= this.#mostFills;
+    const share = new FillShare(
+      now,
+      (bytes) => !isOneTooMany && this.heldBytes + bytes <= this.#mostBytes,
+      () => this.#shares.delete(share),
+    );
+    this.#shares.add(share);
+    return share;
+  }
+}
+
+/** What one fill holds. */
+export class FillShare {
+  readonly openedAt: number;
+  readonly close: () => void;
+  readonly #fits: (bytes: number) => boolean;
+  heldBytes = 0;
+  /** Ends the stream to the client. */
+  endClient: () => void = () => undefined;
+
+  constructor(openedAt: number, fits: (bytes: number) => boolean, close: () => void) {
+    this.openedAt = openedAt;
+    this.#fits = fits;
+    this.close = close;
+  }
+
+  giveUp(): void {
+    this.endClient();
+    this.close();
+  }
+
+  /** Takes so many bytes, or none if they do not fit. */
+  take(bytes: number): boolean {
+    if (!this.#fits(bytes)) return false;
+    this.heldBytes += bytes;
+    return true;
+  }
+}
+
+/**
+ * Reads a body for keeping while it streams to the client. The origin is read as fast as it sends, so that no slow
+ * client holds the fill; what is not yet delivered is bounded by `mostBytes` and by the share. A body that outgrows
+ * either goes on to the client alone, at the client's speed. A cut in the origin's body reaches the client as a cut.
+ */
+export function startFill(
+  body: ReadableStream<Uint8Array> | null,
+  lengthBytes: number | null,
+  mostBytes: number,
+  share: FillShare,
+  bodies: Bodies,
+): Fill {
+  if (body === null) {
+    share.close();
+    const isWhole = lengthBytes === null || lengthBytes === 0;
+    const read: ReadBody = isWhole ? { kind: "whole", bytes: new Uint8Array(0) } : { kind: "cut-off" };
+    return { body: null, read: Promise.resolve(read), delivered: Promise.resolve() };
+  }
+  const pipe = bodies.pipe(lengthBytes);
+  const { promise, resolve } = Promise.withResolvers<ReadBody>();
+  const client = new BodyEnd(pipe.writable);
+  share.endClient = () => client.giveUp("the client read too slowly");
+  const pumped = pump(body.getReader(), client, lengthBytes, mostBytes, share, resolve);
+  return { body: pipe.readable, read: promise, delivered: pumped.then(() => share.close()) };
+}
+
+/** Reads the origin's body to its end, and hands each chunk on. Waits for the client only where nothing is kept. */
+async function pump(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  client: BodyEnd,
+  lengthBytes: number | null,
+  mostBytes: number,
+  share: FillShare,
+  tell: (read: ReadBody) => void,
+): Promise<void> {
+  let chunks: Uint8Array[] = [];
+  let readBytes = 0;
+  let isKept = true;
+  const drop = (kind: "too-large" | "over-budget") => {
+    isKept = false;
+    chunks = [];
+    tell({ kind });
+  };
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      readBytes += value.byteLength;
+      const written = client.write(value);
+      if (isKept && readBytes > mostBytes) drop("too-large");
+      if (isKept && !share.take(value.byteLength)) drop("over-budget");
+      if (isKept) {
+        chunks.push(value);
+        continue;
+      }
+      await written;
+      if (client.isGone) return void (await reader.cancel());
+    }
+    if (lengthBytes !== null && readBytes !== lengthBytes) throw new Error(`${readBytes} of ${lengthBytes} bytes came`);
+    if (isKept) tell({ kind: "whole", bytes: join(chunks, readBytes) });
+    await client.close();
+  } catch (cause) {
+    tell({ kind: "cut-off" });
+    await client.abort(cause);
+  }
+}
+
+function join(chunks: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
+}

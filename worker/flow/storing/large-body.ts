@@ -1,0 +1,86 @@
+import type { BodyReader } from "../../ports.ts";
+import { isWorthStoring } from "../../rules/freshness/judge.ts";
+import type { RequestContext } from "../request-context.ts";
+import { storeSelected } from "../selection.ts";
+import { BodyEnd } from "./body-end.ts";
+import type { LargeFill } from "./large-fills.ts";
+import type { HeadToStore } from "./storage-decision.ts";
+
+/** A client that takes nothing for so long loses the copy that is made beside it: it holds no fill. */
+const STALLED_MS = 10_000;
+
+/**
+ * Streams a large body to the client and, at the pace of the slower of both, into the shared tier under a key that
+ * nothing points to. Only when the announced length has been counted is the entry kept that does (docs/design.md#bodies).
+ * Nobody waits for it; `null` if the same is going on already, and nothing was done.
+ */
+export function copyLargeBody(
+  context: RequestContext,
+  body: ReadableStream<Uint8Array>,
+  head: HeadToStore,
+  lengthBytes: number,
+): ReadableStream | null {
+  const { ports, largeFills, background } = context;
+  const fill = largeFills.begin(head.key, ports.clock.now());
+  if (!fill) return null;
+  const toClient = ports.bodies.pipe(lengthBytes);
+  const copied = copyBeside(context, ports.bodies.read(body), new BodyEnd(toClient.writable), head, lengthBytes, fill);
+  background.run(copied.finally(() => largeFills.end(fill)));
+  return toClient.readable;
+}
+
+async function copyBeside(
+  context: RequestContext,
+  reader: BodyReader,
+  client: BodyEnd,
+  head: HeadToStore,
+  lengthBytes: number,
+  fill: LargeFill,
+): Promise<void> {
+  const { ports } = context;
+  const bodyKey = `${head.key}\n${head.fetchedAt.toString(36)}-${ports.random().toString(36).slice(2)}`;
+  const pipe = ports.bodies.pipe(lengthBytes);
+  const copy = new BodyEnd(pipe.writable);
+  const taken = ports.store.keepBody(bodyKey, pipe.readable).then((isTaken) => {
+    if (!isTaken) copy.giveUp("the shared tier does not take it"); // nobody reads it: the client goes on alone
+    return isTaken;
+  });
+  let readBytes = 0;
+  try {
+    for (;;) {
+      const piece = await reader.next();
+      if (!piece) break;
+      fill.cameOnAt = ports.clock.now();
+      readBytes += piece.byteLength;
+      const sent = client.write(piece);
+      if (!copy.isGone) await copy.write(piece);
+      if (!copy.isGone && (await isStalled(context, sent))) {
+        copy.giveUp("the client stalled");
+        ports.reporter.report({ kind: "fill-discarded", because: "client-stalled" });
+      }
+      await sent;
+      if (client.isGone && copy.isGone) return void (await reader.cancel());
+    }
+    if (readBytes !== lengthBytes) throw new Error(`${readBytes} of ${lengthBytes} bytes came`);
+  } catch (cause) {
+    ports.reporter.report({ kind: "body-cut-off" });
+    await Promise.all([client.abort(cause), copy.abort(cause)]);
+    return;
+  }
+  await Promise.all([client.close(), copy.close()]);
+  if (copy.isGone || !(await taken)) return;
+  const stored = { head: { ...head, bodyBytes: lengthBytes, bodyKey }, body: null };
+  if (!isWorthStoring(ports.purges.check(stored.head, false))) {
+    ports.reporter.report({ kind: "fill-discarded", because: "purged" });
+    return;
+  }
+  await storeSelected(context, stored);
+}
+
+/** Whether the client has not taken a chunk in time. */
+async function isStalled({ ports }: RequestContext, sent: Promise<void>): Promise<boolean> {
+  const wait = ports.clock.wait(STALLED_MS);
+  const stalled = await Promise.race([sent.then(() => false), wait.over.then(() => true)]);
+  wait.cancel();
+  return stalled;
+}

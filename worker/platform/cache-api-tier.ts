@@ -1,0 +1,79 @@
+import type { BytePart } from "../rules/ranges/range.ts";
+import type { Stored } from "../rules/storing/stored-response.ts";
+import { ENVELOPE_FIELDS, headText, open, seal } from "../store/envelope.ts";
+import type { SharedTier } from "../store/tiers.ts";
+
+/*
+ * The Cache API of this PoP. What the platform does and what is relied on:
+ * - `put` resolves whether or not the response was stored, and is invisible until done. Only a match proves it.
+ * - A truncated stream is stored as complete: heads come with whole buffers, and a body that is put as a stream gets a key
+ *   that nothing points to before all its bytes have been counted.
+ * - `match` with a request honours its Range and conditionals, wrongly in part: only URL strings are matched, and
+ *   well-formed ranges of bodies that are stored apart.
+ * - `delete` loses to a put under way: it is a courtesy, entries are invalidated by number.
+ */
+
+/** Below the control plane's prefix, so that no page of the site can share a key with an entry. */
+const ENTRY_PATH = "/_tidemark/entry";
+const VARIANT_PATH = "/_tidemark/variant/";
+const BODY_PATH = "/_tidemark/body/";
+
+/** Its methods reject if the platform does. */
+export class CacheApiTier implements SharedTier {
+  readonly #cache: Cache;
+
+  constructor(cache: Cache) {
+    this.#cache = cache;
+  }
+
+  async get(key: string): Promise<Stored | undefined> {
+    const response = await this.#cache.match(entryUrl(key));
+    if (!response) return undefined;
+    return open(key, headText(response.headers), await response.arrayBuffer());
+  }
+
+  async put(stored: Stored): Promise<void> {
+    const { fields, body } = seal(stored);
+    await this.#cache.put(entryUrl(stored.head.key), new Response(body, { headers: fields }));
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#cache.delete(entryUrl(key));
+  }
+
+  async getBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined> {
+    const url = bodyUrl(bodyKey);
+    const range = part && `bytes=${part.first}-${part.last}`;
+    const response = await this.#cache.match(range ? new Request(url, { headers: { range } }) : url);
+    if (response?.status === (part ? 206 : 200)) return response.body ?? undefined;
+    await response?.body?.cancel();
+    return undefined;
+  }
+
+  async putBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<void> {
+    await this.#cache.put(bodyUrl(bodyKey), new Response(body, { headers: ENVELOPE_FIELDS }));
+  }
+}
+
+/** A variant's key has its fields after a space, which no URL has. */
+function entryUrl(key: string): string {
+  const [primary, variant] = splitOnce(key, " ");
+  const prefix = variant === undefined ? ENTRY_PATH : VARIANT_PATH + encodeURIComponent(variant);
+  return belowHost(primary, prefix);
+}
+
+/** A body's key is that of its entry, with a number of its own after a line break. */
+function bodyUrl(bodyKey: string): string {
+  const [key, own] = splitOnce(bodyKey, "\n");
+  return belowHost(splitOnce(key, " ")[0], BODY_PATH + own);
+}
+
+function belowHost(primary: string, prefix: string): string {
+  const hostEnd = primary.indexOf("/", primary.indexOf("//") + 2);
+  return primary.slice(0, hostEnd) + prefix + primary.slice(hostEnd);
+}
+
+function splitOnce(text: string, separator: string): [string, string | undefined] {
+  const at = text.indexOf(separator);
+  return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}

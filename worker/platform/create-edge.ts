@@ -1,0 +1,110 @@
+import { ownersTokens, type TokenSettings } from "../control/tokens.ts";
+import { edgeAnswer } from "../flow/answering/answers.ts";
+import { Counters } from "../insight/counters.ts";
+import { type Platform, type RunningIsolate, startIsolate } from "../isolate.ts";
+import type { Clock } from "../ports.ts";
+import { LogStub } from "../purges/log/log-stub.ts";
+import type { PurgeLog } from "../purges/log/purge-log.ts";
+import { loosened } from "../site/loosenings.ts";
+import { compileSite, type SiteOverrides } from "../site/site.ts";
+import { SiteError } from "../site/site-error.ts";
+import type { SiteInput } from "../site/site-input.ts";
+import { CacheApiNotes } from "./cache-api-notes.ts";
+import { CacheApiTier } from "./cache-api-tier.ts";
+import { fingerprint } from "./fingerprint.ts";
+import { OriginFetch } from "./origin-fetch.ts";
+import { runtimeBodies } from "./runtime-bodies.ts";
+import { systemClock } from "./system-clock.ts";
+
+/** The bindings and variables that the worker reads. */
+export interface EdgeEnv extends Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMARK_TOKENS"> {
+  readonly PURGE_LOG: DurableObjectNamespace<PurgeLog>;
+  /** Outranks the site's `origin`. */
+  readonly TIDEMARK_ORIGIN?: string;
+  /** Outranks the site's `hosts`: names separated by commas, or `*` for any. */
+  readonly TIDEMARK_HOSTS?: string;
+  /** Outranks the site's `publicUrl`. */
+  readonly TIDEMARK_PUBLIC_URL?: string;
+  /** The address to forward where the runtime does not tell the client's, as on a laptop. */
+  readonly TIDEMARK_CLIENT_ADDRESS?: string;
+}
+
+/** The edge for a site: the default export of a worker. Throws `SiteError` at start if the rules are not valid. */
+export function createEdge(siteInput: SiteInput): ExportedHandler<EdgeEnv> {
+  return createEdgeWithHooks(siteInput, {});
+}
+
+/** What the simulated CDN and the dev command replace. An owner's worker has no use for these. */
+export interface EdgeHooks {
+  /** Default: the runtime's clock. */
+  readonly clock?: Clock;
+  /** Accept a token that could be guessed, as on a laptop. Default false. */
+  readonly takesWeakTokens?: boolean;
+  /** Returns the platform that the edge runs on, given the real one. Default: the real one. */
+  readonly platform?: (platform: Platform) => Platform;
+}
+
+/** Like `createEdge`, with parts of the platform replaced. */
+export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
+  compileSite(siteInput, {});
+  let isolate: RunningIsolate | undefined;
+  return {
+    fetch(request, env, context) {
+      isolate ??= startOrExplain(siteInput, env, hooks);
+      return isolate.fetch({
+        request,
+        url: request.url,
+        background: { run: (work) => context.waitUntil(work) },
+        clientAddress: request.cf ? request.headers.get("cf-connecting-ip") : (env.TIDEMARK_CLIENT_ADDRESS ?? null),
+      });
+    },
+  };
+}
+
+/** Settings that are not valid must not end in the runtime's own error page: what is wrong goes to the owner's log. */
+function startOrExplain(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
+  try {
+    return startOnWorkers(siteInput, env, hooks);
+  } catch (error) {
+    if (!(error instanceof SiteError)) throw error;
+    console.error(`Tidemark cannot start: ${error.message}`);
+    const words = "The settings of this edge are not valid. Its log says which, and why.";
+    return { fetch: () => edgeAnswer(503, "misconfigured", words) };
+  }
+}
+
+/** The Workers runtime as a platform. */
+function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
+  const site = compileSite(siteInput, overrides(env));
+  const tell = (line: string) => console.warn(line);
+  const log = new LogStub(env.PURGE_LOG);
+  for (const line of loosened(site)) tell(line);
+  const host = site.hosts?.[0] ?? new URL(site.originUrl).host;
+  const platform: Platform = {
+    clock: hooks.clock ?? systemClock,
+    random: Math.random,
+    sharedTier: new CacheApiTier(caches.default),
+    notes: new CacheApiNotes(caches.default, host, log.objectId),
+    origin: new OriginFetch(site.originUrl, site.limits.originTimeoutMs),
+    log,
+    audit: log,
+    bodies: runtimeBodies,
+    tokens: ownersTokens({ ...tokensOf(env), takesWeakTokens: hooks.takesWeakTokens }, tell),
+    fingerprint,
+    reporter: new Counters(site.originUrl, tell),
+  };
+  return startIsolate(site, hooks.platform?.(platform) ?? platform);
+}
+
+function tokensOf({ TIDEMARK_TOKEN, TIDEMARK_TOKENS }: EdgeEnv): TokenSettings {
+  return { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
+}
+
+function overrides(env: EdgeEnv): SiteOverrides {
+  const hosts = env.TIDEMARK_HOSTS;
+  return {
+    origin: env.TIDEMARK_ORIGIN || undefined,
+    hosts: hosts ? (hosts === "*" ? null : hosts.split(",").map((host) => host.trim())) : undefined,
+    publicUrl: env.TIDEMARK_PUBLIC_URL || undefined,
+  };
+}

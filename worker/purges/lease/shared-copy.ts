@@ -1,0 +1,42 @@
+import { ITEM_WORDS, type ViewDelta } from "../log/log-contract.ts";
+
+/** What one isolate of a PoP has read of the log, for the others (R22). */
+export interface SharedCopy {
+  /** When that read of the log began, on the clock of the isolate that read: epoch milliseconds. */
+  readonly startedAt: number;
+  /** The oldest view that the log was told to count with (R6): the lease, or what a route allows beyond it. Milliseconds. */
+  readonly withinMs: number;
+  readonly delta: ViewDelta;
+}
+
+/** Another version is no copy: isolates of several versions live side by side during a deployment. */
+const VERSION = 1;
+/** The version, the bytes of the text, and the words of the items. */
+const LEAD_WORDS = 3;
+const WORD_BYTES = Uint32Array.BYTES_PER_ELEMENT;
+
+/** The items as they are, and all else as JSON behind them. */
+export function writeCopy({ delta: { items, ...delta }, ...rest }: SharedCopy): Uint8Array {
+  const text = new TextEncoder().encode(JSON.stringify({ ...rest, delta }));
+  const words = new Uint32Array(LEAD_WORDS + items.length);
+  words.set([VERSION, text.byteLength, items.length]);
+  words.set(items, LEAD_WORDS);
+  const bytes = new Uint8Array(words.byteLength + text.byteLength);
+  bytes.set(new Uint8Array(words.buffer));
+  bytes.set(text, words.byteLength);
+  return bytes;
+}
+
+/** `null` for what is of another version, or not whole. */
+export function readCopy(bytes: Uint8Array): SharedCopy | null {
+  const whole = bytes.slice(); // aligned to words
+  if (whole.byteLength < LEAD_WORDS * WORD_BYTES) return null;
+  const lead = new Uint32Array(whole.buffer, 0, LEAD_WORDS);
+  const [version, textBytes, itemWords] = [lead[0]!, lead[1]!, lead[2]!];
+  const textAt = (LEAD_WORDS + itemWords) * WORD_BYTES;
+  if (version !== VERSION || itemWords % ITEM_WORDS !== 0 || whole.byteLength !== textAt + textBytes) return null;
+  const { delta, ...rest } = JSON.parse(new TextDecoder().decode(whole.subarray(textAt))) as WrittenCopy;
+  return { ...rest, delta: { ...delta, items: new Uint32Array(whole.buffer, LEAD_WORDS * WORD_BYTES, itemWords) } };
+}
+
+type WrittenCopy = Omit<SharedCopy, "delta"> & { readonly delta: Omit<ViewDelta, "items"> };

@@ -1,0 +1,133 @@
+import type { AcceptedItems, NewPurge, PurgeMode, PurgeRecord, PurgeRecordPage } from "../../ports.ts";
+import type { LogSettings } from "./log-settings.ts";
+import type { Sql } from "./sql.ts";
+
+/** What a row keeps of its purge keys, in characters. */
+const MAX_KEY_CHARACTERS = 2000;
+
+const MAX_LISTED = 500;
+
+/** For so long an id is remembered, however many others there are. */
+const LEAST_ID_MS = 24 * 3600 * 1000;
+
+/** What an audit row is made from. */
+export interface AuditedPurge extends Pick<NewPurge, "id" | "content" | "accepted" | "reason" | "by"> {
+  readonly mode: PurgeMode;
+  /** As `writePurgeKeys` writes them. */
+  readonly purgeKeys: string;
+  readonly purgeKeyCount: number;
+  readonly repeatOf: number | null;
+}
+
+/** What is remembered of a purge under its id. */
+export interface FirstPurge {
+  readonly seq: number;
+  readonly at: number;
+  readonly content: string;
+  readonly mode: PurgeMode;
+}
+
+/** Who purged what, when and why; and the ids, by which a purge that was sent twice happens once. */
+export class AuditTrail {
+  readonly #sql: Sql;
+  readonly #settings: LogSettings;
+
+  constructor(sql: Sql, settings: LogSettings) {
+    this.#sql = sql;
+    this.#settings = settings;
+    sql.exec(
+      `CREATE TABLE IF NOT EXISTS audit (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, token_name TEXT NOT NULL,
+        reason TEXT, mode TEXT NOT NULL, accepted TEXT NOT NULL, purge_keys TEXT NOT NULL,
+        purge_key_count INTEGER NOT NULL, id TEXT, repeat_of INTEGER, settles_at INTEGER NOT NULL)`,
+    );
+    sql.exec(
+      `CREATE TABLE IF NOT EXISTS ids (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL,
+        content TEXT NOT NULL, mode TEXT NOT NULL)`,
+    );
+  }
+
+  write(seq: number, purge: AuditedPurge, now: number, settlesAt: number): void {
+    const { id, content, mode, accepted, reason, by, purgeKeys, purgeKeyCount, repeatOf } = purge;
+    this.#sql.exec(
+      "INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      ...[seq, now, by, reason, mode, JSON.stringify(accepted), purgeKeys, purgeKeyCount, id, repeatOf, settlesAt],
+    );
+    if (id !== null) this.#sql.exec("INSERT INTO ids VALUES (?, ?, ?, ?, ?)", seq, id, now, content, mode);
+  }
+
+  find(id: string): FirstPurge | undefined {
+    const rows = this.#sql.exec("SELECT seq, at, content, mode FROM ids WHERE id = ?", id);
+    return rows[0] as FirstPurge | undefined;
+  }
+
+  list(before: number | null, limit: number, now: number): PurgeRecordPage {
+    const most = Math.min(Math.max(1, Math.trunc(limit) || 1), MAX_LISTED);
+    const rows = this.#sql.exec(
+      "SELECT * FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT ?",
+      before ?? Number.MAX_SAFE_INTEGER,
+      most + 1,
+    ) as unknown as AuditRow[];
+    const purges = rows.slice(0, most).map((row) => recordOf(row, now));
+    return { purges, next: rows.length > most ? purges.at(-1)!.seq : null };
+  }
+
+  one(seq: number, now: number): PurgeRecord | null {
+    const [row] = this.#sql.exec("SELECT * FROM audit WHERE seq = ?", seq) as unknown as AuditRow[];
+    return row ? recordOf(row, now) : null;
+  }
+
+  /** Forgets rows and ids that are too old or too many. No rule of the protocol needs them. */
+  fold(head: number, now: number): void {
+    const { auditRows, auditMs, ids, idMs } = this.#settings;
+    this.#sql.exec(
+      "DELETE FROM audit WHERE seq < (SELECT seq FROM audit WHERE seq > ? AND at >= ? ORDER BY seq LIMIT 1)",
+      head - auditRows,
+      now - auditMs,
+    );
+    this.#sql.exec(
+      `DELETE FROM ids WHERE seq < coalesce(
+        (SELECT seq FROM ids WHERE at >= ? AND (seq > ? OR at >= ?) ORDER BY seq LIMIT 1), ?)`,
+      ...[now - idMs, head - ids, now - LEAST_ID_MS, head + 1],
+    );
+  }
+}
+
+/** The first of a purge's keys, as many as a row has room for, as JSON. */
+export function writePurgeKeys(keys: readonly string[]): string {
+  let room = MAX_KEY_CHARACTERS;
+  const beyond = keys.findIndex((key) => {
+    room -= key.length;
+    return room < 0;
+  });
+  return JSON.stringify(beyond < 0 ? keys : keys.slice(0, beyond));
+}
+
+interface AuditRow {
+  readonly seq: number;
+  readonly at: number;
+  readonly token_name: string;
+  readonly reason: string | null;
+  readonly mode: PurgeMode;
+  readonly accepted: string;
+  readonly purge_keys: string;
+  readonly purge_key_count: number;
+  readonly id: string | null;
+  readonly repeat_of: number | null;
+  readonly settles_at: number;
+}
+
+function recordOf(row: AuditRow, now: number): PurgeRecord {
+  return {
+    seq: row.seq,
+    at: row.at,
+    by: row.token_name,
+    reason: row.reason,
+    mode: row.mode,
+    accepted: JSON.parse(row.accepted) as AcceptedItems,
+    purgeKeys: JSON.parse(row.purge_keys) as string[],
+    purgeKeyCount: row.purge_key_count,
+    id: row.id,
+    repeatOf: row.repeat_of,
+    settled: now >= row.settles_at,
+  };
+}

@@ -1,0 +1,27 @@
+import { TAG_FIELDS } from "../storing/tags.ts";
+import { hopByHopFields } from "./hop-by-hop.ts";
+import { type PublicAddress, publicLocation } from "./location.ts";
+
+/** Fields of the origin's answer that the edge writes itself or keeps to itself. */
+const REPLACED = ["x-cache", ...TAG_FIELDS];
+
+/**
+ * Turns the fields of the origin's answer into those that clients see, in place: without hop-by-hop and tag fields,
+ * with public locations and a date. All else stays as the origin sent it. RFC 9110 §7.6. `hidden` are names that are
+ * for this cache alone; `receivedAt` is epoch milliseconds.
+ */
+export function toClientFields(
+  fields: Headers,
+  address: PublicAddress,
+  hidden: readonly string[],
+  receivedAt: number,
+): void {
+  if (fields.get("transfer-encoding") !== null) fields.delete("content-length"); // RFC 9112 §6.3: the chunks count
+  for (const name of hopByHopFields(fields.get("connection"))) fields.delete(name);
+  for (const name of [...REPLACED, ...hidden]) fields.delete(name);
+  if (!fields.has("date")) fields.set("date", new Date(receivedAt).toUTCString()); // RFC 9110 §6.6.1
+  for (const name of ["location", "content-location"]) {
+    const value = fields.get(name);
+    if (value !== null) fields.set(name, publicLocation(value, address));
+  }
+}

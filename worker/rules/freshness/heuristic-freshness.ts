@@ -1,0 +1,33 @@
+import { parseHttpDate } from "../fields/http-date.ts";
+
+/** How an owner lets a lifetime be guessed where nobody states one. RFC 9111 §4.2.2. */
+export interface HeuristicRules {
+  /** The share of the time since the last modification: 0.1 is usual. */
+  readonly fraction: number;
+  readonly mostSeconds: number;
+}
+
+/** Statuses for which a lifetime may be guessed. RFC 9110 §15.1; 206 is not stored at all. */
+const HEURISTICALLY_CACHEABLE = new Set([200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]);
+
+/** Whether a response of this status may be stored without explicit freshness. RFC 9111 §3. */
+export function isHeuristicallyCacheable(status: number): boolean {
+  return HEURISTICALLY_CACHEABLE.has(status);
+}
+
+/**
+ * The guess for a response without explicit freshness: a share of the time between its last modification and its
+ * generation. `undefined` where there is nothing to guess from: a lifetime for any other response would be made up.
+ */
+export function heuristicFreshnessSeconds(
+  status: number,
+  lastModified: string | null,
+  generatedAt: number,
+  rules: HeuristicRules,
+): number | undefined {
+  if (!isHeuristicallyCacheable(status)) return undefined;
+  const modifiedAt = parseHttpDate(lastModified, generatedAt);
+  if (modifiedAt === undefined || modifiedAt > generatedAt) return undefined;
+  const guessedSeconds = Math.floor(((generatedAt - modifiedAt) / 1000) * rules.fraction);
+  return Math.min(guessedSeconds, rules.mostSeconds);
+}

@@ -1,0 +1,135 @@
+import type { RequestDirectives } from "../directives/request-directives.ts";
+import type { StoredHead } from "../storing/stored-response.ts";
+import { currentAgeMs } from "./current-age.ts";
+
+/**
+ * What the purge view says of a stored response: what is known against it, most of all a hard purge (R10). `unknown`: no
+ * usable view, and nothing known speaks against it. `unverifiable`: the view cannot tell, since the response is of
+ * another log, of none, or below the floor.
+ */
+export type PurgeAnswer = "not-purged" | "soft" | "invalidated" | "purged" | "unknown" | "unverifiable";
+
+/** Whether a response of which the view says this is worth keeping (R23). */
+export function isWorthStoring(answer: PurgeAnswer): boolean {
+  return answer === "not-purged" || answer === "unknown";
+}
+
+/** Whether a purge has made a response stale, and not gone: it may be used again once the origin has confirmed it. */
+export function isMadeStale(answer: PurgeAnswer): boolean {
+  return answer === "soft" || answer === "invalidated";
+}
+
+/** What is known of a soft purge. The view holds no times: it counts from when this isolate first knew of it (R10). */
+export interface SoftPurge {
+  /** Epoch milliseconds. */
+  readonly seenAt: number;
+  /** For how long a response may be used after it that says nothing of `stale-while-revalidate`. */
+  readonly forMs: number;
+}
+
+/** What the request brings that matters for reuse. */
+export interface ReuseRequest {
+  readonly authorized: boolean;
+  readonly directives: RequestDirectives;
+  /** True if it carries a receipt's token: its bearer takes nothing stale (R9). */
+  readonly awaitsPurge: boolean;
+}
+
+/** What a selected response may do for a request. */
+export type Verdict =
+  | { readonly kind: "fresh"; readonly ageSeconds: number; readonly ttlSeconds: number }
+  /** It may answer although it is stale; `ttlSeconds` is not above 0. */
+  | {
+      readonly kind: "stale-usable";
+      readonly because: "stale-while-revalidate" | "max-stale" | "soft-purge";
+      readonly ageSeconds: number;
+      readonly ttlSeconds: number;
+    }
+  /** Only after the origin has said so. */
+  | {
+      readonly kind: "validate";
+      readonly because:
+        | "stale"
+        | "no-cache"
+        | "request-directive"
+        | "purge-state-unknown"
+        | "unverifiable"
+        | "invalidated"
+        | "soft-purge";
+    }
+  | { readonly kind: "none"; readonly because: "purged" | "authorization" };
+
+/**
+ * Decides whether a stored response may answer. RFC 9111 §4, §4.2, §5.2.1; RFC 5861 §3; rule R8 for the unknown purge
+ * state: what was fetched less than a lease ago may still be served, all else is asked of the origin. `now` is epoch
+ * milliseconds. Without `soft`, a soft purge leaves nothing usable.
+ */
+export function judge(
+  stored: StoredHead,
+  request: ReuseRequest,
+  purge: PurgeAnswer,
+  leaseMs: number,
+  now: number,
+  soft: SoftPurge | null = null,
+): Verdict {
+  if (purge === "purged") return { kind: "none", because: "purged" };
+  if (request.authorized && !stored.sharedWithAuthorized) return { kind: "none", because: "authorization" };
+  if (purge === "unverifiable") return { kind: "validate", because: "unverifiable" };
+  if (purge === "invalidated") return { kind: "validate", because: "invalidated" };
+  if (purge === "unknown" && !(now >= stored.fetchedAt && now - stored.fetchedAt < leaseMs)) {
+    return { kind: "validate", because: "purge-state-unknown" };
+  }
+  if (stored.reuse.validateAlways) return { kind: "validate", because: "no-cache" };
+
+  const { directives } = request;
+  const ageMs = currentAgeMs(stored.initialAgeMs, stored.receivedAt, now);
+  const lifetimeMs = stored.freshnessSeconds * 1000;
+  if (asksForFresher(directives, ageMs, lifetimeMs)) return { kind: "validate", because: "request-directive" };
+
+  const ageSeconds = Math.floor(ageMs / 1000);
+  const ttlSeconds = Math.floor(stored.freshnessSeconds - ageSeconds);
+  if (purge === "soft") {
+    const usable = soft !== null && isUsableAfterSoftPurge(stored, request, soft, ageMs, now);
+    if (!usable) return { kind: "validate", because: "soft-purge" };
+    return { kind: "stale-usable", because: "soft-purge", ageSeconds, ttlSeconds: Math.min(0, ttlSeconds) };
+  }
+  if (ageMs < lifetimeMs) return { kind: "fresh", ageSeconds, ttlSeconds };
+  const because = usableWhileStale(stored, request, purge, ageMs - lifetimeMs);
+  return because ? { kind: "stale-usable", because, ageSeconds, ttlSeconds } : { kind: "validate", because: "stale" };
+}
+
+/** RFC 9111 §5.2.1.1, §5.2.1.3, §5.2.1.4, where the site lets visitors ask for that. */
+function asksForFresher(directives: RequestDirectives, ageMs: number, lifetimeMs: number): boolean {
+  const { noCache, maxAgeSeconds, minFreshSeconds } = directives;
+  if (noCache) return true;
+  if (maxAgeSeconds !== null && ageMs > maxAgeSeconds * 1000) return true;
+  return minFreshSeconds > 0 && lifetimeMs - ageMs < minFreshSeconds * 1000;
+}
+
+/**
+ * Whether what was softly purged may answer once more while it is fetched anew (R10): as long after the purge as it may
+ * be used stale by its own `stale-while-revalidate`, else as long as the site says; and never past the end that its own
+ * rules set without any purge. What must not be used stale is not.
+ */
+function isUsableAfterSoftPurge(
+  { reuse, freshnessSeconds }: StoredHead,
+  { awaitsPurge, authorized }: ReuseRequest,
+  { seenAt, forMs }: SoftPurge,
+  ageMs: number,
+  now: number,
+): boolean {
+  if (!reuse.mayServeStale || awaitsPurge || authorized) return false;
+  const ownMs = reuse.staleWhileRevalidateSeconds * 1000;
+  return now - seenAt < (ownMs > 0 ? ownMs : forMs) && ageMs < freshnessSeconds * 1000 + ownMs;
+}
+
+function usableWhileStale(
+  { reuse }: StoredHead,
+  { awaitsPurge, authorized, directives }: ReuseRequest,
+  purge: PurgeAnswer,
+  staleMs: number,
+): "stale-while-revalidate" | "max-stale" | undefined {
+  if (!reuse.mayServeStale || awaitsPurge || authorized || purge !== "not-purged") return undefined;
+  if (staleMs < reuse.staleWhileRevalidateSeconds * 1000) return "stale-while-revalidate";
+  return staleMs < directives.maxStaleSeconds * 1000 ? "max-stale" : undefined;
+}

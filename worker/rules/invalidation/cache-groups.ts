@@ -1,0 +1,30 @@
+import { parseList } from "structured-headers";
+import { isSafeMethod } from "./safe-method.ts";
+
+/** RFC 9875 §2 asks for at least 32 groups of up to at least 32 characters. What is beyond ours is passed over. */
+const MAX_GROUPS = 128;
+const LONGEST_GROUP = 256;
+
+/**
+ * The groups that a response belongs to, each once, in order. RFC 9875 §2. They differ in case, and hold for one origin.
+ * Parameters are ignored. A field that cannot be read, or has a member that is not a string, counts as absent
+ * (RFC 9651 §4.2). A group of more than 256 characters is left out, and so are those after the 128th.
+ */
+export function cacheGroups(field: string | null): readonly string[] {
+  const groups = field === null ? [] : listOfStrings(field).filter((group) => group.length <= LONGEST_GROUP);
+  return [...new Set(groups)].slice(0, MAX_GROUPS);
+}
+
+/** The groups that an answer puts out of date, within the same limits; only unsafe requests do so. RFC 9875 §3. */
+export function invalidatedGroups(method: string, field: string | null): readonly string[] {
+  return isSafeMethod(method) ? [] : cacheGroups(field);
+}
+
+function listOfStrings(field: string): string[] {
+  try {
+    const values = parseList(field).map(([value]) => value);
+    return values.every((value) => typeof value === "string") ? values : [];
+  } catch {
+    return []; // The parser throws on what is no structured field; for the rule that is the same as no field.
+  }
+}

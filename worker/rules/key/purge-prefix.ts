@@ -1,0 +1,39 @@
+import { canonicalUrl } from "./canonical-url.ts";
+import { MAX_PREFIX_CHARACTERS, pathPrefixes } from "./path-prefixes.ts";
+import { purgeHost } from "./purge-host.ts";
+
+export type PurgePrefix =
+  | {
+      readonly kind: "prefix";
+      /** `null` for every host. */
+      readonly host: string | null;
+      /** Whole segments of a canonical path, as entries are filed under them. */
+      readonly prefix: string;
+      /** True if the prefix that was named lies deeper than entries are filed: this one is shorter. */
+      readonly isWidened: boolean;
+      /** True if a query was named; a prefix has none. */
+      readonly hadQuery: boolean;
+    }
+  | { readonly kind: "refused"; readonly because: string };
+
+/**
+ * A prefix as a purge names it: `/shop/a` for every host, `www.example.com/shop/a` or `https://www.example.com/shop/a`
+ * for one, with or without a slash at its end. `hosts` are those of the site; `null` for any.
+ */
+export function purgePrefix(text: string, hosts: readonly string[] | null): PurgePrefix {
+  const refused = (because: string): PurgePrefix => ({ kind: "refused", because });
+  const [, hostText = "", pathText = "/"] = /^(?:https?:\/\/)?([^/]*)(.+)?$/is.exec(text) ?? [];
+  const url = canonicalUrl(`http://host.invalid${pathText}`);
+  if (url.kind === "refused") return refused(url.because);
+  const { path, search } = url;
+  if (path.endsWith("*")) return refused("a prefix takes all that lies below it; leave out the *");
+  if (/^\/*$/.test(path)) return refused("it names no segment; name hosts, or everything, to purge all of a site");
+  const prefix = pathPrefixes(path).at(-1);
+  if (prefix === undefined) {
+    return refused(`its first segment has more than ${MAX_PREFIX_CHARACTERS} characters; purge by URL, tag or host`);
+  }
+  const rest = { prefix, isWidened: prefix !== path.replace(/\/+$/, ""), hadQuery: search !== "" };
+  if (hostText === "") return { kind: "prefix", host: null, ...rest };
+  const named = purgeHost(hostText, hosts);
+  return named.kind === "refused" ? named : { kind: "prefix", host: named.host, ...rest };
+}

@@ -1,0 +1,12 @@
+import type { Stamp } from "../storing/stored-response.ts";
+
+/** The token of a receipt: the log's id and the purge's number. */
+export function writeReceiptToken({ logId, seq }: Stamp): string {
+  return `${logId}.${seq}`;
+}
+
+/** Reads a token that a client sent; `null` for anything that is none, which is then ignored. */
+export function readReceiptToken(text: string | null): Stamp | null {
+  const parts = text === null ? null : /^([A-Za-z0-9-]{1,64})\.([1-9][0-9]{0,14})$/.exec(text);
+  return parts ? { logId: parts[1]!, seq: Number(parts[2]) } : null;
+}

@@ -1,0 +1,86 @@
+import type { ReuseRules } from "../directives/reuse-rules.ts";
+import type { VariantFields } from "../variants/vary.ts";
+
+/** What a purge view had reached when the fetch of a response began. Rule R1 in docs/protocol.md. */
+export interface Stamp {
+  readonly logId: string;
+  readonly seq: number;
+}
+
+/**
+ * All of a stored response but its body. Both tiers keep the same.
+ *
+ * What only answers need may be read when it is asked for. A spread would lose it; declared as a class, and not as an
+ * interface, the compiler says so.
+ */
+export declare abstract class StoredHead {
+  /** What it is stored under: the primary cache key, or that of its variant. */
+  readonly key: string;
+  /** The fields of the request that selected it, with their values; empty for a response that does not vary. RFC 9111 §4.1. */
+  abstract get variant(): VariantFields;
+  readonly status: number;
+  /** End-to-end fields as clients get them, names in lower case. */
+  abstract get fields(): StoredFields;
+  /** Fields that were read and are kept from clients, for when a 304 freshens the others. */
+  abstract get hiddenFields(): StoredFields;
+  readonly bodyBytes: number;
+  /** Where the body lies if it is stored apart from the head; `null` for one that is with it. */
+  readonly bodyKey: string | null;
+  /** When the fetch or validation that it rests on began (R2): epoch milliseconds of this PoP's clock. */
+  readonly fetchedAt: number;
+  /** When the head of that answer arrived: epoch milliseconds of this PoP's clock. */
+  readonly receivedAt: number;
+  readonly initialAgeMs: number;
+  readonly freshnessSeconds: number;
+  /** Whether and how long it may be used when it is stale. */
+  readonly reuse: ReuseRules;
+  /** True if it may answer a request with `Authorization`. RFC 9111 §3.5. */
+  readonly sharedWithAuthorized: boolean;
+  /** What purges find it under, sorted by nothing: its URL, its path, its tags, its groups, everything. */
+  abstract get purgeKeys(): readonly string[];
+  /** `null` if no view was held when the fetch began: every usable view refuses it. */
+  readonly stamp: Stamp | null;
+}
+
+export type StoredFields = readonly (readonly [name: string, value: string])[];
+
+/** A stored response with its body. */
+export interface StoredResponse {
+  readonly head: StoredHead;
+  /** `null` where the body is stored apart, under `head.bodyKey`. */
+  readonly body: Uint8Array<ArrayBuffer> | null;
+}
+
+/** What stands under the primary key of a URL whose answers vary. It decides nothing: each response found is checked itself (R19). */
+export interface VariantMarker {
+  readonly head: Pick<StoredHead, "key" | "stamp" | "fetchedAt">;
+  /** The stored variants, the most recently used first. */
+  readonly variants: readonly Variant[];
+}
+
+export interface Variant {
+  readonly key: string;
+  readonly fields: VariantFields;
+  /** Its `Content-Encoding`; `null` for none. */
+  readonly encoding: string | null;
+  /** When the fetch or validation that it rests on began: epoch milliseconds. */
+  readonly fetchedAt: number;
+}
+
+/** What a tier holds under one key. */
+export type Stored = StoredResponse | VariantMarker;
+
+export function isMarker(stored: Stored): stored is VariantMarker {
+  return "variants" in stored;
+}
+
+/** One field of a stored response; `null` if it has none of that name. */
+export function storedField({ fields }: Pick<StoredHead, "fields">, name: string): string | null {
+  return fields.find(([other]) => other === name)?.[1] ?? null;
+}
+
+/** The same head but for what changes. */
+export function changedHead(head: StoredHead, change: Partial<StoredHead>): StoredHead {
+  const { variant, fields, hiddenFields, purgeKeys } = head;
+  return { ...head, variant, fields, hiddenFields, purgeKeys, ...change };
+}

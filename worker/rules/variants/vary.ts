@@ -1,0 +1,153 @@
+import { isToken } from "../fields/token.ts";
+import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
+import { SELECTING_UNKEYED } from "../forwarding/origin-request-fields.ts";
+import { acceptedCodings, acceptsCoding, coversCodings } from "./accept-encoding.ts";
+
+/** The fields of the request by which a stored response was selected, sorted by name; `null` for an absent one. */
+export type VariantFields = readonly (readonly [name: string, value: string | null])[];
+
+/**
+ * Fields that select nothing on a route that stores, because the origin sees the same whatever the client sends: they
+ * stand in the key, or `origin-request-fields.ts` takes them away.
+ */
+const SELECTING_NOTHING = new Set([
+  ...hopByHopFields(null),
+  ...SELECTING_UNKEYED.filter((name) => name !== "accept-encoding"),
+  "host",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-host",
+  "x-http-host-override",
+  "x-scheme",
+  "x-url-scheme",
+  "front-end-https",
+  "content-length",
+]);
+
+/**
+ * Fields of which the origin sees a value of the edge's or the platform's making, the client's address above all. What
+ * the client sent tells nothing about them, so nothing that was selected by them can be selected again.
+ */
+const UNKNOWABLE =
+  /^(?:(?:forwarded|x-real-ip|(?:true-|x-|x-cluster-|fastly-)?client-ip)$|(?:x-forwarded|x-original-|x-rewrite-|cf-|tidemark-))/;
+
+/** Fields that are lists without regard to case. RFC 9110 §12.5. */
+const CASELESS_LISTS = new Set(["accept", "accept-charset", "accept-language"]);
+
+/** The most characters that the values of a variant have together. More is no choice, but a client's own text. */
+const MAX_VALUE_CHARACTERS = 512;
+
+/**
+ * The names in a `Vary`: in lower case, sorted, each once. RFC 9110 §12.5.5. A member that is no name may mean
+ * anything, so it counts as `*`.
+ */
+export function varyFields(vary: string | null): readonly string[] | "*" {
+  if (vary === null) return [];
+  const names = new Set<string>();
+  for (const member of vary.split(",")) {
+    const name = member.trim().toLowerCase();
+    if (name === "") continue; // RFC 9110 §5.6.1.2: an empty member is none
+    if (name === "*" || !isToken(name)) return "*";
+    names.add(name);
+  }
+  return [...names].sort();
+}
+
+/** What of a response tells by which fields of the request it was selected. */
+export interface Selection {
+  readonly vary: string | null;
+  readonly contentEncoding: string | null;
+  /** `Access-Control-Allow-Origin`; `null` for none. */
+  readonly allowedOrigin: string | null;
+  /** True if the request had an `Origin`. */
+  readonly askedAcross: boolean;
+  /** Fields, in lower case, that the route keys by, whatever the origin says. */
+  readonly keyFields: readonly string[];
+}
+
+/**
+ * The fields that select among the stored responses of one key; `*` if the response can serve no second request.
+ * RFC 9111 §4.1. Two that origins forget to name count as named: content with a coding was selected by
+ * `Accept-Encoding`, and what scripts of another origin may read by `Origin`, unless all may and none was named.
+ */
+export function selectingFields({
+  vary,
+  contentEncoding,
+  allowedOrigin,
+  askedAcross,
+  keyFields,
+}: Selection): readonly string[] | "*" {
+  const names = varyFields(vary);
+  if (names === "*") return "*";
+  const named = names.filter((name) => !keyFields.includes(name));
+  if (named.some(isUnknowable)) return "*";
+  const selecting = new Set([...keyFields, ...named.filter((name) => !SELECTING_NOTHING.has(name))]);
+  if (contentEncoding !== null) selecting.add("accept-encoding");
+  if (allowedOrigin !== null && (askedAcross || allowedOrigin.trim() !== "*")) selecting.add("origin");
+  return [...selecting].sort();
+}
+
+/** Gateways of origins take `X_Real_IP` for `X-Real-IP`. */
+function isUnknowable(name: string): boolean {
+  return UNKNOWABLE.test(name.replaceAll("_", "-")) && !SELECTING_NOTHING.has(name);
+}
+
+/**
+ * One text for all values of a selecting field that mean the same, as RFC 9111 §4.1 permits. `name` is in lower case.
+ * An absent field is `null`, which is not the same as an empty one; only for `Accept-Encoding` both mean `identity`.
+ * A value with a quoted string is left as it is, for its commas and spaces may count.
+ */
+export function normalValue(name: string, value: string | null): string | null {
+  if (name === "accept-encoding") return acceptedCodings(value);
+  if (value === null) return null;
+  if (value.includes('"')) return value.trim();
+  if (!CASELESS_LISTS.has(name)) return trimmedAround(",", value);
+  const members = trimmedAround("=", trimmedAround(";", trimmedAround(",", value.toLowerCase())));
+  return members
+    .split(",")
+    .filter((member) => member !== "")
+    .join(",");
+}
+
+function trimmedAround(separator: string, text: string): string {
+  return text
+    .split(separator)
+    .map((part) => part.trim())
+    .join(separator);
+}
+
+/**
+ * What a request says in the selecting fields. `field` gives a field's text or `null`, as the origin gets to see it: a
+ * field that the edge takes away, one that `Connection` names for instance, is absent.
+ */
+export function variantOf(names: readonly string[], field: (name: string) => string | null): VariantFields {
+  return names.map((name) => [name, normalValue(name, field(name))] as const);
+}
+
+/** Whether a stored response of this variant and coding may be selected for a request. RFC 9111 §4.1. */
+export function matchesVariant(
+  variant: VariantFields,
+  contentEncoding: string | null,
+  field: (name: string) => string | null,
+): boolean {
+  if (contentEncoding !== null && !acceptsCoding(acceptedCodings(field("accept-encoding")), contentEncoding)) {
+    return false;
+  }
+  return variant.every(([name, value]) => {
+    const asked = normalValue(name, field(name));
+    return name === "accept-encoding" ? coversCodings(value ?? "identity", asked ?? "identity") : asked === value;
+  });
+}
+
+/**
+ * The key of a variant: the primary key, and after a space, which no URL has, what selects. No two variants share one.
+ * It can be escaped for a URL, since JSON has no unpaired surrogates. What nothing selects has the primary key itself.
+ */
+export function variantKey(primaryKey: string, variant: VariantFields): string {
+  return variant.length === 0 ? primaryKey : `${primaryKey} ${JSON.stringify(variant)}`;
+}
+
+/** Whether a variant is too particular to be kept. */
+export function isTooLong(variant: VariantFields): boolean {
+  return variant.reduce((characters, [, value]) => characters + (value?.length ?? 0), 0) > MAX_VALUE_CHARACTERS;
+}

@@ -1,0 +1,20 @@
+import { goesThrough } from "../rules/forwarding/origin-request-fields.ts";
+import type { Route } from "../rules/key/route.ts";
+import type { Site } from "./site.ts";
+
+/** What the owner has loosened of the defences in docs/security.md, a line for each: it is said at every start. */
+export function loosened({ routes }: Pick<Site, "routes">): readonly string[] {
+  return routes.flatMap(({ pattern, stripsSetCookie, keyFields, requestDirectives }) => {
+    const lines: string[] = [];
+    if (stripsSetCookie) lines.push("takes Set-Cookie off every answer to GET and HEAD, and stores it for everybody");
+    for (const name of keyFields.filter((each) => !goesThrough(each, []))) {
+      lines.push(`sends ${name} to the origin as visitors claim it, and keys by it`);
+    }
+    if (requestDirectives === "all") lines.push("lets every visitor send requests past the cache by Cache-Control");
+    return lines.map((line) => `${routeName(pattern)} ${line}.`);
+  });
+}
+
+function routeName(pattern: Route["pattern"]): string {
+  return `The route ${pattern ?? "/*"}`;
+}

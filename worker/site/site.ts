@@ -1,0 +1,376 @@
+import * as z from "zod";
+import { mayBeKeyed } from "../rules/forwarding/origin-request-fields.ts";
+import type { HeuristicRules } from "../rules/freshness/heuristic-freshness.ts";
+import type { TargetRules } from "../rules/key/cache-key.ts";
+import { type QueryRules, TRACKING_PARAMETERS } from "../rules/key/query.ts";
+import type { Route } from "../rules/key/route.ts";
+import { ANALYTICS_COOKIES } from "../rules/request/cookies.ts";
+import { isTag } from "../rules/storing/tags.ts";
+import { SiteError, siteErrors } from "./site-error.ts";
+import type { SiteInput } from "./site-input.ts";
+import { durationSeconds, sizeBytes } from "./units.ts";
+
+const names = z.array(z.string().min(1)).readonly();
+const fieldName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is a field name");
+const fieldValue = z.string().regex(/^[\t\x20-\x7e]*$/, "is a field value of printable ASCII");
+const status = z.string().regex(/^[2-5][0-9][0-9]$/, "is a status, 200 to 599");
+
+const fraction = z.number().gt(0).max(1);
+
+/** What may be said of stale answers, for the site or for a route. */
+const stale = z.strictObject({
+  /** How long a stale response may stand in for a failed origin where the origin does not say. */
+  ifError: durationSeconds.optional(),
+  /** Whether it may also while the purge log is silent, so that it may have been purged. */
+  ifErrorWhileLogSilent: z.boolean().optional(),
+});
+
+/** The longest that a purge may take to reach a route. */
+const MAX_WITHIN_SECONDS = 3600;
+
+const purgeWithin = durationSeconds.refine((seconds) => seconds <= MAX_WITHIN_SECONDS, "is an hour at most");
+
+const route = z.strictObject({
+  /** URLPattern pathname syntax: `/admin/*`, `/plog/:slug`. */
+  match: z.string().startsWith("/", "starts with /").refine(isPattern, "is not a URLPattern pathname"),
+  /** Send everything to the origin as it is; look up and store nothing. */
+  pass: z.boolean().default(false),
+  key: z
+    .strictObject({
+      /** Fields that go to the origin as sent and are part of the key. */
+      fields: z
+        .array(
+          fieldName
+            .transform((name) => name.toLowerCase())
+            .refine(mayBeKeyed, "cannot be keyed: the edge or the connection sets it"),
+        )
+        .default([]),
+      query: z
+        .strictObject({
+          ignore: names.default(TRACKING_PARAMETERS),
+          only: names.optional(),
+          lowercase: names.default([]),
+          trim: names.default([]),
+          sort: z.boolean().default(false),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
+  store: z
+    .strictObject({
+      when: z
+        .strictObject({
+          query: z.record(z.string(), z.strictObject({ maxLength: z.int().nonnegative() })).default({}),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
+  /** Take `Set-Cookie` off every answer to GET and HEAD, so that it keeps none from being stored. */
+  stripSetCookie: z.boolean().default(false),
+  /** Replaces the lifetime of what may be stored anyway. */
+  ttl: durationSeconds.optional(),
+  /** The lifetime where the origin gives none: one, or one per status. */
+  defaultTtl: z
+    .union([durationSeconds, z.record(status, durationSeconds)], {
+      error: 'is a duration like "24h", or one per status like { 200: "24h", 404: "1m" }',
+    })
+    .optional(),
+  /** What browsers are told to keep stored responses for. Default: what the origin says. */
+  browserTtl: durationSeconds.optional(),
+  /** Which directives of a visitor's `Cache-Control` are obeyed. */
+  requestDirectives: z.enum(["harmless", "all"]).default("harmless"),
+  stale: stale.prefault({}),
+  /** How late a purge may reach what is stored of the route, where that may be more than the lease. */
+  purge: z.strictObject({ within: purgeWithin.optional(), immutableWithin: purgeWithin.optional() }).prefault({}),
+  /** Tags for every response of the route; `{name}` stands for a parameter of `match`. */
+  tags: names.default([]),
+});
+
+/** Everything that an owner can say about a site, with the defaults; `SiteInput` says what each means. */
+export const siteSchema = z.strictObject({
+  /** The origin's address: scheme, host and port, without a path. `TIDEMARK_ORIGIN` outranks it. */
+  origin: z
+    .string('is required: the address of the site, like "https://origin.example.com"')
+    .refine(isOrigin, "is an address like https://origin.example.com, without a path"),
+  /** Public host names, with a port where it is not the scheme's default; others get 421. `TIDEMARK_HOSTS` outranks it. */
+  hosts: z
+    .array(
+      z
+        .string()
+        .regex(/^[^/\s]+$/, "is a host name like www.example.com, without scheme and path")
+        .refine((host) => URL.canParse(`http://${host}`), "is no host name"),
+    )
+    .min(1)
+    .optional(),
+  /** The public address that is keyed and forwarded, where the edge itself is reached under another. */
+  publicUrl: z.string().refine(isOrigin, "is an address like https://www.example.com, without a path").optional(),
+  routes: z.array(route).default([]),
+  stale: stale.prefault({}),
+  /** Lifetimes guessed from `Last-Modified` where the origin states none. Default: none are. */
+  heuristic: z.strictObject({ fraction: fraction.default(0.1), most: durationSeconds.default(24 * 3600) }).optional(),
+  /** A field of this site's own that outranks `CDN-Cache-Control` and `Cache-Control`. RFC 9213 §2.2. */
+  targetedField: fieldName
+    .refine((name) => name.toLowerCase() !== "cache-control", "is a field for this cache alone, not Cache-Control")
+    .optional(),
+  cookies: z.strictObject({ ignore: names.default(ANALYTICS_COOKIES) }).prefault({}),
+  /** Extra fields on every request to the origin, a shared secret for instance. */
+  originFields: z.record(fieldName, fieldValue).default({}),
+  limits: z
+    .strictObject({
+      /** The longest URL that is served; longer ones get 414. */
+      urlBytes: sizeBytes.default(16 * 1024),
+      /** The fields of a request for the origin, names and values; more gets 431. */
+      requestFieldBytes: sizeBytes.default(32 * 1024),
+      /** The body of a request; a larger one gets 413. */
+      requestBodyBytes: sizeBytes.default(100 * 1024 ** 2),
+      /** How many fields an answer of the origin may have, and their bytes; one with more is 502. */
+      responseFields: z.int().positive().default(256),
+      responseFieldBytes: sizeBytes.default(64 * 1024),
+      /** The largest body that is stored. */
+      storeBytes: sizeBytes.default(8 * 1024 ** 2),
+      /** The largest body that is stored in two steps, if its length is announced. */
+      largeBytes: sizeBytes.default(512 * 1024 ** 2),
+      /** A part that is not stored is fetched with the whole if that is at most so large. */
+      fetchWholeBytes: sizeBytes.default(0),
+      /** The most variants of one URL. */
+      variants: z.int().positive().default(32),
+      /** The bytes that bodies being filled may hold together, per isolate. */
+      fillBytes: sizeBytes.default(32 * 1024 ** 2),
+      /** How many bodies may be filled at once, per isolate. Others stream past. */
+      fills: z.int().positive().default(256),
+      /** The memory tier, per isolate. */
+      memoryBytes: sizeBytes.default(32 * 1024 ** 2),
+      /** The most tags of one response. A response with more is not stored. */
+      tags: z.int().positive().default(1000),
+      /** The longest wait for the head of the origin's answer. */
+      originTimeout: durationSeconds.default(30),
+      /** The longest that a request waits for another one's fetch. */
+      follow: durationSeconds.default(10),
+    })
+    .prefault({}),
+  purge: z
+    .strictObject({
+      /** How long a PoP may answer from what it knows of the purges. */
+      leaseMs: z.int().min(100).max(60_000).default(1000),
+      /** What clocks inside one PoP may differ, and one clock may step. */
+      skewMs: z.int().nonnegative().max(60_000).default(250),
+      /** How long what was purged softly is of use where the response itself does not say. */
+      softForMs: z
+        .int()
+        .nonnegative()
+        .max(30 * 24 * 3_600_000)
+        .default(0),
+      /** How late a purge may reach what the origin calls `immutable`. */
+      immutableWithin: purgeWithin.default(0),
+    })
+    .prefault({}),
+});
+
+/** A checked site, ready for use. */
+export interface Site extends TargetRules {
+  readonly originUrl: string;
+  /** False if neither the file nor the environment named the public hosts. */
+  readonly namesHosts: boolean;
+  readonly ignoredCookies: readonly string[];
+  readonly originFields: readonly (readonly [name: string, value: string])[];
+  readonly heuristic: HeuristicRules | null;
+  /** Targeted fields of its own, in lower case. */
+  readonly targetedFields: readonly string[];
+  /** Fields of the origin that are for this cache alone, in lower case. */
+  readonly hiddenFields: readonly string[];
+  readonly limits: {
+    readonly urlBytes: number;
+    readonly requestFieldBytes: number;
+    readonly requestBodyBytes: number;
+    readonly responseFields: number;
+    readonly responseFieldBytes: number;
+    readonly storeBytes: number;
+    readonly largeBytes: number;
+    readonly fetchWholeBytes: number;
+    readonly variants: number;
+    readonly fillBytes: number;
+    readonly fills: number;
+    readonly memoryBytes: number;
+    readonly tags: number;
+    readonly originTimeoutMs: number;
+    readonly followMs: number;
+  };
+  readonly purge: {
+    readonly leaseMs: number;
+    readonly skewMs: number;
+    readonly softForMs: number;
+    /** The longest of the lease and the routes' bounds: what receipts have to count with (R6). */
+    readonly longestWithinMs: number;
+  };
+}
+
+/** What one `defaultTtl` is for. An error that one odd request caused must not be everybody's by default. */
+const PLAIN_STATUSES = new Set([200, 203, 204, 300, 301, 308]);
+
+/** What outranks the file, from the environment or flags. */
+export interface SiteOverrides {
+  readonly origin?: string | undefined;
+  readonly hosts?: readonly string[] | null | undefined;
+  readonly publicUrl?: string | undefined;
+}
+
+/**
+ * The owner's rules: checks them at once and returns them as they were, so that a mistake shows where it was made.
+ * Throws `SiteError`, which names each place, the value found there and, for an unknown key, the nearest known one.
+ */
+export function defineSite(input: SiteInput): SiteInput {
+  compileSite(input, {});
+  return input;
+}
+
+/** Turns an owner's rules into what the corridor uses. Throws `SiteError`. */
+export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
+  const given: Record<string, unknown> = { ...input };
+  if (overrides.origin !== undefined) given.origin = overrides.origin;
+  if (overrides.publicUrl !== undefined) given.publicUrl = overrides.publicUrl;
+  const checked = siteSchema.safeParse(given);
+  if (!checked.success) throw new SiteError(siteErrors(checked.error, siteSchema, given));
+  const site = checked.data;
+  const named = site.routes.map((each, index) => compileRoute(each, index, site));
+  const routes = [...named, compileRoute(route.parse({ match: "/*" }), null, site)];
+  const wrongTags = site.routes.flatMap((each, index) => wrongTagsOf(each, `routes[${index}].tags`));
+  if (wrongTags.length > 0) throw new SiteError(wrongTags);
+  const hosts = overrides.hosts === undefined ? (site.hosts ?? null) : overrides.hosts;
+  const publicUrl = site.publicUrl === undefined ? null : publicAddress(site.publicUrl);
+  const publicHosts = hosts && [...hosts.map(hostInKeys), ...(publicUrl ? [publicUrl.host] : [])];
+  const originHost = new URL(site.origin).host;
+  if ([...(publicHosts ?? []), publicUrl?.host].includes(originHost)) throw new SiteError([ownAddress(site.origin)]);
+  const ownField = site.targetedField === undefined ? [] : [site.targetedField.toLowerCase()];
+  return {
+    originUrl: new URL(site.origin).origin,
+    namesHosts: overrides.hosts !== undefined || site.hosts !== undefined,
+    hosts: publicHosts,
+    publicUrl,
+    routes,
+    ignoredCookies: site.cookies.ignore,
+    originFields: Object.entries(site.originFields),
+    heuristic: site.heuristic ? { fraction: site.heuristic.fraction, mostSeconds: site.heuristic.most } : null,
+    targetedFields: ownField,
+    hiddenFields: [...ownField, "surrogate-control"],
+    limits: {
+      urlBytes: site.limits.urlBytes,
+      requestFieldBytes: site.limits.requestFieldBytes,
+      requestBodyBytes: site.limits.requestBodyBytes,
+      responseFields: site.limits.responseFields,
+      responseFieldBytes: site.limits.responseFieldBytes,
+      storeBytes: site.limits.storeBytes,
+      largeBytes: site.limits.largeBytes,
+      fetchWholeBytes: Math.min(site.limits.fetchWholeBytes, site.limits.storeBytes),
+      variants: site.limits.variants,
+      fillBytes: site.limits.fillBytes,
+      fills: site.limits.fills,
+      memoryBytes: site.limits.memoryBytes,
+      tags: site.limits.tags,
+      originTimeoutMs: site.limits.originTimeout * 1000,
+      followMs: site.limits.follow * 1000,
+    },
+    purge: {
+      leaseMs: site.purge.leaseMs,
+      skewMs: site.purge.skewMs,
+      softForMs: site.purge.softForMs,
+      longestWithinMs: Math.max(
+        site.purge.leaseMs,
+        ...routes.flatMap(({ purge }) => [purge.withinMs, purge.immutableWithinMs]),
+      ),
+    },
+  };
+}
+
+type RouteRules = z.output<typeof route>;
+
+function compileRoute(rules: RouteRules, position: number | null, site: z.output<typeof siteSchema>): Route {
+  const pattern = new URLPattern({ pathname: rules.match });
+  const catchAll = rules.match === "/*";
+  const query: QueryRules = rules.key.query;
+  const { defaultTtl } = rules;
+  return {
+    pattern: position === null ? null : rules.match,
+    match: (path) => (catchAll ? {} : parametersOf(pattern.exec({ pathname: path }))),
+    pass: rules.pass,
+    query,
+    keyFields: [...new Set(rules.key.fields)].sort(),
+    stripsSetCookie: rules.stripSetCookie,
+    storeWhenQuery: Object.entries(rules.store.when.query).map(([name, { maxLength }]) => ({ name, maxLength })),
+    browserTtlSeconds: rules.browserTtl ?? null,
+    requestDirectives: rules.requestDirectives,
+    stale: {
+      ifErrorSeconds: rules.stale.ifError ?? site.stale.ifError ?? 0,
+      ifErrorWhileUnknown: rules.stale.ifErrorWhileLogSilent ?? site.stale.ifErrorWhileLogSilent ?? true,
+    },
+    purge: purgeBoundsOf(rules, site),
+    ttlSeconds: rules.ttl,
+    defaultTtlSeconds: (status) => {
+      if (typeof defaultTtl === "object") return defaultTtl[String(status)];
+      return PLAIN_STATUSES.has(status) ? defaultTtl : undefined;
+    },
+    tags: (parameters) =>
+      rules.tags.map((template) => template.replace(/\{(\w+)\}/g, (_, name: string) => parameters[name] ?? "")),
+  };
+}
+
+/** Each request would come back to this edge, until `CDN-Loop` ends it. */
+function ownAddress(origin: string): { path: string; message: string } {
+  const message = `${JSON.stringify(origin)} is an address of the site itself; name the server behind it`;
+  return { path: "origin", message };
+}
+
+function purgeBoundsOf({ pass, purge }: RouteRules, site: z.output<typeof siteSchema>): Route["purge"] {
+  if (pass) return { withinMs: 0, immutableWithinMs: 0 };
+  const withinSeconds = purge.within ?? 0;
+  const immutableSeconds = purge.immutableWithin ?? site.purge.immutableWithin;
+  return { withinMs: withinSeconds * 1000, immutableWithinMs: Math.max(withinSeconds, immutableSeconds) * 1000 };
+}
+
+function parametersOf(result: URLPatternResult | null): Record<string, string> | undefined {
+  if (!result) return undefined;
+  return Object.fromEntries(Object.entries(result.pathname.groups).map(([name, value]) => [name, value ?? ""]));
+}
+
+/** A template's own characters must be a tag's, and its parameters must be the pattern's. */
+function wrongTagsOf(rules: RouteRules, path: string): { path: string; message: string }[] {
+  const known = [...rules.match.matchAll(/:(\w+)/g)].map((match) => match[1]!);
+  return rules.tags.flatMap((template, index) => {
+    const place = `${path}[${index}]`;
+    const unknown = [...template.matchAll(/\{(\w+)\}/g)]
+      .map((match) => match[1]!)
+      .find((name) => !known.includes(name));
+    if (unknown !== undefined) {
+      return [
+        { path: place, message: `${JSON.stringify(template)} names {${unknown}}, which ${rules.match} does not have` },
+      ];
+    }
+    if (isTag(template.replace(/\{\w+\}/g, "x"))) return [];
+    return [
+      { path: place, message: `${JSON.stringify(template)} is no tag: printable ASCII without spaces and commas` },
+    ];
+  });
+}
+
+/** A host as URLs have it: lower case, ASCII, without a default port. */
+function hostInKeys(host: string): string {
+  return URL.parse(`http://${host.replace(/:(?:80|443)$/, "")}`)?.host ?? host;
+}
+
+function publicAddress(text: string): { scheme: "http" | "https"; host: string } {
+  const url = new URL(text);
+  return { scheme: url.protocol === "https:" ? "https" : "http", host: url.host };
+}
+
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return false;
+  return url.pathname === "/" && url.search === "" && url.hash === "" && url.username === "";
+}
+
+function isPattern(text: string): boolean {
+  try {
+    return new URLPattern({ pathname: text }) !== null;
+  } catch {
+    return false; // URLPattern tells a bad pattern by throwing.
+  }
+}
