@@ -10,6 +10,14 @@ const JUDGE = { file: "worker/rules/freshness/judge.ts", from: "ageMs < lifetime
 const NOTHING: Mutation = { ...JUDGE, to: JUDGE.from };
 const FRESH_AT_ITS_END: Mutation = { ...JUDGE, to: "ageMs <= lifetimeMs" };
 
+const NEVER_PURGED: Mutant = {
+  name: "an entry is never purged",
+  file: "worker/purges/view/purge-view.ts",
+  from: "if (checked.seq > 0) return answer;",
+  to: "",
+  foundBy: "simulation",
+};
+
 const page = { fields: { "cache-control": "max-age=60" }, body: "v1" };
 const hit: Scenario = {
   id: "freshness/hit",
@@ -32,14 +40,15 @@ describe("a hunt", () => {
   });
 
   test("finds a mutant by a promise that breaks in a world", async () => {
-    const stampless: Mutant = {
-      name: "an entry is never purged",
-      file: "worker/purges/view/purge-view.ts",
-      from: "if (checked.seq > 0) return answer;",
-      to: "",
-      foundBy: "simulation",
-    };
-    expect(await hunt(stampless, { scenario: 0, simulation: 30 })).toBeTypeOf("number");
+    expect(await hunt(NEVER_PURGED, { scenario: 0, simulation: 30 })).toBeTypeOf("number");
+  });
+
+  test("begins with the likely seed, and finds by the others what that one does not find", async () => {
+    const first = (await hunt(NEVER_PURGED, { scenario: 0, simulation: 30 })) as number;
+    expect(first).toBeGreaterThan(1);
+    expect(await hunt(NEVER_PURGED, { scenario: 0, simulation: 30, likely: first })).toBe(first);
+    expect(await hunt(NEVER_PURGED, { scenario: 0, simulation: 30, likely: 1 })).toBe(first);
+    expect(await hunt(NEVER_PURGED, { scenario: 0, simulation: first - 1, likely: first })).toBe("survived");
   });
 
   test("tells that a mutant survives which changes nothing", async () => {
