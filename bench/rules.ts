@@ -3,7 +3,7 @@ import CachePolicy from "http-cache-semantics";
 import { storedHead } from "../test/rules/storing/stored-head.ts";
 import { judge, type Verdict } from "../worker/rules/freshness/judge.ts";
 import { readRequestFacts, readStorageRequest } from "../worker/rules/request/request-facts.ts";
-import { mayStore } from "../worker/rules/storing/may-store.ts";
+import { mayStore } from "../worker/rules/storing/storable.ts";
 import { type StoredHead, type StoredResponse, storedField } from "../worker/rules/storing/stored-response.ts";
 import { validationFields } from "../worker/rules/validation/conditional-request.ts";
 import { headText, open, seal } from "../worker/store/envelope.ts";

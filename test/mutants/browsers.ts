@@ -29,8 +29,8 @@ export const browsers: Mutants = {
   "a-miss-says-what-the-origin-said": {
     name: "who has the page fetched is told what the origin said",
     file: "worker/flow/storing/fetch-and-store.ts",
-    from: "tellBrowsers(fields, target.route.browserTtlSeconds, Math",
-    to: "tellBrowsers(fields, null, Math",
+    from: "setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math",
+    to: "setBrowserLifetime(fields, null, Math",
     reddens: FROM_NOW_ON,
   },
   "hits-say-what-the-origin-said": {
@@ -93,7 +93,7 @@ export const browsers: Mutants = {
     name: "browsers are told to keep what the edge does not",
     file: "worker/flow/origin/ask-origin.ts",
     from: "  const fields = clientFields(context, response.headers);\n  const outcome",
-    to: '  const fields = clientFields(context, response.headers);\n  if (context.target.route.browserTtlSeconds) fields.set("cache-control", "max-age=600");\n  const outcome',
+    to: '  const fields = clientFields(context, response.headers);\n  if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-age=600");\n  const outcome',
     reddens: "what is not stored is told to browsers as the origin said it",
   },
   "not-modified-says-nothing": {
@@ -121,8 +121,8 @@ export const browsers: Mutants = {
   "large-pages-say-what-the-origin-said": {
     name: "a large page tells what the origin said",
     file: "worker/flow/storing/fetch-and-store.ts",
-    from: "tellBrowsers(fields, target.route.browserTtlSeconds, Math",
-    to: "tellBrowsers(fields, null, Math",
+    from: "setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math",
+    to: "setBrowserLifetime(fields, null, Math",
     reddens: "browsers are told the owner's lifetime also with a large page that is stored in two steps",
   },
 };

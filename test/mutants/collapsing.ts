@@ -7,7 +7,7 @@ const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
 export const collapsing: Mutants = {
   "nobody-waits": {
     name: "every request that misses is a fetch of its own",
-    file: "worker/flow/collapsing/flights.ts",
+    file: "worker/flow/collapsing/collapsed-fetches.ts",
     from: "return this.#flights.get(key);",
     to: "return undefined;",
     reddens: "200 requests at once for one page are one request to the origin",
@@ -49,21 +49,21 @@ export const collapsing: Mutants = {
   },
   "followers-have-no-patience-of-their-own": {
     name: "a follower waits as long as its leader takes",
-    file: "worker/flow/collapsing/following.ts",
+    file: "worker/flow/collapsing/followers.ts",
     from: "Promise.race([flight.outcome, patience])",
     to: "flight.outcome",
     reddens: "a follower does not wait for a leader longer than the site allows",
   },
   "follower-is-a-little-late": {
     name: "a follower waits a millisecond longer than the site allows",
-    file: "worker/flow/collapsing/following.ts",
+    file: "worker/flow/collapsing/followers.ts",
     from: "clock.wait(site.limits.followMs)",
     to: "clock.wait(site.limits.followMs + 1)",
     reddens: "a follower does not wait for a leader longer than the site allows",
   },
   "follower-is-a-little-early": {
     name: "a follower waits a millisecond less than the site allows",
-    file: "worker/flow/collapsing/following.ts",
+    file: "worker/flow/collapsing/followers.ts",
     from: "clock.wait(site.limits.followMs)",
     to: "clock.wait(site.limits.followMs - 1)",
     reddens: "a follower does not wait for a leader longer than the site allows",
@@ -84,7 +84,7 @@ export const collapsing: Mutants = {
   },
   "following-is-not-told": {
     name: "who took another's fetch is not told so",
-    file: "worker/flow/collapsing/following.ts",
+    file: "worker/flow/collapsing/followers.ts",
     from: "collapsed: true",
     to: "collapsed: false",
     reddens: "who waited for another one's fetch is told so",

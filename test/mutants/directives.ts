@@ -2,7 +2,7 @@ import type { Mutants } from "./mutant.ts";
 
 const CACHE_CONTROL = "worker/rules/directives/cache-control.ts";
 const CACHE_DIRECTIVES = "worker/rules/directives/cache-directives.ts";
-const MAY_STORE = "worker/rules/storing/may-store.ts";
+const MAY_STORE = "worker/rules/storing/storable.ts";
 const REQUEST_DIRECTIVES = "worker/rules/directives/request-directives.ts";
 const JUDGE = "worker/rules/freshness/judge.ts";
 const REUSE = "worker/rules/directives/reuse-rules.ts";
@@ -81,7 +81,7 @@ export const directives: Mutants = {
   "lifetimes-have-no-end": {
     name: "a lifetime may be larger than the largest",
     file: "worker/rules/directives/delta-seconds.ts",
-    from: "Math.min(seconds * 10 + digit, LARGEST_DELTA_SECONDS)",
+    from: "Math.min(seconds * 10 + digit, MAX_DELTA_SECONDS)",
     to: "seconds * 10 + digit",
     reddens: "a lifetime too large to count is the largest that counts, 2^31 seconds",
   },
@@ -145,8 +145,8 @@ export const directives: Mutants = {
   "followers-get-what-is-anothers": {
     name: "who waits gets the leader's own fields",
     file: "worker/flow/storing/storage-decision.ts",
-    from: "!TOLD_ANEW.has(name) && !withheld.has(name)",
-    to: "!TOLD_ANEW.has(name)",
+    from: "!MADE_FOR_EACH_ANSWER.has(name) && !withheld.has(name)",
+    to: "!MADE_FOR_EACH_ANSWER.has(name)",
     reddens: "who waits for another one's fetch does not get the fields that are for that one",
   },
   "named-cookie-keeps-the-page-out": {
@@ -243,8 +243,8 @@ export const directives: Mutants = {
   "no-cache-asks-for-all": {
     name: "a visitor's no-cache fetches the whole page, whatever is stored",
     file: "worker/flow/corridor.ts",
-    from: "held: [stored, ...otherVariants(context, stored)],\n    };",
-    to: "held: context.facts.directives.noCache ? [] : [stored, ...otherVariants(context, stored)],\n    };",
+    from: "toValidate: [stored, ...otherVariants(context, stored)],\n    };",
+    to: "toValidate: context.facts.directives.noCache ? [] : [stored, ...otherVariants(context, stored)],\n    };",
     reddens: "on a route that obeys visitors, no-cache is a question to the origin, which may confirm what is stored",
   },
   "max-age-refuses-its-own": {

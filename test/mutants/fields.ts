@@ -69,7 +69,7 @@ export const fields: Mutants = {
   "hops-have-no-bound": {
     name: "more hops than can be counted go on",
     file: MAX_FORWARDS,
-    from: "Math.min(Number(field), LARGEST)",
+    from: "Math.min(Number(field), MAX_HOPS)",
     to: "Number(field)",
     reddens: HOPS,
   },

@@ -62,7 +62,7 @@ describe("a hunt", () => {
   test("finds a mutant under which the origin is waited for in vain", async () => {
     const neverAsked: Mutation = {
       file: "worker/flow/origin/ask-origin.ts",
-      from: 'hasLooped(field("cdn-loop"), target.host)',
+      from: 'hasLooped(field("cdn-loop"), resolved.host)',
       to: "true",
     };
     expect(await hunt(reddening("a purge of something else costs a fill in flight nothing", neverAsked), FEW)).toBe(1);

@@ -1,7 +1,7 @@
 import type { Mutants } from "./mutant.ts";
 
-const MAY_STORE = "worker/rules/storing/may-store.ts";
-const COOKIES = "worker/rules/request/cookies.ts";
+const MAY_STORE = "worker/rules/storing/storable.ts";
+const COOKIES = "worker/rules/identity/cookies.ts";
 
 const SHARED_BY_ZERO = "Cache-Control: s-maxage=0 does not share one visitor's page, whatever the route's lifetime";
 

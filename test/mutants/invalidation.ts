@@ -28,14 +28,14 @@ export const invalidation: Mutants = {
   "own-copy-is-kept": {
     name: "the isolate's own copy waits for the log",
     file: FLOW,
-    from: "ports.store.forget(key)",
-    to: "Promise.resolve(key)",
+    from: "ports.store.forget(cacheKey)",
+    to: "Promise.resolve(cacheKey)",
     reddens: "while the log is silent, the isolate that sent the POST on has dropped the page all the same",
   },
   "old-fetch-is-waited-for": {
     name: "who comes after a POST waits for a fetch that began before it",
     file: FLOW,
-    from: "collapsed.abandonKey(key);",
+    from: "collapsed.abandonKey(cacheKey);",
     to: "{}",
     reddens: "who comes while a POST is told to the log does not wait for a fetch that began before it",
   },
@@ -63,7 +63,7 @@ export const invalidation: Mutants = {
   "pass-route-tells-the-log": {
     name: "a route that passes everything tells the log of each unsafe request",
     file: FLOW,
-    from: " || target.route.pass",
+    from: " || resolved.route.pass",
     to: "",
     reddens: "a route that passes everything never tells the log, whatever its answers name",
   },
@@ -78,7 +78,7 @@ export const invalidation: Mutants = {
     name: "what is put out of date is named as the request spells it",
     file: FLOW,
     from: "const resolved = context.resolve(each);",
-    to: 'const resolved = { ...context.resolve(each), key: context.url, kind: "target" };',
+    to: 'const resolved = { ...context.resolve(each), cacheKey: context.url, kind: "resolved" };',
     reddens: "an unsafe request puts the page out of date under every spelling of its URL that shares the key",
   },
   "query-does-not-count": {
@@ -336,21 +336,21 @@ export const invalidation: Mutants = {
   "longest-group-is-too-long": {
     name: "a group of 256 characters is passed over",
     file: GROUPS,
-    from: "LONGEST_GROUP = 256",
-    to: "LONGEST_GROUP = 255",
+    from: "MAX_GROUP_CHARACTERS = 256",
+    to: "MAX_GROUP_CHARACTERS = 255",
     reddens: LONGEST,
   },
   "longer-group-is-read": {
     name: "a group of 257 characters is read",
     file: GROUPS,
-    from: "LONGEST_GROUP = 256",
-    to: "LONGEST_GROUP = 257",
+    from: "MAX_GROUP_CHARACTERS = 256",
+    to: "MAX_GROUP_CHARACTERS = 257",
     reddens: LONGEST,
   },
   "long-group-spoils-the-others": {
     name: "one group that is too long makes the whole field count as absent",
     file: GROUPS,
-    from: ".filter((group) => group.length <= LONGEST_GROUP)",
+    from: ".filter((group) => group.length <= MAX_GROUP_CHARACTERS)",
     to: "",
     reddens: LONGEST,
   },
@@ -372,8 +372,8 @@ export const invalidation: Mutants = {
     name: "an unsafe request puts all that is in a group with its page out of date",
     file: FLOW,
     from: "if (purgeKeys.length === 0) return;",
-    to: `for (const { key } of targets) {
-      const stored = ports.store.recall(key);
+    to: `for (const { cacheKey } of targets) {
+      const stored = ports.store.recall(cacheKey);
       if (stored && "purgeKeys" in stored.head) purgeKeys.push(...stored.head.purgeKeys.filter((each) => each.startsWith("group:")));
     }`,
     reddens: "an unsafe request puts the other members of its page's groups out of date only where the answer says so",

@@ -231,7 +231,7 @@ export const kinds: Mutants = {
   "audit-tells-keys": {
     name: "the audit trail tells purge keys",
     file: AUDIT,
-    from: "purgeKeys.map(purgedItem)",
+    from: "purgeKeys.map(purgeItemText)",
     to: "[...purgeKeys]",
     reddens: AUDITED,
   },

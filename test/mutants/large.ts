@@ -20,8 +20,8 @@ export const large: Mutants = {
   "large-is-never-stored": {
     name: "a body over storeBytes is passed on",
     file: FETCH,
-    from: "if (lengthBytes > limits.largeBytes) return stream",
-    to: "if (lengthBytes > limits.storeBytes) return stream",
+    from: "if (lengthBytes > limits.largeBytes) return passOn",
+    to: "if (lengthBytes > limits.storeBytes) return passOn",
     reddens: TWO_STEPS,
   },
   "limit-of-memory-is-outside": {
@@ -69,15 +69,15 @@ export const large: Mutants = {
   "dead-fill-holds-for-ever": {
     name: "a fill whose request is dead keeps its page from being stored",
     file: FILLS,
-    from: "now - fill.cameOnAt > DEAD_AFTER_MS",
+    from: "now - fill.lastChunkAt > DEAD_AFTER_MS",
     to: "false",
     reddens: STANDS_STILL,
   },
   "fill-is-dead-too-early": {
     name: "a fill is taken for dead a millisecond too early",
     file: FILLS,
-    from: "now - fill.cameOnAt > DEAD_AFTER_MS",
-    to: "now - fill.cameOnAt >= DEAD_AFTER_MS",
+    from: "now - fill.lastChunkAt > DEAD_AFTER_MS",
+    to: "now - fill.lastChunkAt >= DEAD_AFTER_MS",
     reddens: STANDS_STILL,
   },
   "fill-never-ends": {
@@ -198,14 +198,14 @@ export const large: Mutants = {
   "evicted-is-validated": {
     name: "the origin is asked again whether a body that is gone still holds",
     file: FETCH,
-    from: "{ ...miss, held: [] }, () => undefined",
+    from: "{ ...miss, toValidate: [] }, () => undefined",
     to: "miss, () => undefined",
     reddens: "a 304 for a large page whose body has been evicted is asked again without conditions",
   },
   "browsers-are-told-later": {
     name: "browserTtl is not told with the first answer",
     file: FETCH,
-    from: "tellBrowsers(fields, target.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));",
+    from: "setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));",
     to: "",
     reddens: "what browsers are told to keep a large page for, they are told from the first answer on",
   },
@@ -226,7 +226,7 @@ export const large: Mutants = {
   "variants-share-a-fill": {
     name: "a large body is kept under the page's key, whichever variant it is",
     file: LARGE,
-    from: "await storeSelected(context, stored);",
+    from: "await storeResponse(context, stored);",
     to: "await ports.store.keep({ ...stored, head: { ...stored.head, key: context.target.key } });",
     reddens: "variants of a page may have large bodies, each its own",
   },

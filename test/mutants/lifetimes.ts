@@ -6,7 +6,7 @@ const DATE = "worker/rules/fields/http-date.ts";
 const HEURISTIC = "worker/rules/freshness/heuristic-freshness.ts";
 const STATUS = "worker/rules/storing/storable-status.ts";
 const PLAIN = "worker/rules/request/unkeyed-field.ts";
-const MAY_STORE = "worker/rules/storing/may-store.ts";
+const MAY_STORE = "worker/rules/storing/storable.ts";
 const KEEPABLE = "worker/flow/storing/storage-decision.ts";
 
 const FORMS = "Expires is read in all three forms of a date, in any case of letters, and counts from Date";
@@ -184,8 +184,8 @@ export const lifetimes: Mutants = {
   "guessed-unasked": {
     name: "a lifetime is guessed though the owner has not asked for it",
     file: "worker/site/site.ts",
-    from: "mostSeconds: site.heuristic.most } : null",
-    to: "mostSeconds: site.heuristic.most } : { fraction: 0.1, mostSeconds: 60 }",
+    from: "maxSeconds: site.heuristic.most } : null",
+    to: "maxSeconds: site.heuristic.most } : { fraction: 0.1, maxSeconds: 60 }",
     reddens: "no lifetime is guessed unless the owner wants it",
   },
   "guess-is-the-whole": {
@@ -198,7 +198,7 @@ export const lifetimes: Mutants = {
   "guess-has-no-end": {
     name: "a guess may be as long as it gets",
     file: HEURISTIC,
-    from: "Math.min(guessedSeconds, rules.mostSeconds)",
+    from: "Math.min(guessedSeconds, rules.maxSeconds)",
     to: "guessedSeconds",
     reddens: "the share that is guessed, and the longest guess, are the owner's",
   },
@@ -322,7 +322,7 @@ export const lifetimes: Mutants = {
   "what-is-replaced-is-odd": {
     name: "what the edge replaces makes a request odd",
     file: PLAIN,
-    from: "CONTINUED.has(name) || goesThrough(name, inKey)",
+    from: "CONTINUED.has(name) || reachesOriginAsSent(name, inKey)",
     to: "true",
     reddens: "an error is stored if its request had a method override, which the origin does not see",
   },

@@ -179,8 +179,8 @@ export const outcomes: Mutants = {
   "head-is-told-as-stored": {
     name: "the answer to a HEAD is told as stored",
     file: "worker/flow/origin/head-request.ts",
-    from: "return stream(context, response, miss, undefined);",
-    to: 'return stream(context, response, miss, "stored");',
+    from: "return passOn(context, response, miss, undefined);",
+    to: 'return passOn(context, response, miss, "stored");',
     reddens: of("a HEAD of a page that is not stored is a miss that stores nothing"),
   },
   "edges-own-answers-are-misses": {

@@ -2,7 +2,7 @@ import type { Mutants } from "./mutant.ts";
 
 const FLOW = "worker/flow/corridor.ts";
 const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
-const FOLLOWING = "worker/flow/collapsing/following.ts";
+const FOLLOWING = "worker/flow/collapsing/followers.ts";
 const FORWARD = "worker/flow/origin/forward.ts";
 const FRESHENING = "worker/flow/storing/freshening.ts";
 const INVALIDATION = "worker/flow/origin/invalidation.ts";
@@ -251,14 +251,14 @@ export const protocol: Mutants = {
   "r15-own-copies-stay": {
     name: "a POST leaves the copies of its own PoP to the log",
     file: INVALIDATION,
-    from: "targets.map(({ key }) => ports.store.forget(key))",
+    from: "targets.map(({ cacheKey }) => ports.store.forget(cacheKey))",
     to: "[]",
     reddens: "a POST takes the page out of its own PoP at once",
   },
   "r15-old-fetch-is-joined": {
     name: "who comes after a POST waits for a fetch that began before it",
     file: INVALIDATION,
-    from: "collapsed.abandonKey(key);",
+    from: "collapsed.abandonKey(cacheKey);",
     to: "{}",
     reddens: "who asks after a POST does not wait for a fetch that began before it, though the log is silent",
   },

@@ -106,7 +106,7 @@ export const proxy: Mutants = {
   "loop-is-not-seen": {
     name: "a request that comes back goes round again",
     file: "worker/flow/origin/ask-origin.ts",
-    from: 'hasLooped(field("cdn-loop"), target.host)',
+    from: 'hasLooped(field("cdn-loop"), resolved.host)',
     to: "false",
     reddens: "a request that comes back to its own edge is refused with 508",
   },
@@ -119,7 +119,7 @@ export const proxy: Mutants = {
   },
   "failure-may-be-stored": {
     name: "others may store that the origin was down",
-    file: "worker/rules/forwarding/own-answer-fields.ts",
+    file: "worker/rules/forwarding/edge-answer-fields.ts",
     from: '"cache-control": "no-store"',
     to: '"cache-control": "max-age=60"',
     reddens: "an origin that is down is a 502 that says so, names nobody, and is not stored",

@@ -3,7 +3,7 @@ import type { Mutants } from "./mutant.ts";
 const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
 const FROM_STORE = "worker/flow/answering/answer-from-store.ts";
 const IF_RANGE = "worker/rules/ranges/if-range.ts";
-const PART_FIELDS = "worker/rules/ranges/part-fields.ts";
+const PART_FIELDS = "worker/rules/ranges/partial-content.ts";
 const RANGE = "worker/rules/ranges/range.ts";
 
 const CUT = "a part of a stored page is cut from it: the first and last byte, from one on, the last so many";
@@ -278,7 +278,7 @@ export const ranges: Mutants = {
   "part-of-stale-is-passed-on": {
     name: "a part of a stale page is asked of the origin, not cut from what it confirms",
     file: "worker/flow/corridor.ts",
-    from: " || held.length > 0;",
+    from: " || toValidate.length > 0;",
     to: ";",
     reddens: "a part of a stale page is cut when the origin has confirmed the page, which is fresh again",
   },

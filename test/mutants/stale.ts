@@ -178,14 +178,14 @@ export const stale: Mutants = {
   },
   "usable-is-not-stored": {
     name: "what arrives stale is not stored, though it could be answered while it is fetched anew",
-    file: "worker/rules/storing/may-store.ts",
+    file: "worker/rules/storing/storable.ts",
     from: "(mayServeStale ? staleWhileRevalidateSeconds : 0)",
     to: "0",
     reddens: "a response that is stale on arrival is stored if it may be used while it is fetched anew",
   },
   "useless-is-stored": {
     name: "what arrives stale is stored for a window that must-revalidate forbids",
-    file: "worker/rules/storing/may-store.ts",
+    file: "worker/rules/storing/storable.ts",
     from: "(mayServeStale ? staleWhileRevalidateSeconds : 0)",
     to: "staleWhileRevalidateSeconds",
     reddens: "a response that is stale on arrival is stored if it may be used while it is fetched anew",

@@ -148,7 +148,7 @@ export const stories: Mutants = {
   },
   "everybody-asks-for-ever": {
     name: "once an answer was for one visitor alone, nobody waits for another's fetch any more",
-    file: "worker/flow/collapsing/flights.ts",
+    file: "worker/flow/collapsing/collapsed-fetches.ts",
     from: "until !== undefined && now < until",
     to: "until !== undefined",
     reddens:

@@ -1,6 +1,6 @@
 import type { Mutants } from "./mutant.ts";
 
-const MAY_STORE = "worker/rules/storing/may-store.ts";
+const MAY_STORE = "worker/rules/storing/storable.ts";
 const CACHE_DIRECTIVES = "worker/rules/directives/cache-directives.ts";
 const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
 

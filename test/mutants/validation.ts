@@ -2,13 +2,13 @@ import type { Mutants } from "./mutant.ts";
 
 const CONDITIONAL_REQUEST = "worker/rules/validation/conditional-request.ts";
 const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
-const FOLLOWING = "worker/flow/collapsing/following.ts";
-const FRESHEN = "worker/rules/validation/freshened-fields.ts";
+const FOLLOWING = "worker/flow/collapsing/followers.ts";
+const FRESHEN = "worker/rules/validation/freshen.ts";
 const FRESHENING = "worker/flow/storing/freshening.ts";
-const HEAD_FRESHENS = "worker/rules/validation/head-freshens.ts";
+const HEAD_FRESHENS = "worker/rules/validation/freshen.ts";
 const HEAD_REQUEST = "worker/flow/origin/head-request.ts";
 const NOT_MODIFIED = "worker/rules/validation/not-modified.ts";
-const SELECTED_BY_304 = "worker/rules/validation/selected-by-304.ts";
+const SELECTED_BY_304 = "worker/rules/validation/freshen.ts";
 
 const FIELDS = "a 304 replaces the fields that it names, all lines of each, and leaves the others";
 const BYTES = "a 304 never changes the fields by which the stored bytes are read";
@@ -30,7 +30,7 @@ export const validation: Mutants = {
   "nothing-is-validated": {
     name: "a stale page is always fetched in full",
     file: FETCH_AND_KEEP,
-    from: "validationFields(miss.held.map(validatorsOf))",
+    from: "validationFields(miss.toValidate.map(validatorsOf))",
     to: "validationFields([])",
     reddens: "a stale page is confirmed by the origin in place of being fetched, and is fresh again",
   },
@@ -113,7 +113,7 @@ export const validation: Mutants = {
   },
   "never-fresh-is-not-stored": {
     name: "what is never fresh is not stored, though it can be validated",
-    file: "worker/rules/storing/may-store.ts",
+    file: "worker/rules/storing/storable.ts",
     from: "if (isNeverFresh && !isExplicit(freshness))",
     to: "if (isNeverFresh)",
     reddens: "a page with max-age=0 and a tag is stored, and the origin confirms it each time",
@@ -128,8 +128,8 @@ export const validation: Mutants = {
   "purged-is-offered": {
     name: "what was purged is offered to the origin for confirmation",
     file: "worker/flow/corridor.ts",
-    from: 'detail: "purged", selected: null, held: []',
-    to: 'detail: "purged", selected: null, held: [first.stored]',
+    from: 'detail: "purged", selected: null, toValidate: []',
+    to: 'detail: "purged", selected: null, toValidate: [first.stored]',
     reddens: "what was purged is fetched in full, not confirmed",
   },
   "unknown-is-purged": {
@@ -254,8 +254,8 @@ export const validation: Mutants = {
   "asked-again-under-conditions": {
     name: "what a 304 did not confirm is asked for again under the same conditions",
     file: FETCH_AND_KEEP,
-    from: "if (!freshened) return ask(context, storageRequest, { ...miss, held: [] }, land);",
-    to: "if (!freshened) return ask(context, storageRequest, miss, land);",
+    from: "if (!freshened) return fetchOnce(context, storageRequest, { ...miss, toValidate: [] }, land);",
+    to: "if (!freshened) return fetchOnce(context, storageRequest, miss, land);",
     reddens: "a 304 with another tag confirms nothing: the page is asked for again, in full",
   },
   "cookie-of-a-304-is-lost": {
@@ -374,7 +374,7 @@ export const validation: Mutants = {
     name: "each visitor has a stale page validated for himself",
     file: "worker/flow/corridor.ts",
     from: "fetchAndStore(context, storageRequest, miss, key)",
-    to: "fetchAndStore(context, storageRequest, miss, miss.held.length > 0 ? null : key)",
+    to: "fetchAndStore(context, storageRequest, miss, miss.toValidate.length > 0 ? null : key)",
     reddens: "200 requests at once for a stale page are one validation",
   },
   "followers-need-no-validation": {
@@ -478,7 +478,7 @@ export const validation: Mutants = {
   "origin-is-asked-for-the-client": {
     name: "the origin is asked under the client's condition in place of the edge's own",
     file: FETCH_AND_KEEP,
-    from: "validationFields(miss.held.map(validatorsOf))",
+    from: "validationFields(miss.toValidate.map(validatorsOf))",
     to: 'validationFields([{ etag: context.request.headers.get("if-none-match"), lastModified: null }])',
     reddens: "a client that holds another page than the stale one gets the one that the origin confirms",
   },

@@ -219,21 +219,21 @@ export const variants: Mutants = {
     name: "a variant is looked for in memory alone",
     file: SELECTION,
     from: "await store.lookUp(found.key)",
-    to: "store.recall(found.key)",
+    to: "store.recall(found.cacheKey)",
     reddens: "variants are found by an isolate that has restarted",
   },
   "no-news-of-variants": {
     name: "an isolate that knows of variants hears of no others",
     file: SELECTION,
     from: "fetchedAt > (heldSince.get(key) ?? -1)",
-    to: "!held && fetchedAt > (heldSince.get(key) ?? -1)",
+    to: "!held && fetchedAt > (heldSince.get(cacheKey) ?? -1)",
     reddens: "variants that another isolate has stored are found",
   },
   "variants-have-no-url": {
     name: "variants are not filed under their URL",
     file: KEEPABLE,
-    from: "...target.purgeKeys,",
-    to: "...(variant.length > 0 ? [] : target.purgeKeys),",
+    from: "...resolved.purgeKeys,",
+    to: "...(variant.length > 0 ? [] : resolved.purgeKeys),",
     reddens: "a purge by URL reaches every variant, in memory and behind it",
   },
   "variants-have-no-tags": {
@@ -255,9 +255,9 @@ export const variants: Mutants = {
     file: SELECTION,
     from: "if (!variant || !isSelected(variant, field)) return undefined;",
     to: `if (!variant || !isSelected(variant, field)) return undefined;
-  const all = stored.variants.map(({ key }) => store.recall(key)).filter((each) => each !== undefined);
+  const all = stored.variants.map(({ cacheKey }) => store.recall(cacheKey)).filter((each) => each !== undefined);
   if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head, false) === "purged")) {
-    for (const { head } of all) void store.forget(head.key);
+    for (const { head } of all) void store.forget(head.cacheKey);
     return undefined;
   }`,
     reddens: "a purge by the tag of one variant leaves the others",
@@ -266,7 +266,7 @@ export const variants: Mutants = {
     name: "the origin is not asked about the variants in hand",
     file: "worker/flow/corridor.ts",
     from: "const held = otherVariants(context, null);",
-    to: "const held: StoredResponse[] = [];",
+    to: "const toValidate: StoredResponse[] = [];",
     reddens: OTHER_VARIANT,
   },
   "date-of-one-of-several-is-sent": {
@@ -278,7 +278,7 @@ export const variants: Mutants = {
   },
   "304-confirms-the-first": {
     name: "a 304 without a validator confirms the first of several variants",
-    file: "worker/rules/validation/selected-by-304.ts",
+    file: "worker/rules/validation/freshen.ts",
     from: "return held.length === 1 ? 0 : null;",
     to: "return 0;",
     reddens: "a 304 that does not say which of several variants it confirms is asked for again, in full",
@@ -335,7 +335,7 @@ export const variants: Mutants = {
   },
   "follower-takes-any-variant": {
     name: "a follower takes the leader's variant",
-    file: "worker/flow/collapsing/following.ts",
+    file: "worker/flow/collapsing/followers.ts",
     from: "if (!selects(context, stored)) return null;",
     to: "",
     reddens: "who waits for a page that turns out to vary gets the leader's only if his choice is the same",
@@ -343,8 +343,8 @@ export const variants: Mutants = {
   "all-choices-wait-for-one": {
     name: "who wants one variant waits for the fetch of another",
     file: SELECTION,
-    from: "return variantKey(key, variantOf([...names].sort(), selectingField(context)));",
-    to: "return key;",
+    from: "return variantKey(cacheKey, variantOf([...names].sort(), selectingField(context)));",
+    to: "return cacheKey;",
     reddens: "once it is known what a page varies by, only requests of the same choice wait for each other",
   },
   "weights-are-not-read": {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { readRequestDirectives } from "../../worker/rules/directives/request-directives.ts";
 import { currentAgeMs } from "../../worker/rules/freshness/current-age.ts";
 import { judge } from "../../worker/rules/freshness/judge.ts";
-import { mayStore } from "../../worker/rules/storing/may-store.ts";
+import { mayStore } from "../../worker/rules/storing/storable.ts";
 import { storedHead } from "./storing/stored-head.ts";
 
 /**
@@ -16,7 +16,7 @@ const EXCHANGES = 25_000;
 const SEED = 9111;
 
 const NOON = Date.UTC(2026, 0, 1, 12);
-const HEURISTIC = { fraction: 0.1, mostSeconds: 365 * 24 * 3600 };
+const HEURISTIC = { fraction: 0.1, maxSeconds: 365 * 24 * 3600 };
 
 interface Exchange {
   readonly method: string;

@@ -5,7 +5,7 @@ import {
   type StoredResponse,
   type VariantMarker,
 } from "../../worker/rules/storing/stored-response.ts";
-import { variantKey } from "../../worker/rules/variants/vary.ts";
+import { variantKey } from "../../worker/rules/key/cache-key.ts";
 import { headText, open, seal } from "../../worker/store/envelope.ts";
 import { storedHead } from "../rules/storing/stored-head.ts";
 

@@ -1,6 +1,6 @@
 import { type Case, isFirst, MAX_AGE, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts";
 
-const MAY_STORE = "worker/rules/storing/may-store.ts";
+const MAY_STORE = "worker/rules/storing/storable.ts";
 
 /** What is one visitor's own is not shown to another. */
 export const identity: readonly Case[] = [
@@ -47,7 +47,7 @@ export const identity: readonly Case[] = [
     first: { path: "/a", fields: { cookie: "_ga=<evil>" } },
     second: { path: "/a" },
     witness: "first",
-    defence: { file: "worker/rules/request/cookies.ts", from: "[...ignored, ...ours]", to: "ours" },
+    defence: { file: "worker/rules/identity/cookies.ts", from: "[...ignored, ...ours]", to: "ours" },
   },
   {
     name: "an answer with Set-Cookie is not stored",

@@ -30,7 +30,7 @@ export const oneVisitorsError: readonly Case[] = [
     first: { path: "/a", fields: { "sec-fetch-site": "cross-site" } },
     second: { path: "/a", fields: { "sec-fetch-site": "same-origin" } },
     defence: {
-      file: "worker/rules/storing/may-store.ts",
+      file: "worker/rules/storing/storable.ts",
       from: "isErrorStatus(status) && !request.plain",
       to: "false",
     },
@@ -73,8 +73,8 @@ export const oneVisitorsError: readonly Case[] = [
     second: { path: "/a" },
     defence: {
       file: FIELDS,
-      from: "? goesThrough(name, forwarded.keyFields)",
-      to: '? name === "range" || goesThrough(name, forwarded.keyFields)',
+      from: "? reachesOriginAsSent(name, forwarded.keyFields)",
+      to: '? name === "range" || reachesOriginAsSent(name, forwarded.keyFields)',
     },
   },
   {

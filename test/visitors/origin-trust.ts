@@ -14,13 +14,13 @@ export const originTrust: readonly Case[] = [
     origin: (request) =>
       page("v1", isFirst(request) ? Object.fromEntries([...Array(300).keys()].map((n) => [`x-${n}`, "1"])) : {}),
     ...VISITORS,
-    defence: { file: LIMITS, from: "if (++count > mostFields)", to: "if (false)" },
+    defence: { file: LIMITS, from: "if (++count > maxFields)", to: "if (false)" },
   },
   {
     name: "an answer with too large fields is an error, and is not stored",
     origin: (request) => page("v1", isFirst(request) ? { "x-large": "x".repeat(66_000) } : {}),
     ...VISITORS,
-    defence: { file: LIMITS, from: "if (bytes > mostBytes)", to: "if (false)" },
+    defence: { file: LIMITS, from: "if (bytes > maxBytes)", to: "if (false)" },
   },
   {
     name: "an answer with a control character in a field is an error, and is not stored",
@@ -67,7 +67,7 @@ export const originTrust: readonly Case[] = [
     }),
     ...VISITORS,
     defence: {
-      file: "worker/rules/storing/may-store.ts",
+      file: "worker/rules/storing/storable.ts",
       from: 'if (!isFramed(response)) return "unframed-body";',
       to: "",
     },

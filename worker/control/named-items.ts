@@ -1,19 +1,16 @@
 import type { Problem } from "../../wire/problem.ts";
 import type { PurgeReceiptBody } from "../../wire/purge-receipt.ts";
 import type { PurgeRequestBody } from "../../wire/purge-request.ts";
+import { type KeyRules, keyedPath, type ResolvedUrl, resolveUrl } from "../rules/key/cache-key.ts";
+import { purgeHost } from "../rules/key/purge-host.ts";
 import {
   EVERYTHING_PURGE_KEY,
   hostPurgeKey,
-  keyedPath,
   pathPurgeKey,
   prefixPurgeKey,
-  resolveTarget,
-  type Target,
-  type TargetRules,
   tagPurgeKey,
   urlPurgeKey,
-} from "../rules/key/cache-key.ts";
-import { purgeHost } from "../rules/key/purge-host.ts";
+} from "../rules/key/purge-key.ts";
 import { purgePrefix } from "../rules/key/purge-prefix.ts";
 import type { Route } from "../rules/key/route.ts";
 import { browserWarnings, mayTouch, prefixWarnings, urlWarnings } from "./purge-warnings.ts";
@@ -49,7 +46,7 @@ interface Refused {
 }
 
 /** Looks at each item, in the key's normal form. `base` is the public address that the purge came to. */
-export function namedItems(request: PurgeRequestBody, base: string, rules: TargetRules): NamedItems {
+export function namedItems(request: PurgeRequestBody, base: string, rules: KeyRules): NamedItems {
   const keys = new Set<string>(request.everything ? [EVERYTHING_PURGE_KEY] : []);
   const touched = new Set<Route>(request.everything ? rules.routes : []);
   const planned: Planned = [];
@@ -78,23 +75,23 @@ export function namedItems(request: PurgeRequestBody, base: string, rules: Targe
   return { keys: [...keys], planned, refresh, warnings: [...warnings, ...browserWarnings(touched)], errors };
 }
 
-function namedUrl(url: string, base: string, rules: TargetRules, ofNamedHost: TargetRules): Named | Refused {
+function namedUrl(url: string, base: string, rules: KeyRules, ofNamedHost: KeyRules): Named | Refused {
   const relative = url.startsWith("/");
   const absolute = relative ? base + url : url;
-  const target = resolveTarget(absolute, relative ? { ...rules, hosts: null } : ofNamedHost);
+  const target = resolveUrl(absolute, relative ? { ...rules, hosts: null } : ofNamedHost);
   if (target.kind === "refused") return { kind: "refused", because: target.because };
   const pathAndQuery = keyedPath(target);
   return {
     kind: "named",
     purgeKey: relative ? pathPurgeKey(pathAndQuery) : urlPurgeKey(target.host, pathAndQuery),
-    planned: { item: url, key: relative ? pathAndQuery : target.key, route: target.route.pattern },
-    refresh: relative ? onAHostOfTheSite(target, rules) : target.key,
+    planned: { item: url, key: relative ? pathAndQuery : target.cacheKey, route: target.route.pattern },
+    refresh: relative ? onAHostOfTheSite(target, rules) : target.cacheKey,
     warnings: urlWarnings(url, absolute, target),
     touches: [target.route],
   };
 }
 
-function namedPrefix(text: string, { hosts, routes }: TargetRules): Named | Refused {
+function namedPrefix(text: string, { hosts, routes }: KeyRules): Named | Refused {
   const named = purgePrefix(text, hosts);
   if (named.kind === "refused") return named;
   const { host, prefix } = named;
@@ -107,7 +104,7 @@ function namedPrefix(text: string, { hosts, routes }: TargetRules): Named | Refu
   };
 }
 
-function namedHost(text: string, { hosts, routes }: TargetRules): Named | Refused {
+function namedHost(text: string, { hosts, routes }: KeyRules): Named | Refused {
   const named = purgeHost(text, hosts);
   if (named.kind === "refused") return named;
   const { host } = named;
@@ -121,13 +118,13 @@ function namedTag(tag: string): Named {
 }
 
 /** A relative URL is fetched from the host that the purge came to, if that is the site's; else from the site's first. */
-function onAHostOfTheSite(target: Target, { hosts }: TargetRules): string {
-  if (hosts === null || hosts.includes(target.host)) return target.key;
+function onAHostOfTheSite(target: ResolvedUrl, { hosts }: KeyRules): string {
+  if (hosts === null || hosts.includes(target.host)) return target.cacheKey;
   return `${target.scheme}://${hosts[0]}${keyedPath(target)}`;
 }
 
 /** A whole URL means the host that it names, also where the public address stands in for every request's own. */
-function namedHostRules(rules: TargetRules): TargetRules {
+function namedHostRules(rules: KeyRules): KeyRules {
   const { publicUrl } = rules;
   return publicUrl ? { ...rules, publicUrl: null, hosts: rules.hosts ?? [publicUrl.host] } : rules;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fieldBrokenBecause, fieldsRefusedBecause } from "../../../worker/rules/fields/field-limits.ts";
 
-const LIMITS = { mostFields: 2, mostBytes: 10 };
+const LIMITS = { maxFields: 2, maxBytes: 10 };
 
 test.each<{ name: string; fields: readonly (readonly [string, string])[]; because: string | null }>([
   { name: "no fields are taken", fields: [], because: null },

@@ -6,7 +6,7 @@ import {
   parseCacheControl,
   readFieldScope,
 } from "./cache-control.ts";
-import { LARGEST_DELTA_SECONDS } from "./delta-seconds.ts";
+import { MAX_DELTA_SECONDS } from "./delta-seconds.ts";
 import { parseSurrogateControl } from "./surrogate-control.ts";
 
 /** The directives that count for this cache, and the field that gave them, in lower case. */
@@ -61,7 +61,7 @@ export function parseTargetedField(text: string): CacheControl | undefined {
       said[known.key] = typeof value === "string" ? readFieldScope(value) : "whole";
     } else {
       const isSeconds = typeof value === "number" && value >= 0 && Number.isInteger(value) && !decimals.has(name);
-      said[known.key] = isSeconds ? Math.min(value, LARGEST_DELTA_SECONDS) : "invalid";
+      said[known.key] = isSeconds ? Math.min(value, MAX_DELTA_SECONDS) : "invalid";
     }
   }
   return said;

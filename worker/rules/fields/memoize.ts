@@ -1,6 +1,6 @@
 /** Enough for what the origins of a site write into one field, and little memory. */
 const MAX_TEXTS = 256;
-const LONGEST_TEXT = 256;
+const MAX_TEXT_CHARACTERS = 256;
 
 /**
  * The same function, for texts that come again and again: what it gave for the last few is not worked out anew. It must
@@ -13,7 +13,7 @@ export function memoize<Value extends object>(read: (text: string) => Value): (t
     const known = values.get(text);
     if (known !== undefined) return known;
     const value = read(text);
-    if (text.length > LONGEST_TEXT) return value;
+    if (text.length > MAX_TEXT_CHARACTERS) return value;
     if (values.size === MAX_TEXTS) values.clear();
     values.set(text, value);
     return value;

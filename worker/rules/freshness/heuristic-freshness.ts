@@ -4,7 +4,7 @@ import { parseHttpDate } from "../fields/http-date.ts";
 export interface HeuristicRules {
   /** The share of the time since the last modification: 0.1 is usual. */
   readonly fraction: number;
-  readonly mostSeconds: number;
+  readonly maxSeconds: number;
 }
 
 /** Statuses for which a lifetime may be guessed. RFC 9110 §15.1; 206 is not stored at all. */
@@ -29,5 +29,5 @@ export function heuristicFreshnessSeconds(
   const modifiedAt = parseHttpDate(lastModified, generatedAt);
   if (modifiedAt === undefined || modifiedAt > generatedAt) return undefined;
   const guessedSeconds = Math.floor(((generatedAt - modifiedAt) / 1000) * rules.fraction);
-  return Math.min(guessedSeconds, rules.mostSeconds);
+  return Math.min(guessedSeconds, rules.maxSeconds);
 }

@@ -1,6 +1,8 @@
 import type { RequestDirectives } from "../directives/request-directives.ts";
+import { mayBeAnsweredBy } from "../identity/identity.ts";
 import type { StoredHead } from "../storing/stored-response.ts";
 import { currentAgeMs } from "./current-age.ts";
+import { mayAnswerWhileUnknown } from "./unknown-purge-state.ts";
 
 /**
  * What the purge view says of a stored response: what is known against it, most of all a hard purge (R10). `unknown`: no
@@ -25,6 +27,17 @@ export interface SoftPurge {
   readonly seenAt: number;
   /** For how long a response may be used after it that says nothing of `stale-while-revalidate`. */
   readonly forMs: number;
+}
+
+/** What is known of the purges when a stored response is judged. */
+export interface PurgeKnowledge {
+  readonly answer: PurgeAnswer;
+  /** How old a view may be that judges the response: the lease, or more where its route allows that. Milliseconds. */
+  readonly maxViewAgeMs: number;
+  /** True if the request carries a receipt's token that has not been reached (R9). */
+  readonly awaitsToken: boolean;
+  /** `null` where there was no soft purge; then, an `answer` of `soft` leaves nothing usable. */
+  readonly soft: SoftPurge | null;
 }
 
 /** What the request brings that matters for reuse. */
@@ -61,23 +74,19 @@ export type Verdict =
 
 /**
  * Decides whether a stored response may answer. RFC 9111 §4, §4.2, §5.2.1; RFC 5861 §3; rule R8 for the unknown purge
- * state: what was fetched less than a lease ago may still be served, all else is asked of the origin. `now` is epoch
- * milliseconds. Without `soft`, a soft purge leaves nothing usable.
+ * state. `now` is epoch milliseconds.
  */
-export function judge(
-  stored: StoredHead,
-  request: ReuseRequest,
-  purge: PurgeAnswer,
-  leaseMs: number,
-  now: number,
-  soft: SoftPurge | null = null,
-): Verdict {
-  if (purge === "purged") return { kind: "none", because: "purged" };
-  if (request.authorized && !stored.sharedWithAuthorized) return { kind: "none", because: "authorization" };
-  if (purge === "unverifiable") return { kind: "validate", because: "unverifiable" };
-  if (purge === "invalidated") return { kind: "validate", because: "invalidated" };
-  if (purge === "unknown" && !(now >= stored.fetchedAt && now - stored.fetchedAt < leaseMs)) {
-    return { kind: "validate", because: "purge-state-unknown" };
+export function judge(stored: StoredHead, request: ReuseRequest, purge: PurgeKnowledge, now: number): Verdict {
+  const { answer, maxViewAgeMs, awaitsToken, soft } = purge;
+  if (answer === "purged") return { kind: "none", because: "purged" };
+  if (!mayBeAnsweredBy(stored, request)) return { kind: "none", because: "authorization" };
+  if (answer === "unverifiable") return { kind: "validate", because: "unverifiable" };
+  if (answer === "invalidated") return { kind: "validate", because: "invalidated" };
+  if (answer === "unknown") {
+    const sinceFetchMs = now - stored.fetchedAt;
+    if (!mayAnswerWhileUnknown({ sinceFetchMs, maxViewAgeMs, awaitsToken })) {
+      return { kind: "validate", because: "purge-state-unknown" };
+    }
   }
   if (stored.reuse.validateAlways) return { kind: "validate", because: "no-cache" };
 
@@ -88,13 +97,13 @@ export function judge(
 
   const ageSeconds = Math.floor(ageMs / 1000);
   const ttlSeconds = Math.floor(stored.freshnessSeconds - ageSeconds);
-  if (purge === "soft") {
+  if (answer === "soft") {
     const usable = soft !== null && isUsableAfterSoftPurge(stored, request, soft, ageMs, now);
     if (!usable) return { kind: "validate", because: "soft-purge" };
     return { kind: "stale-usable", because: "soft-purge", ageSeconds, ttlSeconds: Math.min(0, ttlSeconds) };
   }
   if (ageMs < lifetimeMs) return { kind: "fresh", ageSeconds, ttlSeconds };
-  const because = usableWhileStale(stored, request, purge, ageMs - lifetimeMs);
+  const because = usableWhileStale(stored, request, answer, ageMs - lifetimeMs);
   return because ? { kind: "stale-usable", because, ageSeconds, ttlSeconds } : { kind: "validate", because: "stale" };
 }
 
@@ -126,10 +135,10 @@ function isUsableAfterSoftPurge(
 function usableWhileStale(
   { reuse }: StoredHead,
   { awaitsPurge, authorized, directives }: ReuseRequest,
-  purge: PurgeAnswer,
+  answer: PurgeAnswer,
   staleMs: number,
 ): "stale-while-revalidate" | "max-stale" | undefined {
-  if (!reuse.mayServeStale || awaitsPurge || authorized || purge !== "not-purged") return undefined;
+  if (!reuse.mayServeStale || awaitsPurge || authorized || answer !== "not-purged") return undefined;
   if (staleMs < reuse.staleWhileRevalidateSeconds * 1000) return "stale-while-revalidate";
   return staleMs < directives.maxStaleSeconds * 1000 ? "max-stale" : undefined;
 }

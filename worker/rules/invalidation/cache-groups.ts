@@ -3,7 +3,7 @@ import { isSafeMethod } from "./safe-method.ts";
 
 /** RFC 9875 §2 asks for at least 32 groups of up to at least 32 characters. What is beyond ours is passed over. */
 const MAX_GROUPS = 128;
-const LONGEST_GROUP = 256;
+const MAX_GROUP_CHARACTERS = 256;
 
 /**
  * The groups that a response belongs to, each once, in order. RFC 9875 §2. They differ in case, and hold for one origin.
@@ -11,7 +11,7 @@ const LONGEST_GROUP = 256;
  * (RFC 9651 §4.2). A group of more than 256 characters is left out, and so are those after the 128th.
  */
 export function cacheGroups(field: string | null): readonly string[] {
-  const groups = field === null ? [] : listOfStrings(field).filter((group) => group.length <= LONGEST_GROUP);
+  const groups = field === null ? [] : listOfStrings(field).filter((group) => group.length <= MAX_GROUP_CHARACTERS);
   return [...new Set(groups)].slice(0, MAX_GROUPS);
 }
 

@@ -6,7 +6,7 @@ import { isSafeMethod } from "./safe-method.ts";
  * RFC 9111 §4.4. Only an answer that is no error counts. `url` is the public URL of the request, absolute, and the two
  * fields are as clients see them. References are resolved against it; malformed ones are passed over.
  */
-export function invalidatedTargets(
+export function invalidatedUrls(
   method: string,
   status: number,
   url: string,

@@ -79,6 +79,19 @@ export function storedField({ fields }: Pick<StoredHead, "fields">, name: string
   return fields.find(([other]) => other === name)?.[1] ?? null;
 }
 
+/** By what a stored response is validated, and compared with a client's conditions. RFC 9110 §8.8, RFC 9111 §4.3.2. */
+export function validatorsOf(head: Pick<StoredHead, "fields">): {
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+  readonly date: string | null;
+} {
+  return {
+    etag: storedField(head, "etag"),
+    lastModified: storedField(head, "last-modified"),
+    date: storedField(head, "date"),
+  };
+}
+
 /** The same head but for what changes. */
 export function changedHead(head: StoredHead, change: Partial<StoredHead>): StoredHead {
   const { variant, fields, hiddenFields, purgeKeys } = head;

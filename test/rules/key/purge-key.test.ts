@@ -9,7 +9,7 @@ import {
   tagPurgeKey,
   urlPurgeKey,
 } from "../../../worker/rules/key/cache-key.ts";
-import { purgedItem } from "../../../worker/rules/key/purge-item.ts";
+import { purgeItemText } from "../../../worker/rules/key/purge-key.ts";
 
 const items = [
   { key: pathPurgeKey("/a?x=1"), item: "/a?x=1", read: { urls: ["/a?x=1"] } },
@@ -29,13 +29,13 @@ const items = [
 ];
 
 test.each(items)("$key is read as $item, and purged again by it", ({ key, item, read }) => {
-  expect(purgedItem(key)).toBe(item);
+  expect(purgeItemText(key)).toBe(item);
   expect(readPurgeItems(item)).toEqual({ urls: [], tags: [], prefixes: [], hosts: [], ...read });
 });
 
 test("everything and groups are told by their names", () => {
-  expect(purgedItem(EVERYTHING_PURGE_KEY)).toBe("everything");
-  expect(purgedItem(groupPurgeKey({ scheme: "https", host: "a.test" }, "news"))).toBe("group:https://a.test news");
+  expect(purgeItemText(EVERYTHING_PURGE_KEY)).toBe("everything");
+  expect(purgeItemText(groupPurgeKey({ scheme: "https", host: "a.test" }, "news"))).toBe("group:https://a.test news");
 });
 
 test("no two kinds of items meet in one key", () => {

@@ -6,7 +6,7 @@ import {
   type StoreRequest,
   type StoreRules,
   type StoreVerdict,
-} from "../../../worker/rules/storing/may-store.ts";
+} from "../../../worker/rules/storing/storable.ts";
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const at = (seconds: number) => new Date(NOON + seconds * 1000).toUTCString();
@@ -270,7 +270,7 @@ const kept: readonly ({
     name: "what can be guessed, where the site lets it",
     source: "RFC 9111 §4.2.2",
     fields: { "last-modified": at(-1000) },
-    rules: { heuristic: { fraction: 0.1, mostSeconds: 3600 } },
+    rules: { heuristic: { fraction: 0.1, maxSeconds: 3600 } },
     lifetime: { seconds: 100, source: "heuristic" },
   },
   {
