@@ -165,7 +165,7 @@ describe("imports go one way", () => {
 
   test("the walk sees the imports that there are", () => {
     expect(arrows.length).toBeGreaterThan(200);
-    expect(arrows).toContainEqual({ file: "worker/flow/corridor.ts", imports: "../rules/freshness/judge.ts" });
+    expect(arrows).toContainEqual({ file: "worker/flow/judging.ts", imports: "../rules/freshness/judge.ts" });
   });
 
   test.each<Arrow>([

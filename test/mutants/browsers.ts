@@ -91,7 +91,7 @@ export const browsers: Mutants = {
   },
   "told-of-what-is-not-stored": {
     name: "browsers are told to keep what the edge does not",
-    file: "worker/flow/origin/ask-origin.ts",
+    file: "worker/flow/answering/pass-on.ts",
     from: "  const fields = clientFields(context, response.headers);\n  const outcome",
     to: '  const fields = clientFields(context, response.headers);\n  if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-age=600");\n  const outcome',
     reddens: "what is not stored is told to browsers as the origin said it",
@@ -107,7 +107,7 @@ export const browsers: Mutants = {
   "not-modified-is-whole-on-a-miss": {
     name: "a browser that holds the page gets it once more on a miss",
     file: "worker/flow/storing/fetch-and-store.ts",
-    from: "response.status === 200 && isHeldByClient(request.headers, head)",
+    from: "response.status === 200 && isHeldByClient(facts, head)",
     to: "false",
     reddens: "a browser that holds the page when the edge does not is answered 304, and told the owner's lifetime",
   },

@@ -235,14 +235,14 @@ export const directives: Mutants = {
   },
   "forced-answer-is-not-kept": {
     name: "what a visitor has fetched anew is kept for nobody",
-    file: "worker/flow/storing/storage-decision.ts",
-    from: "forbidsStoring: facts.directives.forbidsStoring",
-    to: "forbidsStoring: facts.directives.forbidsStoring || facts.directives.noCache",
+    file: "worker/rules/storing/may-store.ts",
+    from: "forbidsStoring: directives.forbidsStoring",
+    to: "forbidsStoring: directives.forbidsStoring || directives.noCache",
     reddens: "on a route that obeys visitors, cache-control: no-cache asks the origin, and the answer is kept for all",
   },
   "no-cache-asks-for-all": {
     name: "a visitor's no-cache fetches the whole page, whatever is stored",
-    file: "worker/flow/corridor.ts",
+    file: "worker/flow/miss.ts",
     from: "toValidate: [stored, ...otherVariants(context, stored)],\n    };",
     to: "toValidate: context.facts.directives.noCache ? [] : [stored, ...otherVariants(context, stored)],\n    };",
     reddens: "on a route that obeys visitors, no-cache is a question to the origin, which may confirm what is stored",
@@ -321,8 +321,11 @@ export const directives: Mutants = {
   "only-if-cached-looks-nowhere": {
     name: "only-if-cached is refused whatever is stored",
     file: "worker/flow/corridor.ts",
-    from: "  const after = readReceiptToken(facts.after);\n  const remembered",
-    to: "  const after = readReceiptToken(facts.after);\n  if (facts.directives.onlyIfCached) return fetchFromOrigin(context, BODY_GONE, after);\n  const remembered",
+    from: `  const token = facts.receiptToken;
+  const remembered`,
+    to: `  const token = facts.receiptToken;
+  if (facts.directives.onlyIfCached) return fetchFromOrigin(context, BODY_GONE, token);
+  const remembered`,
     reddens: ONLY_IF_CACHED,
   },
   "max-stale-has-no-end": {
@@ -370,8 +373,8 @@ export const directives: Mutants = {
   "max-stale-takes-what-was-purged": {
     name: "who takes what is stale takes what was purged",
     file: JUDGE,
-    from: 'if (purge === "purged") return',
-    to: 'if (purge === "purged" && request.directives.maxStaleSeconds === 0) return',
+    from: 'if (answer === "purged") return',
+    to: 'if (answer === "purged" && request.directives.maxStaleSeconds === 0) return',
     reddens: "what was purged is not stale but gone, whatever a visitor would take",
   },
   "must-revalidate-may-be-stale": {

@@ -55,8 +55,8 @@ export const fields: Mutants = {
   "hops-are-not-counted": {
     name: "Max-Forwards goes on as it came",
     file: "worker/flow/origin/ask-origin.ts",
-    from: 'hops.kind === "forward" ? hops.field : null',
-    to: 'field("max-forwards")',
+    from: 'maxForwards.kind === "forward" ? maxForwards.field : null',
+    to: 'facts.field("max-forwards")',
     reddens: HOPS,
   },
   "last-hop-goes-on": {

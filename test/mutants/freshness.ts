@@ -63,8 +63,8 @@ export const freshness: Mutants = {
   "default-outranks-the-origin": {
     name: "a route's default lifetime outranks the origin's",
     file: "worker/flow/storing/storage-decision.ts",
-    from: "ttlSeconds: resolved.route.ttlSeconds,",
-    to: "ttlSeconds: resolved.route.defaultTtlSeconds(response.status),",
+    from: "ttlSeconds: route.ttlSeconds,",
+    to: "ttlSeconds: route.defaultTtlSeconds(status),",
     reddens: "a route's default lifetime applies by status, and only where the origin gives none",
   },
   "one-default-is-for-errors": {

@@ -53,8 +53,9 @@ describe("a hunt", () => {
   test("finds a mutant under which a request hangs", async () => {
     const silentLeader: Mutation = {
       file: "worker/flow/storing/fetch-and-store.ts",
-      from: 'return land(read.kind === "too-large"',
-      to: 'if (read.kind === "cut-off") return;\n    return land(read.kind === "too-large"',
+      from: 'return tellFollowers(read.kind === "too-large"',
+      to: `if (read.kind === "cut-off") return;
+    return tellFollowers(read.kind === "too-large"`,
     };
     expect(await hunt(reddening("a leader that fails sets its followers free", silentLeader), FEW)).toBe(1);
   });
@@ -62,7 +63,7 @@ describe("a hunt", () => {
   test("finds a mutant under which the origin is waited for in vain", async () => {
     const neverAsked: Mutation = {
       file: "worker/flow/origin/ask-origin.ts",
-      from: 'hasLooped(field("cdn-loop"), resolved.host)',
+      from: 'hasLooped(facts.field("cdn-loop"), resolved.host)',
       to: "true",
     };
     expect(await hunt(reddening("a purge of something else costs a fill in flight nothing", neverAsked), FEW)).toBe(1);

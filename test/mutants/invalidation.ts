@@ -42,21 +42,21 @@ export const invalidation: Mutants = {
   "lost-answer-is-a-failure": {
     name: "an unsafe request whose answer is lost puts nothing out of date",
     file: FLOW,
-    from: "asked.response.status : 200",
-    to: "asked.response.status : 500",
+    from: "result.response.status : 200",
+    to: "result.response.status : 500",
     reddens: LOST,
   },
   "late-answer-is-a-failure": {
     name: "an unsafe request that takes too long puts nothing out of date",
     file: FLOW,
-    from: 'if (asked.kind === "refused"',
-    to: 'if ((asked.kind === "failed" && asked.answer().status === 504) || asked.kind === "refused"',
+    from: 'if (result.kind === "refused"',
+    to: 'if ((result.kind === "failed" && result.answer().status === 504) || result.kind === "refused"',
     reddens: "an unsafe request that is answered too late may have succeeded, and puts its URL out of date",
   },
   "loop-invalidates": {
     name: "a request that the edge refused puts its URL out of date",
     file: FLOW,
-    from: 'asked.kind === "refused" || ',
+    from: 'result.kind === "refused" || ',
     to: "",
     reddens: "a request that came back to its own edge puts nothing out of date: the origin did not see it",
   },
@@ -70,15 +70,15 @@ export const invalidation: Mutants = {
   "hidden-origin-is-another-host": {
     name: "a Location that names the hidden origin is taken for another host's",
     file: FLOW,
-    from: "clientFields(context, asked.response.headers)",
-    to: "asked.response.headers",
+    from: "clientFields(context, result.response.headers)",
+    to: "result.response.headers",
     reddens: "a Location that names the hidden origin names the public site, and puts that page out of date",
   },
   "spelling-counts": {
     name: "what is put out of date is named as the request spells it",
     file: FLOW,
-    from: "const resolved = context.resolve(each);",
-    to: 'const resolved = { ...context.resolve(each), cacheKey: context.url, kind: "resolved" };',
+    from: "const target = context.resolve(each);",
+    to: 'const target = { ...context.resolve(each), cacheKey: context.url, kind: "resolved" };',
     reddens: "an unsafe request puts the page out of date under every spelling of its URL that shares the key",
   },
   "query-does-not-count": {
@@ -276,8 +276,8 @@ export const invalidation: Mutants = {
   "groups-are-not-kept": {
     name: "a page does not remember its groups",
     file: "worker/flow/storing/storage-decision.ts",
-    from: "...tags.tags.map(tagPurgeKey), ...groups]",
-    to: "...tags.tags.map(tagPurgeKey)]",
+    from: "...tags.map(tagPurgeKey), ...groups]",
+    to: "...tags.map(tagPurgeKey)]",
     reddens: IN_GROUPS,
   },
   "groups-are-not-told": {
@@ -296,7 +296,7 @@ export const invalidation: Mutants = {
   },
   "groups-are-of-all-hosts": {
     name: "one host puts another's groups out of date",
-    file: "worker/rules/key/cache-key.ts",
+    file: "worker/rules/key/purge-key.ts",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own template
     from: "`group:${scheme}://${host} ${group}`",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
@@ -305,7 +305,7 @@ export const invalidation: Mutants = {
   },
   "groups-are-tags": {
     name: "a group is filed under the tag of the same name",
-    file: "worker/rules/key/cache-key.ts",
+    file: "worker/rules/key/purge-key.ts",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own template
     from: "`group:${scheme}://${host} ${group}`",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
@@ -372,7 +372,7 @@ export const invalidation: Mutants = {
     name: "an unsafe request puts all that is in a group with its page out of date",
     file: FLOW,
     from: "if (purgeKeys.length === 0) return;",
-    to: `for (const { cacheKey } of targets) {
+    to: `for (const { cacheKey } of invalidated) {
       const stored = ports.store.recall(cacheKey);
       if (stored && "purgeKeys" in stored.head) purgeKeys.push(...stored.head.purgeKeys.filter((each) => each.startsWith("group:")));
     }`,

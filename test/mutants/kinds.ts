@@ -110,8 +110,11 @@ export const kinds: Mutants = {
   "soft-is-not-fetched-anew": {
     name: "what was purged softly is used, and nothing new is fetched",
     file: "worker/flow/corridor.ts",
-    from: 'return verdict.because === "max-stale" ? "STALE" : "UPDATING";',
-    to: 'return verdict.because === "stale-while-revalidate" ? "UPDATING" : "STALE";',
+    from: `    case "soft-purge":
+      return "UPDATING";`,
+    to: `      return "UPDATING";
+    case "soft-purge":
+      return "STALE";`,
     reddens: ONCE_MORE,
   },
   "soft-has-no-end": {
@@ -244,14 +247,14 @@ export const kinds: Mutants = {
   },
   "one-tag-field-is-read": {
     name: "tags are read in one spelling only",
-    file: "worker/flow/storing/storage-decision.ts",
+    file: "worker/rules/storing/may-store.ts",
     from: "TAG_FIELDS.flatMap(",
     to: "TAG_FIELDS.slice(0, 1).flatMap(",
     reddens: "tags are read in every spelling of their field, split at commas and spaces, and kept from clients",
   },
   "refused-is-not-counted": {
     name: "what is not stored is not counted",
-    file: "worker/flow/origin/ask-origin.ts",
+    file: "worker/flow/answering/pass-on.ts",
     from: 'if (because !== undefined) reporter.report({ kind: "not-stored", because });',
     to: "",
     reddens: "a response with a tag too many, or with one that is none, is not stored, and is counted",

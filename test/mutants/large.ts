@@ -19,37 +19,38 @@ const KEEPS_BODY = "a 304 keeps the body of a large page, and the origin sends i
 export const large: Mutants = {
   "large-is-never-stored": {
     name: "a body over storeBytes is passed on",
-    file: FETCH,
-    from: "if (lengthBytes > limits.largeBytes) return passOn",
-    to: "if (lengthBytes > limits.storeBytes) return passOn",
+    file: "worker/rules/storing/may-store.ts",
+    from: "lengthBytes > rules.maxLargeBodyBytes",
+    to: "lengthBytes > rules.maxBodyBytes",
     reddens: TWO_STEPS,
   },
   "limit-of-memory-is-outside": {
     name: "a body just as large as storeBytes is stored apart",
-    file: FETCH,
-    from: "lengthBytes > limits.storeBytes",
-    to: "lengthBytes >= limits.storeBytes",
+    file: "worker/rules/storing/may-store.ts",
+    from: "lengthBytes > rules.maxBodyBytes",
+    to: "lengthBytes >= rules.maxBodyBytes",
     reddens: LIMITS,
   },
   "limit-is-outside": {
     name: "a body just as large as largeBytes is not stored",
-    file: FETCH,
-    from: "lengthBytes > limits.largeBytes",
-    to: "lengthBytes >= limits.largeBytes",
+    file: "worker/rules/storing/may-store.ts",
+    from: "lengthBytes > rules.maxLargeBodyBytes",
+    to: "lengthBytes >= rules.maxLargeBodyBytes",
     reddens: LIMITS,
   },
   "limit-is-not-read": {
     name: "a body larger than largeBytes is stored",
-    file: FETCH,
-    from: "lengthBytes > limits.largeBytes",
+    file: "worker/rules/storing/may-store.ts",
+    from: "lengthBytes !== null && lengthBytes > rules.maxLargeBodyBytes",
     to: "false",
     reddens: LIMITS,
   },
   "others-wait-for-a-large-body": {
     name: "others for the same page wait until a large body is stored",
     file: FETCH,
-    from: 'land({ kind: "not-shareable" });\n    if (lengthBytes > limits.largeBytes)',
-    to: "if (lengthBytes > limits.largeBytes)",
+    from: `tellFollowers({ kind: "not-shareable" });
+    const toClient`,
+    to: "const toClient",
     reddens: BEING_STORED,
   },
   "everybody-stores": {
@@ -137,8 +138,8 @@ export const large: Mutants = {
   "head-reads-the-body": {
     name: "a HEAD reads a body that is stored apart",
     file: FROM_STORE,
-    from: 'if (context.facts.method === "HEAD") return headAlone(head, fields);',
-    to: `if (context.facts.method === "HEAD") {
+    from: 'if (facts.method === "HEAD") return headAlone(head, fields);',
+    to: `if (facts.method === "HEAD") {
       if (!head.bodyKey) return headAlone(head, fields);
       return context.ports.store.readBody(head.bodyKey, null).then((body) => body && headAlone(head, fields) || null);
     }`,
@@ -147,7 +148,7 @@ export const large: Mutants = {
   "if-range-is-not-asked": {
     name: "a part of a large body is sent whatever If-Range says",
     file: FROM_STORE,
-    from: 'rangeStillHolds(sent.get("if-range"), validatorsOf(head))',
+    from: 'rangeStillHolds(facts.field("if-range"), validatorsOf(head))',
     to: "true",
     reddens: "If-Range decides whether a part of a large body is sent, or all of it",
   },
@@ -169,7 +170,7 @@ export const large: Mutants = {
   },
   "gone-is-told-as-never-there": {
     name: "nobody learns that a body has been evicted",
-    file: "worker/flow/corridor.ts",
+    file: "worker/flow/miss.ts",
     from: 'detail: "body-gone"',
     to: "detail: undefined",
     reddens: EVICTED,
@@ -177,7 +178,7 @@ export const large: Mutants = {
   "evicted-is-an-error": {
     name: "a page whose body has been evicted is an error",
     file: "worker/flow/corridor.ts",
-    from: "if (!streamed) return fetchFromOrigin(context, BODY_GONE, readReceiptToken(context.facts.after));",
+    from: "if (!streamed) return fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);",
     to: 'if (!streamed) return answerOurselves(context, 502, "body-gone", "The body is gone.");',
     reddens: EVICTED,
   },
@@ -212,7 +213,7 @@ export const large: Mutants = {
   "held-page-is-sent": {
     name: "a client gets the whole page that it holds, because it was not stored",
     file: FETCH,
-    from: "response.status === 200 && isHeldByClient(request.headers, head)",
+    from: "response.status === 200 && isHeldByClient(facts, head)",
     to: "false",
     reddens: "a client that holds a large page gets a 304 while the page is stored for others",
   },
@@ -227,7 +228,7 @@ export const large: Mutants = {
     name: "a large body is kept under the page's key, whichever variant it is",
     file: LARGE,
     from: "await storeResponse(context, stored);",
-    to: "await ports.store.keep({ ...stored, head: { ...stored.head, key: context.target.key } });",
+    to: "await ports.store.keep({ ...stored, head: { ...stored.head, key: context.resolved.cacheKey } });",
     reddens: "variants of a page may have large bodies, each its own",
   },
 };

@@ -20,10 +20,10 @@ const SILENT_TOO =
 
 /** When a change is told: after the origin's answer, or before it is asked. */
 const BEFORE_AND_AFTER = {
-  right: `const asked = await askOrigin(passage, { storing: false, cookie: cookies.forwarded, conditions: [] });
-  await invalidateAfter(passage, asked);`,
-  wrong: `await invalidateAfter(passage, { kind: "failed", answer: () => new Response() });
-  const asked = await askOrigin(passage, { storing: false, cookie: cookies.forwarded, conditions: [] });`,
+  right: `const result = await askOrigin(context, { storing: false, conditions: [] });
+  await invalidateAfter(context, result);`,
+  wrong: `await invalidateAfter(context, { kind: "failed", answer: () => new Response() });
+  const result = await askOrigin(context, { storing: false, conditions: [] });`,
 };
 
 /** The rules of docs/protocol.md, each taken away. A name begins with its rule's number. */
@@ -38,8 +38,8 @@ export const protocol: Mutants = {
   "r1-stamp-of-the-last-byte": {
     name: "an entry is stamped with the view that is held when its body ends",
     file: FETCH_AND_KEEP,
-    from: "storeUnlessPurged(context, withBody(head, read.bytes), land)",
-    to: "storeUnlessPurged(context, withBody({ ...head, stamp: context.ports.purges.stamp() }, read.bytes), land)",
+    from: "storeUnlessPurged(context, withBody(head, read.bytes), tellFollowers)",
+    to: "storeUnlessPurged(context, withBody({ ...head, stamp: context.ports.purges.stamp() }, read.bytes), tellFollowers)",
     reddens: "a purge wins over a fill whose body is half-way",
   },
   "r1-one-purge-late": {
@@ -88,13 +88,13 @@ export const protocol: Mutants = {
   "r3-any-304-freshens-the-first": {
     name: "a 304 freshens the first page that was offered, whichever it names",
     file: FRESHENING,
-    from: "held[at]",
-    to: "held[0]",
+    from: "offered[at]",
+    to: "offered[0]",
     reddens: "a 304 that names one of several variants freshens that one",
   },
   "r3-oldest-is-validated": {
     name: "of the copies that were found, the oldest is validated",
-    file: FLOW,
+    file: "worker/flow/miss.ts",
     from: "b.stored.head.fetchedAt - a.stored.head.fetchedAt",
     to: "a.stored.head.fetchedAt - b.stored.head.fetchedAt",
     reddens: "story 10: a 304 freshens what its validator named, and not an older copy in memory",
@@ -102,7 +102,7 @@ export const protocol: Mutants = {
   "r4-lease-is-not-asked": {
     name: "memory is judged by a view whose lease is over",
     file: FLOW,
-    from: "remembered && purges.isUsable(now, after, withinMsOf(context, remembered.head))",
+    from: "remembered && purges.isUsable(now, token, maxViewAgeMs(context, remembered.head))",
     to: "remembered",
     reddens: "an isolate that does not know of a purge serves the old page until its lease is over, and never after",
   },
@@ -123,15 +123,15 @@ export const protocol: Mutants = {
   "r5-follower-takes-the-unknown": {
     name: "with the log silent, a follower takes an answer however long ago its fetch began",
     file: FOLLOWING,
-    from: "still === null && arrivedAt - stored.fetchedAt < ports.purges.leaseMs",
-    to: "still === null",
+    from: "Math.max(0, arrivedAt - stored.fetchedAt)",
+    to: "0",
     reddens: "story 2: while the log is silent, who comes a lease after a fetch began does not get its answer",
   },
   "r5-bearer-takes-the-unknown": {
     name: "with the log silent, the bearer of a token takes an answer that no view has accepted",
     file: FOLLOWING,
-    from: "return still === null && ",
-    to: "return ",
+    from: "awaitsToken: token !== null",
+    to: "awaitsToken: false",
     reddens:
       "while the log is silent, the bearer of a token does not get the answer of a fetch that began before he came",
   },
@@ -152,22 +152,22 @@ export const protocol: Mutants = {
   "r8-one-lease-from-the-answer": {
     name: "with the log silent, one lease is counted from the answer, not from the question",
     file: JUDGE,
-    from: "now - stored.fetchedAt < leaseMs",
-    to: "now - stored.receivedAt < leaseMs",
+    from: "now - stored.fetchedAt",
+    to: "now - stored.receivedAt",
     reddens: "story 7: while the log is silent, one lease is counted from when a slow fetch was sent off",
   },
   "r8-one-lease-and-no-less": {
     name: "with the log silent, what was fetched just one lease ago is served",
-    file: JUDGE,
-    from: "now - stored.fetchedAt < leaseMs",
-    to: "now - stored.fetchedAt <= leaseMs",
+    file: "worker/rules/freshness/unknown-purge-state.ts",
+    from: "sinceFetchMs < maxViewAgeMs",
+    to: "sinceFetchMs <= maxViewAgeMs",
     reddens: "while the log is silent, what was just fetched is served for one lease, and then the origin is asked",
   },
   "r9-bearer-gets-the-unknown": {
     name: "with the log silent, the bearer of a token gets what was fetched just now",
-    file: FLOW,
-    from: 'answer === "unknown" && after !== null',
-    to: "false",
+    file: "worker/rules/freshness/unknown-purge-state.ts",
+    from: "!awaitsToken && ",
+    to: "",
     reddens: "while the log is silent, a token is answered only by what was fetched after it arrived",
   },
   "r9-token-is-not-asked": {
@@ -195,20 +195,20 @@ export const protocol: Mutants = {
   "r9-bearer-gets-the-stale": {
     name: "the bearer of a token gets a stale page while it is fetched anew",
     file: JUDGE,
-    from: "if (!reuse.mayServeStale || awaitsPurge || authorized || purge",
-    to: "if (!reuse.mayServeStale || authorized || purge",
+    from: "if (!reuse.mayServeStale || awaitsPurge || authorized || answer",
+    to: "if (!reuse.mayServeStale || authorized || answer",
     reddens: "who carries a receipt's token is shown nothing stale",
   },
   "r9-bearer-gets-a-stand-in": {
     name: "the bearer of a token gets a stale page when the origin fails",
     file: STALE_IF_ERROR,
-    from: "if (request.awaitsPurge || (",
-    to: "if ((",
+    from: "if (request.awaitsPurge || ",
+    to: "if (",
     reddens: "who carries a receipt's token is shown nothing stale when the origin fails",
   },
   "r10-purged-is-validated": {
     name: "the origin is asked to confirm what was purged",
-    file: FLOW,
+    file: "worker/flow/miss.ts",
     from: '.filter(({ verdict }) => verdict.kind === "validate")',
     to: "",
     reddens: "the origin is not asked to confirm what was purged: it is fetched in full",
@@ -230,8 +230,8 @@ export const protocol: Mutants = {
   "r15-lost-answer-is-a-failure": {
     name: "a POST whose answer was lost has changed nothing",
     file: INVALIDATION,
-    from: "asked.response.status : 200",
-    to: "asked.response.status : 502",
+    from: "result.response.status : 200",
+    to: "result.response.status : 502",
     reddens: "story 21: a POST whose answer is lost may have changed its page, so all copies go",
   },
   "r15-second-change-is-forgotten": {
@@ -251,7 +251,7 @@ export const protocol: Mutants = {
   "r15-own-copies-stay": {
     name: "a POST leaves the copies of its own PoP to the log",
     file: INVALIDATION,
-    from: "targets.map(({ cacheKey }) => ports.store.forget(cacheKey))",
+    from: "invalidated.map(({ cacheKey }) => ports.store.forget(cacheKey))",
     to: "[]",
     reddens: "a POST takes the page out of its own PoP at once",
   },
@@ -286,14 +286,14 @@ export const protocol: Mutants = {
   "r18-purged-is-served": {
     name: "what is known to be purged is served while it is fresh",
     file: JUDGE,
-    from: 'if (purge === "purged")',
+    from: 'if (answer === "purged")',
     to: "if (false)",
     reddens: "the user's proof: a stored page outlives its origin, a failed refresh keeps it, a purge ends it",
   },
   "r18-purged-stands-in": {
     name: "what was purged while the origin was waited for stands in when it fails",
     file: STALE_IF_ERROR,
-    from: 'if (purge === "purged" || ',
+    from: 'if (answer === "purged" || ',
     to: "if (",
     reddens: "a purge that comes while the origin fails keeps a stale page from standing in",
   },
@@ -307,15 +307,15 @@ export const protocol: Mutants = {
   "r18-silence-is-no-objection": {
     name: "a stale page stands in while the log is silent, though the owner forbids it",
     file: STALE_IF_ERROR,
-    from: 'purge === "unknown" && !rules.ifErrorWhileUnknown',
+    from: "isUnknown && !mayStandInWhileUnknown(rules)",
     to: "false",
     reddens: "an owner can forbid that a stale page stands in while nobody knows whether it was purged",
   },
   "r18-silence-is-an-objection": {
     name: "no stale page stands in while the log is silent, though the owner allows it",
     file: STALE_IF_ERROR,
-    from: 'purge === "unknown" && !rules.ifErrorWhileUnknown',
-    to: 'purge === "unknown"',
+    from: "isUnknown && !mayStandInWhileUnknown(rules)",
+    to: "isUnknown",
     reddens: SILENT_TOO,
   },
   "r19-marker-answers-for-its-variants": {
@@ -341,14 +341,14 @@ export const protocol: Mutants = {
   },
   "r19-odd-status-is-a-marker": {
     name: "one odd status makes everybody ask for themselves",
-    file: FETCH_AND_KEEP,
-    from: "if (byRequest && status >= 400)",
-    to: "if (false)",
+    file: "worker/rules/storing/not-stored.ts",
+    from: "return status >= 400 && (",
+    to: "return false && (",
     reddens: "one request that provokes an error does not make everybody else ask for themselves",
   },
   "r19-failure-is-not-shared": {
     name: "who waited for a fetch that failed asks alone",
-    file: FLOW,
+    file: "worker/flow/collapsing/collapse.ts",
     from: "if (++failures > 1)",
     to: "if (++failures > 0)",
     reddens: "one request that provokes an error does not make everybody else ask for themselves",

@@ -7,28 +7,28 @@ const HEARS = "the origin hears from the edge who asked for what, whatever the c
 export const proxy: Mutants = {
   "client-claims-its-host": {
     name: "a client's X-Forwarded fields go through",
-    file: ORIGIN_FIELDS,
+    file: "worker/rules/request/request-fields.ts",
     from: '"x-forwarded",',
     to: "",
     reddens: HEARS,
   },
   "underscores-go-through": {
     name: "a claim with underscores goes through",
-    file: ORIGIN_FIELDS,
+    file: "worker/rules/request/request-fields.ts",
     from: 'name.replaceAll("_", "-")',
     to: "name",
     reddens: HEARS,
   },
   "client-overrides-the-method": {
     name: "a client's method override goes through where the answer may be stored",
-    file: ORIGIN_FIELDS,
+    file: "worker/rules/request/request-fields.ts",
     from: '"x-http-method-override",',
     to: "",
     reddens: HEARS,
   },
   "client-claims-an-address": {
     name: "a client's X-Real-IP goes through",
-    file: ORIGIN_FIELDS,
+    file: "worker/rules/request/request-fields.ts",
     from: '"x-real-ip",',
     to: "",
     reddens: HEARS,
@@ -106,7 +106,7 @@ export const proxy: Mutants = {
   "loop-is-not-seen": {
     name: "a request that comes back goes round again",
     file: "worker/flow/origin/ask-origin.ts",
-    from: 'hasLooped(field("cdn-loop"), resolved.host)',
+    from: 'hasLooped(facts.field("cdn-loop"), resolved.host)',
     to: "false",
     reddens: "a request that comes back to its own edge is refused with 508",
   },

@@ -8,7 +8,7 @@ const TARGET = "worker/rules/key/cache-key.ts";
 export const purging: Mutants = {
   "tags-ignore-case": {
     name: "tags that differ in case are one",
-    file: TARGET,
+    file: "worker/rules/key/purge-key.ts",
     from: "tagPurgeKey(tag: string): string {",
     to: "tagPurgeKey(cased: string): string {\n  const tag = cased.toLowerCase();",
     reddens: "tags differ in case",
@@ -22,7 +22,7 @@ export const purging: Mutants = {
   },
   "a-tag-takes-all": {
     name: "a purge by tag takes everything",
-    file: TARGET,
+    file: "worker/rules/key/purge-key.ts",
     from: "return `#$",
     to: "return EVERYTHING_PURGE_KEY || `#$",
     reddens: "a purge by tag takes what carries the tag, and nothing else",

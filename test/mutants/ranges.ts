@@ -201,7 +201,7 @@ export const ranges: Mutants = {
   "if-range-is-not-read": {
     name: "a part is sent to who holds another page",
     file: FROM_STORE,
-    from: 'rangeStillHolds(sent.get("if-range"), validatorsOf(head))',
+    from: 'rangeStillHolds(facts.field("if-range"), validatorsOf(head))',
     to: "true",
     reddens: IF_RANGE_COUNTS,
   },
@@ -236,15 +236,15 @@ export const ranges: Mutants = {
   "parts-come-before-conditions": {
     name: "a request for a part is answered before its condition",
     file: FROM_STORE,
-    from: "if (isHeldByClient(sent, head))",
-    to: 'if (!sent.has("range") && isHeldByClient(sent, head))',
+    from: "if (isHeldByClient(facts, head))",
+    to: 'if (!(facts.field("range") !== null) && isHeldByClient(facts, head))',
     reddens: "a client that holds the page gets a 304 though it asks for a part of it",
   },
   "head-has-parts": {
     name: "a HEAD is answered in parts",
     file: FROM_STORE,
-    from: 'context.facts.method === "GET" ? sent.get("range") : null',
-    to: 'sent.get("range")',
+    from: 'facts.method === "GET" ? facts.field("range") : null',
+    to: 'facts.field("range")',
     reddens: "Range means nothing with HEAD",
   },
   "errors-have-parts": {
@@ -271,7 +271,7 @@ export const ranges: Mutants = {
   "missing-part-is-asked-as-a-whole": {
     name: "a part of a page that is not stored is asked for as the whole first",
     file: "worker/flow/corridor.ts",
-    from: "if (storageRequest.partial && !mayFetchWhole(context, miss))",
+    from: "if (facts.isPartial && !mayFetchWhole(context, miss))",
     to: "if (false)",
     reddens: "a part of a page that is not stored is asked of the origin as it was asked for, and is not stored",
   },
@@ -292,7 +292,7 @@ export const ranges: Mutants = {
   "purged-page-is-cut": {
     name: "a part is cut from a purged page",
     file: "worker/rules/freshness/judge.ts",
-    from: 'if (purge === "purged")',
+    from: 'if (answer === "purged")',
     to: "if (false)",
     reddens: "a purged page gives no part",
   },
@@ -327,8 +327,8 @@ export const ranges: Mutants = {
   "whole-is-sent-for-a-part": {
     name: "a page that may not be stored is sent whole for a part",
     file: FETCH_AND_KEEP,
-    from: "if (storageRequest.partial) return answerPart",
-    to: 'if (storageRequest.partial && verdict.kind === "store") return answerPart',
+    from: "if (facts.isPartial) return answerPart",
+    to: 'if (facts.isPartial && decision.kind === "store") return answerPart',
     reddens: isAskedAlone("may not be stored"),
   },
   "cut-off-page-is-whole": {
@@ -340,23 +340,23 @@ export const ranges: Mutants = {
   },
   "nobody-waits-for-a-part": {
     name: "nobody waits for a page that is fetched for a part",
-    file: "worker/flow/corridor.ts",
-    from: "fetchAndStore(context, storageRequest, miss, key)",
-    to: "fetchAndStore(context, storageRequest, miss, storageRequest.partial ? null : key)",
+    file: "worker/flow/collapsing/collapse.ts",
+    from: "fetchAndStore(context, miss, own)",
+    to: "fetchAndStore(context, miss, context.facts.isPartial ? null : own)",
     reddens: "who wants the whole page waits for the one that is fetched for a part",
   },
   "part-is-fetched-behind": {
     name: "behind a stale part only a part is fetched anew",
-    file: "worker/flow/storing/background-refresh.ts",
-    from: "{ ...storageRequest, partial: false }",
-    to: "storageRequest",
+    file: "worker/rules/request/request-facts.ts",
+    from: "this.#rules, true)",
+    to: "this.#rules, false)",
     reddens: "a part of a page that may be shown stale is cut at once, and the whole page is fetched anew behind it",
   },
   "no-part-stands-in": {
     name: "no part of a stale page stands in for a failed origin",
     file: FETCH_AND_KEEP,
-    from: "const stale = hasFailed(asked) ?",
-    to: "const stale = hasFailed(asked) && !storageRequest.partial ?",
+    from: "const stale = hasFailed(result) ?",
+    to: "const stale = hasFailed(result) && !facts.isPartial ?",
     reddens: "a part of a stale page is cut where the origin has failed and the page allows that",
   },
 };

@@ -9,14 +9,14 @@ export const reuse: Mutants = {
   "age-is-not-told": {
     name: "an answer from store does not tell its age",
     file: ANSWERS,
-    from: 'fields.set("age", String(told.ageSeconds));',
+    from: 'fields.set("age", String(metadata.ageSeconds));',
     to: "",
     reddens: "a fresh response is answered from store, with its age",
   },
   "head-has-a-body": {
     name: "a HEAD is answered with the stored body",
     file: FROM_STORE,
-    from: 'if (context.facts.method === "HEAD")',
+    from: 'if (facts.method === "HEAD")',
     to: "if (false)",
     reddens: "HEAD is answered from a stored GET, with its length and without a body",
   },
@@ -93,7 +93,7 @@ export const reuse: Mutants = {
   "purged-is-not-modified": {
     name: "a purged page is a 304 to who holds it",
     file: "worker/rules/freshness/judge.ts",
-    from: 'if (purge === "purged")',
+    from: 'if (answer === "purged")',
     to: "if (false)",
     reddens: "a purged page is never a 304: who holds the old one gets the new one",
   },

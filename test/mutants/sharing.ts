@@ -80,7 +80,7 @@ export const sharing: Mutants = {
   },
   "every-purge-may-come-late": {
     name: "what only immutable pages may do, all do",
-    file: FLOW,
+    file: "worker/flow/judging.ts",
     from: "reuse.immutable ? immutableWithinMs : withinMs",
     to: "reuse ? immutableWithinMs : withinMs",
     reddens:
@@ -96,8 +96,8 @@ export const sharing: Mutants = {
   },
   "bound-ends-with-the-lease": {
     name: "with the log silent, what a route fetched counts for one lease, though a purge may come later",
-    file: FLOW,
-    from: "Math.max(purges.leaseMs, withinMs)",
+    file: "worker/flow/judging.ts",
+    from: "Math.max(purges.leaseMs, maxViewAgeMs(context, stored))",
     to: "purges.leaseMs",
     reddens:
       "while the log is silent, a route that lets a purge come late is served for so long after the last news, and no longer",

@@ -31,7 +31,7 @@ export const stale: Mutants = {
   "everybody-refreshes": {
     name: "each stale answer causes a refresh of its own",
     file: BEHIND,
-    from: "if (collapsed.find(anonymousKey) || collapsed.find(key)) return;",
+    from: "if (leader) return;",
     to: "",
     reddens: AT_ONCE,
   },
@@ -52,8 +52,8 @@ export const stale: Mutants = {
   "updating-is-told-as-stale": {
     name: "an answer that is fetched anew behind is told like one that stands in for an error",
     file: FLOW,
-    from: '? "STALE" : "UPDATING"',
-    to: '? "STALE" : "STALE"',
+    from: 'return "UPDATING";',
+    to: 'return "STALE";',
     reddens: AT_ONCE,
   },
   "reason-is-not-told": {
@@ -65,16 +65,16 @@ export const stale: Mutants = {
   },
   "refresh-is-a-head": {
     name: "a HEAD is refreshed with a HEAD",
-    file: BEHIND,
-    from: '{ ...facts, method: "GET" }',
-    to: "facts",
+    file: "worker/rules/request/request-facts.ts",
+    from: 'new RequestFacts("GET", ',
+    to: "new RequestFacts(this.method, ",
     reddens: "HEAD of a stale page is answered at once, and the page is fetched anew with a GET",
   },
   "refresh-is-of-a-part": {
     name: "a part is refreshed with a request for a part",
-    file: BEHIND,
-    from: "{ ...storageRequest, partial: false }",
-    to: "storageRequest",
+    file: "worker/rules/request/request-facts.ts",
+    from: "this.#rules, true)",
+    to: "this.#rules, false)",
     reddens: "a part of a stale page is answered at once, and the whole page is fetched anew",
   },
   "refresh-does-not-validate": {
@@ -88,8 +88,8 @@ export const stale: Mutants = {
     name: "a refresh for a visitor with cookies is waited for by those without",
     file: BEHIND,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own template
-    from: "storageRequest.identifying ? `cookies ${anonymousKey}` : anonymousKey",
-    to: "anonymousKey",
+    from: "fetchAndStore(unseen, miss, own)",
+    to: 'fetchAndStore(unseen, miss, own.replace("cookies ", ""))',
     reddens: "nobody without cookies waits for a refresh that was begun for a visitor with cookies",
   },
   "window-is-inside-its-end": {
@@ -102,8 +102,8 @@ export const stale: Mutants = {
   "window-counts-from-the-fetch": {
     name: "stale-while-revalidate is counted from the fetch, not from the end of freshness",
     file: JUDGE,
-    from: "purge, ageMs - lifetimeMs)",
-    to: "purge, ageMs)",
+    from: "answer, ageMs - lifetimeMs)",
+    to: "answer, ageMs)",
     reddens: "stale-while-revalidate begins with the end of freshness and ends with its own window",
   },
   "bearer-gets-stale": {
@@ -123,15 +123,15 @@ export const stale: Mutants = {
   "unknown-is-answered-stale": {
     name: "while the log is silent, a stale page is answered at once",
     file: JUDGE,
-    from: ' || purge !== "not-purged"',
+    from: ' || answer !== "not-purged"',
     to: "",
     reddens: "while the log is silent, nothing stale is answered unless the origin was asked",
   },
   "forbidden-is-answered-stale": {
     name: "must-revalidate does not keep a page from being answered while it is fetched anew",
     file: JUDGE,
-    from: "!reuse.mayServeStale || awaitsPurge || authorized || purge",
-    to: "awaitsPurge || authorized || purge",
+    from: "!reuse.mayServeStale || awaitsPurge || authorized || answer",
+    to: "awaitsPurge || authorized || answer",
     reddens: "must-revalidate forbids every stale answer",
   },
   "must-revalidate-is-not-read": {
@@ -235,29 +235,29 @@ export const stale: Mutants = {
   "error-answer-is-no-failure": {
     name: "a stale page stands in only where no answer came at all",
     file: ASKED,
-    from: ' || (asked.kind === "answered" && isOriginError(asked.response.status))',
+    from: ' || (result.kind === "answered" && isOriginError(result.response.status))',
     to: "",
     reddens: ON_503,
   },
   "no-answer-is-no-failure": {
     name: "a stale page stands in only for an answer",
     file: ASKED,
-    from: 'asked.kind === "failed" || (asked',
-    to: "(asked",
+    from: 'result.kind === "failed" || (result',
+    to: "(result",
     reddens: WINDOW_ON_ERROR,
   },
   "hang-up-is-no-failure": {
     name: "a stale page stands in only where the origin takes too long",
     file: FETCH,
-    from: "hasFailed(asked) ? await staleAnswer(context, miss, asked) : null",
-    to: 'hasFailed(asked) && (asked.kind !== "failed" || asked.answer().status === 504) ? await staleAnswer(context, miss, asked) : null',
+    from: "hasFailed(result) ? await staleAnswer(context, miss, result) : null",
+    to: 'hasFailed(result) && (result.kind !== "failed" || result.answer().status === 504) ? await staleAnswer(context, miss, result) : null',
     reddens: "a stale page stands in for an origin that hangs up in place of an answer",
   },
   "time-out-is-no-failure": {
     name: "a stale page does not stand in where the origin takes too long",
     file: FETCH,
-    from: "hasFailed(asked) ? await staleAnswer(context, miss, asked) : null",
-    to: 'hasFailed(asked) && (asked.kind !== "failed" || asked.answer().status !== 504) ? await staleAnswer(context, miss, asked) : null',
+    from: "hasFailed(result) ? await staleAnswer(context, miss, result) : null",
+    to: 'hasFailed(result) && (result.kind !== "failed" || result.answer().status !== 504) ? await staleAnswer(context, miss, result) : null',
     reddens: "a stale page stands in for an origin that does not answer in time, and not a moment before",
   },
   "window-on-error-is-inside-its-end": {
@@ -319,7 +319,7 @@ export const stale: Mutants = {
   "purged-meanwhile-stands-in": {
     name: "what was purged while the origin was waited for stands in",
     file: ON_ERROR,
-    from: 'purge === "purged" || ',
+    from: 'answer === "purged" || ',
     to: "",
     reddens: "a page that another isolate purges while the origin is waited for does not stand in",
   },
@@ -332,9 +332,9 @@ export const stale: Mutants = {
   },
   "unknown-always-stands-in": {
     name: "the owner cannot forbid that a page stands in while the log is silent",
-    file: ON_ERROR,
-    from: "!rules.ifErrorWhileUnknown",
-    to: "false",
+    file: "worker/rules/freshness/unknown-purge-state.ts",
+    from: "return rules.ifErrorWhileUnknown;",
+    to: "return true;",
     reddens: "the owner may forbid that a page stands in while the log is silent, for the site or for a route",
   },
   "unknown-never-stands-in": {
@@ -353,29 +353,29 @@ export const stale: Mutants = {
   },
   "followers-ask-for-themselves": {
     name: "who waited for a fetch that failed asks the origin again",
-    file: FLOW,
-    from: "landed.byOrigin ? await staleAnswer(context, miss, null) : null",
+    file: "worker/flow/collapsing/collapse.ts",
+    from: "outcome.byOrigin ? await staleAnswer(context, miss, null) : null",
     to: "null",
     reddens: FOLLOWERS,
   },
   "failure-is-not-told-to-followers": {
     name: "who got the stale page does not tell the others that the origin failed",
     file: FETCH,
-    from: 'land({ kind: "failed", byOrigin: true });',
-    to: 'land({ kind: "failed", byOrigin: false });',
+    from: 'tellFollowers({ kind: "failed", byOrigin: true });',
+    to: 'tellFollowers({ kind: "failed", byOrigin: false });',
     reddens: FOLLOWERS,
   },
   "hang-up-is-not-told-to-followers": {
     name: "who got an error does not tell the others that the origin hung up",
     file: FETCH,
-    from: 'byOrigin: asked.kind === "failed"',
+    from: 'byOrigin: result.kind === "failed"',
     to: "byOrigin: false",
     reddens: "who waits for a fetch in which the origin hangs up may take the stale page, though who fetched may not",
   },
   "error-is-not-told-to-followers": {
     name: "who got an error does not tell the others that it was the origin's",
     file: FETCH,
-    from: "byOrigin: isOriginError(status)",
+    from: 'byOrigin: because !== "unkeyed-field" && isOriginError(status)',
     to: "byOrigin: false",
     reddens:
       "who waits for a fetch in which the origin answers with an error may take the stale page, though who fetched may not",
@@ -383,14 +383,14 @@ export const stale: Mutants = {
   "following-a-failure-is-not-told": {
     name: "who took the stale page after another one's fetch is not told so",
     file: STALE,
-    from: "collapsed: asked === null",
+    from: "collapsed: failure === null",
     to: "collapsed: false",
     reddens: FOLLOWERS,
   },
   "origins-error-is-not-told": {
     name: "a stale answer does not tell what the origin answered",
     file: STALE,
-    from: "...(status && { status }), ",
+    from: "...(status && { status }),",
     to: "",
     reddens: ON_503,
   },
@@ -404,7 +404,7 @@ export const stale: Mutants = {
   "head-gets-the-error": {
     name: "no stale page stands in for a HEAD",
     file: "worker/flow/origin/head-request.ts",
-    from: "hasFailed(asked) ? await staleAnswer(context, miss, asked) : null",
+    from: "hasFailed(result) ? await staleAnswer(context, miss, result) : null",
     to: "null",
     reddens: "HEAD, a part and a client's condition are answered from the stale page while the origin is down",
   },

@@ -18,13 +18,13 @@ export const stories: Mutants = {
   "look-up-is-judged-as-of-before": {
     name: "what a look-up found is judged by the view and the time of when it began",
     file: FLOW,
-    from: `  if (!purges.isUsable(clock.now(), after)) after = await purges.renew(background, after);
-  const judged: Judged[] = [];
-  for (const stored of inHand(context, found)) {
-    const verdict = judgeNow(context, stored.head, after, clock.now());`,
-    to: `  const judged: Judged[] = [];
-  for (const stored of inHand(context, found)) {
-    const verdict = judgeNow(context, stored.head, after, arrivedAt);`,
+    from: `  if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token);
+  const unusable: UnusableResponse[] = [];
+  for (const stored of candidates(context, found)) {
+    const verdict = judgeNow(context, stored.head, token, clock.now());`,
+    to: `  const unusable: UnusableResponse[] = [];
+  for (const stored of candidates(context, found)) {
+    const verdict = judgeNow(context, stored.head, token, arrivedAt);`,
     reddens: "story 3: what a look-up finds that outlasts the lease is judged by a view of then, and not of before",
   },
   "token-of-any-log": {

@@ -34,7 +34,7 @@ export const telling: Mutants = {
   },
   "too-large-is-told-as-stored": {
     name: "an answer that is not stored says that it is",
-    file: "worker/flow/origin/ask-origin.ts",
+    file: "worker/flow/answering/pass-on.ts",
     from: "stored: false, collapsed: false, because",
     to: "stored: true, collapsed: false",
     reddens: "a body over the limit streams past and is not stored, with or without a length",
@@ -48,7 +48,7 @@ export const telling: Mutants = {
   },
   "expired-is-told-as-missing": {
     name: "a page that has gone stale is told as one that was never there",
-    file: "worker/flow/corridor.ts",
+    file: "worker/flow/miss.ts",
     from: 'xCache: isStale ? "EXPIRED" : "MISS"',
     to: 'xCache: "MISS"',
     reddens: "a response is fresh up to its last millisecond and not beyond",

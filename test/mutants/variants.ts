@@ -35,8 +35,8 @@ export const variants: Mutants = {
   },
   "missing-choice-is-a-missing-page": {
     name: "a missing variant is told as a missing page",
-    file: "worker/flow/corridor.ts",
-    from: 'held.length > 0 ? "vary-miss" : "uri-miss"',
+    file: "worker/flow/miss.ts",
+    from: 'toValidate.length > 0 ? "vary-miss" : "uri-miss"',
     to: '"uri-miss"',
     reddens: CHOICES,
   },
@@ -120,13 +120,13 @@ export const variants: Mutants = {
   "address-is-a-choice": {
     name: "the visitor's address is taken for the field that he sent",
     file: VARY,
-    from: "named.some(isUnknowable)",
+    from: 'named.some((name) => meaningInVary(name) === "unknowable")',
     to: "false",
     reddens: isNotStored("x-real-ip"),
   },
   "underscores-hide-the-address": {
     name: "the visitor's address is not known under a name with underscores",
-    file: VARY,
+    file: "worker/rules/request/request-fields.ts",
     from: 'name.replaceAll("_", "-")',
     to: "name",
     reddens: isNotStored("X_Forwarded_For"),
@@ -134,7 +134,7 @@ export const variants: Mutants = {
   "keyed-fields-select": {
     name: "fields that the origin always gets the same make variants",
     file: VARY,
-    from: "named.filter((name) => !SELECTING_NOTHING.has(name))",
+    from: 'named.filter((name) => meaningInVary(name) === "selects")',
     to: "named",
     reddens: "a Vary by fields that the origin always gets the same, or that are in the key, makes no variants",
   },
@@ -147,7 +147,7 @@ export const variants: Mutants = {
   },
   "values-have-no-limit": {
     name: "a client's own text makes a variant, however long",
-    file: KEEPABLE,
+    file: "worker/rules/storing/may-store.ts",
     from: "if (isTooLong(variant))",
     to: "if (false)",
     reddens: LENGTHS,
@@ -219,14 +219,14 @@ export const variants: Mutants = {
     name: "a variant is looked for in memory alone",
     file: SELECTION,
     from: "await store.lookUp(found.key)",
-    to: "store.recall(found.cacheKey)",
+    to: "store.recall(found.key)",
     reddens: "variants are found by an isolate that has restarted",
   },
   "no-news-of-variants": {
     name: "an isolate that knows of variants hears of no others",
     file: SELECTION,
     from: "fetchedAt > (heldSince.get(key) ?? -1)",
-    to: "!held && fetchedAt > (heldSince.get(cacheKey) ?? -1)",
+    to: "!held && fetchedAt > (heldSince.get(key) ?? -1)",
     reddens: "variants that another isolate has stored are found",
   },
   "variants-have-no-url": {
@@ -239,8 +239,8 @@ export const variants: Mutants = {
   "variants-have-no-tags": {
     name: "variants are not filed under their tags",
     file: KEEPABLE,
-    from: "...tags.tags.map(tagPurgeKey)",
-    to: "...(variant.length > 0 ? [] : tags.tags.map(tagPurgeKey))",
+    from: "...tags.map(tagPurgeKey)",
+    to: "...(variant.length > 0 ? [] : tags.map(tagPurgeKey))",
     reddens: "a purge by tag reaches every variant, in memory and behind it",
   },
   "variants-are-not-everything": {
@@ -253,20 +253,20 @@ export const variants: Mutants = {
   "purged-tag-takes-the-page": {
     name: "a variant is dropped with the one that was purged",
     file: SELECTION,
-    from: "if (!variant || !isSelected(variant, field)) return undefined;",
-    to: `if (!variant || !isSelected(variant, field)) return undefined;
-  const all = stored.variants.map(({ cacheKey }) => store.recall(cacheKey)).filter((each) => each !== undefined);
+    from: "if (!variant || !isSelected(variant, originView)) return undefined;",
+    to: `if (!variant || !isSelected(variant, originView)) return undefined;
+  const all = stored.variants.map(({ key }) => store.recall(key)).filter((each) => each !== undefined);
   if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head, false) === "purged")) {
-    for (const { head } of all) void store.forget(head.cacheKey);
+    for (const { head } of all) void store.forget(head.key);
     return undefined;
   }`,
     reddens: "a purge by the tag of one variant leaves the others",
   },
   "variants-are-not-offered": {
     name: "the origin is not asked about the variants in hand",
-    file: "worker/flow/corridor.ts",
-    from: "const held = otherVariants(context, null);",
-    to: "const toValidate: StoredResponse[] = [];",
+    file: "worker/flow/miss.ts",
+    from: "const toValidate = otherVariants(context, null);",
+    to: 'const toValidate: Miss["toValidate"] = [];',
     reddens: OTHER_VARIANT,
   },
   "date-of-one-of-several-is-sent": {
@@ -293,44 +293,44 @@ export const variants: Mutants = {
   "unreadable-variant-is-offered": {
     name: "a variant that the client cannot read is offered to the origin",
     file: SELECTION,
-    from: " || !acceptsCoding(accepted, encoding)",
+    from: " || !acceptsCoding(acceptedCodings, encoding)",
     to: "",
     reddens:
       "a variant in a coding that the client does not accept is not offered to the origin, whose weak tag may fit both",
   },
   "session-makes-a-variant": {
     name: "a session's cookies make a variant",
-    file: KEEPABLE,
-    from: 'names.includes("cookie") && storageRequest.cookie !== null',
+    file: "worker/rules/storing/may-store.ts",
+    from: 'names.includes("cookie") && originView.value("cookie") !== null',
     to: "false",
     reddens: COOKIE,
   },
   "session-gets-the-variant-of-none": {
     name: "a session is given the variant of those without cookies",
-    file: SELECTION,
-    from: "return readForwardedCookies(field, site.ignoredCookies).forwarded;",
-    to: "return null;",
+    file: "worker/rules/request/origin-view.ts",
+    from: 'if (name === "cookie") return this.#cookie();',
+    to: 'if (name === "cookie") return null;',
     reddens: COOKIE,
   },
   "ignored-cookies-select": {
     name: "cookies that the origin does not see select a variant",
-    file: SELECTION,
-    from: "return readForwardedCookies(field, site.ignoredCookies).forwarded;",
-    to: "return readForwardedCookies(field, []).forwarded;",
+    file: "worker/rules/request/origin-view.ts",
+    from: 'if (name === "cookie") return this.#cookie();',
+    to: 'if (name === "cookie") return this.#sent(name);',
     reddens: COOKIE,
   },
   "named-hop-selects": {
     name: "a field that Connection names selects by what the client sent",
-    file: ORIGIN_REQUEST_FIELDS,
+    file: "worker/rules/request/origin-view.ts",
     from: "if (connection !== null && hopByHopFields(connection).includes(name)) return null;",
     to: "",
     reddens: "a field that Connection names selects nothing, as the origin does not see it",
   },
   "named-accept-encoding-goes-on": {
     name: "an Accept-Encoding goes on although Connection names it",
-    file: ORIGIN_REQUEST_FIELDS,
-    from: 'acceptedCodings(fieldForSelection("accept-encoding", sentOrNull, forwarded.keyFields))',
-    to: 'acceptedCodings(sentOrNull("accept-encoding"))',
+    file: "worker/rules/request/origin-view.ts",
+    from: "hopByHopFields(connection).includes(name)",
+    to: 'name !== "accept-encoding" && hopByHopFields(connection).includes(name)',
     reddens: "an Accept-Encoding that Connection names is not sent on, and spoils nobody's variant",
   },
   "follower-takes-any-variant": {
@@ -342,8 +342,8 @@ export const variants: Mutants = {
   },
   "all-choices-wait-for-one": {
     name: "who wants one variant waits for the fetch of another",
-    file: SELECTION,
-    from: "return variantKey(cacheKey, variantOf([...names].sort(), selectingField(context)));",
+    file: "worker/flow/collapsing/collapsing-key.ts",
+    from: "return variantKey(cacheKey, variantOf([...names].sort(), context.facts.originView));",
     to: "return cacheKey;",
     reddens: "once it is known what a page varies by, only requests of the same choice wait for each other",
   },

@@ -36,7 +36,7 @@ export const dynamicPages: readonly Case[] = [
       second: { path, fields: OTHER_BROWSER },
       defence: {
         file: "worker/flow/storing/storage-decision.ts",
-        from: "defaultTtlSeconds: resolved.route.defaultTtlSeconds(response.status),",
+        from: "defaultTtlSeconds: route.defaultTtlSeconds(status),",
         to: "defaultTtlSeconds: 60,",
       },
     }),

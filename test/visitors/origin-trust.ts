@@ -68,7 +68,7 @@ export const originTrust: readonly Case[] = [
     ...VISITORS,
     defence: {
       file: "worker/rules/storing/storable.ts",
-      from: 'if (!isFramed(response)) return "unframed-body";',
+      from: 'if (!isFramed(status, field)) return "unframed-body";',
       to: "",
     },
   },

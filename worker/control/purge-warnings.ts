@@ -6,12 +6,17 @@ import type { Route } from "../rules/key/route.ts";
 const MAX_WARNINGS = 20;
 
 /** What an owner may not have expected of a URL. Only what the site's rules tell: what the origin says is not known here. */
-export function urlWarnings(url: string, absoluteUrl: string, { route, cacheKey, mayStore }: ResolvedUrl): readonly string[] {
+export function urlWarnings(
+  url: string,
+  absoluteUrl: string,
+  { route, cacheKey, mayStore }: ResolvedUrl,
+): readonly string[] {
   const named = JSON.stringify(url);
   if (route.pass) return [`${named} is on the route ${route.pattern}, which stores nothing.`];
   if (!mayStore) return [`${named} has a query that the route ${route.pattern} does not store.`];
   const asked = canonicalUrl(absoluteUrl);
-  const isDropped = asked.kind === "url" && parametersIn(asked.search) > parametersIn(URL.parse(cacheKey)?.search ?? "");
+  const isDropped =
+    asked.kind === "url" && parametersIn(asked.search) > parametersIn(URL.parse(cacheKey)?.search ?? "");
   if (!isDropped) return [];
   const owner = route.pattern === null ? "the site" : `the route ${route.pattern}`;
   return [`${named} has query parameters that ${owner} does not keep apart: what is stored without them is purged.`];

@@ -1,4 +1,4 @@
-import { type RefusedUrl, resolveUrl, type ResolvedUrl, type KeyRules } from "../rules/key/cache-key.ts";
+import { type KeyRules, type RefusedUrl, type ResolvedUrl, resolveUrl } from "../rules/key/cache-key.ts";
 
 /** The most URLs that are remembered, and the longest of them: with their keys at most about 6 MiB. */
 const MAX_URLS = 4096;

@@ -111,5 +111,7 @@ export function selects(context: RequestContext, { head }: StoredResponse): bool
 
 /** A response found under a variant's key is checked itself: the marker may be older (R19). */
 function isSelected(stored: Stored, request: SelectingFields): stored is StoredResponse {
-  return !isMarker(stored) && matchesVariant(stored.head.variant, storedField(stored.head, "content-encoding"), request);
+  return (
+    !isMarker(stored) && matchesVariant(stored.head.variant, storedField(stored.head, "content-encoding"), request)
+  );
 }

@@ -1,5 +1,5 @@
-import { reachesOriginAsSent } from "../rules/request/request-fields.ts";
 import type { Route } from "../rules/key/route.ts";
+import { reachesOriginAsSent } from "../rules/request/request-fields.ts";
 import type { Site } from "./site.ts";
 
 /** What the owner has loosened of the defences in docs/security.md, a line for each: it is said at every start. */

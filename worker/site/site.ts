@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { mayBeKeyed } from "../rules/request/request-fields.ts";
 import type { HeuristicRules } from "../rules/freshness/heuristic-freshness.ts";
+import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
 import type { KeyRules } from "../rules/key/cache-key.ts";
 import { type QueryRules, TRACKING_PARAMETERS } from "../rules/key/query.ts";
 import type { Route } from "../rules/key/route.ts";
-import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
+import { mayBeKeyed } from "../rules/request/request-fields.ts";
 import { isTag } from "../rules/storing/tags.ts";
 import { SiteError, siteErrors } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";

@@ -1,11 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { toClientFields } from "../../../worker/rules/forwarding/client-response-fields.ts";
 import { publicLocation } from "../../../worker/rules/forwarding/location.ts";
-import {
-  reachesOriginAsSent,
-  mayBeKeyed,
-  originRequestFields,
-} from "../../../worker/rules/forwarding/origin-request-fields.ts";
+import { originRequestFields } from "../../../worker/rules/forwarding/origin-request-fields.ts";
 import { cookieValue, readCookies } from "../../../worker/rules/identity/cookies.ts";
 import { readReceiptToken, writeReceiptToken } from "../../../worker/rules/request/receipt-token.ts";
 import { collectTags } from "../../../worker/rules/storing/tags.ts";
@@ -87,56 +83,6 @@ describe("originRequestFields", () => {
     expect(Object.fromEntries(originRequestFields([["X-Forwarded-For", "6.6.6.6"]], forwarded))).not.toHaveProperty(
       "x-forwarded-for",
     );
-  });
-});
-
-describe("goesThrough", () => {
-  test.each([
-    "X-Forwarded-Host",
-    "x_forwarded_for",
-    "forwarded",
-    "X-Host",
-    "X-Original-URL",
-    "X-Rewrite-URL",
-    "X-HTTP-Method-Override",
-    "X-Real-IP",
-    "True-Client-IP",
-    "CF-Connecting-IP",
-    "Fastly-Client-IP",
-    "X-Envoy-Original-Path",
-    "X-Middleware-Subrequest",
-    "Proxy",
-    "Referer",
-    "Range",
-    "Content-Type",
-    "Cookie",
-    "Host",
-    "Tidemark-Refresh",
-  ])("%s does not reach the origin as it was sent where the answer may be stored", (name) => {
-    expect(reachesOriginAsSent(name.toLowerCase(), [])).toBe(false);
-  });
-
-  test.each(["user-agent", "accept", "accept-language", "origin", "x-requested-with", "x-forwarder", "referer-policy"])(
-    "control: %s does",
-    (name) => {
-      expect(reachesOriginAsSent(name, [])).toBe(true);
-    },
-  );
-
-  test("a field that the route keys by goes through, and its other spelling does not", () => {
-    expect(reachesOriginAsSent("x-original-host", ["x-original-host"])).toBe(true);
-    expect(reachesOriginAsSent("x_original_host", ["x-original-host"])).toBe(false);
-  });
-
-  test.each(["cookie", "authorization", "host", "x-forwarded-host", "if-none-match", "tidemark-after", "te", "range"])(
-    "no route may key by %s",
-    (name) => {
-      expect(mayBeKeyed(name)).toBe(false);
-    },
-  );
-
-  test.each(["x-tenant", "referer", "x-original-host", "user-agent", "origin"])("a route may key by %s", (name) => {
-    expect(mayBeKeyed(name)).toBe(true);
   });
 });
 

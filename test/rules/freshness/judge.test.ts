@@ -103,6 +103,21 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
     expect: validate("purge-state-unknown"),
   },
   {
+    name: "unknown purges: a receipt's token that is not reached admits nothing",
+    source: "R9",
+    purge: "unknown",
+    awaitsToken: true,
+    afterMs: 0,
+    expect: validate("purge-state-unknown"),
+  },
+  {
+    name: "a receipt's token that is not reached says nothing of what a view has judged",
+    source: "R9",
+    awaitsToken: true,
+    afterMs: 0,
+    expect: fresh(0),
+  },
+  {
     name: "no-cache is validated each time",
     source: "RFC 9111 §5.2.2.4",
     reuse: { validateAlways: true },
@@ -286,6 +301,7 @@ const errors: readonly (Asked & {
   name: string;
   ifError?: number;
   whileUnknown?: boolean;
+  isViewUsable?: boolean;
   madeStaleAfterMs?: number;
   expect: boolean;
 })[] = [
@@ -366,6 +382,23 @@ const errors: readonly (Asked & {
     whileUnknown: false,
     afterMs: 60_000,
     expect: false,
+  },
+  {
+    name: "softly purged as far as is known, the view too old, and the site forbids it (R18)",
+    reuse: { staleIfErrorSeconds: 10 },
+    purge: "soft",
+    isViewUsable: false,
+    whileUnknown: false,
+    afterMs: 60_000,
+    expect: false,
+  },
+  {
+    name: "softly purged as far as is known, the view too old, and the site allows it (R18)",
+    reuse: { staleIfErrorSeconds: 10 },
+    purge: "soft",
+    isViewUsable: false,
+    afterMs: 60_000,
+    expect: true,
   },
   {
     name: "who awaits a purge takes nothing stale (R9)",

@@ -104,7 +104,7 @@ describe("the key", () => {
       fc.property(fc.webUrl({ withQueryParameters: true }), (url) => {
         const target = resolveUrl(url, site);
         if (target.kind === "refused") return;
-        expect(resolveUrl(target.cacheKey, site)).toMatchObject({ key: target.cacheKey });
+        expect(resolveUrl(target.cacheKey, site)).toMatchObject({ cacheKey: target.cacheKey });
       }),
     );
   });

@@ -1,15 +1,18 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readPurgeItems } from "../../../local/purge-items.ts";
 import {
   EVERYTHING_PURGE_KEY,
   groupPurgeKey,
   hostPurgeKey,
+  type PurgeItem,
   pathPurgeKey,
   prefixPurgeKey,
+  purgeItemText,
+  readPurgeKey,
   tagPurgeKey,
   urlPurgeKey,
-} from "../../../worker/rules/key/cache-key.ts";
-import { purgeItemText } from "../../../worker/rules/key/purge-key.ts";
+} from "../../../worker/rules/key/purge-key.ts";
 
 const items = [
   { key: pathPurgeKey("/a?x=1"), item: "/a?x=1", read: { urls: ["/a?x=1"] } },
@@ -45,4 +48,49 @@ test("no two kinds of items meet in one key", () => {
     pathPurgeKey("//m.example.test/a"),
   ];
   expect(new Set(keys).size).toBe(keys.length);
+});
+
+type Written = readonly [key: string, item: PurgeItem];
+
+const host = fc.constantFrom("m.example.test", "localhost:8080", "[::1]");
+const parts = fc.array(fc.constantFrom("a", "%2F", ":", "#", "*", " ", "host:x", "//", "?x=1"));
+const path = parts.map((texts) => `/${texts.join("")}`);
+const text = fc.string();
+const scheme = fc.constantFrom("http", "https");
+
+const written: Readonly<Record<string, fc.Arbitrary<Written>>> = {
+  url: fc
+    .tuple(host, path)
+    .map(([name, at]): Written => [urlPurgeKey(name, at), { kind: "url", host: name, pathAndQuery: at }]),
+  path: path.map((at): Written => [pathPurgeKey(at), { kind: "path", pathAndQuery: at }]),
+  "prefix on every host": path.map((at): Written => [prefixPurgeKey(at), { kind: "prefix", host: null, prefix: at }]),
+  "prefix on one host": fc
+    .tuple(host, path)
+    .map(([name, at]): Written => [hostPurgeKey(name, at), { kind: "prefix", host: name, prefix: at }]),
+  host: host.map((name): Written => [hostPurgeKey(name), { kind: "host", host: name }]),
+  tag: text.map((tag): Written => [tagPurgeKey(tag), { kind: "tag", tag }]),
+  group: fc
+    .tuple(scheme, host, text)
+    .map(
+      ([of, name, group]): Written => [
+        groupPurgeKey({ scheme: of, host: name }, group),
+        { kind: "group", scheme: of, host: name, group },
+      ],
+    ),
+  everything: fc.constant<Written>([EVERYTHING_PURGE_KEY, { kind: "everything" }]),
+};
+
+test.each(Object.entries(written))("what is written for a %s is read as the same", (_, keys) => {
+  fc.assert(
+    fc.property(keys, ([key, item]) => {
+      expect(readPurgeKey(key)).toEqual(item);
+    }),
+  );
+});
+
+test("a text that is no purge key is read as none, and shown as it is", () => {
+  for (const other of ["", "a", "//host-without-path", "group:x", "tag:a"]) {
+    expect(readPurgeKey(other)).toBeNull();
+    expect(purgeItemText(other)).toBe(other);
+  }
 });

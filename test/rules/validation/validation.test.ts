@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { validationFields } from "../../../worker/rules/validation/conditional-request.ts";
-import { freshenByHead } from "../../../worker/rules/validation/freshen.ts";
+import { freshenByHead, selectToFreshen } from "../../../worker/rules/validation/freshen.ts";
 import type { Validators } from "../../../worker/rules/validation/not-modified.ts";
-import { selectToFreshen } from "../../../worker/rules/validation/freshen.ts";
 import { anyText } from "../fields/any-text.ts";
 
 const EARLIER = "Thu, 01 Jan 2026 11:00:00 GMT";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { variantKey } from "../../../worker/rules/key/cache-key.ts";
 import { originRequestFields } from "../../../worker/rules/forwarding/origin-request-fields.ts";
+import { variantKey } from "../../../worker/rules/key/cache-key.ts";
 import {
   isTooLong,
   matchesVariant,
@@ -366,8 +366,17 @@ test("no text makes these rules throw", () => {
         keyFields: [],
       });
       expect(names === "*" || Array.isArray(names)).toBe(true);
-      const variant = variantOf(names === "*" ? [] : names, requestOf(() => value));
-      expect(typeof matchesVariant(variant, value, requestOf(() => vary))).toBe("boolean");
+      const variant = variantOf(
+        names === "*" ? [] : names,
+        requestOf(() => value),
+      );
+      expect(
+        typeof matchesVariant(
+          variant,
+          value,
+          requestOf(() => vary),
+        ),
+      ).toBe("boolean");
     }),
   );
 });

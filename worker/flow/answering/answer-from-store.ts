@@ -3,7 +3,12 @@ import { contentRange, multipartByteranges, unsatisfiedRange } from "../../rules
 import { type BytePart, parseRange } from "../../rules/ranges/range.ts";
 import type { RequestFacts } from "../../rules/request/request-facts.ts";
 import { mayHaveBody } from "../../rules/storing/framing.ts";
-import { type StoredHead, type StoredResponse, storedField, validatorsOf } from "../../rules/storing/stored-response.ts";
+import {
+  type StoredHead,
+  type StoredResponse,
+  storedField,
+  validatorsOf,
+} from "../../rules/storing/stored-response.ts";
 import { isNotModified } from "../../rules/validation/not-modified.ts";
 import type { RequestContext } from "../request-context.ts";
 import { type AnswerMetadata, answerWith, notModifiedFields, storedFields } from "./answers.ts";

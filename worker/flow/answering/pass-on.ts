@@ -10,7 +10,8 @@ import { answerWith, markOutcome } from "./answers.ts";
 export function clientFields(context: RequestContext, sent: Headers): Headers {
   const { ports, resolved, site, facts } = context;
   const fields = new Headers(sent);
-  if (resolved.route.stripsSetCookie && (facts.method === "GET" || facts.method === "HEAD")) fields.delete("set-cookie");
+  if (resolved.route.stripsSetCookie && (facts.method === "GET" || facts.method === "HEAD"))
+    fields.delete("set-cookie");
   toClientFields(fields, publicAddress(context), site.hiddenFields, ports.clock.now());
   return fields;
 }

@@ -31,7 +31,12 @@ export async function staleAnswer(
   if (!mayServeOnError(stored.head, facts, purge, resolved.route.stale, now)) return null;
   const status = failure?.kind === "answered" ? failure.response.status : undefined;
   const because = "stale-if-error";
-  const outcome = forwardedOutcome(miss, { ...(status && { status }), stored: false, collapsed: failure === null, because });
+  const outcome = forwardedOutcome(miss, {
+    ...(status && { status }),
+    stored: false,
+    collapsed: failure === null,
+    because,
+  });
   const served = await answerFromStore(context, stored, answerMetadata(context, stored, "STALE", outcome));
   if (!served) return null;
   if (failure?.kind === "answered") background.run(cancelBody(failure.response.body));

@@ -28,10 +28,7 @@ export interface OriginCall {
 }
 
 /** Sends the request on, as the edge. */
-export async function askOrigin(
-  context: RequestContext,
-  { storing, conditions }: OriginCall,
-): Promise<OriginResult> {
+export async function askOrigin(context: RequestContext, { storing, conditions }: OriginCall): Promise<OriginResult> {
   const { request, resolved, facts, ports, site, clientAddress } = context;
   if (hasLooped(facts.field("cdn-loop"), resolved.host)) {
     return { kind: "refused", answer: edgeFailure(context, 508, "loop", "the request came back to this edge") };

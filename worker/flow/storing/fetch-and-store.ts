@@ -202,7 +202,12 @@ function answerWhileStoring(
   return answerWith(body, response.status, fields);
 }
 
-async function storeIfWhole(context: RequestContext, head: HeadToStore, read: ReadBody, tellFollowers: TellFollowers): Promise<void> {
+async function storeIfWhole(
+  context: RequestContext,
+  head: HeadToStore,
+  read: ReadBody,
+  tellFollowers: TellFollowers,
+): Promise<void> {
   const { reporter } = context.ports;
   if (read.kind !== "whole") {
     if (read.kind === "cut-off") reporter.report({ kind: "body-cut-off" });
@@ -216,7 +221,11 @@ async function storeIfWhole(context: RequestContext, head: HeadToStore, read: Re
  * Stores a response, unless the current view says that it is purged: then only requests that arrived before the purge may
  * receive it, and it is not stored (R23).
  */
-async function storeUnlessPurged(context: RequestContext, stored: StoredResponse, tellFollowers: TellFollowers): Promise<void> {
+async function storeUnlessPurged(
+  context: RequestContext,
+  stored: StoredResponse,
+  tellFollowers: TellFollowers,
+): Promise<void> {
   const { purges, reporter } = context.ports;
   const isPurged = !isWorthStoring(purges.check(stored.head, false));
   if (isPurged) reporter.report({ kind: "fill-discarded", because: "purged" });

@@ -3,7 +3,12 @@ import { speaksForEverybody } from "../../rules/identity/identity.ts";
 import { readPurgeKey } from "../../rules/key/purge-key.ts";
 import { unkeyedField } from "../../rules/request/unkeyed-field.ts";
 import { isWithdrawal, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
-import { changedHead, type StoredHead, type StoredResponse, validatorsOf } from "../../rules/storing/stored-response.ts";
+import {
+  changedHead,
+  type StoredHead,
+  type StoredResponse,
+  validatorsOf,
+} from "../../rules/storing/stored-response.ts";
 import { freshenFields, selectToFreshen } from "../../rules/validation/freshen.ts";
 import { clientFields } from "../answering/pass-on.ts";
 import type { RequestContext } from "../request-context.ts";

@@ -1,9 +1,9 @@
+import type { VariantFields } from "../variants/vary.ts";
 import { canonicalUrl } from "./canonical-url.ts";
 import { pathPrefixes } from "./path-prefixes.ts";
-import { canonicalQuery, queryValues } from "./query.ts";
 import { hostPurgeKey, pathPurgeKey, prefixPurgeKey, urlPurgeKey } from "./purge-key.ts";
+import { canonicalQuery, queryValues } from "./query.ts";
 import { findRoute, type Route } from "./route.ts";
-import type { VariantFields } from "../variants/vary.ts";
 
 /** What a request asks for: its route, its key, and what the origin is asked. */
 export interface ResolvedUrl {

@@ -79,14 +79,7 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readon
   cookies: ["cookie"],
   codings: ["accept-encoding"],
   credentials: ["authorization"],
-  "answered-here": [
-    "range",
-    "if-range",
-    "if-match",
-    "if-none-match",
-    "if-modified-since",
-    "if-unmodified-since",
-  ],
+  "answered-here": ["range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since"],
   withheld: [
     "x-http-method",
     "x-http-method-override",

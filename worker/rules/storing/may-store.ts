@@ -2,8 +2,8 @@ import type { RequestFacts } from "../request/request-facts.ts";
 import { isPlainRequest, unkeyedField } from "../request/unkeyed-field.ts";
 import { isTooLong, selectingFields, type VariantFields, variantOf } from "../variants/vary.ts";
 import type { NotStoredBecause } from "./not-stored.ts";
-import { isErrorStatus } from "./storable-status.ts";
 import { type Storable, type StorableResponse, type StorableRules, storable } from "./storable.ts";
+import { isErrorStatus } from "./storable-status.ts";
 import { collectTags, TAG_FIELDS } from "./tags.ts";
 
 /** What the request brings that matters for storing: all that may have made the answer what it is. */

@@ -11,7 +11,7 @@ import {
   type ReceivedResponse,
 } from "../freshness/freshness-lifetime.ts";
 import { isHeuristicallyCacheable } from "../freshness/heuristic-freshness.ts";
-import { mayStoreAnswer, type Identity } from "../identity/identity.ts";
+import { type Identity, mayStoreAnswer } from "../identity/identity.ts";
 import { varyFields } from "../variants/vary.ts";
 import { isFramed } from "./framing.ts";
 import type { NotStoredBecause } from "./not-stored.ts";
@@ -56,11 +56,7 @@ export interface Storable {
  * Whether a shared cache may store the answer to a GET, and for what. RFC 9111 §3. Stricter than the RFC in doubt. The
  * limits of this cache's own come after it, in `may-store.ts`.
  */
-export function storable(
-  request: StorableRequest,
-  response: StorableResponse,
-  rules: StorableRules,
-): StorableVerdict {
+export function storable(request: StorableRequest, response: StorableResponse, rules: StorableRules): StorableVerdict {
   const { field, requestedAt, receivedAt } = response;
   const speaking = effectiveCacheControl(field, rules.targetedFields);
   const { cacheControl } = speaking;
