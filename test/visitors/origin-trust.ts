@@ -77,6 +77,10 @@ export const originTrust: readonly Case[] = [
     site: { limits: { tags: 3 } },
     origin: (request) => page(isFirst(request) ? "tagged" : "v1", isFirst(request) ? { "cache-tag": "a b c d" } : {}),
     ...VISITORS,
-    defence: { file: "worker/rules/storing/tags.ts", from: "if (tags.size > most)", to: "if (false)" },
+    defence: {
+      file: "worker/rules/storing/tags.ts",
+      from: "if (new Set([...tags, ...earlierTags]).size > maxTags)",
+      to: "if (false)",
+    },
   },
 ];

@@ -69,9 +69,8 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
   if (isTooLong(variant)) return pass("vary-too-long");
 
   const tagTexts = TAG_FIELDS.flatMap((name) => field(name) ?? []);
-  const tags = collectTags(rules.routeTags, tagTexts, rules.maxTags);
+  const tags = collectTags(rules.routeTags, tagTexts, rules.maxTags, response.earlierTags);
   if (tags.kind === "refused") return pass(tags.because);
-  if (new Set([...tags.tags, ...response.earlierTags]).size > rules.maxTags) return pass("too-many-tags");
 
   if (unkeyedField(fields, names) !== null) return pass("unkeyed-field");
   if (response.redirectsToItself) return pass("redirects-to-itself");

@@ -11,14 +11,20 @@ export type TagsVerdict =
 
 /**
  * Collects the tags of a response: those of its route and those that its fields name, split on commas and spaces,
- * case-sensitive, without repetition, in order.
+ * case-sensitive, without repetition, in order. `earlierTags` are those of a stored response that this one freshens: they
+ * are kept beside these, and count (R17).
  */
-export function collectTags(routeTags: readonly string[], fieldTexts: readonly string[], most: number): TagsVerdict {
+export function collectTags(
+  routeTags: readonly string[],
+  fieldTexts: readonly string[],
+  maxTags: number,
+  earlierTags: readonly string[] = [],
+): TagsVerdict {
   const tags = new Set(routeTags);
   for (const text of fieldTexts) {
     for (const tag of text.split(/[\s,]+/)) if (tag !== "") tags.add(tag);
   }
-  if (tags.size > most) return { kind: "refused", because: "too-many-tags" };
+  if (new Set([...tags, ...earlierTags]).size > maxTags) return { kind: "refused", because: "too-many-tags" };
   for (const tag of tags) if (!isTag(tag)) return { kind: "refused", because: "tag-invalid" };
   return { kind: "tags", tags: [...tags] };
 }
