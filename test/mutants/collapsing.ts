@@ -1,7 +1,7 @@
 import type { Mutants } from "./mutant.ts";
 
 const FLOW = "worker/flow/corridor.ts";
-const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
+const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
 
 /** Wrong rules of who waits for another's fetch. */
 export const collapsing: Mutants = {
@@ -28,14 +28,14 @@ export const collapsing: Mutants = {
   },
   "followers-wait-for-the-end": {
     name: "who waits for an answer that cannot be shared waits for its end",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: "tellFollowers(outcomeOfPass(decision.because, response.status));",
     to: "",
     reddens: "followers of a page that turns out not storable do not wait for its body",
   },
   "failed-leader-is-silent": {
     name: "a leader whose body is cut off does not tell",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: 'return tellFollowers(read.kind === "too-large"',
     to: `if (read.kind === "cut-off") return;
     return tellFollowers(read.kind === "too-large"`,

@@ -7,7 +7,6 @@ const HEURISTIC = "worker/rules/freshness/heuristic-freshness.ts";
 const STATUS = "worker/rules/storing/storable-status.ts";
 const PLAIN = "worker/rules/request/unkeyed-field.ts";
 const MAY_STORE = "worker/rules/storing/storable.ts";
-const KEEPABLE = "worker/flow/storing/storage-decision.ts";
 
 const FORMS = "Expires is read in all three forms of a date, in any case of letters, and counts from Date";
 const NO_DATE = "Expires that is no date, or is over, or comes twice, leaves nothing fresh";

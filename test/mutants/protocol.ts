@@ -1,14 +1,14 @@
 import type { Mutants } from "./mutant.ts";
 
 const FLOW = "worker/flow/corridor.ts";
-const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
+const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
 const FOLLOWING = "worker/flow/collapsing/followers.ts";
 const FORWARD = "worker/flow/origin/forward.ts";
 const FRESHENING = "worker/flow/storing/freshening.ts";
 const INVALIDATION = "worker/flow/origin/invalidation.ts";
 const INVALIDATIONS = "worker/purges/invalidations.ts";
 const JUDGE = "worker/rules/freshness/judge.ts";
-const KEEPABLE = "worker/flow/storing/storage-decision.ts";
+const STORAGE_DECISION = "worker/flow/storing/storage-decision.ts";
 const LOG = "worker/purges/log/log.ts";
 const STALE = "worker/flow/answering/stale-answer.ts";
 const STALE_IF_ERROR = "worker/rules/freshness/stale-if-error.ts";
@@ -30,14 +30,14 @@ const BEFORE_AND_AFTER = {
 export const protocol: Mutants = {
   "r1-stamp-of-the-arrival": {
     name: "an entry is stamped with the view that is held when its answer arrives",
-    file: KEEPABLE,
+    file: STORAGE_DECISION,
     from: "stamp: response.stamp",
     to: "stamp: ports.purges.stamp()",
     reddens: "a purge wins over a fill that began before it: the old answer goes to who asked in time, and is not kept",
   },
   "r1-stamp-of-the-last-byte": {
     name: "an entry is stamped with the view that is held when its body ends",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: "storeUnlessPurged(context, withBody(head, read.bytes), tellFollowers)",
     to: "storeUnlessPurged(context, withBody({ ...head, stamp: context.ports.purges.stamp() }, read.bytes), tellFollowers)",
     reddens: "a purge wins over a fill whose body is half-way",
@@ -390,7 +390,7 @@ export const protocol: Mutants = {
   },
   "r23-overtaken-is-kept": {
     name: "an answer that is known to be purged is stored",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: "!isWorthStoring(purges.check(stored.head, false))",
     to: "false",
     reddens: "an answer that its own purge has already overtaken is not kept",

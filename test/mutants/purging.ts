@@ -2,7 +2,6 @@ import type { Mutants } from "./mutant.ts";
 
 const PURGE = "worker/control/purge.ts";
 const ITEMS = "worker/control/named-items.ts";
-const TARGET = "worker/rules/key/cache-key.ts";
 
 /** Wrong rules of what a purge names, and who may send one. */
 export const purging: Mutants = {

@@ -1,6 +1,6 @@
 import type { Mutants } from "./mutant.ts";
 
-const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
+const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
 const FROM_STORE = "worker/flow/answering/answer-from-store.ts";
 const IF_RANGE = "worker/rules/ranges/if-range.ts";
 const PART_FIELDS = "worker/rules/ranges/partial-content.ts";
@@ -284,7 +284,7 @@ export const ranges: Mutants = {
   },
   "any-length-is-fetched-whole": {
     name: "a page that has changed is read whole for a part of it, however large",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: "lengthBytes <= site.limits.fetchWholeBytes",
     to: "lengthBytes <= site.limits.storeBytes",
     reddens: "a part of a stale page that has changed is asked of the origin as it was asked for",
@@ -305,28 +305,28 @@ export const ranges: Mutants = {
   },
   "limit-of-wholes-is-outside": {
     name: "a page just as large as the limit is not fetched whole",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: "lengthBytes <= site.limits.fetchWholeBytes",
     to: "lengthBytes < site.limits.fetchWholeBytes",
     reddens: FETCHED_WHOLE,
   },
   "limit-of-wholes-is-a-byte-late": {
     name: "a page one byte larger than the limit is fetched whole",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: "lengthBytes <= site.limits.fetchWholeBytes",
     to: "lengthBytes <= site.limits.fetchWholeBytes + 1",
     reddens: isAskedAlone("is too large"),
   },
   "untold-length-is-small": {
     name: "a page that does not tell its length is taken for small",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: "lengthBytes !== null && lengthBytes <= site.limits.fetchWholeBytes",
     to: "(lengthBytes ?? 0) <= site.limits.fetchWholeBytes",
     reddens: isAskedAlone("does not tell its length"),
   },
   "whole-is-sent-for-a-part": {
     name: "a page that may not be stored is sent whole for a part",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: "if (facts.isPartial) return answerPart",
     to: 'if (facts.isPartial && decision.kind === "store") return answerPart',
     reddens: isAskedAlone("may not be stored"),
@@ -354,7 +354,7 @@ export const ranges: Mutants = {
   },
   "no-part-stands-in": {
     name: "no part of a stale page stands in for a failed origin",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: "const stale = hasFailed(result) ?",
     to: "const stale = hasFailed(result) && !facts.isPartial ?",
     reddens: "a part of a stale page is cut where the origin has failed and the page allows that",

@@ -1,6 +1,5 @@
 import type { Mutants } from "./mutant.ts";
 
-const FLOW = "worker/flow/corridor.ts";
 const LOG = "worker/purges/log/log.ts";
 const POP_VIEW = "worker/purges/lease/pop-view.ts";
 const VIEW = "worker/purges/view/view.ts";

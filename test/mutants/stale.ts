@@ -87,7 +87,6 @@ export const stale: Mutants = {
   "all-wait-for-a-personal-refresh": {
     name: "a refresh for a visitor with cookies is waited for by those without",
     file: BEHIND,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own template
     from: "fetchAndStore(unseen, miss, own)",
     to: 'fetchAndStore(unseen, miss, own.replace("cookies ", ""))',
     reddens: "nobody without cookies waits for a refresh that was begun for a visitor with cookies",

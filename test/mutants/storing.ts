@@ -2,7 +2,6 @@ import type { Mutants } from "./mutant.ts";
 
 const MAY_STORE = "worker/rules/storing/storable.ts";
 const CACHE_DIRECTIVES = "worker/rules/directives/cache-directives.ts";
-const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
 
 /** Wrong rules of what may be kept. */
 export const storing: Mutants = {

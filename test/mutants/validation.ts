@@ -1,7 +1,7 @@
 import type { Mutants } from "./mutant.ts";
 
 const CONDITIONAL_REQUEST = "worker/rules/validation/conditional-request.ts";
-const FETCH_AND_KEEP = "worker/flow/storing/fetch-and-store.ts";
+const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
 const FOLLOWING = "worker/flow/collapsing/followers.ts";
 const FRESHEN = "worker/rules/validation/freshen.ts";
 const FRESHENING = "worker/flow/storing/freshening.ts";
@@ -29,7 +29,7 @@ const STALE_CLIENT = "a client that holds a stale page gets its 304 after the or
 export const validation: Mutants = {
   "nothing-is-validated": {
     name: "a stale page is always fetched in full",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: "validationFields(miss.toValidate.map(({ head }) => validatorsOf(head)))",
     to: "validationFields([])",
     reddens: "a stale page is confirmed by the origin in place of being fetched, and is fresh again",
@@ -99,7 +99,7 @@ export const validation: Mutants = {
   },
   "new-page-is-taken-for-a-304": {
     name: "whatever answers a validation is taken for a 304",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: "if (status === 304 && conditions)",
     to: "if (conditions)",
     reddens: "a page that has changed comes in full when it is validated, and takes the place of the stale one",
@@ -253,14 +253,14 @@ export const validation: Mutants = {
   },
   "asked-again-under-conditions": {
     name: "what a 304 did not confirm is asked for again under the same conditions",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: "if (!freshened) return fetchOnce(context, { ...miss, toValidate: [] }, tellFollowers);",
     to: "if (!freshened) return fetchOnce(context, miss, tellFollowers);",
     reddens: "a 304 with another tag confirms nothing: the page is asked for again, in full",
   },
   "cookie-of-a-304-is-lost": {
     name: "a cookie on a 304 reaches nobody",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: ": notModified.fields.getSetCookie();",
     to: ": [];",
     reddens: COOKIE,
@@ -358,7 +358,7 @@ export const validation: Mutants = {
   },
   "confirmed-stays-in-memory": {
     name: "what a 304 confirmed is kept in memory alone",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: "if (passBecause === null) background.run(storeUnlessPurged(context, stored, tellFollowers));",
     to: 'if (passBecause === null) { ports.store.remember(stored); tellFollowers({ kind: "storable", stored }); }',
     reddens: "a page that was confirmed is fresh also after the isolate has restarted",
@@ -400,7 +400,7 @@ export const validation: Mutants = {
   },
   "304-has-the-stamp-of-now": {
     name: "what a 304 confirms has the stamp of its arrival",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: "{ status, fields, stamp, fetchedAt, lengthBytes }",
     to: "{ status, fields, stamp: ports.purges.stamp(), fetchedAt, lengthBytes }",
     reddens: "story 9: a purge while a validation is under way ends what the 304 confirms",
@@ -470,14 +470,14 @@ export const validation: Mutants = {
   },
   "fetched-is-never-a-304": {
     name: "a client that holds the very page that was fetched anew is sent it",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: "isHeldByClient(facts, head)",
     to: "false",
     reddens: STALE_CLIENT,
   },
   "origin-is-asked-for-the-client": {
     name: "the origin is asked under the client's condition in place of the edge's own",
-    file: FETCH_AND_KEEP,
+    file: FETCH_AND_STORE,
     from: "validationFields(miss.toValidate.map(({ head }) => validatorsOf(head)))",
     to: 'validationFields([{ etag: context.request.headers.get("if-none-match"), lastModified: null }])',
     reddens: "a client that holds another page than the stale one gets the one that the origin confirms",

@@ -1,8 +1,7 @@
 import type { Mutants } from "./mutant.ts";
 
 const ACCEPT_ENCODING = "worker/rules/variants/accept-encoding.ts";
-const KEEPABLE = "worker/flow/storing/storage-decision.ts";
-const ORIGIN_REQUEST_FIELDS = "worker/rules/forwarding/origin-request-fields.ts";
+const STORAGE_DECISION = "worker/flow/storing/storage-decision.ts";
 const SELECTION = "worker/flow/selection.ts";
 const VARY = "worker/rules/variants/vary.ts";
 
@@ -231,21 +230,21 @@ export const variants: Mutants = {
   },
   "variants-have-no-url": {
     name: "variants are not filed under their URL",
-    file: KEEPABLE,
+    file: STORAGE_DECISION,
     from: "...resolved.purgeKeys,",
     to: "...(variant.length > 0 ? [] : resolved.purgeKeys),",
     reddens: "a purge by URL reaches every variant, in memory and behind it",
   },
   "variants-have-no-tags": {
     name: "variants are not filed under their tags",
-    file: KEEPABLE,
+    file: STORAGE_DECISION,
     from: "...tags.map(tagPurgeKey)",
     to: "...(variant.length > 0 ? [] : tags.map(tagPurgeKey))",
     reddens: "a purge by tag reaches every variant, in memory and behind it",
   },
   "variants-are-not-everything": {
     name: "variants are not part of everything",
-    file: KEEPABLE,
+    file: STORAGE_DECISION,
     from: "purgeKeys: [EVERYTHING_PURGE_KEY, ",
     to: "purgeKeys: [...(variant.length > 0 ? [] : [EVERYTHING_PURGE_KEY]), ",
     reddens: "a purge by everything reaches every variant, in memory and behind it",
