@@ -4,7 +4,7 @@ import { defineConfig, type UserConfig } from "tsdown";
 const SDK = { index: "sdk/index.ts", "index.web": "sdk/index.web.ts", testing: "sdk/testing.ts" };
 
 /** The simulated CDN. For Node alone, and so as ES modules alone. */
-const LOCAL = { local: "local/index.ts", "local-matchers": "local/vitest-matchers.ts" };
+const LOCAL = { local: "cdn/index.ts", "local-matchers": "cdn/matchers/vitest.ts" };
 
 /** The published package. A folder of its own in dist, so that nothing else that is built there gets packed. */
 const shared = {
@@ -21,7 +21,7 @@ export default defineConfig([
     ...shared,
     name: "sdk, cli and simulated cdn",
     // One build, so that a PurgeError of `tidemark/testing` or `tidemark/local` is the class that `tidemark` exports.
-    entry: { ...SDK, ...LOCAL, cli: "local/cli.ts" },
+    entry: { ...SDK, ...LOCAL, cli: "cli/main.ts" },
     format: "esm",
     deps: { onlyBundle: ["commander", "leven"] },
     dts: { generator: "oxc", entry: [...Object.values(SDK), ...Object.values(LOCAL)] },
@@ -45,7 +45,7 @@ export default defineConfig([
   {
     ...shared,
     name: "worker",
-    entry: { worker: "worker/package.ts" },
+    entry: { worker: "worker/package.ts", "worker-internal": "worker/internal.ts" },
     format: "esm",
     target: "es2024",
     deps: {
@@ -55,16 +55,20 @@ export default defineConfig([
       neverBundle: [/^cloudflare:/],
     },
     // By the type checker, because what an owner may write in a site is inferred from a zod schema.
-    dts: { generator: "tsgo", tsconfig: "tsconfig.package.json" },
+    dts: { generator: "tsgo", tsconfig: "tsconfig.package.json", entry: "worker/package.ts" },
   },
   {
     ...shared,
     name: "workers of the simulated cdn",
     // What startCdn bundles, around the package's worker or an owner's. Nobody imports them: no types, no exports.
-    entry: "local/*.worker.ts",
+    entry: {
+      "simulation.worker": "cdn/runtime/simulation.worker.ts",
+      "virtual-time.worker": "cdn/runtime/virtual-time.worker.ts",
+      "dev-edge.worker": "dev/dev-edge.worker.ts",
+    },
     format: "esm",
     target: "es2024",
-    deps: { neverBundle: [/^cloudflare:/, "tidemark/worker"] },
+    deps: { neverBundle: [/^cloudflare:/, /^tidemark\/worker(\/internal)?$/] },
     dts: false,
   },
 ]);

@@ -5,8 +5,8 @@ import { resolveInPackedProject } from "./test/packed/resolve.ts";
 const OF_THE_PACKAGE = [
   "test/packed/package.test.ts",
   "test/docs/testing-page.test.ts",
-  "test/local/cdn/*.test.ts",
-  "test/local/dev-regions.test.ts",
+  "test/cdn/*.test.ts",
+  "test/dev/regions.test.ts",
 ];
 
 export default defineConfig({

@@ -1,23 +1,19 @@
 import { Command } from "commander";
-import { BenchFailure } from "./bench-failure.ts";
-import { cdn } from "./cdn.ts";
-import { hit } from "./hit.ts";
-import { large } from "./large.ts";
-import { logLoad } from "./log-load.ts";
-import { purges } from "./purges.ts";
-import { quiet } from "./quiet.ts";
-import { rules } from "./rules.ts";
-import { view } from "./view.ts";
+import { cdn } from "./cases/cdn.ts";
+import { hit } from "./cases/hit.ts";
+import { large } from "./cases/large.ts";
+import { logLoad } from "./cases/log-load.ts";
+import { purges } from "./cases/purges.ts";
+import { quiet } from "./cases/quiet.ts";
+import { rules } from "./cases/rules.ts";
+import { view } from "./cases/view.ts";
+import { BenchFailure } from "./report/bench-failure.ts";
 
-const bench = new Command("bench").description("Measures the edge. Each bench prints a table and writes JSON.");
-bench.addCommand(hit);
-bench.addCommand(cdn);
-bench.addCommand(view);
-bench.addCommand(rules);
-bench.addCommand(large);
-bench.addCommand(quiet);
-bench.addCommand(logLoad);
-bench.addCommand(purges);
+const bench = new Command("npm run bench --")
+  .description("Measures the edge. Each case prints a table and writes its results as JSON.")
+  .configureHelp({ subcommandTerm: (command) => command.name() })
+  .action(() => bench.outputHelp());
+for (const command of [hit, cdn, view, rules, large, quiet, logLoad, purges]) bench.addCommand(command);
 
 try {
   await bench.parseAsync();
@@ -26,5 +22,5 @@ try {
   console.error(`FAILED: ${failure.message}`);
   process.exitCode = 1;
 }
-// All has stopped, but now and then Miniflare's watcher of several PoPs outlives its own closing.
+// Everything has been stopped by now, but sometimes Miniflare's watcher of several PoPs outlives its own closing.
 process.exit();

@@ -1,9 +1,11 @@
+/** `npm run dev`: the demo site behind the edge, with a key that stops and starts the site. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { type DemoSite, devCommand } from "../local/dev-command.ts";
-import { EXIT } from "../local/exit-code.ts";
+import { devCommand } from "../cli/commands/dev.ts";
+import { EXIT } from "../cli/exit-code.ts";
+import type { DemoSite } from "../dev/demo-site.ts";
 import { createPurger } from "../sdk/index.ts";
 import { type DemoOrigin, startDemoOrigin } from "./origin.ts";
 import { startSearchPage } from "./search-page/server.ts";
@@ -11,14 +13,14 @@ import { startSearchPage } from "./search-page/server.ts";
 const HOST = "127.0.0.1";
 const PORT = 8788;
 
-/** The site's own port and that of the page of another origin: the usual ones, or the next that the edges leave free. */
+/** The ports of the site and of the page on another origin: the usual ones, or the next two after those of the edges. */
 function portsBeside(edges: readonly number[]): readonly [site: number, search: number] {
   const usual = [PORT, PORT + 1] as const;
   const next = Math.max(...edges) + 1;
   return edges.some((port) => port === usual[0] || port === usual[1]) ? [next, next + 1] : usual;
 }
 
-/** The demo site behind the edge of `npm run dev`. Its rows live in a file of their own, so that it can be stopped and started. */
+/** The site keeps its rows in a file, so that they are still there when it has been stopped and started again. */
 const demoSite: DemoSite = {
   origin: `http://${HOST}:${PORT}`,
   async start({ endpoint, token, ports, publicHost }, tell) {
@@ -41,7 +43,7 @@ const demoSite: DemoSite = {
     let origin: DemoOrigin | null = await startOrigin();
     const keys = createInterface({ input: process.stdin });
     keys.on("line", async (line) => {
-      if (line.trim() !== "o") return tell("Type o and Enter to stop or start the origin; Ctrl-C ends all of it.");
+      if (line.trim() !== "o") return tell("Type o and Enter to stop or start the origin; Ctrl-C stops everything.");
       if (origin) {
         const stopping = origin;
         origin = null;
@@ -55,8 +57,8 @@ const demoSite: DemoSite = {
     return {
       origin: `http://${HOST}:${port}`,
       places: [
-        ["search", `${searchPageUrl}  (a page of another origin, which calls the edge)`],
-        ["stop", "type o and Enter: the origin stops, or starts again"],
+        ["search", `${searchPageUrl}  (a page on another origin that calls the edge)`],
+        ["stop", "type o and Enter to stop the origin, and again to start it"],
       ],
       path: "/plog/",
       async stop() {
@@ -72,6 +74,6 @@ const demoSite: DemoSite = {
 
 await devCommand(demoSite)
   .name("npm run dev --")
-  .showHelpAfterError("(--help tells what there is)")
+  .showHelpAfterError("(--help lists the options)")
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.done : EXIT.usage))
   .parseAsync();

@@ -1,13 +1,16 @@
-/** Time as the SDK sees it. */
+/** The time that the SDK sees. Tests give it their own. */
 export interface Clock {
-  /** Milliseconds on a clock that only goes forward; its zero means nothing. */
+  /** Milliseconds on a clock that only goes forward. Only differences mean something. */
   now(): number;
-  /** Resolves no sooner than after so many milliseconds, at most 2147483647; rejects with the signal's reason. */
+  /**
+   * Resolves after at least `ms` milliseconds, which may be at most `MAX_SLEEP_MS`. Rejects with the signal's reason if
+   * the signal is aborted first.
+   */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The longest time that the platform's timers take. */
-export const LONGEST_SLEEP_MS = 2_147_483_647;
+/** The longest time that a timer of Node or a browser can wait: a signed 32-bit number of milliseconds. */
+export const MAX_SLEEP_MS = 2_147_483_647;
 
 export const systemClock: Clock = {
   now: () => performance.now(),

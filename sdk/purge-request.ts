@@ -1,57 +1,115 @@
-/** How a purge is to be carried out and recorded; part of a request or given beside it. */
+import * as z from "zod";
+import { purgeRequestSchema } from "../wire/purge-request.ts";
+import { misuse } from "./errors.ts";
+import { deadlineMsSchema, signalSchema } from "./options.ts";
+
+/** How a purge is carried out and recorded: part of a request, or given as options beside it. */
 export interface PurgeDetails {
   /**
-   * `"hard"`: what is named is gone. `"soft"`: it is stale; it may still answer while it is fetched anew, as long as its
-   * own `stale-while-revalidate` or the site's `purge.softForMs` says, and is else confirmed by the origin first.
-   * Default: `"hard"`.
+   * `"hard"`: the named responses are gone. `"soft"`: they become stale. A stale response may still be served while a new
+   * one is fetched, for as long as its own `stale-while-revalidate` or the site's `purge.softForMs` allows; after that
+   * the origin must confirm it first. Default: `"hard"`.
    */
   mode?: "hard" | "soft" | undefined;
   /**
-   * Only ask what would be purged: the receipt has `planned` and perhaps `warnings`, the number 0 and no token, and nothing
-   * has changed. Default: false.
+   * Only ask what would be purged. Nothing changes; the receipt has `planned`, perhaps `warnings`, the number 0 and no
+   * token. Default: false.
    */
   dryRun?: boolean | undefined;
   /**
-   * Names this purge, so that it happens once however often it is sent: 1 to 128 printable ASCII characters
-   * without spaces. The edge remembers it for at least a day; the same id for another purge is a `PurgeConflict`.
-   * Default: a fresh UUID for each call, kept through its retries.
+   * Identifies this purge, so that it happens once however often it is sent: 1 to 128 printable ASCII characters
+   * without spaces. The edge remembers an id for at least a day; the same id for another purge is a `PurgeConflict`.
+   * Default: a fresh UUID for each call, which its retries share.
    */
   id?: string | undefined;
-  /** Why, for the edge's audit trail; at most 500 characters. Default: none. */
+  /** The reason for the purge, for the edge's audit trail; at most 500 characters. Default: none. */
   reason?: string | undefined;
   /**
-   * Purge the same once more after so many milliseconds, at most a day: for a backend whose replicas lag, so that what
-   * was fetched from one of them meanwhile goes, too. The receipt is that of the first purge. Default: not repeated.
+   * Purge the same items once more, this many milliseconds later: from 1 to 86400000, which is a day. It is for a backend
+   * whose replicas lag, so that pages fetched from an old replica in the meantime are purged, too. The receipt is that
+   * of the first purge. Default: the purge is not repeated.
    */
   repeatAfterMs?: number | undefined;
   /**
-   * Fetch the purged URLs again at once, in the PoP that takes the call, at most 50 of them. It needs `urls`, and
-   * the answer comes only when they are fetched: give slow pages a longer `deadlineMs`. Default: false.
+   * Fetch the purged URLs again at once, in the PoP that receives the call; at most 50 URLs. It needs `urls`. The call
+   * resolves only when they have been fetched, so give slow pages a longer `deadlineMs`. Default: false.
    */
   refresh?: boolean | undefined;
 }
 
-/** What to purge: at least one kind, and `everything` alone. All of it happens or none. At most 10,000 items. */
+/**
+ * What to purge: at least one kind of item, or `everything` alone; at most 10,000 items in all. Either all of it is
+ * purged or nothing is.
+ */
 export interface PurgeRequest extends PurgeDetails {
-  /** Paths that start with `/` (that path on every host of the site) or whole `http(s)` URLs (both schemes). */
+  /** Paths that start with `/` (the path on every host of the site) or whole `http(s)` URLs (under both schemes). */
   urls?: readonly string[] | undefined;
   /** Tags as responses carry them: printable ASCII without spaces and commas, at most 256 bytes each. */
   tags?: readonly string[] | undefined;
   /**
-   * Whole segments of paths, and all that lies below: `/shop` on every host, `www.example.com/shop` on one. Queries do
+   * Whole path segments with everything below them: `/shop` on every host, `www.example.com/shop` on one. Queries do
    * not count.
    */
   prefixes?: readonly string[] | undefined;
-  /** Hosts of the site, like `www.example.com`: all of their pages. */
+  /** Hosts of the site, like `www.example.com`, with all of their pages. */
   hosts?: readonly string[] | undefined;
   /** The whole site. */
   everything?: true | undefined;
 }
 
-/** Options of one call. What a request says too, these override. */
+/** Options of one call. They override the same fields of the request. */
 export interface PurgeOptions extends PurgeDetails {
-  /** Gives up: the call rejects with the signal's reason. Whether the purge happened is then unknown. Default: none. */
+  /**
+   * Ends the call, which rejects with the signal's reason. Whether the purge happened is then unknown. Default: none.
+   */
   signal?: AbortSignal | undefined;
-  /** Milliseconds for the call with all its attempts and pauses. Default: the purger's `deadlineMs`. */
+  /**
+   * Milliseconds for the call with all its attempts and pauses: more than 0, at most 2147483647. A call that takes longer
+   * rejects with a `PurgeTimeout`. Default: the purger's `deadlineMs`.
+   */
   deadlineMs?: number | undefined;
+}
+
+/** The items one by one, then the options if there are any. */
+export type ItemsThenOptions = string[] | [...items: string[], options: PurgeOptions];
+
+/** One call of a purger, after its check. */
+export interface PurgeCall {
+  /** The body to send. Its `id` is absent if the caller gave none. */
+  request: PurgeRequest;
+  signal: AbortSignal | undefined;
+  deadlineMs: number | undefined;
+}
+
+const purgeOptionsSchema = z.strictObject({
+  mode: purgeRequestSchema.shape.mode,
+  dryRun: purgeRequestSchema.shape.dryRun,
+  id: purgeRequestSchema.shape.id,
+  reason: purgeRequestSchema.shape.reason,
+  refresh: purgeRequestSchema.shape.refresh,
+  repeatAfterMs: purgeRequestSchema.shape.repeatAfterMs,
+  signal: signalSchema,
+  deadlineMs: deadlineMsSchema,
+});
+
+/** Checks a request and its options, and joins them. Throws a `TypeError` that begins with the name of the call. */
+export function parseCall(name: string, request: PurgeRequest, options: PurgeOptions = {}): PurgeCall {
+  const parsedOptions = purgeOptionsSchema.safeParse(options, { reportInput: true });
+  if (!parsedOptions.success) throw misuse(`${name}, options`, parsedOptions.error);
+  const { signal, deadlineMs, ...details } = parsedOptions.data;
+  const given = Object.entries(details).filter(([, value]) => value !== undefined);
+  const parsed = purgeRequestSchema.safeParse(
+    typeof request === "object" ? { ...request, ...Object.fromEntries(given) } : request,
+    { reportInput: true },
+  );
+  if (!parsed.success) throw misuse(name, parsed.error);
+  return { request: parsed.data, signal, deadlineMs };
+}
+
+/** Separates the items of `purgeUrls` and its like from the options after them. */
+export function splitOptions(args: ItemsThenOptions): [items: string[], options: PurgeOptions | undefined] {
+  const last = args.at(-1);
+  const isOptions = typeof last === "object" && last !== null && !Array.isArray(last) && !(last instanceof URL);
+  // An argument of any other wrong type stays among the items, where the check refuses it.
+  return isOptions ? [args.slice(0, -1) as string[], last] : [args as string[], undefined];
 }

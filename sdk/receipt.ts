@@ -1,21 +1,23 @@
-/** What one refetch of a `refresh` came to. */
+import { type Clock, MAX_SLEEP_MS } from "./clock.ts";
+
+/** The result of fetching one URL again, for a purge with `refresh`. */
 export interface Refreshed {
   url: string;
-  /** The status of the answer; 502 or 504 where the origin gave none. */
+  /** The status of the answer; 502 or 504 if the origin gave none. */
   status: number;
-  /** The answer's `X-Cache`; absent where the edge had to answer itself. */
+  /** The answer's `X-Cache`; absent if the edge had to answer itself. */
   xCache?: string | undefined;
-  /** What went wrong, if anything did. The purge stands all the same. */
+  /** Why the fetch failed; absent if it did not fail. The purge stands in either case. */
   error?: string | undefined;
 }
 
 /** One item of a dry run. */
 export interface Planned {
-  /** As it was named. */
+  /** The item as the call named it. */
   item: string;
-  /** What would be purged, in the normal form that the edge's keys have. */
+  /** The item in the normal form that the edge's keys have. */
   key: string;
-  /** The route of a URL, as the site writes it; `null` for one that no route matches, absent for what is no URL. */
+  /** The route that a URL matches, as the site writes it; `null` if none does, absent if the item is not a URL. */
   route?: string | null | undefined;
 }
 
@@ -28,43 +30,58 @@ export interface Accepted {
   everything: boolean;
 }
 
-/** What the edge says about a purge that it accepted. From then on the purge is recorded and cannot be lost. */
+/** The edge's answer to a purge that it accepted. The purge is recorded by then and cannot be lost. */
 export interface ReceiptBody {
-  /** The purge's number, from 1 on. Numbers only rise within one log. 0 for a dry run, which takes none. */
+  /** The purge's number, from 1 on. Numbers only rise within one log. 0 for a dry run, which takes no number. */
   seq: number;
   /** The log that gave the number; a number means nothing in another log. Empty for a dry run. */
   logId: string;
   /**
-   * Sent as the request field `Tidemark-After`, it gets an answer at least as far along as this purge, from any PoP. Empty
-   * for a dry run.
+   * A request that carries it in the field `Tidemark-After` gets a response that is at least as recent as this purge,
+   * from any PoP. Empty for a dry run.
    */
   token: string;
   /** When the purge was accepted: RFC 3339, UTC, by the log's clock. */
   at: string;
-  /** Milliseconds from the arrival of this receipt until no PoP serves what was purged. */
+  /** Milliseconds from the arrival of this receipt until no PoP serves the purged responses. */
   settlesInMs: number;
   accepted: Accepted;
-  /** True when this `id` had been accepted before: nothing new happened, and this is the first receipt. */
+  /** True if this `id` had been accepted before: nothing new happened, and this is the first receipt again. */
   replayed: boolean;
-  /** True when nothing was purged, because the call only asked what would be. */
+  /** True if nothing was purged, because the call only asked what would be. */
   dryRun: boolean;
-  /** What the edge thinks worth knowing, in sentences. */
+  /** Sentences about what the caller may not have expected. */
   warnings?: string[] | undefined;
-  /** For a dry run: one entry for each item but `everything`. */
+  /** For a dry run: one entry for each item except `everything`. */
   planned?: Planned[] | undefined;
   /** One entry for each URL, if the purge asked for `refresh`. */
   refreshed?: Refreshed[] | undefined;
 }
 
 export interface SettledOptions {
-  /** Stops waiting: the promise rejects with the signal's reason. The purge stands. Default: none. */
+  /** Ends the wait: the promise rejects with the signal's reason. The purge stands. Default: none. */
   signal?: AbortSignal | undefined;
 }
 
 export interface Receipt extends ReceiptBody {
   /**
-   * Resolves once no PoP serves what was purged: `settlesInMs` after the receipt arrived, measured on this machine's
-   * monotonic clock, however late it is called. It sends nothing.
+   * Resolves when no PoP serves the purged responses any more: `settlesInMs` after the receipt arrived, by this machine's
+   * monotonic clock, no matter when it is called. It sends nothing.
    */
   settled(options?: SettledOptions): Promise<void>;
+}
+
+/** A receipt that knows when it arrived. `arrivedAt` is a time of the clock. */
+export function receiptFrom(body: ReceiptBody, arrivedAt: number, clock: Clock): Receipt {
+  const settlesAt = arrivedAt + body.settlesInMs;
+  return {
+    ...body,
+    async settled(options) {
+      options?.signal?.throwIfAborted();
+      // A timer may fire a little early by the monotonic clock, so the time left is measured again after each sleep.
+      for (let leftMs = settlesAt - clock.now(); leftMs > 0; leftMs = settlesAt - clock.now()) {
+        await clock.sleep(Math.min(leftMs, MAX_SLEEP_MS), options?.signal);
+      }
+    },
+  };
 }

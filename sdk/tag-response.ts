@@ -1,7 +1,8 @@
 import { TAG_FIELD } from "../wire/fields.ts";
 import { purgeRequestSchema } from "../wire/purge-request.ts";
+import { shown } from "./errors.ts";
 
-/** `Headers`, of whichever platform. */
+/** The methods of `Headers` that are used, on any platform. */
 export interface HeadersLike {
   get(name: string): string | null;
   set(name: string, value: string): void;
@@ -9,23 +10,24 @@ export interface HeadersLike {
   delete(name: string): void;
 }
 
-/** A `Response`, or anything with `headers`. */
+/** A `Response`, or another object with `headers`. */
 export interface ResponseLike {
   readonly headers: HeadersLike;
 }
 
-/** Node's `ServerResponse`, and so Express's. */
+/** Node's `ServerResponse`, which Express's response is, too. */
 export interface ServerResponseLike {
   getHeader(name: string): number | string | string[] | undefined;
   setHeader(name: string, value: string): unknown;
 }
 
 /**
- * Adds tags to a response of the backend, in the field `Cache-Tag`, by which it can be purged later. Tags that it has
- * already stay, each is written once, and an empty list changes nothing. Returns the response.
+ * Adds tags to a response of the backend, so that it can be purged by them later. They are written into the field
+ * `Cache-Tag`, beside the tags that stand there already and each of them once. An empty list changes nothing. Returns
+ * the response.
  *
- * Throws a `TypeError` that names the tag which is none: a tag is printable ASCII without spaces and commas, at most
- * 256 bytes.
+ * A tag is printable ASCII without spaces and commas, at most 256 bytes. Throws a `TypeError` that names the first tag
+ * that is not valid, and then writes none of them.
  */
 export function tagResponse<T extends HeadersLike | ResponseLike | ServerResponseLike>(
   response: T,
@@ -40,7 +42,7 @@ export function tagResponse<T extends HeadersLike | ResponseLike | ServerRespons
   const headers = (response as Partial<ResponseLike> | undefined)?.headers ?? response;
   if (!isHeaders(headers)) {
     throw new TypeError(
-      "tagResponse: give it a Headers, a Response or Node's ServerResponse (in Koa ctx.res, in Hono c.res, in Fastify reply.raw)",
+      "tagResponse: the first argument must be a Headers, a Response or Node's ServerResponse (in Koa ctx.res, in Hono c.res, in Fastify reply.raw)",
     );
   }
   headers.set(TAG_FIELD, merged(headers.get(TAG_FIELD), tags));
@@ -51,7 +53,7 @@ function checkTags(tags: readonly string[]): void {
   if (!Array.isArray(tags)) throw new TypeError("tagResponse: tags must be an array of strings");
   for (const tag of tags) {
     const issue = purgeRequestSchema.shape.tags.safeParse([tag]).error?.issues[0];
-    if (issue) throw new TypeError(`tagResponse: ${JSON.stringify(tag)} is not a tag: ${issue.message}`);
+    if (issue) throw new TypeError(`tagResponse: ${shown(tag)} is not a valid tag: ${issue.message}`);
   }
 }
 
@@ -67,7 +69,7 @@ function isServerResponse(response: object): response is ServerResponseLike {
   return has(response, "getHeader") && has(response, "setHeader");
 }
 
-/** With `append` and `delete`, because contexts of frameworks have a `get` and a `set` that mean something else. */
+/** It asks for `append` and `delete`, too, because the contexts of frameworks have a `get` and a `set` of another meaning. */
 function isHeaders(headers: unknown): headers is HeadersLike {
   return ["get", "set", "append", "delete"].every((method) => has(headers, method));
 }

@@ -1,22 +1,22 @@
-/** The names that both ends of the purge contract write on the wire. */
+/** The names that both ends of the contract use: paths, fields and cookies. */
 
-/** Where the control plane lives on every host of the site. */
+/** The path prefix of the control plane, on every host of the site. */
 export const CONTROL_PREFIX = "/_tidemark/";
 
-/** A request field: fetch from the origin although a copy is held. Its value is a token with the scope `purge`. */
+/** A request field: fetch from the origin even if a stored response is fresh. Its value is a token with the scope `purge`. */
 export const REFRESH_FIELD = "tidemark-refresh";
 
-/** A request field: answer only from what is at least as far along as this receipt's token. */
+/** A request field: answer only with a response that is at least as recent as the purge whose receipt gave this token. */
 export const AFTER_FIELD = "tidemark-after";
 
-/** The same as a cookie, for an editor's browser. */
+/** A cookie with the meaning of `AFTER_FIELD`, for an editor's browser. */
 export const AFTER_COOKIE = "tidemark-after";
 
 /** A request field with the meaning of `id` in the body of a purge. */
 export const IDEMPOTENCY_FIELD = "idempotency-key";
 
-/** The field in which the SDK's `tagResponse` writes tags. The edge reads it and removes it. */
+/** The response field in which the SDK's `tagResponse` writes tags. The edge reads it and removes it. */
 export const TAG_FIELD = "cache-tag";
 
-/** The longest tag, in bytes of printable ASCII. */
+/** The greatest length of a tag, in bytes of printable ASCII. */
 export const MAX_TAG_BYTES = 256;

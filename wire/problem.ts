@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** Every way in which the control plane refuses. The SDK's errors carry the same codes. */
+/** Every reason for which the control plane refuses a request. The SDK's errors carry the same codes. */
 export const PROBLEM_CODES = {
   invalid: { status: 400, title: "The request is not valid; nothing was applied" },
   unauthorized: { status: 401, title: "The token is missing or wrong" },
@@ -26,7 +26,7 @@ export const problemSchema = z.object({
   status: z.int(),
   code: z.string(),
   detail: z.string().optional(),
-  /** What was wrong where: `path` is like `tags[3]`. */
+  /** Each thing that is wrong; `path` names its place, like `tags[3]`, and is empty for the request as a whole. */
   errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
 });
 

@@ -1,37 +1,40 @@
 import * as z from "zod";
+import { acceptedSchema } from "./purge-receipt.ts";
 
 const count = z.int().nonnegative();
 
-/** The most rows of one answer, and how many it has if nothing is said. */
+/** The most purges in one answer. */
 export const MAX_LISTED_PURGES = 500;
-export const LISTED_PURGES = 50;
 
-/** One purge in the audit trail. Unknown fields are for later versions, so a reader lets them pass. */
+/** The number of purges in one answer if the request gives no `limit`. */
+export const DEFAULT_LISTED_PURGES = 50;
+
+/** One purge in the audit trail. A reader ignores fields that it does not know: a later version may add some. */
 export const purgeRecordSchema = z.object({
   seq: z.int().positive(),
   /** RFC 3339, UTC, by the log's clock. */
   at: z.iso.datetime(),
-  /** The name of the token that was used; `edge` for what an unsafe request put out of date. */
+  /** The name of the token that was used; `edge` for the invalidation after an unsafe request. */
   by: z.string(),
   reason: z.string().nullable(),
-  /** `invalidate`: to be validated first, as after an unsafe request. */
+  /** `invalidate` follows an unsafe request: the stored response is validated before it is used again. */
   mode: z.enum(["hard", "soft", "invalidate"]),
-  accepted: z.object({ urls: count, tags: count, prefixes: count, hosts: count, everything: z.boolean() }),
-  /** The first of its items in their normal form, as `tidemark purge -` reads them; as many as a row has room for. */
+  accepted: acceptedSchema,
+  /** Its first items, as many as a row has room for, in the normal form that `tidemark purge -` reads. */
   items: z.array(z.string()),
-  /** How many different items there are in all. */
+  /** The number of different items in all. */
   itemCount: count,
   id: z.string().nullable(),
-  /** The purge that this one repeats (`repeatAfterMs`). */
+  /** The number of the purge that this one repeats (`repeatAfterMs`). */
   repeatOf: z.int().positive().nullable(),
-  /** Whether no PoP serves any more what it named, by the log's clock. */
+  /** True if, by the log's clock, no PoP serves the purged responses any more. */
   settled: z.boolean(),
 });
 
 /** The body of `GET /_tidemark/purges`: the newest first. */
 export const purgeRecordPageSchema = z.object({
   purges: z.array(purgeRecordSchema),
-  /** What to send as `before` for the next page; `null` after the last. */
+  /** The value of `before` for the next page; `null` on the last page. */
   next: z.int().positive().nullable(),
 });
 
@@ -39,14 +42,14 @@ export const purgeRecordPageSchema = z.object({
 export const purgeRecordQuerySchema = z.strictObject({
   before: z
     .string()
-    .regex(/^[1-9][0-9]{0,14}$/, "is the number of a purge")
+    .regex(/^[1-9][0-9]{0,14}$/, "must be the number of a purge")
     .transform(Number)
     .optional(),
   limit: z
     .string()
-    .regex(/^[1-9][0-9]{0,8}$/, "is a whole number from 1 on")
+    .regex(/^[1-9][0-9]{0,8}$/, "must be a whole number from 1 on")
     .transform(Number)
-    .refine((limit) => limit <= MAX_LISTED_PURGES, `is at most ${MAX_LISTED_PURGES}`)
+    .refine((limit) => limit <= MAX_LISTED_PURGES, `must be at most ${MAX_LISTED_PURGES}`)
     .optional(),
 });
 

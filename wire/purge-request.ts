@@ -7,7 +7,7 @@ export const MAX_PURGE_ITEMS = 10_000;
 /** The most URLs that one purge may refresh. */
 export const MAX_REFRESH_URLS = 50;
 
-/** The latest that a purge may be repeated, in milliseconds after it was accepted. */
+/** The longest time, in milliseconds after a purge was accepted, after which it may be repeated: a day. */
 export const MAX_REPEAT_AFTER_MS = 86_400_000;
 
 const url = z
@@ -16,7 +16,7 @@ const url = z
   .max(16_384, "a URL can have at most 16384 characters")
   .refine(
     (text) => text.startsWith("/") || /^https?:\/\//i.test(text),
-    "must be a path that starts with / or a whole URL that starts with http:// or https://",
+    "must be a path that starts with /, or a whole URL that starts with http:// or https://",
   );
 
 const tag = z
@@ -25,10 +25,10 @@ const tag = z
   .max(MAX_TAG_BYTES, `a tag can have at most ${MAX_TAG_BYTES} bytes`)
   .regex(
     /^[!-+\--~]*$/,
-    "a tag is printable ASCII without spaces and commas (they separate tags in the fields of a response)",
+    "a tag must be printable ASCII without spaces and commas, which separate tags in the fields of a response",
   );
 
-/** What it is in detail the edge says, which knows the site's hosts. */
+/** Only the edge can check more of a prefix, because it knows the site's hosts. */
 const prefix = z
   .string()
   .min(1, "a prefix cannot be empty; name one like /shop or www.example.com/shop")
@@ -44,8 +44,8 @@ const KINDS = ["urls", "tags", "prefixes", "hosts", "everything"] as const;
 /**
  * The body of `POST /_tidemark/purge`.
  *
- * At least one kind is named, `everything` stands alone, and an unknown field is refused, so that a misspelt
- * kind cannot pass for a purge of nothing.
+ * It must name at least one kind of item, and `everything` stands alone. Unknown fields are refused, because a misspelt
+ * kind would otherwise be a purge of less than was meant.
  */
 export const purgeRequestSchema = z
   .strictObject({
@@ -53,18 +53,18 @@ export const purgeRequestSchema = z
     tags: z.array(tag).min(1, "name at least one tag, or leave tags out").optional(),
     prefixes: z.array(prefix).min(1, "name at least one prefix, or leave prefixes out").optional(),
     hosts: z.array(host).min(1, "name at least one host, or leave hosts out").optional(),
-    everything: z.literal(true, "can only be true; leave it out otherwise").optional(),
-    mode: z.enum(["hard", "soft"], 'is "hard" or "soft"').optional(),
+    everything: z.literal(true, "can only be true; otherwise leave it out").optional(),
+    mode: z.enum(["hard", "soft"], 'must be "hard" or "soft"').optional(),
     dryRun: z.boolean().optional(),
     refresh: z.boolean().optional(),
     id: z
       .string()
-      .regex(/^[!-~]{1,128}$/, "is 1 to 128 printable ASCII characters without spaces")
+      .regex(/^[!-~]{1,128}$/, "must be 1 to 128 printable ASCII characters without spaces")
       .optional(),
     repeatAfterMs: z
-      .int("is a whole number of milliseconds")
-      .min(1, "is at least 1 millisecond")
-      .max(MAX_REPEAT_AFTER_MS, `is at most ${MAX_REPEAT_AFTER_MS} milliseconds, a day`)
+      .int("must be a whole number of milliseconds")
+      .min(1, "must be at least 1 millisecond")
+      .max(MAX_REPEAT_AFTER_MS, `must be at most ${MAX_REPEAT_AFTER_MS} milliseconds, a day`)
       .optional(),
     reason: z.string().max(500, "can have at most 500 characters").optional(),
   })
@@ -81,7 +81,7 @@ export const purgeRequestSchema = z
       context.addIssue({
         code: "custom",
         path: ["everything"],
-        message: `stands alone; leave out ${named.filter((kind) => kind !== "everything").join(" and ")}`,
+        message: `must stand alone; leave out ${named.filter((kind) => kind !== "everything").join(" and ")}`,
       });
     }
     const lists = [purge.urls, purge.tags, purge.prefixes, purge.hosts];

@@ -1,5 +1,5 @@
 import { CONTROL_PREFIX } from "../wire/fields.ts";
-import type { Stats } from "../wire/stats.ts";
+import type { IsolateStats } from "../wire/stats.ts";
 import { controlApp } from "./control/app.ts";
 import { slowRefusals } from "./control/slow-refusals.ts";
 import { edgeAnswer } from "./flow/answering/answers.ts";
@@ -68,14 +68,14 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     resolve: (url) => targets.resolve(url),
   };
   const startedAt = clock.now();
-  const stats = (): Stats => ({
+  const stats = (): IsolateStats => ({
     version: 1,
     scope: "isolate",
     startedAt: new Date(startedAt).toISOString(),
     ...reporter.counts(),
-    memory: { entries: memory.size, bytes: memory.heldBytes, mostBytes: site.limits.memoryBytes },
-    fills: { bytes: fills.heldBytes, mostBytes: site.limits.fillBytes },
-    view: { keys: view.heldKeys, bytes: view.heldBytes, mostBytes: MAX_VIEW_BYTES, position: view.position },
+    memory: { entries: memory.size, bytes: memory.heldBytes, maxBytes: site.limits.memoryBytes },
+    fills: { bytes: fills.heldBytes, maxBytes: site.limits.fillBytes },
+    view: { keys: view.heldKeys, bytes: view.heldBytes, maxBytes: MAX_VIEW_BYTES, position: view.position },
   });
   const control = controlApp({
     rules: site,

@@ -1,5 +1,5 @@
 /** `tidemark/worker`: what an owner's own worker imports. */
-export { createEdge, type EdgeEnv, type EdgeOptions } from "./platform/create-edge.ts";
+export { createEdge, type EdgeEnv } from "./platform/create-edge.ts";
 export { PurgeLog } from "./purges/log/purge-log.ts";
 export { defineSite } from "./site/site.ts";
 export { SiteError } from "./site/site-error.ts";

@@ -1,20 +1,20 @@
-// The search box: asks for suggestions at every change, shows them, and tells who answered and how fast.
+// The search box. It requests suggestions at every change, shows them, and logs who answered and how fast.
 
-const LINES_IN_LOG = 10;
+const MAX_LOG_LINES = 10;
 
 const siteUrl = document.body.dataset.site;
 const box = document.querySelector("#q");
 const list = document.querySelector("#suggestions");
 const log = document.querySelector("#log");
 
-let asking = new AbortController();
-let asked = false;
+let running = new AbortController();
+let isLogEmpty = true;
 
 box.addEventListener("input", () => {
-  asking.abort();
-  asking = new AbortController();
+  running.abort();
+  running = new AbortController();
   if (box.value.trim() === "") list.replaceChildren();
-  else suggest(box.value, asking.signal);
+  else suggest(box.value, running.signal);
 });
 box.form.addEventListener("submit", (event) => event.preventDefault());
 
@@ -29,19 +29,19 @@ async function suggest(text, signal) {
     if (!response.ok) throw new Error(answer.error ?? `status ${response.status}`);
     list.replaceChildren(...answer.suggestions.map(suggestionLine));
     if (answer.suggestions.length === 0) list.replaceChildren(element("li", "Nothing begins like that."));
-    addLine(text, answeredBy(url, response), `${tookMs.toFixed(0)} ms`, response.headers.get("x-demo-render") ?? "");
+    addLogLine(text, answeredBy(url, response), `${tookMs.toFixed(0)} ms`, response.headers.get("x-demo-render") ?? "");
   } catch (error) {
     if (signal.aborted) return;
-    addLine(text, `no answer: ${error.message}`, "", "");
+    addLogLine(text, `no answer: ${error.message}`, "", "");
     list.replaceChildren(element("li", `${siteUrl} does not answer. Is the edge running?`));
   }
 }
 
-/** A browser that used its own copy transferred nothing; otherwise the edge says what it did. */
+/** Nothing was transferred if the browser used its own copy. Otherwise the edge says in `X-Cache` what it did. */
 function answeredBy(url, response) {
   const timing = performance.getEntriesByName(url.href).at(-1);
   if (timing !== undefined && timing.transferSize === 0 && timing.decodedBodySize > 0) return "this browser's own copy";
-  return response.headers.get("x-cache") ?? "the origin, no edge between";
+  return response.headers.get("x-cache") ?? "the origin, without an edge";
 }
 
 function suggestionLine({ kind, text, songId }) {
@@ -52,9 +52,9 @@ function suggestionLine({ kind, text, songId }) {
   return line;
 }
 
-function addLine(...cells) {
-  if (!asked) log.replaceChildren();
-  asked = true;
+function addLogLine(...cells) {
+  if (isLogEmpty) log.replaceChildren();
+  isLogEmpty = false;
   const line = element("tr");
   for (const [index, text] of cells.entries()) {
     const cell = element("td", text);
@@ -62,11 +62,11 @@ function addLine(...cells) {
     line.append(cell);
   }
   log.prepend(line);
-  while (log.children.length > LINES_IN_LOG) log.lastElementChild.remove();
+  while (log.children.length > MAX_LOG_LINES) log.lastElementChild.remove();
 }
 
 function element(name, text = "") {
-  const made = document.createElement(name);
-  made.textContent = text;
-  return made;
+  const created = document.createElement(name);
+  created.textContent = text;
+  return created;
 }

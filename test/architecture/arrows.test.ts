@@ -13,26 +13,31 @@ const ROOMS: readonly (readonly [room: string, path: RegExp])[] = [
   ["site-input", /^worker\/site\/site-input\.ts$/],
   ["site", /^worker\/site\//],
   ["flow", /^worker\/flow\//],
-  ["wiring", /^worker\/((isolate|package|index)|platform\/create-edge)\.ts$/],
+  ["wiring", /^worker\/((isolate|package|internal|index)|platform\/create-edge)\.ts$/],
   ["platform", /^worker\/platform\//],
   ["wire", /^wire\//],
   ["sdk", /^sdk\//],
-  ["local", /^local\//],
+  ["cdn", /^cdn\//],
+  ["dev", /^dev\//],
+  ["cli", /^cli\//],
   ["demo", /^demo\//],
   ["config", /^tidemark\.config\.ts$/],
   ["bench", /^bench\//],
   ["test", /^test\//],
 ];
 
-/** The rooms that a room may import from, beside itself. `tidemark/worker` is the package's public entry. */
+/**
+ * The rooms that a room may import from, beside itself. `tidemark/worker` is the package's public entry, and
+ * `tidemark/worker/internal` the entry that makes the same edge with parts of its platform replaced.
+ */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   rules: [],
   ports: ["rules"],
   "site-input": [],
-  site: ["rules", "site-input"],
+  site: ["rules", "site-input", "wire"],
   flow: ["rules", "ports", "site"],
   store: ["rules", "ports"],
-  insight: ["ports"],
+  insight: ["ports", "wire"],
   platform: ["rules", "ports", "store"],
   purges: ["rules", "ports"],
   control: ["rules", "ports", "wire"],
@@ -54,8 +59,12 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   config: ["tidemark/worker"],
   wire: [],
   sdk: ["wire"],
-  local: ["sdk", "site-input", "tidemark/worker"],
-  demo: ["sdk", "local"],
+  // The counters that a CDN returns have the type of the wire contract.
+  cdn: ["sdk", "wire", "site-input", "tidemark/worker", "tidemark/worker/internal"],
+  dev: ["cdn", "sdk", "tidemark/worker", "tidemark/worker/internal"],
+  cli: ["cdn", "dev", "sdk"],
+  // `npm run dev` is the dev command with the demo as its site.
+  demo: ["sdk", "dev", "cli"],
 };
 
 /** The packages that a room may import. Node's own modules are for the Node side. */
@@ -73,8 +82,10 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   config: [],
   wire: [/^zod$/],
   sdk: [/^undici$/, /^zod$/],
-  local: [/^node:/, /^commander$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
-  demo: [/^node:/, /^commander$/, /^zod$/],
+  cdn: [/^node:/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
+  dev: [/^node:/, /^leven$/],
+  cli: [/^node:/, /^commander$/],
+  demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],
 };
 
 interface Arrow {
@@ -96,7 +107,7 @@ function wrongArrow({ file, imports }: Arrow): string | undefined {
   const from = roomOf(file);
   if (from === "bench" || from === "test") return undefined;
   const wrong = (what: string) => `${file} (${from}) must not import ${what}`;
-  if (imports === "tidemark/worker") {
+  if (/^tidemark\/worker(\/|$)/.test(imports)) {
     return (ALLOWED[from] ?? []).includes(imports) ? undefined : wrong(imports);
   }
   if (!imports.startsWith(".")) {
@@ -112,7 +123,7 @@ function sources(folder: string): string[] {
     .map((entry) => relative(".", join(entry.parentPath, entry.name)));
 }
 
-const arrows: Arrow[] = ["worker", "wire", "sdk", "local", "demo"]
+const arrows: Arrow[] = ["worker", "wire", "sdk", "cdn", "dev", "cli", "demo"]
   .flatMap(sources)
   .concat("tidemark.config.ts")
   .flatMap((file) => importsOf(readFileSync(file, "utf8")).map((imports) => ({ file, imports })));
@@ -176,8 +187,12 @@ describe("imports go one way", () => {
     { file: "worker/control/app.ts", imports: "../purges/view/view.ts" },
     { file: "sdk/index.ts", imports: "../worker/site/site.ts" },
     { file: "wire/problem.ts", imports: "../sdk/index.ts" },
-    { file: "local/runtime.ts", imports: "../worker/platform/create-edge.ts" },
-    { file: "worker/flow/corridor.ts", imports: "../engine/engine.ts" },
+    { file: "cdn/runtime/miniflare.ts", imports: "../../worker/platform/create-edge.ts" },
+    { file: "cdn/cdn.ts", imports: "../dev/dev-edge.ts" },
+    { file: "dev/dev-edge.ts", imports: "../cli/exit-code.ts" },
+    { file: "cli/program.ts", imports: "tidemark/worker/internal" },
+    { file: "demo/origin.ts", imports: "../cdn/index.ts" },
+    { file: "worker/flow/corridor.ts", imports: "../../test/engine/engine.ts" },
   ])("control: $file importing $imports is seen as wrong", (arrow) => {
     expect(wrongArrow(arrow)).toContain("must not import");
   });

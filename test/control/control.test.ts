@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { Agent } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundleWorker } from "../../local/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
-import { ScriptedOrigin } from "../../local/scripted-origin.ts";
+import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import { type Problem, problemSchema } from "../../wire/problem.ts";
 import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
 import { purgeRecordPageSchema, purgeRecordSchema } from "../../wire/purge-record.ts";
@@ -33,7 +33,10 @@ beforeAll(async () => {
       { name: "shop", scopes: ["purge"], sha256: sha256(PURGE_TOKEN) },
     ]),
   };
-  edge = await startEdgeRuntime({ script: await bundleWorker("local/virtual-time.worker.ts"), variables }, { port: 0 });
+  edge = await startEdgeRuntime(
+    { script: await bundleWorker("cdn/runtime/virtual-time.worker.ts"), variables },
+    { port: 0 },
+  );
   await call({ body: { tags: ["of-the-mode"], id: "of-the-mode" } });
 });
 
@@ -179,7 +182,7 @@ const refusals: readonly (Call & {
     body: { everything: true, tags: ["a"] },
     status: 400,
     code: "invalid",
-    errors: [{ path: "everything", message: /stands alone; leave out tags/ }],
+    errors: [{ path: "everything", message: /must stand alone; leave out tags/ }],
   },
   {
     name: "everything that is false",
@@ -366,7 +369,7 @@ describe("the control plane answers", () => {
     const held = new ScriptedOrigin(() => 0);
     await held.comeUp();
     const variables = { SITE: { origin: held.url, hosts: [HOST] }, TIDEMARK_TOKEN: ODD_TOKEN };
-    const script = await bundleWorker("local/virtual-time.worker.ts");
+    const script = await bundleWorker("cdn/runtime/virtual-time.worker.ts");
     const other = await startEdgeRuntime({ script, variables }, { port: 0 });
     held.reply("/a", { body: "v1" });
     const purgeFrom = async (host: string) => {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { Agent } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { bundleWorker } from "../../local/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
-import { ScriptedOrigin } from "../../local/scripted-origin.ts";
+import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
@@ -30,7 +30,7 @@ beforeAll(async () => {
     TIDEMARK_TOKEN: TOKEN,
     TIDEMARK_TOKENS: JSON.stringify([{ name: "dashboard", scopes: ["read"], sha256 }]),
   };
-  const script = await bundleWorker("local/virtual-time.worker.ts");
+  const script = await bundleWorker("cdn/runtime/virtual-time.worker.ts");
   edge = await startEdgeRuntime({ script, variables }, { port: 0, onLine: (line) => lines.push(line) });
 });
 
@@ -104,11 +104,11 @@ describe("what the control plane says is for the one who asked", () => {
     { name: "there is no token", variables: { TIDEMARK_TOKEN: "" }, path: "stats", status: 403 },
     { name: "the settings are not valid", variables: { TIDEMARK_ORIGIN: "no URL" }, path: "health", status: 503 },
   ])("so it is where $name", async ({ variables, isLogReachable = true, path, status }) => {
-    const script = await bundleWorker("local/virtual-time.worker.ts");
+    const script = await bundleWorker("cdn/runtime/virtual-time.worker.ts");
     const usual = { SITE: { origin: origin.url, hosts: [HOST] }, TIDEMARK_TOKEN: TOKEN };
     const other = await startEdgeRuntime({ script, variables: { ...usual, ...variables } }, { port: 0 });
-    const conditions = { now: 0, clientMs: 0, originMs: 0, logMs: 0, isLogReachable, originNow: null };
-    const body = JSON.stringify({ do: "set-conditions", conditions });
+    const clockAndNetwork = { now: 0, clientMs: 0, originMs: 0, logMs: 0, isLogReachable, originNow: null };
+    const body = JSON.stringify({ do: "set-clock-and-network", clockAndNetwork });
     await exchange(other.url, agent, { method: "POST", path: "/_virtual-time", body });
     const answer = await exchange(other.url, agent, { path: `/_tidemark/${path}`, fields: bearer });
     await other.stop();

@@ -1,21 +1,21 @@
 import { existsSync } from "node:fs";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DEMO_PASSWORD, DEMO_USER } from "../../demo/admin/credentials.ts";
+import { bundleWorker, edgeEntry } from "../../cdn/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { type DemoOrigin, startDemoOrigin } from "../../demo/origin.ts";
 import { startSearchPage } from "../../demo/search-page/server.ts";
-import { bundleWorker, edgeEntry } from "../../local/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
+import { DEMO_PASSWORD, DEMO_USER } from "../../demo/site/admin/login.ts";
 import { createPurger, type Purger } from "../../sdk/index.ts";
 import { TOKEN } from "../engine/scenario.ts";
 
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const hasChromium = existsSync(CHROMIUM);
 if (!hasChromium) {
-  process.stdout.write(`skipped: the demo in a browser, because there is no ${CHROMIUM} (Debian's package chromium)\n`);
+  process.stdout.write(`skipped: the demo in a browser, because ${CHROMIUM} is missing (Debian package chromium)\n`);
 }
 
-/** The demo as visitors and an editor use it: in Chromium, through the edge, with the rules that ship with it. */
+/** The demo as visitors and an editor use it: in Chromium, through the edge, with the rules in tidemark.config.ts. */
 describe.skipIf(!hasChromium)("the demo in a browser", () => {
   let origin: DemoOrigin;
   let edge: EdgeRuntime;
@@ -50,7 +50,7 @@ describe.skipIf(!hasChromium)("the demo in a browser", () => {
     await origin?.close();
   });
 
-  /** Somebody with a browser of their own: own cookies, own cache. */
+  /** A visitor with a browser of their own, and so with their own cookies and cache. */
   class Visitor {
     readonly context: BrowserContext;
     readonly page: Page;
@@ -60,7 +60,7 @@ describe.skipIf(!hasChromium)("the demo in a browser", () => {
       this.page = page;
     }
 
-    /** Opens a page and tells how the edge answered. */
+    /** Opens a page, and returns how the edge answered. */
     async open(path: string): Promise<{ status: number; xCache: string | undefined; render: string | null }> {
       const response = await this.page.goto(new URL(path, edge.url).href);
       const fields = response!.headers();
@@ -87,7 +87,7 @@ describe.skipIf(!hasChromium)("the demo in a browser", () => {
     return origin.database.posts(1).items[0]!.slug;
   }
 
-  test("the front page explains what to try, with lines that name the address that one is at", async () => {
+  test("the front page lists what to try, in commands that contain the address of the edge", async () => {
     expect(await visitor.open("/")).toMatchObject({ status: 200, xCache: "MISS" });
     expect(await visitor.page.locator("ol.steps > li h2").allInnerTexts()).toEqual([
       "A miss",
@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium)("the demo in a browser", () => {
     expect(await visitor.page.locator("pre").first().innerText()).toContain(edge.url.origin);
   });
 
-  test("the second view, and another visitor's, is the same copy", async () => {
+  test("the second view and another visitor's view get the same copy", async () => {
     const path = `/plog/${await newestSlug()}`;
     const first = await visitor.open(path);
     expect(first.xCache).toBe("MISS");
@@ -110,18 +110,18 @@ describe.skipIf(!hasChromium)("the demo in a browser", () => {
     await other.context.close();
   });
 
-  test("while the origin is stopped, what was kept is served and the rest says so", async () => {
+  test("while the origin is stopped, stored pages are served and other pages are a 502", async () => {
     const path = `/plog/${await newestSlug()}`;
     const { port } = new URL(origin.url);
     await origin.close();
     expect(await visitor.open(path)).toMatchObject({ status: 200, xCache: "HIT" });
     expect(await visitor.open("/plog/?page=41")).toMatchObject({ status: 502, xCache: undefined });
-    errors.length = 0; // Chromium calls the 502 an error of the page.
+    errors.length = 0; // Chromium reports the 502 as an error of the page.
     origin = await startOrigin(Number(port));
     expect(await visitor.open("/plog/?page=41")).toMatchObject({ status: 200, xCache: "MISS" });
   });
 
-  test("an editor saves, and the next view shows the change: the editor's, and a second visitor's", async () => {
+  test("after an editor saves, the next view shows the change, to the editor and to a visitor", async () => {
     const slug = await newestSlug();
     const second = await newVisitor();
     await second.open(`/plog/${slug}`);
@@ -143,7 +143,7 @@ describe.skipIf(!hasChromium)("the demo in a browser", () => {
     expect(await second.heading()).toBe("A title that was never there before");
     await second.open("/plog/");
     expect(await second.page.getByText("A title that was never there before").count()).toBe(1);
-    expect(await second.open("/songs")).toEqual({ ...before, xCache: "HIT" }); // control: the rest is still the old copy
+    expect(await second.open("/songs")).toEqual({ ...before, xCache: "HIT" }); // control: other pages were not purged
 
     await editor.open(`/admin/posts/${slug}`);
     await editor.page.getByText("Delete this post").click();
@@ -152,12 +152,12 @@ describe.skipIf(!hasChromium)("the demo in a browser", () => {
     expect(await second.open(`/plog/${slug}`)).toMatchObject({ status: 404 });
     await second.open("/plog/");
     expect(await second.page.getByText("A title that was never there before").count()).toBe(0);
-    errors.length = 0; // Chromium calls the 404 an error of the page.
+    errors.length = 0; // Chromium reports the 404 as an error of the page.
     await editor.context.close();
     await second.context.close();
   });
 
-  test("a page of another origin searches through the edge; upper case and spaces share a copy", async () => {
+  test("a page on another origin searches through the edge, and upper case and spaces share a copy", async () => {
     const { page } = visitor;
     await page.goto(searchPage.url);
     const answeredBy = page.locator("#log tr:first-child td:nth-child(2)");
@@ -169,14 +169,19 @@ describe.skipIf(!hasChromium)("the demo in a browser", () => {
     expect(await answeredBy.innerText()).toBe("HIT");
   });
 
-  test.each(["/", "/plog/", "/songs", "/songs?q=lan", "/admin/login", "/nowhere"])("%s fits a phone", async (path) => {
-    const phone = await newVisitor({ viewport: { width: 360, height: 740 } });
-    await phone.open(path);
-    const width = await phone.page.evaluate("document.documentElement.scrollWidth");
-    expect(width).toBe(360);
-    await phone.context.close();
-    if (path === "/nowhere") errors.length = 0; // Chromium calls the 404 an error of the page.
-  });
+  test.each(["/", "/plog/", "/songs", "/songs?q=lan", "/admin/login", "/nowhere"])(
+    "%s and its commands fit on a phone",
+    async (path) => {
+      const phone = await newVisitor({ viewport: { width: 360, height: 740 } });
+      await phone.open(path);
+      const width = await phone.page.evaluate("document.documentElement.scrollWidth");
+      expect(width).toBe(360);
+      const hidden = "[...document.querySelectorAll('pre')].filter((pre) => pre.scrollWidth > pre.clientWidth).length";
+      expect(await phone.page.evaluate(hidden)).toBe(0);
+      await phone.context.close();
+      if (path === "/nowhere") errors.length = 0; // Chromium reports the 404 as an error of the page.
+    },
+  );
 
   test("no page wrote an error to the console", () => {
     expect(errors).toEqual([]);

@@ -1,11 +1,11 @@
-import { DEMO_PASSWORD, DEMO_USER } from "../../demo/admin/credentials.ts";
 import type { DemoOrigin } from "../../demo/origin.ts";
+import { DEMO_PASSWORD, DEMO_USER } from "../../demo/site/admin/login.ts";
 
-/** What an editor does in the admin area, over HTTP, with the cookies and form tokens that a browser would bring. */
+/** An editor in the admin area, over HTTP, with the cookies and form tokens that a browser would send. */
 export interface Editor {
-  /** The page at that path, as somebody who is logged in. */
+  /** Gets the page at that path, logged in. */
   view(path: string): Promise<{ status: number; text: string; fields: Headers }>;
-  /** Sends a form with the page's token and follows no redirect. */
+  /** Sends a form with the session's token, and follows no redirect. */
   send(path: string, form?: Record<string, string>): Promise<Response>;
 }
 

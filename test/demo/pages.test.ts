@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DemoOrigin, startDemoOrigin } from "../../demo/origin.ts";
-import { STYLESHEET_PATH } from "../../demo/stylesheet.ts";
+import { STYLESHEET_PATH } from "../../demo/site/assets.ts";
 
 let origin: DemoOrigin;
 let slug: string;
@@ -35,7 +35,7 @@ const PUBLIC = [
 ];
 
 describe.each(PUBLIC)("$path", ({ path, type, maxAge, tag }) => {
-  test("may be shared, for longer at the edge than in a browser, and can be purged by tag", async () => {
+  test("may be stored, for longer by the edge than by a browser, and can be purged by tag", async () => {
     const response = await get(path);
     const directives = response.headers.get("cache-control")?.split(", ");
     expect(response.status).toBe(200);
@@ -45,7 +45,7 @@ describe.each(PUBLIC)("$path", ({ path, type, maxAge, tag }) => {
     expect(response.headers.get("set-cookie")).toBeNull();
   });
 
-  test("tells which rendering it is, and is 304 for who holds it", async () => {
+  test("carries its render number, and is a 304 for a client that has it", async () => {
     const first = await get(path);
     const again = await get(path, { headers: { "if-none-match": first.headers.get("etag") ?? "" } });
     expect(Number(again.headers.get("x-demo-render"))).toBe(Number(first.headers.get("x-demo-render")) + 1);
@@ -64,7 +64,7 @@ describe.each(PUBLIC)("$path", ({ path, type, maxAge, tag }) => {
   });
 });
 
-test("whatever shows a post's title carries the post's tag", async () => {
+test("every page that shows a post's title carries the post's tag", async () => {
   const tag = `plog:${slug}`;
   for (const path of ["/", "/plog/", "/plog/:slug", "/plog/feed.xml"]) expect(tags(await get(path))).toContain(tag);
   const older = origin.database.posts(2).items[1]?.slug ?? "";
@@ -72,7 +72,7 @@ test("whatever shows a post's title carries the post's tag", async () => {
   expect(tags(await get("/plog/?page=3"))).not.toContain(tag);
 });
 
-test("a page says in words when it was rendered, and which rendering it is", async () => {
+test("a page says in its text when it was rendered, and its render number", async () => {
   const response = await get("/plog/:slug");
   const text = await response.text();
   expect(text).toContain(`<b>#${response.headers.get("x-demo-render")}</b>`);
@@ -82,7 +82,7 @@ test("a page says in words when it was rendered, and which rendering it is", asy
 test.each([
   { path: "/images/cover-32k.jpg", bytes: 32 * 1024 },
   { path: "/images/cover-100k.jpg", bytes: 100 * 1024 },
-])("$path is a JPEG of exactly $bytes bytes, for good", async ({ path, bytes }) => {
+])("$path is an immutable JPEG of exactly $bytes bytes", async ({ path, bytes }) => {
   const response = await get(path);
   const body = Buffer.from(await response.arrayBuffer());
   expect(body.byteLength).toBe(bytes);
@@ -91,19 +91,19 @@ test.each([
   expect(response.headers.get("cache-control")).toBe(IMMUTABLE);
 });
 
-test("the stylesheet is immutable under its own version, and soon asked about again under another", async () => {
+test("the stylesheet is immutable under its own version, and revalidated under another", async () => {
   expect((await get(STYLESHEET_PATH)).headers.get("cache-control")).toBe(IMMUTABLE);
   expect((await get("/style.css?v=older")).headers.get("cache-control")).toContain("max-age=0");
   expect(await (await get("/")).text()).toContain(STYLESHEET_PATH);
 });
 
-describe("the public name", () => {
+describe("the public URL", () => {
   const ALLOWED = [
     { fields: { "x-forwarded-host": "www.example.com", "x-forwarded-proto": "https" }, url: "https://www.example.com" },
     { fields: { "x-forwarded-host": "localhost:8787" }, url: "http://localhost:8787" },
     { fields: { "x-forwarded-host": "[::1]:8787", "x-forwarded-proto": "gopher" }, url: "http://[::1]:8787" },
   ];
-  test.each(ALLOWED)("$url is believed", async ({ fields, url }) => {
+  test.each(ALLOWED)("$url is accepted", async ({ fields, url }) => {
     const home = await (await get("/", { headers: fields })).text();
     const feed = await (await get("/plog/feed.xml", { headers: fields })).text();
     expect(home).toContain(`curl -sD- -o /dev/null ${url}/plog/${slug}`);
@@ -118,20 +118,20 @@ describe("the public name", () => {
     "a b",
     "",
   ];
-  test.each(REFUSED)("%j is not", async (host) => {
+  test.each(REFUSED)("%j is not accepted", async (host) => {
     const feed = await (await get("/plog/feed.xml", { headers: { "x-forwarded-host": host } })).text();
     expect(feed).not.toContain("evil");
     expect(feed).toContain(`/plog/${slug}</link>`);
   });
 
-  test("a request that nobody passed on is told so", async () => {
+  test("the front page says when no edge passed the request on", async () => {
     expect(await (await get("/")).text()).toContain("You are talking to the origin itself");
     const passedOn = await get("/", { headers: { "x-forwarded-host": "localhost:8787" } });
     expect(await passedOn.text()).not.toContain("You are talking to the origin itself");
   });
 });
 
-const SLIPS = [
+const ERRORS = [
   { path: "/nothing", status: 404 },
   { path: "/plog/no-such-post", status: 404 },
   { path: "/plog/%E0%A4%A", status: 404 },
@@ -144,7 +144,7 @@ const SLIPS = [
   { path: "/plog/?page=999", status: 404 },
   { path: `/songs?q=${"x".repeat(101)}`, status: 400 },
 ];
-test.each(SLIPS)("$path is a friendly $status", async ({ path, status }) => {
+test.each(ERRORS)("$path is a $status with a page that leads on", async ({ path, status }) => {
   const response = await get(path);
   const text = await response.text();
   expect(response.status).toBe(status);
@@ -153,18 +153,18 @@ test.each(SLIPS)("$path is a friendly $status", async ({ path, status }) => {
   expect(text).not.toContain("<script>");
 });
 
-test("a method that does not fit is 405 and names the ones that do", async () => {
+test("a method that a page does not take is a 405 that lists the ones it takes", async () => {
   const response = await get("/plog/:slug", { method: "DELETE" });
   expect(response.status).toBe(405);
   expect(response.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
 });
 
-test("/plog leads to /plog/", async () => {
+test("/plog redirects to /plog/", async () => {
   const response = await get("/plog");
   expect([response.status, response.headers.get("location")]).toEqual([308, "/plog/"]);
 });
 
-test("what a visitor types comes back as text, never as markup", async () => {
+test("a visitor's input is shown as text, never as markup", async () => {
   const text = await (await get(`/songs?q=${encodeURIComponent('"><script>alert(1)</script>')}`)).text();
   expect(text).not.toContain("<script>");
   expect(text).toContain("&quot;&gt;&lt;script&gt;");

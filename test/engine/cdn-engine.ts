@@ -23,10 +23,10 @@ function engineOf(cdn: Cdn<"local">): Engine {
     send: ({ path, isolate = "a", ...request }) =>
       cdn.request(path, { ...request, isolate: ISOLATES.indexOf(isolate) }),
     settle: (promise) => promise,
-    advance: (ms) => cdn.advance(ms),
+    advance: (ms) => cdn.advance(`${ms}ms`),
     reply: (target, replies) => origin.reply(target, ...replies),
     release: (hold) => origin.release(hold),
-    originSees: (target, count) => origin.hasSeen(target, count),
+    originSees: (target, count) => origin.waitUntilSeen(target, count),
     originDown: () => origin.goDown(),
     originUp: () => origin.comeUp(),
     restartIsolate: async () => {

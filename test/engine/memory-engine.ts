@@ -1,4 +1,4 @@
-import type { Reply } from "../../local/scripted-origin.ts";
+import type { Reply } from "../../cdn/scripted-origin.ts";
 import { Counters } from "../../worker/insight/counters.ts";
 import { type RunningIsolate, startIsolate } from "../../worker/isolate.ts";
 import type { Tokens } from "../../worker/ports.ts";

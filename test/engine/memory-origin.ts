@@ -1,4 +1,4 @@
-import type { Reply, SeenRequest } from "../../local/scripted-origin.ts";
+import type { Reply, SeenRequest } from "../../cdn/scripted-origin.ts";
 import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports.ts";
 import type { Scheduler } from "./scheduler.ts";
 

@@ -1,14 +1,14 @@
 import { Agent } from "node:http";
 import { fileURLToPath } from "node:url";
-import { bundleWorker } from "../../local/bundle.ts";
-import { exchange as exchangeOverSocket } from "../../local/exchange.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
-import { ScriptedOrigin } from "../../local/scripted-origin.ts";
+import { exchange as exchangeOverSocket } from "../../cdn/exchange.ts";
+import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
 import { BEGINNING, type ClientRequest, HOST, TOKEN } from "./scenario.ts";
 
-const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../local/virtual-time.worker.ts", import.meta.url));
+const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../cdn/runtime/virtual-time.worker.ts", import.meta.url));
 let bundled: Promise<string> | undefined;
 
 /** The real worker in the Workers runtime, a real HTTP origin, and a clock that moves only when told. */
@@ -89,7 +89,7 @@ class RuntimeEngine implements Engine {
   }
 
   originSees(target: string, count: number): Promise<void> {
-    return this.#origin.hasSeen(target, count);
+    return this.#origin.waitUntilSeen(target, count);
   }
 
   originDown(): Promise<void> {

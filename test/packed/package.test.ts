@@ -6,15 +6,15 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { bundleWorker } from "../../local/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
-import { ScriptedOrigin } from "../../local/scripted-origin.ts";
+import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { ReceiptBody } from "../../sdk/index.ts";
+import { freePorts } from "../dev/dev-process.ts";
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
 import { folderWith, type InstalledPackage, run, tool } from "../installed-package.ts";
-import { freePorts } from "../local/dev-process.ts";
 
-const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../local/virtual-time.worker.ts", import.meta.url));
+const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../cdn/runtime/virtual-time.worker.ts", import.meta.url));
 
 const installed = inject("installed");
 /** The site behind the edge on virtual time, and the one behind those on the machine's. */
@@ -80,10 +80,10 @@ describe("what is published", () => {
     );
   });
 
-  test("What is deployed has no door for a test's time", async () => {
-    const door = "_virtual-time";
-    expect((await codeBehind("virtual-time.worker.mjs")).join()).toContain(door);
-    expect((await codeBehind("worker.mjs")).join()).not.toContain(door);
+  test("The deployed worker has no path that sets its time", async () => {
+    const path = "_virtual-time";
+    expect((await codeBehind("virtual-time.worker.mjs")).join()).toContain(path);
+    expect((await codeBehind("worker.mjs")).join()).not.toContain(path);
   });
 
   test("An install brings the package, undici and zod, and runs nothing", async () => {
@@ -101,6 +101,7 @@ describe("what is published", () => {
       ".",
       "./testing",
       "./worker",
+      "./worker/internal",
       "./local",
       "./local/matchers",
       "./package.json",
@@ -266,7 +267,7 @@ describe("the command, installed", () => {
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     const { miniflare, esbuild, wrangler } = (await manifestOf(installed)).devDependencies;
     const message = (more: string) =>
-      "startCdn needs more than is installed here. This installs it:\n\n" +
+      "startCdn needs packages that are not installed here. This installs them:\n\n" +
       `  npm install --save-dev miniflare@${miniflare} esbuild@${esbuild}${more}\n\n`;
     expect(stdout).toBe(message("") + message(` wrangler@${wrangler}`));
   });
@@ -374,7 +375,9 @@ describe("the worker, installed", () => {
       join(folder, "index.ts"),
       `${OWNER}
 // @ts-expect-error A key that is misspelt.
-defineSite({ origin: "https://origin.example.com", rotues: [] });`,
+defineSite({ origin: "https://origin.example.com", rotues: [] });
+// @ts-expect-error A hook of the simulated CDN, which is not public.
+createEdge(site, { takesWeakTokens: true });`,
     );
     const types = ["@cloudflare/workers-types"];
     const compilerOptions = { ...STRICT, module: "esnext", moduleResolution: "bundler", lib: ["es2024"], types };

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundleWorker } from "../../local/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
-import { ScriptedOrigin } from "../../local/scripted-origin.ts";
+import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
@@ -33,9 +33,9 @@ describe("what wrangler would deploy", () => {
     expect(bytes).toBeLessThan(MOST_BYTES);
   });
 
-  test("has no door to the clock, which the bundle for tests does have", async () => {
+  test("has no path that sets its clock, which the bundle for tests does have", async () => {
     expect(script).not.toContain("_virtual-time");
-    expect(await bundleWorker("local/virtual-time.worker.ts")).toContain("_virtual-time");
+    expect(await bundleWorker("cdn/runtime/virtual-time.worker.ts")).toContain("_virtual-time");
   });
 
   describe("started in the Workers runtime", () => {

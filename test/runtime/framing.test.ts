@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { bundleWorker } from "../../local/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
+import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
 import { sendBytes } from "./raw-connection.ts";
 import { SocketOrigin } from "./socket-origin.ts";
@@ -16,7 +16,7 @@ const origin = new SocketOrigin((text, socket) => {
 });
 
 beforeAll(async () => {
-  const script = await bundleWorker("local/virtual-time.worker.ts");
+  const script = await bundleWorker("cdn/runtime/virtual-time.worker.ts");
   const variables = { SITE: { origin: await origin.start() }, TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN };
   edge = await startEdgeRuntime({ script, variables }, { port: 0 });
 });

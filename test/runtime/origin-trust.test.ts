@@ -3,15 +3,15 @@ import { Agent } from "node:http";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
-import { bundleWorker } from "../../local/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
+import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
 import { SocketOrigin } from "./socket-origin.ts";
 
 /** Origins that do what no server should: the edge answers with a clear error, keeps nothing, and lives. */
-const script = bundleWorker("local/virtual-time.worker.ts");
+const script = bundleWorker("cdn/runtime/virtual-time.worker.ts");
 const agent = new Agent({ keepAlive: false });
 let edge: EdgeRuntime;
 let origin: SocketOrigin;

@@ -1,4 +1,4 @@
-import type { Reply } from "../../local/scripted-origin.ts";
+import type { Reply } from "../../cdn/scripted-origin.ts";
 import { BEGINNING, type Scenario, type Step } from "../engine/scenario.ts";
 
 /** The date that is so many seconds after the beginning. */

@@ -1,4 +1,4 @@
-import type { Reply } from "../../local/scripted-origin.ts";
+import type { Reply } from "../../cdn/scripted-origin.ts";
 import type { Scenario } from "../engine/scenario.ts";
 
 const withControl = (cacheControl: string, body = "v1") => ({ fields: { "cache-control": cacheControl }, body });

@@ -1,4 +1,4 @@
-/** A backend that is itself a worker: it purges through the SDK's entry for such runtimes, and tags its own answer. */
+/** A backend that is itself a worker: it purges through the SDK's entry for workers, and tags its own answer. */
 import { createPurger, tagResponse } from "../../sdk/index.web.ts";
 
 export default {

@@ -3,7 +3,7 @@ import { createRecordingPurger } from "../../sdk/testing.ts";
 import { accepts, startFakeEdge } from "./fake-edge.ts";
 import { purgerUnderTest } from "./purger-under-test.ts";
 
-test("A batch sends all that was named as one purge, each item once", async () => {
+test("A batch sends all of its items as one purge, each item once", async () => {
   await using edge = await startFakeEdge(accepts);
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
   await using batch = cdn.batch();
@@ -26,7 +26,7 @@ test("A batch sends all that was named as one purge, each item once", async () =
   ]);
 });
 
-test("After an error that skips its commit, a batch sends nothing", async () => {
+test("A batch sends nothing if an error skips its commit", async () => {
   const cdn = createRecordingPurger();
   const failing = async () => {
     await using batch = cdn.batch();
@@ -38,7 +38,7 @@ test("After an error that skips its commit, a batch sends nothing", async () => 
   expect(cdn.calls).toEqual([]);
 });
 
-test("A batch that names nothing sends nothing", async () => {
+test("A batch without items sends nothing", async () => {
   const cdn = createRecordingPurger();
   const batch = cdn.batch();
   batch.tags();
@@ -47,7 +47,7 @@ test("A batch that names nothing sends nothing", async () => {
   expect(cdn.calls).toEqual([]);
 });
 
-test("Everything stands alone, whatever else was named", async () => {
+test("A batch with everything leaves out its other items", async () => {
   const cdn = createRecordingPurger();
 
   await cdn.batch().tags("a").everything().urls("/b").commit();
@@ -55,22 +55,23 @@ test("Everything stands alone, whatever else was named", async () => {
   expect(cdn.calls).toEqual([{ everything: true }]);
 });
 
-test("What cannot be right is a TypeError where it is added, and so is a batch that is over", async () => {
+test("Adding an item that cannot be right is a TypeError, and so is using a batch that is over", async () => {
   const batch = createRecordingPurger().batch();
 
-  expect(() => batch.tags("a b")).toThrow(/^batch\.tags: tags\[0\]: a tag is printable ASCII/);
+  expect(() => batch.tags("a b")).toThrow(/^batch\.tags: tags\[0\]: a tag must be printable ASCII/);
   expect(() => batch.urls("about")).toThrow(/^batch\.urls: urls\[0\]: must be a path/);
   await batch.tags("a").commit();
   expect(() => batch.tags("b")).toThrow(/^batch\.tags: this batch is over/);
-  await expect(batch.commit()).rejects.toThrow(/^batch\.commit: this batch is over/);
+  expect(() => batch.everything()).toThrow(/^batch\.everything: this batch is over/);
+  await expect(batch.commit()).rejects.toThrow(/^batch\.commit: this batch is over; begin another one$/);
 });
 
-test("A batch whose commit failed says so, and is over", async () => {
+test("A batch whose commit fails rejects with that error and is over", async () => {
   const cdn = createRecordingPurger();
   const error = new Error("the edge is away");
   cdn.failNext(error);
   const batch = cdn.batch().tags("a");
 
   await expect(batch.commit()).rejects.toBe(error);
-  await expect(batch.commit()).rejects.toThrow(TypeError);
+  await expect(batch.commit()).rejects.toThrow(/^batch\.commit: this batch is over/);
 });

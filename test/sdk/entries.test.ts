@@ -18,7 +18,7 @@ const names = [
   "tagResponse",
 ];
 
-test("Both entries export the same names, and these", () => {
+test("Both entries export these names", () => {
   expect(Object.keys(node).sort()).toEqual(names);
   expect(Object.keys(web).sort()).toEqual(names);
 });
@@ -46,7 +46,7 @@ test.for([
   { entry: "index.ts", packages: ["undici", "zod"] },
   { entry: "index.web.ts", packages: ["zod"] },
   { entry: "testing.ts", packages: ["zod"] },
-])("sdk/$entry needs these packages and nothing of Node: $packages", async ({ entry, packages }) => {
+])("sdk/$entry imports the packages $packages and no module of Node", async ({ entry, packages }) => {
   await expect(packagesOf(entry)).resolves.toEqual(packages);
 });
 

@@ -5,19 +5,19 @@ import { text } from "node:stream/consumers";
 import type { ReceiptBody } from "../../sdk/index.ts";
 import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode } from "../../wire/problem.ts";
 
-/** What the edge does with one request. */
+/** What the fake edge does with one request. */
 export interface Act {
   status?: number;
   headers?: Record<string, string>;
   json?: unknown;
   text?: string;
-  /** Ends the connection after so many bytes of a body that was announced in full; at 0 before any answer. */
+  /** Closes the connection after this many bytes of a body that was announced in full; 0 closes it before any answer. */
   hangsUpAfterBytes?: number;
-  /** Never sends more than so many bytes of the body; at 0 not even an answer. */
+  /** Sends this many bytes of the body and then nothing more; 0 sends not even the head of an answer. */
   stallsAfterBytes?: number;
-  /** Runs when the request has come. */
+  /** Runs when the request has arrived. */
   before?: () => void;
-  /** Runs when all of that was done. */
+  /** Runs when the request has been answered as far as it will be. */
   afterwards?: () => void;
 }
 
@@ -31,9 +31,9 @@ export interface ReceivedPurge {
 export interface FakeEdge extends AsyncDisposable {
   endpoint: string;
   requests: readonly ReceivedPurge[];
-  /** How many connections were made to it. */
+  /** The number of connections that were opened. */
   connections(): number;
-  /** Resolves when none of them is open. */
+  /** Resolves when none of the connections is open. */
   allClosed(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export const receiptBody: ReceiptBody = {
 
 export const accepts: Act = { json: receiptBody };
 
-/** How an edge refuses. */
+/** An edge's refusal, with its problem report. */
 export function refuses(code: ProblemCode, more: object = {}, headers: Record<string, string> = {}): Act {
   const { status, title } = PROBLEM_CODES[code];
   return {
@@ -60,7 +60,7 @@ export function refuses(code: ProblemCode, more: object = {}, headers: Record<st
   };
 }
 
-/** A server that plays the edge, one act for each request; the last one is played again and again. */
+/** A server that plays an edge: one act for each request, and the last act for every further one. */
 export async function startFakeEdge(...acts: Act[]): Promise<FakeEdge> {
   const requests: ReceivedPurge[] = [];
   const open = new Set<Socket>();
@@ -72,7 +72,7 @@ export async function startFakeEdge(...acts: Act[]): Promise<FakeEdge> {
     act.before?.();
     play(act, response);
   });
-  // It never ends an idle connection: who does is for the client to show.
+  // The server never ends an idle connection, so that only the client can.
   server.keepAliveTimeout = 0;
   server.on("connection", (socket: Socket) => {
     connections += 1;

@@ -1,19 +1,19 @@
 import { Agent } from "node:http";
 import { expect, test } from "vitest";
-import { bundleWorker } from "../../local/bundle.ts";
-import { startEdgeRuntime } from "../../local/runtime.ts";
-import { ScriptedOrigin } from "../../local/scripted-origin.ts";
+import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+import { startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
 
-test("a backend that is itself a worker purges the edge with the runtime's own fetch", async () => {
+test("A backend that is itself a worker purges the edge with the runtime's own fetch", async () => {
   const origin = new ScriptedOrigin(() => 0);
   await origin.comeUp();
   const fields = { "cache-control": "max-age=60", "cache-tag": "song:42" };
   origin.reply("/song/42", { fields, body: "v1" }, { fields, body: "v2" });
   const edge = await startEdgeRuntime(
     {
-      script: await bundleWorker("local/virtual-time.worker.ts"),
+      script: await bundleWorker("cdn/runtime/virtual-time.worker.ts"),
       variables: { SITE: { origin: origin.url, hosts: [HOST] }, TIDEMARK_TOKEN: TOKEN },
     },
     { port: 0 },

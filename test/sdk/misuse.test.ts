@@ -3,7 +3,7 @@ import { createPurger, type Purger } from "../../sdk/index.ts";
 import { accepts, startFakeEdge } from "./fake-edge.ts";
 import { purgerUnderTest } from "./purger-under-test.ts";
 
-// What TypeScript would not let pass is what JavaScript can still say.
+// The calls that TypeScript refuses and JavaScript can still make.
 type Loose = Record<keyof Purger, (...args: unknown[]) => Promise<unknown>>;
 
 const misuses: { name: string; call: (cdn: Loose) => Promise<unknown>; message: RegExp }[] = [
@@ -20,7 +20,7 @@ const misuses: { name: string; call: (cdn: Loose) => Promise<unknown>; message: 
     call: (cdn) => cdn.purgeUrls({}),
     message: /^purgeUrls: urls: name at least one URL/,
   },
-  { name: "a misspelt kind", call: (cdn) => cdn.purge({ tag: ["a"] }), message: /Unrecognized key: "tag"/ },
+  { name: "a misspelt kind", call: (cdn) => cdn.purge({ tag: ["a"] }), message: /^purge: .*Unrecognized key: "tag"/ },
   {
     name: "one tag instead of a list",
     call: (cdn) => cdn.purge({ tags: "a" }),
@@ -29,14 +29,22 @@ const misuses: { name: string; call: (cdn: Loose) => Promise<unknown>; message: 
   {
     name: "a list instead of tags one by one",
     call: (cdn) => cdn.purgeTags(["a"]),
-    message: /^purgeTags: tags\[0\]: /,
+    message: /^purgeTags: tags\[0\]: .*expected string, received array/,
   },
-  { name: "a URL that is no string", call: (cdn) => cdn.purgeUrls(new URL("http://a.test/")), message: /urls\[0\]: / },
-  { name: "a URL without its slash", call: (cdn) => cdn.purgeUrls("/a", "b"), message: /urls\[1\]: must be a path/ },
+  {
+    name: "a URL object",
+    call: (cdn) => cdn.purgeUrls(new URL("http://a.test/")),
+    message: /^purgeUrls: urls\[0\]: .*expected string/,
+  },
+  {
+    name: "a URL without its slash",
+    call: (cdn) => cdn.purgeUrls("/a", "b"),
+    message: /^purgeUrls: urls\[1\]: must be a path that starts with \/, or .* \(got "b"\)$/,
+  },
   {
     name: "a tag with a space",
     call: (cdn) => cdn.purgeTags("a", "b c"),
-    message: /tags\[1\]: a tag is printable ASCII/,
+    message: /^purgeTags: tags\[1\]: a tag must be printable ASCII .* \(got "b c"\)$/,
   },
   {
     name: "no prefixes, but options",
@@ -49,14 +57,14 @@ const misuses: { name: string; call: (cdn: Loose) => Promise<unknown>; message: 
     message: /^purgeHosts: hosts\[0\]: a host cannot be empty/,
   },
   {
-    name: "a mode that is none",
+    name: "an unknown mode",
     call: (cdn) => cdn.purgeTags("a", { mode: "mild" }),
-    message: /^purgeTags, options: mode: is "hard" or "soft"/,
+    message: /^purgeTags, options: mode: must be "hard" or "soft" \(got "mild"\)$/,
   },
   {
     name: "everything and something",
     call: (cdn) => cdn.purge({ everything: true, tags: ["a"] }),
-    message: /everything: stands alone; leave out tags/,
+    message: /^purge: everything: must stand alone; leave out tags/,
   },
   {
     name: "a refresh of tags",
@@ -76,12 +84,12 @@ const misuses: { name: string; call: (cdn: Loose) => Promise<unknown>; message: 
   {
     name: "an id with a space",
     call: (cdn) => cdn.purgeEverything({ id: "a b" }),
-    message: /^purgeEverything, options: id: is 1 to 128/,
+    message: /^purgeEverything, options: id: must be 1 to 128 printable ASCII .* \(got "a b"\)$/,
   },
   {
-    name: "a deadline of nothing",
+    name: "a deadline of 0",
     call: (cdn) => cdn.purgeEverything({ deadlineMs: 0 }),
-    message: /^purgeEverything, options: deadlineMs: /,
+    message: /^purgeEverything, options: deadlineMs: .*>0 \(got 0\)$/,
   },
   {
     name: "a controller instead of its signal",
@@ -89,9 +97,9 @@ const misuses: { name: string; call: (cdn: Loose) => Promise<unknown>; message: 
     message: /^purgeEverything, options: signal: must be an AbortSignal/,
   },
   {
-    name: "many wrong items, of which the first are named",
+    name: "seven wrong items, of which five are listed",
     call: (cdn) => cdn.purgeUrls(...Array.from({ length: 7 }, () => "x")),
-    message: /urls\[4\]: [^;]*; and 2 more$/,
+    message: /urls\[4\]: [^;]* \(got "x"\); and 2 more$/,
   },
 ];
 
@@ -111,12 +119,32 @@ test.for(misuses)("A call with $name is a TypeError, and nothing is sent", async
 });
 
 const wrongOptions = [
-  { name: "a misspelt name", options: { enpoint: "https://www.example.com" }, message: /Unrecognized key: "enpoint"/ },
-  { name: "a negative number of retries", options: { retries: -1 }, message: /^createPurger: retries: / },
-  { name: "a fetch that is none", options: { fetch: "fetch" }, message: /fetch: must be a function like fetch/ },
+  {
+    name: "a misspelt name",
+    options: { enpoint: "https://www.example.com" },
+    message: /^createPurger: Unrecognized key: "enpoint"/,
+  },
+  { name: "a negative number of retries", options: { retries: -1 }, message: /^createPurger: retries: .*>=0/ },
+  {
+    name: "a fetch that is not a function",
+    options: { fetch: "fetch" },
+    message: /^createPurger: fetch: must be a function like fetch/,
+  },
 ];
 
-test.for(wrongOptions)("A purger cannot be made with $name", ({ options, message }) => {
+test.for(wrongOptions)("Making a purger with $name is a TypeError", ({ options, message }) => {
   expect(() => createPurger(options as object)).toThrow(TypeError);
   expect(() => createPurger(options as object)).toThrow(message);
+});
+
+test("A long value is cut in the message", async () => {
+  await using cdn = purgerUnderTest({});
+
+  const thrown = await cdn.purgeTags(" ".repeat(257)).catch((error: unknown) => error);
+
+  expect((thrown as TypeError).message).toMatch(/ \(got " {79}…\)/);
+});
+
+test("The message about a wrong token does not repeat it", () => {
+  expect(() => createPurger({ token: 42_424_242 as unknown as string })).toThrow(/^createPurger: token: [^4]*$/);
 });

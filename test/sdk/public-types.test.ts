@@ -20,25 +20,25 @@ import type { Problem, ProblemCode } from "../../wire/problem.ts";
 import type { PurgeReceiptBody } from "../../wire/purge-receipt.ts";
 import type { PurgeRequestBody } from "../../wire/purge-request.ts";
 
-// These are judged by the type checker, which reads the tests too; run, they only show that they exist.
+// The type checker, which reads the tests too, is what fails here. At run time these tests do nothing.
 
-/** The SDK promises not to change the lists that it is given; the wire says nothing of that. */
+/** The SDK takes readonly lists, because it does not change them; the wire's lists are not readonly. */
 type WritableLists<T> = {
   [K in keyof T]: T[K] extends readonly (infer Item)[] | undefined ? Item[] | undefined : T[K];
 };
 
-test("A request is what the wire takes", () => {
+test("A request has the type of the wire's body", () => {
   expectTypeOf<WritableLists<PurgeRequest>>().branded.toEqualTypeOf<PurgeRequestBody>();
 });
 
-test("A receipt is what the wire brings, and can be waited for", () => {
+test("A receipt has the type of the wire's receipt, and settled()", () => {
   expectTypeOf<ReceiptBody>().branded.toEqualTypeOf<PurgeReceiptBody>();
   expectTypeOf<Refreshed>().toEqualTypeOf<NonNullable<PurgeReceiptBody["refreshed"]>[number]>();
   expectTypeOf<Receipt>().toExtend<PurgeReceiptBody>();
   expectTypeOf<Receipt["settled"]>().returns.toEqualTypeOf<Promise<void>>();
 });
 
-test("The codes are those of the wire and seven of our own", () => {
+test("The error codes are those of the wire and seven of the SDK", () => {
   expectTypeOf<PurgeErrorCode>().toEqualTypeOf<
     | ProblemCode
     | "not-configured"
@@ -52,7 +52,7 @@ test("The codes are those of the wire and seven of our own", () => {
   expectTypeOf<RejectedItem>().toEqualTypeOf<NonNullable<Problem["errors"]>[number]>();
 });
 
-test("Options say of a purge what a request can say of itself, beside how long to try", () => {
+test("Options have the details of a request, a signal and a deadline", () => {
   expectTypeOf<Omit<PurgeOptions, "signal" | "deadlineMs">>().toEqualTypeOf<
     Pick<PurgeRequest, "mode" | "dryRun" | "id" | "reason" | "refresh" | "repeatAfterMs">
   >();
@@ -62,24 +62,24 @@ test("Items come one by one, with the options last", () => {
   expectTypeOf<Purger["purgeTags"]>().toBeCallableWith("a", "b");
   expectTypeOf<Purger["purgeTags"]>().toBeCallableWith("a", "b", { id: "x", deadlineMs: 5 });
   expectTypeOf<Purger["purgeTags"]>().toBeCallableWith(...["a", "b"]);
-  // @ts-expect-error Tags are no list here.
+  // @ts-expect-error Tags are given one by one, not as a list.
   expectTypeOf<Purger["purgeTags"]>().toBeCallableWith(["a"]);
   // @ts-expect-error Options come last.
   expectTypeOf<Purger["purgeTags"]>().toBeCallableWith({ id: "x" }, "a");
 });
 
-test("A batch goes on, and its commit may have nothing to say", () => {
+test("The methods of a batch can be chained, and its commit may resolve to null", () => {
   expectTypeOf<PurgeBatch["tags"]>().returns.toExtend<PurgeBatch>();
   expectTypeOf<PurgeBatch["commit"]>().returns.toEqualTypeOf<Promise<Receipt | null>>();
   expectTypeOf<Planned>().toEqualTypeOf<NonNullable<PurgeReceiptBody["planned"]>[number]>();
 });
 
-test("Both entries make the same purger, and the recording one can stand in for it", () => {
+test("Both entries make the same type of purger, and the recording purger is one, too", () => {
   expectTypeOf<typeof createWebPurger>().toEqualTypeOf<typeof createPurger>();
   expectTypeOf<RecordingPurger>().toExtend<Purger>();
 });
 
-test("The platform's fetch and undici's can be given", () => {
+test("The platform's fetch and undici's fit the option fetch", () => {
   expectTypeOf<typeof globalThis.fetch>().toExtend<Fetch>();
   expectTypeOf<typeof undiciFetch>().toExtend<Fetch>();
 });

@@ -1,13 +1,12 @@
-import { createHttpPurger } from "../../sdk/http-purger.ts";
+import { createHttpPurger, type Platform } from "../../sdk/http/http-purger.ts";
+import { openUndici } from "../../sdk/http/transport-undici.ts";
 import type { Purger, PurgerOptions } from "../../sdk/index.ts";
-import type { Surroundings } from "../../sdk/surroundings.ts";
-import { openUndici } from "../../sdk/transport-undici.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
 
 export const TOKEN = "a-token-that-nobody-may-see";
 
-/** A purger on virtual time whose pauses take none, whose ids count from `id-1`, and whose chance is always 0. */
-export function purgerUnderTest(options: PurgerOptions, surroundings: Partial<Surroundings> = {}): Purger {
+/** A purger on virtual time: its pauses pass at once, its ids count from `id-1`, and its random number is always 0. */
+export function purgerUnderTest(options: PurgerOptions, platform: Partial<Platform> = {}): Purger {
   let ids = 0;
   return createHttpPurger(
     { token: TOKEN, ...options },
@@ -17,7 +16,7 @@ export function purgerUnderTest(options: PurgerOptions, surroundings: Partial<Su
       newId: () => `id-${++ids}`,
       environment: () => ({}),
       openTransport: openUndici,
-      ...surroundings,
+      ...platform,
     },
   );
 }

@@ -31,12 +31,12 @@ const targets: { name: string; make: (field?: string) => { target: Tagged; read:
 ];
 
 const merges: { name: string; field?: string; tags: string[]; expect: string | null }[] = [
-  { name: "gets its tags", tags: ["song:42", "songs"], expect: "song:42,songs" },
-  { name: "keeps the tags that it has", field: "a, b c", tags: ["d"], expect: "a,b,c,d" },
+  { name: "gets the tags", tags: ["song:42", "songs"], expect: "song:42,songs" },
+  { name: "keeps the tags that it had", field: "a, b c", tags: ["d"], expect: "a,b,c,d" },
   { name: "carries each tag once, in its first place", field: "a,b", tags: ["b", "c", "c"], expect: "a,b,c" },
-  { name: "is left alone by an empty list", field: "a, a", tags: [], expect: "a, a" },
-  { name: "has no field for an empty list", tags: [], expect: null },
-  { name: "tells upper from lower case", field: "a", tags: ["A"], expect: "a,A" },
+  { name: "is not changed by an empty list", field: "a, a", tags: [], expect: "a, a" },
+  { name: "gets no field for an empty list", tags: [], expect: null },
+  { name: "distinguishes upper and lower case", field: "a", tags: ["A"], expect: "a,A" },
 ];
 
 const cases = targets.flatMap((target) =>
@@ -51,7 +51,7 @@ test.for(cases)("$target $name", ({ make, field, tags, expect: expected }) => {
   expect(read()).toBe(expected);
 });
 
-test("Tags that a ServerResponse has in several lines become one line", () => {
+test("Tags in several field lines of a ServerResponse become one line", () => {
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   response.setHeader("cache-tag", ["a", "b"]);
 
@@ -61,15 +61,19 @@ test("Tags that a ServerResponse has in several lines become one line", () => {
 });
 
 const wrongTags = [
-  { name: "an empty one", tags: ["ok", ""], message: /"" is not a tag: a tag cannot be empty/ },
-  { name: "one with a comma", tags: ["a,b"], message: /"a,b" is not a tag: a tag is printable ASCII/ },
-  { name: "one that is not ASCII", tags: ["lærke"], message: /"lærke" is not a tag/ },
-  { name: "one that is too long", tags: ["x".repeat(257)], message: /is not a tag: a tag can have at most 256 bytes/ },
-  { name: "a number", tags: [42], message: /42 is not a tag/ },
+  { name: "an empty one", tags: ["ok", ""], message: /"" is not a valid tag: a tag cannot be empty/ },
+  { name: "one with a comma", tags: ["a,b"], message: /"a,b" is not a valid tag: a tag must be printable ASCII/ },
+  { name: "one that is not ASCII", tags: ["lærke"], message: /"lærke" is not a valid tag/ },
+  {
+    name: "one that is too long",
+    tags: ["x".repeat(257)],
+    message: /is not a valid tag: a tag can have at most 256 bytes/,
+  },
+  { name: "a number", tags: [42], message: /42 is not a valid tag/ },
   { name: "a string instead of a list", tags: "song:42", message: /tags must be an array/ },
 ];
 
-test.for(wrongTags)("Tags with $name are a TypeError that names it, and none is written", ({ tags, message }) => {
+test.for(wrongTags)("Tags with $name are a TypeError that shows it, and no tag is written", ({ tags, message }) => {
   const headers = new Headers();
 
   expect(() => tagResponse(headers, tags as string[])).toThrow(TypeError);
@@ -78,15 +82,17 @@ test.for(wrongTags)("Tags with $name are a TypeError that names it, and none is 
   expect([...headers]).toEqual([]);
 });
 
-test("A tag as long as a tag can be is one", () => {
+test("A tag of 256 bytes is valid", () => {
   expect(tagResponse(new Headers(), ["x".repeat(256)]).get("cache-tag")).toHaveLength(256);
 });
 
 test.for([
-  { name: "a context whose get and set mean something else", target: { get: () => null, set() {} } },
+  { name: "a framework's context whose get and set have another meaning", target: { get: () => null, set() {} } },
   { name: "a request of Node, whose headers are a plain object", target: { headers: {} } },
   { name: "nothing", target: undefined },
-])("What cannot be tagged is a TypeError: $name", ({ target }) => {
+])("Tagging something else is a TypeError: $name", ({ target }) => {
   expect(() => tagResponse(target as unknown as Headers, ["a"])).toThrow(TypeError);
-  expect(() => tagResponse(target as unknown as Headers, ["a"])).toThrow(/give it a Headers, a Response or Node's/);
+  expect(() => tagResponse(target as unknown as Headers, ["a"])).toThrow(
+    /^tagResponse: the first argument must be a Headers, a Response or Node's ServerResponse/,
+  );
 });

@@ -1,24 +1,24 @@
 import type { Clock } from "../../sdk/clock.ts";
 
 export interface VirtualClock extends Clock {
-  /** Lets time pass, and wakes whoever slept until then. */
+  /** Lets time pass, and ends the sleeps that are over by then. */
   advance(ms: number): void;
   /** Every sleep that was begun, in milliseconds. */
   readonly slept: readonly number[];
 }
 
 export interface VirtualClockOptions {
-  /** Sleeps of up to so many milliseconds are over at once, and time has passed. Default: none, all wait for `advance`. */
+  /** Sleeps of up to this many milliseconds end at once, and time passes. Default: all sleeps wait for `advance`. */
   skipsUpToMs?: number;
   /** Called when a sleep has begun. */
   onSleep?: (ms: number) => void;
 }
 
-/** Time that moves only when told to. */
+/** A clock that moves only when `advance` is called. */
 export function createVirtualClock({ skipsUpToMs = -1, onSleep }: VirtualClockOptions = {}): VirtualClock {
   const slept: number[] = [];
   const sleepers = new Set<{ until: number; wake(): void }>();
-  // Far from zero, so that an instant taken for a duration shows.
+  // Far from zero, so that a test fails if an instant is used as a duration.
   let now = 1_000_000;
 
   function advance(ms: number): void {

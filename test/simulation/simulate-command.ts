@@ -1,6 +1,6 @@
 /** `npm run simulate`: random worlds that try to break the promises of docs/design.md, as many as one likes. */
 import { Command, InvalidArgumentError } from "commander";
-import { printTable } from "../../bench/table.ts";
+import { printTable } from "../../bench/report/table.ts";
 import { neverIn } from "../engine/tally.ts";
 import { explore, hasBroken, runWorld, tell, WORLDS } from "./explore.ts";
 import { OCCURRENCES } from "./occurrences.ts";

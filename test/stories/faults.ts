@@ -32,7 +32,7 @@ export async function strike(stage: Stage, dice: Dice): Promise<void> {
 export async function heal(stage: Stage): Promise<void> {
   for (const region of REGIONS) {
     await reconnect(stage, region);
-    await stage.cdn.pop(region).lose({});
+    await stage.cdn.pop(region).loseAnswers({});
     stage.knowledge.calm(region);
   }
 }
@@ -75,7 +75,7 @@ async function emptyCache(stage: Stage, dice: Dice): Promise<void> {
 
 async function loseReplies(stage: Stage): Promise<void> {
   for (const region of REGIONS) {
-    await stage.cdn.pop(region).lose({ log: 1 });
+    await stage.cdn.pop(region).loseAnswers({ log: 1 });
     stage.knowledge.trouble(region);
   }
   stage.count("replies of the log lost");

@@ -1,4 +1,4 @@
-import type { CdnAnswer } from "../../local/index.ts";
+import type { CdnAnswer } from "../../cdn/index.ts";
 import { VALIDATION_FIELD } from "../simulation/answer-numbers.ts";
 import { languageOf } from "../simulation/directives.ts";
 import { type Answered, FROM_STORE, type History } from "../simulation/history.ts";

@@ -1,5 +1,5 @@
-import type { Cdn } from "../../local/cdn.ts";
-import { startCdn } from "../../local/index.ts";
+import type { Cdn } from "../../cdn/cdn.ts";
+import { startCdn } from "../../cdn/index.ts";
 import type { Bounds } from "../simulation/promises.ts";
 import { HttpOrigin } from "./http-origin.ts";
 import { inTrouble, Knowledge } from "./knowledge.ts";
@@ -56,7 +56,7 @@ export class Stage implements AsyncDisposable {
     const cdn = await startCdn({ site, origin: await origin.start(), regions: REGIONS, isolates: ISOLATES_PER_POP });
     const stage = new Stage(cdn, origin);
     await cdn.skew("nyc", "20s");
-    await cdn.skew("syd", -3_600_000);
+    await cdn.skew("syd", "-1h");
     await stage.advance(2000 - (cdn.now % 1000));
     return stage;
   }
@@ -66,7 +66,7 @@ export class Stage implements AsyncDisposable {
   }
 
   async advance(ms: number): Promise<void> {
-    await this.cdn.advance(ms);
+    await this.cdn.advance(`${ms}ms`);
     this.timeline.beginInstant();
     this.timeline.tell(null, `— ${ms} ms have passed`);
   }

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Reply, SeenRequest } from "../../local/scripted-origin.ts";
+import type { Reply, SeenRequest } from "../../cdn/scripted-origin.ts";
 import type { ClientRequest } from "../engine/scenario.ts";
 import type { Case } from "./case.ts";
 import { type Meet, sightOf } from "./meet.ts";

@@ -1,5 +1,5 @@
-import { bundleWorker } from "../../local/bundle.ts";
-import { startEdgeRuntime } from "../../local/runtime.ts";
+import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+import { startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { TOKEN } from "../engine/scenario.ts";
 import { type Connection, sendBytes } from "../runtime/raw-connection.ts";
 import type { StrictRequest } from "../runtime/strict-requests.ts";
@@ -117,7 +117,7 @@ function pageAsked({ line }: StrictRequest): string[] {
 /** The edge in the Workers runtime. `change` makes something else of its script. */
 export function inRuntime(change = (script: string) => script): StartRawEdge {
   return async (origin) => {
-    const script = change(await bundleWorker("local/virtual-time.worker.ts"));
+    const script = change(await bundleWorker("cdn/runtime/virtual-time.worker.ts"));
     const variables = {
       SITE: { origin },
       TIDEMARK_HOSTS: "*",

@@ -1,6 +1,6 @@
 import { Agent } from "node:http";
-import { bundleWorker } from "../../local/bundle.ts";
-import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime.ts";
+import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
 import type { Answering, Case } from "./case.ts";
@@ -11,7 +11,7 @@ import { Witness } from "./witness.ts";
 export class RuntimeMeetings {
   readonly #witness = new Witness();
   readonly #agent = new Agent({ keepAlive: false });
-  readonly #script = bundleWorker("local/virtual-time.worker.ts");
+  readonly #script = bundleWorker("cdn/runtime/virtual-time.worker.ts");
   #edge: EdgeRuntime | undefined;
   #origin = "";
   #rules = "";

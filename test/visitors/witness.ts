@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { Reply, SeenRequest } from "../../local/scripted-origin.ts";
+import type { Reply, SeenRequest } from "../../cdn/scripted-origin.ts";
 import type { Answering } from "./case.ts";
 
 /** A real server that answers by a function of what it is asked, and writes answers that no server would: the origin. */

@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
-import type { Stats } from "../../wire/stats.ts";
+import type { IsolateStats } from "../../wire/stats.ts";
 import type { PurgeAudit, TokenScope, Tokens } from "../ports.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
 import { resolveUrl } from "../rules/key/cache-key.ts";
@@ -17,7 +17,7 @@ export interface ControlPorts extends PurgePorts {
   readonly tokens: Tokens;
   readonly audit: PurgeAudit;
   /** The counters of this isolate. */
-  readonly stats: () => Stats;
+  readonly stats: () => IsolateStats;
 }
 
 /** What belongs to one request of the control plane. */

@@ -1,6 +1,6 @@
 import type { Problem } from "../../wire/problem.ts";
 import {
-  LISTED_PURGES,
+  DEFAULT_LISTED_PURGES,
   type PurgeRecordBody,
   type PurgeRecordPageBody,
   purgeRecordQuerySchema,
@@ -24,7 +24,7 @@ interface AuditPorts {
 export async function purgePage(query: Readonly<Record<string, string>>, ports: AuditPorts): Promise<AuditVerdict> {
   const checked = purgeRecordQuerySchema.safeParse(query);
   if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeRecordQuerySchema) };
-  const { before = null, limit = LISTED_PURGES } = checked.data;
+  const { before = null, limit = DEFAULT_LISTED_PURGES } = checked.data;
   return read(ports, async (audit) => {
     const { purges, next } = await audit.list(before, limit);
     return { kind: "found", body: { purges: purges.map(recordBody), next } };

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { issuePath } from "../../wire/issue-path.ts";
 import type { Problem } from "../../wire/problem.ts";
 
 /** What is wrong where: `tags[3]: a tag cannot be empty`. A kind that is not known is not also called missing. */
@@ -7,8 +8,7 @@ export function errorsOf({ issues }: z.ZodError, schema: z.ZodObject): NonNullab
   return issues.flatMap((issue) => {
     if (issue.code === "unrecognized_keys") return issue.keys.map((name) => unknownField(name, schema));
     if (hasUnknown && issue.path.length === 0) return [];
-    const path = issue.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
-    return [{ path: path.replace(/^\./, ""), message: issue.message }];
+    return [{ path: issuePath(issue.path), message: issue.message }];
   });
 }
 

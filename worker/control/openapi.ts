@@ -2,9 +2,14 @@ import * as z from "zod";
 import { IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode, problemSchema } from "../../wire/problem.ts";
 import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
-import { LISTED_PURGES, MAX_LISTED_PURGES, purgeRecordPageSchema, purgeRecordSchema } from "../../wire/purge-record.ts";
+import {
+  DEFAULT_LISTED_PURGES,
+  MAX_LISTED_PURGES,
+  purgeRecordPageSchema,
+  purgeRecordSchema,
+} from "../../wire/purge-record.ts";
 import { purgeRequestSchema } from "../../wire/purge-request.ts";
-import { healthSchema, statsSchema } from "../../wire/stats.ts";
+import { healthSchema, statsSchema } from "../../wire/stats-schema.ts";
 
 /** The control plane as an OpenAPI 3.1 document, made from the schemas that it checks requests with. */
 export function openApiDocument(): object {
@@ -53,7 +58,7 @@ export function openApiDocument(): object {
             {
               name: "limit",
               in: "query",
-              schema: { type: "integer", minimum: 1, maximum: MAX_LISTED_PURGES, default: LISTED_PURGES },
+              schema: { type: "integer", minimum: 1, maximum: MAX_LISTED_PURGES, default: DEFAULT_LISTED_PURGES },
             },
           ],
           responses: {

@@ -1,36 +1,8 @@
+import type { IsolateStats } from "../../wire/stats.ts";
 import type { EdgeEvent, Reporter } from "../ports.ts";
 
-/** Counts of one isolate since it started. */
-export interface Counts {
-  /** Answers by their `X-Cache`. Together with `answeredByEdge` they are all answers. */
-  readonly answers: Readonly<Record<string, number>>;
-  /** Answers that the edge made itself, by their `detail`. */
-  readonly answeredByEdge: Readonly<Record<string, number>>;
-  /** Requests sent to the origin; `answered` and `failed` are parts of it. */
-  readonly origin: { readonly asked: number; readonly answered: number; readonly failed: number };
-  readonly store: {
-    readonly stored: number;
-    readonly storedBytes: number;
-    readonly failed: number;
-    /** Answers that may not be kept, by the `detail` of their `Cache-Status`. */
-    readonly refused: Readonly<Record<string, number>>;
-    /** Bodies that were read and not kept, by reason. */
-    readonly discarded: Readonly<Record<string, number>>;
-  };
-  /** Requests that took the answer of another one's fetch. */
-  readonly collapsed: number;
-  /** Requests with `Authorization` that nothing stored might answer. */
-  readonly askedPastTheCache: number;
-  /** Wrong tokens for the control plane. */
-  readonly tokensRefused: number;
-  /** `shared`: copies of another isolate's reading that were taken instead of one. */
-  readonly log: { readonly reads: number; readonly failedReads: number; readonly shared: number };
-  readonly purges: number;
-  /** What unsafe requests put out of date and the log could not be told. */
-  readonly invalidationsDropped: number;
-  /** Bugs: the last catch had to answer. */
-  readonly failures: number;
-}
+/** The stats that are counted from events. The wiring of the isolate adds the others. */
+type Counts = Omit<IsolateStats, "version" | "scope" | "startedAt" | "memory" | "fills" | "view">;
 
 /** Keeps the counts, and tells the owner in a line when the origin or the log goes away and when it is back. */
 export class Counters implements Reporter {

@@ -29,23 +29,28 @@ export interface EdgeEnv extends Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMAR
   readonly TIDEMARK_CLIENT_ADDRESS?: string;
 }
 
-/** What may differ where the edge does not run on the platform's own time. */
-export interface EdgeOptions {
+/** The edge for a site: the default export of a worker. Throws `SiteError` at start if the rules are not valid. */
+export function createEdge(siteInput: SiteInput): ExportedHandler<EdgeEnv> {
+  return createEdgeWithHooks(siteInput, {});
+}
+
+/** What the simulated CDN and the dev command replace. An owner's worker has no use for these. */
+export interface EdgeHooks {
   /** Default: the runtime's clock. */
   readonly clock?: Clock;
-  /** Take a token that could be guessed, as on a laptop. Default false. */
+  /** Accept a token that could be guessed, as on a laptop. Default false. */
   readonly takesWeakTokens?: boolean;
-  /** What the simulated CDN puts between the edge and what it runs on. Default: nothing. */
+  /** Returns the platform that the edge runs on, given the real one. Default: the real one. */
   readonly platform?: (platform: Platform) => Platform;
 }
 
-/** The edge for a site: the default export of a worker. Throws `SiteError` at start if the rules are not valid. */
-export function createEdge(siteInput: SiteInput, options: EdgeOptions = {}): ExportedHandler<EdgeEnv> {
+/** Like `createEdge`, with parts of the platform replaced. */
+export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
   compileSite(siteInput, {});
   let isolate: RunningIsolate | undefined;
   return {
     fetch(request, env, context) {
-      isolate ??= startOrExplain(siteInput, env, options);
+      isolate ??= startOrExplain(siteInput, env, hooks);
       return isolate.fetch({
         request,
         url: request.url,
@@ -57,9 +62,9 @@ export function createEdge(siteInput: SiteInput, options: EdgeOptions = {}): Exp
 }
 
 /** Settings that are not valid must not end in the runtime's own error page: what is wrong goes to the owner's log. */
-function startOrExplain(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions): RunningIsolate {
+function startOrExplain(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
   try {
-    return startOnWorkers(siteInput, env, options);
+    return startOnWorkers(siteInput, env, hooks);
   } catch (error) {
     if (!(error instanceof SiteError)) throw error;
     console.error(`Tidemark cannot start: ${error.message}`);
@@ -69,14 +74,14 @@ function startOrExplain(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions
 }
 
 /** The Workers runtime as a platform. */
-function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions): RunningIsolate {
+function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
   const site = compileSite(siteInput, overrides(env));
   const tell = (line: string) => console.warn(line);
   const log = new LogStub(env.PURGE_LOG);
   for (const line of loosened(site)) tell(line);
   const host = site.hosts?.[0] ?? new URL(site.originUrl).host;
   const platform: Platform = {
-    clock: options.clock ?? systemClock,
+    clock: hooks.clock ?? systemClock,
     random: Math.random,
     sharedTier: new CacheApiTier(caches.default),
     notes: new CacheApiNotes(caches.default, host, log.objectId),
@@ -84,11 +89,11 @@ function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, options: EdgeOptions
     log,
     audit: log,
     bodies: runtimeBodies,
-    tokens: ownersTokens({ ...tokensOf(env), takesWeakTokens: options.takesWeakTokens }, tell),
+    tokens: ownersTokens({ ...tokensOf(env), takesWeakTokens: hooks.takesWeakTokens }, tell),
     fingerprint,
     reporter: new Counters(site.originUrl, tell),
   };
-  return startIsolate(site, options.platform?.(platform) ?? platform);
+  return startIsolate(site, hooks.platform?.(platform) ?? platform);
 }
 
 function tokensOf({ TIDEMARK_TOKEN, TIDEMARK_TOKENS }: EdgeEnv): TokenSettings {

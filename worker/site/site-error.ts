@@ -1,5 +1,6 @@
 import leven from "leven";
 import type * as z from "zod";
+import { issuePath } from "../../wire/issue-path.ts";
 
 /** What is wrong in a site's rules, all of it at once: each line names the place, the value and what to do. */
 export class SiteError extends Error {
@@ -22,10 +23,10 @@ export function siteErrors(error: z.ZodError, schema: z.ZodType, input: unknown)
   return error.issues
     .toSorted((a, b) => isUnknown(b) - isUnknown(a))
     .flatMap((issue) => {
-      const path = pathText(issue.path);
+      const path = issuePath(issue.path) || "the site";
       if (issue.code === "unrecognized_keys") {
         const known = keysAt(schema, issue.path);
-        return issue.keys.map((key) => ({ path: pathText([...issue.path, key]), message: unknownKey(key, known) }));
+        return issue.keys.map((key) => ({ path: issuePath([...issue.path, key]), message: unknownKey(key, known) }));
       }
       return [{ path, message: `${issue.message}; found ${show(valueAt(input, issue.path))}` }];
     });
@@ -36,14 +37,6 @@ function unknownKey(key: string, known: readonly string[]): string {
   const nearest = [...known].sort((a, b) => leven(key, a) - leven(key, b))[0];
   const hint = nearest !== undefined && leven(key, nearest) <= 3 ? `; did you mean ${nearest}?` : "";
   return `unknown key${hint} Known here: ${known.join(", ")}`.replace("key Known", "key. Known");
-}
-
-function pathText(path: readonly PropertyKey[]): string {
-  if (path.length === 0) return "the site";
-  return path
-    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
-    .join("")
-    .replace(/^\./, "");
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readPurgeItems } from "../../../local/purge-items.ts";
+import { readPurgeItems } from "../../../cli/purge-items.ts";
 import {
   EVERYTHING_PURGE_KEY,
   groupPurgeKey,

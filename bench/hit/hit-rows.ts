@@ -1,0 +1,94 @@
+import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import type { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
+import { rawRequest, requestUntilHit } from "../load/raw-request.ts";
+import { BenchFailure } from "../report/bench-failure.ts";
+import { type BenchWorker, bundleBenchWorker } from "../workers/bundle.ts";
+import type { CheckedEdge } from "./never-stale.ts";
+import { assertSameAnswer } from "./same-answer.ts";
+
+/** The page that every row serves. */
+const PAGE = "/page";
+const TOKEN = "bench-token-0123456789-abcdefghij";
+
+/** One worker under load, in a runtime of its own. */
+export interface Row {
+  readonly name: string;
+  /** The page's address on the runtime's own socket. */
+  readonly page: URL;
+  readonly runtime: EdgeRuntime;
+}
+
+/** The rows to measure, in the order of the table. */
+export interface HitRows {
+  readonly constant: Row;
+  readonly all: readonly Row[];
+  readonly edges: readonly CheckedEdge[];
+  stop(): Promise<void>;
+}
+
+/** Starts all four rows with the page stored, and checks that each does the work that its name says. */
+export async function startHitRows(origin: ScriptedOrigin, body: string): Promise<HitRows> {
+  origin.reply(PAGE, {
+    fields: {
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "public, max-age=86400",
+      date: new Date().toUTCString(), // the same for all rows
+      etag: '"bench"',
+      "last-modified": "Thu, 01 Jan 2026 12:00:00 GMT",
+      "cache-tag": "page, bench",
+    },
+    body,
+  });
+  const rows: Row[] = [];
+  const start = async (name: string, worker: BenchWorker, variables: Record<string, unknown>): Promise<Row> => {
+    const script = await bundleBenchWorker(worker);
+    const purgeLog = worker === "edge";
+    const options = { port: 0, onLine: (line: string) => console.error(line) };
+    const runtime = await startEdgeRuntime({ script, variables, purgeLog }, options);
+    const row = { name, page: new URL(PAGE, runtime.url), runtime };
+    rows.push(row);
+    return row;
+  };
+  const stop = async () => {
+    await Promise.all(rows.map(({ runtime }) => runtime.stop()));
+  };
+  try {
+    const memory = await start("memory hit", "edge", edgeVariables(origin, {}));
+    const memoryHit = await requestUntilHit(memory.name, memory.page);
+    // The memory tier has no room, so every hit comes from the Cache API.
+    const limits = { memoryBytes: 0 };
+    const cacheApi = await start("Cache API hit", "edge", edgeVariables(origin, { limits }));
+    assertSameAnswer(cacheApi.name, memoryHit, await requestUntilHit(cacheApi.name, cacheApi.page));
+    await assertMemoryEntries(memory, 1);
+    await assertMemoryEntries(cacheApi, 0);
+    const fields = memoryHit.fields.filter(([name]) => name !== "content-length"); // the runtime sets it itself
+    const constant = await start("constant responder", "constant", { FIELDS: fields, BODY: body });
+    assertSameAnswer(constant.name, await rawRequest(memory.page), await rawRequest(constant.page));
+    const usual = await start("caches.default worker", "default-cache", { ORIGIN: origin.url });
+    const edges = [memory, cacheApi].map(({ name, runtime }) => ({ name, url: runtime.url, token: TOKEN }));
+    await rawRequest(usual.page);
+    return { constant, all: [constant, memory, cacheApi, usual], edges, stop };
+  } catch (cause) {
+    await stop();
+    throw cause;
+  }
+}
+
+/** How often the page was requested from the origin. Measuring hits must not increase it. */
+export function pagesFetched(origin: ScriptedOrigin): number {
+  return origin.countOf(PAGE);
+}
+
+function edgeVariables(origin: ScriptedOrigin, site: Partial<SiteInput>): Record<string, unknown> {
+  return { SITE: { origin: origin.url, ...site }, TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN };
+}
+
+async function assertMemoryEntries({ name, runtime }: Row, expected: number): Promise<void> {
+  const fields = { authorization: `Bearer ${TOKEN}` };
+  const answer = await rawRequest(new URL("/_tidemark/stats", runtime.url), { fields });
+  const { memory } = JSON.parse(answer.body) as { memory: { entries: number } };
+  if (memory.entries !== expected) {
+    throw new BenchFailure(`${name}: the memory tier holds ${memory.entries} pages, not ${expected}.`);
+  }
+}

@@ -1,0 +1,9 @@
+import { fileURLToPath } from "node:url";
+import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+
+/** The workers in this folder. */
+export type BenchWorker = "edge" | "constant" | "default-cache" | "put";
+
+export function bundleBenchWorker(worker: BenchWorker): Promise<string> {
+  return bundleWorker(fileURLToPath(new URL(`${worker}.worker.ts`, import.meta.url)));
+}

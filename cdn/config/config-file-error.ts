@@ -1,0 +1,4 @@
+/** A config file is missing, does not compile, or has rules that are not valid. The message names the file and the place. */
+export class ConfigFileError extends Error {
+  override readonly name = "ConfigFileError";
+}

@@ -1,0 +1,23 @@
+/** A number with its unit: `"250ms"`, `"90s"`, `"10m"`, `"1h"`, `"7d"`, `"2w"`. A minus before it counts backwards. */
+export type SimulatedDuration = `${number}${"ms" | "s" | "m" | "h" | "d" | "w"}`;
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+/** Milliseconds. Throws a `TypeError` for anything but a number with its unit. */
+export function durationMs(duration: SimulatedDuration): number {
+  const [, amount, unit] = /^(-?\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/.exec(String(duration)) ?? [];
+  if (amount !== undefined) return Number(amount) * UNIT_MS[unit!]!;
+  if (typeof duration === "number") {
+    throw new TypeError(`${duration} is a duration without a unit. Write "${duration}s" or "${duration}ms".`);
+  }
+  throw new TypeError(
+    `${JSON.stringify(duration)} is not a duration. Write a number with its unit, like "500ms", "2s", "10m", "1h" or "7d".`,
+  );
+}

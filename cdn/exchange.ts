@@ -1,0 +1,60 @@
+import { type Agent, request as httpRequest, type IncomingMessage } from "node:http";
+
+/** A request whose target and fields are sent exactly as given. */
+export interface WireRequest {
+  readonly method?: string;
+  readonly path: string;
+  readonly host: string;
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface WireAnswer {
+  readonly status: number;
+  /** By name in lower case. Several lines of one field are joined by commas. */
+  readonly fields: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** True if the connection ended before the body did. */
+  readonly cutOff: boolean;
+}
+
+/** One exchange over a real socket. Rejects with the socket's error, `ECONNREFUSED` for instance. */
+export function exchange(edge: URL, agent: Agent, request: WireRequest): Promise<WireAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<WireAnswer>();
+  const { method = "GET", path, host, fields = {}, body } = request;
+  const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
+  const outgoing = httpRequest(
+    {
+      host: edge.hostname.replace(/^\[|\]$/g, ""),
+      port: edge.port,
+      agent,
+      method,
+      path,
+      headers: { host, ...length, ...fields },
+    },
+    (incoming) => void readAnswer(incoming).then(resolve, reject),
+  );
+  outgoing.on("error", reject);
+  outgoing.end(body);
+  return promise;
+}
+
+async function readAnswer(incoming: IncomingMessage): Promise<WireAnswer> {
+  const chunks: Buffer[] = [];
+  let cutOff = false;
+  try {
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  } catch {
+    cutOff = true; // Node throws for a body that ends before its length.
+  }
+  const fields = Object.entries(incoming.headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.join(", ") : (value ?? ""),
+  ]);
+  return {
+    status: incoming.statusCode ?? 0,
+    fields: Object.fromEntries(fields),
+    body: Buffer.concat(chunks).toString(),
+    cutOff,
+  };
+}

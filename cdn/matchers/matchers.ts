@@ -1,0 +1,43 @@
+import type { ClaimResult } from "./claim-result.ts";
+import { type Claims, claims } from "./claims.ts";
+
+/** What the matchers add to `expect`. */
+export type CdnMatchers = {
+  [Name in keyof Claims]: (
+    ...args: ArgumentsAfterFirst<Claims[Name]>
+  ) => ReturnType<Claims[Name]> extends Promise<unknown> ? Promise<void> : void;
+};
+
+/** The matchers as `expect.extend` takes them: a type, because an interface has no index signature. */
+export type CdnMatcherFunctions = {
+  [Name in keyof Claims]: (
+    ...args: Parameters<Claims[Name]>
+  ) => ReturnType<Claims[Name]> extends Promise<unknown> ? Promise<MatcherResult> : MatcherResult;
+};
+
+export interface MatcherResult {
+  pass: boolean;
+  message: () => string;
+}
+
+/**
+ * Matchers for vitest: `expect.extend(cdnMatchers)`. Await all of them but `toHaveSeen`. Those for an answer take
+ * `cdn.get(…)` without an `await`. The message of one that fails has `Cache-Status`, the cache key, the nearest known key
+ * and the requests that the origin saw.
+ */
+export const cdnMatchers: CdnMatcherFunctions = Object.fromEntries(
+  Object.entries(claims).map(([name, claim]: [string, (...args: never[]) => ClaimResult | Promise<ClaimResult>]) => [
+    name,
+    (...args: never[]) => {
+      const result = claim(...args);
+      return result instanceof Promise ? result.then(matcherResult) : matcherResult(result);
+    },
+  ]),
+) as CdnMatcherFunctions;
+
+function matcherResult({ holds, failure, negatedFailure }: ClaimResult): MatcherResult {
+  return { pass: holds, message: () => (holds ? negatedFailure : failure) };
+}
+
+type ArgumentsAfterFirst<Claim extends (...args: never[]) => unknown> =
+  Parameters<Claim> extends [unknown, ...infer Rest] ? Rest : never;

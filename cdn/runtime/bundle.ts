@@ -1,0 +1,85 @@
+import { basename, dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type BuildOptions, build, context, type Message, type Plugin } from "esbuild";
+
+/** The code of a worker, where no file holds it. */
+export type EntryCode = NonNullable<BuildOptions["stdin"]>;
+
+/** The name of an edge's entry in esbuild's messages. */
+export const EDGE_ENTRY = "edge-entry.ts";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+
+/** How a worker is bundled for the runtime: with the settings that wrangler uses to deploy it. */
+export const WORKER_OPTIONS = {
+  bundle: true,
+  write: false,
+  format: "esm",
+  target: "es2024",
+  conditions: ["workerd", "worker", "browser"],
+  external: ["cloudflare:*", "node:*"],
+  logLevel: "silent",
+} as const satisfies BuildOptions;
+
+/** The code of an edge for the site in a config file: the same as the owner's `index.ts`. */
+export function edgeEntry(configFile: string): EntryCode {
+  return {
+    contents: `
+      import site from ${JSON.stringify(resolve(configFile))};
+      import { createEdge } from "tidemark/worker";
+      export { PurgeLog } from "tidemark/worker";
+      export default createEdge(site);`,
+    resolveDir: HERE,
+    sourcefile: EDGE_ENTRY,
+    loader: "ts",
+  };
+}
+
+/**
+ * Resolves `tidemark/worker` to this package's own worker, whichever file imports it: the folder of a config need not
+ * have the package installed.
+ */
+export const ownWorker: Plugin = {
+  name: "own-worker",
+  setup(build) {
+    build.onResolve({ filter: /^tidemark\/worker(\/internal)?$/ }, ({ path, kind, resolveDir }) =>
+      resolveDir === HERE ? undefined : build.resolve(path, { kind, resolveDir: HERE }),
+    );
+  },
+};
+
+/** Bundles a worker, from a file or from code, into one module. Rejects with esbuild's messages. */
+export async function bundleWorker(entry: string | EntryCode): Promise<string> {
+  const input = typeof entry === "string" ? { entryPoints: [entry] } : { stdin: entry };
+  const result = await build({ ...WORKER_OPTIONS, ...input, plugins: [ownWorker] });
+  return result.outputFiles[0]!.text;
+}
+
+/** Bundles a worker, and again whenever a file that it is made of changes. */
+export async function watchWorker(
+  entry: EntryCode,
+  onBuild: (script: string) => void,
+  onError: (messages: string) => void,
+): Promise<{ stop(): Promise<void> }> {
+  const reportBuild: Plugin = {
+    name: "report-build",
+    setup(build) {
+      build.onEnd((result) => {
+        const script = result.outputFiles?.[0]?.text;
+        if (result.errors.length > 0) onError(result.errors.map(formatMessage).join("\n"));
+        else if (script !== undefined) onBuild(script);
+      });
+    },
+  };
+  const watching = await context({ ...WORKER_OPTIONS, stdin: entry, plugins: [ownWorker, reportBuild] });
+  await watching.watch();
+  return { stop: () => watching.dispose() };
+}
+
+/** One esbuild message with its place. A place in the generated entry means nothing to its reader, and is left out. */
+export function formatMessage({ text, location }: Message): string {
+  if (text.startsWith("No matching export")) return "the file must end in export default defineSite({ origin: …, … })";
+  return location && basename(location.file) !== EDGE_ENTRY
+    ? `${location.file}:${location.line}:${location.column + 1}: ${text}`
+    : text;
+}

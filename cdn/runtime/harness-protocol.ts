@@ -1,0 +1,62 @@
+/**
+ * The path at which a simulated worker takes commands: `POST` a `HarnessCommand`, or `GET` with `?now=<epoch
+ * milliseconds>`, which sets the clock alone. What is deployed answers nothing there.
+ */
+export const HARNESS_PATH = "/_virtual-time";
+
+/** The clock of one simulated isolate and the network around it. The harness sets all of it; none of it changes alone. */
+export interface ClockAndNetwork {
+  /** The isolate's time: epoch milliseconds. */
+  readonly now: number;
+  /** Round trips in real milliseconds; 0 adds none. */
+  readonly clientMs: number;
+  readonly originMs: number;
+  readonly logMs: number;
+  /** False if every call to the purge log fails. */
+  readonly isLogReachable: boolean;
+  /**
+   * The CDN's time, in epoch milliseconds, for an origin that runs on real time: its `Date` and `Expires` are shifted
+   * from the real time to this one. `null` for an origin that runs on the CDN's time.
+   */
+  readonly originNow: number | null;
+}
+
+/** The public address of a site that names none. */
+export const DEFAULT_PUBLIC_URL = "http://www.example.test";
+
+/** How many of the next answers are lost on their way back, after the origin or the log has done what was asked. */
+export interface AnswersToLose {
+  readonly origin: number;
+  readonly log: number;
+}
+
+/** The cache key of a URL, and the keys that the isolate knows to be stored. */
+export interface KnownKeys {
+  /** `null` for a URL that is refused or not looked up. */
+  readonly key: string | null;
+  /** Keys of entries that this isolate has stored or found, the newest last. */
+  readonly stored: readonly string[];
+}
+
+/** What the harness needs to know of the site that a worker was made for. */
+export interface SimulatedSite {
+  /** Where visitors find it: scheme and host. */
+  readonly publicUrl: string;
+}
+
+/** A command of the harness to a simulated isolate. */
+export type HarnessCommand =
+  | { readonly do: "set-clock-and-network"; readonly clockAndNetwork: ClockAndNetwork }
+  /** The purge log carries out the repeated purges that are due. */
+  | { readonly do: "run-due-purges" }
+  | { readonly do: "lose-answers"; readonly answersToLose: AnswersToLose }
+  /** The isolate forgets all that it had in memory, as if it had been evicted and a new one started. */
+  | { readonly do: "kill" }
+  /** Answers once nothing is being written to the PoP's cache. */
+  | { readonly do: "finish-writes" }
+  /** Answers once all work behind the isolate's responses has ended. */
+  | { readonly do: "finish-work" }
+  | { readonly do: "describe-site" }
+  | { readonly do: "list-keys"; readonly url: string; readonly fields: Readonly<Record<string, string>> }
+  /** Answers whether a call to the purge log succeeds, whatever the simulated network is like. */
+  | { readonly do: "ping-log" };

@@ -1,0 +1,171 @@
+import { join } from "node:path";
+import { Log, LogLevel, Miniflare, type MiniflareOptions } from "miniflare";
+
+/** One edge in the Workers runtime on this machine. This file has every `new Miniflare` of the project. */
+export interface EdgeRuntime {
+  /** Where it listens: `http://127.0.0.1:<port>`. */
+  readonly url: URL;
+  /** Replaces the worker's code or variables on the same port. The cache and the log stay; the isolate's memory is lost. */
+  reload(worker: EdgeWorker): Promise<void>;
+  emptyCache(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** One bundled module, and its variables. */
+export interface EdgeWorker {
+  readonly script: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** False for a worker that is not an edge and has no class `PurgeLog`. Default true. */
+  readonly purgeLog?: boolean;
+}
+
+export interface EdgeRuntimeOptions {
+  /** 0 for a free port, and then on 127.0.0.1 alone. */
+  readonly port: number;
+  /** Default: 127.0.0.1 and, on a fixed port, ::1. */
+  readonly hosts?: readonly string[];
+  /** Receives each line that the worker writes. Default: the lines are dropped. */
+  readonly onLine?: (line: string) => void;
+  /** Default `edge`. Edges that share a purge log have a name each. */
+  readonly name?: string;
+  /** The worker in another runtime whose purge log this is, and the folder in which runtimes find each other. Default: its own log. */
+  readonly log?: { readonly of: string; readonly registry: string };
+  /** A folder for the cache and the edge's own log. Default: neither outlives the edge. */
+  readonly persist?: string;
+  /** An existing folder for what the runtime writes while it lives; its owner removes it. Default: the system's. */
+  readonly temporary?: string;
+  readonly compatibilityFlags?: readonly string[];
+}
+
+/** The newest date that the pinned runtime accepts is later; `wrangler.toml` names the same one. */
+const COMPATIBILITY_DATE = "2026-07-30";
+
+/** Starts an edge. Its socket is the runtime's own: Miniflare's entry worker would cost three quarters of the speed. */
+export async function startEdgeRuntime(worker: EdgeWorker, options: EdgeRuntimeOptions): Promise<EdgeRuntime> {
+  const hosts = options.hosts ?? (options.port === 0 ? ["127.0.0.1"] : ["127.0.0.1", "::1"]);
+  const { name = "edge", log, persist, temporary } = options;
+  const purgeLogOptions = { className: "PurgeLog", useSQLite: true, ...(log && { scriptName: log.of }) };
+  const settings = ({ script, variables, purgeLog = true }: EdgeWorker): MiniflareOptions => ({
+    name,
+    modules: true,
+    script,
+    compatibilityDate: COMPATIBILITY_DATE,
+    compatibilityFlags: [...(options.compatibilityFlags ?? [])],
+    cf: false,
+    bindings: variables as Record<string, never>,
+    durableObjects: purgeLog ? { PURGE_LOG: purgeLogOptions } : {},
+    ...(log && { unsafeDevRegistryPath: log.registry }),
+    ...(persist && { cachePersist: join(persist, "cache"), durableObjectsPersist: join(persist, "log") }),
+    unsafeDirectSockets: hosts.map((host) => ({ host, port: options.port })),
+    log: new Log(LogLevel.ERROR),
+    handleRuntimeStdio: (stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream) => {
+      for (const stream of [stdout, stderr]) forwardLines(stream, options.onLine ?? (() => undefined));
+    },
+  });
+  const make = () => new Miniflare(settings(worker));
+  const miniflare = temporary === undefined ? make() : withTemporaryFolder(temporary, make);
+  await miniflare.ready;
+  return {
+    url: await miniflare.unsafeGetDirectURL(name),
+    reload: (next) => miniflare.setOptions(settings(next)),
+    emptyCache: async () => void (await miniflare.purgeCache()),
+    stop: () => miniflare.dispose(),
+  };
+}
+
+/** Workers with one script in one runtime. They share its cache and nothing else. */
+export interface WorkerGroup {
+  /** A worker's own address: `http://127.0.0.1:<port>`. It may be another one after a restart. */
+  addressOf(worker: string): Promise<URL>;
+  /** Ends the runtime and starts it again: the cache stays, all memory is lost. */
+  restart(): Promise<void>;
+  emptyCache(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface WorkerGroupOptions extends EdgeWorker {
+  /** The name of each worker. */
+  readonly workers: readonly string[];
+  /** A folder in which runtimes find each other's workers by name. */
+  readonly registry: string;
+  /** An existing folder for what the runtime writes while it lives; its owner removes it. */
+  readonly temporary: string;
+  /** The class of the purge log, in this group's own script or in that of the worker `of`. */
+  readonly log: { readonly className: string; readonly of?: string };
+  /** A folder for what Durable Objects store. Default: it does not outlive the group. */
+  readonly persist?: string;
+  /** The other bindings of the workers, in Miniflare's words. Default: none. */
+  readonly bindings?: object;
+}
+
+/** Starts a group of workers on free ports. */
+export async function startWorkerGroup(options: WorkerGroupOptions): Promise<WorkerGroup> {
+  const { workers, registry, temporary, log, persist, script, variables, bindings } = options;
+  const purgeLog = {
+    className: log.className,
+    useSQLite: true,
+    ...(log.of === undefined ? {} : { scriptName: log.of }),
+  };
+  const settings = {
+    cf: false,
+    unsafeDevRegistryPath: registry,
+    ...(persist === undefined ? {} : { durableObjectsPersist: persist }),
+    log: new Log(LogLevel.NONE),
+    // A full pipe would stop the runtime, so the lines are read; a test has no use for them.
+    handleRuntimeStdio: (stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream) => {
+      for (const stream of [stdout, stderr]) stream.resume();
+    },
+    workers: workers.map((name) => ({
+      compatibilityDate: COMPATIBILITY_DATE,
+      ...bindings,
+      name,
+      modules: true,
+      script,
+      bindings: variables,
+      durableObjects: { ...durableObjectsOf(bindings), PURGE_LOG: purgeLog },
+      unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+    })),
+  } as MiniflareOptions;
+  const miniflare = withTemporaryFolder(temporary, () => new Miniflare(settings));
+  try {
+    await miniflare.ready;
+  } catch (error) {
+    await miniflare.dispose();
+    throw error;
+  }
+  return {
+    addressOf: (worker) => miniflare.unsafeGetDirectURL(worker),
+    restart: () => miniflare.setOptions(settings),
+    emptyCache: async () => void (await miniflare.purgeCache()),
+    stop: () => miniflare.dispose(),
+  };
+}
+
+/**
+ * Miniflare chooses a folder below the system's when it is made, and `dispose` does not wait for its removal: a process
+ * that ends then would leave it behind. The variable is changed for the time of this synchronous call only.
+ */
+function withTemporaryFolder<T>(folder: string, make: () => T): T {
+  const name = process.platform === "win32" ? "TEMP" : "TMPDIR";
+  const earlier = process.env[name];
+  process.env[name] = folder;
+  try {
+    return make();
+  } finally {
+    if (earlier === undefined) delete process.env[name];
+    else process.env[name] = earlier;
+  }
+}
+
+function durableObjectsOf(bindings: object | undefined): object {
+  return (bindings as { durableObjects?: object } | undefined)?.durableObjects ?? {};
+}
+
+function forwardLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
+  let rest = "";
+  stream.on("data", (chunk: Buffer) => {
+    const lines = (rest + chunk.toString()).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line.trim() !== "") onLine(line);
+  });
+}

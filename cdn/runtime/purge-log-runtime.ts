@@ -1,0 +1,45 @@
+import { rm } from "node:fs/promises";
+import { NO_LATENCY } from "../latency.ts";
+import { startWorkerGroup, type WorkerGroup, type WorkerGroupOptions } from "./miniflare.ts";
+import { SimulatedIsolate } from "./simulated-isolate.ts";
+
+/** The name under which the PoPs find the purge log. */
+export const LOG_WORKER = "purge-log";
+
+/** The purge log in a runtime of its own, which can be stopped and started. */
+export class PurgeLogRuntime {
+  readonly #options: WorkerGroupOptions & { readonly persist: string };
+  #group: WorkerGroup | undefined;
+  #now: number;
+
+  constructor(options: Omit<WorkerGroupOptions, "workers"> & { readonly persist: string }, now: number) {
+    this.#options = { ...options, workers: [LOG_WORKER] };
+    this.#now = now;
+  }
+
+  async start(): Promise<void> {
+    this.#group ??= await startWorkerGroup(this.#options);
+    await this.setTime(this.#now);
+  }
+
+  /** Ends its runtime: every call to it fails. What it has stored stays. */
+  async stop(): Promise<void> {
+    const group = this.#group;
+    this.#group = undefined;
+    await group?.stop();
+  }
+
+  /** Deletes everything that it has stored. Only while it is stopped. */
+  async deleteStored(): Promise<void> {
+    await rm(this.#options.persist, { recursive: true, force: true });
+  }
+
+  /** Epoch milliseconds. */
+  async setTime(now: number): Promise<void> {
+    this.#now = now;
+    if (!this.#group) return;
+    const isolate = await SimulatedIsolate.of(this.#group, LOG_WORKER);
+    await isolate.setClockAndNetwork({ ...NO_LATENCY, isLogReachable: true, originNow: null, now });
+    await isolate.runDuePurges();
+  }
+}

@@ -1,0 +1,94 @@
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { type BuildOptions, build, type Plugin } from "esbuild";
+import type { SimulatedSiteInput } from "../cdn-options.ts";
+import { loadSite } from "../config/config-file.ts";
+import { ConfigFileError } from "../config/config-file-error.ts";
+import { isWranglerConfig, readWranglerConfig } from "../config/wrangler-config.ts";
+import { moduleBeside } from "../own-package.ts";
+import { type EntryCode, formatMessage, WORKER_OPTIONS } from "./bundle.ts";
+import type { EdgeWorker } from "./miniflare.ts";
+
+/** The worker of every isolate and of the purge log in a simulated CDN. */
+export interface SimulatedWorker extends EdgeWorker {
+  readonly logClass: string;
+  /** The other bindings of an owner's worker, in Miniflare's words. */
+  readonly bindings?: object;
+}
+
+/** The package's worker for a site as plain data, or an owner's own worker or site from a config file. */
+export async function simulatedWorker(
+  given: { readonly site: SimulatedSiteInput } | { readonly config: string },
+  origin: string,
+): Promise<SimulatedWorker> {
+  if ("site" in given) {
+    const script = await bundledOnce(VIRTUAL_TIME, { entryPoints: [VIRTUAL_TIME] });
+    return { script, variables: { SITE: { ...given.site, origin } }, logClass: "PurgeLog" };
+  }
+  const file = resolve(given.config);
+  if (!existsSync(file)) throw new ConfigFileError(`there is no ${file}; the option config names the file to run.`);
+  return isWranglerConfig(file) ? workerOfWranglerConfig(file) : workerOfSiteFile(file);
+}
+
+async function workerOfSiteFile(file: string): Promise<SimulatedWorker> {
+  await loadSite(file);
+  const stdin: EntryCode = {
+    contents: `
+      import site from ${JSON.stringify(file)};
+      import { createEdge, withHarness } from ${JSON.stringify(SIMULATION)};
+      export { PurgeLog } from ${JSON.stringify(SIMULATION)};
+      const edge = createEdge(site);
+      export default withHarness(() => edge);`,
+    resolveDir: dirname(file),
+    loader: "ts",
+  };
+  return { script: await bundledOnce(file, { stdin }), variables: {}, logClass: "PurgeLog" };
+}
+
+async function workerOfWranglerConfig(file: string): Promise<SimulatedWorker> {
+  const { main, logClass, variables, define, bindings } = await readWranglerConfig(file);
+  const stdin: EntryCode = {
+    contents: `
+      import worker from ${JSON.stringify(main)};
+      import { withHarness } from ${JSON.stringify(SIMULATION)};
+      export * from ${JSON.stringify(main)};
+      export default withHarness(() => worker);`,
+    resolveDir: dirname(main),
+    loader: "ts",
+  };
+  return { script: await bundledOnce(file, { define, stdin }), variables, logClass, bindings };
+}
+
+const SIMULATION = moduleBeside(import.meta.url, "simulation.worker");
+const VIRTUAL_TIME = moduleBeside(import.meta.url, "virtual-time.worker");
+
+/** Resolves an owner's `tidemark/worker` to the simulated one, and that one's own to the real one. */
+const simulatedForOwners: Plugin = {
+  name: "simulated-for-owners",
+  setup(build) {
+    build.onResolve({ filter: /^tidemark\/worker$/ }, ({ resolveDir }) =>
+      resolveDir === dirname(SIMULATION) ? undefined : { path: SIMULATION },
+    );
+  },
+};
+
+/** Each file is bundled once in a process, because tests start many CDNs of one site. */
+const scripts = new Map<string, Promise<string>>();
+
+function bundledOnce(file: string, entry: BuildOptions): Promise<string> {
+  const earlier = scripts.get(file);
+  if (earlier) return earlier;
+  const script = build({ ...WORKER_OPTIONS, loader: TEXT_LOADERS, plugins: [simulatedForOwners], ...entry }).then(
+    (result) => result.outputFiles![0]!.text,
+    (error: Error & { errors?: Parameters<typeof formatMessage>[0][] }) => {
+      scripts.delete(file);
+      const message = error.errors?.map(formatMessage).join("\n") ?? error.message;
+      throw new ConfigFileError(`${file}: ${message}`, { cause: error });
+    },
+  );
+  scripts.set(file, script);
+  return script;
+}
+
+/** The files that wrangler, too, imports as text. */
+const TEXT_LOADERS = { ".txt": "text", ".html": "text", ".sql": "text" } as const;

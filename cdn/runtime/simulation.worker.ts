@@ -1,0 +1,274 @@
+/**
+ * `tidemark/worker` in the simulated CDN: the same edge and the same log, on a clock that stands still until the harness
+ * sets it, and behind a network that the harness can slow down or cut. Waits for the origin and for other requests stay
+ * real. Only the simulated CDN bundles this; a deployed worker takes no commands.
+ */
+import { createEdge as createDeployedEdge, type EdgeEnv, type SiteInput } from "tidemark/worker";
+import { createEdgeWithHooks, type EdgeHooks, type Platform } from "tidemark/worker/internal";
+import {
+  type AnswersToLose,
+  type ClockAndNetwork,
+  DEFAULT_PUBLIC_URL,
+  HARNESS_PATH,
+  type HarnessCommand,
+  type KnownKeys,
+  type SimulatedSite,
+} from "./harness-protocol.ts";
+import { cacheKeyOf, StoredKeys } from "./known-keys.worker.ts";
+import {
+  behindNetwork,
+  PingablePurgeLog,
+  pause,
+  purgeLogOf,
+  reachesLog,
+  withPublicUrl,
+  withRoundTrip,
+} from "./simulated-network.worker.ts";
+
+export { defineSite, SiteError } from "tidemark/worker";
+
+/** How often the harness's wait for unfinished work looks again, in real milliseconds. */
+const POLL_MS = 1;
+
+type Handler = ExportedHandler<EdgeEnv>;
+
+let clockAndNetwork: ClockAndNetwork = {
+  now: 0,
+  clientMs: 0,
+  originMs: 0,
+  logMs: 0,
+  isLogReachable: true,
+  originNow: null,
+};
+let answersToLose: AnswersToLose = { origin: 0, log: 0 };
+let site: SiteInput | null = null;
+/** Rises when the isolate is killed: an edge that was made before then is not used again. */
+let generation = 0;
+let unfinishedWrites = 0;
+/** Work that goes on behind responses that have been sent. */
+let unfinishedWork = 0;
+const storedKeys = new StoredKeys();
+
+const clock: NonNullable<EdgeHooks["clock"]> = {
+  now: () => clockAndNetwork.now,
+  wait: (ms) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    return { over: promise, cancel: () => clearTimeout(timer) };
+  },
+};
+
+/** The edge for a site, as `createEdge` of `tidemark/worker` makes it. */
+export function createEdge(input: SiteInput): Handler {
+  site = input;
+  createDeployedEdge(input); // A mistake shows at the start, as it does where the worker is deployed.
+  let edge: { readonly handler: Handler; readonly env: EdgeEnv; readonly generation: number } | undefined;
+  return {
+    fetch(request, env, context) {
+      if (edge?.generation !== generation) {
+        edge = {
+          handler: createEdgeWithHooks(input, { clock, takesWeakTokens: true, platform: simulatedPlatform }),
+          env: withHosts(input, env),
+          generation,
+        };
+      }
+      return edge.handler.fetch!(request, edge.env, countingWork(context));
+    },
+  };
+}
+
+/** Counts the work that goes on behind responses. */
+function countingWork(context: ExecutionContext): ExecutionContext {
+  const done = () => {
+    unfinishedWork--;
+  };
+  return {
+    props: context.props,
+    passThroughOnException: () => context.passThroughOnException(),
+    waitUntil: (work) => {
+      unfinishedWork++;
+      context.waitUntil(work.then(done, done));
+    },
+  } as ExecutionContext;
+}
+
+export class PurgeLog extends PingablePurgeLog {
+  protected override now(): number {
+    return clockAndNetwork.now;
+  }
+
+  /** Sets no alarm: when the harness moves the time, it asks for what has become due. */
+  protected override async wakeAt(): Promise<void> {}
+}
+
+/**
+ * A worker that also takes the harness's commands. `workerFor` is called for each request, and may make the worker at
+ * the first one.
+ */
+export function withHarness(workerFor: (env: EdgeEnv) => Handler): Handler {
+  return {
+    async fetch(request, env, context) {
+      const url = new URL(request.url);
+      if (url.pathname === HARNESS_PATH) return answerHarness(request, url, env, workerFor);
+      const worker = workerFor(env);
+      if (clockAndNetwork.clientMs === 0) return worker.fetch!(request, env, context);
+      return withRoundTrip(clockAndNetwork.clientMs, async () => {
+        const arrivedAt = Date.now();
+        const timed = withMutableFields(await worker.fetch!(request, env, context));
+        timed.headers.append("server-timing", serverTiming(Date.now() - arrivedAt));
+        return timed;
+      });
+    },
+  };
+}
+
+/** The round trips in force, and how long the PoP took for this response, its waits for origin and log included. */
+function serverTiming(popMs: number): string {
+  const { clientMs, originMs, logMs } = clockAndNetwork;
+  const roundTrip = (name: string, ms: number) => `${name};dur=${ms};desc="round trip"`;
+  return [
+    roundTrip("client", clientMs),
+    roundTrip("origin", originMs),
+    roundTrip("log", logMs),
+    `pop;dur=${popMs};desc="took"`,
+  ].join(", ");
+}
+
+async function answerHarness(
+  request: Request,
+  url: URL,
+  env: EdgeEnv,
+  workerFor: (env: EdgeEnv) => Handler,
+): Promise<Response> {
+  if (request.method === "POST") {
+    workerFor(env); // The site is known once its worker has been made.
+    return Response.json(await carryOut((await request.json()) as HarnessCommand, env));
+  }
+  clockAndNetwork = { ...clockAndNetwork, now: Number(url.searchParams.get("now")) };
+  await purgeLogOf(env).runDue();
+  return new Response(String(clockAndNetwork.now));
+}
+
+async function carryOut(command: HarnessCommand, env: EdgeEnv): Promise<unknown> {
+  switch (command.do) {
+    case "set-clock-and-network":
+      clockAndNetwork = command.clockAndNetwork;
+      return null;
+    case "run-due-purges":
+      await purgeLogOf(env).runDue();
+      return null;
+    case "lose-answers":
+      answersToLose = command.answersToLose;
+      return null;
+    case "kill":
+      generation++;
+      storedKeys.clear();
+      return null;
+    case "finish-writes":
+      while (unfinishedWrites > 0) await pause(POLL_MS);
+      return null;
+    case "finish-work":
+      while (unfinishedWork > 0) await pause(POLL_MS);
+      return null;
+    case "describe-site":
+      return site && ({ publicUrl: publicUrlOf(site, env) } satisfies SimulatedSite);
+    case "list-keys": {
+      const { url, fields } = command;
+      const key = site && (await cacheKeyOf(url, fields, { site, env: withHosts(site, env), clock }));
+      return { key, stored: storedKeys.list() } satisfies KnownKeys;
+    }
+    case "ping-log":
+      return reachesLog(env);
+  }
+}
+
+/** Where neither the site nor the environment names hosts, every host is served as one public address. */
+function withHosts(input: SiteInput, env: EdgeEnv): EdgeEnv {
+  if (env.TIDEMARK_HOSTS || input.hosts) return env;
+  return withPublicUrl(input, { ...env, TIDEMARK_HOSTS: "*" }, DEFAULT_PUBLIC_URL);
+}
+
+function publicUrlOf(input: SiteInput, env: EdgeEnv): string {
+  const publicUrl = env.TIDEMARK_PUBLIC_URL || input.publicUrl;
+  if (publicUrl !== undefined) return publicUrl;
+  const hosts = env.TIDEMARK_HOSTS?.split(",") ?? input.hosts ?? [];
+  const [host = "*"] = hosts;
+  return host === "*" ? DEFAULT_PUBLIC_URL : `http://${host.trim()}`;
+}
+
+/** The same response with fields that can be changed, and the bytes of its body as they are. */
+function withMutableFields({ body, status, statusText, headers, webSocket }: Response): Response {
+  if (webSocket) return new Response(null, { status, statusText, headers, webSocket });
+  return new Response(body, { status, statusText, headers, encodeBody: "manual" });
+}
+
+/** The response of an origin on real time, with its dates shifted to the CDN's time. */
+function withDatesShifted(response: Response, originNow: number): Response {
+  const shifted = withMutableFields(response);
+  for (const name of ["date", "expires"]) {
+    const at = Date.parse(shifted.headers.get(name) ?? "");
+    if (!Number.isNaN(at)) shifted.headers.set(name, new Date(at + originNow - Date.now()).toUTCString());
+  }
+  return shifted;
+}
+
+/** The runtime's platform behind the simulated network, with its writes counted and its keys remembered. */
+function simulatedPlatform(real: Platform): Platform {
+  const { sharedTier, notes, ...rest } = behindNetwork(real, { callOrigin, callLog });
+  return {
+    ...rest,
+    sharedTier: {
+      async get(key) {
+        const found = await sharedTier.get(key);
+        if (found) storedKeys.remember(key);
+        return found;
+      },
+      async put(stored) {
+        await countingWrite(() => sharedTier.put(stored));
+        storedKeys.remember(stored.head.key);
+      },
+      delete: (key) => {
+        storedKeys.forget(key);
+        return sharedTier.delete(key);
+      },
+      getBody: (bodyKey, part) => sharedTier.getBody(bodyKey, part),
+      putBody: (bodyKey, body) => countingWrite(() => sharedTier.putBody(bodyKey, body)),
+    },
+    notes: {
+      read: (name) => notes.read(name),
+      write: (name, bytes) => countingWrite(() => notes.write(name, bytes)),
+    },
+  };
+}
+
+async function countingWrite(write: () => Promise<void>): Promise<void> {
+  unfinishedWrites++;
+  try {
+    await write();
+  } finally {
+    unfinishedWrites--;
+  }
+}
+
+type OriginAnswer = ReturnType<Platform["origin"]["fetch"]>;
+
+async function callOrigin(call: () => OriginAnswer): Promise<Awaited<OriginAnswer>> {
+  const answer = await withRoundTrip(clockAndNetwork.originMs, call);
+  if (answersToLose.origin === 0) {
+    if (answer.kind !== "answered" || clockAndNetwork.originNow === null) return answer;
+    return { kind: "answered", response: withDatesShifted(answer.response, clockAndNetwork.originNow) };
+  }
+  answersToLose = { ...answersToLose, origin: answersToLose.origin - 1 };
+  if (answer.kind === "answered") await answer.response.body?.cancel();
+  return { kind: "failed", because: "unreachable", cause: new Error("the simulated network lost the answer") };
+}
+
+async function callLog<T>(call: () => Promise<T>): Promise<T> {
+  const answer = await withRoundTrip(clockAndNetwork.logMs, () => {
+    if (!clockAndNetwork.isLogReachable) throw new Error("the simulated network does not reach the purge log");
+    return call();
+  });
+  if (answersToLose.log === 0) return answer;
+  answersToLose = { ...answersToLose, log: answersToLose.log - 1 };
+  throw new Error("the simulated network lost the purge log's answer");
+}

@@ -1,0 +1,178 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** One reply of an origin. It has the fields named here, `Date`, and those that frame the body, and no others. */
+export interface Reply {
+  /** Default 200. */
+  readonly status?: number;
+  /** A list is sent as several lines of one field, an empty list as none. */
+  readonly fields?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: string;
+  /** How the end of the body is marked. Default `length`; `close` ends the connection. */
+  readonly framing?: "length" | "chunked" | "close";
+  /** Close the connection after this many bytes of the body. */
+  readonly cutAfterBytes?: number;
+  /** Hold the reply back until `release` is called with this name. It is still the reply of the moment it was asked for. */
+  readonly hold?: string;
+  /** Send the head and this much of the body at once; `hold` then holds back the rest. */
+  readonly bytesBeforeHold?: number;
+  /** Close the connection instead of answering (`reset`), or in the middle of the head. Default: answer. */
+  readonly failure?: "reset" | "cut-head";
+}
+
+/** A reply of a real server, which can be slow as well. */
+export interface ServerReply extends Reply {
+  /** Wait this many real milliseconds before answering. Default 0. */
+  readonly delayMs?: number;
+}
+
+/** A request that reached the origin. */
+export interface SeenRequest {
+  readonly method: string;
+  /** Path and query as they were received. */
+  readonly target: string;
+  readonly fields: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+/** A real HTTP server that answers by a script and records every request. */
+export class ScriptedOrigin {
+  readonly #now: () => number;
+  readonly #replies = new Map<string, ServerReply[]>();
+  #defaultReply: Reply | undefined;
+  readonly #seen: SeenRequest[] = [];
+  readonly #holds = new Map<string, PromiseWithResolvers<void>>();
+  readonly #waiting: { target: string; count: number; resolve: () => void }[] = [];
+  #server: Server | undefined;
+  #port = 0;
+
+  /** `now` is the time that goes into `Date`: epoch milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  get seen(): readonly SeenRequest[] {
+    return this.#seen;
+  }
+
+  /** Sets the replies of a path, in turn; the last of them answers from then on. */
+  reply(target: string, ...replies: ServerReply[]): void {
+    this.#replies.set(target, replies);
+  }
+
+  /** Sets the reply of all paths that the script does not name. Default: a 404. */
+  setDefaultReply(reply: Reply | undefined): void {
+    this.#defaultReply = reply;
+  }
+
+  /** The paths that the script names. */
+  get targets(): readonly string[] {
+    return [...this.#replies.keys()];
+  }
+
+  /** Starts listening, on its earlier port if it had one. */
+  async comeUp(): Promise<void> {
+    const server = createServer((request, response) => void this.#answer(request, response));
+    server.keepAliveTimeout = 60_000;
+    server.on("upgrade", (request: IncomingMessage, socket: Socket) => this.#upgrade(request, socket));
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(this.#port, "127.0.0.1", resolve);
+    });
+    this.#port = (server.address() as AddressInfo).port;
+    this.#server = server;
+  }
+
+  /** Closes all connections and refuses new ones. */
+  async goDown(): Promise<void> {
+    const server = this.#server;
+    if (!server) return;
+    this.#server = undefined;
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+
+  /** Lets the replies with this hold go out. */
+  release(hold: string): void {
+    this.#held(hold).resolve();
+    this.#holds.delete(hold);
+  }
+
+  /** Resolves once a target has been requested this many times. */
+  async waitUntilSeen(target: string, count: number): Promise<void> {
+    if (this.countOf(target) >= count) return;
+    await new Promise<void>((resolve) => this.#waiting.push({ target, count, resolve }));
+  }
+
+  /** How often a target has been requested. */
+  countOf(target: string): number {
+    return this.#seen.filter((request) => request.target === target).length;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request);
+    const reply = this.#take(request, body);
+    const { status = 200, framing = "length", cutAfterBytes, hold, bytesBeforeHold } = reply;
+    if (reply.delayMs) await sleep(reply.delayMs);
+    const bytes = Buffer.from(reply.body ?? "");
+    const held = hold === undefined ? undefined : this.#held(hold).promise;
+    if (held && bytesBeforeHold === undefined) await held;
+    if (reply.failure) return closeEarly(response.socket, reply.failure);
+    response.sendDate = false;
+    response.setHeader("date", new Date(this.#now()).toUTCString());
+    for (const [name, value] of Object.entries(reply.fields ?? {}))
+      response.setHeader(name, value as string | string[]);
+    const hasBody = status !== 204 && status !== 304;
+    if (framing === "length" && hasBody) response.setHeader("content-length", bytes.length);
+    if (framing === "close") {
+      response.shouldKeepAlive = false;
+      response.useChunkedEncodingByDefault = false;
+    }
+    response.writeHead(status);
+    response.flushHeaders();
+    if (held && bytesBeforeHold !== undefined) {
+      response.write(bytes.subarray(0, bytesBeforeHold));
+      await held;
+    }
+    const rest = bytes.subarray(bytesBeforeHold ?? 0, cutAfterBytes ?? bytes.length);
+    if (cutAfterBytes === undefined) response.end(hasBody ? rest : undefined);
+    else response.write(rest, () => response.socket?.destroy());
+  }
+
+  #upgrade(request: IncomingMessage, socket: Socket): void {
+    this.#take(request, "");
+    socket.end("HTTP/1.1 426 Upgrade Required\r\ncontent-length: 0\r\n\r\n");
+  }
+
+  /** Records the request and takes the reply that the script has for it at this moment. */
+  #take(request: IncomingMessage, body: string): ServerReply {
+    const target = request.url ?? "";
+    this.#seen.push({ method: request.method ?? "", target, fields: { ...request.headers }, body });
+    for (const waiting of this.#waiting) if (this.countOf(waiting.target) >= waiting.count) waiting.resolve();
+    const replies = this.#replies.get(target);
+    const reply = replies && replies.length > 1 ? replies.shift() : replies?.[0];
+    return reply ?? this.#defaultReply ?? { status: 404, body: `the script has nothing for ${target}` };
+  }
+
+  #held(name: string): PromiseWithResolvers<void> {
+    const hold = this.#holds.get(name) ?? Promise.withResolvers<void>();
+    this.#holds.set(name, hold);
+    return hold;
+  }
+}
+
+function closeEarly(socket: Socket | null, failure: "reset" | "cut-head"): void {
+  if (failure === "reset") socket?.resetAndDestroy();
+  else socket?.write("HTTP/1.1 200 OK\r\ncontent-le", () => socket.destroy());
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,37 @@
+import type { Pop } from "./pop.ts";
+import type { PurgeLogRuntime } from "./runtime/purge-log-runtime.ts";
+
+/** The purge log of a simulated CDN, and the faults that it can have. */
+export class SimulatedLog {
+  readonly #runtime: PurgeLogRuntime;
+  readonly #pops: readonly Pop[];
+
+  constructor(runtime: PurgeLogRuntime, pops: readonly Pop[]) {
+    this.#runtime = runtime;
+    this.#pops = pops;
+  }
+
+  /** Ends its runtime: no PoP reaches it. It keeps what it has stored. */
+  async stop(): Promise<void> {
+    await this.#runtime.stop();
+  }
+
+  /** Starts it again, with what it had stored. Resolves once every PoP reaches it. */
+  async start(): Promise<void> {
+    await this.#runtime.start();
+    await Promise.all(this.#pops.map((pop) => pop.waitForLog()));
+  }
+
+  /** Ends its runtime and starts it again. Its memory is lost; it keeps what it has stored. */
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  /** Replaces it by a new, empty log. That has another id, so entries stored under the old log are no longer valid. */
+  async recreate(): Promise<void> {
+    await this.stop();
+    await this.#runtime.deleteStored();
+    await this.start();
+  }
+}

@@ -1,0 +1,129 @@
+import { styleText } from "node:util";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { ConfigFileError } from "../../cdn/config/config-file-error.ts";
+import type { DemoSite } from "../../dev/demo-site.ts";
+import { DEFAULT_CONFIG, DevError, MAX_PORT, startDevSession } from "../../dev/dev-session.ts";
+import { parseRegions, REGION_NAMES } from "../../dev/regions.ts";
+import { jsonLine, textLine } from "../../dev/request-log.ts";
+import type { LogEntry } from "../../dev/request-log-entry.ts";
+import { welcomeText } from "../../dev/welcome.ts";
+import { EXIT } from "../exit-code.ts";
+import { interruption } from "../interruption.ts";
+import { printError } from "../print-error.ts";
+
+interface DevFlags {
+  readonly origin?: string;
+  readonly port?: number;
+  readonly config?: string;
+  readonly public?: string;
+  readonly regions?: readonly string[];
+  readonly latency?: true;
+  readonly persist?: true;
+  readonly json?: true;
+  readonly quiet?: true;
+}
+
+const DEFAULT_PORT = 8787;
+
+/** `tidemark dev`: the edge in the Workers runtime on this machine, in front of a site. */
+export function devCommand(demoSite: DemoSite | null): Command {
+  return new Command("dev")
+    .description("Start the edge on this machine, in front of your site.")
+    .option("--origin <url>", "the site to front (else TIDEMARK_ORIGIN, else the config's origin)", serverUrl)
+    .option("--port <number>", `the port to listen on (else TIDEMARK_PORT, else ${DEFAULT_PORT})`, portNumber)
+    .option("--config <file>", `the site's rules (else TIDEMARK_CONFIG, else ${DEFAULT_CONFIG})`)
+    .option("--public <url>", "the public address, in keys and to the origin (else TIDEMARK_PUBLIC_URL)", serverUrl)
+    .option("--regions <names>", `several edges, a port each, like nyc,fra,syd (${REGION_NAMES})`, regionNames)
+    .option("--latency", "with --regions: round trips to origin and purge log as over public networks")
+    .option("--persist", "keep cache and purges over a restart, in .tidemark/ beside the config")
+    .option("--json", "log each request as a line of JSON on stdout; everything else goes to stderr")
+    .addOption(new Option("--quiet", "do not log requests").conflicts("json"))
+    .action(async (flags: DevFlags) => {
+      try {
+        await dev(flags, demoSite);
+      } catch (error) {
+        if (!(error instanceof ConfigFileError) && !(error instanceof DevError)) throw error;
+        printError(error.message);
+        process.exitCode = EXIT.usage;
+      }
+    });
+}
+
+/** A flag outranks the environment, and the environment outranks the config. */
+async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
+  if (flags.latency && !flags.regions) {
+    throw new DevError("--latency is for --regions: name some regions, like --regions nyc,fra,syd.");
+  }
+  const session = await startDevSession(
+    {
+      origin: flags.origin ?? (process.env.TIDEMARK_ORIGIN || undefined),
+      firstPort: flags.port ?? fromEnvironment("TIDEMARK_PORT", portNumber) ?? DEFAULT_PORT,
+      config: flags.config ?? (process.env.TIDEMARK_CONFIG || undefined),
+      publicUrl: flags.public ?? fromEnvironment("TIDEMARK_PUBLIC_URL", serverUrl) ?? null,
+      token: process.env.TIDEMARK_TOKEN || undefined,
+      regions: flags.regions,
+      latency: flags.latency ?? false,
+      persists: flags.persist ?? false,
+      onEntry: flags.quiet ? null : flags.json ? printJson : printText,
+      printLine,
+    },
+    demoSite,
+  );
+  const interrupted = interruption();
+  const stream = flags.json ? process.stderr : process.stdout;
+  stream.write(`${welcomeText(session.welcome, stream)}\n`);
+  await interrupted;
+  stream.write("\nStopping …\n");
+  await session.stop();
+  // Everything has stopped, but Miniflare's watcher of the regions sometimes stays open and would keep the process alive.
+  process.exit(EXIT.done);
+}
+
+function printJson(entry: LogEntry, region: string | null): void {
+  process.stdout.write(`${jsonLine(entry, region, new Date())}\n`);
+}
+
+function printText(entry: LogEntry, region: string | null): void {
+  process.stderr.write(`${textLine(entry, region, new Date(), process.stderr)}\n`);
+}
+
+/** A line about the running edge. It is not data, so it goes to stderr. */
+function printLine(line: string): void {
+  const time = styleText("dim", new Date().toLocaleTimeString("en-GB"), { stream: process.stderr });
+  process.stderr.write(`${time}  ${line}\n`);
+}
+
+/** A setting of the environment, checked like the flag that it stands for. */
+function fromEnvironment<T>(name: string, parse: (text: string) => T): T | undefined {
+  const text = process.env[name];
+  if (!text) return undefined;
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new DevError(`${name} is ${JSON.stringify(text)}. ${(error as Error).message}`);
+  }
+}
+
+function serverUrl(text: string): string {
+  const url = URL.parse(text);
+  if (!url?.protocol.startsWith("http") || url.pathname !== "/" || url.search !== "") {
+    throw new InvalidArgumentError("It must be like http://localhost:8000 or https://www.example.com, without a path.");
+  }
+  return url.origin;
+}
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > MAX_PORT) {
+    throw new InvalidArgumentError(`It must be 1 to ${MAX_PORT}.`);
+  }
+  return port;
+}
+
+function regionNames(text: string): readonly string[] {
+  try {
+    return parseRegions(text);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}

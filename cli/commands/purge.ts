@@ -1,0 +1,160 @@
+import { text } from "node:stream/consumers";
+import { styleText } from "node:util";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { createPurger, PurgeError, type PurgeRequest, type Receipt } from "../../sdk/index.ts";
+import { EXIT } from "../exit-code.ts";
+import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
+import { printError, printPurgeError } from "../print-error.ts";
+import { PurgeItemsError, readPurgeItems } from "../purge-items.ts";
+import { purgeReport, seconds } from "../purge-report.ts";
+
+interface PurgeFlags {
+  readonly url?: readonly string[];
+  readonly tag?: readonly string[];
+  readonly prefix?: readonly string[];
+  readonly host?: readonly string[];
+  readonly everything?: true;
+  readonly soft?: true;
+  readonly dryRun?: true;
+  readonly refresh?: true;
+  readonly wait?: true;
+  readonly waitTimeout?: number;
+  readonly json?: true;
+  readonly reason?: string;
+  readonly id?: string;
+  readonly endpoint?: string;
+}
+
+/** The longest that a timer of Node can run. */
+const MAX_WAIT_SECONDS = 2_147_483;
+
+const AFTER_HELP = `
+The token comes from TIDEMARK_TOKEN alone.
+
+Items on standard input, one on each line: /path or http(s)://… is a URL, tag:NAME a tag, prefix:/PATH a prefix, host:NAME a
+host. Empty lines and lines that begin with # are left out.
+
+Exit codes: 0 done, 1 refused, 2 wrong usage or settings, 3 the edge cannot be reached, 4 not settled in time.
+
+  tidemark purge --url /about --url /team --refresh
+  tidemark purge --tag post:7 --wait
+  tidemark purge --prefix /shop --prefix www.example.com/blog --dry-run
+  psql -Atc "select 'tag:song:' || id from changed" | tidemark purge -`;
+
+/** `tidemark purge`: purges what has changed. */
+export function purgeCommand(): Command {
+  return refuseTokenFlag(new Command("purge"))
+    .description("Purge URLs, tags, prefixes, hosts or everything.")
+    .argument("[-]", "a dash: read items from standard input too")
+    .option("--url <url>", "a path of the site or a whole URL; may be repeated", append)
+    .option("--tag <tag>", "a tag; may be repeated", append)
+    .option("--prefix <prefix>", "whole segments of a path and all below, like /shop; may be repeated", append)
+    .option("--host <host>", "all of one host; may be repeated", append)
+    .option("--everything", "the whole site")
+    .option(
+      "--soft",
+      "make pages stale instead of removing them: the old page may be served while the new one is fetched",
+    )
+    .option("--dry-run", "purge nothing; print what would be purged, and warnings")
+    .option("--refresh", "fetch the purged URLs again at once, and print a line for each")
+    .option("--wait", "end only when no PoP serves what was purged any more")
+    .addOption(
+      new Option("--wait-timeout <seconds>", "wait, but no longer than this")
+        .argParser(waitSeconds)
+        .implies({ wait: true }),
+    )
+    .option("--json", "print the receipt as one JSON object")
+    .option("--reason <text>", "why, for the audit trail", valueNotFlag)
+    .option("--id <id>", "a name for this purge: sent again with the same id, it happens once", valueNotFlag)
+    .option("--endpoint <url>", "the site's origin (else TIDEMARK_ENDPOINT)", valueNotFlag)
+    .addHelpText("after", AFTER_HELP)
+    .action(async (dash: string | undefined, flags: PurgeFlags, command: Command) => {
+      if (dash !== undefined && dash !== "-") {
+        command.error(`error: ${JSON.stringify(dash)} has no flag; name it with --url, --tag, --prefix or --host`);
+      }
+      process.exitCode = await purge(flags, dash === "-");
+    });
+}
+
+async function purge(flags: PurgeFlags, readsInput: boolean): Promise<number> {
+  const purger = createPurger({ endpoint: flags.endpoint });
+  let receipt: Receipt;
+  try {
+    receipt = await purger.purge(await requestOf(flags, readsInput));
+  } catch (error) {
+    return exitCodeOf(error);
+  } finally {
+    await purger.close();
+  }
+  process.stdout.write(flags.json ? `${JSON.stringify(receipt)}\n` : purgeReport(receipt));
+  for (const warning of receipt.warnings ?? []) printError(warning);
+  return flags.wait && !receipt.dryRun ? await waitUntilSettled(receipt, flags.waitTimeout) : EXIT.done;
+}
+
+async function requestOf(flags: PurgeFlags, readsInput: boolean): Promise<PurgeRequest> {
+  const { everything, soft, dryRun, refresh, reason, id } = flags;
+  const fromInput = readPurgeItems(readsInput ? await text(process.stdin) : "");
+  const named = {
+    urls: [...(flags.url ?? []), ...fromInput.urls],
+    tags: [...(flags.tag ?? []), ...fromInput.tags],
+    prefixes: [...(flags.prefix ?? []), ...fromInput.prefixes],
+    hosts: [...(flags.host ?? []), ...fromInput.hosts],
+  };
+  const lists = Object.entries(named).filter(([, items]) => items.length > 0);
+  if (lists.length === 0 && !everything) {
+    throw new PurgeItemsError(
+      "nothing is named. Use --url, --tag, --prefix, --host or --everything, or a dash and items on standard input.",
+    );
+  }
+  return {
+    ...Object.fromEntries(lists),
+    everything,
+    mode: soft && "soft",
+    dryRun,
+    refresh,
+    reason,
+    id,
+  };
+}
+
+async function waitUntilSettled(receipt: Receipt, waitTimeoutSeconds: number | undefined): Promise<number> {
+  printProgress(`Waiting ${seconds(receipt.settlesInMs)} for it to settle …`);
+  const signal = waitTimeoutSeconds === undefined ? undefined : AbortSignal.timeout(waitTimeoutSeconds * 1_000);
+  try {
+    await receipt.settled({ signal });
+  } catch (error) {
+    if (error !== signal?.reason) throw error;
+    printError(
+      `purge ${receipt.seq} has not settled within ${waitTimeoutSeconds} s. It was accepted, and will still settle.`,
+    );
+    return EXIT.notSettled;
+  }
+  printProgress("Settled.");
+  return EXIT.done;
+}
+
+/** Prints what went wrong and returns the exit code. Throws any other error again, because that is a bug. */
+function exitCodeOf(error: unknown): number {
+  if (error instanceof PurgeError) return printPurgeError(error);
+  if (error instanceof PurgeItemsError || error instanceof TypeError) {
+    printError(error.message);
+    return EXIT.usage;
+  }
+  throw error;
+}
+
+function append(item: string, earlier: readonly string[] | undefined): string[] {
+  return [...(earlier ?? []), valueNotFlag(item)];
+}
+
+function waitSeconds(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value <= MAX_WAIT_SECONDS)) {
+    throw new InvalidArgumentError(`It must be a number of seconds, more than 0 and at most ${MAX_WAIT_SECONDS}.`);
+  }
+  return value;
+}
+
+function printProgress(line: string): void {
+  process.stderr.write(`${styleText("dim", line, { stream: process.stderr })}\n`);
+}

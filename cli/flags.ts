@@ -1,0 +1,23 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+
+/** Makes a command refuse the flag --token without repeating its value: the token comes from the environment alone. */
+export function refuseTokenFlag(command: Command): Command {
+  return command.addOption(new Option("--token [token]").hideHelp()).on("option:token", refuseToken);
+}
+
+function refuseToken(this: Command): never {
+  // The message must not contain the value, which is a secret.
+  this.error(
+    "error: --token does not exist, because everybody on a machine can see the arguments of its processes, and shells " +
+      "keep them. Set the variable TIDEMARK_TOKEN. If that was a real token, replace it.",
+  );
+}
+
+/**
+ * Refuses a flag in the place of a value. commander takes anything that follows as the value, so `--tag --wait` would
+ * purge the tag `--wait` and not wait.
+ */
+export function valueNotFlag(value: string): string {
+  if (value.startsWith("--")) throw new InvalidArgumentError("That is a flag; the value before it is missing.");
+  return value;
+}

@@ -1,0 +1,22 @@
+/** npm passes a Ctrl-C on that the terminal has already sent. A second one within this time is taken for the same. */
+const ECHO_MS = 500;
+
+/** The exit code that a shell reads as an end by Ctrl-C. */
+const INTERRUPTED = 130;
+
+/** Resolves at Ctrl-C. A second Ctrl-C ends the process at once. */
+export function interruption(): Promise<void> {
+  return new Promise((resolve) => {
+    let firstAt: number | undefined;
+    const interrupt = () => {
+      if (firstAt !== undefined && performance.now() - firstAt > ECHO_MS) process.exit(INTERRUPTED);
+      firstAt ??= performance.now();
+      resolve();
+    };
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      // Miniflare's own listeners would end the process before the rest has stopped.
+      for (const other of process.listeners(signal)) process.off(signal, other);
+      process.on(signal, interrupt);
+    }
+  });
+}

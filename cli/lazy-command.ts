@@ -1,0 +1,36 @@
+import type { Command } from "commander";
+import { missingPeersMessage, type OptionalPeer } from "../cdn/optional-peers.ts";
+import { EXIT } from "./exit-code.ts";
+
+export interface LazyCommand {
+  readonly name: string;
+  readonly description: string;
+  /** The optional packages that its code imports. */
+  readonly needs: readonly OptionalPeer[];
+  /** Imports its code. */
+  load(): Promise<Command>;
+}
+
+/** Adds a command whose code is loaded when it is called, so that the others work without the packages that it needs. */
+export function addLazyCommand(program: Command, { name, description, needs, load }: LazyCommand): void {
+  // The command itself reads its flags, --help too.
+  program
+    .command(name)
+    .description(description)
+    .usage("[options]")
+    .helpOption(false)
+    .addHelpText("after", `\nFor its options: tidemark ${name} --help`)
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(async (_flags: unknown, placeholder: Command) => {
+      const missing = missingPeersMessage(`tidemark ${name}`, needs);
+      if (missing !== null) {
+        process.stderr.write(missing);
+        process.exitCode = EXIT.usage;
+        return;
+      }
+      const command = (await load()).copyInheritedSettings(program);
+      command.parent = program;
+      await command.parseAsync(placeholder.args, { from: "user" });
+    });
+}

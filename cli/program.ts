@@ -1,0 +1,32 @@
+import { Command, CommanderError } from "commander";
+import { ownPackage } from "../cdn/own-package.ts";
+import { purgeCommand } from "./commands/purge.ts";
+import { purgesCommand } from "./commands/purges.ts";
+import { EXIT } from "./exit-code.ts";
+import { addLazyCommand } from "./lazy-command.ts";
+
+/** Runs the command line and sets the exit code of the process. */
+export async function runProgram(): Promise<void> {
+  const program = new Command("tidemark")
+    .description("An edge cache that you own, on your laptop and on the edge.")
+    .version(ownPackage.version)
+    .showHelpAfterError("(--help lists the options)")
+    .exitOverride();
+
+  addLazyCommand(program, {
+    name: "dev",
+    description: "Start the edge on this machine, in front of your site.",
+    needs: ["miniflare", "esbuild"],
+    load: async () => (await import("./commands/dev.ts")).devCommand(null),
+  });
+  program.addCommand(purgeCommand().copyInheritedSettings(program));
+  program.addCommand(purgesCommand().copyInheritedSettings(program));
+
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // commander has printed the error. Its own exit code for wrong usage is 1, which here means refused.
+    process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  }
+}

@@ -1,0 +1,46 @@
+import type { PurgeRecordPage } from "../sdk/http/read-purges.ts";
+
+type PurgeRecord = PurgeRecordPage["purges"][number];
+
+const HEADINGS = ["SEQ", "AT", "BY", "MODE", "SETTLED", "WHAT", "WHY"];
+
+/** The most characters for the items of a purge. */
+const MAX_ITEMS_WIDTH = 60;
+
+/** Purges as a table for a person, one line each. */
+export function purgesTable(purges: readonly PurgeRecord[]): string {
+  const rows = [HEADINGS, ...purges.map(cellsOf)];
+  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column]!))
+          .join("  ")
+          .trimEnd()}\n`,
+    )
+    .join("");
+}
+
+function cellsOf({ seq, at, by, mode, settled, items, itemCount, reason, repeatOf }: PurgeRecord): string[] {
+  const why = [reason ?? "", repeatOf === null ? "" : `(repeats ${repeatOf})`].filter((part) => part !== "").join(" ");
+  return [String(seq), at, by, mode, settled ? "yes" : "not yet", itemsCell(items, itemCount), why].map(printable);
+}
+
+/** As many of the items as there is room for, and the number of the others. */
+function itemsCell(items: readonly string[], itemCount: number): string {
+  let text = "";
+  let named = 0;
+  for (const item of items) {
+    if (named > 0 && text.length + item.length >= MAX_ITEMS_WIDTH) break;
+    text += (named > 0 ? " " : "") + item;
+    named++;
+  }
+  const more = itemCount - named;
+  return more > 0 ? `${text} and ${more} more`.trimStart() : text;
+}
+
+/** Text that callers wrote, safe for a terminal: without control characters and characters that change its direction. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
+}

@@ -1,0 +1,49 @@
+import type { Context } from "hono";
+import type { DemoDatabase } from "../data/database.ts";
+import type { DemoPurger } from "./purger.ts";
+
+/** When a page was rendered, and its number: the two tell a fresh page from a stored copy. */
+export interface RenderStamp {
+  number: number;
+  at: number;
+}
+
+/** An event in the origin, for a caller that writes a log. */
+export type DemoEvent =
+  | { kind: "answered"; method: string; path: string; status: number; tookMs: number; forwarded: boolean }
+  | { kind: "purged"; tags: string[]; reason: string; seq: number | undefined }
+  | { kind: "purge-failed"; tags: string[]; reason: string; error: unknown }
+  | { kind: "failed"; method: string; path: string; error: unknown };
+
+/** Everything that a page is made from, apart from the request. There is one `Site` for each origin. */
+export interface Site {
+  database: DemoDatabase;
+  purger: DemoPurger | undefined;
+  autocompleteDelayMs: number;
+  /** The page on another origin that calls the autocomplete. */
+  searchPageUrl: string;
+  /** Host names to accept in `X-Forwarded-Host`, beside those of this machine. */
+  publicHosts: readonly string[];
+  /** The public URL for requests that name no accepted host. */
+  fallbackUrl: string;
+  /** Aborted when the origin closes. */
+  closing: AbortSignal;
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Counts one more rendering. */
+  stamp(): RenderStamp;
+  report(event: DemoEvent): void;
+}
+
+/** What `app.ts` sets on every request before a handler runs. */
+export interface DemoEnv {
+  Variables: {
+    site: Site;
+    /** Scheme and host as the visitor sees them, without a trailing slash. */
+    publicUrl: string;
+    /** True if a proxy, such as the edge, passed the request on. */
+    forwarded: boolean;
+  };
+}
+
+export type DemoContext = Context<DemoEnv>;

@@ -1,0 +1,198 @@
+/**
+ * `tidemark/worker` as the dev command runs it: the same edge and the same log on the running clock, with the round trips
+ * of public networks if they are wanted, and a line for each request. A deployed worker has none of this.
+ */
+import type { EdgeEnv, SiteInput } from "tidemark/worker";
+import { createEdgeWithHooks } from "tidemark/worker/internal";
+import {
+  behindNetwork,
+  pause,
+  reachesLog,
+  type SimulatedNetwork,
+  withPublicUrl,
+  withRoundTrip,
+} from "../cdn/runtime/simulated-network.worker.ts";
+import { type DevSettings, ENTRY_PREFIX, type LogEntry } from "./request-log-entry.ts";
+
+export { PingablePurgeLog as PurgeLog } from "../cdn/runtime/simulated-network.worker.ts";
+
+type DevEnv = EdgeEnv & { readonly DEV: DevSettings };
+type IncomingRequest = Request<unknown, IncomingRequestCfProperties>;
+
+/** The time that one request has waited for the origin; `null` until it asks. */
+interface OriginTime {
+  originMs: number | null;
+}
+
+/** An `AsyncLocalStorage`: the entry makes it, because the runtime's types do not know `node:async_hooks`. */
+export interface OriginTimeOfRequest {
+  run<T>(originTime: OriginTime, work: () => T): T;
+  getStore(): OriginTime | undefined;
+}
+
+/** How long a runtime may take to find the log of another one, and how often it tries. */
+const FIND_LOG_MS = 10_000;
+const FIND_LOG_EVERY_MS = 10;
+
+/** The items of a larger purge are not read: its log line gives their numbers. */
+const MAX_READ_BYTES = 64 * 1024;
+
+/** Calls of monitors, which would only fill the log. */
+const UNLOGGED = new Set(["/_tidemark/health", "/_tidemark/stats", "/_tidemark/openapi.json"]);
+
+const PURGE_PATH = "/_tidemark/purge";
+
+/** The edge for a site, as `createEdge` of `tidemark/worker` makes it, on this machine's network. */
+export function createDevEdge(site: SiteInput, originTimes: OriginTimeOfRequest): ExportedHandler<DevEnv> {
+  let settings: DevSettings | undefined;
+  const edge = createEdgeWithHooks(site, {
+    takesWeakTokens: true,
+    platform: (platform) => behindNetwork(platform, networkOf(settings!, originTimes)),
+  });
+  let edgeEnv: DevEnv | undefined;
+  let isLogFound = false;
+  return {
+    async fetch(request, env, context) {
+      settings ??= env.DEV;
+      // Where neither the site nor the command names a public address, all regions serve the same one.
+      edgeEnv ??= settings.publicUrl === null ? env : withPublicUrl(site, env, settings.publicUrl);
+      if (settings.isLogElsewhere && !isLogFound) {
+        await waitForLog(env);
+        isLogFound = true;
+      }
+      const answer = () => edge.fetch!(request, edgeEnv!, context) as Promise<Response>;
+      const { pathname } = new URL(request.url);
+      if (!settings.isLogged || UNLOGGED.has(pathname)) return answer();
+      const isPurge = request.method === "PURGE" || (request.method === "POST" && pathname === PURGE_PATH);
+      return isPurge ? logPurge(request, answer, context) : logRequest(request, answer, originTimes);
+    },
+  };
+}
+
+async function logRequest(
+  { method, url }: IncomingRequest,
+  answer: () => Promise<Response>,
+  originTimes: OriginTimeOfRequest,
+): Promise<Response> {
+  const startedAt = Date.now();
+  const originTime: OriginTime = { originMs: null };
+  const response = await originTimes.run(originTime, answer);
+  const cacheStatus = response.headers.get("cache-status")?.split(",").at(-1) ?? "";
+  writeEntry({
+    kind: "request",
+    method,
+    path: pathOf(url),
+    status: response.status,
+    xCache: response.headers.get("x-cache"),
+    detail: /; detail=([^;]+)/.exec(cacheStatus)?.[1] ?? null,
+    ageS: numberOf(response.headers.get("age")),
+    ttlS: numberOf(/; ttl=(-?\d+)/.exec(cacheStatus)?.[1]),
+    stored: cacheStatus.includes("; stored"),
+    ms: Date.now() - startedAt,
+    originMs: originTime.originMs,
+  });
+  return response;
+}
+
+async function logPurge(
+  request: IncomingRequest,
+  answer: () => Promise<Response>,
+  context: ExecutionContext,
+): Promise<Response> {
+  const startedAt = Date.now();
+  const { method, url } = request;
+  const isShort = Number(request.headers.get("content-length") ?? Number.NaN) <= MAX_READ_BYTES;
+  const readable = method === "POST" && isShort ? request.clone() : null;
+  const response = await answer();
+  const { status } = response;
+  const ms = Date.now() - startedAt;
+  if (status !== 200) {
+    writeEntry({ kind: "purge", method, status, purged: [], seq: null, settlesInMs: null, ms });
+    return response;
+  }
+  const receipt = response.clone();
+  context.waitUntil(
+    (async () => {
+      const { seq, settlesInMs, accepted } = await receipt.json<Receipt>();
+      const items = readable && (await readable.json<Items>());
+      const purged = method === "PURGE" ? [pathOf(url)] : items ? namesOf(items) : countsOf(accepted);
+      writeEntry({ kind: "purge", method, status, purged, seq, settlesInMs, ms });
+    })(),
+  );
+  return response;
+}
+
+interface Receipt {
+  readonly seq: number;
+  readonly settlesInMs: number;
+  readonly accepted: Items<number>;
+}
+
+/** The items of a purge, or the number of each kind. */
+interface Items<List = readonly string[]> {
+  readonly urls?: List;
+  readonly tags?: List;
+  readonly prefixes?: List;
+  readonly hosts?: List;
+  readonly everything?: boolean;
+}
+
+/** The items by name, written as `tidemark purge -` reads them. */
+function namesOf({ urls = [], tags = [], prefixes = [], hosts = [], everything = false }: Items): string[] {
+  return [
+    ...(everything ? ["everything"] : []),
+    ...urls,
+    ...tags.map((tag) => `tag:${tag}`),
+    ...prefixes.map((prefix) => `prefix:${prefix}`),
+    ...hosts.map((host) => `host:${host}`),
+  ];
+}
+
+/** How many items of each kind there are, for a purge with too many to name. */
+function countsOf({ urls = 0, tags = 0, prefixes = 0, hosts = 0, everything = false }: Items<number>): string[] {
+  const count = (number: number, one: string, several: string) =>
+    number === 0 ? [] : [`${number} ${number === 1 ? one : several}`];
+  return [
+    ...(everything ? ["everything"] : []),
+    ...count(urls, "URL", "URLs"),
+    ...count(tags, "tag", "tags"),
+    ...count(prefixes, "prefix", "prefixes"),
+    ...count(hosts, "host", "hosts"),
+  ];
+}
+
+function writeEntry(entry: LogEntry): void {
+  console.log(ENTRY_PREFIX + JSON.stringify(entry));
+}
+
+function pathOf(url: string): string {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
+}
+
+function numberOf(text: string | null | undefined): number | null {
+  return text ? Number(text) : null;
+}
+
+/** The network that the settings ask for; it also measures how long a request waits for the origin. */
+function networkOf({ originMs, logMs }: DevSettings, originTimes: OriginTimeOfRequest): SimulatedNetwork {
+  return {
+    async callOrigin(call) {
+      const originTime = originTimes.getStore();
+      const startedAt = Date.now();
+      const answer = await withRoundTrip(originMs, call);
+      if (originTime) originTime.originMs = (originTime.originMs ?? 0) + Date.now() - startedAt;
+      return answer;
+    },
+    callLog: (call) => withRoundTrip(logMs, call),
+  };
+}
+
+/** Resolves once the log answers, or after `FIND_LOG_MS`: the edge itself then reports that it cannot reach the log. */
+async function waitForLog(env: EdgeEnv): Promise<void> {
+  const startedAt = Date.now();
+  while (Date.now() - startedAt < FIND_LOG_MS) {
+    if (await reachesLog(env)) return;
+    await pause(FIND_LOG_EVERY_MS);
+  }
+}

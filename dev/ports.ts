@@ -1,0 +1,33 @@
+import { createServer } from "node:net";
+
+/** Another process listens on the port. */
+export class PortTaken extends Error {
+  readonly port: number;
+
+  constructor(port: number) {
+    super(`port ${port} is taken`);
+    this.port = port;
+  }
+}
+
+/** The addresses of `localhost` on this machine, on which the port is free. Rejects with `PortTaken`. */
+export async function freeHosts(port: number): Promise<readonly string[]> {
+  await tryToListen("127.0.0.1", port);
+  try {
+    await tryToListen("::1", port);
+    return ["127.0.0.1", "::1"];
+  } catch (error) {
+    if (error instanceof PortTaken) throw error;
+    return ["127.0.0.1"]; // This machine has no IPv6.
+  }
+}
+
+function tryToListen(host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      reject(error.code === "EADDRINUSE" ? new PortTaken(port) : error);
+    });
+    server.listen(port, host, () => server.close(() => resolve()));
+  });
+}

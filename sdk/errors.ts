@@ -1,0 +1,238 @@
+/**
+ * The errors of the SDK: the family of `PurgeError` for purges that failed, and `TypeError`s for calls that cannot be
+ * right.
+ */
+
+import type * as z from "zod";
+import { issuePath } from "../wire/issue-path.ts";
+
+/** Every reason for which a purge can fail. The first ten are the edge's own and equal the `code` of its answers. */
+export type PurgeErrorCode =
+  | "invalid"
+  | "unauthorized"
+  | "forbidden"
+  | "not-found"
+  | "method-not-allowed"
+  | "conflict"
+  | "too-large"
+  | "unsupported-media-type"
+  | "rate-limited"
+  | "unavailable"
+  /** There is no usable endpoint or token. Nothing was sent. */
+  | "not-configured"
+  /** The purger had been closed. Nothing was sent. */
+  | "closed"
+  /** The connection failed before an answer began. */
+  | "unreachable"
+  /** An answer began and did not end. */
+  | "incomplete-answer"
+  /** The answer did not come from a Tidemark edge. */
+  | "unexpected-answer"
+  /** The edge answered with a 5xx that does not say whether trying again can help. */
+  | "server-error"
+  /** The deadline passed before the answer was complete. */
+  | "timeout";
+
+export interface PurgeErrorDetails {
+  code: PurgeErrorCode;
+  status?: number | undefined;
+  retryable: boolean;
+  attempts: number;
+  cause?: unknown;
+}
+
+/**
+ * A purge that failed, or whose outcome is unknown. It is thrown itself for the codes `not-configured` and `closed`;
+ * for every other code one of its subclasses is.
+ *
+ * Two things that a call can throw are not in the family: a `TypeError` for a call that cannot be right (an empty list,
+ * a misspelt field), thrown before anything is sent, and the reason of an aborted `AbortSignal`.
+ */
+export class PurgeError extends Error {
+  override readonly name: string = "PurgeError";
+  readonly code: PurgeErrorCode;
+  /** The HTTP status of the last answer; undefined if there was no answer. */
+  readonly status: number | undefined;
+  /** True if the same call can succeed later without any change. */
+  readonly retryable: boolean;
+  /** The number of requests that were sent. */
+  readonly attempts: number;
+
+  constructor(message: string, details: PurgeErrorDetails) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = details.code;
+    this.status = details.status;
+    this.retryable = details.retryable;
+    this.attempts = details.attempts;
+  }
+}
+
+/** One thing that is wrong with a request. */
+export interface RejectedItem {
+  /** Where it is, like `tags[3]`; empty for the request as a whole. */
+  path: string;
+  message: string;
+}
+
+export interface PurgeRejectedDetails {
+  code: "invalid" | "too-large" | "unsupported-media-type";
+  status: number;
+  attempts: number;
+  errors: readonly RejectedItem[];
+  cause?: unknown;
+}
+
+/** The edge found the request wrong (400, 413, 415). Nothing was purged, not even the items that were right. */
+export class PurgeRejected extends PurgeError {
+  override readonly name: string = "PurgeRejected";
+  /** Each thing that is wrong, and where; empty if the edge did not say. */
+  readonly errors: readonly RejectedItem[];
+
+  constructor(message: string, details: PurgeRejectedDetails) {
+    super(message, { ...details, retryable: false });
+    this.errors = details.errors;
+  }
+}
+
+export interface PurgeUnauthorizedDetails {
+  attempts: number;
+  cause?: unknown;
+}
+
+/** The edge does not know the token (401). Nothing was purged. */
+export class PurgeUnauthorized extends PurgeError {
+  override readonly name: string = "PurgeUnauthorized";
+
+  constructor(message: string, details: PurgeUnauthorizedDetails) {
+    super(message, { ...details, code: "unauthorized", status: 401, retryable: false });
+  }
+}
+
+export interface PurgeForbiddenDetails {
+  attempts: number;
+  cause?: unknown;
+}
+
+/** The edge knows the token, but the token may not purge (403). Nothing was purged. */
+export class PurgeForbidden extends PurgeError {
+  override readonly name: string = "PurgeForbidden";
+
+  constructor(message: string, details: PurgeForbiddenDetails) {
+    super(message, { ...details, code: "forbidden", status: 403, retryable: false });
+  }
+}
+
+export interface PurgeConflictDetails {
+  attempts: number;
+  cause?: unknown;
+}
+
+/** The `id` was used before for another purge (409). The earlier purge stands; this one did not happen. */
+export class PurgeConflict extends PurgeError {
+  override readonly name: string = "PurgeConflict";
+
+  constructor(message: string, details: PurgeConflictDetails) {
+    super(message, { ...details, code: "conflict", status: 409, retryable: false });
+  }
+}
+
+export interface PurgeRateLimitedDetails {
+  attempts: number;
+  retryAfterMs?: number | undefined;
+  cause?: unknown;
+}
+
+/** Too many requests (429), and waiting longer would have passed the deadline or the number of retries. */
+export class PurgeRateLimited extends PurgeError {
+  override readonly name: string = "PurgeRateLimited";
+  /** Milliseconds to wait before the next try, counted from the answer; undefined if the edge did not say. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, details: PurgeRateLimitedDetails) {
+    super(message, { ...details, code: "rate-limited", status: 429, retryable: true });
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+export interface PurgeUnreachableDetails {
+  code:
+    | "unreachable"
+    | "unavailable"
+    | "incomplete-answer"
+    | "unexpected-answer"
+    | "server-error"
+    | "not-found"
+    | "method-not-allowed";
+  status?: number | undefined;
+  retryable: boolean;
+  attempts: number;
+  retryAfterMs?: number | undefined;
+  cause?: unknown;
+}
+
+/**
+ * There was no usable answer from an edge: a failed connection, a 5xx, half an answer, or an answer from some other
+ * server. Unless no connection was ever made, whether the purge happened is unknown.
+ */
+export class PurgeUnreachable extends PurgeError {
+  override readonly name: string = "PurgeUnreachable";
+  /** Milliseconds to wait before the next try, counted from the answer; undefined if the answer did not say. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, details: PurgeUnreachableDetails) {
+    super(message, details);
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+export interface PurgeTimeoutDetails {
+  attempts: number;
+  cause?: unknown;
+}
+
+/**
+ * The deadline passed before the answer was complete; whether the purge happened is unknown. `cause` is the error of
+ * the attempt before, if there was one. Trying again is safe, and with the same `id` the purge happens once.
+ */
+export class PurgeTimeout extends PurgeError {
+  override readonly name: string = "PurgeTimeout";
+
+  constructor(message: string, details: PurgeTimeoutDetails) {
+    super(message, { ...details, code: "timeout", retryable: true });
+  }
+}
+
+/**
+ * The `TypeError` for a call that cannot be right: it names the call, each place in it and what is wrong there. It shows
+ * the values that were found if the check was made with `reportInput`.
+ */
+export function misuse(call: string, error: z.ZodError): TypeError {
+  const faults = error.issues.map((issue) => ({
+    path: issuePath(issue.path),
+    message: `${issue.message}${got(issue.input)}`,
+  }));
+  return new TypeError(`${call}: ${listFaults(faults)}`);
+}
+
+const MAX_SHOWN_CHARACTERS = 80;
+
+/** A value as a message shows it: as JSON, cut if it is long. */
+export function shown(value: unknown): string {
+  const json = String(JSON.stringify(value));
+  return json.length > MAX_SHOWN_CHARACTERS ? `${json.slice(0, MAX_SHOWN_CHARACTERS)}…` : json;
+}
+
+function got(input: unknown): string {
+  return typeof input === "string" || typeof input === "number" ? ` (got ${shown(input)})` : "";
+}
+
+const MAX_LISTED_FAULTS = 5;
+
+/** The first of the things that are wrong, in one line, and the number of the others. */
+export function listFaults(faults: readonly RejectedItem[]): string {
+  const listed = faults
+    .slice(0, MAX_LISTED_FAULTS)
+    .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  const rest = faults.length - listed.length;
+  return rest > 0 ? `${listed.join("; ")}; and ${rest} more` : listed.join("; ");
+}

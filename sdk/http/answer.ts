@@ -1,0 +1,41 @@
+import type { FetchBody } from "./transport.ts";
+
+/** The part of an answer that is known before its body is read. */
+export interface AnswerHead {
+  /** The origin that was asked. */
+  endpoint: string;
+  status: number;
+  headers: { get(name: string): string | null };
+  /** How many requests had been sent when it came. */
+  attempts: number;
+}
+
+/** An answer whose body was read to its end. */
+export interface Answer extends AnswerHead {
+  text: string;
+}
+
+export type Body = { kind: "whole"; text: string } | { kind: "too-long" } | { kind: "cut-off"; cause: unknown };
+
+/** Reads a body as text. It stops after `maxBytes`, so that a body without an end cannot fill the memory. */
+export async function readBody(body: FetchBody | null, maxBytes: number): Promise<Body> {
+  if (!body) return { kind: "whole", text: "" };
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || !value) return { kind: "whole", text: text + decoder.decode() };
+      bytes += value.byteLength;
+      if (bytes > maxBytes) {
+        await reader.cancel();
+        return { kind: "too-long" };
+      }
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch (cause) {
+    return { kind: "cut-off", cause };
+  }
+}

@@ -1,0 +1,154 @@
+/** One function for each way in which a request to the edge fails: it makes the error, with the advice in its message. */
+
+import { PROBLEM_CODES, type Problem, type ProblemCode } from "../../wire/problem.ts";
+import {
+  listFaults,
+  PurgeConflict,
+  type PurgeError,
+  PurgeForbidden,
+  PurgeRateLimited,
+  PurgeRejected,
+  PurgeTimeout,
+  PurgeUnauthorized,
+  PurgeUnreachable,
+} from "../errors.ts";
+import type { AnswerHead } from "./answer.ts";
+import { retryAfterMs } from "./retry-pause.ts";
+
+/** The connection failed before an answer began. */
+export function unreachable(endpoint: string, attempts: number, cause: unknown): PurgeUnreachable {
+  return new PurgeUnreachable(
+    `No connection to ${endpoint}: ${reasonOf(cause)} (${attemptsText(attempts)}). Check that the edge is running, and ` +
+      "that TIDEMARK_ENDPOINT (or the option endpoint) is its address.",
+    { code: "unreachable", retryable: true, attempts, cause },
+  );
+}
+
+/** The deadline passed. `cause` is the error of the attempt before. */
+export function timedOut(
+  endpoint: string,
+  deadlineMs: number,
+  attempts: number,
+  cause: PurgeError | undefined,
+): PurgeTimeout {
+  return new PurgeTimeout(
+    `No answer from ${endpoint} within ${deadlineMs} ms (${attemptsText(attempts)}). The purge may have happened; ` +
+      "purge again to be sure, or set a longer deadlineMs.",
+    { attempts, cause },
+  );
+}
+
+/** A 429, from the edge or from something in front of it. */
+export function rateLimited(answer: AnswerHead): PurgeRateLimited {
+  const { endpoint, attempts } = answer;
+  const waitMs = retryAfterMs(answer.headers);
+  const wait = waitMs === undefined ? "Wait" : `Wait ${Math.ceil(waitMs / 1_000)} s`;
+  return new PurgeRateLimited(
+    `The edge at ${endpoint} accepts no more purges for now (429; ${attemptsText(attempts)}). ${wait}, then name many ` +
+      "items in one purge instead of sending many purges.",
+    { attempts, retryAfterMs: waitMs },
+  );
+}
+
+/** A 502, 503 or 504, from the edge or from something in front of it. */
+export function unavailable(answer: AnswerHead): PurgeUnreachable {
+  const { endpoint, status, attempts } = answer;
+  return new PurgeUnreachable(
+    `The edge at ${endpoint} accepts no purges at the moment (${status}; ${attemptsText(attempts)}). Purge again ` +
+      "later; if this does not end, look at the edge's log.",
+    { code: "unavailable", status, retryable: true, attempts, retryAfterMs: retryAfterMs(answer.headers) },
+  );
+}
+
+/** Any other 5xx. */
+export function serverError(answer: AnswerHead, cause: unknown): PurgeUnreachable {
+  const { endpoint, status, attempts } = answer;
+  return new PurgeUnreachable(
+    `The edge at ${endpoint} failed (${status}). The purge may have happened. Look at the edge's log for the reason.`,
+    { code: "server-error", status, retryable: false, attempts, cause },
+  );
+}
+
+/** An answer that began and did not end. */
+export function incomplete(answer: AnswerHead, cause: unknown): PurgeUnreachable {
+  const { endpoint, status, attempts } = answer;
+  return new PurgeUnreachable(
+    `The answer from ${endpoint} broke off (${status}; ${attemptsText(attempts)}). The purge may have happened; ` +
+      "purge again to be sure.",
+    { code: "incomplete-answer", status, retryable: true, attempts, cause },
+  );
+}
+
+/** An answer that no edge gives, or that an edge of another version gives. `how` says what it was: `with text/html`. */
+export function unexpected(answer: AnswerHead, how: string, cause: unknown): PurgeUnreachable {
+  const { endpoint, status, attempts } = answer;
+  return new PurgeUnreachable(
+    `${endpoint} answered ${status} ${how}, which is not an answer of a Tidemark edge. Check that TIDEMARK_ENDPOINT ` +
+      "(or the option endpoint) is the origin that the edge serves, and that nothing in front of the edge answers in " +
+      "its place.",
+    { code: "unexpected-answer", status, retryable: false, attempts, cause },
+  );
+}
+
+/** The edge refused the request. The status decides the class; the problem report gives the details and is the `cause`. */
+export function refusal(answer: AnswerHead, problem: Problem): PurgeError {
+  const { endpoint, status, attempts } = answer;
+  const code = problemCodeOf(status);
+  switch (code) {
+    case "invalid":
+    case "too-large":
+    case "unsupported-media-type": {
+      const errors = problem.errors ?? [];
+      const faults = errors.length > 0 ? listFaults(errors) : (problem.detail ?? problem.title);
+      return new PurgeRejected(
+        `The edge at ${endpoint} refused the request (${status}) and purged nothing: ${faults}. Correct it and purge ` +
+          "again.",
+        { code, status, attempts, errors, cause: problem },
+      );
+    }
+    case "unauthorized":
+      return new PurgeUnauthorized(
+        `The edge at ${endpoint} does not know the token (401). Set TIDEMARK_TOKEN (or the option token) to a token ` +
+          "that the edge was deployed with.",
+        { attempts, cause: problem },
+      );
+    case "forbidden":
+      return new PurgeForbidden(
+        `The edge at ${endpoint} knows the token, but the token may not purge (403). Use a token with the scope purge.`,
+        { attempts, cause: problem },
+      );
+    case "conflict":
+      return new PurgeConflict(
+        `The edge at ${endpoint} knows this id from another purge (409). Use each id for one purge only, or leave it out.`,
+        { attempts, cause: problem },
+      );
+    case "not-found":
+    case "method-not-allowed":
+      return new PurgeUnreachable(
+        `The edge at ${endpoint} accepts no purges at this address (${status}). Check that it runs the same version as ` +
+          "this package.",
+        { code, status, retryable: false, attempts, cause: problem },
+      );
+    case "rate-limited":
+    case "unavailable":
+    case undefined:
+      return unexpected(answer, `with the problem ${JSON.stringify(problem.code)}`, problem);
+  }
+}
+
+function problemCodeOf(status: number): ProblemCode | undefined {
+  const codes = Object.keys(PROBLEM_CODES) as ProblemCode[];
+  return codes.find((code) => PROBLEM_CODES[code].status === status);
+}
+
+function attemptsText(attempts: number): string {
+  return attempts === 1 ? "1 attempt" : `${attempts} attempts`;
+}
+
+/** `fetch` hides the reason in the cause of its own error: ECONNREFUSED, ENOTFOUND, UND_ERR_SOCKET, a certificate's. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause instanceof Error) return reasonOf(error.cause);
+  const code = "code" in error ? String(error.code) : "";
+  return [code, error.message].filter((text) => text !== "").join(", ") || error.name;
+}

@@ -1,0 +1,56 @@
+import { type Clock, systemClock } from "../clock.ts";
+import { misuse } from "../errors.ts";
+import { findSettings, type PurgerOptions, purgerOptionsSchema, type Settings } from "../options.ts";
+import type { PurgeCall } from "../purge-request.ts";
+import { type Purger, purgerFrom } from "../purger.ts";
+import type { Receipt } from "../receipt.ts";
+import { sendPurge } from "./send-purge.ts";
+import { openFetch, type Transport } from "./transport.ts";
+
+const DEFAULT_DEADLINE_MS = 10_000;
+const DEFAULT_RETRIES = 4;
+
+/** Everything that a purger needs from the platform it runs on. Tests give their own. */
+export interface Platform {
+  readonly clock: Clock;
+  /** A number from 0 up to, not including, 1. */
+  random(): number;
+  newId(): string;
+  /** The environment variables. */
+  environment(): Record<string, string | undefined>;
+  openTransport(): Transport;
+}
+
+/** The parts that are the same on every platform. */
+export const platform: Omit<Platform, "openTransport"> = {
+  clock: systemClock,
+  random: () => Math.random(),
+  newId: () => crypto.randomUUID(),
+  // Workers and browsers have no process, or one without env.
+  environment: () => (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {},
+};
+
+/** A purger over HTTP. It looks for its settings and opens its transport when it is first used. */
+export function createHttpPurger(options: PurgerOptions, platform: Platform): Purger {
+  // Without reportInput: a message must not repeat a value that may be the token.
+  const parsed = purgerOptionsSchema.safeParse(options);
+  if (!parsed.success) throw misuse("createPurger", parsed.error);
+  const { fetch, deadlineMs = DEFAULT_DEADLINE_MS, retries = DEFAULT_RETRIES, signal } = parsed.data;
+  let settings: Settings | undefined;
+  let transport: Transport | undefined;
+
+  function send(call: PurgeCall): Promise<Receipt> {
+    settings ??= findSettings(parsed.data ?? {}, platform.environment());
+    transport ??= fetch ? openFetch(fetch) : platform.openTransport();
+    const purge = {
+      ...settings,
+      request: { ...call.request, id: call.request.id ?? platform.newId() },
+      deadlineMs: call.deadlineMs ?? deadlineMs,
+      retries,
+      signals: [signal, call.signal].filter((given) => given !== undefined),
+    };
+    return sendPurge(purge, transport, platform);
+  }
+
+  return purgerFrom({ send, close: async () => transport?.close() });
+}

@@ -1,0 +1,42 @@
+/** The part of `fetch` that the SDK uses. The global `fetch` and undici's fit. */
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
+
+export interface FetchInit {
+  method: "POST";
+  headers: Record<string, string>;
+  body: string;
+  /** Redirects are not followed: a redirected purge would lose its body, or hand its token to another host. */
+  redirect: "manual";
+  signal: AbortSignal;
+}
+
+export interface FetchAnswer {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly body: FetchBody | null;
+}
+
+export interface FetchBody {
+  getReader(): FetchBodyReader;
+}
+
+export interface FetchBodyReader {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+  cancel(reason?: unknown): Promise<void>;
+}
+
+/** Sends requests to the edge, and owns the connections. */
+export interface Transport {
+  fetch: Fetch;
+  /** Frees the connections. It is called when no request is under way any more. */
+  close(): Promise<void>;
+}
+
+/** A transport over a `fetch` that was given. Its connections belong to the giver, so that closing frees nothing. */
+export function openFetch(fetch: Fetch): Transport {
+  return {
+    // It is wrapped because the global fetch of some platforms throws if it is called as a method.
+    fetch: (url, init) => fetch(url, init),
+    close: async () => {},
+  };
+}

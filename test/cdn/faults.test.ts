@@ -1,0 +1,213 @@
+import { type Cdn, startCdn } from "tidemark/local";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import "tidemark/local/matchers";
+import { page } from "./pages.ts";
+
+/** Two regions with two isolates each, shared by all tests. Each test has pages of its own. */
+let cdn: Cdn<"fra" | "syd">;
+
+beforeAll(async () => {
+  cdn = await startCdn({ site: {}, regions: ["fra", "syd"], isolates: 2 });
+});
+
+afterAll(() => cdn.close());
+
+async function purgeOf(path: string, id: string, from: "fra" | "syd" = "fra") {
+  const answer = await cdn.request("/_tidemark/purge", {
+    from,
+    method: "POST",
+    token: cdn.token,
+    fields: { "content-type": "application/json" },
+    body: JSON.stringify({ urls: [path], id }),
+  });
+  return {
+    status: answer.status,
+    receipt: JSON.parse(answer.body) as { seq: number; logId: string; replayed: boolean },
+  };
+}
+
+test("while the origin refuses connections, stored pages are served and all others are a 502", async () => {
+  cdn.origin.reply("/kept", page("v1"));
+  cdn.origin.reply("/new", page("v1"));
+  await cdn.get("/kept");
+  await cdn.origin.goDown();
+  await expect(cdn.get("/kept")).toHit();
+  expect(await cdn.get("/new")).toMatchObject({ status: 502, xCache: null });
+  await cdn.origin.comeUp();
+  expect(await cdn.get("/new")).toMatchObject({ status: 200, body: "v1" });
+  expect(cdn.origin).toHaveSeen("/new", 1);
+});
+
+test("an origin that closes the connection instead of answering causes a 502", async () => {
+  cdn.origin.reply("/reset", { failure: "reset" }, page("v1"));
+  expect(await cdn.get("/reset")).toMatchObject({ status: 502, cacheStatus: "tidemark; detail=origin-unreachable" });
+  expect(await cdn.get("/reset")).toMatchObject({ status: 200, body: "v1" });
+  expect(cdn.origin).toHaveSeen("/reset", 2);
+});
+
+test("a 503 of the origin is passed on and not stored", async () => {
+  cdn.origin.reply("/failing", { status: 503, body: "down" }, page("v1"));
+  expect(await cdn.get("/failing")).toMatchObject({ status: 503, body: "down" });
+  await expect(cdn.get("/failing")).toMiss();
+  await expect(cdn.get("/failing")).toBeStored();
+});
+
+test("a body that is cut off reaches the visitor cut off, and is not stored", async () => {
+  cdn.origin.reply("/cut", { ...page("a whole page"), cutAfterBytes: 5 }, page("a whole page"));
+  expect(await cdn.get("/cut")).toMatchObject({ cutOff: true, body: "a who" });
+  expect(await cdn.get("/cut")).toMatchObject({ xCache: "MISS", cutOff: false, body: "a whole page" });
+});
+
+test("all requests that wait for a held answer share it", async () => {
+  cdn.origin.reply("/held", { ...page("v1"), hold: "gate" });
+  const first = cdn.get("/held");
+  await cdn.origin.waitUntilSeen("/held", 1);
+  const second = cdn.get("/held");
+  cdn.origin.release("gate");
+  expect([(await first).body, (await second).body]).toEqual(["v1", "v1"]);
+  expect(cdn.origin).toHaveSeen("/held", 1);
+});
+
+test("a slow origin delays only the requests that reach it", async () => {
+  cdn.origin.reply("/slow", { ...page("v1"), delayMs: 20 });
+  await expect(cdn.get("/slow")).toMiss();
+  await expect(cdn.get("/slow")).toHit();
+});
+
+test("an answer of the origin that the network loses becomes a 502", async () => {
+  cdn.origin.reply("/lost", page("v1"), page("v2"));
+  await cdn.pop("fra").loseAnswers({ origin: 1 });
+  expect(await cdn.get("/lost")).toMatchObject({ status: 502 });
+  expect(await cdn.get("/lost")).toMatchObject({ status: 200, body: "v2" });
+  expect(cdn.origin).toHaveSeen("/lost", 2);
+  await cdn.pop("fra").loseAnswers({});
+});
+
+test("a purge whose acknowledgement was lost is carried out once, also if it is sent again with its id", async () => {
+  await cdn.pop("fra").loseAnswers({ log: 1 });
+  expect(await purgeOf("/x", "lost-ack")).toMatchObject({ status: 503 });
+  const { receipt } = await purgeOf("/x", "lost-ack");
+  expect(receipt).toMatchObject({ replayed: true });
+  expect(await purgeOf("/x", "lost-ack")).toMatchObject({ receipt: { replayed: true, seq: receipt.seq } });
+  await cdn.pop("fra").loseAnswers({});
+});
+
+test("a partitioned PoP refuses connections, keeps its cache, and learns of a purge when it is back", async () => {
+  cdn.origin.reply("/apart", page("v1", "apart"), page("v1", "apart"), page("v2", "apart"));
+  await cdn.get("/apart", { from: "fra" });
+  await cdn.get("/apart", { from: "syd" });
+  await cdn.pop("syd").partition();
+  await expect(cdn.get("/apart", { from: "syd" })).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  await expect(fetch(cdn.url("syd"))).rejects.toThrow();
+  await expect(cdn.get("/apart", { from: "fra" })).toHit();
+  await cdn.pop("syd").heal();
+  await expect(cdn.get("/apart", { from: "syd" })).toHit();
+
+  await cdn.pop("syd").partition();
+  const receipt = await cdn.purger.purgeTags("apart");
+  await cdn.settle(receipt);
+  await cdn.pop("syd").heal();
+  await expect(cdn.get("/apart", { from: "syd" })).toNeverShow("v1");
+  expect(cdn.origin).toHaveSeen("/apart", 3);
+});
+
+test("a PoP that cannot reach the log asks the origin once a lease, and serves nothing purged", async () => {
+  cdn.origin.reply("/silent", page("v1", "silent"), page("v2", "silent"));
+  await cdn.get("/silent", { from: "syd" });
+  await cdn.pop("syd").cutFromLog();
+  await expect(cdn.get("/silent", { from: "syd" })).toHit();
+  await cdn.settle(await cdn.purger.purgeTags("silent"));
+  await expect(cdn.get("/silent", { from: "syd" })).toNeverShow("v1");
+  expect(cdn.origin).toHaveSeen("/silent", 2);
+  await cdn.advance("1s");
+  expect(await cdn.get("/silent", { from: "syd" })).toMatchObject({ xCache: "MISS", body: "v2" });
+  expect(cdn.origin).toHaveSeen("/silent", 3);
+  await cdn.pop("syd").reconnectToLog();
+  await cdn.advance("2s");
+  await cdn.get("/silent", { from: "syd" });
+  await expect(cdn.get("/silent", { from: "syd" })).toHit();
+});
+
+test("while the log is down every PoP asks the origin and purges are refused; afterwards there are hits again", async () => {
+  cdn.origin.reply("/nolog", page("v1"));
+  await cdn.get("/nolog");
+  await cdn.log.stop();
+  await cdn.advance("2s");
+  expect(await cdn.get("/nolog")).toMatchObject({ status: 200, xCache: "MISS" });
+  expect(await purgeOf("/nolog", "no-log")).toMatchObject({ status: 503 });
+  await cdn.log.start();
+  await cdn.advance("2s");
+  await expect(cdn.get("/nolog")).toBeStored();
+});
+
+test("a killed isolate loses its memory; the PoP's cache and the other isolate stay as they are", async () => {
+  cdn.origin.reply("/memory", page("v1"));
+  await cdn.get("/memory", { isolate: 0 });
+  await expect(cdn.get("/memory", { isolate: 1 })).toHit();
+  expect((await cdn.stats("fra", 0)).memory.entries).toBeGreaterThan(0);
+  await cdn.pop("fra").killIsolate(0);
+  expect(await cdn.stats("fra", 0)).toMatchObject({ memory: { entries: 0 }, view: { position: null } });
+  expect((await cdn.stats("fra", 1)).memory.entries).toBeGreaterThan(0);
+  await expect(cdn.get("/memory", { isolate: 0 })).toHit();
+  expect(cdn.origin).toHaveSeen("/memory", 1);
+});
+
+test("emptying the cache leaves the memory of the isolates; without both, the origin is asked", async () => {
+  cdn.origin.reply("/empty", page("v1"));
+  await cdn.get("/empty");
+  await cdn.pop("fra").emptyCache();
+  await expect(cdn.get("/empty", { isolate: 1 })).toMiss();
+  await cdn.pop("fra").emptyCache();
+  await expect(cdn.get("/empty")).toHit();
+  await cdn.pop("fra").killIsolate(0);
+  await expect(cdn.get("/empty")).toMiss();
+  expect(cdn.origin).toHaveSeen("/empty", 3);
+});
+
+test("a restarted PoP loses its memory and keeps its cache, its time and its address", async () => {
+  cdn.origin.reply("/restart", page("v1"));
+  await cdn.get("/restart");
+  await cdn.advance("10m");
+  const url = cdn.url("fra");
+  await cdn.pop("fra").restart();
+  expect(cdn.url("fra")).toBe(url);
+  expect((await cdn.stats("fra")).memory.entries).toBe(0);
+  await expect(cdn.get("/restart")).toHaveAgeAbout(600);
+  expect(cdn.origin).toHaveSeen("/restart", 1);
+});
+
+test("a restarted log knows every purge that it acknowledged", async () => {
+  cdn.origin.reply("/known", page("v1"), page("v2"));
+  await cdn.get("/known");
+  const before = await purgeOf("/known", "before-restart", "syd");
+  await cdn.log.restart();
+  expect(await purgeOf("/known", "before-restart")).toMatchObject({
+    receipt: { replayed: true, seq: before.receipt.seq, logId: before.receipt.logId },
+  });
+  await cdn.advance("2s");
+  await expect(cdn.get("/known")).toNeverShow("v1");
+});
+
+test("a recreated log has another id, and pages stored under the old one are fetched again", async () => {
+  cdn.origin.reply("/another", page("v1"));
+  await cdn.get("/another");
+  const before = await purgeOf("/x", "before-recreation");
+  await cdn.log.recreate();
+  const after = await purgeOf("/x", "before-recreation");
+  expect(after.receipt.replayed).toBe(false);
+  expect(after.receipt.logId).not.toBe(before.receipt.logId);
+  await cdn.advance("2s");
+  await expect(cdn.get("/another")).toMiss();
+  expect(cdn.origin).toHaveSeen("/another", 2);
+});
+
+test("two isolates share the PoP's cache, not their views: the other learns of a purge within its lease", async () => {
+  cdn.origin.reply("/shared", page("v1", "shared"), page("v2", "shared"));
+  await cdn.get("/shared", { isolate: 0 });
+  await expect(cdn.get("/shared", { isolate: 1 })).toHit();
+  const receipt = await cdn.purger.purgeTags("shared"); // through isolate 0
+  expect(await cdn.get("/shared", { isolate: 1, after: receipt })).toMatchObject({ xCache: "MISS", body: "v2" });
+  await cdn.settle(receipt);
+  await expect(cdn.get("/shared", { isolate: 0 })).toNeverShow("v1");
+  expect(cdn.origin).toHaveSeen("/shared", 2);
+});

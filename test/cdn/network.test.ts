@@ -1,0 +1,72 @@
+import { ROUND_TRIPS, startCdn } from "tidemark/local";
+import { describe, expect, test } from "vitest";
+import "tidemark/local/matchers";
+import { page } from "./pages.ts";
+
+/** The time that an answer took in the PoP, in real milliseconds. */
+function popMs(serverTiming: string | undefined): number {
+  return Number(/pop;dur=(\d+)/.exec(serverTiming ?? "")?.[1]);
+}
+
+describe("round trips", () => {
+  test("delay a miss, which calls the origin and the log, and not a hit", async () => {
+    const latency = { syd: { clientMs: 2, originMs: 40, logMs: 20 } };
+    await using cdn = await startCdn({ site: {}, origin: { "/about": page("v1") }, regions: ["nyc", "syd"], latency });
+    const miss = await cdn.get("/about", { from: "syd" });
+    // 20 to the log, which is read before, and 40 to the origin. A timer may fire a millisecond early.
+    expect(popMs(miss.fields["server-timing"])).toBeGreaterThanOrEqual(58);
+    expect(miss.fields["server-timing"]).toMatch(
+      /^client;dur=2;desc="round trip", origin;dur=\d+;desc="round trip", log;dur=\d+;desc="round trip", pop;dur=\d+;desc="took"$/,
+    );
+    const hits = [];
+    for (let index = 0; index < 10; index++) hits.push(await cdn.get("/about", { from: "syd" }));
+    expect(hits.map(({ xCache }) => xCache)).toEqual(hits.map(() => "HIT"));
+    // The quickest of ten, because a busy machine may delay one of them by as much as a round trip.
+    expect(Math.min(...hits.map(({ fields }) => popMs(fields["server-timing"])))).toBeLessThan(40);
+    expect((await cdn.get("/about", { from: "nyc" })).fields).not.toHaveProperty("server-timing");
+  });
+
+  test("are off by default, and their table has these regions", async () => {
+    expect(Object.keys(ROUND_TRIPS)).toEqual(["sfo", "nyc", "lon", "fra", "bom", "gru", "syd"]);
+    await expect(startCdn({ site: {}, regions: ["mars"], latency: true })).rejects.toThrow("the round trips of mars");
+  });
+});
+
+describe("an origin on real time", () => {
+  test("has its dates shifted to the CDN's time, so that its page is new even an hour later", async () => {
+    await using behind = await startCdn({ site: {}, origin: { "/a": { body: "v1" } } });
+    behind.origin.reply("/a", {
+      fields: { "cache-control": "max-age=60", date: new Date().toUTCString() },
+      body: "v1",
+    });
+    await using cdn = await startCdn({ site: {}, origin: behind.origin.url });
+    await cdn.advance("1h");
+    await expect(cdn.get("/a")).toMiss();
+    await expect(cdn.get("/a")).toHit();
+    await cdn.advance("61s");
+    await expect(cdn.get("/a")).toMiss();
+    expect(() => cdn.origin).toThrow("The origin of this CDN is a URL");
+    expect(behind.origin).toHaveSeen("/a", 2);
+  });
+});
+
+test("the public address is in cache keys and forwarded, whatever the PoP's own address is", async () => {
+  const publicUrl = "https://www.example.com";
+  await using cdn = await startCdn({ site: {}, origin: { "/about": page("v1") }, publicUrl });
+  await expect(cdn.get("/about")).toMiss();
+  expect((await fetch(`${cdn.url()}/about`)).headers.get("x-cache")).toBe("HIT");
+  expect(cdn.origin.seen[0]?.fields).toMatchObject({
+    "x-forwarded-proto": "https",
+    "x-forwarded-host": "www.example.com",
+    "x-forwarded-for": "192.0.2.7",
+  });
+});
+
+test("unknown regions and isolates are refused", async () => {
+  await using cdn = await startCdn({ site: {}, regions: ["fra"] });
+  await expect(cdn.get("/", { from: "syd" as "fra" })).rejects.toThrow("no region syd: it has fra");
+  await expect(cdn.get("/", { isolate: 1 })).rejects.toThrow("fra has no isolate 1");
+  await expect(startCdn({ site: {}, regions: ["fra", "fra"] })).rejects.toThrow(
+    "It takes at least one name, and each name once",
+  );
+});

@@ -1,0 +1,110 @@
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { startCdn } from "tidemark/local";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import "tidemark/local/matchers";
+import { page } from "./pages.ts";
+
+/** The number of CDNs that are started and stopped. The gate has no time for a hundred: TIDEMARK_CDNS=100 is the full run. */
+const CDNS = Number(process.env.TIDEMARK_CDNS ?? 6);
+/** The number of them that run at a time. */
+const AT_ONCE = Math.min(8, Math.ceil(CDNS / 2));
+
+/** The most that a CDN may leave in this process's heap. Its worker's code, which it holds while it runs, is larger. */
+const MAX_HEAP_BYTES_EACH = 128 * 1024;
+
+/** The folder for this process's temporary files. Other test files have other folders. */
+const home = mkdtempSync(join(tmpdir(), "tidemark-nothing-left-"));
+
+beforeAll(async () => {
+  process.env.TMPDIR = home;
+  await useOne(); // Whatever is loaded once stays, like the bundler's process.
+});
+
+afterAll(() => rmSync(home, { recursive: true }));
+
+/** The children, sockets, handles and files of this process. */
+function held() {
+  return {
+    children: childrenOf(process.pid),
+    sockets: readdirSync("/proc/self/fd").filter((fd) => linkOf(`/proc/self/fd/${fd}`).startsWith("socket:")).length,
+    handles: process.getActiveResourcesInfo().filter((name) => /TCP|Process|FSEvent/.test(name)),
+    files: readdirSync(home),
+  };
+}
+
+function childrenOf(pid: number): string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const [, command, , parent] = /^\d+ \((.*)\) (\S) (\d+)/.exec(readFileSync(`/proc/${name}/stat`, "utf8"))!;
+        return Number(parent) === pid ? [command!] : [];
+      } catch {
+        return []; // The process has ended since.
+      }
+    });
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return ""; // The descriptor with which the folder itself was read.
+  }
+}
+
+/** The bytes of this process's heap that are still in use after a full collection. */
+function usedHeapBytes(): number {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+  return process.memoryUsage().heapUsed;
+}
+
+async function useOne(): Promise<string> {
+  await using cdn = await startCdn({ site: {}, origin: { "/about": page("v1") } });
+  await cdn.get("/about");
+  await cdn.purger.purgeEverything();
+  await cdn.settle({ settlesInMs: 1250 });
+  await expect(cdn.get("/about")).toMiss();
+  // Control: while the CDN runs, the test does see its process, handles and files.
+  const { children, handles, files } = held();
+  expect({ children, handles }).toEqual({
+    children: expect.arrayContaining(["workerd"]),
+    handles: expect.arrayContaining(["TCPServerWrap"]),
+  });
+  expect(files.join()).toContain("tidemark-cdn-");
+  return cdn.url();
+}
+
+test.runIf(process.platform === "linux")("a CDN that cannot start leaves nothing behind", async () => {
+  const before = held();
+  await expect(startCdn({ site: { routes: [{ match: "no slash" }] } })).rejects.toThrow();
+  expect(held()).toEqual(before);
+});
+
+test.runIf(process.platform === "linux")(
+  `${CDNS} CDNs, ${AT_ONCE} at a time, leave no process, port, handle, folder or memory`,
+  async () => {
+    const before = held();
+    const urls: string[] = [];
+    let heapAfterFirst = 0;
+    for (let started = 0; started < CDNS; started += AT_ONCE) {
+      urls.push(...(await Promise.all(Array.from({ length: AT_ONCE }, useOne))));
+      heapAfterFirst ||= usedHeapBytes();
+    }
+    expect((usedHeapBytes() - heapAfterFirst) / CDNS).toBeLessThan(MAX_HEAP_BYTES_EACH);
+    expect(held()).toEqual(before);
+    for (const url of urls) await expect(fetch(url)).rejects.toThrow();
+  },
+  600_000,
+);
+
+test("closing a CDN twice is the same as closing it once", async () => {
+  const cdn = await startCdn({ site: {} });
+  await Promise.all([cdn.close(), cdn.close()]);
+  await cdn.close();
+});

@@ -1,0 +1,121 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startCdn } from "tidemark/local";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import "tidemark/local/matchers";
+import { page } from "./pages.ts";
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tidemark-owner-"));
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+async function file(name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text);
+  return path;
+}
+
+const origin = { "/about": [page("v1"), page("v2")], "/own": page("origin's") };
+
+describe("a wrangler.toml", () => {
+  const wrangler = (main: string) => `
+name = "edge"
+main = "${main}"
+compatibility_date = "2026-07-30"
+[vars]
+GREETING = "hello"
+TIDEMARK_HOSTS = "shop.example.test"
+[[kv_namespaces]]
+binding = "NOTES"
+id = "notes"
+[[durable_objects.bindings]]
+name = "PURGE_LOG"
+class_name = "PurgeLog"
+[[migrations]]
+tag = "v1"
+new_sqlite_classes = ["PurgeLog"]
+`;
+
+  test("runs the owner's own worker, with its variables and bindings, on the CDN's time", async () => {
+    await file(
+      "index.ts",
+      `import { createEdge, defineSite } from "tidemark/worker";
+       export { PurgeLog } from "tidemark/worker";
+       const edge = createEdge(defineSite({ origin: "https://origin.example.com" }));
+       export default {
+         async fetch(request, env, context) {
+           if (!request.url.endsWith("/own")) return edge.fetch(request, env, context);
+           await env.NOTES.put("greeting", env.GREETING);
+           return new Response(await env.NOTES.get("greeting"));
+         },
+       };`,
+    );
+    const config = await file("wrangler.toml", wrangler("index.ts"));
+    await using cdn = await startCdn({ config, origin, regions: ["fra", "syd"] });
+    expect(cdn.publicUrl).toBe("http://shop.example.test");
+    expect(await cdn.get("/own")).toMatchObject({ status: 200, body: "hello" });
+    await expect(cdn.get("/about")).toMiss();
+    await cdn.advance("1h");
+    await expect(cdn.get("/about")).toHaveAgeAbout(3600);
+    expect(await cdn.get("/about", { host: "other.example.test" })).toMatchObject({ status: 421 });
+    await cdn.settle(await cdn.purger.purgeUrls("/about"));
+    await expect(cdn.get("/about", { from: "syd" })).toNeverShow("v1");
+  });
+
+  test("is refused, with the reason, if its worker does not make its edge with createEdge", async () => {
+    await file(
+      "elsewhere.ts",
+      `export { PurgeLog } from "tidemark/worker"; export default { fetch: () => new Response("mine") };`,
+    );
+    const config = await file("elsewhere.toml", wrangler("elsewhere.ts"));
+    await expect(startCdn({ config, origin })).rejects.toThrow("createEdge of tidemark/worker");
+  });
+
+  test("is refused without a purge log", async () => {
+    const config = await file("no-log.toml", 'name = "edge"\nmain = "index.ts"\ncompatibility_date = "2026-07-30"\n');
+    await expect(startCdn({ config, origin })).rejects.toThrow("PURGE_LOG");
+  });
+});
+
+describe("a tidemark.config.ts", () => {
+  test("is the site of the package's worker", async () => {
+    const config = await file(
+      "tidemark.config.ts",
+      `import { defineSite } from "tidemark/worker";
+       export default defineSite({
+         origin: "https://origin.example.com",
+         hosts: ["www.example.com"],
+         routes: [{ match: "/admin/*", pass: true }],
+       });`,
+    );
+    await using cdn = await startCdn({ config, origin });
+    expect(cdn.publicUrl).toBe("http://www.example.com");
+    await expect(cdn).toNeverStore("/admin/*");
+    await expect(cdn.get("/about")).toBeStored();
+  });
+
+  test("of this project stores nothing under /admin", async () => {
+    await using cdn = await startCdn({ config: "tidemark.config.ts" });
+    await expect(cdn).toNeverStore("/admin/*");
+  });
+
+  test("that is not valid is refused with the place of the mistake", async () => {
+    const config = await file(
+      "wrong.config.ts",
+      `import { defineSite } from "tidemark/worker";
+       export default defineSite({ origin: "https://origin.example.com", rutes: [] });`,
+    );
+    await expect(startCdn({ config })).rejects.toThrow("did you mean routes");
+    await expect(startCdn({ config: join(folder, "none.toml") })).rejects.toThrow("there is no");
+  });
+});
+
+test("startCdn rejects a site that is not valid", async () => {
+  const site = { routes: [{ match: "no slash" }] };
+  await expect(startCdn({ site })).rejects.toThrow();
+});

@@ -1,0 +1,88 @@
+import { type Cdn, startCdn } from "tidemark/local";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import "tidemark/local/matchers";
+import { page } from "./pages.ts";
+
+let cdn: Cdn<"fra" | "syd">;
+
+beforeAll(async () => {
+  cdn = await startCdn({ site: { purge: { leaseMs: 1000 } }, regions: ["fra", "syd"] });
+});
+
+afterAll(() => cdn.close());
+
+test("after an hour a page is an hour older in every region", async () => {
+  cdn.origin.reply("/hour", page("v1"));
+  await cdn.get("/hour", { from: "fra" });
+  await cdn.get("/hour", { from: "syd" });
+  await cdn.advance("1h");
+  await expect(cdn.get("/hour", { from: "fra" })).toHaveAgeAbout(3600);
+  await expect(cdn.get("/hour", { from: "syd" })).toHaveAgeAbout(3600);
+});
+
+test("after its lifetime a page is fetched again", async () => {
+  cdn.origin.reply("/old", page("v1"), page("v2"));
+  await cdn.get("/old");
+  await cdn.advance("7199s");
+  await expect(cdn.get("/old")).toHit();
+  await cdn.advance("1s");
+  expect(await cdn.get("/old")).toMatchObject({ xCache: "EXPIRED", body: "v2" });
+});
+
+test("a lease stays valid while time stands still, and a lapsed lease makes the PoP read the log", async () => {
+  cdn.origin.reply("/lease", page("v1"));
+  await cdn.get("/lease");
+  const { log: before } = await cdn.stats();
+  await cdn.get("/lease");
+  expect((await cdn.stats()).log).toEqual(before);
+  await cdn.advance("1s");
+  await cdn.get("/lease");
+  expect((await cdn.stats()).log.reads).toBe(before.reads + 1);
+});
+
+test("the purge log runs on the CDN's time", async () => {
+  const receipt = await cdn.purger.purgeUrls("/any");
+  expect(Date.parse(receipt.at)).toBe(cdn.now);
+});
+
+test("a repeated purge takes effect in every region once it is due", async () => {
+  cdn.origin.reply("/replica", page("old"), page("old"), page("old"), page("new"), page("new"));
+  await cdn.get("/replica", { from: "fra" });
+  const receipt = await cdn.purger.purgeUrls("/replica", { repeatAfterMs: 60_000 });
+  await cdn.settle(receipt);
+  await cdn.get("/replica", { from: "fra" }); // from a replica that lags
+  await cdn.get("/replica", { from: "syd" });
+  await cdn.advance("59s");
+  await cdn.advance("2s");
+  expect(await cdn.get("/replica", { from: "fra" })).toMatchObject({ xCache: "MISS", body: "new" });
+  expect(await cdn.get("/replica", { from: "syd" })).toMatchObject({ xCache: "MISS", body: "new" });
+});
+
+test("the skewed clock of one PoP does not affect the others", async () => {
+  cdn.origin.reply("/skewed", page("v1"));
+  await cdn.get("/skewed", { from: "fra" });
+  await cdn.get("/skewed", { from: "syd" });
+  await cdn.skew("syd", "1h");
+  await expect(cdn.get("/skewed", { from: "syd" })).toHaveAgeAbout(3600);
+  await expect(cdn.get("/skewed", { from: "fra" })).toHaveAgeAbout(0);
+  await cdn.skew("syd", "0s");
+});
+
+test("time does not go back, and a duration needs a unit", async () => {
+  const before = cdn.now;
+  await expect(cdn.advance("-1ms")).rejects.toThrow("time does not go back");
+  // @ts-expect-error A unit that does not exist.
+  await expect(cdn.advance("1 hour")).rejects.toThrow('"1 hour" is not a duration');
+  // @ts-expect-error A number without a unit.
+  await expect(cdn.advance(90)).rejects.toThrow('90 is a duration without a unit. Write "90s" or "90ms".');
+  // @ts-expect-error A number without a unit.
+  await expect(cdn.skew("syd", 0)).rejects.toThrow('Write "0s" or "0ms"');
+  expect([cdn.now, cdn.pop("syd").now]).toEqual([before, before]);
+});
+
+test("a visitor's request cannot move the time", async () => {
+  cdn.origin.reply("/still", page("v1"));
+  await cdn.get("/still");
+  await cdn.get("/still", { fields: { date: "Fri, 01 Jan 2100 00:00:00 GMT", "x-now": "9999999999999" } });
+  await expect(cdn.get("/still")).toHaveAgeAbout(0);
+});

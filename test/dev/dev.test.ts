@@ -1,0 +1,274 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { Agent } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import type { ClientAnswer } from "../engine/engine.ts";
+import { exchange } from "../engine/runtime-engine.ts";
+import { Dev, freePorts } from "./dev-process.ts";
+
+const agent = new Agent({ keepAlive: false });
+const origin = new ScriptedOrigin(() => Date.now());
+let folder: string;
+let port: number;
+let dev: Dev | undefined;
+
+beforeEach(async () => {
+  mkdirSync(".tidemark", { recursive: true });
+  folder = mkdtempSync(join(".tidemark", "dev-test-"));
+  port = await freePorts(1);
+  await origin.comeUp();
+});
+
+afterEach(async () => {
+  dev?.interrupt();
+  await dev?.exited;
+  dev = undefined;
+  await origin.goDown();
+  rmSync(folder, { recursive: true });
+});
+
+function config(text: string): string {
+  const file = join(folder, "site.ts");
+  writeFileSync(file, `import { defineSite } from "tidemark/worker";\nexport default defineSite(${text});\n`);
+  return file;
+}
+
+function ask(path: string, fields: Record<string, string> = {}, method = "GET"): Promise<ClientAnswer> {
+  return exchange(new URL(`http://127.0.0.1:${port}`), agent, { method, path, fields, host: `localhost:${port}` });
+}
+
+describe("tidemark dev", () => {
+  test("prints its addresses and curl lines that work, and stops cleanly at Ctrl-C", async () => {
+    origin.reply(
+      "/",
+      { fields: { "cache-control": "max-age=60" }, body: "v1" },
+      { fields: { "cache-control": "max-age=60" }, body: "v2" },
+    );
+    dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)]);
+    await dev.says(/everything/);
+    expect(dev.output).toContain(`edge     http://localhost:${port}`);
+    expect(dev.output).toContain(`origin   ${origin.url}`);
+    const token = /token {4}(\S{32}) /.exec(dev.output)![1]!;
+    const curls = dev.output.split("\n").filter((line) => line.startsWith("  curl "));
+    expect(curls).toHaveLength(3);
+
+    expect(await sh(curls[0]!)).toMatch(/^x-cache: MISS$/im);
+    expect(await sh(curls[0]!)).toMatch(/^x-cache: HIT$/im);
+    expect(curls[1]).toContain(token);
+    expect(JSON.parse(await sh(curls[1]!))).toMatchObject({ seq: 1, accepted: { urls: 1 } });
+    expect(await sh(curls[0]!)).toMatch(/^x-cache: MISS$/im);
+    expect(JSON.parse(await sh(curls[2]!))).toMatchObject({ seq: 2, accepted: { everything: true } });
+
+    dev.interrupt();
+    expect(await dev.exited).toBe(0);
+    await expect(ask("/")).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("listens on both addresses that localhost may mean", async () => {
+    dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)]);
+    await dev.says(/everything/);
+    for (const host of ["127.0.0.1", "[::1]"]) {
+      const answer = await exchange(new URL(`http://${host}:${port}`), agent, {
+        path: "/_tidemark/health",
+      });
+      expect(answer.status).toBe(200);
+    }
+  });
+
+  test("says once that the origin is down, answers 502, and says when it is back", async () => {
+    origin.reply("/a", { body: "v1" });
+    dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)]);
+    await dev.says(/everything/);
+    await origin.goDown();
+    for (let index = 0; index < 3; index++) expect(await ask("/a")).toMatchObject({ status: 502 });
+    await dev.says(/cannot be reached/);
+    await origin.comeUp();
+    expect(await ask("/a")).toMatchObject({ status: 200, body: "v1" });
+    await dev.says(/answers again/);
+    expect(dev.output.match(/cannot be reached/g)).toHaveLength(1);
+    expect(dev.output).toContain("answered with 502 until it is up");
+  });
+
+  test("picks up an edit of the rules; after an invalid edit it prints the mistake and keeps the earlier rules", async () => {
+    const page = { fields: { "cache-control": "max-age=60" }, body: "v1" };
+    origin.reply("/a", page);
+    const file = config(`{ origin: "${origin.url}" }`);
+    dev = new Dev(["--config", file, "--port", String(port)]);
+    await dev.says(/everything/);
+    expect((await ask("/a")).fields["x-cache"]).toBe("MISS");
+
+    config(`{ origin: "${origin.url}", routes: [{ match: "/a", pass: true }] }`);
+    await dev.says(/its rules are in force/);
+    expect((await ask("/a")).fields["x-cache"]).toBe("BYPASS");
+
+    config(`{ origin: "${origin.url}", routes: [{ match: "/a", pas: true }] }`);
+    await dev.says(/did you mean pass\?[\s\S]*earlier rules stay in force/);
+    expect((await ask("/a")).fields["x-cache"]).toBe("BYPASS");
+  });
+
+  test("a flag outranks the environment, which outranks the file", async () => {
+    const second = new ScriptedOrigin(() => Date.now());
+    await second.comeUp();
+    try {
+      second.reply("/a", { body: "second" });
+      const file = config(`{ origin: "http://127.0.0.1:1" }`);
+      const environment = {
+        TIDEMARK_ORIGIN: "http://127.0.0.1:2",
+        TIDEMARK_PORT: "3",
+        TIDEMARK_CONFIG: "none.ts",
+        TIDEMARK_TOKEN: "from-the-environment-0123456789ab",
+      };
+      dev = new Dev(["--config", file, "--port", String(port), "--origin", second.url], environment);
+      await dev.says(/everything/);
+      expect(await ask("/a")).toMatchObject({ body: "second" });
+      expect(await ask("/a", { authorization: "Bearer from-the-environment-0123456789ab" }, "PURGE")).toMatchObject({
+        status: 200,
+      });
+    } finally {
+      await second.goDown();
+    }
+  });
+
+  test("fronts a site without rules if only --origin is given, so that the demo's rules do not apply", async () => {
+    origin.reply("/images/a?w=1", { fields: { "cache-control": "max-age=60" }, body: "one" });
+    origin.reply("/images/a?w=2", { fields: { "cache-control": "max-age=60" }, body: "two" });
+    dev = new Dev(["--origin", origin.url, "--port", String(port)], {}, ["demo/dev.ts"]);
+    await dev.says(/everything/);
+    expect(dev.output).toContain("rules    none");
+    expect(await ask("/images/a?w=1")).toMatchObject({ body: "one" });
+    expect(await ask("/images/a?w=2")).toMatchObject({ body: "two" });
+    expect(origin.seen.at(-1)?.fields).not.toHaveProperty("x-edge");
+  });
+
+  test("--public is the address that is forwarded to the origin and under which pages are purged", async () => {
+    origin.reply("/a", { fields: { "cache-control": "max-age=60" }, body: "v1" });
+    const file = config(`{ origin: "${origin.url}" }`);
+    const flags = ["--config", file, "--port", String(port), "--public", "https://www.example.test"];
+    dev = new Dev(flags, { TIDEMARK_TOKEN: "token-of-the-edge-0123456789abcdef" });
+    await dev.says(/everything/);
+    expect(dev.output).toContain("public   https://www.example.test");
+    expect((await ask("/a")).fields["x-cache"]).toBe("MISS");
+    expect(origin.seen.at(-1)?.fields).toMatchObject({
+      "x-forwarded-host": "www.example.test",
+      "x-forwarded-proto": "https",
+    });
+    const receipt = await exchange(new URL(`http://127.0.0.1:${port}`), agent, {
+      method: "POST",
+      path: "/_tidemark/purge",
+      host: `localhost:${port}`,
+      fields: {
+        authorization: "Bearer token-of-the-edge-0123456789abcdef",
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ urls: ["https://www.example.test/a"] }),
+    });
+    expect(receipt.status).toBe(200);
+    expect((await ask("/a")).fields["x-cache"]).toBe("MISS");
+  });
+
+  test("prints a line for each request, and none with --quiet", async () => {
+    origin.reply("/a", { body: "v1" });
+    const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
+    dev = new Dev(flags);
+    await dev.says(/everything/);
+    await ask("/a");
+    await dev.says(/^\d\d:\d\d:\d\d {2}GET {4}\/a +200 {2}MISS /m);
+    dev.interrupt();
+    expect(await dev.exited).toBe(0);
+    dev = new Dev([...flags, "--quiet"]);
+    await dev.says(/everything/);
+    await ask("/a");
+    await origin.goDown();
+    await ask("/b");
+    await dev.says(/cannot be reached/);
+    expect(dev.output).not.toMatch(/GET/);
+  });
+
+  test("takes rules from a folder that does not have the package", async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), "tidemark-elsewhere-"));
+    const file = join(elsewhere, "site.ts");
+    const site = `{ origin: "${origin.url}", routes: [{ match: "/a", pass: true }] }`;
+    writeFileSync(file, `import { defineSite } from "tidemark/worker";\nexport default defineSite(${site});\n`);
+    origin.reply("/a", { body: "v1" });
+    dev = new Dev(["--config", file, "--port", String(port)]);
+    await dev.says(/everything/);
+    expect((await ask("/a")).fields["x-cache"]).toBe("BYPASS");
+    rmSync(elsewhere, { recursive: true });
+  });
+
+  test.each<[string, (file: string) => string[], number, RegExp]>([
+    [
+      "a config that does not exist",
+      () => ["--config", "nowhere.ts"],
+      2,
+      /there is no nowhere\.ts\. Name another file with --config/,
+    ],
+    ["an origin with a path", () => ["--origin", "http://localhost:8000/app"], 2, /without a path/],
+    ["a port that is not a number", () => ["--port", "http"], 2, /1 to 65535/],
+    ["an unknown flag", () => ["--prot", "1"], 2, /--port/],
+    ["a misspelt flag", () => ["--latncy"], 2, /Did you mean --latency\?/],
+    [
+      "an unknown region",
+      () => ["--regions", "nyc,fro"],
+      2,
+      /no region fro\. Did you mean fra\? The regions are sfo, /,
+    ],
+    ["a region that is listed twice", () => ["--regions", "nyc,fra,nyc"], 2, /nyc is listed twice/],
+    ["a public address with a path", () => ["--public", "https://www.example.test/app"], 2, /without a path/],
+    ["latency without regions", () => ["--latency"], 2, /--latency is for --regions/],
+    ["regions beyond the last port", () => ["--regions", "nyc,fra", "--port", "65535"], 2, /choose a lower --port/],
+    ["--json together with --quiet", () => ["--json", "--quiet"], 2, /'--quiet' cannot be used with option '--json'/],
+  ])("explains %s", async (_, args, code, expected) => {
+    dev = new Dev(args(folder));
+    expect(await dev.exited).toBe(code);
+    expect(dev.output).toMatch(expected);
+  });
+
+  test.each([
+    [
+      "rules that are not valid",
+      `{ origin: "http://127.0.0.1:1", rotes: [] }`,
+      /rotes: unknown key; did you mean routes\?/,
+    ],
+    ["a file that is not TypeScript", `{{{`, /site\.ts:2:\d+: /],
+  ])("names the place of %s", async (_, text, expected) => {
+    dev = new Dev(["--config", config(text), "--port", String(port)]);
+    expect(await dev.exited).toBe(2);
+    expect(dev.output).toMatch(expected);
+    expect(dev.output).not.toMatch(/^\s+at /m);
+  });
+
+  test("--help has a line for every flag", async () => {
+    dev = new Dev(["--help"]);
+    expect(await dev.exited).toBe(0);
+    for (const flag of ["origin", "port", "config", "public", "regions", "latency", "persist", "json", "quiet"]) {
+      expect(dev.output).toMatch(new RegExp(`^  --${flag} .*\\w`, "m"));
+    }
+  });
+
+  test("an invalid setting of the environment is named", async () => {
+    dev = new Dev([], { TIDEMARK_PUBLIC_URL: "www.example.test" });
+    expect(await dev.exited).toBe(2);
+    expect(dev.output).toMatch(/TIDEMARK_PUBLIC_URL is "www\.example\.test"\. It must be like/);
+  });
+
+  test("a port that is taken is named, with what to do", async () => {
+    dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", new URL(origin.url).port]);
+    expect(await dev.exited).toBe(2);
+    expect(dev.output).toMatch(/port \d+ is taken\. Stop what listens there, or choose another port with --port/);
+  });
+});
+
+function sh(line: string): Promise<string> {
+  return new Promise((resolve) => {
+    const child = spawn("sh", ["-c", line], { stdio: ["ignore", "pipe", "inherit"] });
+    let text = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    child.on("close", () => resolve(text));
+  });
+}

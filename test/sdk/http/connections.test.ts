@@ -1,0 +1,110 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { createPurger } from "../../../sdk/index.ts";
+import { createPurger as createWebPurger } from "../../../sdk/index.web.ts";
+import { purgerFrom } from "../../../sdk/purger.ts";
+import type { Receipt } from "../../../sdk/receipt.ts";
+import { accepts, refuses, startFakeEdge } from "../fake-edge.ts";
+import { purgerUnderTest } from "../purger-under-test.ts";
+
+test("Purges one after another reuse a connection, whatever their answers were", async () => {
+  await using edge = await startFakeEdge(accepts, refuses("forbidden"), { text: "<p>" }, accepts);
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
+
+  for (let sent = 0; sent < 20; sent += 1) await cdn.purgeTags("a").catch(() => {});
+
+  expect(edge.requests).toHaveLength(20);
+  // Two, because undici releases a connection a moment after the end of its answer.
+  expect(edge.connections()).toBeLessThanOrEqual(2);
+});
+
+test("Forty purges at once share eight connections", async () => {
+  await using edge = await startFakeEdge(accepts);
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
+
+  await Promise.all(Array.from({ length: 40 }, (_, i) => cdn.purgeTags(`tag-${i}`)));
+
+  expect(edge.requests).toHaveLength(40);
+  expect(edge.connections()).toBeLessThanOrEqual(8);
+});
+
+// Without close, undici ends an idle connection after four seconds, which is longer than this test may take.
+test("Closing a purger frees its connections", { timeout: 3_000 }, async () => {
+  await using edge = await startFakeEdge(accepts);
+  const cdn = purgerUnderTest({ endpoint: edge.endpoint });
+  await cdn.purgeTags("a");
+
+  await cdn.close();
+
+  await edge.allClosed();
+});
+
+test("Closing a purger waits for the purges under way, closes once, and refuses later purges", async () => {
+  const { promise: answer, resolve } = Promise.withResolvers<Receipt>();
+  const events: string[] = [];
+  const cdn = purgerFrom({
+    async send() {
+      const receipt = await answer;
+      events.push("purged");
+      return receipt;
+    },
+    close: async () => {
+      events.push("closed");
+    },
+  });
+  const underWay = cdn.purgeTags("a");
+
+  const closing = cdn.close();
+  await expect(cdn.purgeTags("b")).rejects.toMatchObject({ code: "closed", attempts: 0, retryable: false });
+  resolve({} as Receipt);
+  await Promise.all([underWay, closing, cdn.close(), cdn[Symbol.asyncDispose]()]);
+
+  expect(events).toEqual(["purged", "closed"]);
+});
+
+test("A purger that was never used can be closed", async () => {
+  await expect(createPurger().close()).resolves.toBeUndefined();
+});
+
+test("An idle purger does not keep its process running, although its connection stays open and usable", async () => {
+  await using edge = await startFakeEdge(accepts);
+  const program = fileURLToPath(new URL("idle-process.ts", import.meta.url));
+
+  const { stdout } = await promisify(execFile)(process.execPath, [program], {
+    env: { ...process.env, TIDEMARK_ENDPOINT: edge.endpoint, TIDEMARK_TOKEN: "a-token" },
+  });
+
+  expect(stdout).toBe("purged\nnothing left to do\npurged again\n");
+  expect(edge.requests).toHaveLength(2);
+  expect(edge.connections()).toBe(1);
+});
+
+test.for([
+  { name: "on Node", create: createPurger },
+  { name: "on the web", create: createWebPurger },
+])("The public purger $name needs only an endpoint and a token", async ({ create }) => {
+  await using edge = await startFakeEdge(accepts);
+  await using cdn = create({ endpoint: edge.endpoint, token: "a-token" });
+
+  await expect(cdn.purgeTags("a")).resolves.toMatchObject({ seq: 7 });
+
+  expect(edge.requests[0]?.body.id).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test("A fetch given as an option sends the requests", async () => {
+  const asked: string[] = [];
+  await using cdn = createPurger({
+    endpoint: "https://www.example.com",
+    token: "a-token",
+    fetch: async (url) => {
+      asked.push(url);
+      return Response.json(accepts.json);
+    },
+  });
+
+  await cdn.purgeTags("a");
+
+  expect(asked).toEqual(["https://www.example.com/_tidemark/purge"]);
+});

@@ -1,0 +1,39 @@
+import * as z from "zod";
+
+const count = z.int().nonnegative();
+const countsByName = z.record(z.string(), count);
+
+/** The schema of `IsolateStats` in `stats.ts`, which describes the fields. */
+export const statsSchema = z.object({
+  version: z.literal(1),
+  scope: z.literal("isolate"),
+  startedAt: z.iso.datetime(),
+  answers: countsByName,
+  answeredByEdge: countsByName,
+  origin: z.object({ asked: count, answered: count, failed: count }),
+  store: z.object({
+    stored: count,
+    storedBytes: count,
+    failed: count,
+    refused: countsByName,
+    discarded: countsByName,
+  }),
+  collapsed: count,
+  askedPastTheCache: count,
+  tokensRefused: count,
+  log: z.object({ reads: count, failedReads: count, shared: count }),
+  purges: count,
+  invalidationsDropped: count,
+  failures: count,
+  memory: z.object({ entries: count, bytes: count, maxBytes: count }),
+  fills: z.object({ bytes: count, maxBytes: count }),
+  view: z.object({
+    keys: count,
+    bytes: count,
+    maxBytes: count,
+    position: z.object({ logId: z.string(), seq: count }).nullable(),
+  }),
+});
+
+/** The body of `GET /_tidemark/health`. */
+export const healthSchema = z.object({ status: z.literal("ok") });
