@@ -2,7 +2,7 @@ import type { PurgeAnswer } from "./rules/freshness/judge.ts";
 import type { BytePart } from "./rules/ranges/range.ts";
 import type { Stamp, Stored, StoredHead } from "./rules/storing/stored-response.ts";
 
-/** What the corridor needs from outside. Types only; the adapters stand in `edge/` and `purges/`. */
+/** What the corridor needs from outside. Types only; the adapters stand in `platform/`, `store/` and `purges/`. */
 export interface Ports {
   readonly clock: Clock;
   /** A number from 0 up to, not including, 1. */
@@ -94,10 +94,10 @@ export interface PurgeState {
   /** The lease in force, in milliseconds. */
   readonly leaseMs: number;
   /**
-   * Whether a view may be judged with now: its lease lives, or it is younger than `withinMs`, and it has reached the
+   * Whether a view may be judged with now: its lease lives, or it is younger than `maxViewAgeMs`, and it has reached the
    * token. No I/O.
    */
-  isUsable(now: number, after: ReceiptToken | null, withinMs?: number): boolean;
+  isUsable(now: number, token: ReceiptToken | null, maxViewAgeMs?: number): boolean;
   /** Whether the view has reached the time of its renewal, and nobody renews it yet. */
   isDue(now: number): boolean;
   /** What the view held says, usable or not. No I/O. */
@@ -111,7 +111,7 @@ export interface PurgeState {
    * took longer than a waiter waits. Reads in flight are shared; with a token, the read begins after this call (R9).
    * Resolves to the token that still has to be honoured: `null` once it is reached or found false.
    */
-  renew(background: BackgroundWork, after: ReceiptToken | null): Promise<ReceiptToken | null>;
+  renew(background: BackgroundWork, token: ReceiptToken | null): Promise<ReceiptToken | null>;
 }
 
 /** How the log hears of what unsafe requests put out of date (R15). */

@@ -132,9 +132,9 @@ export const variants: Mutants = {
   },
   "keyed-fields-select": {
     name: "fields that the origin always gets the same make variants",
-    file: VARY,
-    from: 'named.filter((name) => meaningInVary(name) === "selects")',
-    to: "named",
+    file: "worker/rules/request/request-fields.ts",
+    from: '"answered-here": { asSent: "unless-stored", inVary: "nothing"',
+    to: '"answered-here": { asSent: "unless-stored", inVary: "selects"',
     reddens: "a Vary by fields that the origin always gets the same, or that are in the key, makes no variants",
   },
   "limit-of-values-is-outside": {
