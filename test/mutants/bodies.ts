@@ -28,15 +28,15 @@ export const bodies: Mutants = {
   "bytes-are-not-counted": {
     name: "a body that outgrows the limit is kept",
     file: FILL,
-    from: "readBytes > mostBytes",
+    from: "readBytes > maxBytes",
     to: "false",
     reddens: "a body over the limit streams past and is not stored, with or without a length",
   },
   "limit-is-outside": {
     name: "a body just as large as the limit is not kept",
     file: FILL,
-    from: "readBytes > mostBytes",
-    to: "readBytes >= mostBytes",
+    from: "readBytes > maxBytes",
+    to: "readBytes >= maxBytes",
     reddens: "a body over the limit streams past and is not stored, with or without a length",
   },
 };

@@ -147,7 +147,7 @@ export const variants: Mutants = {
   "values-have-no-limit": {
     name: "a client's own text makes a variant, however long",
     file: "worker/rules/storing/may-store.ts",
-    from: "if (isTooLong(variant))",
+    from: "if (isVariantTooLong(variant))",
     to: "if (false)",
     reddens: LENGTHS,
   },
@@ -210,7 +210,7 @@ export const variants: Mutants = {
   "learned-variants-have-no-limit": {
     name: "what an isolate hears of variants has no limit",
     file: SELECTION,
-    from: "variants: variants.slice(0, mostVariants)",
+    from: "variants: variants.slice(0, maxVariants)",
     to: "variants",
     reddens: "an isolate that hears of variants from another one keeps no more of them than the limit",
   },

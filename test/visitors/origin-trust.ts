@@ -57,7 +57,7 @@ export const originTrust: readonly Case[] = [
     site: { limits: { storeBytes: 5, largeBytes: 5 } },
     origin: (request) => ({ ...page(isFirst(request) ? "0123456789" : "01234"), framing: "chunked" }),
     ...VISITORS,
-    defence: { file: FILL, from: "readBytes > mostBytes", to: "false" },
+    defence: { file: FILL, from: "readBytes > maxBytes", to: "false" },
   },
   {
     name: "a body with no end to be seen is not stored",

@@ -2,7 +2,7 @@ import type { Problem } from "../../wire/problem.ts";
 import type { PurgeReceiptBody } from "../../wire/purge-receipt.ts";
 import type { PurgeRequestBody } from "../../wire/purge-request.ts";
 import { type KeyRules, keyedPath, type ResolvedUrl, resolveUrl } from "../rules/key/cache-key.ts";
-import { purgeHost } from "../rules/key/purge-host.ts";
+import { parsePurgeHost } from "../rules/key/purge-host.ts";
 import {
   EVERYTHING_PURGE_KEY,
   hostPurgeKey,
@@ -11,7 +11,7 @@ import {
   tagPurgeKey,
   urlPurgeKey,
 } from "../rules/key/purge-key.ts";
-import { purgePrefix } from "../rules/key/purge-prefix.ts";
+import { parsePurgePrefix } from "../rules/key/purge-prefix.ts";
 import type { Route } from "../rules/key/route.ts";
 import { browserWarnings, mayTouch, prefixWarnings, urlWarnings } from "./purge-warnings.ts";
 
@@ -92,7 +92,7 @@ function namedUrl(url: string, base: string, rules: KeyRules, ofNamedHost: KeyRu
 }
 
 function namedPrefix(text: string, { hosts, routes }: KeyRules): Named | Refused {
-  const named = purgePrefix(text, hosts);
+  const named = parsePurgePrefix(text, hosts);
   if (named.kind === "refused") return named;
   const { host, prefix } = named;
   return {
@@ -105,7 +105,7 @@ function namedPrefix(text: string, { hosts, routes }: KeyRules): Named | Refused
 }
 
 function namedHost(text: string, { hosts, routes }: KeyRules): Named | Refused {
-  const named = purgeHost(text, hosts);
+  const named = parsePurgeHost(text, hosts);
   if (named.kind === "refused") return named;
   const { host } = named;
   const planned = { item: text, key: host };

@@ -85,11 +85,11 @@ export function markerInMemory({ ports, resolved }: RequestContext): VariantMark
 }
 
 /** What this isolate knows, after what others of the PoP have stored since: that has been used last. */
-function mergeFound(found: VariantMarker, held: VariantMarker | undefined, mostVariants: number): VariantMarker {
+function mergeFound(found: VariantMarker, held: VariantMarker | undefined, maxVariants: number): VariantMarker {
   const heldSince = new Map(held?.variants.map(({ key, fetchedAt }) => [key, fetchedAt]));
   const news = found.variants.filter(({ key, fetchedAt }) => fetchedAt > (heldSince.get(key) ?? -1));
   const { head, variants } = mergeMarkers({ ...found, variants: news }, held);
-  return { head, variants: variants.slice(0, mostVariants) };
+  return { head, variants: variants.slice(0, maxVariants) };
 }
 
 /** Both markers' variants, those of the first one first, under the later stamp. */

@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { originRequestFields } from "../../../worker/rules/forwarding/origin-request-fields.ts";
 import { variantKey } from "../../../worker/rules/key/cache-key.ts";
 import {
-  isTooLong,
+  isVariantTooLong,
   matchesVariant,
-  normalValue,
+  normalizedValue,
   type SelectingFields,
   selectingFields,
   type VariantFields,
@@ -16,7 +16,7 @@ import { anyText } from "../fields/any-text.ts";
 
 const requestOf = (field: (name: string) => string | null): SelectingFields => ({
   field,
-  value: (name) => normalValue(name, field(name)),
+  value: (name) => normalizedValue(name, field(name)),
 });
 const request = (fields: Readonly<Record<string, string>>) => requestOf((name) => fields[name] ?? null);
 
@@ -206,14 +206,14 @@ describe("normalValue", () => {
       expect: "identity",
     },
   ])("$name: $field $value (RFC 9111 §4.1)", (row) => {
-    expect(normalValue(row.field, row.value)).toBe(row.expect);
+    expect(normalizedValue(row.field, row.value)).toBe(row.expect);
   });
 
   test("a normal value is its own normal value", () => {
     fc.assert(
       fc.property(anyName, anyValue, (name, value) => {
-        const once = normalValue(name, value);
-        expect(normalValue(name, once)).toBe(once);
+        const once = normalizedValue(name, value);
+        expect(normalizedValue(name, once)).toBe(once);
       }),
     );
   });
@@ -351,7 +351,7 @@ describe("isTooLong", () => {
     { name: "512 characters", values: ["x".repeat(500), null, "x".repeat(12)], expect: false },
     { name: "513 characters", values: ["x".repeat(500), "x".repeat(13)], expect: true },
   ])("$name: $expect", (row) => {
-    expect(isTooLong(row.values.map((value, index) => [`x-${index}`, value] as const))).toBe(row.expect);
+    expect(isVariantTooLong(row.values.map((value, index) => [`x-${index}`, value] as const))).toBe(row.expect);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { OriginAnswer } from "../../ports.ts";
-import { fieldBrokenBecause, fieldsRefusedBecause } from "../../rules/fields/field-limits.ts";
+import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/field-limits.ts";
 import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { edgeAnswer } from "../answering/answers.ts";
@@ -47,7 +47,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
     extra: site.originFields,
   });
   if (facts.isWebSocket) fields.push(["upgrade", "websocket"], ["connection", "upgrade"]);
-  const broken = fieldBrokenBecause(fields);
+  const broken = reasonFieldIsBroken(fields);
   if (broken !== null) {
     return { kind: "refused", answer: edgeFailure(context, 400, "request-fields-broken", `the request has ${broken}`) };
   }
@@ -97,7 +97,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
 function acceptable({ site, background }: RequestContext, answer: OriginAnswer): OriginAnswer {
   if (answer.kind !== "answered") return answer;
   const { responseFields: maxFields, responseFieldBytes: maxBytes } = site.limits;
-  const because = fieldsRefusedBecause(answer.response.headers, { maxFields, maxBytes });
+  const because = reasonToRefuseFields(answer.response.headers, { maxFields, maxBytes });
   if (because === null) return answer;
   background.run(answer.response.body?.cancel() ?? Promise.resolve());
   return { kind: "failed", because: "bad-response", cause: because };

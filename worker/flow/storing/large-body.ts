@@ -2,7 +2,7 @@ import type { BodyReader } from "../../ports.ts";
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import type { RequestContext } from "../request-context.ts";
 import { storeResponse } from "../selection.ts";
-import { BodyEnd } from "./body-end.ts";
+import { BodySink } from "./body-sink.ts";
 import type { LargeFill } from "./large-fills.ts";
 import type { HeadToStore } from "./storage-decision.ts";
 
@@ -24,7 +24,7 @@ export function copyLargeBody(
   const fill = largeFills.begin(head.key, ports.clock.now());
   if (!fill) return null;
   const toClient = ports.bodies.pipe(lengthBytes);
-  const copied = copyBeside(context, ports.bodies.read(body), new BodyEnd(toClient.writable), head, lengthBytes, fill);
+  const copied = copyBeside(context, ports.bodies.read(body), new BodySink(toClient.writable), head, lengthBytes, fill);
   background.run(copied.finally(() => largeFills.end(fill)));
   return toClient.readable;
 }
@@ -32,7 +32,7 @@ export function copyLargeBody(
 async function copyBeside(
   context: RequestContext,
   reader: BodyReader,
-  client: BodyEnd,
+  client: BodySink,
   head: HeadToStore,
   lengthBytes: number,
   fill: LargeFill,
@@ -40,7 +40,7 @@ async function copyBeside(
   const { ports } = context;
   const bodyKey = `${head.key}\n${head.fetchedAt.toString(36)}-${ports.random().toString(36).slice(2)}`;
   const pipe = ports.bodies.pipe(lengthBytes);
-  const copy = new BodyEnd(pipe.writable);
+  const copy = new BodySink(pipe.writable);
   const taken = ports.store.keepBody(bodyKey, pipe.readable).then((isTaken) => {
     if (!isTaken) copy.giveUp("the shared tier does not take it"); // nobody reads it: the client goes on alone
     return isTaken;

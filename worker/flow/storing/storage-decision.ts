@@ -4,7 +4,7 @@ import { variantKey } from "../../rules/key/cache-key.ts";
 import { EVERYTHING_PURGE_KEY, groupPurgeKey, tagPurgeKey } from "../../rules/key/purge-key.ts";
 import { mayStore } from "../../rules/storing/may-store.ts";
 import type { NotStoredBecause } from "../../rules/storing/not-stored.ts";
-import { redirectsTo } from "../../rules/storing/redirects-to.ts";
+import { redirectTarget } from "../../rules/storing/redirect-target.ts";
 import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
 import { clientFields, publicAddress } from "../answering/pass-on.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -99,7 +99,7 @@ export function decideStorage(
 function isRedirectToItself(context: RequestContext, status: number, location: string | null): boolean {
   const { resolve, resolved } = context;
   const shown = location === null ? null : publicLocation(location, publicAddress(context));
-  const next = redirectsTo(status, shown, resolved.cacheKey);
+  const next = redirectTarget(status, shown, resolved.cacheKey);
   if (next === null) return false;
   const target = resolve(next);
   return target.kind === "resolved" && target.cacheKey === resolved.cacheKey;

@@ -14,7 +14,7 @@ export interface FieldLimits {
 const CONTROL_CHARACTER = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
 /** Why a message's fields are not taken, in words; `null` if they are. */
-export function fieldsRefusedBecause(fields: Fields, { maxFields, maxBytes }: FieldLimits): string | null {
+export function reasonToRefuseFields(fields: Fields, { maxFields, maxBytes }: FieldLimits): string | null {
   let count = 0;
   let bytes = 0;
   for (const field of fields) {
@@ -28,7 +28,7 @@ export function fieldsRefusedBecause(fields: Fields, { maxFields, maxBytes }: Fi
 }
 
 /** Why one of a message's fields is none that HTTP allows, in words; `null` if all are. */
-export function fieldBrokenBecause(fields: Fields): string | null {
+export function reasonFieldIsBroken(fields: Fields): string | null {
   for (const field of fields) {
     const broken = brokenBecause(field);
     if (broken !== null) return broken;

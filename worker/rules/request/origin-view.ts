@@ -1,5 +1,5 @@
 import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
-import { normalValue, type SelectingFields } from "../variants/vary.ts";
+import { normalizedValue, type SelectingFields } from "../variants/vary.ts";
 import { treatmentOf } from "./request-fields.ts";
 
 /**
@@ -30,7 +30,7 @@ export class OriginView implements SelectingFields {
   value(name: string): string | null {
     const known = this.#values.get(name);
     if (known !== undefined) return known;
-    const value = normalValue(name, this.field(name));
+    const value = normalizedValue(name, this.field(name));
     this.#values.set(name, value);
     return value;
   }

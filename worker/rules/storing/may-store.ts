@@ -1,6 +1,6 @@
 import type { RequestFacts } from "../request/request-facts.ts";
 import { isPlainRequest, unkeyedField } from "../request/unkeyed-field.ts";
-import { isTooLong, selectingFields, type VariantFields, variantOf } from "../variants/vary.ts";
+import { isVariantTooLong, selectingFields, type VariantFields, variantOf } from "../variants/vary.ts";
 import type { NotStoredBecause } from "./not-stored.ts";
 import { type Storable, type StorableResponse, type StorableRules, storable } from "./storable.ts";
 import { isErrorStatus } from "./storable-status.ts";
@@ -66,7 +66,7 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
   // A visitor's own cookies are no choice among variants: each visitor would have an entry.
   if (names.includes("cookie") && originView.value("cookie") !== null) return pass("vary");
   const variant = variantOf(names, originView);
-  if (isTooLong(variant)) return pass("vary-too-long");
+  if (isVariantTooLong(variant)) return pass("vary-too-long");
 
   const tagTexts = TAG_FIELDS.flatMap((name) => field(name) ?? []);
   const tags = collectTags(rules.routeTags, tagTexts, rules.maxTags, response.earlierTags);

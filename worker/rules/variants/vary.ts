@@ -36,7 +36,7 @@ export function varyFields(vary: string | null): readonly string[] | "*" {
 }
 
 /** What of a response tells by which fields of the request it was selected. */
-export interface Selection {
+export interface SelectionHints {
   readonly vary: string | null;
   readonly contentEncoding: string | null;
   /** `Access-Control-Allow-Origin`; `null` for none. */
@@ -58,7 +58,7 @@ export function selectingFields({
   allowedOrigin,
   askedAcross,
   keyFields,
-}: Selection): readonly string[] | "*" {
+}: SelectionHints): readonly string[] | "*" {
   const names = varyFields(vary);
   if (names === "*") return "*";
   const named = names.filter((name) => !keyFields.includes(name));
@@ -74,7 +74,7 @@ export function selectingFields({
  * An absent field is `null`, which is not the same as an empty one; only for `Accept-Encoding` both mean `identity`.
  * A value with a quoted string is left as it is, for its commas and spaces may count.
  */
-export function normalValue(name: string, value: string | null): string | null {
+export function normalizedValue(name: string, value: string | null): string | null {
   if (name === "accept-encoding") return acceptedCodings(value);
   if (value === null) return null;
   if (value.includes('"')) return value.trim();
@@ -114,6 +114,6 @@ export function matchesVariant(
 }
 
 /** Whether a variant is too particular to be kept. */
-export function isTooLong(variant: VariantFields): boolean {
+export function isVariantTooLong(variant: VariantFields): boolean {
   return variant.reduce((characters, [, value]) => characters + (value?.length ?? 0), 0) > MAX_VALUE_CHARACTERS;
 }

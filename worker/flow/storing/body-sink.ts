@@ -1,5 +1,5 @@
 /** The end of a stream that somebody reads, who may go away, or be given up, at any time. Its methods never reject. */
-export class BodyEnd {
+export class BodySink {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   /** Ends the step that is under way. One for each step: a promise that outlives them would hold on to all of them. */
   #letGo: () => void = () => undefined;
