@@ -5,8 +5,9 @@ const MAX_URLS = 4096;
 const MAX_CHARACTERS = 256;
 
 /**
- * Remembers what URLs resolve to: parsing and matching a URL takes several times as long as all the rest of a memory hit
- * (`npm run bench -- hit`). When full, all is forgotten: the hot URLs are back after one request each.
+ * Remembers the routes and cache keys of URLs: parsing and matching a URL takes several times as long as all the rest
+ * of a memory hit (`npm run bench -- hit`). When it is full, all is forgotten: hot URLs are back after one request
+ * each.
  */
 export class CacheKeyMemo {
   readonly #rules: KeyRules;

@@ -32,7 +32,7 @@ export function handle(arrival: IncomingRequest, isolate: Isolate): Response | P
   }
 }
 
-/** Past the cache, whatever the request: what is left to do when the corridor itself failed (promise 6). */
+/** Passes any request on to the origin: the last resort when the corridor itself has failed (promise 6). */
 export async function handleWithoutCache(arrival: IncomingRequest, isolate: Isolate): Promise<Response> {
   const resolved = isolate.resolve(arrival.url);
   if (resolved.kind === "refused") return refuse(isolate, resolved);
@@ -49,7 +49,7 @@ function answerOurselves({ ports }: Pick<Isolate, "ports">, status: number, deta
   return edgeAnswer(status, detail, words);
 }
 
-/** Memory, under a lease that lives: no I/O, no wait. */
+/** Looks in memory, under a lease that lives: no I/O, no wait. */
 function lookUp(context: RequestContext): Response | Promise<Response> {
   const { ports, facts, background } = context;
   const { purges, clock } = ports;
@@ -66,7 +66,7 @@ function lookUp(context: RequestContext): Response | Promise<Response> {
   return lookFurther(context);
 }
 
-/** The shared tier and, if the lease is over, the view: both at once, and judged after both (R4). */
+/** Asks the shared tier and, if the lease is over, renews the view: both at once, and judges after both (R4). */
 async function lookFurther(context: RequestContext): Promise<Response> {
   const { ports, facts, background } = context;
   const { purges, clock } = ports;
@@ -93,8 +93,8 @@ async function lookFurther(context: RequestContext): Promise<Response> {
 }
 
 /**
- * The answer that need not wait for the renewal of the view: a route may let an older view decide, and a fetch that begins
- * now needs only the view that is held (R1). `undefined` if the newer view has to be waited for.
+ * The answer that need not wait for the renewal of the view: a route may let an older view decide, and a fetch that
+ * begins now needs only the view that is held (R1). `undefined` if the newer view has to be waited for.
  */
 function answerBeforeRenewal(
   context: RequestContext,
@@ -116,8 +116,8 @@ function answerBeforeRenewal(
 }
 
 /**
- * The stored responses that may answer: that of memory, where a fetch that others shared may have put one meanwhile, and
- * that of the shared tier.
+ * The stored responses that may answer: that of memory, where a fetch that others shared may have put one meanwhile,
+ * and that of the shared tier.
  */
 function candidates(context: RequestContext, found: StoredResponse | undefined): StoredResponse[] {
   return [selectInMemory(context), found].filter((stored) => stored !== undefined);
@@ -133,7 +133,10 @@ function hitAndRemember(
   return hit(context, stored, verdict);
 }
 
-/** Answers from store. What is stale is fetched anew behind the answer. A body that was stored apart may be gone: a miss. */
+/**
+ * Answers from store, and refreshes a stale response behind the answer. If a body that was stored apart is gone: a
+ * miss.
+ */
 function hit(context: RequestContext, stored: StoredResponse, verdict: UsableVerdict): Response | Promise<Response> {
   const { reporter } = context.ports;
   const { ageSeconds, ttlSeconds } = verdict;

@@ -4,14 +4,14 @@ import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import type { RequestContext } from "./request-context.ts";
 import { otherVariants } from "./selection.ts";
 
-/** How a look-up that found nothing usable is told. */
+/** Why nothing stored may answer, and what the stored responses are still good for. */
 export interface Miss {
   readonly xCache: XCache;
   readonly reason: ForwardReason;
   readonly detail: string | undefined;
-  /** What was found and may answer if the origin fails; `null` for nothing. */
+  /** The stored response that may answer if the origin fails; `null` for none. */
   readonly selected: StoredResponse | null;
-  /** What the origin may be asked to confirm, the selected one first. RFC 9111 §4.3.1. */
+  /** The stored responses that the origin may confirm, the selected one first. RFC 9111 §4.3.1. */
   readonly toValidate: readonly StoredResponse[];
 }
 
@@ -31,7 +31,7 @@ export const BODY_GONE: Miss = { ...MISS, detail: "body-gone" };
 /** The response is fetched whatever is stored: `Tidemark-Refresh`. */
 export const REFRESH: Miss = { ...MISS, xCache: "BYPASS", reason: "request", detail: "refresh" };
 
-/** Why the origin is asked, and what it may be asked to confirm. What was purged hard is not offered to it (R10). */
+/** The miss that these unusable responses add up to. A response that was purged hard is not validated (R10). */
 export function missOf(context: RequestContext, unusable: readonly UnusableResponse[]): Miss {
   const [latest] = unusable
     .filter(({ verdict }) => verdict.kind === "validate")

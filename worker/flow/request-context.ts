@@ -16,7 +16,7 @@ export interface Isolate {
   readonly resolve: (url: string) => ResolvedUrl | RefusedUrl;
 }
 
-/** A request as it arrives, with what the runtime tells of it. */
+/** A request as it arrives, with what the runtime says about it. */
 export interface IncomingRequest {
   readonly request: Request;
   /** `request.url`, read once: each reading of it goes through the runtime. */

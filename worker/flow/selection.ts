@@ -19,7 +19,7 @@ export function selectInMemory(context: RequestContext): StoredResponse | undefi
   const found = latestMatch(stored, originView);
   const variant = found && store.recall(found.key);
   if (!variant || !isSelected(variant, originView)) return undefined;
-  // The front half needs no order: what is dropped comes from the back.
+  // The front half needs no order, since variants are dropped from the back.
   const at = stored.variants.indexOf(found);
   if (at >= context.site.limits.variants / 2) store.remember(withFirst(stored, at));
   return variant;
@@ -53,7 +53,7 @@ export function otherVariants(context: RequestContext, selected: StoredResponse 
   });
 }
 
-/** Keeps a response, and a marker that leads to it if it is one of several. */
+/** Stores a response, and a marker that leads to it if it is one of several variants. */
 export async function storeResponse(context: RequestContext, stored: StoredResponse): Promise<void> {
   const { ports, resolved, site } = context;
   if (stored.head.variant.length === 0) return ports.store.keep(stored);
@@ -68,7 +68,7 @@ export async function storeResponse(context: RequestContext, stored: StoredRespo
   await Promise.all([ports.store.keep(stored), ports.store.keep(marker), ...dropped]);
 }
 
-/** Of several that match, since what the answers vary by has changed, the latest one counts. RFC 9111 §4.1. */
+/** The latest variant that matches. Several can match if the origin has changed its `Vary`. RFC 9111 §4.1. */
 function latestMatch({ variants }: VariantMarker, request: SelectingFields): Variant | undefined {
   let latest: Variant | undefined;
   for (const variant of variants) {
@@ -84,7 +84,9 @@ export function markerInMemory({ ports, resolved }: RequestContext): VariantMark
   return stored && isMarker(stored) ? stored : undefined;
 }
 
-/** What this isolate knows, after what others of the PoP have stored since: that has been used last. */
+/**
+ * The marker of the shared tier, with variants that others of the PoP have stored first, then those of this isolate.
+ */
 function mergeFound(found: VariantMarker, held: VariantMarker | undefined, maxVariants: number): VariantMarker {
   const heldSince = new Map(held?.variants.map(({ key, fetchedAt }) => [key, fetchedAt]));
   const news = found.variants.filter(({ key, fetchedAt }) => fetchedAt > (heldSince.get(key) ?? -1));

@@ -98,7 +98,7 @@ function join(
   return joined;
 }
 
-/** A body that is stored apart, of which only the asked bytes are read; a piece of `null` is all of it. */
+/** Streams a body that is stored apart, reading only the bytes that were asked for. A piece of `null` is all of it. */
 async function streamed(
   { ports, background }: RequestContext,
   { bodyKey }: StoredHead,
@@ -128,7 +128,7 @@ async function streamed(
     }
     await pipe.writable.close();
   };
-  // The client sees a cut as a cut; there is nobody else to tell.
+  // A failure reaches the client as a cut; no one else has to know.
   background.run(send().catch((cause: unknown) => pipe.writable.abort(cause).catch(() => undefined)));
   return answerWith(pipe.readable, status, fields);
 }

@@ -11,11 +11,13 @@ export interface AnswerMetadata {
   readonly xCache: XCache;
   readonly outcome: Outcome;
   readonly ageSeconds: number;
-  /** What browsers are told to keep it for; `null` to tell them what the origin said. */
+  /** The lifetime that browsers are given; `null` to leave what the origin said. */
   readonly browserTtlSeconds: number | null;
 }
 
-/** The fields of hits, made once per entry and second: on a busy page they are what a hit would mostly spend time on. */
+/**
+ * The fields of hits, made once per entry and second: on a busy page they are what a hit would mostly spend time on.
+ */
 const hitFields = new WeakMap<StoredHead, { readonly ageSeconds: number; readonly fields: Headers }>();
 
 /** The fields of an answer with a stored response. RFC 9111 §4, §5.1. */
@@ -31,7 +33,7 @@ export function storedFields(head: StoredHead, metadata: AnswerMetadata): Header
   return fields;
 }
 
-/** Those of the fields that a 304 has; the date of change is told where there is no tag to tell. RFC 9110 §15.4.5. */
+/** The fields that a 304 has, with `Last-Modified` only if there is no entity tag. RFC 9110 §15.4.5. */
 export function notModifiedFields(fields: Headers): Headers {
   const kept = new Headers([...fields].filter(([name]) => NOT_MODIFIED_FIELDS.has(name)));
   const lastModified = fields.get("last-modified");
@@ -55,7 +57,7 @@ export function markOutcome(fields: Headers, xCache: XCache, outcome: Outcome): 
   fields.append("cache-status", cacheStatusMember(outcome));
 }
 
-/** An answer with the body's bytes as they are: the runtime must not encode what is encoded already. */
+/** An answer with the body's bytes as they are: the runtime must not encode a body that is encoded already. */
 export function answerWith(
   body: ReadableStream | Uint8Array<ArrayBuffer> | null,
   status: number,

@@ -7,8 +7,8 @@ import { collapsingKeys } from "./collapsing-key.ts";
 import { follow, mayFollow, waitFor } from "./followers.ts";
 
 /**
- * Fetches a response together with the other requests of this isolate that miss the same one: the first is the leader, the
- * others wait for its fetch and follow. `token` is the receipt's token that still has to be honoured.
+ * Fetches a response together with the other requests of this isolate that miss the same one: the first is the leader,
+ * the others wait for its fetch and follow. `token` is the receipt's token that still has to be honoured.
  */
 export async function collapse(context: RequestContext, miss: Miss, token: ReceiptToken | null): Promise<Response> {
   const { ports, collapsed } = context;

@@ -5,10 +5,15 @@ export type SharedFetchOutcome =
   | { readonly kind: "storable"; readonly stored: StoredResponse }
   /** The answer is for one request only, or not to be shared: each follower fetches for itself. */
   | { readonly kind: "not-shareable" }
-  /** The leader failed, perhaps by its own doing: followers share one more fetch, and then fetch for themselves. */
+  /**
+   * The leader failed, perhaps because of its own request: followers share one more fetch, then fetch for themselves.
+   */
   | {
       readonly kind: "failed";
-      /** True if the origin says so itself, or cannot be reached: what is stale may stand in for followers, too. */
+      /**
+       * True if the origin answered with an error or cannot be reached: a stale response may stand in for followers,
+       * too.
+       */
       readonly byOrigin: boolean;
     };
 
@@ -22,7 +27,9 @@ export interface SharedFetch {
 
 /** How long a key that turned out not storable is fetched without waiting for others. */
 const HIT_FOR_MISS_MS = 5_000;
-/** The most keys for which that is remembered, the oldest going first, and the longest of them: together about 2 MiB. */
+/**
+ * The most keys for which that is remembered, the oldest going first, and the longest of them: together about 2 MiB.
+ */
 const MAX_HIT_FOR_MISS = 2_000;
 const MAX_KEY_CHARACTERS = 512;
 
@@ -57,12 +64,12 @@ export class CollapsedFetches {
     return { ...leader, end };
   }
 
-  /** Nobody waits any more for what is being fetched under this key: it has been put out of date meanwhile. */
+  /** No request waits for the fetch under this key any more: what it fetches has been invalidated meanwhile. */
   abandonKey(key: string): void {
     this.#leaders.delete(key);
   }
 
-  /** Nobody waits for this fetch any more: the leader's request may be dead. It may still end. */
+  /** No request waits for this fetch any more: the leader's request may be dead. It may still end. */
   abandon({ key, outcome }: SharedFetch): void {
     if (this.#leaders.get(key)?.outcome === outcome) this.#leaders.delete(key);
   }

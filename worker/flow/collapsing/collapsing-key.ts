@@ -12,7 +12,9 @@ export interface CollapsingKeys {
   readonly leader: SharedFetch | undefined;
 }
 
-/** The keys of a request without credentials. It may wait only for a fetch whose answer the store would give it, too. */
+/**
+ * The keys of a request without credentials. It may wait only for a fetch whose answer the store would give it, too.
+ */
 export function collapsingKeys(context: RequestContext): CollapsingKeys {
   const key = variantToBe(context);
   const keys = mayJoinFetchesOf(context.facts.identity).map((identity) => keyOf(identity, key));

@@ -25,7 +25,7 @@ export async function waitFor(
 
 /**
  * R5: a follower takes what was fetched after it arrived, or what its own judge would accept at this moment. A response
- * that has to be validated each time, or is stale by now, is only for the requests that came before it was asked for.
+ * that has to be validated each time, or is stale by now, is only for requests that arrived before its fetch began.
  * RFC 9111 §4.
  */
 export async function mayFollow(

@@ -14,7 +14,10 @@ export type OriginResult =
    */
   | { readonly kind: "failed" | "refused" | "switched"; readonly answer: () => Response };
 
-/** Whether the origin failed, by its own word or by giving no answer, so that something stale may stand in. RFC 5861 §4. */
+/**
+ * Whether the origin failed, by an error status or by giving no answer: then a stale response may stand in. RFC 5861
+ * §4.
+ */
 export function hasFailed(result: OriginResult): boolean {
   return result.kind === "failed" || (result.kind === "answered" && isOriginError(result.response.status));
 }
@@ -93,7 +96,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
   }
 }
 
-/** An answer with more fields than is allowed, or with broken ones, counts as none. */
+/** An answer with more fields than allowed, or with broken ones, counts as a failure of the origin. */
 function acceptable({ site, background }: RequestContext, answer: OriginAnswer): OriginAnswer {
   if (answer.kind !== "answered") return answer;
   const { responseFields: maxFields, responseFieldBytes: maxBytes } = site.limits;

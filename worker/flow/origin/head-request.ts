@@ -11,8 +11,8 @@ import { appliesToEverybody, freshen, isWithdrawn } from "../storing/freshening.
 import { askOrigin, hasFailed } from "./ask-origin.ts";
 
 /**
- * A HEAD that nothing stored answers. Its answer is not stored, but it tells whether what is stored still holds.
- * RFC 9111 §4.3.5.
+ * Forwards a HEAD that nothing stored answers. Its answer is not stored, but it may freshen or invalidate what is
+ * stored. RFC 9111 §4.3.5.
  */
 export async function forwardHead(context: RequestContext, miss: Miss): Promise<Response> {
   const { ports, background } = context;

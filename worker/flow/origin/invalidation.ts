@@ -9,8 +9,9 @@ import type { OriginResult } from "./ask-origin.ts";
 
 /**
  * Invalidates what an unsafe request has put out of date: its own URL, those that the answer names, and cache groups.
- * RFC 9111 §4.4, RFC 9875 §3. This PoP's copies are gone before the client has its answer; the log is told after the
- * origin's answer and before the client's (R15). An answer that was lost may have been a success, so its URL counts.
+ * RFC 9111 §4.4, RFC 9875 §3. This PoP's copies are gone before the client has its answer; the log hears of it after
+ * the origin's answer and before the client's (R15). An answer that was lost may have been a success, so its URL
+ * counts.
  */
 export async function invalidateAfter(context: RequestContext, result: OriginResult): Promise<void> {
   const { facts, resolved, ports, background, collapsed } = context;

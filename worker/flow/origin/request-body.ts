@@ -1,7 +1,7 @@
-/** The body of a request on its way to the origin, of at most so many bytes. */
+/** The body of a request on its way to the origin, of limited size. */
 export interface RequestBody {
   readonly stream: ReadableStream | null;
-  /** Whether more came, or was announced. */
+  /** Whether more bytes came, or were announced, than the limit allows. */
   readonly isTooLarge: () => boolean;
 }
 

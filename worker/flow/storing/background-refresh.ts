@@ -8,8 +8,9 @@ import { otherVariants } from "../selection.ts";
 import { fetchAndStore } from "./fetch-and-store.ts";
 
 /**
- * Fetches anew, behind the answer, what has just been answered stale. RFC 5861 §3. One refresh at a time for a page: other
- * requests may join it like any other fetch. A request with `no-store` must not trigger the refresh; the next request will.
+ * Fetches anew, behind the answer, what has just been answered stale. RFC 5861 §3. One refresh at a time for a page:
+ * other requests may join it like any other fetch. A request with `no-store` must not trigger the refresh; the next
+ * request will.
  */
 export function refreshInBackground(context: RequestContext, stored: StoredResponse): void {
   const { facts, background, ports } = context;

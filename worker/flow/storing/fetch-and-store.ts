@@ -24,8 +24,9 @@ import { decideStorage, type HeadToStore, type OriginResponse, type StorageDecis
 type TellFollowers = (outcome: SharedFetchOutcome) => void;
 
 /**
- * Asks the origin, answers, and stores the answer if it may be stored. The stored responses of `miss` are validated, and
- * the selected one stands in if the origin fails and it may. With a collapsing key, others may wait for the outcome.
+ * Asks the origin, answers, and stores the answer if it may be stored. The stored responses of `miss` are validated,
+ * and the selected one stands in if the origin fails and it may. With a collapsing key, others may wait for the
+ * outcome.
  */
 export async function fetchAndStore(
   context: RequestContext,
@@ -160,13 +161,15 @@ function withBody(head: HeadToStore, bytes: Uint8Array<ArrayBuffer>): StoredResp
   return { head: { ...head, bodyBytes: bytes.byteLength, bodyKey: null }, body: bytes };
 }
 
-/** What followers are told of an answer that is not stored. Another request may get a better one, or none can share it. */
+/** What followers hear of an answer that is not stored: that the next one may be better, or that none can be shared. */
 function outcomeOfPass(because: NotStoredBecause, status: number): SharedFetchOutcome {
   if (!mayBeOfOneRequest(because, status)) return { kind: "not-shareable" };
   return { kind: "failed", byOrigin: because !== "unkeyed-field" && isOriginError(status) };
 }
 
-/** Streams the answer to the client and stores a verified copy: followers are told when the whole body has been read. */
+/**
+ * Streams the answer to the client and stores a verified copy: followers are told when the whole body has been read.
+ */
 function storeWhileStreaming(
   context: RequestContext,
   response: Response,
@@ -218,8 +221,8 @@ async function storeIfWhole(
 }
 
 /**
- * Stores a response, unless the current view says that it is purged: then only requests that arrived before the purge may
- * receive it, and it is not stored (R23).
+ * Stores a response, unless the current view says that it is purged: then only requests that arrived before the purge
+ * may receive it, and it is not stored (R23).
  */
 async function storeUnlessPurged(
   context: RequestContext,

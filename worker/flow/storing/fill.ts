@@ -1,11 +1,11 @@
 import type { Bodies } from "../../ports.ts";
 import { BodySink } from "./body-sink.ts";
 
-/** A body on its way to the client, and what is read of it beside. Neither promise rejects. */
+/** A body on its way to the client, and the copy that is read from it. Neither promise rejects. */
 export interface Fill {
   /** What the client reads; `null` for an answer without a body. */
   readonly body: ReadableStream | null;
-  /** Ends when the body has been read whole, is cut off, or turns out not to be kept. */
+  /** Ends when the body has been read whole, is cut off, or turns out too large to store. */
   readonly read: Promise<ReadBody>;
   /** Ends when the client has all of it, or is gone. */
   readonly delivered: Promise<unknown>;
@@ -21,7 +21,10 @@ export type ReadBody =
  */
 const SHARE_LIVES_MS = 60_000;
 
-/** The bytes that fills of this isolate hold together, read and not yet delivered ones included; the most of them, and of fills. */
+/**
+ * The bytes that fills of this isolate hold together, read and not yet delivered ones included; the most of them, and
+ * of fills.
+ */
 export class FillBudget {
   readonly #maxBytes: number;
   readonly #maxFills: number;
@@ -106,7 +109,7 @@ export function startFill(
   return { body: pipe.readable, read: promise, delivered: pumped.then(() => share.close()) };
 }
 
-/** Reads the origin's body to its end, and hands each chunk on. Waits for the client only where nothing is kept. */
+/** Reads the origin's body to its end, and hands each chunk on. Waits for the client only once nothing is stored. */
 async function pump(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   client: BodySink,

@@ -22,8 +22,8 @@ export interface Freshened {
 }
 
 /**
- * What a 304 confirms of the responses whose validators were sent (R3); `null` if it names none of them. RFC 9111 §4.3.4.
- * The stamp and the times are those of the validation (R2).
+ * What a 304 confirms of the responses whose validators were sent (R3); `null` if it names none of them. RFC 9111
+ * §4.3.4. The stamp and the times are those of the validation (R2).
  */
 export function freshen(
   context: RequestContext,
@@ -44,7 +44,7 @@ export function freshen(
   const verdict = decideStorage(context, response, tagsOf(head));
   const { bodyBytes, bodyKey } = head;
   if (verdict.kind === "pass") {
-    // It goes to the client that asked, and to no other.
+    // It goes only to the client whose request brought the 304.
     const age = initialAgeMs(fields.get("age"), fields.get("date"), notModified.fetchedAt, receivedAt);
     const shown = [...clientFields(context, fields)].filter(([name]) => name !== "content-length");
     const changed = changedHead(head, { fields: shown, receivedAt, initialAgeMs: age });
@@ -62,16 +62,16 @@ function tagsOf({ purgeKeys }: StoredHead): string[] {
 }
 
 /**
- * Whether the origin has taken back what is stored: these very bytes are for one visitor now, or for no store. They are
- * not shown to others again, not even stale.
+ * Whether the origin has taken back what is stored: it now says of these very bytes that they are private or not to be
+ * stored. They are not shown to others again, not even stale.
  */
 export function isWithdrawn(context: RequestContext, { stored, passBecause }: Freshened): boolean {
   return isWithdrawal(passBecause) && appliesToEverybody(context, stored);
 }
 
 /**
- * Whether what the origin answers is said of the stored page. To a visitor with cookies it speaks of his page alone, and
- * a field that nobody else sends may have made the answer what it is.
+ * Whether the origin's answer says something about the stored page. The answer to a visitor with cookies may be about
+ * that visitor's page alone, and an unkeyed field may have made the answer what it is.
  */
 export function appliesToEverybody({ facts }: RequestContext, { head }: StoredResponse): boolean {
   const keyed = head.variant.map(([name]) => name);

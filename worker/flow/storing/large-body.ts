@@ -6,7 +6,9 @@ import { BodySink } from "./body-sink.ts";
 import type { LargeFill } from "./large-fills.ts";
 import type { HeadToStore } from "./storage-decision.ts";
 
-/** A client that takes nothing for so long loses the copy that is made beside it, so that it cannot hold up the fill. */
+/**
+ * A client that takes nothing for so long loses the copy that is made beside it, so that it cannot hold up the fill.
+ */
 const STALLED_MS = 10_000;
 
 /**

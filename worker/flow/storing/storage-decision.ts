@@ -29,8 +29,8 @@ export type HeadToStore = Omit<StoredHead, "bodyBytes" | "bodyKey">;
 
 export type StorageDecision =
   /**
-   * `fields` are those for the client of this answer; the head has its own copy of them. `isLarge` says that the body is
-   * stored apart.
+   * `fields` are those for the client of this answer; the head has its own copy of them. `isLarge` says that the body
+   * is stored apart.
    */
   | { readonly kind: "store"; readonly head: HeadToStore; readonly fields: Headers; readonly isLarge: boolean }
   | { readonly kind: "pass"; readonly because: NotStoredBecause };
@@ -95,7 +95,9 @@ export function decideStorage(
   };
 }
 
-/** Whether a client that follows this answer comes back to the same entry: stored, it would send everybody in circles. */
+/**
+ * Whether a client that follows this answer comes back to the same entry: stored, it would send everybody in circles.
+ */
 function isRedirectToItself(context: RequestContext, status: number, location: string | null): boolean {
   const { resolve, resolved } = context;
   const shown = location === null ? null : publicLocation(location, publicAddress(context));

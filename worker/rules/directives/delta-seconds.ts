@@ -19,7 +19,7 @@ export function readDeltaSeconds(value: string | undefined): number | "invalid" 
   return seconds;
 }
 
-/** Of two that the same message gives the more restrictive one: an invalid one, else the smaller. RFC 9111 §4.2.1. */
+/** The more restrictive of two values in one message: an invalid one, or the smaller one. RFC 9111 §4.2.1. */
 export function stricterOf(one: DeltaSeconds, other: DeltaSeconds): DeltaSeconds {
   if (one === "absent") return other;
   if (other === "absent") return one;

@@ -24,7 +24,7 @@ const USUAL_TARGETS = ["cdn-cache-control", "surrogate-control"];
  * `targeted` are the names that the site puts before the usual ones, in lower case.
  *
  * A targeted field that says nothing of freshness still silences `Cache-Control` and `Expires`: then a lifetime is
- * guessed or comes from the route, as where nobody says anything.
+ * guessed or comes from the route, as if no field said anything.
  */
 export function effectiveCacheControl(
   field: (name: string) => string | null,
@@ -67,7 +67,7 @@ export function parseTargetedField(text: string): CacheControl | undefined {
   return said;
 }
 
-/** Directives that allow what is else not done. */
+/** Directives that permit something. */
 const PERMISSIONS: ReadonlySet<string> = new Set(["public", "must-understand", "immutable"]);
 
 function readDictionary(text: string): Dictionary | undefined {

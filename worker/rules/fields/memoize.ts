@@ -3,9 +3,9 @@ const MAX_TEXTS = 256;
 const MAX_TEXT_CHARACTERS = 256;
 
 /**
- * The same function, for texts that come again and again: what it gave for the last few is not worked out anew. It must
- * always give the same for the same text, and nobody may change what it gave. Full, the memory is emptied: that is cheaper
- * than to keep account of which text came when.
+ * The same function, with its last results remembered, for texts that come again and again. It must always return the
+ * same for the same text, and no caller may change a result. A full memory is emptied: that is cheaper than to track
+ * which text came when.
  */
 export function memoize<Value extends object>(read: (text: string) => Value): (text: string) => Value {
   const values = new Map<string, Value>();

@@ -52,8 +52,8 @@ const PHRASES: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * The usual reason phrase of a status, for answers that the edge makes itself or has stored: a store keeps no phrase, so
- * a miss and the hits after it say the same. Empty for a status without one, as RFC 9112 §4 permits.
+ * The usual reason phrase of a status, for answers that the edge makes itself or has stored: a store keeps no phrase,
+ * so a miss and the hits after it say the same. Empty for a status without one, as RFC 9112 §4 permits.
  */
 export function reasonPhrase(status: number): string {
   return PHRASES.get(status) ?? "";

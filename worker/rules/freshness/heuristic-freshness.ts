@@ -17,7 +17,7 @@ export function isHeuristicallyCacheable(status: number): boolean {
 
 /**
  * The guess for a response without explicit freshness: a share of the time between its last modification and its
- * generation. `undefined` where there is nothing to guess from: a lifetime for any other response would be made up.
+ * generation. `undefined` without a `Last-Modified` to guess from.
  */
 export function heuristicFreshnessSeconds(
   status: number,

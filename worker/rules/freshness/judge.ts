@@ -5,9 +5,9 @@ import { currentAgeMs } from "./current-age.ts";
 import { mayAnswerWhileUnknown } from "./unknown-purge-state.ts";
 
 /**
- * What the purge view says of a stored response: what is known against it, most of all a hard purge (R10). `unknown`: no
- * usable view, and nothing known speaks against it. `unverifiable`: the view cannot tell, since the response is of
- * another log, of none, or below the floor.
+ * What the purge view says of a stored response (R10). Of several purges the hardest counts. `unknown`: no view is
+ * usable, and none that is held speaks against the response. `unverifiable`: the view cannot say, since the response is
+ * of another log, of none, or below the floor.
  */
 export type PurgeAnswer = "not-purged" | "soft" | "invalidated" | "purged" | "unknown" | "unverifiable";
 
@@ -21,11 +21,11 @@ export function isMadeStale(answer: PurgeAnswer): boolean {
   return answer === "soft" || answer === "invalidated";
 }
 
-/** What is known of a soft purge. The view holds no times: it counts from when this isolate first knew of it (R10). */
+/** A soft purge. The view holds no times, so the purge counts from when this isolate first knew of it (R10). */
 export interface SoftPurge {
   /** Epoch milliseconds. */
   readonly seenAt: number;
-  /** For how long a response may be used after it that says nothing of `stale-while-revalidate`. */
+  /** For how long a response without `stale-while-revalidate` may be used after the purge. */
   readonly forMs: number;
 }
 
@@ -36,7 +36,7 @@ export interface PurgeKnowledge {
   readonly maxViewAgeMs: number;
   /** True if the request carries a receipt's token that has not been reached (R9). */
   readonly awaitsToken: boolean;
-  /** `null` where there was no soft purge; then, an `answer` of `soft` leaves nothing usable. */
+  /** Only for an `answer` of `soft`; without it, a soft purge leaves nothing usable. */
   readonly soft: SoftPurge | null;
 }
 
@@ -44,7 +44,7 @@ export interface PurgeKnowledge {
 export interface ReuseRequest {
   readonly authorized: boolean;
   readonly directives: RequestDirectives;
-  /** True if it carries a receipt's token: its bearer takes nothing stale (R9). */
+  /** True if it carries a receipt's token: such a request takes nothing stale (R9). */
   readonly awaitsPurge: boolean;
 }
 
@@ -58,7 +58,7 @@ export type Verdict =
       readonly ageSeconds: number;
       readonly ttlSeconds: number;
     }
-  /** Only after the origin has said so. */
+  /** It may answer once the origin has confirmed it. RFC 9111 §4.3. */
   | {
       readonly kind: "validate";
       readonly because:
@@ -116,9 +116,9 @@ function asksForFresher(directives: RequestDirectives, ageMs: number, lifetimeMs
 }
 
 /**
- * Whether what was softly purged may answer once more while it is fetched anew (R10): as long after the purge as it may
- * be used stale by its own `stale-while-revalidate`, else as long as the site says; and never past the end that its own
- * rules set without any purge. What must not be used stale is not.
+ * Whether a softly purged response may answer once more while it is fetched anew (R10). It may for as long after the
+ * purge as its own `stale-while-revalidate` says, or as the site says if it has none, but never for longer than without
+ * a purge. A response that must not be used stale may not.
  */
 function isUsableAfterSoftPurge(
   { reuse, freshnessSeconds }: StoredHead,

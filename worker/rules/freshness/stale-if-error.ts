@@ -30,8 +30,8 @@ export interface PurgeKnowledgeOnError {
 
 /**
  * Whether a stored response may answer although the origin failed. RFC 5861 §4, RFC 9111 §4.2.4; rules R9 and R18: a
- * response that is known to be purged never does, and a request that awaits a purge takes nothing stale. A response that
- * a purge has made stale counts as stale since `madeStaleAt`. `now` is epoch milliseconds.
+ * response that is known to be purged never does, and a request that awaits a purge takes nothing stale. A response
+ * that a purge has made stale counts as stale since `madeStaleAt`. `now` is epoch milliseconds.
  */
 export function mayServeOnError(
   stored: StoredHead,

@@ -14,15 +14,17 @@ export interface UnknownUse {
 }
 
 /**
- * R8: what was fetched less than a lease ago may answer, for a view of that time would still be usable; all else is asked
- * of the origin. R9: a request with a receipt's token never takes it. A fetch in the future means that the clock was set
- * back, and says nothing.
+ * R8: a response that was fetched less than a lease ago may answer, since a view of that time would still be usable.
+ * Any other response has to be validated. R9: a request with a receipt's token may not take even that one. A fetch in
+ * the future means that the clock was set back, so its age says nothing.
  */
 export function mayAnswerWhileUnknown({ sinceFetchMs, maxViewAgeMs, awaitsToken }: UnknownUse): boolean {
   return !awaitsToken && sinceFetchMs >= 0 && sinceFetchMs < maxViewAgeMs;
 }
 
-/** R18: it may stand in for an origin that failed if the site says so, for it may have been purged meanwhile. */
+/**
+ * R18: a response may stand in for an origin that failed only if the site allows it: it may have been purged meanwhile.
+ */
 export function mayStandInWhileUnknown(rules: { readonly ifErrorWhileUnknown: boolean }): boolean {
   return rules.ifErrorWhileUnknown;
 }

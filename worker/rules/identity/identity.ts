@@ -1,8 +1,8 @@
 import type { RequestCookies } from "./cookies.ts";
 
 /**
- * Whom a request may speak for. `anonymous`: nothing in it tells one visitor from another. `cookies`: it carries cookies
- * that may. `authorized`: it carries `Authorization`, with or without cookies.
+ * Whom a request may speak for. `anonymous`: nothing in it tells one visitor from another. `cookies`: it carries
+ * cookies that may. `authorized`: it carries `Authorization`, with or without cookies.
  */
 export type Identity = "anonymous" | "cookies" | "authorized";
 
@@ -12,8 +12,8 @@ export function identityOf(authorized: boolean, { identifying }: RequestCookies)
 }
 
 /**
- * Whether the answer to such a request may be stored. With credentials it never is, which is stricter than RFC 9111 §3.5.
- * With cookies it may have been made for one visitor, unless the origin says that it is for everybody.
+ * Whether the answer to such a request may be stored. With credentials it never is, which is stricter than RFC 9111
+ * §3.5. With cookies it may have been made for one visitor, unless the origin says that it is for everybody.
  */
 export function mayStoreAnswer(identity: Identity): "yes" | "if-for-everybody" | "no" {
   switch (identity) {
@@ -50,7 +50,7 @@ export function mayJoinFetchesOf(identity: Identity): readonly Identity[] {
   }
 }
 
-/** Whether the origin's word on the page holds for everybody, and not for one visitor's page alone. */
+/** Whether an answer to such a request says something about the page that everybody gets. */
 export function speaksForEverybody(identity: Identity): boolean {
   return identity === "anonymous";
 }

@@ -5,7 +5,7 @@ import { hostPurgeKey, pathPurgeKey, prefixPurgeKey, urlPurgeKey } from "./purge
 import { canonicalQuery, queryValues } from "./query.ts";
 import { findRoute, type Route } from "./route.ts";
 
-/** What a request asks for: its route, its key, and what the origin is asked. */
+/** What a URL resolves to: its route, its cache key, and the path and query for the origin. */
 export interface ResolvedUrl {
   readonly kind: "resolved";
   /** The primary cache key: scheme, public host, canonical path and query. RFC 9111 §2. */
@@ -15,12 +15,12 @@ export interface ResolvedUrl {
   readonly host: string;
   /** Path and query for the origin; on a route that stores, exactly what stands in the key. */
   readonly pathAndQuery: string;
-  /** The names under which purges by URL, prefix and host find this target: with its host, and on every host. */
+  /** The keys under which purges by URL, path, prefix and host find this URL. */
   readonly purgeKeys: readonly string[];
   readonly route: Route;
   /** The tags that the route gives. */
   readonly routeTags: readonly string[];
-  /** False if the route's conditions on the query keep this target from being stored. */
+  /** False if the route's conditions on the query keep it from being stored. */
   readonly mayStore: boolean;
 }
 
@@ -81,8 +81,9 @@ export function keyedPath({ cacheKey, scheme, host }: ResolvedUrl): string {
 }
 
 /**
- * The cache key of a variant: the primary key, and after a space, which no URL has, what selects. No two variants share one.
- * It can be escaped for a URL, since JSON has no unpaired surrogates. What nothing selects has the primary key itself.
+ * The cache key of a variant: the primary key, and after a space, which no URL has, what selects. No two variants share
+ * one. It can be escaped for a URL, since JSON has no unpaired surrogates. What nothing selects has the primary key
+ * itself.
  */
 export function variantKey(primaryKey: string, variant: VariantFields): string {
   return variant.length === 0 ? primaryKey : `${primaryKey} ${JSON.stringify(variant)}`;

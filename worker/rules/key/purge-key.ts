@@ -64,8 +64,9 @@ export function readPurgeKey(key: string): PurgeItem | null {
 }
 
 /**
- * A purge key as a person reads it, and as `tidemark purge -` takes it: `/about`, `https://www.example.com/about` (which
- * means http, too), `tag:song:42`, `prefix:/shop`, `prefix:www.example.com/shop`, `host:www.example.com`, `everything`.
+ * A purge key as a person reads it, and as `tidemark purge -` takes it: `/about`, `https://www.example.com/about`
+ * (which means http, too), `tag:song:42`, `prefix:/shop`, `prefix:www.example.com/shop`, `host:www.example.com`,
+ * `everything`.
  */
 export function purgeItemText(key: string): string {
   const item = readPurgeKey(key);

@@ -3,8 +3,8 @@ import { normalizedValue, type SelectingFields } from "../variants/vary.ts";
 import { treatmentOf } from "./request-fields.ts";
 
 /**
- * A request's fields as the origin gets to see them on a route that stores: what selects among variants (RFC 9111 §4.1).
- * Each field is read at most once.
+ * A request's fields as the origin gets to see them on a route that stores: what selects among variants (RFC 9111
+ * §4.1). Each field is read at most once.
  */
 export class OriginView implements SelectingFields {
   readonly #sent: (name: string) => string | null;

@@ -112,7 +112,7 @@ export class RequestFacts {
     return isWebSocket(this.field("upgrade"));
   }
 
-  /** The GET for the whole page that this request, a HEAD or a request for a part included, stands for. */
+  /** The same request as a GET for the whole page, also for a HEAD or for a request for a part. */
   forWholePage(): RequestFacts {
     return new RequestFacts("GET", this.fields, this.#rules, true);
   }

@@ -5,10 +5,10 @@ export interface FieldTreatment {
   /** Whether the origin sees the field as the client sent it: always, never, or unless the answer may be stored. */
   readonly asSent: "always" | "never" | "unless-stored";
   /**
-   * What it means if the origin's `Vary` names the field. `selects`: requests that differ in it get different responses.
-   * `nothing`: the origin sees the same for every request of one key, whatever the client sends. `unknowable`: the origin
-   * may see a value that somebody on the way has made, so what the client sent says nothing about it, and no second
-   * request can be known to select the same response.
+   * What it means if the origin's `Vary` names the field. `selects`: requests that differ in it get different
+   * responses. `nothing`: the origin sees the same for every request of one key, whatever the client sends.
+   * `unknowable`: the origin may see a value that somebody on the way has made, so what the client sent says nothing
+   * about it, and no second request can be known to select the same response.
    */
   readonly inVary: "selects" | "nothing" | "unknowable";
   /** Whether a route may send the field as it came and key by it. */
@@ -37,7 +37,10 @@ const TREATMENTS = {
   credentials: { asSent: "always", inVary: "selects", mayBeKeyed: false },
   /** The edge fetches the whole page and answers these itself. RFC 9110 §13, §14. */
   "answered-here": { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: false },
-  /** Would select another answer than the plain one without being in the key. `Referer`: it tells one visitor's own. */
+  /**
+   * Would select another answer without being in the key. `Referer` is here because it tells where one visitor came
+   * from.
+   */
   withheld: { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: true },
   /** All others. */
   other: { asSent: "always", inVary: "selects", mayBeKeyed: true },
@@ -114,8 +117,8 @@ const TREATMENT_OF: ReadonlyMap<string, Treatment> = new Map(
 );
 
 /**
- * The treatment of a field, whose name is in lower case. Everything that the edge does with a request's fields asks here,
- * so lists of a site's own would be looked up here, before the table.
+ * The treatment of a field, whose name is in lower case. Everything that the edge does with a request's fields asks
+ * here, so lists of a site's own would be looked up here, before the table.
  */
 export function treatmentOf(name: string): FieldTreatment {
   const known = TREATMENT_OF.get(name);
@@ -134,8 +137,8 @@ function isClaim(name: string): boolean {
 const CLAIMED: ReadonlySet<Treatment> = new Set<Treatment>(["claim", "host-claim"]);
 
 /**
- * Whether the origin sees a client's field as it was sent, fields of one hop aside. `keyFields` are those that the route
- * keys by; `storing` is true if the answer may be stored.
+ * Whether the origin sees a client's field as it was sent, fields of one hop aside. `keyFields` are those that the
+ * route keys by; `storing` is true if the answer may be stored.
  */
 export function reachesOriginAsSent(name: string, keyFields: readonly string[], storing = true): boolean {
   if (keyFields.includes(name)) return true;
@@ -154,14 +157,14 @@ const LIST = /^[A-Za-z0-9*][A-Za-z0-9 ,;=.*+/_-]*$/;
 const WORDS = /^[^<>"'\\^`{|}]*$/;
 /** The same with quotes, where they belong: a structured field. RFC 9651. */
 const STRUCTURED = /^[^<>'\\^`{|}]*$/;
-/** Directives for the caches on the way, which every cache passes on (RFC 9111 §5.2), and nothing that an origin made up. */
+/** Directives for the caches on the way, which every cache passes on (RFC 9111 §5.2), without extensions. */
 const DIRECTIVES =
   /^(?:(?:no-cache|no-store|no-transform|only-if-cached|m(?:ax-age|in-fresh|ax-stale)(?:=\d{1,10})?)(?:, *|$))+$/i;
 
 /**
- * What browsers, crawlers and command lines send, and how such a value looks. An origin that answers by one of these says
- * so in `Vary`, or would be wrong behind any cache (RFC 9110 §12.5.5). Another field, or another value, may have made
- * the origin answer what nobody else would get.
+ * What browsers, crawlers and command lines send, and how such a value looks. An origin that answers by one of these
+ * says so in `Vary`, or would be wrong behind any cache (RFC 9110 §12.5.5). Another field, or another value, may have
+ * made the origin answer what nobody else would get.
  */
 const ORDINARY_FORMS: ReadonlyMap<string, RegExp> = new Map(
   Object.entries({
@@ -189,7 +192,9 @@ export function ordinaryForm(name: string): RegExp | undefined {
   return ORDINARY_FORMS.get(name) ?? (name.startsWith("sec-") ? STRUCTURED : undefined);
 }
 
-/** Whether a route may key by this field: what the edge, the runtime or a connection sets is not the client's to say. */
+/**
+ * Whether a route may key by this field: what the edge, the runtime or a connection sets is not the client's to say.
+ */
 export function mayBeKeyed(name: string): boolean {
   if (name.startsWith("if-") || name.startsWith("tidemark-") || hopByHopFields(null).includes(name)) return false;
   return treatmentOf(name).mayBeKeyed;

@@ -4,7 +4,7 @@ import { ordinaryForm, REQUEST_FIELDS, reachesOriginAsSent } from "./request-fie
 
 /** What is known of a request beside its fields. */
 export interface UnkeyedFieldRules {
-  /** Fields whose values are part of what is looked up, in lower case. */
+  /** Fields, in lower case, whose values select the response. */
   readonly inKey: readonly string[];
   readonly identity: Identity;
 }
@@ -19,9 +19,9 @@ const MAX_CHARACTERS = 4096;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
 /**
- * Whether an error that the origin answers may be taken for what everybody would get. One request with an oversized, odd
- * or unknown field can make an origin fail, and a stored failure would reach all visitors. So can a request that some
- * other site's page made.
+ * Whether an error that the origin answers may be taken for what everybody would get. One request with an oversized,
+ * odd or unknown field can make an origin fail, and a stored failure would reach all visitors. So can a request that
+ * some other site's page made.
  */
 export function isPlainRequest(
   fields: Iterable<readonly [name: string, value: string]>,

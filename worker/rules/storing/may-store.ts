@@ -43,8 +43,8 @@ export type StoreVerdict =
   | { readonly kind: "pass"; readonly because: NotStoredBecause };
 
 /**
- * Whether the answer to a GET may be stored, and as what. `NotStoredBecause` lists the reasons in the order in which they
- * are asked: first RFC 9111 §3 in `storable`, then what variants, tags, unkeyed fields and sizes allow.
+ * Whether the answer to a GET may be stored, and as what. `NotStoredBecause` lists the reasons in the order in which
+ * they are asked: first RFC 9111 §3 in `storable`, then what variants, tags, unkeyed fields and sizes allow.
  */
 export function mayStore(request: StoreRequest, response: StoreResponse, rules: StoreRules): StoreVerdict {
   const { identity, directives, fields, originView } = request;

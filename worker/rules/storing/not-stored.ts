@@ -1,6 +1,6 @@
 /**
- * Why an answer is not stored, as `Cache-Status` tells it in `detail`, in the order in which the reasons are asked: the
- * first one that holds is told.
+ * Why an answer is not stored, as the `detail` of `Cache-Status` says it, in the order in which the reasons are
+ * checked: the first one that holds is given.
  */
 export type NotStoredBecause =
   // The request: `storable.ts`.

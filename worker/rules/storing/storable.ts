@@ -101,7 +101,7 @@ function responseSpeaksAgainst(
   return undefined;
 }
 
-/** Why nothing could ever be answered with it: it is not fresh, may not be used stale, and cannot be validated. */
+/** Why it could never answer a request: it is not fresh, may not be used stale, and cannot be validated. */
 function isUseless(
   response: StorableResponse,
   cacheControl: CacheControl,
@@ -121,7 +121,7 @@ function isUseless(
   return isNeverFresh ? "no-freshness" : "stale-on-arrival";
 }
 
-/** Whether the origin can be asked if this is still what it has. RFC 9110 §8.8. */
+/** Whether the response can be validated. RFC 9110 §8.8. */
 function hasValidator({ field, receivedAt }: StorableResponse): boolean {
   return ENTITY_TAG.test(field("etag") ?? "") || parseHttpDate(field("last-modified"), receivedAt) !== undefined;
 }

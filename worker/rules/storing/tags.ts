@@ -11,8 +11,8 @@ export type TagsVerdict =
 
 /**
  * Collects the tags of a response: those of its route and those that its fields name, split on commas and spaces,
- * case-sensitive, without repetition, in order. `earlierTags` are those of a stored response that this one freshens: they
- * are kept beside these, and count (R17).
+ * case-sensitive, without repetition, in order. `earlierTags` are those of a stored response that this one freshens:
+ * they are kept beside these, and count (R17).
  */
 export function collectTags(
   routeTags: readonly string[],

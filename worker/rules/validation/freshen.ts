@@ -27,7 +27,7 @@ type Fields = readonly (readonly [name: string, value: string])[];
 
 /**
  * Fields that are never taken from a 304. The first three describe the stored bytes, which a 304 does not replace: a
- * wrong one would make them unreadable. A cookie is for the one visitor whose request brought the 304.
+ * wrong one would make them unreadable. A cookie is for the visitor whose request brought the 304.
  */
 const NEVER_FROM_304 = new Set(["content-length", "content-encoding", "content-range", "set-cookie", "set-cookie2"]);
 

@@ -35,7 +35,7 @@ export function varyFields(vary: string | null): readonly string[] | "*" {
   return [...names].sort();
 }
 
-/** What of a response tells by which fields of the request it was selected. */
+/** The parts of a response that show by which fields of the request it was selected. */
 export interface SelectionHints {
   readonly vary: string | null;
   readonly contentEncoding: string | null;
@@ -113,7 +113,7 @@ export function matchesVariant(
   });
 }
 
-/** Whether a variant is too particular to be kept. */
+/** Whether the values of a variant are too long for it to be stored. */
 export function isVariantTooLong(variant: VariantFields): boolean {
   return variant.reduce((characters, [, value]) => characters + (value?.length ?? 0), 0) > MAX_VALUE_CHARACTERS;
 }
