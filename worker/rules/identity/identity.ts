@@ -42,7 +42,7 @@ export function mayJoinFetchesOf(identity: Identity): readonly Identity[] {
   switch (identity) {
     case "anonymous":
       return ["anonymous"];
-    // An anonymous answer is what the store would give to a visitor with cookies; the other way round it may be personal.
+    // The store would give an anonymous answer to a visitor with cookies, too; the other way round it may be personal.
     case "cookies":
       return ["anonymous", "cookies"];
     case "authorized":
