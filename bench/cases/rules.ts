@@ -130,8 +130,7 @@ function objectOf(fields: RawFields): Record<string, string> {
 }
 
 function readRequest(): RequestFacts {
-  const headers: RequestHeaders = { get: fieldOf(REQUEST), [Symbol.iterator]: () => REQUEST[Symbol.iterator]() };
-  return new RequestFacts("GET", headers, REQUEST_RULES);
+  return new RequestFacts("GET", REQUEST_HEADERS, REQUEST_RULES);
 }
 
 const REQUEST_RULES = { passes: false, directives: "harmless", keyFields: [], ignoredCookies: [] } as const;
@@ -320,6 +319,9 @@ const REQUEST: RawFields = Object.entries({
   "sec-fetch-site": "same-origin",
   "upgrade-insecure-requests": "1",
 });
+
+/** What the runtime gives: one field by its name, or all of them. */
+const REQUEST_HEADERS: RequestHeaders = { get: fieldOf(REQUEST), [Symbol.iterator]: () => REQUEST[Symbol.iterator]() };
 
 /** The fields of a page on a usual site. */
 const PAGE = {
