@@ -4,7 +4,7 @@ import { controlApp } from "./control/app.ts";
 import { throttleWrongTokens } from "./control/wrong-token-throttle.ts";
 import { edgeAnswer } from "./flow/answering/answers.ts";
 import { CacheKeyMemo } from "./flow/cache-key-memo.ts";
-import { CollapsedFetches } from "./flow/collapsing/flights.ts";
+import { CollapsedFetches } from "./flow/collapsing/collapsed-fetches.ts";
 import { handle, handleWithoutCache } from "./flow/corridor.ts";
 import type { IncomingRequest, Isolate } from "./flow/request-context.ts";
 import { FillBudget } from "./flow/storing/fill.ts";

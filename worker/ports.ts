@@ -100,7 +100,7 @@ export interface PurgeState {
    * Whether the view may be used now: its lease is alive, or it is younger than `maxViewAgeMs`, and it has reached the
    * token. No I/O.
    */
-  isUsable(now: number, after: ReceiptToken | null, maxViewAgeMs?: number): boolean;
+  isUsable(now: number, token: ReceiptToken | null, maxViewAgeMs?: number): boolean;
   /** Whether the view's renewal is due, and none is under way. */
   isDue(now: number): boolean;
   /** Whether the view knows the response to be purged. A view that is not `usable` is asked, too. No I/O. */
@@ -115,7 +115,7 @@ export interface PurgeState {
    * (R9). Resolves to the token if it is still in force; `null` once the view has reached it, or it has been found
    * false.
    */
-  renew(background: BackgroundWork, after: ReceiptToken | null): Promise<ReceiptToken | null>;
+  renew(background: BackgroundWork, token: ReceiptToken | null): Promise<ReceiptToken | null>;
 }
 
 /** Tells the log which keys unsafe requests have put out of date (R15). */

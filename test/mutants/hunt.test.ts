@@ -63,8 +63,9 @@ describe("a hunt", () => {
   test("finds a mutant under which a request hangs", async () => {
     const silentLeader: Mutation = {
       file: "worker/flow/storing/fetch-and-store.ts",
-      from: 'return land(read.kind === "too-large"',
-      to: 'if (read.kind === "cut-off") return;\n    return land(read.kind === "too-large"',
+      from: 'return tellFollowers(read.kind === "too-large"',
+      to: `if (read.kind === "cut-off") return;
+    return tellFollowers(read.kind === "too-large"`,
     };
     expect(await hunt(reddening("collapsing/leader-fails", silentLeader), FEW)).toBe(1);
   });
@@ -72,7 +73,7 @@ describe("a hunt", () => {
   test("finds a mutant under which the origin is waited for in vain", async () => {
     const neverAsked: Mutation = {
       file: "worker/flow/origin/ask-origin.ts",
-      from: 'hasLooped(field("cdn-loop"), target.host)',
+      from: 'hasLooped(facts.field("cdn-loop"), resolved.host)',
       to: "true",
     };
     expect(await hunt(reddening("purge-protocol/unrelated-purge-during-fill", neverAsked), FEW)).toBe(1);

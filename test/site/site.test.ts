@@ -351,7 +351,7 @@ describe("compileSite", () => {
     });
     const on = compileSite({ origin, heuristic: {}, targetedField: "Example-Cache-Control" }, {});
     expect(on).toMatchObject({
-      heuristic: { fraction: 0.1, mostSeconds: 86_400 },
+      heuristic: { fraction: 0.1, maxSeconds: 86_400 },
       targetedFields: ["example-cache-control"],
       hiddenFields: ["example-cache-control", "surrogate-control"],
     });

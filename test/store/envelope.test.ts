@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { variantKey } from "../../worker/rules/key/cache-key.ts";
 import {
   changedHead,
   type StoredHead,
   type StoredResponse,
   type VariantMarker,
 } from "../../worker/rules/storing/stored-response.ts";
-import { variantKey } from "../../worker/rules/variants/vary.ts";
 import { headText, readEnvelope, writeEnvelope } from "../../worker/store/envelope.ts";
 import { storedHead } from "../rules/storing/stored-head.ts";
 

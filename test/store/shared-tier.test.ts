@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { variantKey } from "../../worker/rules/key/cache-key.ts";
 import {
   changedHead,
   isMarker,
@@ -9,7 +10,6 @@ import {
   type StoredResponse,
   type VariantMarker,
 } from "../../worker/rules/storing/stored-response.ts";
-import { variantKey } from "../../worker/rules/variants/vary.ts";
 import { isNewer, MemoryTier } from "../../worker/store/memory-tier.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { MemorySharedTier } from "../engine/memory-shared-tier.ts";

@@ -2,8 +2,8 @@ import { type Context, Hono } from "hono";
 import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { PurgeAudit, TokenScope, Tokens } from "../ports.ts";
-import { OWN_ANSWER_FIELDS } from "../rules/forwarding/own-answer-fields.ts";
-import { resolveTarget } from "../rules/key/cache-key.ts";
+import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
+import { resolveUrl } from "../rules/key/cache-key.ts";
 import { type AuditVerdict, findPurge, listPurges } from "./audit.ts";
 import { openApiDocument } from "./openapi.ts";
 import { problemResponse } from "./problem-response.ts";
@@ -37,15 +37,15 @@ export function controlApp(ports: ControlPorts): Hono<App> {
 
   app.use(async (context, next) => {
     await next();
-    for (const [name, value] of Object.entries(OWN_ANSWER_FIELDS)) context.res.headers.set(name, value);
+    for (const [name, value] of Object.entries(EDGE_ANSWER_FIELDS)) context.res.headers.set(name, value);
   });
 
   app.on("PURGE", "*", async (context) => {
     const access = await authorize(ports, context.req.raw, "purge");
     if (access.kind === "refused") return access.response;
-    const target = resolveTarget(context.req.raw.url, ports.rules);
+    const target = resolveUrl(context.req.raw.url, ports.rules);
     if (target.kind === "refused") return problemResponse("invalid", `This URL cannot be purged: ${target.because}.`);
-    return runPurge(ports, { urls: [target.key] }, context, access.token, access.name);
+    return runPurge(ports, { urls: [target.cacheKey] }, context, access.token, access.name);
   });
 
   app.post(`${CONTROL_PREFIX}purge`, async (context) => {

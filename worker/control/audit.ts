@@ -6,7 +6,7 @@ import {
   purgeRecordQuerySchema,
 } from "../../wire/purge-record.ts";
 import type { PurgeAudit, PurgeRecord, Reporter } from "../ports.ts";
-import { purgedItem } from "../rules/key/purge-item.ts";
+import { purgeItemText } from "../rules/key/purge-key.ts";
 import { errorsOf } from "./errors-of.ts";
 
 export type AuditVerdict =
@@ -53,6 +53,6 @@ async function read(
 }
 
 function recordBody({ purgeKeys, purgeKeyCount, at, accepted, ...rest }: PurgeRecord): PurgeRecordBody {
-  const items = purgeKeys.map(purgedItem);
+  const items = purgeKeys.map(purgeItemText);
   return { ...rest, at: new Date(at).toISOString(), accepted: { ...accepted }, items, itemCount: purgeKeyCount };
 }

@@ -1,20 +1,17 @@
 import type { Problem } from "../../wire/problem.ts";
 import type { PurgeReceiptBody } from "../../wire/purge-receipt.ts";
 import type { PurgeRequestBody } from "../../wire/purge-request.ts";
+import { type KeyRules, keyedPath, type ResolvedUrl, resolveUrl } from "../rules/key/cache-key.ts";
+import { parsePurgeHost } from "../rules/key/purge-host.ts";
 import {
   EVERYTHING_PURGE_KEY,
   hostPurgeKey,
-  keyedPath,
   pathPurgeKey,
   prefixPurgeKey,
-  resolveTarget,
-  type Target,
-  type TargetRules,
   tagPurgeKey,
   urlPurgeKey,
-} from "../rules/key/cache-key.ts";
-import { purgeHost } from "../rules/key/purge-host.ts";
-import { purgePrefix } from "../rules/key/purge-prefix.ts";
+} from "../rules/key/purge-key.ts";
+import { parsePurgePrefix } from "../rules/key/purge-prefix.ts";
 import type { Route } from "../rules/key/route.ts";
 import { browserWarnings, mayTouch, prefixWarnings, urlWarnings } from "./purge-warnings.ts";
 
@@ -49,7 +46,7 @@ interface Refused {
 }
 
 /** Resolves each item to the form that keys have. `base` is the public address that the purge came to. */
-export function planPurge(request: PurgeRequestBody, base: string, rules: TargetRules): PurgePlan {
+export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRules): PurgePlan {
   const keys = new Set<string>(request.everything ? [EVERYTHING_PURGE_KEY] : []);
   const touched = new Set<Route>(request.everything ? rules.routes : []);
   const planned: Planned = [];
@@ -78,24 +75,24 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: Target
   return { purgeKeys: [...keys], planned, refresh, warnings: [...warnings, ...browserWarnings(touched)], errors };
 }
 
-function planUrl(url: string, base: string, rules: TargetRules, namedHostRules: TargetRules): PlannedItem | Refused {
+function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: KeyRules): PlannedItem | Refused {
   const relative = url.startsWith("/");
   const absolute = relative ? base + url : url;
-  const target = resolveTarget(absolute, relative ? { ...rules, hosts: null } : namedHostRules);
+  const target = resolveUrl(absolute, relative ? { ...rules, hosts: null } : namedHostRules);
   if (target.kind === "refused") return { kind: "refused", because: target.because };
   const pathAndQuery = keyedPath(target);
   return {
     kind: "planned",
     purgeKey: relative ? pathPurgeKey(pathAndQuery) : urlPurgeKey(target.host, pathAndQuery),
-    planned: { item: url, key: relative ? pathAndQuery : target.key, route: target.route.pattern },
-    refresh: relative ? onSiteHost(target, rules) : target.key,
+    planned: { item: url, key: relative ? pathAndQuery : target.cacheKey, route: target.route.pattern },
+    refresh: relative ? onSiteHost(target, rules) : target.cacheKey,
     warnings: urlWarnings(url, absolute, target),
     routes: [target.route],
   };
 }
 
-function planPrefix(text: string, { hosts, routes }: TargetRules): PlannedItem | Refused {
-  const named = purgePrefix(text, hosts);
+function planPrefix(text: string, { hosts, routes }: KeyRules): PlannedItem | Refused {
+  const named = parsePurgePrefix(text, hosts);
   if (named.kind === "refused") return named;
   const { host, prefix } = named;
   return {
@@ -107,12 +104,12 @@ function planPrefix(text: string, { hosts, routes }: TargetRules): PlannedItem |
   };
 }
 
-function planHost(text: string, { hosts, routes }: TargetRules): PlannedItem | Refused {
-  const named = purgeHost(text, hosts);
+function planHost(text: string, { hosts, routes }: KeyRules): PlannedItem | Refused {
+  const named = parsePurgeHost(text, hosts);
   if (named.kind === "refused") return named;
   const { host } = named;
   const planned = { item: text, key: host };
-  return { kind: "planned", purgeKey: hostPurgeKey(host), planned, warnings: [], routes: routes };
+  return { kind: "planned", purgeKey: hostPurgeKey(host), planned, warnings: [], routes };
 }
 
 /** The routes of a tag are not known, because the origin gives tags, too. */
@@ -121,15 +118,15 @@ function planTag(tag: string): PlannedItem {
 }
 
 /** A relative URL is fetched from the host that the purge came to, if it is one of the site's; else from the first. */
-function onSiteHost(target: Target, { hosts }: TargetRules): string {
-  if (hosts === null || hosts.includes(target.host)) return target.key;
+function onSiteHost(target: ResolvedUrl, { hosts }: KeyRules): string {
+  if (hosts === null || hosts.includes(target.host)) return target.cacheKey;
   return `${target.scheme}://${hosts[0]}${keyedPath(target)}`;
 }
 
 /**
  * The rules for an absolute URL: it means the host that it names, even where `publicUrl` replaces the host of requests.
  */
-function rulesOfNamedHost(rules: TargetRules): TargetRules {
+function rulesOfNamedHost(rules: KeyRules): KeyRules {
   const { publicUrl } = rules;
   return publicUrl ? { ...rules, publicUrl: null, hosts: rules.hosts ?? [publicUrl.host] } : rules;
 }

@@ -1,4 +1,4 @@
-import type { Target } from "../rules/key/cache-key.ts";
+import type { ResolvedUrl } from "../rules/key/cache-key.ts";
 import { canonicalUrl } from "../rules/key/canonical-url.ts";
 import type { Route } from "../rules/key/route.ts";
 
@@ -6,12 +6,17 @@ import type { Route } from "../rules/key/route.ts";
 const MAX_WARNINGS = 20;
 
 /** What may surprise the owner about purging a URL, as far as the site's rules tell it. */
-export function urlWarnings(url: string, absoluteUrl: string, { route, key, mayStore }: Target): readonly string[] {
+export function urlWarnings(
+  url: string,
+  absoluteUrl: string,
+  { route, cacheKey, mayStore }: ResolvedUrl,
+): readonly string[] {
   const named = JSON.stringify(url);
   if (route.pass) return [`${named} is on the route ${route.pattern}, which stores nothing.`];
   if (!mayStore) return [`${named} has a query that the route ${route.pattern} does not store.`];
   const asked = canonicalUrl(absoluteUrl);
-  const isDropped = asked.kind === "url" && parametersIn(asked.search) > parametersIn(URL.parse(key)?.search ?? "");
+  const isDropped =
+    asked.kind === "url" && parametersIn(asked.search) > parametersIn(URL.parse(cacheKey)?.search ?? "");
   if (!isDropped) return [];
   const owner = route.pattern === null ? "the site" : `the route ${route.pattern}`;
   return [`${named} has query parameters that ${owner} does not keep apart: what is stored without them is purged.`];

@@ -2,7 +2,7 @@ import type { Problem } from "../../wire/problem.ts";
 import type { PurgeReceiptBody } from "../../wire/purge-receipt.ts";
 import { purgeRequestSchema } from "../../wire/purge-request.ts";
 import type { AcceptedItems, AppendOutcome, PurgeLogWriter, Reporter } from "../ports.ts";
-import type { TargetRules } from "../rules/key/cache-key.ts";
+import type { KeyRules } from "../rules/key/cache-key.ts";
 import { writeReceiptToken } from "../rules/request/receipt-token.ts";
 import { errorsOf } from "./errors-of.ts";
 import { planPurge } from "./purge-plan.ts";
@@ -10,7 +10,7 @@ import { limitWarnings } from "./purge-warnings.ts";
 
 /** What a purge needs. */
 export interface PurgePorts {
-  readonly rules: TargetRules;
+  readonly rules: KeyRules;
   readonly log: PurgeLogWriter;
   readonly reporter: Reporter;
   /** A short text that identifies a long one. */

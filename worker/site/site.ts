@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { mayBeKeyed } from "../rules/forwarding/origin-request-fields.ts";
 import type { HeuristicRules } from "../rules/freshness/heuristic-freshness.ts";
-import type { TargetRules } from "../rules/key/cache-key.ts";
+import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
+import type { KeyRules } from "../rules/key/cache-key.ts";
 import { type QueryRules, TRACKING_PARAMETERS } from "../rules/key/query.ts";
 import type { Route } from "../rules/key/route.ts";
-import { ANALYTICS_COOKIES } from "../rules/request/cookies.ts";
+import { mayBeKeyed } from "../rules/request/request-fields.ts";
 import { isTag } from "../rules/storing/tags.ts";
 import { SiteError, siteErrors } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
@@ -175,7 +175,7 @@ export const siteSchema = z.strictObject({
 });
 
 /** A checked site, ready for use. */
-export interface Site extends TargetRules {
+export interface Site extends KeyRules {
   readonly originUrl: string;
   /** False if neither the file nor the environment named the public hosts. */
   readonly namesHosts: boolean;
@@ -260,7 +260,7 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
     routes,
     ignoredCookies: site.cookies.ignore,
     originFields: Object.entries(site.originFields),
-    heuristic: site.heuristic ? { fraction: site.heuristic.fraction, mostSeconds: site.heuristic.maxTtl } : null,
+    heuristic: site.heuristic ? { fraction: site.heuristic.fraction, maxSeconds: site.heuristic.maxTtl } : null,
     targetedFields: ownField,
     hiddenFields: [...ownField, "surrogate-control"],
     limits: {

@@ -5,7 +5,7 @@ const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
 const FILL = "worker/flow/storing/fill.ts";
 const LARGE_BODY = "worker/flow/storing/large-body.ts";
 const LARGE_FILLS = "worker/flow/storing/large-fills.ts";
-const MAY_STORE = "worker/rules/storing/may-store.ts";
+const MAY_STORE = "worker/rules/storing/storable.ts";
 
 /** Wrong rules of framing and of large bodies. */
 export const mutants: Mutants = {
@@ -33,50 +33,51 @@ export const mutants: Mutants = {
   "bytes-are-not-counted": {
     name: "a body that outgrows the limit is stored",
     file: FILL,
-    from: "readBytes > mostBytes",
+    from: "readBytes > maxBytes",
     to: "false",
     reddens: "bodies/over-the-limit",
   },
   "limit-is-outside": {
     name: "a body exactly as large as the limit is not stored",
     file: FILL,
-    from: "readBytes > mostBytes",
-    to: "readBytes >= mostBytes",
+    from: "readBytes > maxBytes",
+    to: "readBytes >= maxBytes",
     reddens: "bodies/over-the-limit",
   },
   "large-is-never-stored": {
     name: "a body over storeBytes is passed on",
-    file: FETCH_AND_STORE,
-    from: "if (lengthBytes > limits.largeBytes) return stream",
-    to: "if (lengthBytes > limits.storeBytes) return stream",
+    file: "worker/rules/storing/may-store.ts",
+    from: "lengthBytes > rules.maxLargeBodyBytes",
+    to: "lengthBytes > rules.maxBodyBytes",
     reddens: "bodies/stored-in-two-steps",
   },
   "limit-of-memory-is-outside": {
     name: "a body exactly as large as storeBytes is stored apart",
-    file: FETCH_AND_STORE,
-    from: "lengthBytes > limits.storeBytes",
-    to: "lengthBytes >= limits.storeBytes",
+    file: "worker/rules/storing/may-store.ts",
+    from: "lengthBytes > rules.maxBodyBytes",
+    to: "lengthBytes >= rules.maxBodyBytes",
     reddens: "bodies/limits-by-size",
   },
   "large-limit-is-outside": {
     name: "a body exactly as large as largeBytes is not stored",
-    file: FETCH_AND_STORE,
-    from: "lengthBytes > limits.largeBytes",
-    to: "lengthBytes >= limits.largeBytes",
+    file: "worker/rules/storing/may-store.ts",
+    from: "lengthBytes > rules.maxLargeBodyBytes",
+    to: "lengthBytes >= rules.maxLargeBodyBytes",
     reddens: "bodies/limits-by-size",
   },
   "large-limit-is-not-read": {
     name: "a body larger than largeBytes is stored",
-    file: FETCH_AND_STORE,
-    from: "lengthBytes > limits.largeBytes",
+    file: "worker/rules/storing/may-store.ts",
+    from: "lengthBytes !== null && lengthBytes > rules.maxLargeBodyBytes",
     to: "false",
     reddens: "bodies/limits-by-size",
   },
   "others-wait-for-a-large-body": {
     name: "other requests for the page wait until a large body is stored",
     file: FETCH_AND_STORE,
-    from: 'land({ kind: "not-shareable" });\n    if (lengthBytes > limits.largeBytes)',
-    to: "if (lengthBytes > limits.largeBytes)",
+    from: `tellFollowers({ kind: "not-shareable" });
+    const toClient`,
+    to: "const toClient",
     reddens: "bodies/while-being-stored",
   },
   "everybody-stores": {
@@ -96,15 +97,15 @@ export const mutants: Mutants = {
   "stalled-fill-holds-for-ever": {
     name: "a fill that has stalled keeps its page from being stored",
     file: LARGE_FILLS,
-    from: "now - fill.cameOnAt > DEAD_AFTER_MS",
+    from: "now - fill.lastChunkAt > DEAD_AFTER_MS",
     to: "false",
     reddens: "bodies/stalled-fill",
   },
   "fill-is-stalled-too-early": {
     name: "a fill counts as stalled a millisecond too early",
     file: LARGE_FILLS,
-    from: "now - fill.cameOnAt > DEAD_AFTER_MS",
-    to: "now - fill.cameOnAt >= DEAD_AFTER_MS",
+    from: "now - fill.lastChunkAt > DEAD_AFTER_MS",
+    to: "now - fill.lastChunkAt >= DEAD_AFTER_MS",
     reddens: "bodies/stalled-fill",
   },
   "fill-never-ends": {
@@ -164,8 +165,8 @@ export const mutants: Mutants = {
   "head-reads-the-body": {
     name: "a HEAD reads a body that is stored apart",
     file: ANSWER_FROM_STORE,
-    from: 'if (context.facts.method === "HEAD") return headAlone(head, fields);',
-    to: `if (context.facts.method === "HEAD") {
+    from: 'if (facts.method === "HEAD") return headAlone(head, fields);',
+    to: `if (facts.method === "HEAD") {
       if (!head.bodyKey) return headAlone(head, fields);
       return context.ports.store.readBody(head.bodyKey, null).then((body) => body && headAlone(head, fields) || null);
     }`,
@@ -174,7 +175,7 @@ export const mutants: Mutants = {
   "if-range-is-not-asked": {
     name: "a part of a large body is sent whatever If-Range says",
     file: ANSWER_FROM_STORE,
-    from: 'rangeStillHolds(sent.get("if-range"), validatorsOf(head))',
+    from: 'rangeStillHolds(facts.field("if-range"), validatorsOf(head))',
     to: "true",
     reddens: "bodies/if-range-of-large-body",
   },
@@ -194,7 +195,7 @@ export const mutants: Mutants = {
   },
   "gone-is-told-as-never-there": {
     name: "an evicted body is not given as the reason",
-    file: "worker/flow/corridor.ts",
+    file: "worker/flow/miss.ts",
     from: 'detail: "body-gone"',
     to: "detail: undefined",
     reddens: "bodies/evicted-is-miss",
@@ -202,7 +203,7 @@ export const mutants: Mutants = {
   "evicted-is-an-error": {
     name: "a page whose body has been evicted is an error",
     file: "worker/flow/corridor.ts",
-    from: "if (!streamed) return fetchFromOrigin(context, BODY_GONE, readReceiptToken(context.facts.after));",
+    from: "if (!streamed) return fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);",
     to: 'if (!streamed) return answerOurselves(context, 502, "body-gone", "The body is gone.");',
     reddens: "bodies/evicted-is-miss",
   },
@@ -223,21 +224,21 @@ export const mutants: Mutants = {
   "evicted-is-validated": {
     name: "the origin is asked again to confirm a body that is gone",
     file: FETCH_AND_STORE,
-    from: "{ ...miss, held: [] }, () => undefined",
+    from: "{ ...miss, toValidate: [] }, () => undefined",
     to: "miss, () => undefined",
     reddens: "bodies/304-for-evicted-body",
   },
   "browsers-are-told-later": {
     name: "browserTtl does not apply to the first answer",
     file: FETCH_AND_STORE,
-    from: "tellBrowsers(fields, target.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));",
+    from: "setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));",
     to: "",
     reddens: "bodies/browser-ttl",
   },
   "held-page-is-sent": {
     name: "a client that holds the page is sent the whole of it, because it was not stored",
     file: FETCH_AND_STORE,
-    from: "response.status === 200 && isHeldByClient(request.headers, head)",
+    from: "response.status === 200 && isHeldByClient(facts, head)",
     to: "false",
     reddens: "bodies/client-304-while-storing",
   },
@@ -251,27 +252,28 @@ export const mutants: Mutants = {
   "variants-share-a-fill": {
     name: "a large body is kept under the page's key, whichever variant it is",
     file: LARGE_BODY,
-    from: "await storeSelected(context, stored);",
-    to: "await ports.store.keep({ ...stored, head: { ...stored.head, key: context.target.key } });",
+    from: "await storeResponse(context, stored);",
+    to: "await ports.store.keep({ ...stored, head: { ...stored.head, key: context.resolved.cacheKey } });",
     reddens: "bodies/variants-with-large-bodies",
   },
   "unframed-body-is-stored": {
     name: "a body whose end may be a cut is stored",
     file: MAY_STORE,
-    from: "if (!isFramed(response))",
+    from: "if (!isFramed(status, field))",
     to: "if (false)",
     reddens: "bodies/close-delimited",
   },
   "announced-length-is-overlooked": {
     name: "a body that announces too many bytes is reported as stored",
-    file: FETCH_AND_STORE,
-    from: "lengthBytes !== null && lengthBytes > limits.storeBytes",
-    to: "false",
+    file: "worker/rules/storing/may-store.ts",
+    from: "const { field, status, lengthBytes } = response;",
+    to: `const { field, status } = response;
+  const lengthBytes = null as number | null;`,
     reddens: "bodies/over-the-limit",
   },
   "too-large-is-told-as-stored": {
     name: "an answer that is not stored is reported as stored",
-    file: "worker/flow/origin/ask-origin.ts",
+    file: "worker/flow/answering/pass-on.ts",
     from: "stored: false, collapsed: false, because",
     to: "stored: true, collapsed: false",
     reddens: "bodies/over-the-limit",

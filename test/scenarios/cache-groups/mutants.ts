@@ -16,8 +16,8 @@ export const mutants: Mutants = {
   "groups-are-not-kept": {
     name: "a page's groups are not stored",
     file: "worker/flow/storing/storage-decision.ts",
-    from: "...tags.tags.map(tagPurgeKey), ...groups]",
-    to: "...tags.tags.map(tagPurgeKey)]",
+    from: "...tags.map(tagPurgeKey), ...groups]",
+    to: "...tags.map(tagPurgeKey)]",
     reddens: "cache-groups/named-groups-only",
   },
   "groups-are-not-told": {
@@ -29,7 +29,7 @@ export const mutants: Mutants = {
   },
   "groups-are-of-all-hosts": {
     name: "one host invalidates another's groups",
-    file: "worker/rules/key/cache-key.ts",
+    file: "worker/rules/key/purge-key.ts",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own template
     from: "`group:${scheme}://${host} ${group}`",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
@@ -38,7 +38,7 @@ export const mutants: Mutants = {
   },
   "groups-are-tags": {
     name: "a group is filed under the tag of the same name",
-    file: "worker/rules/key/cache-key.ts",
+    file: "worker/rules/key/purge-key.ts",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own template
     from: "`group:${scheme}://${host} ${group}`",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
@@ -69,21 +69,21 @@ export const mutants: Mutants = {
   "longest-group-is-too-long": {
     name: "a group of 256 characters is ignored",
     file: CACHE_GROUPS,
-    from: "LONGEST_GROUP = 256",
-    to: "LONGEST_GROUP = 255",
+    from: "MAX_GROUP_CHARACTERS = 256",
+    to: "MAX_GROUP_CHARACTERS = 255",
     reddens: "cache-groups/longest-group-name",
   },
   "longer-group-is-read": {
     name: "a group of 257 characters is read",
     file: CACHE_GROUPS,
-    from: "LONGEST_GROUP = 256",
-    to: "LONGEST_GROUP = 257",
+    from: "MAX_GROUP_CHARACTERS = 256",
+    to: "MAX_GROUP_CHARACTERS = 257",
     reddens: "cache-groups/longest-group-name",
   },
   "long-group-spoils-the-others": {
     name: "one group that is too long makes the whole field count as absent",
     file: CACHE_GROUPS,
-    from: ".filter((group) => group.length <= LONGEST_GROUP)",
+    from: ".filter((group) => group.length <= MAX_GROUP_CHARACTERS)",
     to: "",
     reddens: "cache-groups/longest-group-name",
   },
@@ -105,8 +105,8 @@ export const mutants: Mutants = {
     name: "an unsafe request invalidates all members of its page's groups",
     file: INVALIDATION,
     from: "if (purgeKeys.length === 0) return;",
-    to: `for (const { key } of targets) {
-      const stored = ports.store.recall(key);
+    to: `for (const { cacheKey } of invalidated) {
+      const stored = ports.store.recall(cacheKey);
       if (stored && "purgeKeys" in stored.head) purgeKeys.push(...stored.head.purgeKeys.filter((each) => each.startsWith("group:")));
     }`,
     reddens: "cache-groups/groups-of-the-target",

@@ -24,8 +24,8 @@ export const mutants: Mutants = {
   "misses-say-what-the-origin-said": {
     name: "a miss gives the origin's lifetime",
     file: "worker/flow/storing/fetch-and-store.ts",
-    from: "tellBrowsers(fields, target.route.browserTtlSeconds, Math",
-    to: "tellBrowsers(fields, null, Math",
+    from: "setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math",
+    to: "setBrowserLifetime(fields, null, Math",
     reddens: "client-response/browser-ttl",
   },
   "hits-say-what-the-origin-said": {
@@ -86,9 +86,11 @@ export const mutants: Mutants = {
   },
   "told-of-what-is-not-stored": {
     name: "browserTtl applies to a response that the edge does not store",
-    file: "worker/flow/origin/ask-origin.ts",
+    file: "worker/flow/answering/pass-on.ts",
     from: "  const fields = clientFields(context, response.headers);\n  const outcome",
-    to: '  const fields = clientFields(context, response.headers);\n  if (context.target.route.browserTtlSeconds) fields.set("cache-control", "max-age=600");\n  const outcome',
+    to: `  const fields = clientFields(context, response.headers);
+  if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-age=600");
+  const outcome`,
     reddens: "client-response/browser-ttl-if-stored",
   },
   "not-modified-says-nothing": {
@@ -101,7 +103,7 @@ export const mutants: Mutants = {
   "not-modified-is-whole-on-a-miss": {
     name: "a browser that holds the page gets it once more on a miss",
     file: "worker/flow/storing/fetch-and-store.ts",
-    from: "response.status === 200 && isHeldByClient(request.headers, head)",
+    from: "response.status === 200 && isHeldByClient(facts, head)",
     to: "false",
     reddens: "client-response/browser-ttl-on-miss",
   },
@@ -115,8 +117,8 @@ export const mutants: Mutants = {
   "large-pages-say-what-the-origin-said": {
     name: "a large page gives the origin's lifetime",
     file: "worker/flow/storing/fetch-and-store.ts",
-    from: "tellBrowsers(fields, target.route.browserTtlSeconds, Math",
-    to: "tellBrowsers(fields, null, Math",
+    from: "setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math",
+    to: "setBrowserLifetime(fields, null, Math",
     reddens: "client-response/browser-ttl-in-two-steps",
   },
   "ttl-is-the-lifetime": {
@@ -136,29 +138,30 @@ export const mutants: Mutants = {
   "updating-is-told-as-stale": {
     name: "a stale page that is refetched behind the answer is reported as STALE",
     file: CORRIDOR,
-    from: 'verdict.because === "max-stale" ? "STALE" : "UPDATING"',
-    to: '"STALE"',
+    from: 'return "UPDATING";',
+    to: 'return "STALE";',
     reddens: "client-response/revalidating-is-hit",
   },
   "stale-is-told-as-updating": {
     name: "a stale page that is not refetched is reported as UPDATING",
     file: CORRIDOR,
-    from: 'verdict.because === "max-stale" ? "STALE" : "UPDATING"',
-    to: '"UPDATING"',
+    from: 'return "STALE";',
+    to: 'return "UPDATING";',
     reddens: "client-response/max-stale-is-hit",
   },
   "error-status-is-not-told": {
     name: "an answer in place of an error does not give the error's status",
     file: "worker/flow/answering/stale-answer.ts",
-    from: 'asked?.kind === "answered" ? asked.response.status : undefined',
+    from: 'failure?.kind === "answered" ? failure.response.status : undefined',
     to: "undefined",
     reddens: "client-response/stale-for-error-response",
   },
   "failure-is-not-told": {
     name: "an answer in place of a failed origin's does not give the reason",
     file: "worker/flow/answering/stale-answer.ts",
-    from: "collapsed: asked === null, because });",
-    to: "collapsed: asked === null });",
+    from: `collapsed: failure === null,
+    because,`,
+    to: "collapsed: failure === null,",
     reddens: "client-response/stale-for-unreachable-origin",
   },
   "revalidated-is-told-as-a-hit": {
@@ -177,36 +180,36 @@ export const mutants: Mutants = {
   },
   "expired-is-told-as-a-miss": {
     name: "a stale page is reported as a MISS",
-    file: CORRIDOR,
+    file: "worker/flow/miss.ts",
     from: 'xCache: isStale ? "EXPIRED" : "MISS"',
     to: 'xCache: "MISS"',
     reddens: "client-response/changed-is-expired",
   },
   "no-cache-is-not-told": {
     name: "a page that must be validated each time does not give the reason",
-    file: CORRIDOR,
+    file: "worker/flow/miss.ts",
     from: 'detail: because === "stale" ? undefined : because',
     to: "detail: undefined",
     reddens: "client-response/no-cache-gives-reason",
   },
   "no-cache-is-told-as-asked": {
     name: "a page that must be validated each time is reported as forwarded because of the request",
-    file: CORRIDOR,
+    file: "worker/flow/miss.ts",
     from: "!DOUBTS.has(because)",
     to: 'because === "stale"',
     reddens: "client-response/no-cache-gives-reason",
   },
   "variant-is-told-as-url": {
     name: "a missing variant is reported as a uri-miss",
-    file: CORRIDOR,
-    from: 'reason: held.length > 0 ? "vary-miss" : "uri-miss"',
+    file: "worker/flow/miss.ts",
+    from: 'reason: toValidate.length > 0 ? "vary-miss" : "uri-miss"',
     to: 'reason: "uri-miss"',
     reddens: "client-response/other-variant-is-vary-miss",
   },
   "url-is-told-as-variant": {
     name: "a missing page is reported as a vary-miss",
-    file: CORRIDOR,
-    from: 'reason: held.length > 0 ? "vary-miss" : "uri-miss"',
+    file: "worker/flow/miss.ts",
+    from: 'reason: toValidate.length > 0 ? "vary-miss" : "uri-miss"',
     to: 'reason: "vary-miss"',
     reddens: "client-response/not-stored-is-uri-miss",
   },
@@ -219,30 +222,30 @@ export const mutants: Mutants = {
   },
   "request-is-told-as-a-miss": {
     name: "a page that the request may not have is reported as not stored",
-    file: CORRIDOR,
-    from: 'if (first) return { xCache: "MISS", reason: "request"',
-    to: 'if (first) return { xCache: "MISS", reason: "uri-miss"',
+    file: "worker/flow/miss.ts",
+    from: 'if (first) return { ...MISS, reason: "request"',
+    to: 'if (first) return { ...MISS, reason: "uri-miss"',
     reddens: "client-response/authorization-is-request",
   },
   "directive-is-told-as-stale": {
     name: "a page that the request does not accept is reported as stale",
-    file: CORRIDOR,
+    file: "worker/flow/miss.ts",
     from: 'reason: isStale ? "stale" : "request"',
     to: 'reason: "stale"',
     reddens: "client-response/no-cache-is-request",
   },
   "purged-is-not-told": {
     name: "a purged page is reported as not stored",
-    file: CORRIDOR,
+    file: "worker/flow/miss.ts",
     from: 'if (first?.verdict.because === "purged")',
     to: "if (false)",
     reddens: "client-response/purged-is-stale",
   },
   "refresh-is-told-as-a-miss": {
     name: "a page that its owner refreshes is reported as a MISS",
-    file: CORRIDOR,
-    from: 'const REFRESH: Miss = { xCache: "BYPASS"',
-    to: 'const REFRESH: Miss = { xCache: "MISS"',
+    file: "worker/flow/miss.ts",
+    from: '...MISS, xCache: "BYPASS"',
+    to: '...MISS, xCache: "MISS"',
     reddens: "client-response/refresh-is-request",
   },
   "bypass-is-told-as-method": {
@@ -268,9 +271,9 @@ export const mutants: Mutants = {
   },
   "why-not-stored-is-not-told": {
     name: "an answer that is not stored does not give the reason",
-    file: "worker/flow/origin/ask-origin.ts",
-    from: "const told = because ?? detail;",
-    to: "const told = detail;",
+    file: "worker/flow/answering/pass-on.ts",
+    from: "const why = because ?? detail;",
+    to: "const why = detail;",
     reddens: "client-response/not-storable-gives-reason",
   },
   "failure-of-the-origin-is-not-told": {
@@ -290,8 +293,8 @@ export const mutants: Mutants = {
   "head-is-told-as-stored": {
     name: "the answer to a HEAD is reported as stored",
     file: "worker/flow/origin/head-request.ts",
-    from: "return stream(context, response, miss, undefined);",
-    to: 'return stream(context, response, miss, "stored");',
+    from: "return passOn(context, response, miss, undefined);",
+    to: 'return passOn(context, response, miss, "stored");',
     reddens: "client-response/head-is-uri-miss",
   },
   "edges-own-answers-are-misses": {
@@ -311,7 +314,7 @@ export const mutants: Mutants = {
   "head-has-a-body": {
     name: "a HEAD is answered with the stored body",
     file: ANSWER_FROM_STORE,
-    from: 'if (context.facts.method === "HEAD")',
+    from: 'if (facts.method === "HEAD")',
     to: "if (false)",
     reddens: "client-response/head-of-stored-page",
   },

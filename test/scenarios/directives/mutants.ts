@@ -3,7 +3,7 @@ import type { Mutants } from "../../mutants/mutant.ts";
 const CACHE_CONTROL = "worker/rules/directives/cache-control.ts";
 const CACHE_DIRECTIVES = "worker/rules/directives/cache-directives.ts";
 const JUDGE = "worker/rules/freshness/judge.ts";
-const MAY_STORE = "worker/rules/storing/may-store.ts";
+const MAY_STORE = "worker/rules/storing/storable.ts";
 const REQUEST_DIRECTIVES = "worker/rules/directives/request-directives.ts";
 const REUSE_RULES = "worker/rules/directives/reuse-rules.ts";
 
@@ -61,7 +61,7 @@ export const mutants: Mutants = {
   "lifetimes-have-no-end": {
     name: "a lifetime has no upper limit",
     file: "worker/rules/directives/delta-seconds.ts",
-    from: "Math.min(seconds * 10 + digit, LARGEST_DELTA_SECONDS)",
+    from: "Math.min(seconds * 10 + digit, MAX_DELTA_SECONDS)",
     to: "seconds * 10 + digit",
     reddens: "directives/largest-lifetime",
   },
@@ -124,8 +124,8 @@ export const mutants: Mutants = {
   "followers-get-what-is-anothers": {
     name: "a follower gets its leader's private fields",
     file: "worker/flow/storing/storage-decision.ts",
-    from: "!TOLD_ANEW.has(name) && !withheld.has(name)",
-    to: "!TOLD_ANEW.has(name)",
+    from: "!MADE_FOR_EACH_ANSWER.has(name) && !withheld.has(name)",
+    to: "!MADE_FOR_EACH_ANSWER.has(name)",
     reddens: "directives/private-fields-and-followers",
   },
   "named-cookie-keeps-the-page-out": {
@@ -214,16 +214,18 @@ export const mutants: Mutants = {
   },
   "forced-answer-is-not-kept": {
     name: "an answer that a request directive forced is not stored",
-    file: "worker/flow/storing/storage-decision.ts",
-    from: "forbidsStoring: facts.directives.forbidsStoring",
-    to: "forbidsStoring: facts.directives.forbidsStoring || facts.directives.noCache",
+    file: "worker/rules/storing/may-store.ts",
+    from: "forbidsStoring: directives.forbidsStoring",
+    to: "forbidsStoring: directives.forbidsStoring || directives.noCache",
     reddens: "directives/obeyed-no-cache-refetches",
   },
   "no-cache-asks-for-all": {
     name: "a request's no-cache fetches the page in full, whatever is stored",
-    file: "worker/flow/corridor.ts",
-    from: "held: [stored, ...otherVariants(context, stored)],\n    };",
-    to: "held: context.facts.directives.noCache ? [] : [stored, ...otherVariants(context, stored)],\n    };",
+    file: "worker/flow/miss.ts",
+    from: `toValidate: [stored, ...otherVariants(context, stored)],
+    };`,
+    to: `toValidate: context.facts.directives.noCache ? [] : [stored, ...otherVariants(context, stored)],
+    };`,
     reddens: "directives/obeyed-no-cache-validates",
   },
   "max-age-refuses-its-own": {
@@ -299,8 +301,11 @@ export const mutants: Mutants = {
   "only-if-cached-looks-nowhere": {
     name: "a request with only-if-cached is refused, whatever is stored",
     file: "worker/flow/corridor.ts",
-    from: "  const after = readReceiptToken(facts.after);\n  const remembered",
-    to: "  const after = readReceiptToken(facts.after);\n  if (facts.directives.onlyIfCached) return fetchFromOrigin(context, BODY_GONE, after);\n  const remembered",
+    from: `  const token = facts.receiptToken;
+  const remembered`,
+    to: `  const token = facts.receiptToken;
+  if (facts.directives.onlyIfCached) return fetchFromOrigin(context, BODY_GONE, token);
+  const remembered`,
     reddens: "directives/only-if-cached",
   },
   "max-stale-has-no-end": {
@@ -348,8 +353,8 @@ export const mutants: Mutants = {
   "max-stale-takes-what-was-purged": {
     name: "max-stale accepts a purged page",
     file: JUDGE,
-    from: 'if (purge === "purged") return',
-    to: 'if (purge === "purged" && request.directives.maxStaleSeconds === 0) return',
+    from: 'if (answer === "purged") return',
+    to: 'if (answer === "purged" && request.directives.maxStaleSeconds === 0) return',
     reddens: "directives/purged-despite-max-stale",
   },
   "must-revalidate-may-be-stale": {

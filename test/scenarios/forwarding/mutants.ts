@@ -50,8 +50,8 @@ export const mutants: Mutants = {
   "hops-are-not-counted": {
     name: "Max-Forwards is forwarded as it came",
     file: "worker/flow/origin/ask-origin.ts",
-    from: 'hops.kind === "forward" ? hops.field : null',
-    to: 'field("max-forwards")',
+    from: 'maxForwards.kind === "forward" ? maxForwards.field : null',
+    to: 'facts.field("max-forwards")',
     reddens: "forwarding/max-forwards-of-options",
   },
   "last-hop-goes-on": {
@@ -64,7 +64,7 @@ export const mutants: Mutants = {
   "hops-have-no-bound": {
     name: "a Max-Forwards beyond the largest number is forwarded",
     file: MAX_FORWARDS,
-    from: "Math.min(Number(field), LARGEST)",
+    from: "Math.min(Number(field), MAX_HOPS)",
     to: "Number(field)",
     reddens: "forwarding/max-forwards-of-options",
   },
@@ -98,28 +98,28 @@ export const mutants: Mutants = {
   },
   "client-claims-its-host": {
     name: "a client's X-Forwarded fields are forwarded",
-    file: ORIGIN_REQUEST_FIELDS,
+    file: "worker/rules/request/request-fields.ts",
     from: '"x-forwarded",',
     to: "",
     reddens: "forwarding/forwarded-fields-replaced",
   },
   "underscores-go-through": {
     name: "a client's claim in a field with underscores is forwarded",
-    file: ORIGIN_REQUEST_FIELDS,
+    file: "worker/rules/request/request-fields.ts",
     from: 'name.replaceAll("_", "-")',
     to: "name",
     reddens: "forwarding/forwarded-fields-replaced",
   },
   "client-overrides-the-method": {
     name: "a client's method override is forwarded where the answer may be stored",
-    file: ORIGIN_REQUEST_FIELDS,
+    file: "worker/rules/request/request-fields.ts",
     from: '"x-http-method-override",',
     to: "",
     reddens: "forwarding/forwarded-fields-replaced",
   },
   "client-claims-an-address": {
     name: "a client's X-Real-IP is forwarded",
-    file: ORIGIN_REQUEST_FIELDS,
+    file: "worker/rules/request/request-fields.ts",
     from: '"x-real-ip",',
     to: "",
     reddens: "forwarding/forwarded-fields-replaced",
@@ -169,7 +169,7 @@ export const mutants: Mutants = {
   "loop-is-not-seen": {
     name: "a request that loops is forwarded again",
     file: "worker/flow/origin/ask-origin.ts",
-    from: 'hasLooped(field("cdn-loop"), target.host)',
+    from: 'hasLooped(facts.field("cdn-loop"), resolved.host)',
     to: "false",
     reddens: "forwarding/loop-is-508",
   },
@@ -182,7 +182,7 @@ export const mutants: Mutants = {
   },
   "failure-may-be-stored": {
     name: "other caches may store the answer that the origin is down",
-    file: "worker/rules/forwarding/own-answer-fields.ts",
+    file: "worker/rules/forwarding/edge-answer-fields.ts",
     from: '"cache-control": "no-store"',
     to: '"cache-control": "max-age=60"',
     reddens: "forwarding/origin-down-is-502",

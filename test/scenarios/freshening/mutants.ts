@@ -1,11 +1,11 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
 const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
-const FRESHENED_FIELDS = "worker/rules/validation/freshened-fields.ts";
+const FRESHENED_FIELDS = "worker/rules/validation/freshen.ts";
 const FRESHENING = "worker/flow/storing/freshening.ts";
-const HEAD_FRESHENS = "worker/rules/validation/head-freshens.ts";
+const HEAD_FRESHENS = "worker/rules/validation/freshen.ts";
 const HEAD_REQUEST = "worker/flow/origin/head-request.ts";
-const SELECTED_BY_304 = "worker/rules/validation/selected-by-304.ts";
+const SELECTED_BY_304 = "worker/rules/validation/freshen.ts";
 
 /** Wrong rules of what a 304 or a HEAD changes. */
 export const mutants: Mutants = {
@@ -89,7 +89,7 @@ export const mutants: Mutants = {
   "validation-takes-no-time": {
     name: "the time that the origin takes is not part of the age",
     file: "worker/flow/storing/storage-decision.ts",
-    from: "requestedAt: response.fetchedAt",
+    from: "requestedAt: fetchedAt",
     to: "requestedAt: receivedAt",
     reddens: "freshening/validation-delay-counts",
   },
@@ -124,8 +124,8 @@ export const mutants: Mutants = {
   "asked-again-under-conditions": {
     name: "a page that a 304 did not confirm is requested again under the same conditions",
     file: FETCH_AND_STORE,
-    from: "if (!freshened) return ask(context, storageRequest, { ...miss, held: [] }, land);",
-    to: "if (!freshened) return ask(context, storageRequest, miss, land);",
+    from: "if (!freshened) return fetchOnce(context, { ...miss, toValidate: [] }, tellFollowers);",
+    to: "if (!freshened) return fetchOnce(context, miss, tellFollowers);",
     reddens: "freshening/304-with-another-tag",
   },
   "cookie-of-a-304-is-lost": {
@@ -144,8 +144,8 @@ export const mutants: Mutants = {
   },
   "private-304-is-kept": {
     name: "a page stays stored although a 304 says private",
-    file: FRESHENING,
-    from: 'passBecause === "private" || ',
+    file: "worker/rules/storing/not-stored.ts",
+    from: 'because === "private" || ',
     to: "",
     reddens: "freshening/304-with-private",
   },
@@ -165,23 +165,23 @@ export const mutants: Mutants = {
   },
   "no-store-304-is-kept": {
     name: "a page stays stored although a 304 says no-store",
-    file: FRESHENING,
-    from: ' || passBecause === "no-store"',
+    file: "worker/rules/storing/not-stored.ts",
+    from: ' || because === "no-store"',
     to: "",
     reddens: "freshening/304-with-no-store",
   },
   "visitors-304-ends-the-page": {
     name: "a 304 that may not be stored because of what its request carried ends the stored page",
     file: FRESHENING,
-    from: '(passBecause === "private" || passBecause === "no-store") && appliesToEverybody(context, storageRequest, stored)',
+    from: "isWithdrawal(passBecause) && appliesToEverybody(context, stored)",
     to: "passBecause !== null",
     reddens: "freshening/304-for-one-visitor",
   },
   "session-withdraws-the-page": {
     name: "a 304 that says private to a request with a session ends the page for everybody",
-    file: FRESHENING,
-    from: "!identifying && unkeyedField",
-    to: "unkeyedField",
+    file: "worker/rules/identity/identity.ts",
+    from: 'return identity === "anonymous";',
+    to: "return true;",
     reddens: "freshening/304-for-one-visitor",
   },
   "304-takes-tags-away": {
@@ -202,21 +202,21 @@ export const mutants: Mutants = {
     name: "a 304 without tags removes a page's tags",
     file: FRESHENING,
     from: "[...verdict.head.purgeKeys, ...head.purgeKeys]",
-    to: "verdict.head.purgeKeys.some(isTagPurgeKey) ? [...verdict.head.purgeKeys, ...head.purgeKeys] : verdict.head.purgeKeys",
+    to: "verdict.head.purgeKeys.some((key) => key.startsWith('#')) ? [...verdict.head.purgeKeys, ...head.purgeKeys] : verdict.head.purgeKeys",
     reddens: "freshening/purged-by-kept-tag",
   },
   "tags-of-304s-pile-up": {
     name: "the number of tags that 304s add is not limited",
-    file: FRESHENING,
-    from: 'fits ? null : "too-many-tags"',
-    to: "null",
+    file: "worker/rules/storing/tags.ts",
+    from: "new Set([...tags, ...earlierTags]).size > maxTags",
+    to: "tags.size > maxTags",
     reddens: "freshening/304-with-many-tags",
   },
   "limit-of-tags-is-outside": {
     name: "a page with exactly as many tags as the limit is refused after a 304",
-    file: FRESHENING,
-    from: "<= context.site.limits.tags",
-    to: "< context.site.limits.tags",
+    file: "worker/rules/storing/tags.ts",
+    from: ".size > maxTags",
+    to: ".size > maxTags - Math.min(1, earlierTags.length)",
     reddens: "freshening/304-with-many-tags",
   },
   "body-stored-apart-is-lost": {
@@ -285,7 +285,7 @@ export const mutants: Mutants = {
   "private-head-is-ignored": {
     name: "a page stays stored although a HEAD says private",
     file: HEAD_REQUEST,
-    from: "if (freshened && isWithdrawn(context, storageRequest, freshened))",
+    from: "if (freshened && isWithdrawn(context, freshened))",
     to: "if (false)",
     reddens: "freshening/head-with-private",
   },
@@ -299,7 +299,7 @@ export const mutants: Mutants = {
   "visitors-head-invalidates": {
     name: "a HEAD of one visitor ends the page for everybody",
     file: HEAD_REQUEST,
-    from: " && appliesToEverybody(context, storageRequest, stored)",
+    from: " && appliesToEverybody(context, stored)",
     to: "",
     reddens: "freshening/head-for-one-visitor",
   },

@@ -47,8 +47,8 @@ export const mutants: Mutants = {
   "default-outranks-the-origin": {
     name: "a route's default lifetime outranks the origin's",
     file: "worker/flow/storing/storage-decision.ts",
-    from: "ttlSeconds: target.route.ttlSeconds,",
-    to: "ttlSeconds: target.route.defaultTtlSeconds(response.status),",
+    from: "ttlSeconds: route.ttlSeconds,",
+    to: "ttlSeconds: route.defaultTtlSeconds(status),",
     reddens: "freshness/route-default-ttl",
   },
   "one-default-covers-errors": {
@@ -222,8 +222,8 @@ export const mutants: Mutants = {
   "heuristic-without-asking": {
     name: "there is a heuristic lifetime although the owner has not asked for one",
     file: "worker/site/site.ts",
-    from: "mostSeconds: site.heuristic.maxTtl } : null",
-    to: "mostSeconds: site.heuristic.maxTtl } : { fraction: 0.1, mostSeconds: 60 }",
+    from: "maxSeconds: site.heuristic.maxTtl } : null",
+    to: "maxSeconds: site.heuristic.maxTtl } : { fraction: 0.1, maxSeconds: 60 }",
     reddens: "freshness/no-heuristic-by-default",
   },
   "heuristic-is-the-whole": {
@@ -236,7 +236,7 @@ export const mutants: Mutants = {
   "heuristic-has-no-maximum": {
     name: "a heuristic lifetime has no maximum",
     file: HEURISTIC_FRESHNESS,
-    from: "Math.min(guessedSeconds, rules.mostSeconds)",
+    from: "Math.min(guessedSeconds, rules.maxSeconds)",
     to: "guessedSeconds",
     reddens: "freshness/heuristic-fraction-and-maximum",
   },
@@ -292,7 +292,7 @@ export const mutants: Mutants = {
   "age-is-not-told": {
     name: "an answer from store has no Age",
     file: ANSWERS,
-    from: 'fields.set("age", String(told.ageSeconds));',
+    from: 'fields.set("age", String(metadata.ageSeconds));',
     to: "",
     reddens: "freshness/answered-with-age",
   },
@@ -312,7 +312,7 @@ export const mutants: Mutants = {
   },
   "expired-is-told-as-missing": {
     name: "a page that has become stale is reported as one that was never stored",
-    file: "worker/flow/corridor.ts",
+    file: "worker/flow/miss.ts",
     from: 'xCache: isStale ? "EXPIRED" : "MISS"',
     to: 'xCache: "MISS"',
     reddens: "freshness/fresh-to-last-millisecond",

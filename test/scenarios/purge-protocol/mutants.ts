@@ -2,7 +2,7 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 const CORRIDOR = "worker/flow/corridor.ts";
 const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
-const FOLLOWING = "worker/flow/collapsing/following.ts";
+const FOLLOWING = "worker/flow/collapsing/followers.ts";
 const FORWARD = "worker/flow/origin/forward.ts";
 const FRESHENING = "worker/flow/storing/freshening.ts";
 const INVALIDATION = "worker/flow/origin/invalidation.ts";
@@ -45,8 +45,8 @@ export const mutants: Mutants = {
   "r1-stamp-of-the-last-byte": {
     name: "an entry is stamped with the view that is held when its body ends",
     file: FETCH_AND_STORE,
-    from: "storeUnlessPurged(context, withBody(head, read.bytes), land)",
-    to: "storeUnlessPurged(context, withBody({ ...head, stamp: context.ports.purges.stamp() }, read.bytes), land)",
+    from: "storeUnlessPurged(context, withBody(head, read.bytes), tellFollowers)",
+    to: "storeUnlessPurged(context, withBody({ ...head, stamp: context.ports.purges.stamp() }, read.bytes), tellFollowers)",
     reddens: "purge-protocol/purge-during-body",
   },
   "r1-one-purge-late": {
@@ -94,13 +94,13 @@ export const mutants: Mutants = {
   "r3-any-304-freshens-the-first": {
     name: "a 304 freshens the first page that was offered, whichever it names",
     file: FRESHENING,
-    from: "held[at]",
-    to: "held[0]",
+    from: "offered[at]",
+    to: "offered[0]",
     reddens: "variants/304-names-one-variant",
   },
   "r3-oldest-is-validated": {
     name: "of the copies that were found, the oldest is validated",
-    file: CORRIDOR,
+    file: "worker/flow/miss.ts",
     from: "b.stored.head.fetchedAt - a.stored.head.fetchedAt",
     to: "a.stored.head.fetchedAt - b.stored.head.fetchedAt",
     reddens: "freshening/304-and-older-copy",
@@ -108,7 +108,7 @@ export const mutants: Mutants = {
   "r4-lease-is-not-asked": {
     name: "memory is judged by a view whose lease is over",
     file: CORRIDOR,
-    from: "remembered && purges.isUsable(now, after, withinMsOf(context, remembered.head))",
+    from: "remembered && purges.isUsable(now, token, maxViewAgeMs(context, remembered.head))",
     to: "remembered",
     reddens: "purge-protocol/old-page-until-lease-ends",
   },
@@ -129,15 +129,15 @@ export const mutants: Mutants = {
   "r5-follower-takes-the-unknown": {
     name: "while the log is silent, a follower takes an answer, however long ago its fetch began",
     file: FOLLOWING,
-    from: "still === null && arrivedAt - stored.fetchedAt < ports.purges.leaseMs",
-    to: "still === null",
+    from: "Math.max(0, arrivedAt - stored.fetchedAt)",
+    to: "0",
     reddens: "purge-protocol/silent-log-late-follower",
   },
   "r5-bearer-takes-the-unknown": {
     name: "while the log is silent, a request with a token takes an answer that no view has accepted",
     file: FOLLOWING,
-    from: "return still === null && ",
-    to: "return ",
+    from: "awaitsToken: token !== null",
+    to: "awaitsToken: false",
     reddens: "purge-protocol/silent-log-token-follower",
   },
   "r6-receipt-tells-no-lease": {
@@ -157,22 +157,22 @@ export const mutants: Mutants = {
   "r8-one-lease-from-the-answer": {
     name: "while the log is silent, the one lease is counted from the answer, not from the request",
     file: JUDGE,
-    from: "now - stored.fetchedAt < leaseMs",
-    to: "now - stored.receivedAt < leaseMs",
+    from: "now - stored.fetchedAt",
+    to: "now - stored.receivedAt",
     reddens: "purge-protocol/silent-log-slow-fetch",
   },
   "r8-one-lease-and-no-less": {
     name: "while the log is silent, a page that was fetched exactly one lease ago is served",
-    file: JUDGE,
-    from: "now - stored.fetchedAt < leaseMs",
-    to: "now - stored.fetchedAt <= leaseMs",
+    file: "worker/rules/freshness/unknown-purge-state.ts",
+    from: "sinceFetchMs < maxViewAgeMs",
+    to: "sinceFetchMs <= maxViewAgeMs",
     reddens: "purge-protocol/silent-log-one-lease",
   },
   "r9-bearer-gets-the-unknown": {
     name: "while the log is silent, a request with a token gets a page that was just fetched",
-    file: CORRIDOR,
-    from: 'answer === "unknown" && after !== null',
-    to: "false",
+    file: "worker/rules/freshness/unknown-purge-state.ts",
+    from: "!awaitsToken && ",
+    to: "",
     reddens: "purge-protocol/silent-log-token",
   },
   "r9-token-is-not-asked": {
@@ -199,20 +199,20 @@ export const mutants: Mutants = {
   "r9-bearer-gets-the-stale": {
     name: "a request with a token gets a stale page while it is refetched",
     file: JUDGE,
-    from: "if (!reuse.mayServeStale || awaitsPurge || authorized || purge",
-    to: "if (!reuse.mayServeStale || authorized || purge",
+    from: "if (!reuse.mayServeStale || awaitsPurge || authorized || answer",
+    to: "if (!reuse.mayServeStale || authorized || answer",
     reddens: "stale-while-revalidate/with-earlier-token",
   },
   "r9-bearer-gets-stale-on-error": {
     name: "a request with a token gets a stale page when the origin fails",
     file: STALE_IF_ERROR,
-    from: "if (request.awaitsPurge || (",
-    to: "if ((",
+    from: "if (request.awaitsPurge || ",
+    to: "if (",
     reddens: "stale-if-error/with-earlier-token",
   },
   "r10-purged-is-validated": {
     name: "the origin is asked to confirm a purged page",
-    file: CORRIDOR,
+    file: "worker/flow/miss.ts",
     from: '.filter(({ verdict }) => verdict.kind === "validate")',
     to: "",
     reddens: "validation/purged-is-fetched-in-full",
@@ -227,15 +227,17 @@ export const mutants: Mutants = {
   "r15-told-before-it-is-sent": {
     name: "a POST is written to the log before it is forwarded",
     file: FORWARD,
-    from: BEFORE_AND_AFTER.right,
-    to: BEFORE_AND_AFTER.wrong,
+    from: `const result = await askOrigin(context, { storing: false, conditions: [] });
+  await invalidateAfter(context, result);`,
+    to: `await invalidateAfter(context, { kind: "failed", answer: () => new Response() });
+  const result = await askOrigin(context, { storing: false, conditions: [] });`,
     reddens: "invalidation-log/fetched-during-post",
   },
   "r15-lost-answer-is-a-failure": {
     name: "a POST whose answer is lost invalidates nothing",
     file: INVALIDATION,
-    from: "asked.response.status : 200",
-    to: "asked.response.status : 502",
+    from: "result.response.status : 200",
+    to: "result.response.status : 502",
     reddens: "invalidation-log/answer-is-lost",
   },
   "r15-second-change-is-forgotten": {
@@ -255,14 +257,14 @@ export const mutants: Mutants = {
   "r15-own-copies-stay": {
     name: "a POST leaves the copies in its own PoP to the log",
     file: INVALIDATION,
-    from: "targets.map(({ key }) => ports.store.forget(key))",
+    from: "invalidated.map(({ cacheKey }) => ports.store.forget(cacheKey))",
     to: "[]",
     reddens: "invalidation-log/own-pop-at-once",
   },
   "r15-old-fetch-is-joined": {
     name: "a request after a POST waits for a fetch that began before it",
     file: INVALIDATION,
-    from: "collapsed.abandonKey(key);",
+    from: "collapsed.abandonKey(cacheKey);",
     to: "{}",
     reddens: "invalidation-log/follower-log-silent",
   },
@@ -290,14 +292,14 @@ export const mutants: Mutants = {
   "r18-purged-is-served": {
     name: "a page that is known to be purged is served while it is fresh",
     file: JUDGE,
-    from: 'if (purge === "purged")',
+    from: 'if (answer === "purged")',
     to: "if (false)",
     reddens: "purging/outlives-its-origin",
   },
   "r18-purged-is-stale-on-error": {
     name: "a page that was purged while the origin was awaited is served when the origin fails",
     file: STALE_IF_ERROR,
-    from: 'if (purge === "purged" || ',
+    from: 'if (answer === "purged" || ',
     to: "if (",
     reddens: "stale-if-error/purged-while-origin-fails",
   },
@@ -311,15 +313,15 @@ export const mutants: Mutants = {
   "r18-silence-is-no-objection": {
     name: "a stale page is served while the log is silent, although the owner forbids it",
     file: STALE_IF_ERROR,
-    from: 'purge === "unknown" && !rules.ifErrorWhileUnknown',
+    from: "isUnknown && !mayStandInWhileUnknown(rules)",
     to: "false",
     reddens: "stale-if-error/forbidden-while-purge-unknown",
   },
   "r18-silence-is-an-objection": {
     name: "no stale page is served while the log is silent, although the owner allows it",
     file: STALE_IF_ERROR,
-    from: 'purge === "unknown" && !rules.ifErrorWhileUnknown',
-    to: 'purge === "unknown"',
+    from: "isUnknown && !mayStandInWhileUnknown(rules)",
+    to: "isUnknown",
     reddens: "stale-if-error/unknown-purge-log-silent",
   },
   "r19-marker-answers-for-its-variants": {
@@ -345,14 +347,14 @@ export const mutants: Mutants = {
   },
   "r19-odd-status-is-a-marker": {
     name: "one error that a request provoked makes every request fetch for itself",
-    file: FETCH_AND_STORE,
-    from: "if (byRequest && status >= 400)",
-    to: "if (false)",
+    file: "worker/rules/storing/not-stored.ts",
+    from: "return status >= 400 && (",
+    to: "return false && (",
     reddens: "collapsing/error-of-one-request",
   },
   "r19-failure-is-not-shared": {
     name: "a follower of a fetch that failed fetches alone",
-    file: CORRIDOR,
+    file: "worker/flow/collapsing/collapse.ts",
     from: "if (++failures > 1)",
     to: "if (++failures > 0)",
     reddens: "collapsing/error-of-one-request",
@@ -443,7 +445,7 @@ export const mutants: Mutants = {
   },
   "every-purge-may-come-late": {
     name: "the rule for immutable pages applies to all pages",
-    file: CORRIDOR,
+    file: "worker/flow/judging.ts",
     from: "reuse.immutable ? maxViewAgeImmutableMs : maxViewAgeMs",
     to: "reuse ? maxViewAgeImmutableMs : maxViewAgeMs",
     reddens: "purge-protocol/late-immutable-pages",
@@ -457,8 +459,8 @@ export const mutants: Mutants = {
   },
   "bound-ends-with-the-lease": {
     name: "while the log is silent, a page of a route that lets a purge arrive late counts for one lease only",
-    file: CORRIDOR,
-    from: "Math.max(purges.leaseMs, withinMs)",
+    file: "worker/flow/judging.ts",
+    from: "Math.max(purges.leaseMs, maxViewAgeMs(context, stored))",
     to: "purges.leaseMs",
     reddens: "purge-protocol/late-route-log-silent",
   },
@@ -479,13 +481,13 @@ export const mutants: Mutants = {
   "look-up-is-judged-as-of-before": {
     name: "an entry is judged by the view and the time of when its look-up began",
     file: CORRIDOR,
-    from: `  if (!purges.isUsable(clock.now(), after)) after = await purges.renew(background, after);
-  const judged: Judged[] = [];
-  for (const stored of inHand(context, found)) {
-    const verdict = judgeNow(context, stored.head, after, clock.now());`,
-    to: `  const judged: Judged[] = [];
-  for (const stored of inHand(context, found)) {
-    const verdict = judgeNow(context, stored.head, after, arrivedAt);`,
+    from: `  if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token);
+  const unusable: UnusableResponse[] = [];
+  for (const stored of candidates(context, found)) {
+    const verdict = judgeNow(context, stored.head, token, clock.now());`,
+    to: `  const unusable: UnusableResponse[] = [];
+  for (const stored of candidates(context, found)) {
+    const verdict = judgeNow(context, stored.head, token, arrivedAt);`,
     reddens: "purge-protocol/look-up-outlasts-lease",
   },
   "token-of-any-log": {

@@ -95,8 +95,11 @@ export const mutants: Mutants = {
   "soft-is-not-fetched-anew": {
     name: "a softly purged page is used, and nothing new is fetched",
     file: "worker/flow/corridor.ts",
-    from: 'return verdict.because === "max-stale" ? "STALE" : "UPDATING";',
-    to: 'return verdict.because === "stale-while-revalidate" ? "UPDATING" : "STALE";',
+    from: `    case "soft-purge":
+      return "UPDATING";`,
+    to: `      return "UPDATING";
+    case "soft-purge":
+      return "STALE";`,
     reddens: "purging/soft-serves-while-refetching",
   },
   "soft-has-no-end": {
@@ -207,7 +210,7 @@ export const mutants: Mutants = {
   "audit-tells-keys": {
     name: "the audit trail shows purge keys",
     file: AUDIT,
-    from: "purgeKeys.map(purgedItem)",
+    from: "purgeKeys.map(purgeItemText)",
     to: "[...purgeKeys]",
     reddens: "purging/audit-trail",
   },
@@ -220,21 +223,21 @@ export const mutants: Mutants = {
   },
   "one-tag-field-is-read": {
     name: "tags are read from only one spelling of their field",
-    file: "worker/flow/storing/storage-decision.ts",
+    file: "worker/rules/storing/may-store.ts",
     from: "TAG_FIELDS.flatMap(",
     to: "TAG_FIELDS.slice(0, 1).flatMap(",
     reddens: "purging/tag-field-spellings",
   },
   "refused-is-not-counted": {
     name: "a response that is refused for its tags is not counted",
-    file: "worker/flow/origin/ask-origin.ts",
+    file: "worker/flow/answering/pass-on.ts",
     from: 'if (because !== undefined) reporter.report({ kind: "not-stored", because });',
     to: "",
     reddens: "purging/too-many-or-invalid-tags",
   },
   "tags-ignore-case": {
     name: "tags that differ in letter case count as one",
-    file: CACHE_KEY,
+    file: "worker/rules/key/purge-key.ts",
     from: "tagPurgeKey(tag: string): string {",
     to: "tagPurgeKey(cased: string): string {\n  const tag = cased.toLowerCase();",
     reddens: "purging/tags-are-case-sensitive",
@@ -248,7 +251,7 @@ export const mutants: Mutants = {
   },
   "any-tag-purges-all": {
     name: "a purge by tag purges everything",
-    file: CACHE_KEY,
+    file: "worker/rules/key/purge-key.ts",
     from: "return `#$",
     to: "return EVERYTHING_PURGE_KEY || `#$",
     reddens: "purging/by-tag",

@@ -3,7 +3,7 @@ import type { Mutants } from "../../mutants/mutant.ts";
 const ANSWER_FROM_STORE = "worker/flow/answering/answer-from-store.ts";
 const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
 const IF_RANGE = "worker/rules/ranges/if-range.ts";
-const PART_FIELDS = "worker/rules/ranges/part-fields.ts";
+const PART_FIELDS = "worker/rules/ranges/partial-content.ts";
 const RANGE = "worker/rules/ranges/range.ts";
 
 /** Wrong rules of parts. */
@@ -186,7 +186,7 @@ export const mutants: Mutants = {
   "if-range-is-not-read": {
     name: "a part is sent to a client that holds another page",
     file: ANSWER_FROM_STORE,
-    from: 'rangeStillHolds(sent.get("if-range"), validatorsOf(head))',
+    from: 'rangeStillHolds(facts.field("if-range"), validatorsOf(head))',
     to: "true",
     reddens: "ranges/if-range-decides",
   },
@@ -221,15 +221,15 @@ export const mutants: Mutants = {
   "parts-come-before-conditions": {
     name: "a request for a part is answered before its condition is evaluated",
     file: ANSWER_FROM_STORE,
-    from: "if (isHeldByClient(sent, head))",
-    to: 'if (!sent.has("range") && isHeldByClient(sent, head))',
+    from: "if (isHeldByClient(facts, head))",
+    to: 'if (!(facts.field("range") !== null) && isHeldByClient(facts, head))',
     reddens: "ranges/condition-before-range",
   },
   "head-has-parts": {
     name: "a HEAD is answered in parts",
     file: ANSWER_FROM_STORE,
-    from: 'context.facts.method === "GET" ? sent.get("range") : null',
-    to: 'sent.get("range")',
+    from: 'facts.method === "GET" ? facts.field("range") : null',
+    to: 'facts.field("range")',
     reddens: "ranges/range-with-head",
   },
   "errors-have-parts": {
@@ -256,14 +256,14 @@ export const mutants: Mutants = {
   "missing-part-is-asked-as-a-whole": {
     name: "for a part of a page that is not stored, the whole page is requested first",
     file: "worker/flow/corridor.ts",
-    from: "if (storageRequest.partial && !mayFetchWhole(context, miss))",
+    from: "if (facts.isPartial && !mayFetchWhole(context, miss))",
     to: "if (false)",
     reddens: "ranges/part-of-missing-page",
   },
   "part-of-stale-is-passed-on": {
     name: "a part of a stale page is requested from the origin, not cut from the confirmed page",
     file: "worker/flow/corridor.ts",
-    from: " || held.length > 0;",
+    from: " || toValidate.length > 0;",
     to: ";",
     reddens: "ranges/part-after-validation",
   },
@@ -277,7 +277,7 @@ export const mutants: Mutants = {
   "purged-page-is-cut": {
     name: "a part is cut from a purged page",
     file: "worker/rules/freshness/judge.ts",
-    from: 'if (purge === "purged")',
+    from: 'if (answer === "purged")',
     to: "if (false)",
     reddens: "ranges/part-of-purged-page",
   },
@@ -312,8 +312,8 @@ export const mutants: Mutants = {
   "whole-is-sent-for-a-part": {
     name: "a page that may not be stored is sent whole in place of the part",
     file: FETCH_AND_STORE,
-    from: "if (storageRequest.partial) return answerPart",
-    to: 'if (storageRequest.partial && verdict.kind === "store") return answerPart',
+    from: "if (facts.isPartial) return answerPart",
+    to: 'if (facts.isPartial && decision.kind === "store") return answerPart',
     reddens: "ranges/whole-page-not-storable",
   },
   "cut-off-page-is-whole": {
@@ -325,23 +325,23 @@ export const mutants: Mutants = {
   },
   "nobody-waits-for-a-part": {
     name: "no request waits for a page that is fetched whole for a part",
-    file: "worker/flow/corridor.ts",
-    from: "fetchAndStore(context, storageRequest, miss, key)",
-    to: "fetchAndStore(context, storageRequest, miss, storageRequest.partial ? null : key)",
+    file: "worker/flow/collapsing/collapse.ts",
+    from: "fetchAndStore(context, miss, own)",
+    to: "fetchAndStore(context, miss, context.facts.isPartial ? null : own)",
     reddens: "ranges/whole-page-and-followers",
   },
   "part-is-refreshed-in-part": {
     name: "behind a stale part only the part is refetched",
-    file: "worker/flow/storing/background-refresh.ts",
-    from: "{ ...storageRequest, partial: false }",
-    to: "storageRequest",
+    file: "worker/rules/request/request-facts.ts",
+    from: "this.#rules, true)",
+    to: "this.#rules, false)",
     reddens: "ranges/part-while-revalidating",
   },
   "no-part-on-error": {
     name: "no part of a stale page replaces a failed origin's answer",
     file: FETCH_AND_STORE,
-    from: "const stale = hasFailed(asked) ?",
-    to: "const stale = hasFailed(asked) && !storageRequest.partial ?",
+    from: "const stale = hasFailed(result) ?",
+    to: "const stale = hasFailed(result) && !facts.isPartial ?",
     reddens: "ranges/part-on-error",
   },
   "part-is-not-looked-up": {
@@ -354,7 +354,7 @@ export const mutants: Mutants = {
   "parts-are-asked-as-wholes": {
     name: "a request for a part is forwarded as one for the whole page",
     file: "worker/flow/corridor.ts",
-    from: "storageRequest.partial && !mayFetchWhole(context, miss)",
+    from: "facts.isPartial && !mayFetchWhole(context, miss)",
     to: "false",
     reddens: "ranges/range-is-passed-on",
   },

@@ -1,7 +1,7 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
 const ASK_ORIGIN = "worker/flow/origin/ask-origin.ts";
-const CORRIDOR = "worker/flow/corridor.ts";
+const CORRIDOR = "worker/flow/collapsing/collapse.ts";
 const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
 const HEAD_REQUEST = "worker/flow/origin/head-request.ts";
 const JUDGE = "worker/rules/freshness/judge.ts";
@@ -18,8 +18,8 @@ export const mutants: Mutants = {
   "must-revalidate-allows-refresh": {
     name: "must-revalidate does not forbid stale-while-revalidate",
     file: JUDGE,
-    from: "!reuse.mayServeStale || awaitsPurge || authorized || purge",
-    to: "awaitsPurge || authorized || purge",
+    from: "!reuse.mayServeStale || awaitsPurge || authorized || answer",
+    to: "awaitsPurge || authorized || answer",
     reddens: "stale-if-error/forbidden-by-must-revalidate",
   },
   "must-revalidate-is-not-read": {
@@ -109,29 +109,29 @@ export const mutants: Mutants = {
   "error-answer-is-no-failure": {
     name: "a stale page is served only where no answer came at all",
     file: ASK_ORIGIN,
-    from: ' || (asked.kind === "answered" && isOriginError(asked.response.status))',
+    from: ' || (result.kind === "answered" && isOriginError(result.response.status))',
     to: "",
     reddens: "stale-if-error/replaces-503",
   },
   "no-answer-is-no-failure": {
     name: "a stale page is served only in place of an answer",
     file: ASK_ORIGIN,
-    from: 'asked.kind === "failed" || (asked',
-    to: "(asked",
+    from: 'result.kind === "failed" || (result',
+    to: "(result",
     reddens: "stale-if-error/within-its-window",
   },
   "hang-up-is-no-failure": {
     name: "a stale page is served only where the origin takes too long",
     file: FETCH_AND_STORE,
-    from: "hasFailed(asked) ? await staleAnswer(context, miss, asked) : null",
-    to: 'hasFailed(asked) && (asked.kind !== "failed" || asked.answer().status === 504) ? await staleAnswer(context, miss, asked) : null',
+    from: "hasFailed(result) ? await staleAnswer(context, miss, result) : null",
+    to: 'hasFailed(result) && (result.kind !== "failed" || result.answer().status === 504) ? await staleAnswer(context, miss, result) : null',
     reddens: "stale-if-error/origin-hangs-up",
   },
   "time-out-is-no-failure": {
     name: "no stale page is served where the origin takes too long",
     file: FETCH_AND_STORE,
-    from: "hasFailed(asked) ? await staleAnswer(context, miss, asked) : null",
-    to: 'hasFailed(asked) && (asked.kind !== "failed" || asked.answer().status !== 504) ? await staleAnswer(context, miss, asked) : null',
+    from: "hasFailed(result) ? await staleAnswer(context, miss, result) : null",
+    to: 'hasFailed(result) && (result.kind !== "failed" || result.answer().status !== 504) ? await staleAnswer(context, miss, result) : null',
     reddens: "stale-if-error/origin-times-out",
   },
   "window-on-error-ends-late": {
@@ -193,7 +193,7 @@ export const mutants: Mutants = {
   "purged-meanwhile-is-served": {
     name: "a page that was purged while the origin was awaited is served stale",
     file: STALE_IF_ERROR,
-    from: 'purge === "purged" || ',
+    from: 'answer === "purged" || ',
     to: "",
     reddens: "stale-if-error/purged-by-another-isolate",
   },
@@ -206,9 +206,9 @@ export const mutants: Mutants = {
   },
   "unknown-is-always-served": {
     name: "the owner cannot forbid stale pages while the log is silent",
-    file: STALE_IF_ERROR,
-    from: "!rules.ifErrorWhileUnknown",
-    to: "false",
+    file: "worker/rules/freshness/unknown-purge-state.ts",
+    from: "return rules.ifErrorWhileUnknown;",
+    to: "return true;",
     reddens: "stale-if-error/forbidden-while-log-silent",
   },
   "unknown-is-never-served": {
@@ -228,42 +228,42 @@ export const mutants: Mutants = {
   "followers-ask-for-themselves": {
     name: "a follower of a fetch that failed asks the origin again",
     file: CORRIDOR,
-    from: "landed.byOrigin ? await staleAnswer(context, miss, null) : null",
+    from: "outcome.byOrigin ? await staleAnswer(context, miss, null) : null",
     to: "null",
     reddens: "stale-if-error/followers-of-failed-fetch",
   },
   "failure-is-not-told-to-followers": {
     name: "a leader that gets the stale page does not tell its followers that the origin failed",
     file: FETCH_AND_STORE,
-    from: 'land({ kind: "failed", byOrigin: true });',
-    to: 'land({ kind: "failed", byOrigin: false });',
+    from: 'tellFollowers({ kind: "failed", byOrigin: true });',
+    to: 'tellFollowers({ kind: "failed", byOrigin: false });',
     reddens: "stale-if-error/followers-of-failed-fetch",
   },
   "hang-up-is-not-told-to-followers": {
     name: "a leader that gets an error does not tell its followers that the origin hung up",
     file: FETCH_AND_STORE,
-    from: 'byOrigin: asked.kind === "failed"',
+    from: 'byOrigin: result.kind === "failed"',
     to: "byOrigin: false",
     reddens: "stale-if-error/only-follower-origin-hangs-up",
   },
   "error-is-not-told-to-followers": {
     name: "a leader that gets an error does not tell its followers that it was the origin's",
     file: FETCH_AND_STORE,
-    from: "byOrigin: isOriginError(status)",
+    from: 'byOrigin: because !== "unkeyed-field" && isOriginError(status)',
     to: "byOrigin: false",
     reddens: "stale-if-error/only-follower-error-response",
   },
   "following-a-failure-is-not-told": {
     name: "a follower that gets the stale page is not reported as collapsed",
     file: STALE_ANSWER,
-    from: "collapsed: asked === null",
+    from: "collapsed: failure === null",
     to: "collapsed: false",
     reddens: "stale-if-error/followers-of-failed-fetch",
   },
   "origins-error-is-not-told": {
     name: "a stale page does not report the status of the origin's answer",
     file: STALE_ANSWER,
-    from: "...(status && { status }), ",
+    from: "...(status && { status }),",
     to: "",
     reddens: "stale-if-error/replaces-503",
   },
@@ -277,7 +277,7 @@ export const mutants: Mutants = {
   "head-gets-the-error": {
     name: "no stale page is served for a HEAD",
     file: "worker/flow/origin/head-request.ts",
-    from: "hasFailed(asked) ? await staleAnswer(context, miss, asked) : null",
+    from: "hasFailed(result) ? await staleAnswer(context, miss, result) : null",
     to: "null",
     reddens: "stale-if-error/head-part-and-condition",
   },

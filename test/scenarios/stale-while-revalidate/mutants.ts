@@ -16,7 +16,7 @@ export const mutants: Mutants = {
   "everybody-refreshes": {
     name: "each stale answer causes a refresh of its own",
     file: BACKGROUND_REFRESH,
-    from: "if (collapsed.find(anonymousKey) || collapsed.find(key)) return;",
+    from: "if (leader) return;",
     to: "",
     reddens: "stale-while-revalidate/refreshed-once",
   },
@@ -37,8 +37,8 @@ export const mutants: Mutants = {
   "updating-is-told-as-stale": {
     name: "a stale page that is refetched behind the answer is reported as STALE",
     file: CORRIDOR,
-    from: '? "STALE" : "UPDATING"',
-    to: '? "STALE" : "STALE"',
+    from: 'return "UPDATING";',
+    to: 'return "STALE";',
     reddens: "stale-while-revalidate/refreshed-once",
   },
   "reason-is-not-told": {
@@ -50,16 +50,16 @@ export const mutants: Mutants = {
   },
   "refresh-is-a-head": {
     name: "a HEAD is refreshed with a HEAD",
-    file: BACKGROUND_REFRESH,
-    from: '{ ...facts, method: "GET" }',
-    to: "facts",
+    file: "worker/rules/request/request-facts.ts",
+    from: 'new RequestFacts("GET", ',
+    to: "new RequestFacts(this.method, ",
     reddens: "stale-while-revalidate/head-of-stale-page",
   },
   "refresh-is-of-a-part": {
     name: "a part is refreshed with a request for the part",
-    file: BACKGROUND_REFRESH,
-    from: "{ ...storageRequest, partial: false }",
-    to: "storageRequest",
+    file: "worker/rules/request/request-facts.ts",
+    from: "this.#rules, true)",
+    to: "this.#rules, false)",
     reddens: "stale-while-revalidate/part-of-stale-page",
   },
   "refresh-does-not-validate": {
@@ -73,8 +73,8 @@ export const mutants: Mutants = {
     name: "requests without cookies wait for a refresh that was begun for one with cookies",
     file: BACKGROUND_REFRESH,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own template
-    from: "storageRequest.identifying ? `cookies ${anonymousKey}` : anonymousKey",
-    to: "anonymousKey",
+    from: "fetchAndStore(unseen, miss, own)",
+    to: 'fetchAndStore(unseen, miss, own.replace("cookies ", ""))',
     reddens: "stale-while-revalidate/no-wait-for-cookie-refresh",
   },
   "window-ends-late": {
@@ -87,8 +87,8 @@ export const mutants: Mutants = {
   "window-counts-from-the-fetch": {
     name: "stale-while-revalidate is counted from the fetch, not from the end of freshness",
     file: JUDGE,
-    from: "purge, ageMs - lifetimeMs)",
-    to: "purge, ageMs)",
+    from: "answer, ageMs - lifetimeMs)",
+    to: "answer, ageMs)",
     reddens: "stale-while-revalidate/within-its-window",
   },
   "bearer-gets-stale": {
@@ -108,20 +108,20 @@ export const mutants: Mutants = {
   "unknown-is-answered-stale": {
     name: "while the log is silent, a stale page is answered at once",
     file: JUDGE,
-    from: ' || purge !== "not-purged"',
+    from: ' || answer !== "not-purged"',
     to: "",
     reddens: "stale-while-revalidate/log-is-silent",
   },
   "usable-is-not-stored": {
     name: "a response that is stale on arrival is not stored, although it may be used while it is refetched",
-    file: "worker/rules/storing/may-store.ts",
+    file: "worker/rules/storing/storable.ts",
     from: "(mayServeStale ? staleWhileRevalidateSeconds : 0)",
     to: "0",
     reddens: "stale-while-revalidate/stale-on-arrival",
   },
   "useless-is-stored": {
     name: "a response that is stale on arrival is stored for a window that must-revalidate forbids",
-    file: "worker/rules/storing/may-store.ts",
+    file: "worker/rules/storing/storable.ts",
     from: "(mayServeStale ? staleWhileRevalidateSeconds : 0)",
     to: "staleWhileRevalidateSeconds",
     reddens: "stale-while-revalidate/stale-on-arrival",

@@ -4,10 +4,10 @@ const ANSWERS = "worker/flow/answering/answers.ts";
 const ANSWER_FROM_STORE = "worker/flow/answering/answer-from-store.ts";
 const CONDITIONAL_REQUEST = "worker/rules/validation/conditional-request.ts";
 const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
-const FOLLOWING = "worker/flow/collapsing/following.ts";
+const FOLLOWING = "worker/flow/collapsing/followers.ts";
 const FRESHENING = "worker/flow/storing/freshening.ts";
 const NOT_MODIFIED = "worker/rules/validation/not-modified.ts";
-const SELECTED_BY_304 = "worker/rules/validation/selected-by-304.ts";
+const SELECTED_BY_304 = "worker/rules/validation/freshen.ts";
 
 /** Wrong rules of conditional requests. */
 export const mutants: Mutants = {
@@ -56,13 +56,13 @@ export const mutants: Mutants = {
   "purged-is-not-modified": {
     name: "a purged page is answered with 304 to a client that holds it",
     file: "worker/rules/freshness/judge.ts",
-    from: 'if (purge === "purged")',
+    from: 'if (answer === "purged")',
     to: "if (false)",
     reddens: "validation/purged-is-never-304",
   },
   "conditions-reach-the-origin": {
     name: "a client's condition is forwarded to the origin, which answers 304",
-    file: "worker/rules/forwarding/origin-request-fields.ts",
+    file: "worker/rules/request/request-fields.ts",
     from: '"if-none-match",',
     to: "",
     reddens: "validation/client-304-is-not-stored",
@@ -70,7 +70,7 @@ export const mutants: Mutants = {
   "nothing-is-validated": {
     name: "a stale page is always fetched in full",
     file: FETCH_AND_STORE,
-    from: "validationFields(miss.held.map(validatorsOf))",
+    from: "validationFields(miss.toValidate.map(({ head }) => validatorsOf(head)))",
     to: "validationFields([])",
     reddens: "validation/confirmed-is-fresh-again",
   },
@@ -153,7 +153,7 @@ export const mutants: Mutants = {
   },
   "never-fresh-is-not-stored": {
     name: "a response that is never fresh is not stored, although it can be validated",
-    file: "worker/rules/storing/may-store.ts",
+    file: "worker/rules/storing/storable.ts",
     from: "if (isNeverFresh && !isExplicit(freshness))",
     to: "if (isNeverFresh)",
     reddens: "validation/max-age-zero-each-time",
@@ -167,9 +167,9 @@ export const mutants: Mutants = {
   },
   "purged-is-offered": {
     name: "a purged page is offered to the origin for confirmation",
-    file: "worker/flow/corridor.ts",
-    from: 'detail: "purged", selected: null, held: []',
-    to: 'detail: "purged", selected: null, held: [first.stored]',
+    file: "worker/flow/miss.ts",
+    from: 'reason: "stale", detail: "purged" }',
+    to: 'reason: "stale", detail: "purged", toValidate: [first.stored] }',
     reddens: "validation/purged-is-not-validated",
   },
   "unknown-is-purged": {
@@ -182,8 +182,8 @@ export const mutants: Mutants = {
   "confirmed-stays-in-memory": {
     name: "a page that a 304 confirmed is kept in memory alone",
     file: FETCH_AND_STORE,
-    from: "if (passBecause === null) background.run(storeUnlessPurged(context, stored, land));",
-    to: 'if (passBecause === null) { ports.store.remember(stored); land({ kind: "storable", stored }); }',
+    from: "if (passBecause === null) background.run(storeUnlessPurged(context, stored, tellFollowers));",
+    to: 'if (passBecause === null) { ports.store.remember(stored); tellFollowers({ kind: "storable", stored }); }',
     reddens: "validation/confirmed-after-restart",
   },
   "memory-is-believed": {
@@ -195,44 +195,44 @@ export const mutants: Mutants = {
   },
   "nobody-waits-for-a-validation": {
     name: "each request has a stale page validated for itself",
-    file: "worker/flow/corridor.ts",
-    from: "fetchAndStore(context, storageRequest, miss, key)",
-    to: "fetchAndStore(context, storageRequest, miss, miss.held.length > 0 ? null : key)",
+    file: "worker/flow/collapsing/collapse.ts",
+    from: "fetchAndStore(context, miss, own)",
+    to: "fetchAndStore(context, miss, miss.toValidate.length > 0 ? null : own)",
     reddens: "validation/one-validation-for-many",
   },
   "followers-need-no-validation": {
     name: "a follower takes a page that must be validated for each request",
     file: FOLLOWING,
-    from: 'return kind === "fresh" || kind === "stale-usable";',
+    from: "return mayAnswer(judge(stored, facts, unpurged, clock.now()));",
     to: "return true;",
     reddens: "validation/follower-and-no-cache",
   },
   "followers-are-refused-twice": {
     name: "a follower refuses even an answer that was requested after it arrived",
     file: FOLLOWING,
-    from: "if (flight.order > context.order) return true;",
+    from: "if (leader.order > context.order) return true;",
     to: "",
     reddens: "validation/follower-and-no-cache",
   },
   "followers-take-what-is-stale": {
     name: "a follower takes a page that has become stale on the way",
     file: FOLLOWING,
-    from: 'judge(stored, facts, "not-purged"',
-    to: 'judge({ ...stored, freshnessSeconds: 3600 }, facts, "not-purged"',
+    from: "judge(stored, facts, unpurged",
+    to: "judge({ ...stored, freshnessSeconds: 3600 }, facts, unpurged",
     reddens: "validation/follower-and-short-lifetime",
   },
   "304-has-the-stamp-of-now": {
     name: "a page that a 304 confirmed is stamped at the 304's arrival",
     file: FETCH_AND_STORE,
-    from: "{ status, fields, stamp, fetchedAt }",
-    to: "{ status, fields, stamp: ports.purges.stamp(), fetchedAt }",
+    from: "{ status, fields, stamp, fetchedAt, lengthBytes }",
+    to: "{ status, fields, stamp: ports.purges.stamp(), fetchedAt, lengthBytes }",
     reddens: "validation/purge-during-validation",
   },
   "confirmed-is-out-of-reach": {
     name: "a page that a 304 confirmed can be purged by tags alone",
     file: FRESHENING,
     from: "[...new Set([...verdict.head.purgeKeys, ...head.purgeKeys])]",
-    to: "[...new Set([...verdict.head.purgeKeys, ...head.purgeKeys])].filter(isTagPurgeKey)",
+    to: "[...new Set([...verdict.head.purgeKeys, ...head.purgeKeys])].filter((key) => key.startsWith('#'))",
     reddens: "validation/confirmed-before-purge-known",
   },
   "client-tags-are-compared-strongly": {
@@ -287,21 +287,21 @@ export const mutants: Mutants = {
   "only-hits-are-304s": {
     name: "a client's condition is evaluated on hits alone, not after a validation",
     file: "worker/flow/answering/answer-from-store.ts",
-    from: "if (isHeldByClient(sent, head))",
-    to: 'if (told.xCache === "HIT" && isHeldByClient(sent, head))',
+    from: "if (isHeldByClient(facts, head))",
+    to: 'if (metadata.xCache === "HIT" && isHeldByClient(facts, head))',
     reddens: "validation/client-304-after-validation",
   },
   "fetched-is-never-a-304": {
     name: "a client that holds the very page that was refetched is sent it",
     file: FETCH_AND_STORE,
-    from: "isHeldByClient(request.headers, head)",
+    from: "isHeldByClient(facts, head)",
     to: "false",
     reddens: "validation/client-304-after-validation",
   },
   "origin-is-asked-for-the-client": {
     name: "the origin gets the client's condition instead of the edge's own",
     file: FETCH_AND_STORE,
-    from: "validationFields(miss.held.map(validatorsOf))",
+    from: "validationFields(miss.toValidate.map(({ head }) => validatorsOf(head)))",
     to: 'validationFields([{ etag: context.request.headers.get("if-none-match"), lastModified: null }])',
     reddens: "validation/client-holds-another-page",
   },

@@ -1,7 +1,7 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
 const ACCEPT_ENCODING = "worker/rules/variants/accept-encoding.ts";
-const ORIGIN_REQUEST_FIELDS = "worker/rules/forwarding/origin-request-fields.ts";
+const ORIGIN_REQUEST_FIELDS = "worker/rules/request/origin-view.ts";
 const SELECTION = "worker/flow/selection.ts";
 const STORAGE_DECISION = "worker/flow/storing/storage-decision.ts";
 const VARY = "worker/rules/variants/vary.ts";
@@ -17,8 +17,8 @@ export const mutants: Mutants = {
   },
   "missing-variant-is-a-missing-page": {
     name: "a missing variant is reported as a missing page",
-    file: "worker/flow/corridor.ts",
-    from: 'held.length > 0 ? "vary-miss" : "uri-miss"',
+    file: "worker/flow/miss.ts",
+    from: 'toValidate.length > 0 ? "vary-miss" : "uri-miss"',
     to: '"uri-miss"',
     reddens: "variants/one-entry-per-value",
   },
@@ -102,22 +102,22 @@ export const mutants: Mutants = {
   "address-is-a-choice": {
     name: "the client's address counts as a field that the client sent",
     file: VARY,
-    from: "named.some(isUnknowable)",
+    from: 'named.some((name) => meaningInVary(name) === "unknowable")',
     to: "false",
     reddens: "variants/vary-x-real-ip",
   },
   "underscores-hide-the-address": {
     name: "the client's address is not recognized under a name with underscores",
-    file: VARY,
+    file: "worker/rules/request/request-fields.ts",
     from: 'name.replaceAll("_", "-")',
     to: "name",
     reddens: "variants/vary-x-forwarded-for",
   },
   "constant-fields-select": {
     name: "fields that the origin always gets in the same form make variants",
-    file: VARY,
-    from: "named.filter((name) => !SELECTING_NOTHING.has(name))",
-    to: "named",
+    file: "worker/rules/request/request-fields.ts",
+    from: '"answered-here": { asSent: "unless-stored", inVary: "nothing"',
+    to: '"answered-here": { asSent: "unless-stored", inVary: "selects"',
     reddens: "variants/vary-by-constant-fields",
   },
   "limit-of-values-is-outside": {
@@ -129,8 +129,8 @@ export const mutants: Mutants = {
   },
   "values-have-no-limit": {
     name: "a client's own text makes a variant, however long it is",
-    file: STORAGE_DECISION,
-    from: "if (isTooLong(variant))",
+    file: "worker/rules/storing/may-store.ts",
+    from: "if (isVariantTooLong(variant))",
     to: "if (false)",
     reddens: "variants/longest-selecting-values",
   },
@@ -193,7 +193,7 @@ export const mutants: Mutants = {
   "learned-variants-have-no-limit": {
     name: "the number of variants that an isolate learns of is not limited",
     file: SELECTION,
-    from: "variants: variants.slice(0, mostVariants)",
+    from: "variants: variants.slice(0, maxVariants)",
     to: "variants",
     reddens: "variants/limit-across-isolates",
   },
@@ -214,15 +214,15 @@ export const mutants: Mutants = {
   "variants-have-no-url": {
     name: "variants are not filed under their URL",
     file: STORAGE_DECISION,
-    from: "...target.purgeKeys,",
-    to: "...(variant.length > 0 ? [] : target.purgeKeys),",
+    from: "...resolved.purgeKeys,",
+    to: "...(variant.length > 0 ? [] : resolved.purgeKeys),",
     reddens: "variants/purge-by-url",
   },
   "variants-have-no-tags": {
     name: "variants are not filed under their tags",
     file: STORAGE_DECISION,
-    from: "...tags.tags.map(tagPurgeKey)",
-    to: "...(variant.length > 0 ? [] : tags.tags.map(tagPurgeKey))",
+    from: "...tags.map(tagPurgeKey)",
+    to: "...(variant.length > 0 ? [] : tags.map(tagPurgeKey))",
     reddens: "variants/purge-by-tag",
   },
   "variants-are-not-everything": {
@@ -235,8 +235,8 @@ export const mutants: Mutants = {
   "purged-tag-takes-the-page": {
     name: "a variant is dropped together with the one that was purged",
     file: SELECTION,
-    from: "if (!variant || !isSelected(variant, field)) return undefined;",
-    to: `if (!variant || !isSelected(variant, field)) return undefined;
+    from: "if (!variant || !isSelected(variant, originView)) return undefined;",
+    to: `if (!variant || !isSelected(variant, originView)) return undefined;
   const all = stored.variants.map(({ key }) => store.recall(key)).filter((each) => each !== undefined);
   if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head, false) === "purged")) {
     for (const { head } of all) void store.forget(head.key);
@@ -246,9 +246,9 @@ export const mutants: Mutants = {
   },
   "variants-are-not-offered": {
     name: "the origin is not asked about the other stored variants",
-    file: "worker/flow/corridor.ts",
-    from: "const held = otherVariants(context, null);",
-    to: "const held: StoredResponse[] = [];",
+    file: "worker/flow/miss.ts",
+    from: "const toValidate = otherVariants(context, null);",
+    to: 'const toValidate: Miss["toValidate"] = [];',
     reddens: "variants/304-names-another-variant",
   },
   "date-of-one-of-several-is-sent": {
@@ -260,7 +260,7 @@ export const mutants: Mutants = {
   },
   "304-confirms-the-first": {
     name: "a 304 without a validator confirms the first of several variants",
-    file: "worker/rules/validation/selected-by-304.ts",
+    file: "worker/rules/validation/freshen.ts",
     from: "return held.length === 1 ? 0 : null;",
     to: "return 0;",
     reddens: "variants/304-names-no-variant",
@@ -275,29 +275,29 @@ export const mutants: Mutants = {
   "unreadable-variant-is-offered": {
     name: "a variant in a coding that the client does not accept is offered to the origin",
     file: SELECTION,
-    from: " || !acceptsCoding(accepted, encoding)",
+    from: " || !acceptsCoding(acceptedCodings, encoding)",
     to: "",
     reddens: "variants/unaccepted-coding-not-offered",
   },
   "session-makes-a-variant": {
     name: "a session's cookies make a variant",
-    file: STORAGE_DECISION,
-    from: 'names.includes("cookie") && storageRequest.cookie !== null',
+    file: "worker/rules/storing/may-store.ts",
+    from: 'names.includes("cookie") && originView.value("cookie") !== null',
     to: "false",
     reddens: "variants/vary-by-cookie",
   },
   "session-gets-the-anonymous-variant": {
     name: "a session gets the variant of requests without cookies",
-    file: SELECTION,
-    from: "return readForwardedCookies(field, site.ignoredCookies).forwarded;",
-    to: "return null;",
+    file: ORIGIN_REQUEST_FIELDS,
+    from: 'if (name === "cookie") return this.#cookie();',
+    to: 'if (name === "cookie") return null;',
     reddens: "variants/vary-by-cookie",
   },
   "ignored-cookies-select": {
     name: "cookies that the origin does not see select a variant",
-    file: SELECTION,
-    from: "return readForwardedCookies(field, site.ignoredCookies).forwarded;",
-    to: "return readForwardedCookies(field, []).forwarded;",
+    file: ORIGIN_REQUEST_FIELDS,
+    from: 'if (name === "cookie") return this.#cookie();',
+    to: 'if (name === "cookie") return this.#sent(name);',
     reddens: "variants/vary-by-cookie",
   },
   "named-hop-selects": {
@@ -310,22 +310,22 @@ export const mutants: Mutants = {
   "named-accept-encoding-goes-on": {
     name: "an Accept-Encoding that Connection names is forwarded",
     file: ORIGIN_REQUEST_FIELDS,
-    from: 'acceptedCodings(fieldForSelection("accept-encoding", sentOrNull, forwarded.keyFields))',
-    to: 'acceptedCodings(sentOrNull("accept-encoding"))',
+    from: "hopByHopFields(connection).includes(name)",
+    to: 'name !== "accept-encoding" && hopByHopFields(connection).includes(name)',
     reddens: "variants/connection-names-accept-encoding",
   },
   "follower-takes-any-variant": {
     name: "a follower takes the leader's variant, whichever it is",
-    file: "worker/flow/collapsing/following.ts",
+    file: "worker/flow/collapsing/followers.ts",
     from: "if (!selects(context, stored)) return null;",
     to: "",
     reddens: "variants/followers-of-varying-page",
   },
   "all-choices-wait-for-one": {
     name: "a request for one variant waits for the fetch of another",
-    file: SELECTION,
-    from: "return variantKey(key, variantOf([...names].sort(), selectingField(context)));",
-    to: "return key;",
+    file: "worker/flow/collapsing/collapsing-key.ts",
+    from: "return variantKey(cacheKey, variantOf([...names].sort(), context.facts.originView));",
+    to: "return cacheKey;",
     reddens: "variants/collapsing-by-variant",
   },
   "weights-are-not-read": {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { freshenedFields } from "../../../worker/rules/validation/freshened-fields.ts";
+import { freshenFields } from "../../../worker/rules/validation/freshen.ts";
 
 type Fields = readonly (readonly [name: string, value: string])[];
 
@@ -97,7 +97,7 @@ describe("freshenedFields", () => {
       expect: [["x-mine", "1"]],
     },
   ])("$name (RFC $rfc)", (row) => {
-    expect(freshenedFields(row.stored, row.from304)).toEqual(row.expect);
+    expect(freshenFields(row.stored, row.from304)).toEqual(row.expect);
   });
 
   test("freshening twice with the same 304 is freshening once", () => {
@@ -105,8 +105,8 @@ describe("freshenedFields", () => {
     const fields = fc.array(fc.tuple(name, fc.constantFrom("x-a", "x-b", "1", "")), { maxLength: 6 });
     fc.assert(
       fc.property(fields, fields, (stored, from304) => {
-        const once = freshenedFields(stored, from304);
-        expect(freshenedFields(once, from304)).toEqual(once);
+        const once = freshenFields(stored, from304);
+        expect(freshenFields(once, from304)).toEqual(once);
       }),
     );
   });

@@ -1,9 +1,11 @@
-/** The end of a stream that somebody reads, who may go away, or be given up, at any time. Its methods never reject. */
-export class BodyEnd {
+/** Writes to a stream whose reader may go away, or be given up, at any time. Its methods never reject. */
+export class BodySink {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
-  /** Ends the step that is under way. One for each step: a promise that outlives them would hold on to all of them. */
+  /**
+   * Ends the step under way. There is one for each step: a promise that outlives the steps would keep them all alive.
+   */
   #letGo: () => void = () => undefined;
-  /** What has been handed over so far. Chunks wait here one behind the other, so that giving up lets go of all of them. */
+  /** The chunks that wait, one behind the other, so that giving up drops all of them. */
   #delivery: Promise<void> = Promise.resolve();
   isGone = false;
 
@@ -23,7 +25,7 @@ export class BodyEnd {
     return this.#next(() => this.#writer.abort(cause));
   }
 
-  /** Lets go of whoever reads, with all that waits for them. */
+  /** Gives the reader up, with all chunks that wait for it. */
   giveUp(because: string): void {
     this.isGone = true;
     this.#letGo();

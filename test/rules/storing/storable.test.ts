@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { NotStoredBecause } from "../../../worker/rules/storing/not-stored.ts";
 import {
-  mayStore,
-  type NotStorableBecause,
-  type StoreRequest,
-  type StoreRules,
-  type StoreVerdict,
-} from "../../../worker/rules/storing/may-store.ts";
+  type StorableRequest,
+  type StorableRules,
+  type StorableVerdict,
+  storable,
+} from "../../../worker/rules/storing/storable.ts";
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const at = (seconds: number) => new Date(NOON + seconds * 1000).toUTCString();
@@ -14,22 +14,14 @@ const at = (seconds: number) => new Date(NOON + seconds * 1000).toUTCString();
 interface Exchange {
   readonly status?: number;
   readonly fields?: Readonly<Record<string, string>>;
-  readonly request?: Partial<StoreRequest>;
-  readonly rules?: Partial<StoreRules>;
+  readonly request?: Partial<StorableRequest>;
+  readonly rules?: Partial<StorableRules>;
 }
 
-function verdictOn({ status = 200, fields = {}, request = {}, rules = {} }: Exchange): StoreVerdict {
+function verdictOn({ status = 200, fields = {}, request = {}, rules = {} }: Exchange): StorableVerdict {
   const all: Record<string, string> = { date: at(0), "content-length": "2", ...fields };
-  return mayStore(
-    {
-      method: "GET",
-      authorized: false,
-      identifying: false,
-      partialOrConditional: false,
-      forbidsStoring: false,
-      plain: true,
-      ...request,
-    },
+  return storable(
+    { identity: "anonymous", forbidsStoring: false, isPlain: true, ...request },
     { status, requestedAt: NOON, receivedAt: NOON, field: (name) => all[name] ?? null },
     { heuristic: null, targetedFields: [], ...rules },
   );
@@ -38,21 +30,13 @@ function verdictOn({ status = 200, fields = {}, request = {}, rules = {} }: Exch
 const fresh = { "cache-control": "max-age=60" };
 const etag = { etag: '"1"' };
 
-const refused: readonly ({ name: string; source: string; because: NotStorableBecause } & Exchange)[] = [
-  { name: "an answer to HEAD", source: "RFC 9111 §3", request: { method: "HEAD" }, fields: fresh, because: "method" },
+const refused: readonly ({ name: string; source: string; because: NotStoredBecause } & Exchange)[] = [
   {
     name: "an answer to a request with credentials",
     source: "RFC 9111 §3.5",
-    request: { authorized: true },
+    request: { identity: "authorized" },
     fields: { "cache-control": "public, max-age=60" },
     because: "authorization",
-  },
-  {
-    name: "an answer to a request under conditions",
-    source: "RFC 9111 §3.3",
-    request: { partialOrConditional: true },
-    fields: fresh,
-    because: "partial-or-conditional",
   },
   {
     name: "an answer to a request that forbids it",
@@ -143,7 +127,7 @@ const refused: readonly ({ name: string; source: string; because: NotStorableBec
   {
     name: "an answer to a visitor with cookies that is not said to be for all",
     source: "docs/design.md",
-    request: { identifying: true },
+    request: { identity: "cookies" },
     fields: fresh,
     because: "cookie",
   },
@@ -152,7 +136,7 @@ const refused: readonly ({ name: string; source: string; because: NotStorableBec
     source: "docs/design.md",
     status,
     fields: fresh,
-    request: { plain: false },
+    request: { isPlain: false },
     because: "error-for-odd-request" as const,
   })),
   {
@@ -160,7 +144,7 @@ const refused: readonly ({ name: string; source: string; because: NotStorableBec
     source: "docs/design.md",
     status: 404,
     rules: { defaultTtlSeconds: 60 },
-    request: { plain: false },
+    request: { isPlain: false },
     because: "error-for-odd-request",
   },
   {
@@ -221,7 +205,7 @@ const refused: readonly ({ name: string; source: string; because: NotStorableBec
   },
 ];
 
-type Stored = StoreVerdict & { kind: "store" };
+type Stored = StorableVerdict & { kind: "storable" };
 
 const kept: readonly ({
   name: string;
@@ -270,7 +254,7 @@ const kept: readonly ({
     name: "what can be guessed, where the site lets it",
     source: "RFC 9111 §4.2.2",
     fields: { "last-modified": at(-1000) },
-    rules: { heuristic: { fraction: 0.1, mostSeconds: 3600 } },
+    rules: { heuristic: { fraction: 0.1, maxSeconds: 3600 } },
     lifetime: { seconds: 100, source: "heuristic" },
   },
   {
@@ -340,14 +324,14 @@ const kept: readonly ({
   {
     name: "an answer to a visitor with cookies that is for all",
     source: "RFC 9111 §5.2.2.9",
-    request: { identifying: true },
+    request: { identity: "cookies" },
     fields: { "cache-control": "public, max-age=60" },
     expect: { sharedWithAuthorized: true },
   },
   {
     name: "an answer that is not an error, on an odd request",
     source: "docs/design.md",
-    request: { plain: false },
+    request: { isPlain: false },
     fields: fresh,
   },
   ...[
@@ -393,14 +377,14 @@ const kept: readonly ({
   },
 ];
 
-describe("mayStore", () => {
+describe("storable", () => {
   test.each(refused)("does not store $name ($source)", ({ because, ...exchange }) => {
     expect(verdictOn(exchange)).toEqual({ kind: "pass", because });
   });
 
   test.each(kept)("stores $name ($source)", ({ expect: expected = {}, lifetime, reuse = {}, ...exchange }) => {
     const verdict = verdictOn(exchange);
-    expect(verdict).toMatchObject({ kind: "store", ...expected, reuse });
+    expect(verdict).toMatchObject({ kind: "storable", ...expected, reuse });
     if (lifetime) expect(verdict).toMatchObject({ freshness: lifetime });
   });
 

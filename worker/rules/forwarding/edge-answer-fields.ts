@@ -1,8 +1,8 @@
 /**
- * What every answer says that is the edge's own: no browser takes it for something to run, to show in a frame or to keep.
+ * The fields of every answer that the edge makes itself: no browser may run it, show it in a frame or store it.
  * https://www.w3.org/TR/CSP3/, https://fetch.spec.whatwg.org/#x-content-type-options-header
  */
-export const OWN_ANSWER_FIELDS = {
+export const EDGE_ANSWER_FIELDS = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redirectsTo } from "../../../worker/rules/storing/redirects-to.ts";
+import { redirectTarget } from "../../../worker/rules/storing/redirect-target.ts";
 
 const URL_ASKED = "https://www.example.test/a/b?x=1";
 
@@ -15,5 +15,5 @@ test.each<[status: number, location: string | null, expected: string | null]>([
   [300, "/a", null],
   [304, "/a", null],
 ])("%d with Location %s leads to %s", (status, location, expected) => {
-  expect(redirectsTo(status, location, URL_ASKED)).toBe(expected);
+  expect(redirectTarget(status, location, URL_ASKED)).toBe(expected);
 });

@@ -1,14 +1,19 @@
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 
-/** How a collapsed fetch ended for those who wait on it. */
+/** How a shared fetch ended for its followers. */
 export type SharedFetchOutcome =
   | { readonly kind: "storable"; readonly stored: StoredResponse }
-  /** The answer says itself that it is for one only: each follower asks for itself. */
+  /** The answer is for one request only, or not to be shared: each follower fetches for itself. */
   | { readonly kind: "not-shareable" }
-  /** The leader failed, perhaps by its own doing: followers share one more fetch, and then ask for themselves. */
+  /**
+   * The leader failed, perhaps because of its own request: followers share one more fetch, then fetch for themselves.
+   */
   | {
       readonly kind: "failed";
-      /** True if the origin says so itself, or cannot be reached: what is stale may stand in for followers, too. */
+      /**
+       * True if the origin answered with an error or cannot be reached: a stale response may stand in for followers,
+       * too.
+       */
       readonly byOrigin: boolean;
     };
 
@@ -22,7 +27,9 @@ export interface SharedFetch {
 
 /** How long a key that turned out not storable is fetched without waiting for others. */
 const HIT_FOR_MISS_MS = 5_000;
-/** The most keys for which that is remembered, the oldest going first, and the longest of them: together about 2 MiB. */
+/**
+ * The most keys for which that is remembered, the oldest going first, and the longest of them: together about 2 MiB.
+ */
 const MAX_HIT_FOR_MISS = 2_000;
 const MAX_KEY_CHARACTERS = 512;
 
@@ -31,7 +38,7 @@ const MAX_KEY_CHARACTERS = 512;
  * Only plain values are handed over: a Response belongs to the request that fetched it.
  */
 export class CollapsedFetches {
-  readonly #flights = new Map<string, SharedFetch>();
+  readonly #leaders = new Map<string, SharedFetch>();
   readonly #hitForMissUntil = new Map<string, number>();
   #arrivals = 0;
 
@@ -41,30 +48,30 @@ export class CollapsedFetches {
   }
 
   find(key: string): SharedFetch | undefined {
-    return this.#flights.get(key);
+    return this.#leaders.get(key);
   }
 
-  /** Begins a flight. It ends, once, with the call of `land`. */
-  begin(key: string): SharedFetch & { land(outcome: SharedFetchOutcome, now: number): void } {
+  /** Begins a shared fetch. It ends, once, with the call of `end`. */
+  begin(key: string): SharedFetch & { end(outcome: SharedFetchOutcome, now: number): void } {
     const { promise, resolve } = Promise.withResolvers<SharedFetchOutcome>();
-    const flight: SharedFetch = { key, order: this.nextOrder(), outcome: promise };
-    this.#flights.set(key, flight);
-    const land = (outcome: SharedFetchOutcome, now: number) => {
-      this.abandon(flight);
+    const leader: SharedFetch = { key, order: this.nextOrder(), outcome: promise };
+    this.#leaders.set(key, leader);
+    const end = (outcome: SharedFetchOutcome, now: number) => {
+      this.abandon(leader);
       if (outcome.kind === "not-shareable") this.#rememberHitForMiss(key, now);
       resolve(outcome);
     };
-    return { ...flight, land };
+    return { ...leader, end };
   }
 
-  /** Lets nobody wait for what is being fetched under this key: it has been put out of date meanwhile. */
+  /** No request waits for the fetch under this key any more: what it fetches has been invalidated meanwhile. */
   abandonKey(key: string): void {
-    this.#flights.delete(key);
+    this.#leaders.delete(key);
   }
 
-  /** Lets nobody wait for this flight any more: its leader may be dead. It may still land. */
+  /** No request waits for this fetch any more: the leader's request may be dead. It may still end. */
   abandon({ key, outcome }: SharedFetch): void {
-    if (this.#flights.get(key)?.outcome === outcome) this.#flights.delete(key);
+    if (this.#leaders.get(key)?.outcome === outcome) this.#leaders.delete(key);
   }
 
   /** Later requests for this key do not wait for each other: the answer itself cannot be shared (R19). */

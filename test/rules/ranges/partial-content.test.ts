@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { contentRange, multipartByteranges, unsatisfiedRange } from "../../../worker/rules/ranges/part-fields.ts";
+import { contentRange, multipartByteranges, unsatisfiedRange } from "../../../worker/rules/ranges/partial-content.ts";
 
 test("Content-Range names the part and the length of the whole (RFC 9110 §14.4)", () => {
   expect(contentRange({ first: 0, last: 4 }, 10)).toBe("bytes 0-4/10");

@@ -21,7 +21,8 @@ export interface MultipartByteranges {
 
 /**
  * The body of a 206 with several parts. RFC 9110 §14.6, §15.3.7.2. `contentType` is the type of the stored body, `null`
- * for none. `boundary` is a token of up to 70 characters that does not occur in the body: the caller makes a random one.
+ * for none. `boundary` is a token of up to 70 characters that does not occur in the body: the caller makes a random
+ * one.
  */
 export function multipartByteranges(
   parts: readonly BytePart[],
