@@ -21,10 +21,10 @@ const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
 /** When a change is told: after the origin's answer, or before it is asked. */
 const BEFORE_AND_AFTER = {
-  right: `const asked = await askOrigin(passage, { storing: false, cookie: cookies.forwarded, conditions: [] });
-  await invalidateAfter(passage, asked);`,
-  wrong: `await invalidateAfter(passage, { kind: "failed", answer: () => new Response() });
-  const asked = await askOrigin(passage, { storing: false, cookie: cookies.forwarded, conditions: [] });`,
+  right: `const asked = await askOrigin(context, { storing: false, cookie: cookies.forwarded, conditions: [] });
+  await invalidateAfter(context, asked);`,
+  wrong: `await invalidateAfter(context, { kind: "failed", answer: () => new Response() });
+  const asked = await askOrigin(context, { storing: false, cookie: cookies.forwarded, conditions: [] });`,
 };
 const RECEIPT_SETTLES = { file: LOG, from: "this.#leases.longestLivingMs(now) + purge.skewMs" };
 const OLDER_REPLACES = {
