@@ -16,7 +16,7 @@ const STORAGE_DECISION = "worker/flow/storing/storage-decision.ts";
 const VIEW = "worker/purges/view/view.ts";
 const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
-/** When a change is told: after the origin's answer, or before it is asked. */
+/** A POST is written to the log after the origin's answer, or wrongly before the request. */
 const BEFORE_AND_AFTER = {
   right: `const asked = await askOrigin(passage, { storing: false, cookie: cookies.forwarded, conditions: [] });
   await invalidateAfter(passage, asked);`,

@@ -72,7 +72,7 @@ export const mutants: Mutants = {
   "all-wait-for-a-personal-refresh": {
     name: "requests without cookies wait for a refresh that was begun for one with cookies",
     file: BACKGROUND_REFRESH,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own template
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is a template of the quoted source
     from: "storageRequest.identifying ? `cookies ${anonymousKey}` : anonymousKey",
     to: "anonymousKey",
     reddens: "stale-while-revalidate/no-wait-for-cookie-refresh",
