@@ -3,12 +3,10 @@ import { ISOLATES, startCdnEngine } from "../engine/cdn-engine.ts";
 import { play } from "../engine/play.ts";
 import type { Scenario } from "../engine/scenario.ts";
 import { scenarios } from "../scenarios/index.ts";
+import { LOST_LOG, SEVERAL_ISOLATES } from "../scenarios/memory-only.ts";
 
 /** Why one worker with a log of its own cannot play a scenario, where a PoP of the simulated CDN can. */
-const LIFTED = [
-  "one instance of the runtime cannot lose its own log; the simulated CDN will",
-  "one worker of the runtime is one isolate",
-];
+const LIFTED = [LOST_LOG.because, SEVERAL_ISOLATES.because];
 
 /** Up to the last one that a step names. */
 function isolatesOf({ steps }: Scenario): number {

@@ -8,7 +8,7 @@ import type { BodyPart } from "./multipart.ts";
  * The one interpreter (`play.ts`) runs it on both engines. If an expectation would need an `if`, it is two scenarios.
  */
 export interface Scenario {
-  /** Where it belongs and what it is about: `stale-if-error/origin-hangs-up`. Documents and mutants point to it. */
+  /** Its area, which is its folder, and a short name: `stale-if-error/origin-hangs-up`. Docs and mutants refer to it. */
   readonly id: string;
   /** A sentence that could stand in the README. */
   readonly name: string;

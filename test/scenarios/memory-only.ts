@@ -1,6 +1,6 @@
 import type { Scenario } from "../engine/scenario.ts";
 
-/** Why a scenario runs in memory only, where several have the same reason. */
+/** A reason that several scenarios have to run in memory only. */
 type MemoryOnly = Extract<NonNullable<Scenario["only"]>, object>;
 
 export const SEVERAL_ISOLATES: MemoryOnly = {
@@ -15,20 +15,20 @@ export const LOST_LOG: MemoryOnly = {
 
 export const BENEATH_THE_ISOLATES: MemoryOnly = {
   engine: "memory",
-  because: "what happens beneath the isolates is ours in memory",
+  because: "only in memory can a scenario decide what happens beneath the isolates",
 };
 
 export const WAITING_REQUESTS: MemoryOnly = {
   engine: "memory",
-  because: "that a request has begun to wait shows only where the order of events is ours",
+  because: "only in memory is it known that a request has begun to wait",
 };
 
 export const BACKGROUND_WORK: MemoryOnly = {
   engine: "memory",
-  because: "what goes on behind an answer ends unseen in the runtime",
+  because: "the runtime does not show when the work behind an answer ends",
 };
 
 export const WAITING_ON_REAL_TIME: MemoryOnly = {
   engine: "memory",
-  because: "what waits in the runtime waits for real time",
+  because: "waiting is on real time in the runtime",
 };

@@ -10,14 +10,14 @@ const LEASE_TIMING = "worker/purges/lease/lease-timing.ts";
 const RENEWAL = "worker/purges/lease/renewal.ts";
 const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
-/** Stamps what is fetched behind an answer with the view of whenever it is looked at. */
+/** Stamps a background fetch with the view of whatever time the stamp is read. */
 const STAMPED_LATE = `ports: { ...ports, purges: new Proxy(ports.purges, { get: (purges, name) => {
       const late = { get logId() { return purges.stamp()?.logId; }, get seq() { return purges.stamp()?.seq; } };
       if (name === "stamp") return () => late;
       return typeof purges[name] === "function" ? purges[name].bind(purges) : purges[name];
     } }), reporter`;
 
-/** Rules that other mutants take away as well, which a scenario has to find. */
+/** Rules that purge-protocol's mutants take away as well, for scenarios to find. */
 const ALSO_IN_SCENARIOS = [
   "r1-stamp-of-the-arrival",
   "r2-stamp-of-the-304",

@@ -1,17 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { page } from "../page.ts";
-
-const ALPHABET = "abcdefghijklmnopqrstuvwxyz";
-const UPPER = ALPHABET.toUpperCase();
-const large = page("max-age=60", ALPHABET);
-const larger = { ...large, body: UPPER };
-const tagged = { ...large, fields: { "cache-control": "max-age=60", etag: '"1"' } };
-
-/** A body of more than ten bytes is a large one here. */
-const SITE = { limits: { storeBytes: 10 } };
-
-const ALL_DONE = { work: "finished" } as const;
-const COUNTS_BYTES = { engine: "memory", because: "only the tier in memory counts what is read of it" } as const;
+import { ALL_DONE, ALPHABET, COUNTS_BYTES, large, larger, SITE, tagged, UPPER } from "./openings.ts";
 
 /** Large bodies that are stored: parts of them, eviction, and validation. */
 export const scenarios: readonly Scenario[] = [
@@ -19,7 +7,7 @@ export const scenarios: readonly Scenario[] = [
     id: "bodies/announced-length",
     name: "the length of a large body, and of its parts, is announced",
     source: "RFC 9112 §6.3; RFC 9110 §8.6",
-    only: { engine: "runtime", because: "a length is announced on the wire alone" },
+    only: { engine: "runtime", because: "only on the wire is a length announced" },
     site: SITE,
     origin: { "/a": [large] },
     steps: [

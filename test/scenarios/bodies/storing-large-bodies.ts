@@ -1,17 +1,6 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { page } from "../page.ts";
+import { ALL_DONE, ALPHABET, COUNTS_BYTES, large, larger, SITE, tagged, UPPER } from "./openings.ts";
 
-const ALPHABET = "abcdefghijklmnopqrstuvwxyz";
-const UPPER = ALPHABET.toUpperCase();
-const large = page("max-age=60", ALPHABET);
-const larger = { ...large, body: UPPER };
-const tagged = { ...large, fields: { "cache-control": "max-age=60", etag: '"1"' } };
-
-/** A body of more than ten bytes is a large one here. */
-const SITE = { limits: { storeBytes: 10 } };
-
-const ALL_DONE = { work: "finished" } as const;
-const COUNTS_BYTES = { engine: "memory", because: "only the tier in memory counts what is read of it" } as const;
 const HELD_WRITES = {
   engine: "memory",
   because: "the simulated CDN lets writes end before a request, and here one is held back",

@@ -30,7 +30,7 @@ export const mutants: Mutants = {
   "groups-are-of-all-hosts": {
     name: "one host invalidates another's groups",
     file: "worker/rules/key/purge-key.ts",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own template
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is a template of the quoted source
     from: "`group:${scheme}://${host} ${group}`",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
     to: "`group:${scheme} ${group}`",
@@ -39,7 +39,7 @@ export const mutants: Mutants = {
   "groups-are-tags": {
     name: "a group is filed under the tag of the same name",
     file: "worker/rules/key/purge-key.ts",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own template
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is a template of the quoted source
     from: "`group:${scheme}://${host} ${group}`",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
     to: "`#${group}`",

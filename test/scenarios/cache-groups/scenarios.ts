@@ -1,28 +1,14 @@
 import type { Scenario } from "../../engine/scenario.ts";
+import { ALL_DONE, ANEW, done, HOSTS, inGroups, onMobile, post, v1, v2 } from "../invalidation/openings.ts";
 import { SEVERAL_ISOLATES } from "../memory-only.ts";
 import { page } from "../page.ts";
 
-const v1 = page("max-age=3600");
-const v2 = { ...v1, body: "v2" };
-const done = { body: "done" };
-
-/** Fetched in full: what was stored is gone, or may not be used any more. */
-const ANEW = /^(?:MISS|EXPIRED)$/;
-
-/** An answer that puts groups out of date. */
+/** An answer that invalidates groups. */
 const changed = (groups: string | readonly string[], status = 200) => ({
   status,
   fields: { "cache-group-invalidation": groups },
   body: "done",
 });
-const inGroups = (groups: string | readonly string[], body = "v1") => ({
-  fields: { "cache-control": "max-age=3600", "cache-groups": groups },
-  body,
-});
-const post = (path: string) => ({ send: { method: "POST", path, body: "x" }, expect: { body: "done" } });
-const ALL_DONE = { work: "finished" } as const;
-const HOSTS = { hosts: ["www.example.test", "m.example.test"] };
-const onMobile = (path: string) => ({ path, host: "m.example.test" });
 const LONGEST = "g".repeat(256);
 
 /** Cache-Groups and Cache-Group-Invalidation, RFC 9875. */

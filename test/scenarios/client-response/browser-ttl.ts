@@ -6,7 +6,7 @@ function saying(cacheControl: string, more: Reply["fields"] = {}, body = "v1"): 
   return { fields: { "cache-control": cacheControl, ...more }, body };
 }
 
-/** What of the origin's `Cache-Control` is told to browsers beside the owner's lifetime. */
+/** The origin's `Cache-Control`, and what browsers get of it beside the owner's lifetime. */
 const kept: readonly (readonly [sent: string, told: string])[] = [
   ["max-age=60", "max-age=600"],
   ["s-maxage=60", "max-age=600"],

@@ -1,11 +1,10 @@
 import type { Scenario } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
+import { v1, v2 } from "../validation/openings.ts";
 
-const v1 = page("max-age=60", "v1", { etag: '"1"' });
-const v2 = page("max-age=60", "v2", { etag: '"2"' });
 const confirmed = { status: 304, fields: v1.fields };
 
-/** One way through the edge: what leads to it, what is asked then, and how the answer is told. */
+/** A path through the edge: the steps before it, the request, and how its answer is reported. */
 interface Path extends Omit<Scenario, "source" | "steps"> {
   readonly before?: Scenario["steps"];
   readonly send?: {

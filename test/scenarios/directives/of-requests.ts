@@ -1,13 +1,7 @@
-import type { Reply } from "../../../cdn/scripted-origin.ts";
 import type { Scenario, Step } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
+import { saying } from "./openings.ts";
 
-type Lines = string | readonly string[];
-
-/** A page that says this in `Cache-Control`. */
-function saying(cacheControl: Lines, more: Reply["fields"] = {}, body = "v1"): Reply {
-  return { fields: { "cache-control": cacheControl, ...more }, body };
-}
 const asked = [
   { id: "obeyed-no-cache-refetches", fields: { "cache-control": "no-cache" } },
   { id: "obeyed-max-age-zero-refetches", fields: { "cache-control": "max-age=0" } },

@@ -1,15 +1,9 @@
 import type { Reply } from "../../../cdn/scripted-origin.ts";
 import type { Scenario, Step } from "../../engine/scenario.ts";
 import { SEVERAL_ISOLATES } from "../memory-only.ts";
+import { type Lines, saying } from "./openings.ts";
 
-type Lines = string | readonly string[];
-
-/** A page that says this in `Cache-Control`. */
-function saying(cacheControl: Lines, more: Reply["fields"] = {}, body = "v1"): Reply {
-  return { fields: { "cache-control": cacheControl, ...more }, body };
-}
-
-/** One path for each of several ways to say the same. */
+/** A path for each of several spellings of the same directives. */
 function spelled(replies: readonly Reply[]): Readonly<Record<string, readonly Reply[]>> {
   return Object.fromEntries(replies.map((reply, index) => [`/${index}`, [reply]]));
 }

@@ -2,23 +2,8 @@ import type { Reply } from "../../../cdn/scripted-origin.ts";
 import type { Scenario, Step } from "../../engine/scenario.ts";
 import { BACKGROUND_WORK } from "../memory-only.ts";
 import { page } from "../page.ts";
+import { briefV1, briefV2, MODIFIED, stillV1, storedAndStale, v1, v2 } from "../validation/openings.ts";
 
-const briefFields = { "cache-control": "max-age=1", "cache-tag": "song:42" };
-const briefV1 = { fields: { ...briefFields, etag: '"1"' }, body: "v1" };
-const briefV2 = { fields: { ...briefFields, etag: '"2"' }, body: "v2" };
-const MODIFIED = "Thu, 01 Jan 2026 10:00:00 GMT";
-
-/** A page with a tag, and the 304 that confirms it. */
-const v1 = page("max-age=60", "v1", { etag: '"1"' });
-
-const v2 = page("max-age=60", "v2", { etag: '"2"' });
-const stillV1 = { status: 304, fields: { "cache-control": "max-age=60", etag: '"1"' } };
-
-/** Stored, and just out of date. */
-const storedAndStale: readonly Step[] = [
-  { get: "/a", expect: { status: 200, xCache: "MISS", body: "v1" } },
-  { advanceMs: 60_000 },
-];
 function headOf(reply: Reply, expect: object): Step[] {
   return [{ reply: { "/a": [reply, v2] } }, { send: { method: "HEAD", path: "/a" }, expect }, { advanceMs: 1 }];
 }

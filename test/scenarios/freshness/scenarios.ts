@@ -1,20 +1,16 @@
 import type { Reply } from "../../../cdn/scripted-origin.ts";
 import { BEGINNING, type Scenario, type Step } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
+import { each, neverStored } from "../storing/openings.ts";
 
 const v1 = page("max-age=60");
 const kept = page("max-age=60");
 
-/** The date that is so many seconds after the beginning. */
+/** The date this many seconds after the beginning. */
 function at(seconds: number): string {
   return new Date(BEGINNING + seconds * 1000).toUTCString();
 }
 const minute = { "cache-control": "max-age=60" };
-
-/** Expects the same of each path. */
-function each(paths: readonly string[], expected: Extract<Step, { get: string }>["expect"]): readonly Step[] {
-  return paths.map((get) => ({ get, expect: expected }));
-}
 
 /** Pages, by path, that are fresh for ten seconds more when they arrive. */
 function freshForTenSeconds(replies: Readonly<Record<string, Reply>>): Pick<Scenario, "origin" | "steps"> {
@@ -31,19 +27,7 @@ function freshForTenSeconds(replies: Readonly<Record<string, Reply>>): Pick<Scen
   };
 }
 
-/** Pages, by path, of which none is stored, for this reason. */
-function neverStored(replies: Readonly<Record<string, Reply>>, because: string): Pick<Scenario, "origin" | "steps"> {
-  const paths = Object.keys(replies);
-  return {
-    origin: Object.fromEntries(Object.entries(replies).map(([path, reply]) => [path, [reply]])),
-    steps: [
-      ...each(paths, { xCache: "MISS", cacheStatus: new RegExp(`; detail=${because}$`) }),
-      ...each(paths, { xCache: "MISS" }),
-    ],
-  };
-}
-
-/** What an answer brings of `Age` and `Date`, and how old it is on arrival. */
+/** The `Age` and `Date` of an answer, and its age on arrival. */
 const ages: readonly (readonly [path: string, fields: Reply["fields"], ageSeconds: number])[] = [
   ["/none", {}, 0],
   ["/stated", { age: "50" }, 50],

@@ -1,7 +1,6 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
 const COOKIES = "worker/rules/identity/cookies.ts";
-const MAY_STORE = "worker/rules/storing/may-store.ts";
 const STORAGE_DECISION = "worker/rules/storing/may-store.ts";
 const UNKEYED_FIELD = "worker/rules/request/unkeyed-field.ts";
 

@@ -3,7 +3,7 @@ import { page } from "../page.ts";
 
 const minute = { "cache-control": "max-age=60" };
 
-/** Requests to which an origin may answer what nobody else would get. */
+/** Requests that may make an origin send an answer meant for them alone. */
 const odd: readonly (readonly [id: string, what: string, fields: Readonly<Record<string, string>>])[] = [
   ["unusual-field", "an unusual field", { "x-debug": "1" }],
   ["unusual-characters", "a value with unusual characters", { "user-agent": "{jndi:ldap}" }],
@@ -15,7 +15,7 @@ const odd: readonly (readonly [id: string, what: string, fields: Readonly<Record
   ],
 ];
 
-/** What any visitor may send. */
+/** Fields that any browser may send. */
 const plain = {
   accept: "text/html,*/*;q=0.8",
   "accept-language": "de-DE,de;q=0.9",

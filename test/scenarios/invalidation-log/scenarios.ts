@@ -1,25 +1,12 @@
 import type { Scenario } from "../../engine/scenario.ts";
+import { ALL_DONE, ANEW, done, inGroups, post, v1, v2 } from "../invalidation/openings.ts";
 import { LOST_LOG, SEVERAL_ISOLATES, WAITING_ON_REAL_TIME } from "../memory-only.ts";
-import { page } from "../page.ts";
 
 const lastingFields = { "cache-control": "max-age=3600" };
 const lastingV1 = { fields: lastingFields, body: "v1" };
 const lastingV2 = { fields: lastingFields, body: "v2" };
 const noContent = { status: 204 };
-const v1 = page("max-age=3600");
-const v2 = { ...v1, body: "v2" };
 const v3 = { ...v1, body: "v3" };
-const done = { body: "done" };
-
-/** Fetched in full: what was stored is gone, or may not be used any more. */
-const ANEW = /^(?:MISS|EXPIRED)$/;
-
-const inGroups = (groups: string | readonly string[], body = "v1") => ({
-  fields: { "cache-control": "max-age=3600", "cache-groups": groups },
-  body,
-});
-const post = (path: string) => ({ send: { method: "POST", path, body: "x" }, expect: { body: "done" } });
-const ALL_DONE = { work: "finished" } as const;
 const NEXT_LEASE = { engine: "memory", because: "the wait for the next lease is on real time in the runtime" } as const;
 
 /** Invalidations reach other isolates through the log, within a budget. */
@@ -271,7 +258,7 @@ export const scenarios: readonly Scenario[] = [
       { originSees: "/a", count: 1 },
       post("/a"),
       { advanceMs: 1 },
-      { purge: { tags: ["unrelated"] } }, // its receipt brings the view up to the POST as well
+      { purge: { tags: ["unrelated"] } }, // its receipt also brings the view up to the POST
       { get: "/a", expect: { xCache: ANEW, body: "v2" } },
       { release: "slow" },
       { finish: "early", expect: { xCache: "MISS", body: "v1" } },

@@ -1,26 +1,12 @@
 import type { Scenario } from "../../engine/scenario.ts";
 import { SEVERAL_ISOLATES } from "../memory-only.ts";
 import { page } from "../page.ts";
+import { ALL_DONE, ANEW, done, HOSTS, inGroups, onMobile, post, v1, v2 } from "./openings.ts";
 
 const taggedV1 = page("max-age=3600", "v1", { etag: '"1"' });
 const unchanged = { status: 304, fields: { "cache-control": "max-age=3600", etag: '"1"' } };
-const v1 = page("max-age=3600");
-const v2 = { ...v1, body: "v2" };
-const done = { body: "done" };
 
-/** Fetched in full: what was stored is gone, or may not be used any more. */
-const ANEW = /^(?:MISS|EXPIRED)$/;
-
-const inGroups = (groups: string | readonly string[], body = "v1") => ({
-  fields: { "cache-control": "max-age=3600", "cache-groups": groups },
-  body,
-});
-const post = (path: string) => ({ send: { method: "POST", path, body: "x" }, expect: { body: "done" } });
-const ALL_DONE = { work: "finished" } as const;
-const HOSTS = { hosts: ["www.example.test", "m.example.test"] };
-const onMobile = (path: string) => ({ path, host: "m.example.test" });
-
-/** What becomes of `/b` when the answer to a POST to `/a` has these fields. */
+/** What happens to `/b` when the answer to a POST to `/a` has these fields. */
 const named: readonly (readonly [
   id: string,
   what: string,
@@ -295,7 +281,7 @@ export const scenarios: readonly Scenario[] = [
     id: "invalidation/location-names-hidden-origin",
     name: "a Location that names the hidden origin is rewritten to the public site, and invalidates that page",
     source: "RFC 9111 §4.4; RFC 9110 §10.2.2",
-    only: { engine: "memory", because: "the runtime's origin has an address that nobody knows before it is up" },
+    only: { engine: "memory", because: "the address of the runtime's origin is not known before it is up" },
     origin: {
       "/a": [{ status: 201, fields: { location: "http://origin.internal:8080/b" }, body: "done" }],
       "/b": [v1, v2],

@@ -18,7 +18,7 @@ export const scenarios: readonly Scenario[] = [
     steps: [
       { send: { path: "/a", isolate: "b" }, expect: { body: "v1" } },
       { work: "finished" },
-      { send: { path: "/other", isolate: "c" }, expect: { body: "v1" } }, // by what b has read
+      { send: { path: "/other", isolate: "c" }, expect: { body: "v1" } }, // from the view that b has read
       { advanceMs: 400 },
       { holdNext: "look-up", until: "found" },
       { begin: "early", send: { path: "/a", isolate: "c" } },
@@ -47,7 +47,7 @@ export const scenarios: readonly Scenario[] = [
       { purge: { urls: ["/a"] }, isolate: "far/a" },
       { advanceMs: 500 },
       { log: "down" },
-      { advanceMs: 450 }, // the lease is over, and it is less than a lease since both were fetched
+      { advanceMs: 450 }, // the lease has ended, but both were fetched less than a lease ago
       { send: { path: "/b", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
     ],
@@ -79,7 +79,7 @@ export const scenarios: readonly Scenario[] = [
       { clockOf: "c", aheadMs: 250 },
       { send: { path: "/other", isolate: "c" }, expect: { body: "v1" } },
       { work: "finished" },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } }, // by what c has read
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } }, // from the view that c has read
       { purge: { urls: ["/a"] }, isolate: "far/a", expect: { status: 200, body: /"settlesInMs":1250,/ } },
       { advanceMs: 1_249 },
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
@@ -99,7 +99,7 @@ export const scenarios: readonly Scenario[] = [
       { send: { path: "/other", isolate: "c" }, expect: { body: "v1" } },
       { purge: { urls: ["/a"] }, isolate: "far/a", expect: { status: 200, body: /"settlesInMs":1250,/ } },
       { advanceMs: 1_300 },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } }, // by what c has read
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } }, // from the view that c has read
       { advanceMs: 700 },
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
     ],
@@ -140,7 +140,7 @@ export const scenarios: readonly Scenario[] = [
       { begin: "waiting", send: { path: "/a" } },
       { advanceMs: 1_000 },
       { finish: "waiting", expect: { xCache: "MISS", body: "v2" } },
-      { advanceMs: 2 }, // the answer comes, and its lease is over
+      { advanceMs: 2 }, // the answer arrives, and its lease is over
       { get: "/a", expect: { xCache: "HIT", body: "v2" } },
     ],
   },

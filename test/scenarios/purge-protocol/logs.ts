@@ -55,10 +55,10 @@ export const scenarios: readonly Scenario[] = [
       { send: { path: "/other", isolate: "c" }, expect: { xCache: "MISS" } }, // it reads the old log
       { log: "made anew" },
       { purge: { tags: ["songs"] }, isolate: "far/a" },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } }, // it reads the new one
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } }, // it reads the new log
       { release: "late" },
       { advanceMs: 700 },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v2" } }, // it renews its view behind that
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v2" } }, // it renews its view behind the answer
       { advanceMs: 1 },
       { send: { path: "/b", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
     ],

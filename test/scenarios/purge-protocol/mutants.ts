@@ -19,13 +19,7 @@ const LEASE_TIMING = "worker/purges/lease/lease-timing.ts";
 const RENEWAL = "worker/purges/lease/renewal.ts";
 const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
-/** When a change is told: after the origin's answer, or before it is asked. */
-const BEFORE_AND_AFTER = {
-  right: `const asked = await askOrigin(context, { storing: false, cookie: cookies.forwarded, conditions: [] });
-  await invalidateAfter(context, asked);`,
-  wrong: `await invalidateAfter(context, { kind: "failed", answer: () => new Response() });
-  const asked = await askOrigin(context, { storing: false, cookie: cookies.forwarded, conditions: [] });`,
-};
+/** A POST is written to the log after the origin's answer, or wrongly before the request. */
 const RECEIPT_SETTLES = { file: LOG, from: "this.#leases.longestLivingMs(now) + purge.skewMs" };
 const OLDER_REPLACES = {
   file: VIEW,

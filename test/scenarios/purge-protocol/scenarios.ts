@@ -161,7 +161,7 @@ export const scenarios: readonly Scenario[] = [
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
       { purge: { urls: ["/a"] } },
-      { advanceMs: 1_250 }, // what others of the PoP have read is too old then: the log itself has to tell
+      { advanceMs: 1_250 }, // views shared in the PoP are too old by then, so the log itself must be read
       { restart: "isolate" },
       { get: "/a", expect: { xCache: "MISS", body: "v2" } },
     ],

@@ -11,7 +11,7 @@ const late = { routes: [{ match: "/late", purge: { maxViewAge: "60s" } }] } as c
 const songsV1 = page("max-age=3600", "v1", { "cache-tag": "songs" });
 const songsV2 = { ...songsV1, body: "v2" };
 
-/** More than isolates of a PoP pass on to each other. */
+/** More tags than isolates of a PoP share with each other. */
 const manyTags = Array.from({ length: 5_000 }, (_, index) => `unrelated:${index}`);
 
 /** Isolates of a PoP share their views, and routes may let purges come late. */
@@ -210,7 +210,7 @@ export const scenarios: readonly Scenario[] = [
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } }, // it reads the log anew
       { release: "late" },
       { advanceMs: 700 },
-      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v2" } }, // it takes the copy behind that
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v2" } }, // it takes the shared view behind the answer
       { advanceMs: 1 },
       { send: { path: "/b", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
     ],

@@ -63,7 +63,7 @@ export const scenarios: readonly Scenario[] = [
     source: "docs/protocol.md#r5-followers; docs/protocol.md#the-stories",
     only: {
       engine: "memory",
-      because: "that a request has arrived before time goes on shows only where the order of events is ours",
+      because: "only in memory is it known that a request has arrived before time advances",
     },
     origin: { "/a": [{ ...v1, hold: "slow" }, v2] },
     steps: [

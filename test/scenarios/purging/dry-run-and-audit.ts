@@ -1,8 +1,6 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { page } from "../page.ts";
+import { control, v1 } from "./openings.ts";
 
-const v1 = page("max-age=3600", "v1", { etag: '"1"' });
-const control = "docs/design.md#the-control-plane";
 const bearer = { authorization: "Bearer scenario-token-with-32-characters0" };
 
 /** Dry runs, warnings, and the audit trail. */

@@ -1,8 +1,6 @@
 import type { Scenario } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
-
-const v1 = page("max-age=3600", "v1", { etag: '"1"' });
-const control = "docs/design.md#the-control-plane";
+import { control, v1 } from "./openings.ts";
 
 /** The page at this path on the other host of the site. */
 const onMobile = (path: string) => ({ path, host: "m.example.test" });

@@ -1,8 +1,8 @@
 import type { Scenario } from "../../engine/scenario.ts";
 import { LOST_LOG } from "../memory-only.ts";
 import { page } from "../page.ts";
+import { v1 } from "./openings.ts";
 
-const v1 = page("max-age=3600", "v1", { etag: '"1"' });
 const v2 = page("max-age=3600", "v2", { etag: '"2"' });
 const unchanged = { status: 304, fields: { "cache-control": "max-age=3600", etag: '"1"' } };
 const soft = "docs/design.md#soft-purges";

@@ -1,21 +1,10 @@
 import type { Reply } from "../../../cdn/scripted-origin.ts";
-import type { Scenario, Step } from "../../engine/scenario.ts";
+import type { Scenario } from "../../engine/scenario.ts";
 import { BACKGROUND_WORK } from "../memory-only.ts";
 import { page } from "../page.ts";
+import { MODIFIED, part, stored, ten } from "./openings.ts";
 
-const MODIFIED = "Thu, 01 Jan 2026 11:59:59 GMT";
-
-/** Ten bytes, of which the second is just as old as it takes for its date to count. */
-const ten: Reply = {
-  fields: { "cache-control": "max-age=60", "content-type": "text/plain", etag: '"1"', "last-modified": MODIFIED },
-  body: "0123456789",
-};
 const otherTen: Reply = { ...ten, fields: { ...ten.fields, etag: '"2"' }, body: "abcdefghij" };
-const stored: readonly Step[] = [{ get: "/a", expect: { status: 200, xCache: "MISS", body: "0123456789" } }];
-function part(range: string, contentRange: string, body: string, xCache = "HIT"): Step {
-  const fields = { "content-range": contentRange, "content-type": "text/plain", etag: '"1"' };
-  return { get: "/a", fields: { range }, expect: { status: 206, xCache, body, fields } };
-}
 
 /** Parts of a page that is not stored, or not fresh. */
 export const scenarios: readonly Scenario[] = [

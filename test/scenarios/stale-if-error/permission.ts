@@ -1,29 +1,16 @@
-import type { Scenario, Step } from "../../engine/scenario.ts";
+import type { Scenario } from "../../engine/scenario.ts";
 import { LOST_LOG, SEVERAL_ISOLATES } from "../memory-only.ts";
 import { page } from "../page.ts";
+import { storedAndStale } from "../validation/openings.ts";
+import { kept, NOT_FRESH, newer, TIME_OUT, TOKEN_FIELD } from "./openings.ts";
 
-/** Stale after a second, and then it may stand in for a failed origin. */
+/** Stale after a second; then it may replace a failed origin's answer. */
 const standIn = page("max-age=1, stale-if-error=600");
 
 const standInPaths = { "/a": [standIn, { status: 503, body: "overloaded", hold: "slow" }] };
 
-/** A page with a tag, and the 304 that confirms it. */
+/** A page with an entity tag, its next version, and the 304 that confirms the first. */
 const taggedV1 = page("max-age=60", "v1", { etag: '"1"' });
-
-/** Stored, and just out of date. */
-const storedAndStale: readonly Step[] = [
-  { get: "/a", expect: { status: 200, xCache: "MISS", body: "v1" } },
-  { advanceMs: 60_000 },
-];
-const withControl = (cacheControl: string, body = "v1") => ({ fields: { "cache-control": cacheControl }, body });
-
-/** Fresh for a minute, and for half a minute more good enough in place of an error. */
-const kept = withControl("max-age=60, stale-if-error=30");
-
-const newer = { ...kept, body: "v2" };
-const NOT_FRESH = { advanceMs: 60_000 };
-const TOKEN_FIELD = { "tidemark-after": "$token" };
-const TIME_OUT = { engine: "memory", because: "the wait for the origin is on real time in the runtime" } as const;
 
 /** Who allows and who forbids a stale page in place of an error. */
 export const scenarios: readonly Scenario[] = [
@@ -57,7 +44,7 @@ export const scenarios: readonly Scenario[] = [
       { origin: "down" },
       { advanceMs: 1_500 },
       { send: { path: "/a", isolate: "b" }, expect: { status: 200, xCache: "STALE", body: "v1" } },
-      { advanceMs: 200 }, // that of b no longer counts as a read that is under way
+      { advanceMs: 200 }, // b's read no longer counts as under way
       { get: "/a", expect: { status: 502 } },
     ],
   },
@@ -127,13 +114,13 @@ export const scenarios: readonly Scenario[] = [
       ],
     },
     origin: {
-      "/a": [withControl("max-age=60")],
-      "/never": [withControl("max-age=60")],
-      "/longer": [withControl("max-age=60")],
-      "/refused": [withControl("max-age=60, stale-if-error=0")],
-      "/malformed": [withControl("max-age=60, stale-if-error=soon")],
-      "/allowed": [withControl("max-age=60, stale-if-error=120")],
-      "/forbidden": [withControl("max-age=60, must-revalidate")],
+      "/a": [page("max-age=60")],
+      "/never": [page("max-age=60")],
+      "/longer": [page("max-age=60")],
+      "/refused": [page("max-age=60, stale-if-error=0")],
+      "/malformed": [page("max-age=60, stale-if-error=soon")],
+      "/allowed": [page("max-age=60, stale-if-error=120")],
+      "/forbidden": [page("max-age=60, must-revalidate")],
     },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -161,7 +148,7 @@ export const scenarios: readonly Scenario[] = [
     name: "where the site allows stale pages, one is served only because the origin fails",
     source: "docs/design.md#stale",
     site: { stale: { ifError: "1h" } },
-    origin: { "/a": [withControl("max-age=60"), withControl("max-age=60", "v2")] },
+    origin: { "/a": [page("max-age=60"), page("max-age=60", "v2")] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
       NOT_FRESH,
@@ -176,7 +163,7 @@ export const scenarios: readonly Scenario[] = [
     id: "stale-if-error/accepted-by-visitor",
     name: "a visitor may ask for a stale page in place of an error",
     source: "RFC 5861 §4; docs/design.md#stale",
-    origin: { "/a": [withControl("max-age=60")] },
+    origin: { "/a": [page("max-age=60")] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
       { origin: "down" },
@@ -212,7 +199,7 @@ export const scenarios: readonly Scenario[] = [
     id: "stale-if-error/no-cache-with-field-names",
     name: "no-cache with field names forbids no stale answer",
     source: "RFC 9111 §5.2.2.4",
-    origin: { "/a": [withControl('max-age=60, stale-if-error=30, no-cache="x-own"')] },
+    origin: { "/a": [page('max-age=60, stale-if-error=30, no-cache="x-own"')] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
       NOT_FRESH,
@@ -232,7 +219,7 @@ export const scenarios: readonly Scenario[] = [
     id: "stale-if-error/storable-error",
     name: "an error that may be stored does not displace the page that may replace it",
     source: "RFC 5861 §4",
-    origin: { "/a": [kept, { status: 503, ...withControl("max-age=600", "down") }, newer] },
+    origin: { "/a": [kept, { status: 503, ...page("max-age=600", "down") }, newer] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
       NOT_FRESH,
@@ -327,7 +314,7 @@ export const scenarios: readonly Scenario[] = [
     id: "stale-if-error/with-authorization",
     name: "a request with Authorization gets the error, not the stale page",
     source: "RFC 9111 §3.5",
-    origin: { "/a": [withControl("public, max-age=60, stale-if-error=30")] },
+    origin: { "/a": [page("public, max-age=60, stale-if-error=30")] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
       { get: "/a", fields: { authorization: "Basic x" }, expect: { xCache: "HIT" } },
@@ -341,7 +328,7 @@ export const scenarios: readonly Scenario[] = [
     name: "while log and origin are both silent, a page with stale-if-error is served stale",
     source: "docs/protocol.md#r18-on-error",
     only: LOST_LOG,
-    origin: { "/a": [kept], "/b": [withControl("max-age=60")] },
+    origin: { "/a": [kept], "/b": [page("max-age=60")] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
       { get: "/b", expect: { xCache: "MISS" } },

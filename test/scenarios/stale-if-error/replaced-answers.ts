@@ -1,20 +1,13 @@
 import type { Reply } from "../../../cdn/scripted-origin.ts";
 import type { Scenario } from "../../engine/scenario.ts";
 import { WAITING_REQUESTS } from "../memory-only.ts";
+import { page } from "../page.ts";
+import { kept, NOT_FRESH, newer, TIME_OUT } from "./openings.ts";
 
-const withControl = (cacheControl: string, body = "v1") => ({ fields: { "cache-control": cacheControl }, body });
-
-/** Fresh for a minute, and then usable for half a minute more while it is fetched anew. */
-const revalidatingV1 = withControl("max-age=60, stale-while-revalidate=30");
+/** Fresh for a minute, then usable for 30 seconds while it is refetched. */
+const revalidatingV1 = page("max-age=60, stale-while-revalidate=30");
 
 const revalidatingV2 = { ...revalidatingV1, body: "v2" };
-
-/** Fresh for a minute, and for half a minute more good enough in place of an error. */
-const kept = withControl("max-age=60, stale-if-error=30");
-
-const newer = { ...kept, body: "v2" };
-const NOT_FRESH = { advanceMs: 60_000 };
-const TIME_OUT = { engine: "memory", because: "the wait for the origin is on real time in the runtime" } as const;
 
 /** Which failures of the origin a stale page replaces, RFC 5861 §4. */
 export const scenarios: readonly Scenario[] = [
@@ -187,7 +180,7 @@ export const scenarios: readonly Scenario[] = [
       name: `a follower of a fetch in which the origin ${what} may get the stale page, even if its leader may not`,
       source: "RFC 5861 §4; docs/design.md#collapsing",
       only: WAITING_REQUESTS,
-      origin: { "/a": [withControl("max-age=60"), reply as Reply, newer] },
+      origin: { "/a": [page("max-age=60"), reply as Reply, newer] },
       steps: [
         { get: "/a", expect: { xCache: "MISS" } },
         NOT_FRESH,
@@ -209,7 +202,7 @@ export const scenarios: readonly Scenario[] = [
     only: WAITING_REQUESTS,
     origin: {
       "/a": [
-        withControl("max-age=60, stale-while-revalidate=5, stale-if-error=30"),
+        page("max-age=60, stale-while-revalidate=5, stale-if-error=30"),
         { ...revalidatingV2, failure: "reset", hold: "slow" },
       ],
     },
@@ -229,7 +222,7 @@ export const scenarios: readonly Scenario[] = [
     id: "stale-if-error/after-stale-while-revalidate",
     name: "stale-while-revalidate applies first, and stale-if-error after its window",
     source: "RFC 5861 §3, §4",
-    origin: { "/a": [withControl("max-age=60, stale-while-revalidate=5, stale-if-error=30")] },
+    origin: { "/a": [page("max-age=60, stale-while-revalidate=5, stale-if-error=30")] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
       { origin: "down" },

@@ -72,7 +72,6 @@ export const mutants: Mutants = {
   "all-wait-for-a-personal-refresh": {
     name: "requests without cookies wait for a refresh that was begun for one with cookies",
     file: BACKGROUND_REFRESH,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own template
     from: "fetchAndStore(unseen, miss, own)",
     to: 'fetchAndStore(unseen, miss, own.replace("cookies ", ""))',
     reddens: "stale-while-revalidate/no-wait-for-cookie-refresh",

@@ -1,19 +1,17 @@
 import type { Scenario } from "../../engine/scenario.ts";
 import { LOST_LOG, SEVERAL_ISOLATES, WAITING_REQUESTS } from "../memory-only.ts";
 import { page } from "../page.ts";
+import { NOT_FRESH, TOKEN_FIELD } from "../stale-if-error/openings.ts";
 
 const lastingFields = { "cache-control": "max-age=3600" };
 const lastingV1 = { fields: lastingFields, body: "v1" };
 const lastingV2 = { fields: lastingFields, body: "v2" };
-const withControl = (cacheControl: string, body = "v1") => ({ fields: { "cache-control": cacheControl }, body });
 
-/** Fresh for a minute, and then usable for half a minute more while it is fetched anew. */
-const v1 = withControl("max-age=60, stale-while-revalidate=30");
+/** Fresh for a minute, then usable for 30 seconds while it is refetched. */
+const v1 = page("max-age=60, stale-while-revalidate=30");
 
 const v2 = { ...v1, body: "v2" };
 const v3 = { ...v1, body: "v3" };
-const NOT_FRESH = { advanceMs: 60_000 };
-const TOKEN_FIELD = { "tidemark-after": "$token" };
 
 /** A stale page is served while it is refetched, RFC 5861 §3. */
 export const scenarios: readonly Scenario[] = [
@@ -100,7 +98,7 @@ export const scenarios: readonly Scenario[] = [
     id: "stale-while-revalidate/refresh-not-storable",
     name: "a refresh whose answer may not be stored changes nothing, and after the window the origin decides",
     source: "RFC 5861 §3; docs/design.md#promise-1",
-    origin: { "/a": [v1, withControl("private", "for one")] },
+    origin: { "/a": [v1, page("private", "for one")] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
       NOT_FRESH,
@@ -224,7 +222,7 @@ export const scenarios: readonly Scenario[] = [
     name: "a request without cookies does not wait for a refresh that was begun for one with cookies",
     source: "RFC 5861 §3; docs/design.md#collapsing",
     origin: {
-      "/a": [withControl("max-age=60, stale-while-revalidate=5"), { ...v2, body: "for the cookie", hold: "slow" }, v3],
+      "/a": [page("max-age=60, stale-while-revalidate=5"), { ...v2, body: "for the cookie", hold: "slow" }, v3],
     },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -243,10 +241,7 @@ export const scenarios: readonly Scenario[] = [
     name: "a request with Authorization is not answered stale",
     source: "RFC 9111 §3.5; RFC 5861 §3",
     origin: {
-      "/a": [
-        withControl("public, max-age=60, stale-while-revalidate=30"),
-        withControl("public, max-age=60", "for the account"),
-      ],
+      "/a": [page("public, max-age=60, stale-while-revalidate=30"), page("public, max-age=60", "for the account")],
     },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -300,7 +295,7 @@ export const scenarios: readonly Scenario[] = [
     name: "while the log is silent, nothing stale is answered unless the origin was asked",
     source: "docs/protocol.md#r8-unknown; RFC 5861 §3",
     only: LOST_LOG,
-    origin: { "/a": [withControl("max-age=0, stale-while-revalidate=30"), v2], "/b": [v1] },
+    origin: { "/a": [page("max-age=0, stale-while-revalidate=30"), v2], "/b": [v1] },
     steps: [
       { get: "/b", expect: { xCache: "MISS" } },
       { log: "down" },
@@ -346,7 +341,7 @@ export const scenarios: readonly Scenario[] = [
     name: "a request after the window waits for the refresh that is under way",
     source: "RFC 5861 §3; docs/design.md#collapsing",
     only: WAITING_REQUESTS,
-    origin: { "/a": [withControl("max-age=60, stale-while-revalidate=5"), { ...v2, hold: "slow" }] },
+    origin: { "/a": [page("max-age=60, stale-while-revalidate=5"), { ...v2, hold: "slow" }] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
       NOT_FRESH,

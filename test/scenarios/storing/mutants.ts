@@ -3,7 +3,6 @@ import type { Mutants } from "../../mutants/mutant.ts";
 const CACHE_KEY = "worker/rules/key/cache-key.ts";
 const CORRIDOR = "worker/flow/corridor.ts";
 const FRESHNESS_LIFETIME = "worker/rules/freshness/freshness-lifetime.ts";
-const MAY_STORE = "worker/rules/storing/may-store.ts";
 const STORABLE_STATUS = "worker/rules/storing/storable-status.ts";
 
 /** Wrong rules of what is stored. */

@@ -1,29 +1,12 @@
-import type { Reply } from "../../../cdn/scripted-origin.ts";
 import type { Scenario, Step } from "../../engine/scenario.ts";
 import { SEVERAL_ISOLATES } from "../memory-only.ts";
 import { page } from "../page.ts";
+import { neverStored } from "./openings.ts";
 
 const fresh = page("max-age=60");
 const kept = page("max-age=60");
 const v1 = page("max-age=3600", "v1", { "cache-tag": "song:42, songs" });
 const minute = { "cache-control": "max-age=60" };
-
-/** Expects the same of each path. */
-function each(paths: readonly string[], expected: Extract<Step, { get: string }>["expect"]): readonly Step[] {
-  return paths.map((get) => ({ get, expect: expected }));
-}
-
-/** Pages, by path, of which none is stored, for this reason. */
-function neverStored(replies: Readonly<Record<string, Reply>>, because: string): Pick<Scenario, "origin" | "steps"> {
-  const paths = Object.keys(replies);
-  return {
-    origin: Object.fromEntries(Object.entries(replies).map(([path, reply]) => [path, [reply]])),
-    steps: [
-      ...each(paths, { xCache: "MISS", cacheStatus: new RegExp(`; detail=${because}$`) }),
-      ...each(paths, { xCache: "MISS" }),
-    ],
-  };
-}
 const withLifetime = [
   200, 201, 202, 203, 204, 207, 299, 300, 301, 302, 303, 307, 308, 399, 400, 402, 403, 404, 405, 410, 414, 422, 451,
   499, 500, 501, 502, 503, 504, 599,

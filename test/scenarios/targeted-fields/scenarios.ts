@@ -3,10 +3,10 @@ import { page } from "../page.ts";
 
 const ofItsOwn = { targetedField: "Example-Cache-Control" };
 
-/** Pages whose field for this cache says nothing that can be read; `Cache-Control` gives them ten seconds. */
+/** Pages whose targeted field cannot be read; `Cache-Control` gives them ten seconds. */
 const unreadable = ["", " ", "max-age=", "max-age=60,", "MAX-AGE=60", "max-age=60 no-store", '"'];
 
-/** Pages whose field for this cache gives no lifetime; `Cache-Control` would give one. */
+/** Pages whose targeted field gives no lifetime, although `Cache-Control` would. */
 const withoutLifetime = ['max-age="60"', "max-age=60.0", "max-age=?1", "max-age=(60)", "max-age=-1", "max-age", "none"];
 
 /** CDN-Cache-Control (RFC 9213) and Surrogate-Control. */

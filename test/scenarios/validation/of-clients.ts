@@ -1,19 +1,6 @@
-import type { Scenario, Step } from "../../engine/scenario.ts";
+import type { Scenario } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
-
-const MODIFIED = "Thu, 01 Jan 2026 10:00:00 GMT";
-
-/** A page with a tag, and the 304 that confirms it. */
-const v1 = page("max-age=60", "v1", { etag: '"1"' });
-
-const v2 = page("max-age=60", "v2", { etag: '"2"' });
-const stillV1 = { status: 304, fields: { "cache-control": "max-age=60", etag: '"1"' } };
-
-/** Stored, and just out of date. */
-const storedAndStale: readonly Step[] = [
-  { get: "/a", expect: { status: 200, xCache: "MISS", body: "v1" } },
-  { advanceMs: 60_000 },
-];
+import { MODIFIED, stillV1, storedAndStale, v1, v2 } from "./openings.ts";
 
 /** Clients' own conditions, RFC 9110 §13. */
 export const scenarios: readonly Scenario[] = [

@@ -1,24 +1,7 @@
-import type { Scenario, Step } from "../../engine/scenario.ts";
+import type { Scenario } from "../../engine/scenario.ts";
 import { BACKGROUND_WORK, SEVERAL_ISOLATES } from "../memory-only.ts";
-import { page } from "../page.ts";
+import { briefV1, briefV2, MODIFIED, stillBriefV1, stillV1, storedAndStale, v1, v2 } from "./openings.ts";
 
-const briefFields = { "cache-control": "max-age=1", "cache-tag": "song:42" };
-const briefV1 = { fields: { ...briefFields, etag: '"1"' }, body: "v1" };
-const briefV2 = { fields: { ...briefFields, etag: '"2"' }, body: "v2" };
-const stillBriefV1 = { status: 304, fields: briefV1.fields };
-const MODIFIED = "Thu, 01 Jan 2026 10:00:00 GMT";
-
-/** A page with a tag, and the 304 that confirms it. */
-const v1 = page("max-age=60", "v1", { etag: '"1"' });
-
-const v2 = page("max-age=60", "v2", { etag: '"2"' });
-const stillV1 = { status: 304, fields: { "cache-control": "max-age=60", etag: '"1"' } };
-
-/** Stored, and just out of date. */
-const storedAndStale: readonly Step[] = [
-  { get: "/a", expect: { status: 200, xCache: "MISS", body: "v1" } },
-  { advanceMs: 60_000 },
-];
 const logIsOurs = { engine: "memory", because: "one instance of the runtime cannot lose its own log" } as const;
 
 /** Stale pages are confirmed by the origin, RFC 9111 §4.3. */

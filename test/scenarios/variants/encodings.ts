@@ -2,17 +2,13 @@ import type { Reply } from "../../../cdn/scripted-origin.ts";
 import type { Scenario, Step } from "../../engine/scenario.ts";
 import { WAITING_REQUESTS } from "../memory-only.ts";
 import { page } from "../page.ts";
+import { form, plain } from "./openings.ts";
 
-/** A page in one of several forms. */
-function form(body: string, vary: string | readonly string[], more: Reply["fields"] = {}): Reply {
-  return { fields: { "cache-control": "max-age=60", vary, ...more }, body };
-}
 function encoded(body: string, coding: string, more: Reply["fields"] = { vary: "accept-encoding" }): Reply {
   return { fields: { "cache-control": "max-age=60", "content-encoding": coding, ...more }, body };
 }
-const plain: Reply = page("max-age=60", "plain");
 
-/** A request of somebody who sent this `Accept-Encoding`; `null` for none. */
+/** A request with this `Accept-Encoding`; `null` for none. */
 function accepting(codings: string | null, expect: object): Step {
   return { get: "/a", ...(codings !== null && { fields: { "accept-encoding": codings } }), expect };
 }

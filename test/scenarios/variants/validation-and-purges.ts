@@ -1,21 +1,5 @@
-import type { Reply } from "../../../cdn/scripted-origin.ts";
-import type { Scenario, Step } from "../../engine/scenario.ts";
-import { page } from "../page.ts";
-
-const inGerman = page("max-age=3600", "hallo", { vary: "accept-language", etag: '"de"' });
-const inEnglish = { fields: { ...inGerman.fields, etag: '"en"' }, body: "hello" };
-
-/** A page in one of several forms. */
-function form(body: string, vary: string | readonly string[], more: Reply["fields"] = {}): Reply {
-  return { fields: { "cache-control": "max-age=60", vary, ...more }, body };
-}
-const plain: Reply = page("max-age=60", "plain");
-
-/** A request of somebody who reads this language. */
-function inLanguage(language: string, expect: object, isolate?: string): Step {
-  const fields = { "accept-language": language };
-  return { send: { path: "/a", fields, ...(isolate && { isolate }) }, expect };
-}
+import type { Scenario } from "../../engine/scenario.ts";
+import { form, inEnglish, inGerman, inLanguage, plain } from "./openings.ts";
 
 /** Validation and purges of pages that have several variants. */
 export const scenarios: readonly Scenario[] = [
