@@ -514,7 +514,7 @@ export const validation: Mutants = {
     name: "a HEAD is sent on with the stored page's conditions",
     file: HEAD_REQUEST,
     from: "conditions: []",
-    to: 'conditions: [["if-none-match", validatorsOf(miss.selected!).etag ?? "*"]]',
+    to: 'conditions: [["if-none-match", validatorsOf(miss.selected!.head).etag ?? "*"]]',
     reddens: "a HEAD that brings the stored page's tag makes it fresh again",
   },
   "head-tags-are-not-compared": {

@@ -428,7 +428,7 @@ export const variants: Mutants = {
     name: "a page without a coding is not for who refuses identity",
     file: VARY,
     from: "if (contentEncoding !== null && !acceptsCoding(",
-    to: 'if (field("accept-encoding") === "identity;q=0") return false;\n  if (contentEncoding !== null && !acceptsCoding(',
+    to: 'if (request.field("accept-encoding") === "identity;q=0") return false;\n  if (contentEncoding !== null && !acceptsCoding(',
     reddens: FOR_EVERYBODY,
   },
   "plain-variant-is-not-offered": {
