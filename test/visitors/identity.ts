@@ -93,16 +93,21 @@ export const identity: readonly Case[] = [
       to: 'const asked = name === "cookie" ? value : request.value(name);',
     },
   },
-  {
-    name: "what varies by the client's address is not stored",
-    origin: (request) =>
-      page(isFirst(request) ? "mine" : "for all", isFirst(request) ? { vary: "X-Forwarded-For" } : MAX_AGE),
-    first: { path: "/a", fields: ONE_BROWSER },
-    second: { path: "/a", fields: OTHER_BROWSER },
-    defence: {
-      file: "worker/rules/variants/vary.ts",
-      from: 'if (named.some((name) => meaningInVary(name) === "unknowable")) return "*";',
-      to: "",
-    },
-  },
+  ...[
+    ["what varies by the client's address is not stored", "X-Forwarded-For"],
+    ["what varies by the client's address in another platform's words is not stored", "X-Azure-ClientIP"],
+    ["what varies by the client's address is not stored, spelled as gateways spell it", "X_Originating_IP"],
+  ].map(
+    ([name, vary]): Case => ({
+      name: name!,
+      origin: (request) => page(isFirst(request) ? "mine" : "for all", isFirst(request) ? { vary: vary! } : MAX_AGE),
+      first: { path: "/a", fields: ONE_BROWSER },
+      second: { path: "/a", fields: OTHER_BROWSER },
+      defence: {
+        file: "worker/rules/variants/vary.ts",
+        from: 'if (named.some((name) => meaningInVary(name) === "unknowable")) return "*";',
+        to: "",
+      },
+    }),
+  ),
 ];

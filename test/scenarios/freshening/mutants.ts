@@ -251,7 +251,7 @@ export const mutants: Mutants = {
     name: "a HEAD is forwarded with the stored page's conditions",
     file: HEAD_REQUEST,
     from: "conditions: []",
-    to: 'conditions: [["if-none-match", validatorsOf(miss.selected!).etag ?? "*"]]',
+    to: 'conditions: [["if-none-match", validatorsOf(miss.selected!.head).etag ?? "*"]]',
     reddens: "freshening/head-with-same-tag",
   },
   "head-tags-are-not-compared": {

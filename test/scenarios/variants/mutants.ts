@@ -409,7 +409,7 @@ export const mutants: Mutants = {
     name: "a page without a coding does not serve a client that refuses identity",
     file: VARY,
     from: "if (contentEncoding !== null && !acceptsCoding(",
-    to: 'if (field("accept-encoding") === "identity;q=0") return false;\n  if (contentEncoding !== null && !acceptsCoding(',
+    to: 'if (request.field("accept-encoding") === "identity;q=0") return false;\n  if (contentEncoding !== null && !acceptsCoding(',
     reddens: "variants/no-coding-serves-all",
   },
   "plain-variant-is-not-offered": {
