@@ -122,7 +122,7 @@ export class ScenarioRuntime {
 const VARIABLES = { TIDEMARK_TOKEN: TOKEN, TIDEMARK_CLIENT_ADDRESS: "192.0.2.7" };
 
 /** What an isolate has whether it was used or not: the form of its counters, its bounds, and the room of an empty view. */
-const ALWAYS = /^(version|scope|.*\.mostBytes|view\.bytes)$/;
+const ALWAYS = /^(version|scope|.*\.maxBytes|view\.bytes)$/;
 
 /** The counters of `GET stats` by their paths. */
 function countersOf(stats: object, above = ""): [path: string, count: unknown][] {
