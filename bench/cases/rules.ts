@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import CachePolicy from "http-cache-semantics";
 import { judge, type Verdict } from "../../worker/rules/freshness/judge.ts";
+import { NO_BYPASS } from "../../worker/rules/request/bypass.ts";
 import { RequestFacts, type RequestHeaders } from "../../worker/rules/request/request-facts.ts";
 import { type StorableVerdict, storable } from "../../worker/rules/storing/storable.ts";
 import { type StoredHead, type StoredResponse, storedField } from "../../worker/rules/storing/stored-response.ts";
@@ -135,7 +136,13 @@ function readRequest(): RequestFacts {
   return new RequestFacts("GET", REQUEST_HEADERS, REQUEST_RULES);
 }
 
-const REQUEST_RULES = { passes: false, directives: "harmless", keyFields: [], ignoredCookies: [] } as const;
+const REQUEST_RULES = {
+  passes: false,
+  directives: "harmless",
+  keyFields: [],
+  ignoredCookies: [],
+  bypass: NO_BYPASS,
+} as const;
 const UNPURGED = { answer: "not-purged", maxViewAgeMs: 1000, awaitsToken: false, soft: null } as const;
 
 function answers(head: StoredHead, index: number): boolean {

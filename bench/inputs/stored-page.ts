@@ -25,6 +25,7 @@ export function storedPage(changes: Partial<StoredHead>): StoredHead {
       immutable: false,
     },
     sharedWithAuthorized: false,
+    sharedWithSessions: true,
     purgeKeys: [],
     stamp: { logId: "log", seq: 1 },
     ...changes,

@@ -1,4 +1,5 @@
 import { mutants as bodies } from "../scenarios/bodies/mutants.ts";
+import { mutants as bypass } from "../scenarios/bypass/mutants.ts";
 import { mutants as cacheGroups } from "../scenarios/cache-groups/mutants.ts";
 import { mutants as clientResponse } from "../scenarios/client-response/mutants.ts";
 import { mutants as collapsing } from "../scenarios/collapsing/mutants.ts";
@@ -24,6 +25,7 @@ import type { Mutant } from "./mutant.ts";
 
 const areas = {
   bodies: bodies,
+  bypass: bypass,
   "cache-groups": cacheGroups,
   "client-response": clientResponse,
   collapsing: collapsing,

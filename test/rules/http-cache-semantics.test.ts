@@ -69,7 +69,12 @@ function ours({ fields, status, delayMs, heldMs, ...request }: Exchange): Opinio
   const ageMs = currentAgeMs(initialAgeMs, NOON, NOON + heldMs);
   const lifetimeSeconds = reuse.validateAlways ? 0 : freshness.seconds;
   const stored = storedHead({ initialAgeMs, receivedAt: NOON, freshnessSeconds: freshness.seconds, reuse });
-  const anyone = { authorized: false, awaitsPurge: false, directives: readRequestDirectives(() => null, "harmless") };
+  const anyone = {
+    authorized: false,
+    hasSession: false,
+    awaitsPurge: false,
+    directives: readRequestDirectives(() => null, "harmless"),
+  };
   const fresh = judge(stored, anyone, UNPURGED, NOON + heldMs).kind === "fresh";
   const isWithin = (seconds: number | null) =>
     !fresh && reuse.mayServeStale && ageMs < (lifetimeSeconds + (seconds ?? 0)) * 1000;

@@ -1,4 +1,5 @@
 import { rows as bodies } from "./bodies/conformance.ts";
+import { rows as bypass } from "./bypass/conformance.ts";
 import { rows as cacheGroups } from "./cache-groups/conformance.ts";
 import { rows as clientResponse } from "./client-response/conformance.ts";
 import { rows as collapsing } from "./collapsing/conformance.ts";
@@ -25,6 +26,7 @@ export const rows: readonly ConformanceRow[] = [
   ...freshness,
   ...directives,
   ...identity,
+  ...bypass,
   ...clientResponse,
   ...key,
   ...bodies,

@@ -2,6 +2,7 @@ import type { Scenario } from "../engine/scenario.ts";
 import { scenarios as bodiesReadingLargeBodies } from "./bodies/reading-large-bodies.ts";
 import { scenarios as bodies } from "./bodies/scenarios.ts";
 import { scenarios as bodiesStoringLargeBodies } from "./bodies/storing-large-bodies.ts";
+import { scenarios as bypass } from "./bypass/scenarios.ts";
 import { scenarios as cacheGroups } from "./cache-groups/scenarios.ts";
 import { scenarios as clientResponseBrowserTtl } from "./client-response/browser-ttl.ts";
 import { scenarios as clientResponseCacheStatus } from "./client-response/cache-status.ts";
@@ -44,6 +45,7 @@ export const scenarios: readonly Scenario[] = [
   ...bodies,
   ...bodiesReadingLargeBodies,
   ...bodiesStoringLargeBodies,
+  ...bypass,
   ...cacheGroups,
   ...clientResponse,
   ...clientResponseBrowserTtl,

@@ -44,8 +44,23 @@ describe("a mistake in a site's rules is told with its place, its value and what
     ],
     [
       "a word of another cache",
-      { origin, routes: [{ match: "/a", bypass: { cookie: "x" } }] },
-      /^routes\[0\]\.bypass: unknown key; did you mean pass\? Known here: match, pass, key/,
+      { origin, routes: [{ match: "/a", skip: true }] },
+      /^routes\[0\]\.skip: unknown key; did you mean [a-z]+\? Known here: match, pass, key/,
+    ],
+    [
+      "a bypass in the singular",
+      { origin, routes: [{ match: "/a", bypass: { cookie: ["x"] } }] },
+      /^routes\[0\]\.bypass\.cookie: unknown key; did you mean cookies\?/,
+    ],
+    [
+      "a bypass of everything",
+      { origin, bypass: { cookies: ["*"] } },
+      /^bypass\.cookies: has a bare \*: a route with pass: true does that/,
+    ],
+    [
+      "a bypass by every field",
+      { origin, routes: [{ match: "/a", bypass: { fields: ["*"] } }] },
+      /^routes\[0\]\.bypass\.fields: has a bare \*: a route with pass: true does that/,
     ],
     [
       "the bound on how late a purge may come, outside purge",
@@ -391,6 +406,35 @@ describe("compileSite", () => {
   });
 });
 
+describe("bypass", () => {
+  const none = { cookies: [], fields: [], query: [] };
+
+  test("a route's lists replace the site's, one by one", () => {
+    const bypass = { cookies: ["a"], fields: ["X-Debug"], query: ["preview"] };
+    const routes = [{ match: "/a", bypass: { cookies: [], fields: ["X-Trace-*"] } }];
+    const site = compileSite({ origin, bypass, routes }, {});
+    expect(site.routes.map((route) => route.bypass)).toEqual([
+      { cookies: [], fields: ["x-trace-*"], query: ["preview"], sessions: false },
+      { cookies: ["a"], fields: ["x-debug"], query: ["preview"], sessions: false },
+    ]);
+  });
+
+  test.each<[string, Partial<SiteInput>, boolean]>([
+    ["without a lifetime of the owner's", { routes: [{ match: "/a" }] }, false],
+    ["with ttl", { routes: [{ match: "/a", ttl: "1m" }] }, true],
+    ["with defaultTtl", { routes: [{ match: "/a", defaultTtl: { 200: "1m" } }] }, true],
+    ["turned off for the route", { routes: [{ match: "/a", ttl: "1m", bypass: { sessions: false } }] }, false],
+    ["turned off for the site", { bypass: { sessions: false }, routes: [{ match: "/a", ttl: "1m" }] }, false],
+    [
+      "turned off for the site and on for the route",
+      { bypass: { sessions: false }, routes: [{ match: "/a", ttl: "1m", bypass: { sessions: true } }] },
+      true,
+    ],
+  ])("well-known sessions, %s", (_, input, sessions) => {
+    expect(compileSite({ origin, ...input }, {}).routes[0]!.bypass).toEqual({ ...none, sessions });
+  });
+});
+
 describe("what is loosened is said at the start", () => {
   test.each<[string, readonly RouteInput[], readonly string[]]>([
     [
@@ -415,6 +459,14 @@ describe("what is loosened is said at the start", () => {
       "visitors' directives",
       [{ match: "/*", requestDirectives: "all" }],
       ["The route /* lets every visitor send requests past the cache by Cache-Control."],
+    ],
+    [
+      "sessions that get the pages of others",
+      [
+        { match: "/a", ttl: "1m", bypass: { sessions: false } },
+        { match: "/b", bypass: { sessions: false } },
+      ],
+      ["The route /a answers visitors with a session like those without one."],
     ],
   ])("%s", (_, routes, lines) => {
     expect(weakenedDefences(compileSite({ origin, routes }, {}))).toEqual(lines);

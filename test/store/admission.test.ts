@@ -16,7 +16,15 @@ function filled(path: string): StoredResponse {
   };
   const times = { fetchedAt: 0, receivedAt: 0, initialAgeMs: 0, freshnessSeconds: 60 };
   const key = `https://www.example.test${path}`;
-  const rest = { variant: [], fields: [], hiddenFields: [], bodyKey: null, sharedWithAuthorized: false, stamp: null };
+  const rest = {
+    variant: [],
+    fields: [],
+    hiddenFields: [],
+    bodyKey: null,
+    sharedWithAuthorized: false,
+    sharedWithSessions: true,
+    stamp: null,
+  };
   const head = { key, status: 200, bodyBytes: 1000, purgeKeys: ["*"], reuse, ...times, ...rest };
   return { head, body: new Uint8Array(1000) };
 }

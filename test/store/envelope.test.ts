@@ -10,7 +10,7 @@ import { headText, readEnvelope, writeEnvelope } from "../../worker/store/envelo
 import { storedHead } from "../rules/storing/stored-head.ts";
 
 const NO_BODY = new Uint8Array(0);
-const PLAIN = storedHead({ bodyBytes: 0 });
+const PLAIN = storedHead({ bodyBytes: 0, sharedWithSessions: false });
 const NO_FLAG = { ...PLAIN.reuse, mayServeStale: false };
 
 function textOf(head: StoredHead): string {
@@ -24,6 +24,7 @@ function opened(text: string, key = PLAIN.key): StoredHead | undefined {
 const heads: readonly { name: string; head: Partial<StoredHead> }[] = [
   { name: "no flag", head: { reuse: NO_FLAG } },
   { name: "only: may answer a request with Authorization", head: { reuse: NO_FLAG, sharedWithAuthorized: true } },
+  { name: "only: may answer a request with a session", head: { reuse: NO_FLAG, sharedWithSessions: true } },
   { name: "only: always validated", head: { reuse: { ...NO_FLAG, validateAlways: true } } },
   { name: "only: may be served stale", head: { reuse: { ...NO_FLAG, mayServeStale: true } } },
   { name: "only: immutable", head: { reuse: { ...NO_FLAG, immutable: true } } },
@@ -32,6 +33,7 @@ const heads: readonly { name: string; head: Partial<StoredHead> }[] = [
     head: {
       reuse: { ...NO_FLAG, validateAlways: true, mayServeStale: true, immutable: true },
       sharedWithAuthorized: true,
+      sharedWithSessions: true,
     },
   },
   {

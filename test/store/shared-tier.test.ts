@@ -49,6 +49,7 @@ function stored(path: string, text: string, change: Partial<StoredHead> = {}): S
       initialAgeMs: 1500,
       freshnessSeconds: 60,
       sharedWithAuthorized: true,
+      sharedWithSessions: true,
       purgeKeys: ["*", `//www.example.test${path}`, "#ä"],
       stamp: { logId: "log", seq: 7 },
       ...change,

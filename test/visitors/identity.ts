@@ -93,6 +93,26 @@ export const identity: readonly Case[] = [
       to: 'const asked = name === "cookie" ? value : request.value(name);',
     },
   },
+  ...(
+    [
+      ["Django", "sessionid=3k2j5h8x9c0v1b2n4m6q7w8e9r0t1y2u"],
+      ["PHP", "PHPSESSID=4qk3g5p8c2n1r7v6t9b0m3x5z1"],
+    ] as const
+  ).map(
+    ([framework, cookie]): Case => ({
+      name: `a visitor with a session of ${framework} does not get what the owner's lifetime stores for others`,
+      site: { routes: [{ match: "/*", ttl: "1h" }] },
+      origin: ({ fields }) => ({ body: `for ${fields.cookie ?? "all"}` }),
+      first: { path: "/a" },
+      second: { path: "/a", fields: { cookie } },
+      control: { path: "/a" },
+      defence: {
+        file: "worker/rules/identity/identity.ts",
+        from: "return sharedWithSessions || !hasSession;",
+        to: "return true;",
+      },
+    }),
+  ),
   ...[
     ["what varies by the client's address is not stored", "X-Forwarded-For"],
     ["what varies by the client's address in another platform's words is not stored", "X-Azure-ClientIP"],

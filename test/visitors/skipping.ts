@@ -47,6 +47,19 @@ export const skipping: readonly Case[] = [
     }),
   ),
   {
+    name: "a stored page answers a request with a made-up session, also where only the owner's lifetime stores it",
+    site: { routes: [{ match: "/*", ttl: "1h" }] },
+    origin: () => ({ body: "the page" }),
+    first: { path: "/a", fields: { cookie: "sessionid=1; PHPSESSID=x; connect.sid=y; _app_session=z" } },
+    second: { path: "/a" },
+    witness: "asked",
+    defence: {
+      file: "worker/rules/identity/session-cookies.ts",
+      from: "known.name.test(name) && known.value.test(value)",
+      to: "known.name.test(name)",
+    },
+  },
+  {
     name: "a refresh without the token asks nobody",
     origin: () => page("the page"),
     first: { path: "/a", fields: { "tidemark-refresh": "guess" } },

@@ -135,7 +135,7 @@ export const unkeyedInput: readonly Case[] = [
       second: { path: "/a" },
       defence: {
         file: "worker/rules/key/cache-key.ts",
-        from: "pathAndQuery: route.pass ? asked.path + asked.search : keyed",
+        from: "pathAndQuery: route.pass || bypassesByQuery ? asked.path + asked.search : keyed",
         to: "pathAndQuery: asked.path + asked.search",
       },
     }),
@@ -148,7 +148,7 @@ export const unkeyedInput: readonly Case[] = [
     second: { path: "/search?q=lan" },
     defence: {
       file: "worker/rules/key/cache-key.ts",
-      from: "pathAndQuery: route.pass ? asked.path + asked.search : keyed",
+      from: "pathAndQuery: route.pass || bypassesByQuery ? asked.path + asked.search : keyed",
       to: "pathAndQuery: asked.path + asked.search",
     },
   },

@@ -174,7 +174,7 @@ async function fetchFromOrigin(context: RequestContext, miss: Miss, token: Recei
     const words = "504: this page is not stored, and only a stored one is wanted.";
     return answerOurselves(context, 504, "only-if-cached", words);
   }
-  if (facts.authorized) {
+  if (facts.authorized || miss.detail === "session") {
     ports.reporter.report({ kind: "asked-past-the-cache" });
     return forward(context, miss);
   }
@@ -204,11 +204,19 @@ async function refresh(context: RequestContext): Promise<Response> {
 
 /** A request that is not looked up goes to the origin as it is, and nothing is stored. */
 async function bypass(context: RequestContext): Promise<Response> {
-  const { facts, resolved } = context;
+  const { facts, ports } = context;
   if (facts.maxForwards.kind === "answer") {
     return answerOurselves(context, 200, "max-forwards", "This edge is the last hop that the request may reach.");
   }
   const reason = facts.method === "GET" || facts.method === "HEAD" ? "bypass" : "method";
-  const detail = reason === "method" || resolved.mayStore ? undefined : "route-condition";
+  const detail = reason === "method" ? undefined : bypassDetail(context);
+  if (detail !== undefined && detail !== "route-condition") ports.reporter.report({ kind: "asked-past-the-cache" });
   return forward(context, { xCache: "BYPASS", reason, detail, selected: null, toValidate: [] });
+}
+
+/** What of the owner's rules keeps a request from being looked up; `undefined` for none. */
+function bypassDetail({ facts, resolved }: RequestContext): string | undefined {
+  if (facts.bypassedBy !== null) return `bypass-${facts.bypassedBy}`;
+  if (resolved.bypassesByQuery) return "bypass-query";
+  return resolved.mayStore ? undefined : "route-condition";
 }

@@ -45,6 +45,7 @@ export function openContext(arrival: IncomingRequest, isolate: Isolate, resolved
     directives: route.requestDirectives,
     keyFields: route.keyFields,
     ignoredCookies: isolate.site.ignoredCookies,
+    bypass: route.bypass,
   });
   return {
     ...isolate,

@@ -28,6 +28,8 @@ export interface SiteInput {
         readonly ignore?: readonly string[] | undefined;
       }
     | undefined;
+  /** Which requests go past the cache, on all routes without a rule of their own. */
+  readonly bypass?: BypassInput | undefined;
   /** How stale responses may be used, on all routes without a rule of their own. */
   readonly stale?: StaleInput | undefined;
   /**
@@ -106,6 +108,8 @@ export interface RouteInput {
           | undefined;
       }
     | undefined;
+  /** Which requests go past the cache on this route. Each list that is not given is the site's. */
+  readonly bypass?: BypassInput | undefined;
   readonly store?:
     | {
         readonly when?:
@@ -161,6 +165,26 @@ export interface RouteInput {
     | undefined;
   /** Tags for every response of the route; `{name}` stands for a parameter of `match`. Default none. */
   readonly tags?: readonly string[] | undefined;
+}
+
+/**
+ * What sends a GET or HEAD to the origin past the cache: it is not looked up, and its answer is not stored. Visitors can
+ * send what is named here, too, so each name is a way past the cache; such requests are counted as `askedPastTheCache`.
+ * A trailing `*` of a name stands for any ending.
+ */
+export interface BypassInput {
+  /** Names of cookies, whatever their values. Default none. */
+  readonly cookies?: readonly string[] | undefined;
+  /** Names of fields. Default none. */
+  readonly fields?: readonly string[] | undefined;
+  /** Names of query parameters. The origin gets the query as it came. Default none. */
+  readonly query?: readonly string[] | undefined;
+  /**
+   * Whether visitors with the session cookie of a well-known framework go past the cache where only `ttl` or
+   * `defaultTtl` makes a page storable: the stored page is that of visitors without a session. Each start logs where it
+   * is turned off. Default true.
+   */
+  readonly sessions?: boolean | undefined;
 }
 
 /** How stale responses may be used where the origin does not say. `must-revalidate` and its like always forbid it. */

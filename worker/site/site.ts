@@ -25,6 +25,20 @@ const stale = z.strictObject({
   ifErrorWhileLogSilent: z.boolean().optional(),
 });
 
+const bypassNames = names.refine((list) => !list.includes("*"), "has a bare *: a route with pass: true does that");
+
+/** What sends a request past the cache, of the site or of a route. */
+const bypass = z.strictObject({
+  cookies: bypassNames.optional(),
+  fields: z
+    .array(fieldName.transform((name) => name.toLowerCase()))
+    .refine((list) => !list.includes("*"), "has a bare *: a route with pass: true does that")
+    .optional(),
+  query: bypassNames.optional(),
+  /** Whether well-known session cookies do so where only the owner's lifetime makes a page storable. */
+  sessions: z.boolean().optional(),
+});
+
 /** The longest time that a purge may take to reach a route. */
 const MAX_VIEW_AGE_MS = 3_600_000;
 
@@ -56,6 +70,7 @@ const route = z.strictObject({
         .prefault({}),
     })
     .prefault({}),
+  bypass: bypass.prefault({}),
   store: z
     .strictObject({
       when: z
@@ -110,6 +125,7 @@ export const siteSchema = z.strictObject({
   /** The public address that is keyed and forwarded, where the edge itself is reached under another. */
   publicUrl: z.string().refine(isOrigin, "is not an address like https://www.example.com, without a path").optional(),
   routes: z.array(route).default([]),
+  bypass: bypass.prefault({}),
   stale: stale.prefault({}),
   /** Lifetimes guessed from `Last-Modified` where the origin states none. Default: none are. */
   heuristic: z.strictObject({ fraction: fraction.default(0.1), maxTtl: durationSeconds.prefault("24h") }).optional(),
@@ -299,12 +315,19 @@ function compileRoute(rules: RouteRules, position: number | null, site: z.output
   const catchAll = rules.match === "/*";
   const query: QueryRules = rules.key.query;
   const { defaultTtl } = rules;
+  const hasOwnLifetime = rules.ttl !== undefined || defaultTtl !== undefined;
   return {
     pattern: position === null ? null : rules.match,
     match: (path) => (catchAll ? {} : parametersOf(pattern.exec({ pathname: path }))),
     pass: rules.pass,
     query,
     keyFields: [...new Set(rules.key.fields)].sort(),
+    bypass: {
+      cookies: rules.bypass.cookies ?? site.bypass.cookies ?? [],
+      fields: rules.bypass.fields ?? site.bypass.fields ?? [],
+      query: rules.bypass.query ?? site.bypass.query ?? [],
+      sessions: hasOwnLifetime && (rules.bypass.sessions ?? site.bypass.sessions ?? true),
+    },
     stripsSetCookie: rules.stripSetCookie,
     storeWhenQuery: Object.entries(rules.store.when.query).map(([name, { maxLength }]) => ({ name, maxLength })),
     browserTtlSeconds: rules.browserTtl ?? null,
@@ -314,6 +337,7 @@ function compileRoute(rules: RouteRules, position: number | null, site: z.output
       ifErrorWhileUnknown: rules.stale.ifErrorWhileLogSilent ?? site.stale.ifErrorWhileLogSilent ?? true,
     },
     purge: viewAgeBounds(rules, site),
+    hasOwnLifetime,
     ttlSeconds: rules.ttl,
     defaultTtlSeconds: (status) => {
       if (typeof defaultTtl === "object") return defaultTtl[String(status)];

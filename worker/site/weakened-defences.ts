@@ -4,12 +4,13 @@ import type { Site } from "./site.ts";
 
 /** The defences of docs/security.md that the owner has weakened, a line for each. It is logged at every start. */
 export function weakenedDefences({ routes }: Pick<Site, "routes">): readonly string[] {
-  return routes.flatMap(({ pattern, stripsSetCookie, keyFields, requestDirectives }) => {
+  return routes.flatMap(({ pattern, stripsSetCookie, keyFields, requestDirectives, bypass, hasOwnLifetime }) => {
     const lines: string[] = [];
     if (stripsSetCookie) lines.push("takes Set-Cookie off every answer to GET and HEAD, and stores it for everybody");
     for (const name of keyFields.filter((each) => !reachesOriginAsSent(each, []))) {
       lines.push(`sends ${name} to the origin as visitors claim it, and keys by it`);
     }
+    if (hasOwnLifetime && !bypass.sessions) lines.push("answers visitors with a session like those without one");
     if (requestDirectives === "all") lines.push("lets every visitor send requests past the cache by Cache-Control");
     return lines.map((line) => `${routeName(pattern)} ${line}.`);
   });

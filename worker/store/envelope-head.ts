@@ -22,7 +22,7 @@ type Facts = readonly [
 ];
 
 /** Bits of one number, which is read faster than booleans. */
-const FLAGS = { sharedWithAuthorized: 1, validateAlways: 2, mayServeStale: 4, immutable: 8 };
+const FLAGS = { sharedWithAuthorized: 1, validateAlways: 2, mayServeStale: 4, immutable: 8, sharedWithSessions: 16 };
 
 /** The fields of the response, its variant and its purge keys. Fields are a flat list of names and values. */
 type Contents = readonly [
@@ -66,6 +66,7 @@ export class EnvelopeHead implements StoredHead {
   readonly initialAgeMs: number;
   readonly freshnessSeconds: number;
   readonly sharedWithAuthorized: boolean;
+  readonly sharedWithSessions: boolean;
   readonly stamp: Stamp | null;
   readonly reuse: ReuseRules;
   #contents: string | Pick<StoredHead, "variant" | "fields" | "hiddenFields" | "purgeKeys">;
@@ -95,6 +96,7 @@ export class EnvelopeHead implements StoredHead {
     this.initialAgeMs = initialAgeMs;
     this.freshnessSeconds = freshnessSeconds;
     this.sharedWithAuthorized = (flags & FLAGS.sharedWithAuthorized) > 0;
+    this.sharedWithSessions = (flags & FLAGS.sharedWithSessions) > 0;
     this.stamp = logId === null ? null : { logId, seq };
     this.reuse = {
       staleWhileRevalidateSeconds,
@@ -137,9 +139,10 @@ function inPairs(texts: readonly string[]): StoredFields {
   return pairs;
 }
 
-function flagsOf({ sharedWithAuthorized, reuse }: StoredHead): number {
+function flagsOf({ sharedWithAuthorized, sharedWithSessions, reuse }: StoredHead): number {
   let flags = 0;
   if (sharedWithAuthorized) flags |= FLAGS.sharedWithAuthorized;
+  if (sharedWithSessions) flags |= FLAGS.sharedWithSessions;
   if (reuse.validateAlways) flags |= FLAGS.validateAlways;
   if (reuse.mayServeStale) flags |= FLAGS.mayServeStale;
   if (reuse.immutable) flags |= FLAGS.immutable;

@@ -12,6 +12,7 @@ interface Asked {
   readonly reuse?: Partial<ReuseRules>;
   readonly authorized?: boolean;
   readonly awaitsPurge?: boolean;
+  readonly hasSession?: boolean;
   /** The request's `Cache-Control`, all of it obeyed. */
   readonly directives?: string;
   readonly purge?: PurgeAnswer;
@@ -29,9 +30,9 @@ function headOf({ stored = {}, reuse = {} }: Asked): StoredHead {
   return storedHead({ ...stored, reuse: { ...head.reuse, ...reuse } });
 }
 
-function requestOf({ authorized = false, awaitsPurge = false, directives }: Asked) {
+function requestOf({ authorized = false, awaitsPurge = false, hasSession = false, directives }: Asked) {
   const field = (name: string) => (name === "cache-control" ? (directives ?? null) : null);
-  return { authorized, awaitsPurge, directives: readRequestDirectives(field, "all") };
+  return { authorized, awaitsPurge, hasSession, directives: readRequestDirectives(field, "all") };
 }
 
 const fresh = (ageSeconds: number): Verdict => ({ kind: "fresh", ageSeconds, ttlSeconds: 60 - ageSeconds });
@@ -51,6 +52,28 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
     source: "RFC 9111 §4.2",
     afterMs: 60_000,
     expect: validate("stale"),
+  },
+  {
+    name: "a page for visitors without a session is not for one with a session",
+    source: "docs/design.md#identity",
+    stored: { sharedWithSessions: false },
+    hasSession: true,
+    afterMs: 0,
+    expect: { kind: "none", because: "session" },
+  },
+  {
+    name: "a page for visitors without a session is for one of them",
+    source: "docs/design.md#identity",
+    stored: { sharedWithSessions: false },
+    afterMs: 0,
+    expect: fresh(0),
+  },
+  {
+    name: "a page that the origin lets caches store is for a visitor with a session, too",
+    source: "docs/design.md#identity",
+    hasSession: true,
+    afterMs: 0,
+    expect: fresh(0),
   },
   {
     name: "purged is purged, however fresh",

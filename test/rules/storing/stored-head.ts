@@ -25,6 +25,7 @@ export function storedHead(change: Partial<StoredHead> = {}): StoredHead {
       immutable: false,
     },
     sharedWithAuthorized: false,
+    sharedWithSessions: true,
     purgeKeys: [],
     stamp: { logId: "log", seq: 1 },
     ...change,

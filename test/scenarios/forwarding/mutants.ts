@@ -85,7 +85,7 @@ export const mutants: Mutants = {
   "pass-route-drops-parameters": {
     name: "a route that passes drops parameters",
     file: CACHE_KEY,
-    from: "route.pass ? asked.path + asked.search : keyed",
+    from: "route.pass || bypassesByQuery ? asked.path + asked.search : keyed",
     to: "keyed",
     reddens: "forwarding/pass-route",
   },

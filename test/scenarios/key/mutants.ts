@@ -65,7 +65,7 @@ export const mutants: Mutants = {
   "tracking-is-sent": {
     name: "the origin gets the query as the client sent it",
     file: CACHE_KEY,
-    from: "route.pass ? asked.path + asked.search : keyed",
+    from: "route.pass || bypassesByQuery ? asked.path + asked.search : keyed",
     to: "asked.path + asked.search",
     reddens: "key/tracking-parameters",
   },

@@ -1,6 +1,7 @@
 import type { ReceiptToken } from "../../ports.ts";
 import { judge } from "../../rules/freshness/judge.ts";
 import { mayAnswerWhileUnknown } from "../../rules/freshness/unknown-purge-state.ts";
+import { mayBeAnsweredInSession } from "../../rules/identity/identity.ts";
 import type { StoredHead, StoredResponse } from "../../rules/storing/stored-response.ts";
 import { answerFromStore } from "../answering/answer-from-store.ts";
 import { answerMetadata } from "../answering/answer-metadata.ts";
@@ -62,6 +63,7 @@ function isReusable({ ports, facts }: RequestContext, stored: StoredHead): boole
 export async function follow(context: RequestContext, stored: StoredResponse, miss: Miss): Promise<Response | null> {
   const { reporter } = context.ports;
   if (!selects(context, stored)) return null;
+  if (!mayBeAnsweredInSession(stored.head, context.facts)) return null;
   const outcome = forwardedOutcome(miss, { status: stored.head.status, stored: false, collapsed: true });
   const answer = await answerFromStore(context, stored, answerMetadata(context, stored, miss.xCache, outcome));
   if (!answer) return null;

@@ -89,6 +89,7 @@ export function decideStorage(
       freshnessSeconds: verdict.freshness.seconds,
       reuse: verdict.reuse,
       sharedWithAuthorized: verdict.sharedWithAuthorized,
+      sharedWithSessions: verdict.sharedWithSessions,
       purgeKeys: [EVERYTHING_PURGE_KEY, ...resolved.purgeKeys, ...tags.map(tagPurgeKey), ...groups],
       stamp: response.stamp,
     },

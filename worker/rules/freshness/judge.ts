@@ -1,5 +1,5 @@
 import type { RequestDirectives } from "../directives/request-directives.ts";
-import { mayBeAnsweredBy } from "../identity/identity.ts";
+import { mayBeAnsweredBy, mayBeAnsweredInSession } from "../identity/identity.ts";
 import type { StoredHead } from "../storing/stored-response.ts";
 import { currentAgeMs } from "./current-age.ts";
 import { mayAnswerWhileUnknown } from "./unknown-purge-state.ts";
@@ -43,6 +43,8 @@ export interface PurgeKnowledge {
 /** What the request brings that matters for reuse. */
 export interface ReuseRequest {
   readonly authorized: boolean;
+  /** True if it carries a session, where some pages are not for those who do. */
+  readonly hasSession: boolean;
   readonly directives: RequestDirectives;
   /** True if it carries a receipt's token: such a request takes nothing stale (R9). */
   readonly awaitsPurge: boolean;
@@ -70,7 +72,7 @@ export type Verdict =
         | "invalidated"
         | "soft-purge";
     }
-  | { readonly kind: "none"; readonly because: "purged" | "authorization" };
+  | { readonly kind: "none"; readonly because: "purged" | "authorization" | "session" };
 
 /**
  * Decides whether a stored response may answer. RFC 9111 §4, §4.2, §5.2.1; RFC 5861 §3; rule R8 for the unknown purge
@@ -80,6 +82,7 @@ export function judge(stored: StoredHead, request: ReuseRequest, purge: PurgeKno
   const { answer, maxViewAgeMs, awaitsToken, soft } = purge;
   if (answer === "purged") return { kind: "none", because: "purged" };
   if (!mayBeAnsweredBy(stored, request)) return { kind: "none", because: "authorization" };
+  if (!mayBeAnsweredInSession(stored, request)) return { kind: "none", because: "session" };
   if (answer === "unverifiable") return { kind: "validate", because: "unverifiable" };
   if (answer === "invalidated") return { kind: "validate", because: "invalidated" };
   if (answer === "unknown") {

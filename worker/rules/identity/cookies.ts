@@ -43,6 +43,14 @@ export function readCookies(field: string | null, ignored: readonly string[], ou
   return { identifying: kept.length > 0, forwarded: kept.length > 0 ? kept.join("; ") : null };
 }
 
+/** All cookies of a request, those with an empty name included. Two lines of the field arrive joined with a comma. */
+export function cookiesIn(field: string): readonly (readonly [name: string, value: string])[] {
+  return field.split(/[;,]/).map((pair) => {
+    const equals = pair.indexOf("=");
+    return equals === -1 ? ([pair.trim(), ""] as const) : [pair.slice(0, equals).trim(), pair.slice(equals + 1).trim()];
+  });
+}
+
 /** The value of one cookie; `null` if the request does not carry it. */
 export function cookieValue(field: string | null, name: string): string | null {
   for (const pair of field?.split(";") ?? []) {

@@ -37,6 +37,17 @@ export function mayBeAnsweredBy(
   return !authorized || sharedWithAuthorized;
 }
 
+/**
+ * Whether a stored response may answer a request that carries a framework's session. What only the owner's lifetime has
+ * made storable is the page of visitors without one.
+ */
+export function mayBeAnsweredInSession(
+  { sharedWithSessions }: { readonly sharedWithSessions: boolean },
+  { hasSession }: { readonly hasSession: boolean },
+): boolean {
+  return sharedWithSessions || !hasSession;
+}
+
 /** Whose fetches such a request may join, its own kind last: others may join the fetch that it begins as that kind. */
 export function mayJoinFetchesOf(identity: Identity): readonly Identity[] {
   switch (identity) {

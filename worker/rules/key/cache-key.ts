@@ -2,7 +2,7 @@ import type { VariantFields } from "../variants/vary.ts";
 import { canonicalUrl } from "./canonical-url.ts";
 import { pathPrefixes } from "./path-prefixes.ts";
 import { hostPurgeKey, pathPurgeKey, prefixPurgeKey, urlPurgeKey } from "./purge-key.ts";
-import { canonicalQuery, queryValues } from "./query.ts";
+import { canonicalQuery, hasParameter, queryValues } from "./query.ts";
 import { findRoute, type Route } from "./route.ts";
 
 /** What a URL resolves to: its route, its cache key, and the path and query for the origin. */
@@ -20,8 +20,10 @@ export interface ResolvedUrl {
   readonly route: Route;
   /** The tags that the route gives. */
   readonly routeTags: readonly string[];
-  /** False if the route's conditions on the query keep it from being stored. */
+  /** False if the route's conditions on the query keep it from being stored, or it bypasses the cache by its query. */
   readonly mayStore: boolean;
+  /** True if a parameter sends it past the cache: then the origin gets the query as it came. */
+  readonly bypassesByQuery: boolean;
 }
 
 export interface RefusedUrl {
@@ -57,12 +59,13 @@ export function resolveUrl(url: string, rules: KeyRules): ResolvedUrl | RefusedU
   }
   const { route, parameters } = findRoute(rules.routes, asked.path);
   const keyed = asked.path + canonicalQuery(asked.search, route.query);
+  const bypassesByQuery = hasParameter(asked.search, route.bypass.query);
   return {
     kind: "resolved",
     cacheKey: `${scheme}://${host}${keyed}`,
     scheme,
     host,
-    pathAndQuery: route.pass ? asked.path + asked.search : keyed,
+    pathAndQuery: route.pass || bypassesByQuery ? asked.path + asked.search : keyed,
     purgeKeys: [
       urlPurgeKey(host, keyed),
       pathPurgeKey(keyed),
@@ -71,7 +74,8 @@ export function resolveUrl(url: string, rules: KeyRules): ResolvedUrl | RefusedU
     ],
     route,
     routeTags: route.tags(parameters),
-    mayStore: withinConditions(asked.search, route),
+    mayStore: withinConditions(asked.search, route) && !bypassesByQuery,
+    bypassesByQuery,
   };
 }
 

@@ -63,6 +63,13 @@ export function queryValues(search: string, name: string): string[] {
     });
 }
 
+/** Whether the query has a parameter with one of these names; a trailing `*` stands for any ending. */
+export function hasParameter(search: string, names: readonly string[]): boolean {
+  if (names.length === 0) return false;
+  const parameters = search.slice(1).split("&");
+  return parameters.some((text) => text !== "" && matchesAnyName(decode(text.split("=", 1)[0]!), names));
+}
+
 function rewriteValue(name: string, text: string, rules: QueryRules): string {
   const lowercase = rules.lowercase.includes(name);
   const trim = rules.trim.includes(name);

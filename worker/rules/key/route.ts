@@ -1,5 +1,6 @@
 import type { RequestDirectivesPolicy } from "../directives/request-directives.ts";
 import type { StaleRules } from "../freshness/stale-if-error.ts";
+import type { BypassRules } from "../request/bypass.ts";
 import type { QueryRules } from "./query.ts";
 
 /** What the owner said about the paths that a pattern matches, ready for use. */
@@ -13,10 +14,14 @@ export interface Route {
   readonly query: QueryRules;
   /** Fields, in lower case, that go to the origin as sent and select among stored responses, whatever `Vary` says. */
   readonly keyFields: readonly string[];
+  /** What of a request sends it to the origin past the cache. */
+  readonly bypass: BypassRules;
   /** True if answers to GET and HEAD lose their `Set-Cookie`, so that it does not keep them from being stored. */
   readonly stripsSetCookie: boolean;
   /** Query parameters and the most characters that each may have for the answer to be stored. */
   readonly storeWhenQuery: readonly { readonly name: string; readonly maxLength: number }[];
+  /** True if the owner gives a lifetime, so that pages may be stored of which the origin says nothing. */
+  readonly hasOwnLifetime: boolean;
   readonly ttlSeconds?: number | undefined;
   /** Lifetime where the origin gives none, by status; `undefined` where that status gets none. */
   readonly defaultTtlSeconds: (status: number) => number | undefined;

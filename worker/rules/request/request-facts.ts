@@ -6,7 +6,9 @@ import {
 import { type MaxForwards, maxForwards } from "../forwarding/max-forwards.ts";
 import { cookieValue, type RequestCookies, readCookies } from "../identity/cookies.ts";
 import { type Identity, identityOf } from "../identity/identity.ts";
+import { carriesSession } from "../identity/session-cookies.ts";
 import type { Stamp } from "../storing/stored-response.ts";
+import { type BypassRules, bypassReason } from "./bypass.ts";
 import { OriginView } from "./origin-view.ts";
 import { readReceiptToken } from "./receipt-token.ts";
 
@@ -24,6 +26,8 @@ export interface RequestRules {
   readonly keyFields: readonly string[];
   /** Names of cookies that tell no visitors apart; a trailing `*` stands for any ending. */
   readonly ignoredCookies: readonly string[];
+  /** What sends a request past the cache. */
+  readonly bypass: BypassRules;
 }
 
 /** The names of our own that a request may carry; none of them reaches the origin. */
@@ -37,6 +41,8 @@ export class RequestFacts {
   /** How the request is treated, and why it is not looked up if it is not. */
   readonly mode: "look-up" | "refresh" | "bypass";
   readonly authorized: boolean;
+  /** By what of its fields the owner sends it past the cache; `null` for nothing. */
+  readonly bypassedBy: "cookie" | "field" | null;
   /** What its `Cache-Control` asks for, as far as the route lets visitors ask. */
   readonly directives: RequestDirectives;
   /** The receipt's token that it carries; `null` for none, or for one that cannot be read. */
@@ -50,6 +56,7 @@ export class RequestFacts {
   readonly #rules: RequestRules;
   readonly #wantsWhole: boolean;
   #cookies: RequestCookies | undefined;
+  #hasSession: boolean | undefined;
   #originView: OriginView | undefined;
 
   constructor(method: string, fields: RequestHeaders, rules: RequestRules, wantsWhole = false) {
@@ -57,7 +64,8 @@ export class RequestFacts {
     const after = field(AFTER_FIELD) ?? afterCookie(field("cookie"));
     this.method = method;
     this.refreshToken = field(REFRESH_FIELD);
-    this.mode = mode(method, field, rules.passes, this.refreshToken);
+    this.bypassedBy = rules.passes ? null : bypassReason(fields, rules.bypass);
+    this.mode = mode(method, field, rules.passes || this.bypassedBy !== null, this.refreshToken);
     this.authorized = field("authorization") !== null;
     this.directives = readRequestDirectives(field, rules.directives);
     this.receiptToken = readReceiptToken(after);
@@ -81,6 +89,12 @@ export class RequestFacts {
   /** The `Cookie` field of a request that is passed on as it is: without our own cookie. */
   get cookieToPassOn(): string | null {
     return readCookies(this.field("cookie"), [], [AFTER_COOKIE]).forwarded;
+  }
+
+  /** Whether it carries a framework's session, where pages are only for visitors without one. */
+  get hasSession(): boolean {
+    this.#hasSession ??= this.#rules.bypass.sessions && carriesSession(this.field("cookie"));
+    return this.#hasSession;
   }
 
   get identity(): Identity {

@@ -1,6 +1,6 @@
 import type { CacheControl } from "../directives/cache-control.ts";
 import { type ReuseRules, reuseRules } from "../directives/reuse-rules.ts";
-import { effectiveCacheControl } from "../directives/targeted-fields.ts";
+import { type EffectiveCacheControl, effectiveCacheControl } from "../directives/targeted-fields.ts";
 import { parseHttpDate } from "../fields/http-date.ts";
 import { initialAgeMs } from "../freshness/current-age.ts";
 import {
@@ -47,6 +47,7 @@ export interface Storable {
   readonly freshness: FreshnessLifetime;
   readonly initialAgeMs: number;
   readonly sharedWithAuthorized: boolean;
+  readonly sharedWithSessions: boolean;
   /** Fields that are not stored with the rest, in lower case. RFC 9111 §5.2.2.4, §5.2.2.7. */
   readonly withheldFields: readonly string[];
   readonly reuse: ReuseRules;
@@ -72,6 +73,7 @@ export function storable(request: StorableRequest, response: StorableResponse, r
     freshness,
     initialAgeMs: ageMs,
     sharedWithAuthorized: isMeantForAll(cacheControl) || cacheControl.mustRevalidate, // §3.5
+    sharedWithSessions: isOriginsWish(response, speaking, freshness),
     withheldFields: withheldFields(cacheControl),
     reuse,
   };
@@ -133,6 +135,12 @@ const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 function withheldFields({ private: ofOne, noCache }: CacheControl): readonly string[] {
   const ofOneVisitor = typeof ofOne === "string" ? [] : ofOne;
   return typeof noCache === "string" ? ofOneVisitor : [...new Set([...ofOneVisitor, ...noCache])];
+}
+
+/** Whether the origin itself lets caches use the response, so that the owner's lifetime is not the only reason. */
+function isOriginsWish(response: StorableResponse, speaking: EffectiveCacheControl, used: FreshnessLifetime): boolean {
+  if (used.source !== "route" && used.source !== "route-default") return true;
+  return isMeantForAll(speaking.cacheControl) || freshnessLifetime(response, speaking, { heuristic: null }).seconds > 0;
 }
 
 /** Whether the origin says that one answer is for everybody: `s-maxage=0` and garbage do not say so. */

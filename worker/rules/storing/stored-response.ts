@@ -39,6 +39,8 @@ export declare abstract class StoredHead {
   readonly reuse: ReuseRules;
   /** True if it may answer a request with `Authorization`. RFC 9111 §3.5. */
   readonly sharedWithAuthorized: boolean;
+  /** True if it may answer a request with a framework's session, for the origin itself said that it may be stored. */
+  readonly sharedWithSessions: boolean;
   /** The keys under which purges find it, in no order: its URL, its path, its tags, its groups, everything. */
   abstract get purgeKeys(): readonly string[];
   /** `null` if no view was held when the fetch began: every usable view refuses it. */

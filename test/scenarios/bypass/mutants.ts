@@ -1,0 +1,148 @@
+import type { Mutants } from "../../mutants/mutant.ts";
+
+const BYPASS = "worker/rules/request/bypass.ts";
+const STORABLE = "worker/rules/storing/storable.ts";
+
+/** Wrong rules of what goes past the cache. */
+export const mutants: Mutants = {
+  "cookies-do-not-bypass": {
+    name: "a request with a cookie that the owner names is looked up",
+    file: BYPASS,
+    from: "rules.cookies.length > 0",
+    to: "false",
+    reddens: "bypass/by-name",
+  },
+  "fields-do-not-bypass": {
+    name: "a request with a field that the owner names is looked up",
+    file: BYPASS,
+    from: "rules.fields.length > 0",
+    to: "false",
+    reddens: "bypass/by-name",
+  },
+  "parameters-do-not-bypass": {
+    name: "a request with a parameter that the owner names is looked up",
+    file: "worker/rules/key/cache-key.ts",
+    from: "withinConditions(asked.search, route) && !bypassesByQuery",
+    to: "withinConditions(asked.search, route)",
+    reddens: "bypass/by-name",
+  },
+  "bypassing-query-is-keyed": {
+    name: "the origin gets the query of the key from a request that goes past the cache by its query",
+    file: "worker/rules/key/cache-key.ts",
+    from: "route.pass || bypassesByQuery",
+    to: "route.pass",
+    reddens: "bypass/by-name",
+  },
+  "bypasses-are-not-counted": {
+    name: "requests that go past the cache by the owner's word are not counted",
+    file: "worker/flow/corridor.ts",
+    from: 'detail !== undefined && detail !== "route-condition"',
+    to: "false",
+    reddens: "bypass/by-name",
+  },
+  "routes-obey-the-site": {
+    name: "the site's list counts on a route that has a list of its own",
+    file: "worker/site/site.ts",
+    from: "rules.bypass.cookies ?? site.bypass.cookies",
+    to: "site.bypass.cookies ?? rules.bypass.cookies",
+    reddens: "bypass/of-a-route",
+  },
+  "ttl-is-for-sessions": {
+    name: "the page that only the owner's ttl stores answers visitors with a session",
+    file: STORABLE,
+    from: 'used.source !== "route" && ',
+    to: "",
+    reddens: "bypass/session-and-ttl",
+  },
+  "default-ttl-is-for-sessions": {
+    name: "the page that only the owner's defaultTtl stores answers visitors with a session",
+    file: STORABLE,
+    from: ' && used.source !== "route-default"',
+    to: "",
+    reddens: "bypass/session-and-default-ttl",
+  },
+  "sessions-get-all-on-failure": {
+    name: "a stale page is validated for visitors with a session, and stands in for a failed origin",
+    file: "worker/rules/freshness/judge.ts",
+    from: 'if (!mayBeAnsweredInSession(stored, request)) return { kind: "none", because: "session" };',
+    to: "",
+    reddens: "bypass/session-and-failed-origin",
+  },
+  "sessions-get-all": {
+    name: "visitors with a session get whatever is stored",
+    file: "worker/rules/freshness/judge.ts",
+    from: 'if (!mayBeAnsweredInSession(stored, request)) return { kind: "none", because: "session" };',
+    to: "",
+    reddens: "bypass/session-and-default-ttl",
+  },
+  "own-lifetime-is-enough": {
+    name: "the owner's ttl counts as the origin's wish",
+    file: STORABLE,
+    from: "speaking, { heuristic: null }).seconds > 0",
+    to: "speaking, { heuristic: null, ttlSeconds: 1 }).seconds > 0",
+    reddens: "bypass/session-and-ttl",
+  },
+  "max-age-zero-is-a-wish": {
+    name: "the origin's max-age=0 counts as a lifetime",
+    file: STORABLE,
+    from: "{ heuristic: null }).seconds > 0",
+    to: "{ heuristic: null }).seconds >= 0",
+    reddens: "bypass/session-and-ttl-over-max-age-zero",
+  },
+  "origins-lifetime-does-not-count": {
+    name: "where the owner has a ttl, the origin's own lifetime does not let visitors with a session have the page",
+    file: STORABLE,
+    from: "{ heuristic: null }).seconds > 0",
+    to: "{ heuristic: null }).seconds < 0",
+    reddens: "bypass/session-and-origins-lifetime",
+  },
+  "public-does-not-count": {
+    name: "where the owner has a ttl, public does not let visitors with a session have the page",
+    file: STORABLE,
+    from: "isMeantForAll(speaking.cacheControl) || freshnessLifetime",
+    to: "freshnessLifetime",
+    reddens: "bypass/session-and-public",
+  },
+  "guessed-lifetimes-are-the-owners": {
+    name: "a guessed lifetime counts as the owner's",
+    file: STORABLE,
+    from: 'used.source !== "route" && used.source !== "route-default"',
+    to: 'used.source === "max-age"',
+    reddens: "bypass/session-and-heuristic-lifetime",
+  },
+  "sessions-cannot-be-let-in": {
+    name: "the owner's word that sessions do not matter is ignored",
+    file: "worker/site/site.ts",
+    from: "rules.bypass.sessions ?? site.bypass.sessions ?? true",
+    to: "true",
+    reddens: "bypass/session-that-is-let-in",
+  },
+  "sessions-are-not-counted": {
+    name: "a visitor with a session joins the fetches of others instead of going past the cache",
+    file: "worker/flow/corridor.ts",
+    from: ' || miss.detail === "session"',
+    to: "",
+    reddens: "bypass/session-and-ttl",
+  },
+  "sessions-follow": {
+    name: "a visitor with a session gets the answer of a fetch for one without",
+    file: "worker/flow/collapsing/followers.ts",
+    from: "if (!mayBeAnsweredInSession(stored.head, context.facts)) return null;",
+    to: "",
+    reddens: "bypass/session-does-not-follow-later-fetches",
+  },
+  "sessions-are-forgotten": {
+    name: "the shared tier does not keep for whom a page is",
+    file: "worker/store/envelope-head.ts",
+    from: "(flags & FLAGS.sharedWithSessions) > 0",
+    to: "true",
+    reddens: "bypass/session-after-restart",
+  },
+  "sessions-lose-all-after-a-restart": {
+    name: "the shared tier takes every page for one of visitors without a session",
+    file: "worker/store/envelope-head.ts",
+    from: "if (sharedWithSessions) flags |= FLAGS.sharedWithSessions;",
+    to: "",
+    reddens: "bypass/session-after-restart",
+  },
+};
