@@ -6,6 +6,7 @@ import { edgeAnswer } from "./flow/answering/answers.ts";
 import { CacheKeyMemo } from "./flow/cache-key-memo.ts";
 import { CollapsedFetches } from "./flow/collapsing/collapsed-fetches.ts";
 import { handle, handleWithoutCache } from "./flow/corridor.ts";
+import { HeadOnlyPages } from "./flow/origin/head-only-pages.ts";
 import type { IncomingRequest, Isolate } from "./flow/request-context.ts";
 import { FillBudget } from "./flow/storing/fill.ts";
 import { LargeFills } from "./flow/storing/large-fills.ts";
@@ -73,6 +74,7 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     collapsed: new CollapsedFetches(),
     fills,
     largeFills: new LargeFills(),
+    headOnly: new HeadOnlyPages(),
     resolve: (url) => cacheKeys.resolve(url),
   };
   const startedAt = clock.now();

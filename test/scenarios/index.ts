@@ -32,6 +32,7 @@ import { scenarios as rangesFromStore } from "./ranges/from-store.ts";
 import { scenarios as staleIfErrorPermission } from "./stale-if-error/permission.ts";
 import { scenarios as staleIfErrorReplacedAnswers } from "./stale-if-error/replaced-answers.ts";
 import { scenarios as staleWhileRevalidate } from "./stale-while-revalidate/scenarios.ts";
+import { scenarios as storingByHead } from "./storing/by-head.ts";
 import { scenarios as storing } from "./storing/scenarios.ts";
 import { scenarios as targetedFields } from "./targeted-fields/scenarios.ts";
 import { scenarios as validationOfClients } from "./validation/of-clients.ts";
@@ -76,6 +77,7 @@ export const scenarios: readonly Scenario[] = [
   ...staleIfErrorReplacedAnswers,
   ...staleWhileRevalidate,
   ...storing,
+  ...storingByHead,
   ...targetedFields,
   ...validation,
   ...validationOfClients,

@@ -8,6 +8,7 @@ import { collapse } from "./collapsing/collapse.ts";
 import { judgeBy, judgeNow, maxViewAgeMs, mayAnswer } from "./judging.ts";
 import { BODY_GONE, type Miss, missOf, REFRESH, type UnusableResponse, type UsableVerdict } from "./miss.ts";
 import { forward } from "./origin/forward.ts";
+import { headByGet, mayFetchByGet } from "./origin/head-by-get.ts";
 import { forwardHead } from "./origin/head-request.ts";
 import { type IncomingRequest, type Isolate, openContext, type RequestContext } from "./request-context.ts";
 import { selectInMemory, selectInSharedTier } from "./selection.ts";
@@ -178,7 +179,9 @@ async function fetchFromOrigin(context: RequestContext, miss: Miss, token: Recei
     ports.reporter.report({ kind: "asked-past-the-cache" });
     return forward(context, miss);
   }
-  if (facts.method === "HEAD") return forwardHead(context, miss);
+  if (facts.method === "HEAD") {
+    return mayFetchByGet(context, miss) ? headByGet(context, miss, token) : forwardHead(context, miss);
+  }
   if (facts.isPartial && !mayFetchWhole(context, miss)) return forward(context, { ...miss, reason: "partial" });
   if (facts.directives.forbidsStoring) return fetchAndStore(context, miss, null);
   return collapse(context, miss, token);

@@ -3,6 +3,7 @@ import type { RefusedUrl, ResolvedUrl } from "../rules/key/cache-key.ts";
 import { RequestFacts } from "../rules/request/request-facts.ts";
 import type { Site } from "../site/site.ts";
 import type { CollapsedFetches } from "./collapsing/collapsed-fetches.ts";
+import type { HeadOnlyPages } from "./origin/head-only-pages.ts";
 import type { FillBudget } from "./storing/fill.ts";
 import type { LargeFills } from "./storing/large-fills.ts";
 
@@ -13,6 +14,7 @@ export interface Isolate {
   readonly collapsed: CollapsedFetches;
   readonly fills: FillBudget;
   readonly largeFills: LargeFills;
+  readonly headOnly: HeadOnlyPages;
   readonly resolve: (url: string) => ResolvedUrl | RefusedUrl;
 }
 
@@ -31,6 +33,8 @@ export interface RequestContext extends Isolate, IncomingRequest {
   readonly resolved: ResolvedUrl;
   /** What the request says. Nothing in the corridor looks at its header text. */
   readonly facts: RequestFacts;
+  /** True if the client asked by HEAD, and gets no body, whatever the origin is asked. */
+  readonly answersHead: boolean;
   /** Its place among arrivals (R5), and when it arrived. */
   readonly order: number;
   readonly arrivedAt: number;
@@ -52,6 +56,7 @@ export function openContext(arrival: IncomingRequest, isolate: Isolate, resolved
     ...arrival,
     resolved,
     facts,
+    answersHead: method === "HEAD",
     order: isolate.collapsed.nextOrder(),
     arrivedAt: isolate.ports.clock.now(),
   };

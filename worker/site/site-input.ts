@@ -30,6 +30,16 @@ export interface SiteInput {
     | undefined;
   /** Which requests go past the cache, on all routes without a rule of their own. */
   readonly bypass?: BypassInput | undefined;
+  readonly store?:
+    | {
+        /**
+         * Whether a HEAD that finds nothing stored fetches the page by GET, stores it, and answers with its head, on
+         * all routes without a rule of their own. A page whose body is not stored is asked for by HEAD for the next
+         * hour. Default true.
+         */
+        readonly onHead?: boolean | undefined;
+      }
+    | undefined;
   /** How stale responses may be used, on all routes without a rule of their own. */
   readonly stale?: StaleInput | undefined;
   /**
@@ -112,6 +122,8 @@ export interface RouteInput {
   readonly bypass?: BypassInput | undefined;
   readonly store?:
     | {
+        /** Whether a HEAD that finds nothing stored fetches the page by GET and stores it. Default: the site's rule. */
+        readonly onHead?: boolean | undefined;
         readonly when?:
           | {
               /**

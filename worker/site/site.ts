@@ -73,6 +73,7 @@ const route = z.strictObject({
   bypass: bypass.prefault({}),
   store: z
     .strictObject({
+      onHead: z.boolean().optional(),
       when: z
         .strictObject({
           query: z.record(z.string(), z.strictObject({ maxLength: z.int().nonnegative() })).default({}),
@@ -126,6 +127,7 @@ export const siteSchema = z.strictObject({
   publicUrl: z.string().refine(isOrigin, "is not an address like https://www.example.com, without a path").optional(),
   routes: z.array(route).default([]),
   bypass: bypass.prefault({}),
+  store: z.strictObject({ onHead: z.boolean().optional() }).prefault({}),
   stale: stale.prefault({}),
   /** Lifetimes guessed from `Last-Modified` where the origin states none. Default: none are. */
   heuristic: z.strictObject({ fraction: fraction.default(0.1), maxTtl: durationSeconds.prefault("24h") }).optional(),
@@ -328,6 +330,7 @@ function compileRoute(rules: RouteRules, position: number | null, site: z.output
       query: rules.bypass.query ?? site.bypass.query ?? [],
       sessions: hasOwnLifetime && (rules.bypass.sessions ?? site.bypass.sessions ?? true),
     },
+    storesOnHead: rules.store.onHead ?? site.store.onHead ?? true,
     stripsSetCookie: rules.stripSetCookie,
     storeWhenQuery: Object.entries(rules.store.when.query).map(([name, { maxLength }]) => ({ name, maxLength })),
     browserTtlSeconds: rules.browserTtl ?? null,

@@ -165,8 +165,8 @@ export const mutants: Mutants = {
   "head-reads-the-body": {
     name: "a HEAD reads a body that is stored apart",
     file: ANSWER_FROM_STORE,
-    from: 'if (facts.method === "HEAD") return headAlone(head, fields);',
-    to: `if (facts.method === "HEAD") {
+    from: "if (context.answersHead) return headAlone(head, fields);",
+    to: `if (context.answersHead) {
       if (!head.bodyKey) return headAlone(head, fields);
       return context.ports.store.readBody(head.bodyKey, null).then((body) => body && headAlone(head, fields) || null);
     }`,

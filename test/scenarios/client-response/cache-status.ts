@@ -185,10 +185,10 @@ const paths: readonly Path[] = [
   },
   {
     id: "client-response/head-is-uri-miss",
-    name: "a HEAD of a page that is not stored is a miss that stores nothing",
+    name: "a HEAD of a page that is not stored is a miss that stores the page",
     send: { method: "HEAD" },
     xCache: "MISS",
-    cacheStatus: "tidemark; fwd=uri-miss; fwd-status=200",
+    cacheStatus: "tidemark; fwd=uri-miss; fwd-status=200; stored",
   },
   {
     id: "client-response/only-if-cached-is-504",

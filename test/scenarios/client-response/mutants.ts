@@ -295,7 +295,7 @@ export const mutants: Mutants = {
     file: "worker/flow/origin/head-request.ts",
     from: "return passOn(context, response, miss, undefined);",
     to: 'return passOn(context, response, miss, "stored");',
-    reddens: "client-response/head-is-uri-miss",
+    reddens: "storing/head-that-forbids-storing",
   },
   "edges-own-answers-are-misses": {
     name: "the edge's own answer is reported as forwarded",
@@ -314,8 +314,8 @@ export const mutants: Mutants = {
   "head-has-a-body": {
     name: "a HEAD is answered with the stored body",
     file: ANSWER_FROM_STORE,
-    from: 'if (facts.method === "HEAD")',
-    to: "if (false)",
+    from: "if (context.answersHead) return headAlone",
+    to: "if (false) return headAlone",
     reddens: "client-response/head-of-stored-page",
   },
   "head-tells-no-length": {

@@ -228,7 +228,7 @@ export const mutants: Mutants = {
   "head-has-parts": {
     name: "a HEAD is answered in parts",
     file: ANSWER_FROM_STORE,
-    from: 'facts.method === "GET" ? facts.field("range") : null',
+    from: 'context.answersHead ? null : facts.field("range")',
     to: 'facts.field("range")',
     reddens: "ranges/range-with-head",
   },

@@ -2,7 +2,9 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 const CACHE_KEY = "worker/rules/key/cache-key.ts";
 const CORRIDOR = "worker/flow/corridor.ts";
+const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
 const FRESHNESS_LIFETIME = "worker/rules/freshness/freshness-lifetime.ts";
+const HEAD_BY_GET = "worker/flow/origin/head-by-get.ts";
 const STORABLE_STATUS = "worker/rules/storing/storable-status.ts";
 
 /** Wrong rules of what is stored. */
@@ -173,12 +175,96 @@ export const mutants: Mutants = {
     to: "",
     reddens: "storing/response-without-body",
   },
+  "head-misses-are-forwarded": {
+    name: "a HEAD that misses is forwarded, and stores nothing",
+    file: CORRIDOR,
+    from: "mayFetchByGet(context, miss) ?",
+    to: "false ?",
+    reddens: "storing/head-miss-stores-the-page",
+  },
+  "heads-store-whatever-the-owner-says": {
+    name: "a HEAD that misses stores the page, although the owner says that it does not",
+    file: HEAD_BY_GET,
+    from: "!resolved.route.storesOnHead || ",
+    to: "",
+    reddens: "storing/head-miss-stores-nothing",
+  },
+  "routes-obey-the-sites-on-head": {
+    name: "a route that stores for HEAD on a site that does not stores nothing",
+    file: "worker/site/site.ts",
+    from: "rules.store.onHead ?? ",
+    to: "",
+    reddens: "storing/head-miss-stores-nothing",
+  },
+  "heads-fetch-what-is-held": {
+    name: "a HEAD of a stale page fetches the page, although a HEAD would confirm it",
+    file: HEAD_BY_GET,
+    from: "selected !== null || toValidate.length > 0",
+    to: "false",
+    reddens: "freshening/head-without-validator",
+  },
+  "heads-with-no-store-fetch": {
+    name: "a HEAD with no-store fetches the page by GET",
+    file: HEAD_BY_GET,
+    from: " || facts.directives.forbidsStoring",
+    to: "",
+    reddens: "storing/head-that-forbids-storing",
+  },
+  "heads-copy-large-bodies": {
+    name: "a large body is copied for a HEAD",
+    file: FETCH_AND_STORE,
+    from: "    if (context.answersHead) {",
+    to: "    if (false) {",
+    reddens: "storing/head-of-large-page",
+  },
+  "heads-forget": {
+    name: "every HEAD of a page that is not stored is a GET",
+    file: FETCH_AND_STORE,
+    from: "if (context.answersHead) context",
+    to: "if (false) context",
+    reddens: "storing/head-of-private-page",
+  },
+  "heads-forget-large-bodies": {
+    name: "every HEAD of a page whose body outgrew the store is a GET",
+    file: FETCH_AND_STORE,
+    from: 'if (read.kind === "too-large") rememberHeadOnly(context);',
+    to: "",
+    reddens: "storing/head-of-large-page-without-length",
+  },
+  "heads-remember-odd-requests": {
+    name: "one odd HEAD keeps the page from being stored for those that follow",
+    file: FETCH_AND_STORE,
+    from: "if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly",
+    to: "rememberHeadOnly",
+    reddens: "storing/head-of-an-odd-request",
+  },
+  "heads-remember-for-ever": {
+    name: "a page that was once not stored is asked for by HEAD for ever",
+    file: "worker/flow/origin/head-only-pages.ts",
+    from: "now < until",
+    to: "now > 0",
+    reddens: "storing/head-of-large-page",
+  },
+  "heads-remember-too-short": {
+    name: "a page that was not stored is asked for by HEAD for less than an hour",
+    file: "worker/flow/origin/head-only-pages.ts",
+    from: "3_600_000",
+    to: "3_599_999",
+    reddens: "storing/head-of-large-page",
+  },
+  "heads-read-all": {
+    name: "a body that is not stored is left open for a HEAD",
+    file: HEAD_BY_GET,
+    from: "context.background.run(cancelBody(answer.body));",
+    to: "context.background.run(new Response(answer.body).text());",
+    reddens: "storing/head-leaves-the-body",
+  },
   "head-is-a-get": {
     name: "a HEAD is treated as a GET",
     file: "worker/flow/request-context.ts",
     from: "new RequestFacts(method, ",
     to: 'new RequestFacts("GET", ',
-    reddens: "storing/head-miss-stores-nothing",
+    reddens: "storing/head-that-forbids-storing",
   },
   "statuses-are-forgotten": {
     name: "every response from store has status 200",

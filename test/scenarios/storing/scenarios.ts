@@ -82,12 +82,16 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "storing/head-miss-stores-nothing",
-    name: "a HEAD that misses stores nothing",
+    name: "a HEAD that misses stores nothing where the owner says so, for the site or for a route",
     source: "RFC 9111 §3",
-    origin: { "/a": [fresh] },
+    site: { store: { onHead: false }, routes: [{ match: "/b", store: { onHead: true } }] },
+    origin: { "/a": [fresh], "/b": [fresh] },
     steps: [
       { send: { method: "HEAD", path: "/a" }, expect: { status: 200, xCache: "MISS", body: "" } },
       { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { send: { method: "HEAD", path: "/b" }, expect: { status: 200, xCache: "MISS", body: "" } },
+      { work: "finished" },
+      { get: "/b", expect: { xCache: "HIT", body: "v1" } },
     ],
   },
   {

@@ -27,14 +27,14 @@ export function answerFromStore(
   const { facts } = context;
   if (head.status === 200) {
     if (isHeldByClient(facts, head)) return answerWith(null, 304, notModifiedFields(fields));
-    const range = facts.method === "GET" ? facts.field("range") : null;
+    const range = context.answersHead ? null : facts.field("range");
     if (range !== null && rangeStillHolds(facts.field("if-range"), validatorsOf(head))) {
       const parsed = parseRange(range, head.bodyBytes);
       if (parsed.kind === "unsatisfiable") return unsatisfiable(head, fields);
       if (parsed.kind === "parts") return answerWithParts(context, stored, parsed.parts, fields);
     }
   }
-  if (facts.method === "HEAD") return headAlone(head, fields);
+  if (context.answersHead) return headAlone(head, fields);
   if (stored.body) return answerWith(stored.body, head.status, fields);
   return streamed(context, head, [null], head.bodyBytes, head.status, fields);
 }

@@ -20,6 +20,7 @@ export function refreshInBackground(context: RequestContext, stored: StoredRespo
   const unseen: RequestContext = {
     ...context,
     facts: facts.forWholePage(),
+    answersHead: false,
     ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
   };
   const toValidate = [stored, ...otherVariants(context, stored)];

@@ -10,6 +10,7 @@ import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime } from "
 import { forwardedOutcome, passOn } from "../answering/pass-on.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import type { SharedFetchOutcome } from "../collapsing/collapsed-fetches.ts";
+import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import type { Miss } from "../miss.ts";
 import { askOrigin, hasFailed } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
@@ -110,9 +111,15 @@ function answerFetched(
 ): Response | Promise<Response> {
   if (decision.kind === "pass") {
     tellFollowers(outcomeOfPass(decision.because, response.status));
+    if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly(context);
     return passOn(context, response, miss, decision.because);
   }
   if (decision.isLarge && lengthBytes !== null) {
+    if (context.answersHead) {
+      tellFollowers({ kind: "not-shareable" });
+      rememberHeadOnly(context);
+      return passOn(context, response, miss, "too-large");
+    }
     tellFollowers({ kind: "not-shareable" });
     const toClient = copyLargeBody(context, response.body!, decision.head, lengthBytes);
     if (!toClient) return passOn(context, response, miss, "being-stored");
@@ -159,6 +166,11 @@ async function answerPart(
 
 function withBody(head: HeadToStore, bytes: Uint8Array<ArrayBuffer>): StoredResponse {
   return { head: { ...head, bodyBytes: bytes.byteLength, bodyKey: null }, body: bytes };
+}
+
+/** Remembers, for a HEAD, that a GET in its place has stored nothing. */
+function rememberHeadOnly(context: RequestContext): void {
+  if (context.answersHead) context.headOnly.remember(collapsingKeys(context).own, context.ports.clock.now());
 }
 
 /** What followers hear of an answer that is not stored: that the next one may be better, or that none can be shared. */
@@ -215,6 +227,7 @@ async function storeIfWhole(
   if (read.kind !== "whole") {
     if (read.kind === "cut-off") reporter.report({ kind: "body-cut-off" });
     else reporter.report({ kind: "fill-discarded", because: read.kind });
+    if (read.kind === "too-large") rememberHeadOnly(context);
     return tellFollowers(read.kind === "too-large" ? { kind: "not-shareable" } : { kind: "failed", byOrigin: false });
   }
   await storeUnlessPurged(context, withBody(head, read.bytes), tellFollowers);

@@ -16,6 +16,8 @@ export interface Route {
   readonly keyFields: readonly string[];
   /** What of a request sends it to the origin past the cache. */
   readonly bypass: BypassRules;
+  /** True if a HEAD that finds nothing stored fetches the page by GET and stores it. */
+  readonly storesOnHead: boolean;
   /** True if answers to GET and HEAD lose their `Set-Cookie`, so that it does not keep them from being stored. */
   readonly stripsSetCookie: boolean;
   /** Query parameters and the most characters that each may have for the answer to be stored. */

@@ -1,0 +1,173 @@
+import type { Reply } from "../../../cdn/scripted-origin.ts";
+import type { Expected, Scenario, Step } from "../../engine/scenario.ts";
+import { page } from "../page.ts";
+
+const large: Reply = page("max-age=60", "abcdefghijklmnopqrstuvwxyz");
+
+function head(path: string, expect: Expected, fields: Readonly<Record<string, string>> = {}): Step {
+  return { send: { method: "HEAD", path, fields }, expect: { status: 200, body: "", ...expect } };
+}
+
+/** A HEAD that misses fetches the page by GET. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "storing/head-miss-stores-the-page",
+    name: "a HEAD that misses fetches the page by GET and stores it, so that the next HEAD and the next GET are hits",
+    source: "docs/design.md#the-way-of-a-request; RFC 9110 §9.3.2",
+    origin: {
+      "/a": [page("max-age=60", "v1", { "content-type": "text/plain" })],
+      "/chunked": [{ ...page("max-age=60", "v1"), framing: "chunked" }],
+      "/empty": [{ status: 204, fields: { "cache-control": "max-age=60" } }],
+    },
+    steps: [
+      head("/a", {
+        xCache: "MISS",
+        cacheStatus: /; stored$/,
+        fields: { "content-length": "2", "content-type": "text/plain" },
+      }),
+      { work: "finished" },
+      head("/a", { xCache: "HIT", fields: { "content-length": "2", "content-type": "text/plain" } }),
+      { get: "/a", expect: { xCache: "HIT", body: "v1" } },
+      head("/chunked", { xCache: "MISS", cacheStatus: /; stored$/ }),
+      { work: "finished" },
+      head("/chunked", { xCache: "HIT", fields: { "content-length": "2" } }),
+      head("/empty", { status: 204, xCache: "MISS", cacheStatus: /; stored$/ }),
+      { work: "finished" },
+      head("/empty", { status: 204, xCache: "HIT" }),
+      { originSaw: { "/a": 1, "/chunked": 1, "/empty": 1 } },
+    ],
+  },
+  {
+    id: "storing/head-and-get-share-a-fetch",
+    name: "a HEAD and a GET that miss together share one fetch, whichever came first",
+    source: "docs/design.md#collapsing",
+    origin: { "/a": [{ ...page("max-age=60"), hold: "a" }], "/b": [{ ...page("max-age=60"), hold: "b" }] },
+    steps: [
+      { begin: "head", send: { method: "HEAD", path: "/a" } },
+      { originSees: "/a", count: 1 },
+      { begin: "get", send: { path: "/a" } },
+      { advanceMs: 1 },
+      { release: "a" },
+      { finish: "head", expect: { status: 200, body: "" } },
+      { finish: "get", expect: { status: 200, body: "v1", cacheStatus: /collapsed/ } },
+      { begin: "get", send: { path: "/b" } },
+      { originSees: "/b", count: 1 },
+      { begin: "head", send: { method: "HEAD", path: "/b" } },
+      { advanceMs: 1 },
+      { release: "b" },
+      { finish: "get", expect: { status: 200, body: "v1" } },
+      {
+        finish: "head",
+        expect: { status: 200, body: "", cacheStatus: /collapsed/, fields: { "content-length": "2" } },
+      },
+      { originSaw: { "/a": 1, "/b": 1 } },
+    ],
+  },
+  {
+    id: "storing/head-with-range-and-condition",
+    name: "a HEAD that misses stores the whole page whatever part it names, and is answered 304 if its client holds the page",
+    source: "RFC 9110 §14.2, §13.1.2",
+    origin: { "/a": [page("max-age=60", "v1", { etag: '"1"' })], "/b": [page("max-age=60", "v1", { etag: '"1"' })] },
+    steps: [
+      head("/a", { xCache: "MISS", fields: { "content-length": "2", "content-range": null } }, { range: "bytes=0-0" }),
+      { work: "finished" },
+      { originLastSaw: "/a", fields: { range: null } },
+      { get: "/a", expect: { xCache: "HIT", body: "v1" } },
+      head("/b", { status: 304, xCache: "MISS" }, { "if-none-match": '"1"' }),
+      { work: "finished" },
+      { originLastSaw: "/b", fields: { "if-none-match": null } },
+      { get: "/b", expect: { xCache: "HIT", body: "v1" } },
+    ],
+  },
+  ...(
+    [
+      ["head-of-large-page", "whose announced length is beyond storeBytes", large, "store.refused.too-large"],
+      [
+        "head-of-large-page-without-length",
+        "that outgrows storeBytes",
+        { ...large, framing: "chunked" },
+        "store.discarded.too-large",
+      ],
+      ["head-of-private-page", "that may not be stored", page("private"), "store.refused.private"],
+    ] as const
+  ).map(
+    ([id, what, reply, counter]): Scenario => ({
+      id: `storing/${id}`,
+      name: `a page ${what} is fetched by GET for one HEAD, and then by HEAD for an hour`,
+      source: "docs/design.md#bodies",
+      site: { limits: { storeBytes: 10, largeBytes: 100 } },
+      origin: { "/a": [reply] },
+      steps: [
+        head("/a", { xCache: "MISS" }),
+        { work: "finished" },
+        { stats: { [counter]: 1, "store.stored": 0 } },
+        { advanceMs: 5_001 },
+        head("/a", { xCache: "MISS" }),
+        { advanceMs: 3_600_000 - 5_001 - 1 },
+        head("/a", { xCache: "MISS" }),
+        { work: "finished" },
+        { stats: { [counter]: 1, "store.stored": 0 } },
+        { advanceMs: 1 },
+        head("/a", { xCache: "MISS" }),
+        { work: "finished" },
+        { stats: { [counter]: 2, "store.stored": 0 } },
+        { originSaw: { "/a": 4 } },
+      ],
+    }),
+  ),
+  {
+    id: "storing/head-leaves-the-body",
+    name: "a body that is not stored is not read for a HEAD: it is cancelled",
+    source: "docs/design.md#bodies",
+    site: { limits: { storeBytes: 10, largeBytes: 100 } },
+    origin: {
+      "/a": [{ ...large, bytesBeforeHold: 5, hold: "never" }],
+      "/b": [{ ...page("private", "for one"), bytesBeforeHold: 5, hold: "never either" }],
+    },
+    steps: [
+      head("/a", { xCache: "MISS", fields: { "content-length": "26" } }),
+      head("/b", { xCache: "MISS", fields: { "content-length": "7" } }),
+      { work: "finished" },
+      { stats: { "store.stored": 0 } },
+    ],
+  },
+  {
+    id: "storing/head-of-an-odd-request",
+    name: "a page that one odd HEAD kept from being stored is stored for the next plain one",
+    source: "docs/design.md#promise-1",
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      head("/a", { xCache: "MISS", cacheStatus: /detail=unkeyed-field$/ }, { "x-debug": "1" }),
+      head("/a", { xCache: "MISS", cacheStatus: /; stored$/ }),
+      { work: "finished" },
+      head("/a", { xCache: "HIT" }),
+    ],
+  },
+  {
+    id: "storing/head-that-forbids-storing",
+    name: "a HEAD with no-store is forwarded as it is",
+    source: "RFC 9111 §5.2.1.5",
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      head(
+        "/a",
+        { xCache: "MISS", cacheStatus: "tidemark; fwd=uri-miss; fwd-status=200" },
+        { "cache-control": "no-store" },
+      ),
+      { get: "/a", expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "storing/head-of-a-purged-page",
+    name: "a HEAD of a page that was purged fetches and stores the new one",
+    source: "docs/protocol.md#what-a-purge-promises",
+    origin: { "/a": [page("max-age=60", "v1"), page("max-age=60", "v2!")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { purge: { urls: ["/a"] } },
+      head("/a", { xCache: "MISS", fields: { "content-length": "3" } }),
+      { work: "finished" },
+      { get: "/a", expect: { xCache: "HIT", body: "v2!" } },
+    ],
+  },
+];

@@ -1,0 +1,27 @@
+import type { ReceiptToken } from "../../ports.ts";
+import { answerWith } from "../answering/answers.ts";
+import { collapse } from "../collapsing/collapse.ts";
+import { collapsingKeys } from "../collapsing/collapsing-key.ts";
+import type { Miss } from "../miss.ts";
+import type { RequestContext } from "../request-context.ts";
+import { cancelBody } from "./cancel-body.ts";
+
+/**
+ * Whether the page is fetched by GET and stored for a HEAD that misses. What is held is validated by the HEAD itself
+ * (RFC 9111 §4.3.5), which costs the origin less.
+ */
+export function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss): boolean {
+  const { facts, resolved, headOnly, collapsed, ports } = context;
+  if (!resolved.route.storesOnHead || facts.directives.forbidsStoring) return false;
+  if (selected !== null || toValidate.length > 0) return false;
+  const { own } = collapsingKeys(context);
+  const now = ports.clock.now();
+  return !headOnly.has(own, now) && !collapsed.isHitForMiss(own, now);
+}
+
+/** Fetches the page as a GET would, and answers with its head. */
+export async function headByGet(context: RequestContext, miss: Miss, token: ReceiptToken | null): Promise<Response> {
+  const answer = await collapse({ ...context, facts: context.facts.forWholePage() }, miss, token);
+  context.background.run(cancelBody(answer.body)); // it is read for the store alone
+  return answerWith(null, answer.status, answer.headers, answer.statusText);
+}
