@@ -95,10 +95,6 @@ describe("parseHttpDate", () => {
     expect(parseHttpDate("Saturday, 01-Jan-05 00:00:00 GMT", Date.UTC(1999, 0, 1))).toBe(Date.UTC(2005, 0, 1));
   });
 
-  test("two digits of a year are not read without a now (RFC 9110 §5.6.7)", () => {
-    expect(parseHttpDate("Thursday, 01-Jan-26 12:00:00 GMT")).toBeUndefined();
-  });
-
   test("an absent field is no date", () => {
     expect(parseHttpDate(null, NOON)).toBeUndefined();
   });
@@ -109,7 +105,7 @@ describe("parseHttpDate", () => {
       fc.property(second, (seconds) => {
         const date = new Date(seconds * 1000);
         fc.pre(date.getUTCFullYear() >= 1000 && date.getUTCFullYear() <= 9999);
-        expect(parseHttpDate(date.toUTCString())).toBe(date.getTime());
+        expect(parseHttpDate(date.toUTCString(), NOON)).toBe(date.getTime());
       }),
     );
   });
@@ -118,7 +114,7 @@ describe("parseHttpDate", () => {
     const wrong: string[] = [];
     for (let at = Date.parse("0000-01-01"); at < Date.parse("0400-01-02"); at += 86_400_000) {
       const text = new Date(at).toUTCString();
-      if (parseHttpDate(text) !== at) wrong.push(text);
+      if (parseHttpDate(text, NOON) !== at) wrong.push(text);
     }
     expect(wrong).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { rangeStillHolds } from "../../../worker/rules/ranges/if-range.ts";
 import { anyText } from "../fields/any-text.ts";
 
+const NOON = Date.UTC(2026, 0, 1, 12);
 const MODIFIED = "Thu, 01 Jan 2026 12:00:00 GMT";
 const NEXT_SECOND = "Thu, 01 Jan 2026 12:00:01 GMT";
 const SECOND_AFTER = "Thu, 01 Jan 2026 12:00:02 GMT";
@@ -79,6 +80,22 @@ describe("rangeStillHolds", () => {
       date: SECOND_AFTER,
       expect: false,
     },
+    {
+      name: "the same instant in the form with a two-digit year",
+      rfc: "§5.6.7",
+      ifRange: "Thursday, 01-Jan-26 12:00:00 GMT",
+      lastModified: MODIFIED,
+      date: SECOND_AFTER,
+      expect: true,
+    },
+    {
+      name: "the same instant, and the stored dates have a two-digit year",
+      rfc: "§5.6.7",
+      ifRange: MODIFIED,
+      lastModified: "Thursday, 01-Jan-26 12:00:00 GMT",
+      date: "Thursday, 01-Jan-26 12:00:02 GMT",
+      expect: true,
+    },
     { name: "no stored Last-Modified", rfc: "§13.1.5", ifRange: MODIFIED, date: SECOND_AFTER, expect: false },
     {
       name: "the same text that is no date",
@@ -90,14 +107,14 @@ describe("rangeStillHolds", () => {
     },
   ])("$name: $expect (RFC 9110 $rfc)", (row) => {
     const { ifRange, etag = null, lastModified = null, date = null } = row;
-    expect(rangeStillHolds(ifRange, { etag, lastModified, date })).toBe(row.expect);
+    expect(rangeStillHolds(ifRange, { etag, lastModified, date }, NOON)).toBe(row.expect);
   });
 
   test("no text makes it throw, and no text that is neither tag nor date holds", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         fc.pre(!/^\s*(?:W\/)?"/.test(text));
-        expect(rangeStillHolds(text, { etag: text, lastModified: text, date: SECOND_AFTER })).toBe(false);
+        expect(rangeStillHolds(text, { etag: text, lastModified: text, date: SECOND_AFTER }, NOON)).toBe(false);
       }),
     );
   });

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { isNotModified } from "../../../worker/rules/validation/not-modified.ts";
 import { anyText } from "../fields/any-text.ts";
 
+const NOON = Date.UTC(2026, 0, 1, 12);
 const MODIFIED = "Thu, 01 Jan 2026 12:00:00 GMT";
 const LATER = "Thu, 01 Jan 2026 12:00:01 GMT";
 const EARLIER = "Thu, 01 Jan 2026 11:59:59 GMT";
@@ -156,21 +157,35 @@ const cases: readonly {
     date: EARLIER,
     expect: false,
   },
+  ...[
+    ["Thursday, 01-Jan-26 12:00:00 GMT", MODIFIED, true],
+    ["Thursday, 01-Jan-26 11:59:59 GMT", MODIFIED, false],
+    ["Thu Jan  1 12:00:00 2026", MODIFIED, true],
+    [MODIFIED, "Thursday, 01-Jan-26 12:00:00 GMT", true],
+    [EARLIER, "Thursday, 01-Jan-26 12:00:00 GMT", false],
+    [MODIFIED, "Saturday, 01-Jan-77 12:00:00 GMT", true],
+  ].map(([since, modified, held]) => ({
+    name: `of ${modified}, asked for since ${since}, in any form: ${held}`,
+    rfc: "9110 §5.6.7",
+    ifModifiedSince: since as string,
+    lastModified: modified as string,
+    expect: held as boolean,
+  })),
   { name: "without a stored date nothing is known", rfc: "9110 §13.1.3", ifModifiedSince: LATER, expect: false },
 ];
 
 describe("isNotModified", () => {
   test.each(cases)("$name (RFC $rfc)", (row) => {
     const { ifNoneMatch = null, ifModifiedSince = null, etag = null, lastModified = null, date = null } = row;
-    expect(isNotModified({ ifNoneMatch, ifModifiedSince }, { etag, lastModified, date })).toBe(row.expect);
+    expect(isNotModified({ ifNoneMatch, ifModifiedSince }, { etag, lastModified, date }, NOON)).toBe(row.expect);
   });
 
   test("no text makes it throw, and beside If-None-Match a date says nothing", () => {
     const text = fc.option(anyText);
     fc.assert(
       fc.property(anyText, text, text, text, (ifNoneMatch, ifModifiedSince, etag, lastModified) => {
-        const withDate = isNotModified({ ifNoneMatch, ifModifiedSince }, { etag, lastModified });
-        expect(withDate).toBe(isNotModified({ ifNoneMatch, ifModifiedSince: null }, { etag, lastModified }));
+        const withDate = isNotModified({ ifNoneMatch, ifModifiedSince }, { etag, lastModified }, NOON);
+        expect(withDate).toBe(isNotModified({ ifNoneMatch, ifModifiedSince: null }, { etag, lastModified }, NOON));
       }),
     );
   });

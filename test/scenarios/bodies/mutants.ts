@@ -175,7 +175,7 @@ export const mutants: Mutants = {
   "if-range-is-not-asked": {
     name: "a part of a large body is sent whatever If-Range says",
     file: ANSWER_FROM_STORE,
-    from: 'rangeStillHolds(facts.field("if-range"), validatorsOf(head))',
+    from: 'rangeStillHolds(facts.field("if-range"), validatorsOf(head), context.ports.clock.now())',
     to: "true",
     reddens: "bodies/if-range-of-large-body",
   },
@@ -238,7 +238,7 @@ export const mutants: Mutants = {
   "held-page-is-sent": {
     name: "a client that holds the page is sent the whole of it, because it was not stored",
     file: FETCH_AND_STORE,
-    from: "response.status === 200 && isHeldByClient(facts, head)",
+    from: "response.status === 200 && isHeldByClient(context, head)",
     to: "false",
     reddens: "bodies/client-304-while-storing",
   },

@@ -103,7 +103,7 @@ export const mutants: Mutants = {
   "not-modified-is-whole-on-a-miss": {
     name: "a browser that holds the page gets it once more on a miss",
     file: "worker/flow/storing/fetch-and-store.ts",
-    from: "response.status === 200 && isHeldByClient(facts, head)",
+    from: "response.status === 200 && isHeldByClient(context, head)",
     to: "false",
     reddens: "client-response/browser-ttl-on-miss",
   },

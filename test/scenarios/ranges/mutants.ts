@@ -186,7 +186,7 @@ export const mutants: Mutants = {
   "if-range-is-not-read": {
     name: "a part is sent to a client that holds another page",
     file: ANSWER_FROM_STORE,
-    from: 'rangeStillHolds(facts.field("if-range"), validatorsOf(head))',
+    from: 'rangeStillHolds(facts.field("if-range"), validatorsOf(head), context.ports.clock.now())',
     to: "true",
     reddens: "ranges/if-range-decides",
   },
@@ -221,8 +221,8 @@ export const mutants: Mutants = {
   "parts-come-before-conditions": {
     name: "a request for a part is answered before its condition is evaluated",
     file: ANSWER_FROM_STORE,
-    from: "if (isHeldByClient(facts, head))",
-    to: 'if (!(facts.field("range") !== null) && isHeldByClient(facts, head))',
+    from: "if (isHeldByClient(context, head))",
+    to: 'if (!(facts.field("range") !== null) && isHeldByClient(context, head))',
     reddens: "ranges/condition-before-range",
   },
   "head-has-parts": {

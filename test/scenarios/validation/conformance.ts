@@ -67,8 +67,12 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.3.2",
     requirement: "`If-Modified-Since`: by `Last-Modified`, else `Date`, else arrival",
-    does: "Yes; the edge adds a missing `Date`. The form with a two-digit year is not read in a request.",
-    scenarios: ["validation/if-modified-since", "validation/date-for-last-modified"],
+    does: "Yes; the edge adds a missing `Date`. All three forms of a date are read.",
+    scenarios: [
+      "validation/if-modified-since",
+      "validation/date-for-last-modified",
+      "validation/two-digit-year-of-the-origin",
+    ],
   },
   {
     table: "caching",

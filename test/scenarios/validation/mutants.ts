@@ -70,8 +70,8 @@ export const mutants: Mutants = {
   "nothing-is-validated": {
     name: "a stale page is always fetched in full",
     file: FETCH_AND_STORE,
-    from: "validationFields(miss.toValidate.map(({ head }) => validatorsOf(head)))",
-    to: "validationFields([])",
+    from: "validationFields(held, fetchedAt)",
+    to: "validationFields([], fetchedAt)",
     reddens: "validation/confirmed-is-fresh-again",
   },
   "weak-tags-are-not-sent": {
@@ -112,7 +112,7 @@ export const mutants: Mutants = {
   "any-text-is-sent-as-a-date": {
     name: "a text that is not a date is sent as one",
     file: CONDITIONAL_REQUEST,
-    from: " && parseHttpDate(lastModified) !== undefined",
+    from: " && parseHttpDate(lastModified, now) !== undefined",
     to: "",
     reddens: "validation/tag-and-malformed-date",
   },
@@ -277,6 +277,27 @@ export const mutants: Mutants = {
     to: "kept",
     reddens: "validation/if-modified-since",
   },
+  "two-digit-years-of-clients-are-not-read": {
+    name: "a two-digit year in If-Modified-Since is of another century",
+    file: "worker/rules/validation/not-modified.ts",
+    from: "parseHttpDate(ifModifiedSince, now)",
+    to: "parseHttpDate(ifModifiedSince, Date.UTC(1950, 0, 1))",
+    reddens: "validation/if-modified-since",
+  },
+  "two-digit-years-of-origins-are-not-read": {
+    name: "a two-digit year in Last-Modified is of another century, so that every client holds the page",
+    file: "worker/rules/validation/not-modified.ts",
+    from: "stored.date ?? null, now)",
+    to: "stored.date ?? null, Date.UTC(1950, 0, 1))",
+    reddens: "validation/two-digit-year-of-the-origin",
+  },
+  "two-digit-years-are-not-sent": {
+    name: "a Last-Modified with a two-digit year validates nothing",
+    file: CONDITIONAL_REQUEST,
+    from: "parseHttpDate(lastModified, now)",
+    to: "(/-/.test(lastModified) ? undefined : parseHttpDate(lastModified, now))",
+    reddens: "validation/two-digit-year-of-the-origin",
+  },
   "date-of-the-answer-is-nothing": {
     name: "a page without a Last-Modified is always sent again",
     file: NOT_MODIFIED,
@@ -287,22 +308,22 @@ export const mutants: Mutants = {
   "only-hits-are-304s": {
     name: "a client's condition is evaluated on hits alone, not after a validation",
     file: "worker/flow/answering/answer-from-store.ts",
-    from: "if (isHeldByClient(facts, head))",
-    to: 'if (metadata.xCache === "HIT" && isHeldByClient(facts, head))',
+    from: "if (isHeldByClient(context, head))",
+    to: 'if (metadata.xCache === "HIT" && isHeldByClient(context, head))',
     reddens: "validation/client-304-after-validation",
   },
   "fetched-is-never-a-304": {
     name: "a client that holds the very page that was refetched is sent it",
     file: FETCH_AND_STORE,
-    from: "isHeldByClient(facts, head)",
+    from: "isHeldByClient(context, head)",
     to: "false",
     reddens: "validation/client-304-after-validation",
   },
   "origin-is-asked-for-the-client": {
     name: "the origin gets the client's condition instead of the edge's own",
     file: FETCH_AND_STORE,
-    from: "validationFields(miss.toValidate.map(({ head }) => validatorsOf(head)))",
-    to: 'validationFields([{ etag: context.request.headers.get("if-none-match"), lastModified: null }])',
+    from: "validationFields(held, fetchedAt)",
+    to: 'validationFields([{ etag: context.request.headers.get("if-none-match"), lastModified: null }], fetchedAt)',
     reddens: "validation/client-holds-another-page",
   },
   "conditions-on-state-are-answered": {

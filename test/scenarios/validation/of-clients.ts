@@ -127,6 +127,8 @@ export const scenarios: readonly Scenario[] = [
           [MODIFIED, 304],
           ["Thu, 01 Jan 2026 10:00:01 GMT", 304],
           ["Thu Jan  1 10:00:00 2026", 304],
+          ["Thursday, 01-Jan-26 10:00:00 GMT", 304],
+          ["Thursday, 01-Jan-26 09:59:59 GMT", 200],
           ["2026-01-01T10:00:00Z", 200],
         ] as const
       ).map(([since, status]) => ({
@@ -147,6 +149,27 @@ export const scenarios: readonly Scenario[] = [
       { advanceMs: 30_000 },
       { get: "/a", fields: { "if-modified-since": "Thu, 01 Jan 2026 11:59:59 GMT" }, expect: { status: 200 } },
       { get: "/a", fields: { "if-modified-since": "Thu, 01 Jan 2026 12:00:00 GMT" }, expect: { status: 304 } },
+      { get: "/a", fields: { "if-modified-since": "Thursday, 01-Jan-26 12:00:00 GMT" }, expect: { status: 304 } },
+    ],
+  },
+  {
+    id: "validation/two-digit-year-of-the-origin",
+    name: "a Last-Modified with a two-digit year counts in conditions of clients, and validates the page as it came",
+    source: "RFC 9110 §5.6.7, §13.1.3, §13.1.5",
+    origin: {
+      "/a": [
+        page("max-age=60", "v1", { "last-modified": "Thursday, 01-Jan-26 10:00:00 GMT" }),
+        { status: 304, fields: { "cache-control": "max-age=60" } },
+      ],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { get: "/a", fields: { "if-modified-since": MODIFIED }, expect: { status: 304, xCache: "HIT" } },
+      { get: "/a", fields: { "if-modified-since": "Thu, 01 Jan 2026 09:59:59 GMT" }, expect: { status: 200 } },
+      { get: "/a", fields: { range: "bytes=0-0", "if-range": MODIFIED }, expect: { status: 206, body: "v" } },
+      { advanceMs: 61_000 },
+      { get: "/a", expect: { xCache: "REVALIDATED", body: "v1" } },
+      { originLastSaw: "/a", fields: { "if-modified-since": "Thursday, 01-Jan-26 10:00:00 GMT" } },
     ],
   },
   {

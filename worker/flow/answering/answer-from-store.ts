@@ -1,7 +1,6 @@
 import { rangeStillHolds } from "../../rules/ranges/if-range.ts";
 import { contentRange, multipartByteranges, unsatisfiedRange } from "../../rules/ranges/partial-content.ts";
 import { type BytePart, parseRange } from "../../rules/ranges/range.ts";
-import type { RequestFacts } from "../../rules/request/request-facts.ts";
 import { mayHaveBody } from "../../rules/storing/framing.ts";
 import {
   type StoredHead,
@@ -26,9 +25,9 @@ export function answerFromStore(
   const fields = storedFields(head, metadata);
   const { facts } = context;
   if (head.status === 200) {
-    if (isHeldByClient(facts, head)) return answerWith(null, 304, notModifiedFields(fields));
+    if (isHeldByClient(context, head)) return answerWith(null, 304, notModifiedFields(fields));
     const range = context.answersHead ? null : facts.field("range");
-    if (range !== null && rangeStillHolds(facts.field("if-range"), validatorsOf(head))) {
+    if (range !== null && rangeStillHolds(facts.field("if-range"), validatorsOf(head), context.ports.clock.now())) {
       const parsed = parseRange(range, head.bodyBytes);
       if (parsed.kind === "unsatisfiable") return unsatisfiable(head, fields);
       if (parsed.kind === "parts") return answerWithParts(context, stored, parsed.parts, fields);
@@ -46,11 +45,11 @@ function headAlone(head: StoredHead, fields: Headers): Response {
 }
 
 /** Whether the client asks under a condition that the stored response already answers. RFC 9111 §4.3.2. */
-export function isHeldByClient(facts: RequestFacts, head: Pick<StoredHead, "fields">): boolean {
+export function isHeldByClient({ facts, ports }: RequestContext, head: Pick<StoredHead, "fields">): boolean {
   const ifNoneMatch = facts.field("if-none-match");
   const ifModifiedSince = facts.field("if-modified-since");
   if (ifNoneMatch === null && ifModifiedSince === null) return false;
-  return isNotModified({ ifNoneMatch, ifModifiedSince }, validatorsOf(head));
+  return isNotModified({ ifNoneMatch, ifModifiedSince }, validatorsOf(head), ports.clock.now());
 }
 
 /** RFC 9110 §15.5.17. */

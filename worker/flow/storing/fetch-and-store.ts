@@ -50,7 +50,8 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   const { ports, facts } = context;
   const stamp = ports.purges.stamp(); // what was held before the origin was asked (R1, R2)
   const fetchedAt = ports.clock.now();
-  const conditions = validationFields(miss.toValidate.map(({ head }) => validatorsOf(head)));
+  const held = miss.toValidate.map(({ head }) => validatorsOf(head));
+  const conditions = validationFields(held, fetchedAt);
   const result = await askOrigin(context, { storing: true, conditions: conditions ?? [] });
   const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
   if (stale) {
@@ -201,16 +202,17 @@ function storeWhileStreaming(
 
 /** The answer to the client while the response is being stored. Nobody has to read `body`. */
 function answerWhileStoring(
-  { ports, background, resolved, facts }: RequestContext,
+  context: RequestContext,
   response: Response,
   { head, fields }: StorageDecision & { kind: "store" },
   miss: Miss,
   body: ReadableStream | null,
 ): Response {
+  const { ports, background, resolved } = context;
   setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
   markOutcome(fields, miss.xCache, forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }));
   ports.reporter.report({ kind: "answered", xCache: miss.xCache });
-  if (response.status === 200 && isHeldByClient(facts, head)) {
+  if (response.status === 200 && isHeldByClient(context, head)) {
     background.run(cancelBody(body)); // it is read for the store alone
     return answerWith(null, 304, notModifiedFields(fields));
   }

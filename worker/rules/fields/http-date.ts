@@ -11,16 +11,15 @@ const ASCTIME = /^(?:mon|tue|wed|thu|fri|sat|sun) [a-z]{3} [ \d]\d \d\d:\d\d:\d\
 
 /**
  * The instant that an HTTP date names, in epoch milliseconds; `undefined` for what is no date. RFC 9110 §5.6.7.
- * `now` (epoch milliseconds) tells the century of the obsolete form with two digits of a year; without it, that form
- * is not read.
+ * `now` (epoch milliseconds) tells the century of the obsolete form with two digits of a year.
  */
-export function parseHttpDate(text: string | null, now?: number): number | undefined {
+export function parseHttpDate(text: string | null, now: number): number | undefined {
   if (text === null) return undefined;
   const date = text.trim();
   // Each form has its parts in fixed places; that of RFC 850 counted from its end.
   if (IMF_FIXDATE.test(date)) return instant(fourDigits(date, 12), threeLetters(date, 8), twoDigits(date, 5), date, 17);
   if (ASCTIME.test(date)) return instant(fourDigits(date, 20), threeLetters(date, 4), twoDigits(date, 8), date, 11);
-  if (now === undefined || !RFC_850.test(date)) return undefined;
+  if (!RFC_850.test(date)) return undefined;
   const end = date.length;
   const month = threeLetters(date, end - 19);
   return inLikelyCentury(twoDigits(date, end - 15), now, (year) =>

@@ -13,15 +13,15 @@ export interface RangeValidators {
  * whole. RFC 9110 §13.1.5. Bytes are put together, so only strong validators count: a weak tag never matches, and a
  * date has to name the very second of `Last-Modified`, with the `Date` of the response at least one second later
  * (§8.8.2.2): within one second it may have changed twice. Both times are the origin's, so they are taken to be of one
- * clock.
+ * clock. `now` is epoch milliseconds.
  */
-export function rangeStillHolds(ifRange: string | null, validators: RangeValidators): boolean {
+export function rangeStillHolds(ifRange: string | null, validators: RangeValidators, now: number): boolean {
   if (ifRange === null) return true;
   const held = ifRange.trim();
   if (isEntityTag(held)) return validators.etag !== null && matchesStrongly(held, validators.etag);
-  const heldAt = parseHttpDate(held);
-  const modifiedAt = parseHttpDate(validators.lastModified);
-  const generatedAt = parseHttpDate(validators.date);
+  const heldAt = parseHttpDate(held, now);
+  const modifiedAt = parseHttpDate(validators.lastModified, now);
+  const generatedAt = parseHttpDate(validators.date, now);
   if (heldAt === undefined || modifiedAt === undefined || generatedAt === undefined) return false;
   return heldAt === modifiedAt && generatedAt - modifiedAt >= 1000;
 }

@@ -5,16 +5,17 @@ import type { Validators } from "./not-modified.ts";
 /**
  * The fields that ask the origin whether stored responses still hold; `null` if they have nothing to ask with.
  * RFC 9111 §4.3.1. All their tags are sent, each once. `Last-Modified` goes along as it came if a single response is
- * validated; with several, it would not say which of them it is about.
+ * validated; with several, it would not say which of them it is about. `now` is epoch milliseconds.
  */
 export function validationFields(
   held: readonly Validators[],
+  now: number,
 ): readonly (readonly [name: string, value: string])[] | null {
   const tags = new Set(held.flatMap(({ etag }) => (etag !== null && isEntityTag(etag) ? [etag] : [])));
   const fields: [name: string, value: string][] = [];
   if (tags.size > 0) fields.push(["if-none-match", [...tags].join(", ")]);
   const lastModified = held.length === 1 ? held[0]!.lastModified : null;
-  if (lastModified !== null && parseHttpDate(lastModified) !== undefined) {
+  if (lastModified !== null && parseHttpDate(lastModified, now) !== undefined) {
     fields.push(["if-modified-since", lastModified]);
   }
   return fields.length === 0 ? null : fields;

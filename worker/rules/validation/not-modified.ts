@@ -21,16 +21,21 @@ export interface StoredValidators extends Validators {
 
 /**
  * Whether the client holds what is stored, so that a 304 will do. RFC 9110 §13.1.2, §13.1.3, §13.2.2.
- * `If-None-Match` compares weakly and outranks `If-Modified-Since`, also where it is malformed.
+ * `If-None-Match` compares weakly and outranks `If-Modified-Since`, also where it is malformed. `now` (epoch
+ * milliseconds) tells the century of a date with two digits of a year.
  */
-export function isNotModified({ ifNoneMatch, ifModifiedSince }: ClientConditions, stored: StoredValidators): boolean {
+export function isNotModified(
+  { ifNoneMatch, ifModifiedSince }: ClientConditions,
+  stored: StoredValidators,
+  now: number,
+): boolean {
   if (ifNoneMatch !== null) {
     if (ifNoneMatch.trim() === "*") return true;
     const { etag } = stored;
     return etag !== null && entityTags(ifNoneMatch).some((tag) => matchesWeakly(tag, etag));
   }
-  const since = parseHttpDate(ifModifiedSince);
-  const modifiedAt = parseHttpDate(stored.lastModified ?? stored.date ?? null);
+  const since = parseHttpDate(ifModifiedSince, now);
+  const modifiedAt = parseHttpDate(stored.lastModified ?? stored.date ?? null, now);
   return since !== undefined && modifiedAt !== undefined && modifiedAt <= since;
 }
 
