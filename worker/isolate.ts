@@ -6,6 +6,7 @@ import { edgeAnswer } from "./flow/answering/answers.ts";
 import { CacheKeyMemo } from "./flow/cache-key-memo.ts";
 import { CollapsedFetches } from "./flow/collapsing/collapsed-fetches.ts";
 import { handle, handleWithoutCache } from "./flow/corridor.ts";
+import { CodingChoices } from "./flow/origin/coding-choices.ts";
 import { HeadOnlyPages } from "./flow/origin/head-only-pages.ts";
 import type { IncomingRequest, Isolate } from "./flow/request-context.ts";
 import { FillBudget } from "./flow/storing/fill.ts";
@@ -75,6 +76,7 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     fills,
     largeFills: new LargeFills(),
     headOnly: new HeadOnlyPages(),
+    codings: new CodingChoices(),
     resolve: (url) => cacheKeys.resolve(url),
   };
   const startedAt = clock.now();

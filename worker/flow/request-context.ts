@@ -3,6 +3,7 @@ import type { RefusedUrl, ResolvedUrl } from "../rules/key/cache-key.ts";
 import { RequestFacts } from "../rules/request/request-facts.ts";
 import type { Site } from "../site/site.ts";
 import type { CollapsedFetches } from "./collapsing/collapsed-fetches.ts";
+import type { CodingChoices } from "./origin/coding-choices.ts";
 import type { HeadOnlyPages } from "./origin/head-only-pages.ts";
 import type { FillBudget } from "./storing/fill.ts";
 import type { LargeFills } from "./storing/large-fills.ts";
@@ -15,6 +16,7 @@ export interface Isolate {
   readonly fills: FillBudget;
   readonly largeFills: LargeFills;
   readonly headOnly: HeadOnlyPages;
+  readonly codings: CodingChoices;
   readonly resolve: (url: string) => ResolvedUrl | RefusedUrl;
 }
 

@@ -7,7 +7,7 @@ import {
   type VariantMarker,
 } from "../rules/storing/stored-response.ts";
 import { acceptsCoding } from "../rules/variants/accept-encoding.ts";
-import { matchesVariant, type SelectingFields } from "../rules/variants/vary.ts";
+import { matchesVariant, type VariantFields } from "../rules/variants/vary.ts";
 import type { RequestContext } from "./request-context.ts";
 
 /** The response that the request selects in memory. No I/O. */
@@ -15,10 +15,9 @@ export function selectInMemory(context: RequestContext): StoredResponse | undefi
   const { store } = context.ports;
   const stored = store.recall(context.resolved.cacheKey);
   if (!stored || !isMarker(stored)) return stored;
-  const { originView } = context.facts;
-  const found = latestMatch(stored, originView);
+  const found = latestMatch(stored, context);
   const variant = found && store.recall(found.key);
-  if (!variant || !isSelected(variant, originView)) return undefined;
+  if (!variant || !isSelected(variant, context)) return undefined;
   // The front half needs no order, since variants are dropped from the back.
   const at = stored.variants.indexOf(found);
   if (at >= context.site.limits.variants / 2) store.remember(withFirst(stored, at));
@@ -33,10 +32,9 @@ export async function selectInSharedTier(context: RequestContext): Promise<Store
   if (!stored || !isMarker(stored)) return stored;
   const marker = mergeFound(stored, markerInMemory(context), context.site.limits.variants);
   store.remember(marker);
-  const { originView } = context.facts;
-  const found = latestMatch(marker, originView);
+  const found = latestMatch(marker, context);
   const variant = found && (await store.lookUp(found.key));
-  return variant && isSelected(variant, originView) ? variant : undefined;
+  return variant && isSelected(variant, context) ? variant : undefined;
 }
 
 /**
@@ -69,11 +67,11 @@ export async function storeResponse(context: RequestContext, stored: StoredRespo
 }
 
 /** The latest variant that matches. Several can match if the origin has changed its `Vary`. RFC 9111 §4.1. */
-function latestMatch({ variants }: VariantMarker, request: SelectingFields): Variant | undefined {
+function latestMatch({ variants }: VariantMarker, context: RequestContext): Variant | undefined {
   let latest: Variant | undefined;
   for (const variant of variants) {
     if (latest && latest.fetchedAt >= variant.fetchedAt) continue;
-    if (matchesVariant(variant.fields, variant.encoding, request)) latest = variant;
+    if (matches(context, variant.fields, variant.encoding)) latest = variant;
   }
   return latest;
 }
@@ -108,12 +106,17 @@ function withFirst({ head, variants }: VariantMarker, at: number): VariantMarker
 
 /** Whether a request that was not there when a response was fetched selects it, too. */
 export function selects(context: RequestContext, { head }: StoredResponse): boolean {
-  return matchesVariant(head.variant, storedField(head, "content-encoding"), context.facts.originView);
+  return matches(context, head.variant, storedField(head, "content-encoding"));
 }
 
 /** A response found under a variant's key is checked itself: the marker may be older (R19). */
-function isSelected(stored: Stored, request: SelectingFields): stored is StoredResponse {
-  return (
-    !isMarker(stored) && matchesVariant(stored.head.variant, storedField(stored.head, "content-encoding"), request)
-  );
+function isSelected(stored: Stored, context: RequestContext): stored is StoredResponse {
+  return !isMarker(stored) && matches(context, stored.head.variant, storedField(stored.head, "content-encoding"));
+}
+
+function matches(context: RequestContext, variant: VariantFields, encoding: string | null): boolean {
+  const { originView } = context.facts;
+  if (matchesVariant(variant, encoding, originView)) return true;
+  const passedOver = context.codings.passedOverFor(encoding, context.arrivedAt);
+  return passedOver !== "identity" && matchesVariant(variant, encoding, originView, passedOver);
 }

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { acceptedCodings, acceptsCoding, coversCodings } from "../../../worker/rules/variants/accept-encoding.ts";
+import {
+  acceptedCodings,
+  acceptsCoding,
+  CODINGS,
+  codingsText,
+  coversCodings,
+  includesCoding,
+  onlyCoding,
+} from "../../../worker/rules/variants/accept-encoding.ts";
 import { anyText } from "../fields/any-text.ts";
 
 const SETS = ["identity", "br", "gzip", "br, gzip", "zstd", "br, zstd", "gzip, zstd", "br, gzip, zstd"];
@@ -121,6 +129,38 @@ describe("coversCodings", () => {
         expect(covers).toBe(asked.every((coding) => stored.includes(coding)));
       }),
     );
+  });
+});
+
+describe("what the origin passes over", () => {
+  test.each<[stored: string, asked: string, passedOver: string, boolean]>([
+    ["gzip", "br, gzip, zstd", "br, zstd", true],
+    ["gzip", "br, gzip, zstd", "br", false],
+    ["identity", "br", "br", true],
+    ["gzip", "br, gzip", "identity", false],
+  ])("an answer to %s for one who asks for %s, if %s do not count: %s", (stored, asked, passedOver, expected) => {
+    expect(coversCodings(stored, asked, passedOver)).toBe(expected);
+  });
+
+  test("sets are written as accepted codings are", () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...CODINGS]), (codings) => {
+        expect(codingsText(codings)).toBe(acceptedCodings(codings.join(",")));
+        expect(CODINGS.filter((each) => includesCoding(codingsText(codings), each))).toEqual([...codings].sort());
+      }),
+    );
+  });
+
+  test.each([
+    ["gzip", "gzip"],
+    [" X-GZIP ", "gzip"],
+    ["br", "br"],
+    ["gzip, br", null],
+    ["identity", null],
+    ["", null],
+    [null, null],
+  ])("the one coding of %j is %j", (text, expected) => {
+    expect(onlyCoding(text)).toBe(expected);
   });
 });
 

@@ -134,6 +134,7 @@ export const rows: readonly ConformanceRow[] = [
     scenarios: [
       "variants/refused-coding-with-vary",
       "variants/refused-coding-without-vary",
+      "variants/passed-over-coding-refused",
       "variants/followers-of-encoded-page",
       "variants/several-codings",
       "variants/unknown-coding",
@@ -150,8 +151,13 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9110 §12.5.3",
     requirement: "a coding chosen from an offer",
-    does: "One chosen from a larger offer serves a smaller one that has it, not the other way round.",
-    scenarios: ["variants/chosen-from-larger-offer", "variants/chosen-from-smaller-offer"],
+    does: "One chosen from a larger offer serves a smaller one that has it. The other way round only if the origin has passed over the other codings for this one in the last hour, and has not done the opposite.",
+    scenarios: [
+      "variants/chosen-from-larger-offer",
+      "variants/chosen-from-smaller-offer",
+      "variants/five-browsers",
+      "variants/choice-is-relearned",
+    ],
   },
   {
     table: "semantics",

@@ -98,6 +98,87 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "variants/five-browsers",
+    name: "once the origin has answered a full offer with gzip, five browsers cost a page two renders: one for gzip, one without a coding",
+    source: "docs/decisions/0011-encodings-are-variants.md",
+    origin: {
+      "/first": [encoded("zipped", "gzip")],
+      "/a": [encoded("zipped", "gzip"), form("plain", "accept-encoding")],
+      "/b": [form("plain", "accept-encoding"), encoded("zipped", "gzip")],
+    },
+    steps: [
+      { get: "/first", fields: { "accept-encoding": "gzip, deflate, br, zstd" }, expect: { xCache: "MISS" } },
+      accepting("gzip", { xCache: "MISS", body: "zipped" }),
+      accepting("gzip, deflate, br", { xCache: "HIT", body: "zipped", fields: { "content-encoding": "gzip" } }),
+      accepting("gzip, deflate, br, zstd", { xCache: "HIT", body: "zipped" }),
+      accepting("gzip, deflate, zstd", { xCache: "HIT", body: "zipped" }),
+      accepting(null, { xCache: "MISS", body: "plain", fields: { "content-encoding": null } }),
+      ...(
+        [
+          [null, "MISS", "plain"],
+          ["gzip, deflate, br", "MISS", "zipped"],
+          ["gzip, deflate, br, zstd", "HIT", "zipped"],
+          ["gzip", "HIT", "zipped"],
+          ["gzip;q=0", "HIT", "plain"],
+        ] as const
+      ).map(
+        ([codings, xCache, body]): Step => ({
+          get: "/b",
+          ...(codings !== null && { fields: { "accept-encoding": codings } }),
+          expect: { xCache, body },
+        }),
+      ),
+      { originSaw: { "/a": 2, "/b": 2 } },
+    ],
+  },
+  {
+    id: "variants/passed-over-coding-refused",
+    name: "whatever the origin chooses from full offers, a client never gets a coding that it does not accept, and a plain page is none for a client that accepts the origin's coding",
+    source: "RFC 9110 §12.5.3",
+    origin: {
+      "/first": [encoded("zipped", "gzip")],
+      "/a": [encoded("zipped", "gzip"), encoded("brotli", "br")],
+      "/b": [form("plain", "accept-encoding"), encoded("zipped", "gzip")],
+    },
+    steps: [
+      { get: "/first", fields: { "accept-encoding": "br, gzip, zstd" }, expect: { xCache: "MISS" } },
+      accepting("gzip", { xCache: "MISS", body: "zipped" }),
+      accepting("gzip;q=0, br, zstd", { xCache: "MISS", body: "brotli", fields: { "content-encoding": "br" } }),
+      { get: "/b", expect: { xCache: "MISS", body: "plain" } },
+      { get: "/b", fields: { "accept-encoding": "gzip" }, expect: { xCache: "MISS", body: "zipped" } },
+    ],
+  },
+  {
+    id: "variants/choice-is-relearned",
+    name: "an origin that begins to choose another coding is asked again by clients that accept it, and what it chose counts for an hour",
+    source: "docs/decisions/0011-encodings-are-variants.md",
+    origin: {
+      "/first": [encoded("zipped", "gzip"), encoded("brotli", "br")],
+      "/a": [
+        { ...encoded("zipped", "gzip"), fields: { ...encoded("", "gzip").fields, "cache-control": "max-age=9000" } },
+        encoded("brotli", "br"),
+      ],
+      "/b": [
+        { ...encoded("zipped", "gzip"), fields: { ...encoded("", "gzip").fields, "cache-control": "max-age=9000" } },
+        encoded("zipped again", "gzip"),
+      ],
+    },
+    steps: [
+      { get: "/first", fields: { "accept-encoding": "br, gzip, zstd" }, expect: { xCache: "MISS" } },
+      { get: "/b", fields: { "accept-encoding": "gzip" }, expect: { xCache: "MISS" } },
+      accepting("gzip", { xCache: "MISS", body: "zipped" }),
+      accepting("br, gzip", { xCache: "HIT", body: "zipped" }),
+      { advanceMs: 3_599_999 },
+      { get: "/b", fields: { "accept-encoding": "br, gzip" }, expect: { xCache: "HIT", body: "zipped" } },
+      { advanceMs: 1 },
+      { get: "/b", fields: { "accept-encoding": "br, gzip" }, expect: { xCache: "MISS", body: "zipped again" } },
+      accepting("br, gzip", { xCache: "HIT", body: "zipped" }),
+      { get: "/first", fields: { "accept-encoding": "br, gzip, zstd" }, expect: { xCache: "EXPIRED", body: "brotli" } },
+      accepting("br, gzip", { xCache: "MISS", body: "brotli" }),
+      accepting("gzip", { xCache: "HIT", body: "zipped" }),
+    ],
+  },
+  {
     id: "variants/chosen-from-smaller-offer",
     name: "a page that the origin chose from a smaller offer does not serve a client that accepts more codings",
     source: "RFC 9111 §4.1",

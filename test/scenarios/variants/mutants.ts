@@ -1,6 +1,7 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
 const ACCEPT_ENCODING = "worker/rules/variants/accept-encoding.ts";
+const CODING_CHOICES = "worker/flow/origin/coding-choices.ts";
 const ORIGIN_REQUEST_FIELDS = "worker/rules/request/origin-view.ts";
 const SELECTION = "worker/flow/selection.ts";
 const STORAGE_DECISION = "worker/flow/storing/storage-decision.ts";
@@ -235,8 +236,8 @@ export const mutants: Mutants = {
   "purged-tag-takes-the-page": {
     name: "a variant is dropped together with the one that was purged",
     file: SELECTION,
-    from: "if (!variant || !isSelected(variant, originView)) return undefined;",
-    to: `if (!variant || !isSelected(variant, originView)) return undefined;
+    from: "if (!variant || !isSelected(variant, context)) return undefined;",
+    to: `if (!variant || !isSelected(variant, context)) return undefined;
   const all = stored.variants.map(({ key }) => store.recall(key)).filter((each) => each !== undefined);
   if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head, false) === "purged")) {
     for (const { head } of all) void store.forget(head.key);
@@ -373,14 +374,14 @@ export const mutants: Mutants = {
   "offers-must-be-equal": {
     name: "a page serves only a client that accepts exactly what was offered",
     file: ACCEPT_ENCODING,
-    from: "(bitsOf(asked) & ~bitsOf(stored)) === 0",
+    from: "(bitsOf(asked) & ~bitsOf(stored) & ~bitsOf(passedOver)) === 0",
     to: "asked === stored",
     reddens: "variants/chosen-from-larger-offer",
   },
   "any-offer-will-do": {
     name: "a page that was chosen from a smaller offer serves a client that accepts more",
     file: ACCEPT_ENCODING,
-    from: "(bitsOf(asked) & ~bitsOf(stored)) === 0",
+    from: "(bitsOf(asked) & ~bitsOf(stored) & ~bitsOf(passedOver)) === 0",
     to: "true",
     reddens: "variants/chosen-from-smaller-offer",
   },
@@ -446,5 +447,40 @@ export const mutants: Mutants = {
     from: "storing: false",
     to: "storing: true",
     reddens: "variants/part-keeps-accept-encoding",
+  },
+  "choices-are-not-learned": {
+    name: "what the origin chooses from a full offer is not learned",
+    file: "worker/flow/storing/fetch-and-store.ts",
+    from: 'context.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);',
+    to: "",
+    reddens: "variants/five-browsers",
+  },
+  "choices-outrank-clients": {
+    name: "a client gets the coding that the origin chooses, although it does not accept it",
+    file: "worker/rules/variants/vary.ts",
+    from: "if (contentEncoding !== null && !acceptsCoding(",
+    to: 'if (contentEncoding !== null && passedOver === "identity" && !acceptsCoding(',
+    reddens: "variants/passed-over-coding-refused",
+  },
+  "choices-are-for-ever": {
+    name: "a choice of the origin counts for ever",
+    file: CODING_CHOICES,
+    from: "now - at < REMEMBERED_MS",
+    to: "now >= at",
+    reddens: "variants/choice-is-relearned",
+  },
+  "choices-are-forgotten-early": {
+    name: "a choice of the origin counts for less than an hour",
+    file: CODING_CHOICES,
+    from: "3_600_000",
+    to: "3_599_999",
+    reddens: "variants/choice-is-relearned",
+  },
+  "choices-are-not-taken-back": {
+    name: "that the origin has begun to choose another coding is not noticed",
+    file: CODING_CHOICES,
+    from: " && !this.#hasPreferred(other, chosen, now)",
+    to: "",
+    reddens: "variants/choice-is-relearned",
   },
 };

@@ -64,6 +64,7 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   }
   const { response } = result;
   const { status, headers: fields } = response;
+  context.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);
   const announced = announcedBytes((name) => fields.get(name));
   const lengthBytes = mayHaveBody(status) ? announced : null;
   const received: OriginResponse = { status, fields, stamp, fetchedAt, lengthBytes };

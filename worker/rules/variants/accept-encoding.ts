@@ -4,6 +4,10 @@ const GZIP = 2;
 const ZSTD = 4;
 const ALL = BR | GZIP | ZSTD;
 
+/** The codings that are distinguished. */
+export const CODINGS = ["br", "gzip", "zstd"] as const;
+export type Coding = (typeof CODINGS)[number];
+
 /** The canonical text of each set of codings, at the place that its bits name. */
 const TEXTS = ["identity", "br", "gzip", "br, gzip", "zstd", "br, zstd", "gzip, zstd", "br, gzip, zstd"] as const;
 
@@ -50,10 +54,28 @@ export function acceptsCoding(accepted: string, contentEncoding: string | null):
 /**
  * Whether an answer to a request that offered the codings `stored` is also the answer to one that offers `asked`. It is
  * if `stored` includes all of `asked`: the origin would have made the same choice from a smaller offer that still has
- * its choice in it, which `acceptsCoding` checks. Both are results of `acceptedCodings`.
+ * its choice in it, which `acceptsCoding` checks. A coding of `passedOver` does not count: the origin would not choose it
+ * where it can choose that of the stored answer. All are results of `acceptedCodings`.
  */
-export function coversCodings(stored: string, asked: string): boolean {
-  return (bitsOf(asked) & ~bitsOf(stored)) === 0;
+export function coversCodings(stored: string, asked: string, passedOver = "identity"): boolean {
+  return (bitsOf(asked) & ~bitsOf(stored) & ~bitsOf(passedOver)) === 0;
+}
+
+/** Whether a set, as `acceptedCodings` writes it, has this coding in it. */
+export function includesCoding(set: string, coding: Coding): boolean {
+  return (bitsOf(set) & codingBit(coding)) !== 0;
+}
+
+/** The text of a set of codings, as `acceptedCodings` writes it. */
+export function codingsText(codings: readonly Coding[]): string {
+  return TEXTS[codings.reduce((bits, coding) => bits | codingBit(coding), 0)]!;
+}
+
+/** The one coding of content, if it has exactly one and that is known; else `null`. */
+export function onlyCoding(contentEncoding: string | null): Coding | null {
+  if (contentEncoding === null) return null;
+  const bit = codingBit(contentEncoding.trim().toLowerCase());
+  return CODINGS.find((coding) => codingBit(coding) === bit) ?? null;
 }
 
 function codingBit(name: string): number {

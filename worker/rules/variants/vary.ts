@@ -98,18 +98,24 @@ export function variantOf(names: readonly string[], request: SelectingFields): V
   return names.map((name) => [name, request.value(name)] as const);
 }
 
-/** Whether a stored response of this variant and coding may be selected for a request. RFC 9111 §4.1. */
+/**
+ * Whether a stored response of this variant and coding may be selected for a request. RFC 9111 §4.1. `passedOver` are
+ * the codings that the origin does not choose where it can choose the stored one's.
+ */
 export function matchesVariant(
   variant: VariantFields,
   contentEncoding: string | null,
   request: SelectingFields,
+  passedOver = "identity",
 ): boolean {
   if (contentEncoding !== null && !acceptsCoding(request.value("accept-encoding") ?? "identity", contentEncoding)) {
     return false;
   }
   return variant.every(([name, value]) => {
     const asked = request.value(name);
-    return name === "accept-encoding" ? coversCodings(value ?? "identity", asked ?? "identity") : asked === value;
+    return name === "accept-encoding"
+      ? coversCodings(value ?? "identity", asked ?? "identity", passedOver)
+      : asked === value;
   });
 }
 

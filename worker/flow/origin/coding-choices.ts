@@ -1,0 +1,37 @@
+import { CODINGS, type Coding, codingsText, includesCoding, onlyCoding } from "../../rules/variants/accept-encoding.ts";
+
+/** For how long a choice of the origin counts. Then it has to be seen anew. */
+const REMEMBERED_MS = 3_600_000;
+
+/**
+ * Which codings the origin has preferred to which, as its answers have shown: six times at most. Where it has been
+ * offered brotli and answered gzip, and has not done the opposite since, an entry in gzip that was not offered brotli is
+ * what it would have answered to an offer with brotli, too (docs/decisions/0011-encodings-are-variants.md).
+ */
+export class CodingChoices {
+  /** By chosen coding and one that was on offer beside it: when that was seen last, in epoch milliseconds. */
+  readonly #chosenAt = new Map<string, number>();
+
+  /** What the origin chose from an offer. Both are texts of fields. Content in several codings tells nothing. */
+  learn(offered: string, contentEncoding: string | null, now: number): void {
+    const chosen = onlyCoding(contentEncoding);
+    if (chosen === null || !includesCoding(offered, chosen)) return;
+    for (const other of CODINGS) {
+      if (other !== chosen && includesCoding(offered, other)) this.#chosenAt.set(`${chosen} ${other}`, now);
+    }
+  }
+
+  /** The codings that the origin does not choose where it can choose this one, as `acceptedCodings` writes them. */
+  passedOverFor(contentEncoding: string | null, now: number): string {
+    const chosen = onlyCoding(contentEncoding);
+    if (chosen === null || this.#chosenAt.size === 0) return "identity";
+    return codingsText(
+      CODINGS.filter((other) => this.#hasPreferred(chosen, other, now) && !this.#hasPreferred(other, chosen, now)),
+    );
+  }
+
+  #hasPreferred(chosen: Coding, other: Coding, now: number): boolean {
+    const at = this.#chosenAt.get(`${chosen} ${other}`);
+    return at !== undefined && now - at < REMEMBERED_MS;
+  }
+}
