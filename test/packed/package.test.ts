@@ -12,7 +12,7 @@ import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { ReceiptBody } from "../../sdk/index.ts";
 import { freePorts } from "../dev/dev-process.ts";
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
-import { folderWith, type InstalledPackage, run, tool } from "../installed-package.ts";
+import { folderWith, type InstalledPackage, run, tool } from "./installed-package.ts";
 
 const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../cdn/runtime/virtual-time.worker.ts", import.meta.url));
 
