@@ -17,12 +17,12 @@ import { browserWarnings, mayTouch, prefixWarnings, urlWarnings } from "./purge-
 
 type Planned = NonNullable<PurgeReceiptBody["planned"]>;
 
-/** The items of a purge, resolved. */
+/** The items of a purge, resolved to purge keys. */
 export interface PurgePlan {
   /** The purge keys of the items, each once. */
   readonly purgeKeys: readonly string[];
   readonly planned: Planned;
-  /** The URLs to fetch anew, if the purge asks for that. */
+  /** The URLs to fetch again, if the purge asks for that. */
   readonly refresh: readonly string[];
   readonly warnings: readonly string[];
   /** The items that cannot be purged, and why. */
@@ -36,7 +36,7 @@ interface PlannedItem {
   readonly planned: Planned[number];
   readonly refresh?: string;
   readonly warnings: readonly string[];
-  /** The routes of the pages that it purges, as far as they are known. */
+  /** The routes of the purged pages, as far as they are known. */
   readonly routes: readonly Route[];
 }
 
@@ -45,7 +45,7 @@ interface Refused {
   readonly because: string;
 }
 
-/** Resolves each item to the form that keys have. `base` is the public address that the purge came to. */
+/** Resolves each item to the form that keys have. `base` is the public address to which the purge was sent. */
 export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRules): PurgePlan {
   const keys = new Set<string>(request.everything ? [EVERYTHING_PURGE_KEY] : []);
   const touched = new Set<Route>(request.everything ? rules.routes : []);
@@ -112,19 +112,22 @@ function planHost(text: string, { hosts, routes }: KeyRules): PlannedItem | Refu
   return { kind: "planned", purgeKey: hostPurgeKey(host), planned, warnings: [], routes };
 }
 
-/** The routes of a tag are not known, because the origin gives tags, too. */
+/** The routes of a tag are unknown, because origins give tags, too. */
 function planTag(tag: string): PlannedItem {
   return { kind: "planned", purgeKey: tagPurgeKey(tag), planned: { item: tag, key: tag }, warnings: [], routes: [] };
 }
 
-/** A relative URL is fetched from the host that the purge came to, if it is one of the site's; else from the first. */
+/**
+ * A relative URL is fetched from the host to which the purge was sent, if it is one of the site's; otherwise from the
+ * site's first host.
+ */
 function onSiteHost(target: ResolvedUrl, { hosts }: KeyRules): string {
   if (hosts === null || hosts.includes(target.host)) return target.cacheKey;
   return `${target.scheme}://${hosts[0]}${keyedPath(target)}`;
 }
 
 /**
- * The rules for an absolute URL: it means the host that it names, even where `publicUrl` replaces the host of requests.
+ * The rules for an absolute URL. It keeps the host that it names, even where `publicUrl` replaces the host of requests.
  */
 function rulesOfNamedHost(rules: KeyRules): KeyRules {
   const { publicUrl } = rules;
