@@ -22,11 +22,12 @@ import { MemoryTier } from "./store/memory-tier.ts";
 import { type SharedTier, TieredStore } from "./store/tiered-store.ts";
 
 /**
- * What a platform provides for one isolate. The Workers runtime is one platform, the tests' in-memory engine another.
+ * The services that a platform provides for one isolate. The Workers runtime is one platform, the tests' in-memory
+ * engine another.
  */
 export interface Platform {
   readonly clock: Clock;
-  /** A number from 0 up to, not including, 1. */
+  /** A number from 0 up to, but not including, 1. */
   readonly random: () => number;
   readonly sharedTier: SharedTier;
   readonly notes: PopNotes;
@@ -40,7 +41,7 @@ export interface Platform {
   readonly fingerprint: (text: string) => Promise<string>;
 }
 
-/** The largest table of a view: room for 1.3 million keys. */
+/** The largest table of a view, with room for 1.3 million keys. */
 const MAX_VIEW_BYTES = 8 * 1024 * 1024;
 
 /** One running isolate of the edge. */
@@ -49,7 +50,7 @@ export interface RunningIsolate {
   fetch(arrival: IncomingRequest): Response | Promise<Response>;
 }
 
-/** Wires one isolate: the corridor, the control plane, and the last catch around both. */
+/** Wires one isolate: the corridor, the control plane, and an outer catch around both. */
 export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   const { clock, random, reporter } = platform;
   const view = new PurgeView(MAX_VIEW_BYTES, () => clock.now());
@@ -100,7 +101,10 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     reporter.report({ kind: "answered-by-edge", detail });
     return edgeAnswer(status, detail, words);
   };
-  /** A bug of the edge must not take the site down. A request that cannot be sent to the origin again gets 502. */
+  /**
+   * A bug of the edge must not take the site down, so the request is sent to the origin. A request that cannot be sent
+   * again gets a 502.
+   */
   const rescue = async ({ request, ...rest }: IncomingRequest, cause: unknown) => {
     reporter.report({ kind: "failed", cause });
     const failed = () => answerOurselves(502, "failed", "502: the edge failed on this request.");
