@@ -1,12 +1,16 @@
+import { MISSING_PURGE_LOG } from "../../wire/purge-log-binding.ts";
+import { problemResponse } from "../control/problem-response.ts";
 import { ownersTokens, type TokenSettings } from "../control/tokens.ts";
 import { edgeAnswer } from "../flow/answering/answers.ts";
 import { Counters } from "../insight/counters.ts";
-import { type Platform, type RunningIsolate, startIsolate } from "../isolate.ts";
+import { isControl, type Platform, type RunningIsolate, startIsolate } from "../isolate.ts";
 import type { Clock } from "../ports.ts";
 import { LogStub } from "../purges/log/log-stub.ts";
 import type { PurgeLog } from "../purges/log/purge-log.ts";
+import { UnboundLog } from "../purges/log/unbound-log.ts";
+import { OWN_ANSWER_FIELDS } from "../rules/forwarding/own-answer-fields.ts";
 import { loosened } from "../site/loosenings.ts";
-import { compileSite, type SiteOverrides } from "../site/site.ts";
+import { compileSite, type Site, type SiteOverrides } from "../site/site.ts";
 import { SiteError } from "../site/site-error.ts";
 import type { SiteInput } from "../site/site-input.ts";
 import { CacheApiNotes } from "./cache-api-notes.ts";
@@ -75,9 +79,11 @@ function startOrExplain(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): R
 
 /** The Workers runtime as a platform. */
 function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
-  const site = compileSite(siteInput, overrides(env));
+  const isLogBound = typeof env.PURGE_LOG?.idFromName === "function";
+  const compiled = compileSite(siteInput, overrides(env));
+  const site = isLogBound ? compiled : withoutCache(compiled);
   const tell = (line: string) => console.warn(line);
-  const log = new LogStub(env.PURGE_LOG);
+  const log = isLogBound ? new LogStub(env.PURGE_LOG) : new UnboundLog();
   for (const line of loosened(site)) tell(line);
   const host = site.hosts?.[0] ?? new URL(site.originUrl).host;
   const platform: Platform = {
@@ -93,7 +99,27 @@ function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): R
     fingerprint,
     reporter: new Counters(site.originUrl, tell),
   };
-  return startIsolate(site, hooks.platform?.(platform) ?? platform);
+  const isolate = startIsolate(site, hooks.platform?.(platform) ?? platform);
+  if (isLogBound) return isolate;
+  console.error(MISSING_PURGE_LOG);
+  return withoutControlPlane(isolate);
+}
+
+/** Without a purge log nothing could be purged, so every route passes and nothing is stored (promise 6). */
+function withoutCache(site: Site): Site {
+  return { ...site, routes: site.routes.map((route) => ({ ...route, pass: true })) };
+}
+
+/** Answers the control plane with 503, health too, so that a deployment without a purge log does not look sound. */
+function withoutControlPlane(isolate: RunningIsolate): RunningIsolate {
+  const detail =
+    "This edge has no binding PURGE_LOG, so it stores nothing. Its log names the lines that wrangler.toml lacks.";
+  return {
+    fetch: (arrival) =>
+      arrival.request.method === "PURGE" || isControl(arrival.url)
+        ? problemResponse("unavailable", detail, undefined, OWN_ANSWER_FIELDS)
+        : isolate.fetch(arrival),
+  };
 }
 
 function tokensOf({ TIDEMARK_TOKEN, TIDEMARK_TOKENS }: EdgeEnv): TokenSettings {
