@@ -80,7 +80,7 @@ function startOrExplain(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): R
 /** The Workers runtime as a platform. */
 function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
   const isLogBound = typeof env.PURGE_LOG?.idFromName === "function";
-  const compiled = compileSite(siteInput, overrides(env));
+  const compiled = compileSite(siteInput, overridesOf(env));
   const site = isLogBound ? compiled : withoutCache(compiled);
   const tell = (line: string) => console.warn(line);
   const log = isLogBound ? new LogStub(env.PURGE_LOG) : new UnboundLog();
@@ -126,7 +126,10 @@ function tokensOf({ TIDEMARK_TOKEN, TIDEMARK_TOKENS }: EdgeEnv): TokenSettings {
   return { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
 }
 
-function overrides(env: EdgeEnv): SiteOverrides {
+/** The settings of the environment that outrank the site's rules. */
+export function overridesOf(
+  env: Pick<EdgeEnv, "TIDEMARK_ORIGIN" | "TIDEMARK_HOSTS" | "TIDEMARK_PUBLIC_URL">,
+): SiteOverrides {
   const hosts = env.TIDEMARK_HOSTS;
   return {
     origin: env.TIDEMARK_ORIGIN || undefined,
