@@ -1,4 +1,4 @@
-import { createInterface } from "node:readline/promises";
+import { createInterface } from "node:readline";
 import { Command } from "commander";
 import { initProject, type WrittenFile } from "../../setup/init/init-project.ts";
 import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers } from "../../setup/init/site-answers.ts";
@@ -65,16 +65,16 @@ async function answersFrom(flags: InitFlags): Promise<SiteAnswers> {
     );
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  // Ctrl-D ends the input, and with it every question.
-  const ended = new Promise<never>((_, reject) =>
-    terminal.once("close", () => reject(new AnswerError("the questions were not answered"))),
-  );
-  ended.catch(() => undefined);
+  // Lines are read as they come, so that several pasted at once answer one question each.
+  const lines = terminal[Symbol.asyncIterator]();
   const ask = async <T>(question: string, parse: (text: string) => T): Promise<T> => {
     for (;;) {
-      const text = await Promise.race([terminal.question(`${question} `), ended]);
+      terminal.setPrompt(`${question} `);
+      terminal.prompt();
+      const { value, done } = await lines.next();
+      if (done) throw new AnswerError("the questions were not answered");
       try {
-        return parse(text);
+        return parse(value);
       } catch (error) {
         if (!(error instanceof AnswerError)) throw error;
         process.stdout.write(`  ${error.message}.\n`);
