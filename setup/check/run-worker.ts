@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type BuildOptions, build, type Plugin } from "esbuild";
-import { EDGE_ENTRY, formatMessage, ownWorker, WORKER_OPTIONS } from "../../cdn/runtime/bundle.ts";
+import { type BuildOptions, build, type Message, type Plugin } from "esbuild";
+import { EDGE_ENTRY, ownWorker, WORKER_OPTIONS } from "../../cdn/runtime/bundle.ts";
 import { startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import type { SiteReview } from "../../wire/site-review.ts";
 import type { WranglerSettings } from "./wrangler-settings.ts";
@@ -42,7 +42,7 @@ export async function runWorker(
       minify: false,
       metafile: true,
       stdin: { contents: entryCode(settings.main!), resolveDir: HERE, sourcefile: EDGE_ENTRY, loader: "ts" },
-      plugins: [recordSites, ownWorker],
+      plugins: [recordSites],
     });
     script = outputFiles[0]!.text;
     configFile = Object.keys(metafile.inputs).find((file) => /(^|\/)tidemark\.config\.[cm]?[jt]s$/.test(file)) ?? null;
@@ -67,10 +67,17 @@ export async function runWorker(
   }
 }
 
-/** esbuild's messages, or the message of an error that is not esbuild's. */
+/** esbuild's messages with their places, or the message of an error that is not esbuild's. */
 export function buildMessage(error: unknown): string {
   const { errors, message } = error as { errors?: unknown; message: string };
-  return Array.isArray(errors) ? errors.map(formatMessage).join("\n") : message;
+  if (!Array.isArray(errors)) return message;
+  return (errors as readonly Message[])
+    .map(({ text, location }) =>
+      location === null || location.file === EDGE_ENTRY
+        ? text
+        : `${location.file}:${location.line}:${location.column + 1}: ${text}`,
+    )
+    .join("\n");
 }
 
 function optionsOf({ minify, define, alias }: WranglerSettings) {
@@ -104,7 +111,7 @@ function entryCode(main: string): string {
     };`;
 }
 
-/** The package's worker, with a \`createEdge\` that keeps the site. */
+/** The package's worker, with a `createEdge` that keeps the site. */
 const RECORDING = `
   import { createEdge as create } from "tidemark/worker";
   import { sites } from "tidemark/recorded-sites";
@@ -120,10 +127,12 @@ const recordSites: Plugin = {
   setup(build) {
     build.onResolve({ filter: /^tidemark\/recorded-sites$/ }, ({ path }) => ({ path, namespace: "recorded" }));
     build.onLoad({ filter: /.*/, namespace: "recorded" }, () => ({ contents: "export const sites = [];" }));
-    build.onResolve({ filter: /^tidemark\/worker$/ }, ({ path, kind, namespace, pluginData }) => {
+    build.onResolve({ filter: /^tidemark\/worker(\/internal)?$/ }, ({ path, kind, namespace, pluginData }) => {
       if (pluginData === IS_REAL) return undefined;
-      if (namespace !== "recording") return { path, namespace: "recording" };
-      return build.resolve(path, { kind, resolveDir: HERE, pluginData: IS_REAL });
+      const isOwners = path === "tidemark/worker" && namespace !== "recording";
+      return isOwners
+        ? { path, namespace: "recording" }
+        : build.resolve(path, { kind, resolveDir: HERE, pluginData: IS_REAL });
     });
     build.onLoad({ filter: /.*/, namespace: "recording" }, () => ({ contents: RECORDING, resolveDir: HERE }));
   },

@@ -71,8 +71,10 @@ export async function readWranglerSettings(file: string, only: string | null): P
     };
   };
   try {
-    if (only !== null) return [read(only)];
     const topLevel = read(null);
+    if (only !== null && topLevel.environments.includes(only)) return [read(only)];
+    if (only !== null)
+      throw new Error(`there is no [env.${only}]. Known: ${topLevel.environments.join(", ") || "none"}.`);
     return [topLevel, ...topLevel.environments.map(read)];
   } catch (error) {
     throw new WranglerConfigError(`${file}: ${(error as Error).message}`, { cause: error });

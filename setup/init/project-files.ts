@@ -51,7 +51,7 @@ watch_dir = "."
 ${PURGE_LOG_TOML}`;
 }
 
-/** What \`wrangler dev\` adds to the worker's variables on this machine. */
+/** What `wrangler dev` adds to the worker's variables on this machine. */
 export function devVariables(token: string): string {
   return `# For wrangler dev on this machine alone. Keep it out of version control.
 # The token of a deployed edge is another one: npx wrangler secret put TIDEMARK_TOKEN
