@@ -94,11 +94,13 @@ describe("with a mistake in tidemark.config.ts", () => {
     const { exit, stdout } = await run("npx", ["--no", "tidemark", "check"], { cwd: folder, env: ENVIRONMENT });
     expect({ exit, stdout }).toEqual({
       exit: 1,
-      stdout: expect.stringMatching(/problem {2}tidemark\.config\.ts: [^]*rutes: unknown key; did you mean routes\?/),
+      stdout: expect.stringMatching(/problem {2}tidemark\.config\.ts: .*rutes: unknown key; did you mean routes\?/s),
     });
   }, 60_000);
 
   test("the types do not hold", async () => {
-    expect(await runTool("tsc")).toMatchObject({ exit: 2, stdout: expect.stringContaining("rutes") });
+    const { exit, stdout } = await runTool("tsc");
+    expect(exit).not.toBe(0);
+    expect(stdout).toContain("rutes");
   }, 60_000);
 });
