@@ -45,7 +45,7 @@ workers_dev = false
 # A mistake in tidemark.config.ts or in this file ends \`wrangler deploy\` before anything is deployed.
 [build]
 command = "npx --no tidemark check"
-watch_dir = "."
+watch_dir = ["tidemark.config.ts", "worker.ts"] # what \`wrangler dev\` reloads at an edit
 
 # The purge log. Keep these names: in a renamed log every earlier purge would be lost.
 ${PURGE_LOG_TOML}`;

@@ -1,7 +1,12 @@
-import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { appendFile, cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { Agent } from "node:http";
+import { delimiter, dirname, join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import { Dev, freePorts } from "../dev/dev-process.ts";
+import { exchange } from "../engine/runtime-engine.ts";
 import { type Ended, run, tool } from "../installed-package.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -74,6 +79,50 @@ describe("npm install and npx tidemark init in an empty folder", () => {
     expect(stdout).toContain("wrangler.toml can be deployed");
     expect(stdout).toContain("env.PURGE_LOG");
     expect(stdout).toContain("--dry-run: exiting now");
+  }, 120_000);
+});
+
+describe("wrangler dev in that project", () => {
+  const agent = new Agent({ keepAlive: false });
+  const origin = new ScriptedOrigin(() => Date.now());
+  let port: number;
+  let dev: Dev;
+
+  const ask = (path: string) =>
+    exchange(new URL(`http://127.0.0.1:${port}`), agent, { path, host: `localhost:${port}` });
+
+  beforeAll(async () => {
+    await origin.comeUp();
+    await appendFile(join(folder, ".dev.vars"), `TIDEMARK_ORIGIN="${origin.url}"\n`);
+    port = await freePorts(1);
+    const args = ["--cwd", folder, "--port", String(port), "--inspector-port", "0", "--ip", "127.0.0.1"];
+    const path = [dirname(process.execPath), process.env.PATH].join(delimiter);
+    dev = new Dev(args, { ...ENVIRONMENT, PATH: path }, [join(ROOT, "node_modules/wrangler/bin/wrangler.js"), "dev"]);
+    await dev.says(/Ready on/);
+  }, 120_000);
+
+  afterAll(async () => {
+    dev?.interrupt();
+    await dev?.exited;
+    await origin.goDown();
+  });
+
+  test("stores pages, and takes up an edit of tidemark.config.ts once the check lets it", async () => {
+    origin.setDefaultReply({ fields: { "cache-control": "public, max-age=600" }, body: "page" });
+    expect(await ask("/a")).toMatchObject({ status: 200, fields: { "x-cache": "MISS" } });
+    expect(await ask("/a")).toMatchObject({ fields: { "x-cache": "HIT" } });
+    expect(await ask("/admin/x")).toMatchObject({ fields: { "x-cache": "BYPASS" } });
+
+    const file = join(folder, "tidemark.config.ts");
+    const text = await readFile(file, "utf8");
+    await writeFile(file, text.replace("pass: true", "pas: true"));
+    // Until that is mended, wrangler lets requests wait.
+    await dev.says(/did you mean pass\?/);
+
+    await writeFile(file, text.replace("/admin{", "/private{"));
+    while ((await ask("/private/x")).fields["x-cache"] !== "BYPASS") await nextTurn();
+    expect(await ask("/admin/y")).toMatchObject({ fields: { "x-cache": "MISS" } });
+    await writeFile(file, text);
   }, 120_000);
 });
 
