@@ -8,7 +8,8 @@ export interface SiteReview {
   /** The public hosts; `null` for any. */
   readonly hosts: readonly string[] | null;
   readonly shadowed: readonly ShadowedRoute[];
-  readonly loosened: readonly string[];
+  /** The defences that the rules weaken, a line for each. */
+  readonly weakened: readonly string[];
 }
 
 /** A route that no request reaches, because an earlier one matches all that it matches. */

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import { Dev, freePorts } from "../dev/dev-process.ts";
 import { exchange } from "../engine/runtime-engine.ts";
-import { type Ended, run, tool } from "../installed-package.ts";
+import { type Ended, run, tool } from "./installed-package.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const ENVIRONMENT = { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false", CI: "1" };

@@ -12,7 +12,7 @@ import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { ReceiptBody } from "../../sdk/index.ts";
 import { freePorts } from "../dev/dev-process.ts";
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
-import { folderWith, type InstalledPackage, run, tool } from "../installed-package.ts";
+import { folderWith, type InstalledPackage, run, tool } from "./installed-package.ts";
 
 const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../cdn/runtime/virtual-time.worker.ts", import.meta.url));
 
@@ -385,7 +385,7 @@ describe("the worker, installed", () => {
 // @ts-expect-error A key that is misspelt.
 defineSite({ origin: "https://origin.example.com", rotues: [] });
 // @ts-expect-error A hook of the simulated CDN, which is not public.
-createEdge(site, { takesWeakTokens: true });`,
+createEdge(site, { acceptsWeakTokens: true });`,
     );
     const types = ["@cloudflare/workers-types"];
     const compilerOptions = { ...STRICT, module: "esnext", moduleResolution: "bundler", lib: ["es2024"], types };

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkProject } from "../../setup/check/check-project.ts";
 import type { CheckReport } from "../../setup/check/check-report.ts";
 import { initProject } from "../../setup/init/init-project.ts";
-import { run } from "../installed-package.ts";
+import { run } from "../packed/installed-package.ts";
 
 let folder: string;
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { initProject } from "../../setup/init/init-project.ts";
 import { hostOf, originOf, passedOf } from "../../setup/init/site-answers.ts";
-import { run } from "../installed-package.ts";
+import { run } from "../packed/installed-package.ts";
 
 const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const ANSWERS = { origin: "https://origin.example.com", host: "www.example.com", passed: ["/admin"] };

@@ -1,18 +1,18 @@
 import { MISSING_PURGE_LOG } from "../../wire/purge-log-binding.ts";
 import { problemResponse } from "../control/problem-response.ts";
-import { ownersTokens, type TokenSettings } from "../control/tokens.ts";
+import { configuredTokens, type TokenSettings } from "../control/tokens.ts";
 import { edgeAnswer } from "../flow/answering/answers.ts";
 import { Counters } from "../insight/counters.ts";
 import { isControl, type Platform, type RunningIsolate, startIsolate } from "../isolate.ts";
 import type { Clock } from "../ports.ts";
-import { LogStub } from "../purges/log/log-stub.ts";
 import type { PurgeLog } from "../purges/log/purge-log.ts";
-import { UnboundLog } from "../purges/log/unbound-log.ts";
-import { OWN_ANSWER_FIELDS } from "../rules/forwarding/own-answer-fields.ts";
-import { loosened } from "../site/loosenings.ts";
+import { PurgeLogStub } from "../purges/log/purge-log-stub.ts";
+import { UnboundPurgeLog } from "../purges/log/unbound-purge-log.ts";
+import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
 import { compileSite, type Site, type SiteOverrides } from "../site/site.ts";
 import { SiteError } from "../site/site-error.ts";
 import type { SiteInput } from "../site/site-input.ts";
+import { weakenedDefences } from "../site/weakened-defences.ts";
 import { CacheApiNotes } from "./cache-api-notes.ts";
 import { CacheApiTier } from "./cache-api-tier.ts";
 import { fingerprint } from "./fingerprint.ts";
@@ -29,7 +29,7 @@ export interface EdgeEnv extends Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMAR
   readonly TIDEMARK_HOSTS?: string;
   /** Outranks the site's `publicUrl`. */
   readonly TIDEMARK_PUBLIC_URL?: string;
-  /** The address to forward where the runtime does not tell the client's, as on a laptop. */
+  /** The client address to forward where the runtime does not tell it, as on a laptop. */
   readonly TIDEMARK_CLIENT_ADDRESS?: string;
 }
 
@@ -43,7 +43,7 @@ export interface EdgeHooks {
   /** Default: the runtime's clock. */
   readonly clock?: Clock;
   /** Accept a token that could be guessed, as on a laptop. Default false. */
-  readonly takesWeakTokens?: boolean;
+  readonly acceptsWeakTokens?: boolean;
   /** Returns the platform that the edge runs on, given the real one. Default: the real one. */
   readonly platform?: (platform: Platform) => Platform;
 }
@@ -65,14 +65,14 @@ export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): Exp
   };
 }
 
-/** Settings that are not valid must not end in the runtime's own error page: what is wrong goes to the owner's log. */
+/** Invalid settings must not end in the runtime's own error page: the mistakes go to the owner's log. */
 function startOrExplain(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
   try {
     return startOnWorkers(siteInput, env, hooks);
   } catch (error) {
     if (!(error instanceof SiteError)) throw error;
     console.error(`Tidemark cannot start: ${error.message}`);
-    const words = "The settings of this edge are not valid. Its log says which, and why.";
+    const words = "The settings of this edge are not valid. Its log tells which, and why.";
     return { fetch: () => edgeAnswer(503, "misconfigured", words) };
   }
 }
@@ -82,9 +82,9 @@ function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): R
   const isLogBound = typeof env.PURGE_LOG?.idFromName === "function";
   const compiled = compileSite(siteInput, overridesOf(env));
   const site = isLogBound ? compiled : withoutCache(compiled);
-  const tell = (line: string) => console.warn(line);
-  const log = isLogBound ? new LogStub(env.PURGE_LOG) : new UnboundLog();
-  for (const line of loosened(site)) tell(line);
+  const warn = (line: string) => console.warn(line);
+  const log = isLogBound ? new PurgeLogStub(env.PURGE_LOG) : new UnboundPurgeLog();
+  for (const line of weakenedDefences(site)) warn(line);
   const host = site.hosts?.[0] ?? new URL(site.originUrl).host;
   const platform: Platform = {
     clock: hooks.clock ?? systemClock,
@@ -95,9 +95,9 @@ function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): R
     log,
     audit: log,
     bodies: runtimeBodies,
-    tokens: ownersTokens({ ...tokensOf(env), takesWeakTokens: hooks.takesWeakTokens }, tell),
+    tokens: configuredTokens({ ...tokensOf(env), acceptsWeakTokens: hooks.acceptsWeakTokens }, warn),
     fingerprint,
-    reporter: new Counters(site.originUrl, tell),
+    reporter: new Counters(site.originUrl, warn),
   };
   const isolate = startIsolate(site, hooks.platform?.(platform) ?? platform);
   if (isLogBound) return isolate;
@@ -117,7 +117,7 @@ function withoutControlPlane(isolate: RunningIsolate): RunningIsolate {
   return {
     fetch: (arrival) =>
       arrival.request.method === "PURGE" || isControl(arrival.url)
-        ? problemResponse("unavailable", detail, undefined, OWN_ANSWER_FIELDS)
+        ? problemResponse("unavailable", detail, undefined, EDGE_ANSWER_FIELDS)
         : isolate.fetch(arrival),
   };
 }

@@ -2,7 +2,7 @@ import leven from "leven";
 import type * as z from "zod";
 import { issuePath } from "../../wire/issue-path.ts";
 
-/** What is wrong in a site's rules, all of it at once: each line names the place, the value and what to do. */
+/** The mistakes in a site's rules, all at once: each line names the place, the value and what to do. */
 export class SiteError extends Error {
   override readonly name = "SiteError";
   readonly errors: readonly { readonly path: string; readonly message: string }[];
@@ -13,12 +13,9 @@ export class SiteError extends Error {
   }
 }
 
-/** Words of docs/design.md that this version does not have yet, so that nobody takes them for a typo. */
-const NOT_YET = new Set(["bypass", "identify", "within"]);
-
-/** The issues of a failed check in words. */
+/** The issues of a failed check, in words. */
 export function siteErrors(error: z.ZodError, schema: z.ZodType, input: unknown): { path: string; message: string }[] {
-  // Unknown keys first: what is missing beside one is mostly what it was meant to be.
+  // Unknown keys first: a required key that is missing is often the one that was misspelt.
   const isUnknown = (issue: z.core.$ZodIssue) => Number(issue.code === "unrecognized_keys");
   return error.issues
     .toSorted((a, b) => isUnknown(b) - isUnknown(a))
@@ -33,7 +30,6 @@ export function siteErrors(error: z.ZodError, schema: z.ZodType, input: unknown)
 }
 
 function unknownKey(key: string, known: readonly string[]): string {
-  if (NOT_YET.has(key)) return "is not built yet in this version; leave it out";
   const nearest = [...known].sort((a, b) => leven(key, a) - leven(key, b))[0];
   const hint = nearest !== undefined && leven(key, nearest) <= 3 ? `; did you mean ${nearest}?` : "";
   return `unknown key${hint} Known here: ${known.join(", ")}`.replace("key Known", "key. Known");
@@ -47,7 +43,7 @@ function show(value: unknown): string {
   return value === undefined ? "nothing" : (JSON.stringify(value)?.slice(0, 80) ?? String(value));
 }
 
-/** The keys that the schema knows at a place: arrays, defaults and options are looked through. */
+/** The keys that the schema knows at a place, inside arrays, defaults and optional values, too. */
 function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let here = unwrap(schema);
   for (const part of path) {

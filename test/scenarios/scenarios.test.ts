@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { ORDERS, playInOrders } from "../engine/orders.ts";
+import { play } from "../engine/play.ts";
+import { ScenarioRuntime } from "../engine/runtime-engine.ts";
+import type { Scenario } from "../engine/scenario.ts";
+import { depth } from "../suite/depth.ts";
+import { scenarios } from "./index.ts";
+
+const played = { memory: 0, orders: 0, runtime: 0 };
+
+function runsOn(engine: "memory" | "runtime"): readonly Scenario[] {
+  return scenarios.filter(({ only }) => only === undefined || only.engine === engine);
+}
+
+describe(`in memory, under up to ${ORDERS} orders of events`, () => {
+  test.each(runsOn("memory"))("$name ($id)", async (scenario) => {
+    played.orders += await playInOrders(scenario, { all: depth === "all" });
+    played.memory++;
+  });
+});
+
+describe("in the Workers runtime", () => {
+  let runtime: ScenarioRuntime;
+  beforeAll(async () => {
+    runtime = await ScenarioRuntime.start();
+  });
+  afterAll(() => runtime.stop());
+
+  test.each(runsOn("runtime"))("$name ($id)", async (scenario) => {
+    const engine = await runtime.begin(scenario.site ?? {});
+    try {
+      await play(scenario, engine);
+      played.runtime++;
+    } finally {
+      await engine.stop();
+    }
+  });
+});
+
+afterAll(() => {
+  const both = scenarios.filter(({ only }) => only === undefined).length;
+  const inMemory = `${played.memory} in memory under ${played.orders} orders of events`;
+  process.stdout.write(`scenarios: ${inMemory}, ${played.runtime} in the runtime, ${both} on both\n`);
+});
