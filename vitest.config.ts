@@ -7,6 +7,7 @@ import { LongestFirst } from "./test/suite/longest-first.ts";
 /** The tests of what is published: their `tidemark` is the packed package, installed. */
 const OF_THE_PACKAGE = [
   "test/packed/package.test.ts",
+  "test/packed/new-site.test.ts",
   "test/docs/testing-page.test.ts",
   "test/cdn/*.test.ts",
   "test/dev/regions.test.ts",

@@ -80,7 +80,9 @@ async function installIn(home: string): Promise<InstalledPackage> {
   await mkdir(staged);
   await mkdir(folder);
   for (const file of await readdir(ROOT)) {
-    if (/^(package\.json|README\.md|LICENSE)$/.test(file)) await cp(join(ROOT, file), join(staged, file));
+    if (/^(package\.json|README\.md|LICENSE|docs)$/.test(file)) {
+      await cp(join(ROOT, file), join(staged, file), { recursive: true });
+    }
   }
   const build = ["run", "build", "--", "--out-dir", join(staged, "dist/package")];
   const built = await succeeds("npm", build, ROOT);
