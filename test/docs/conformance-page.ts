@@ -36,7 +36,7 @@ const LEFT_OUT = `## What is left out on purpose
 | \`no-cache\`, \`max-age\`, \`min-fresh\` of a request | only with \`requestDirectives: "all"\` | [0012](decisions/0012-what-visitors-may-ask.md) |
 | storing statuses about one request (401, 406, 407, 408, 412, 416, 417, 421, 425, 426) | never, whatever freshness they claim | they say nothing about the page that others would get |`;
 
-/** docs/conformance.md, as the scenarios, their mutants and the rows of their areas have it. */
+/** docs/conformance.md, made from the scenarios, their mutants and the rows of their areas. */
 export function conformancePage(): string {
   const tables = (Object.keys(HEADINGS) as Table[]).map(tableOf);
   return `${[INTRODUCTION, ...tables, LEFT_OUT].join("\n\n")}\n`;
@@ -76,7 +76,7 @@ function bySection(one: ConformanceRow, other: ConformanceRow): number {
   return at === -1 ? a.length - b.length : a[at]! - (b[at] ?? -1);
 }
 
-/** The numbers of a row's first section; what has none comes last. */
+/** The numbers of a row's first section; rows without one come last. */
 function numbersOf({ section = "" }: ConformanceRow): readonly number[] {
   const first = section.split(/[,;]/)[0]!;
   return /^\d/.test(first) ? first.match(/\d+/g)!.map(Number) : [Number.MAX_SAFE_INTEGER];
