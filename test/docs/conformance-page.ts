@@ -52,15 +52,14 @@ export function mutantsOf({ scenarios }: ConformanceRow): readonly string[] {
 function tableOf(table: Table): string {
   const ofTable = rows.filter((row) => row.table === table).sort(bySection);
   const withSections = ofTable.some(({ section }) => section !== undefined);
-  const head = ["requirement", "what Tidemark does", "scenarios", "mutants"];
+  const head = ["requirement", "what Tidemark does", "scenarios"];
   const lines = ofTable.map((row) => [
     ...(withSections ? [row.section ?? ""] : []),
     row.requirement,
     row.does,
     asCode(row.scenarios),
-    row.noMutant ? `none: ${row.noMutant}` : asCode(mutantsOf(row)),
   ]);
-  const columns = withSections ? ["section", ...head] : ["case", "what happens", "scenarios", "mutants"];
+  const columns = withSections ? ["section", ...head] : ["case", "what happens", "scenarios"];
   const ruled = [columns, columns.map(() => "---"), ...lines];
   return `## ${HEADINGS[table]}\n\n${ruled.map((cells) => `| ${cells.join(" | ")} |`.replace(/ {2}\|/g, " |")).join("\n")}`;
 }
