@@ -10,13 +10,6 @@ export const rows: readonly ConformanceRow[] = [
     scenarios: ["client-response/head-of-stored-page", "storing/head-miss-stores-nothing"],
   },
   {
-    table: "caching",
-    section: "5.2.2.6",
-    requirement: "`no-transform`; `immutable` (RFC 8246)",
-    does: "Passed on, under `browserTtl` too.",
-    scenarios: ["directives/unchanged-for-clients", "client-response/browser-ttl-keeps-restrictions"],
-  },
-  {
     table: "semantics",
     section: "9110 §9.3.2",
     requirement: "HEAD is answered like GET, without a body",
@@ -96,32 +89,16 @@ export const rows: readonly ConformanceRow[] = [
   {
     table: "reporting",
     section: "9211 §2.2",
-    requirement: "`fwd=vary-miss`, `uri-miss`, `partial`",
-    does: "Yes.",
+    requirement: "other `fwd`",
+    does: "`vary-miss`, `uri-miss`, `partial`; `request`: a fresh page that this request may not have or does not accept, or a refresh; `method`; `bypass`, with `detail=route-condition` where that is not met.",
     scenarios: [
       "client-response/other-variant-is-vary-miss",
       "client-response/not-stored-is-uri-miss",
       "client-response/part-is-partial",
       "client-response/head-is-uri-miss",
-    ],
-  },
-  {
-    table: "reporting",
-    section: "9211 §2.2",
-    requirement: "`fwd=request`",
-    does: "A fresh page that this request may not have or does not accept; a refresh by the owner.",
-    scenarios: [
       "client-response/authorization-is-request",
       "client-response/no-cache-is-request",
       "client-response/refresh-is-request",
-    ],
-  },
-  {
-    table: "reporting",
-    section: "9211 §2.2",
-    requirement: "`fwd=bypass`, `method`",
-    does: "Yes; `detail=route-condition` where a route's condition is not met.",
-    scenarios: [
       "client-response/pass-route-is-bypass",
       "client-response/precondition-is-bypass",
       "client-response/route-condition-is-bypass",
@@ -144,7 +121,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "reporting",
     section: "9211 §2.5",
     requirement: "`stored`, and `detail` where it is not",
-    does: "Sent when storing has begun. The header section leaves before the body ends, so a cut or an exceeded limit can prove it wrong.",
+    does: "Sent when storing has begun. The fields leave before the body ends, so a cut or an exceeded limit can prove it wrong.",
     scenarios: [
       "bodies/over-the-limit",
       "client-response/not-stored-is-uri-miss",

@@ -5,9 +5,15 @@ export const rows: readonly ConformanceRow[] = [
   {
     table: "caching",
     section: "4",
-    requirement: "requests may be collapsed",
-    does: "One fetch per key and isolate, if its answer may be shared.",
-    scenarios: ["collapsing/one-fetch-for-many"],
+    requirement: "requests may be collapsed, if the answer matches them and may be reused",
+    does: "One fetch per key and isolate. A follower that selects another variant, or came for an answer that is stale by then or must be validated each time, shares the next fetch. Once the fields are known, only requests for the same variant wait.",
+    scenarios: [
+      "collapsing/one-fetch-for-many",
+      "variants/followers-of-varying-page",
+      "variants/collapsing-by-variant",
+      "validation/follower-and-no-cache",
+      "validation/follower-and-short-lifetime",
+    ],
   },
   {
     table: "reporting",

@@ -39,7 +39,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.2.4",
     requirement: "our own rule: purged responses",
-    does: "Never answered stale, not even if purged while the origin is awaited. A receipt's token gets nothing stale.",
+    does: "Never stale, even if purged while the origin is awaited. A receipt's token gets nothing stale.",
     scenarios: [
       "stale-if-error/purged-by-another-isolate",
       "stale-while-revalidate/with-receipt-token",
@@ -55,8 +55,12 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.2.4",
     requirement: "our own rule: the log is silent",
-    does: "A page may still replace a failed origin's answer, unless `stale.ifErrorWhileLogSilent` is `false`.",
-    scenarios: ["stale-if-error/log-and-origin-silent", "stale-if-error/forbidden-while-log-silent"],
+    does: "The page is validated, and may replace a failed origin's answer unless `stale.ifErrorWhileLogSilent` is `false`.",
+    scenarios: [
+      "stale-if-error/log-and-origin-silent",
+      "stale-if-error/forbidden-while-log-silent",
+      "validation/silent-log-validates",
+    ],
   },
   {
     table: "caching",
@@ -92,14 +96,14 @@ export const rows: readonly ConformanceRow[] = [
     table: "stale",
     section: "4",
     requirement: "in a response and in a request",
-    does: "The longer one. If the response has none, `stale.ifError` of route or site applies; 0 or a malformed value in the response outranks these.",
+    does: "The longer one. If the response has none, `stale.ifError` applies; 0 or a malformed value outranks it.",
     scenarios: ["stale-if-error/accepted-by-visitor", "stale-if-error/allowed-by-site"],
   },
   {
     table: "stale",
     section: "4",
     requirement: "collapsed requests and a failing origin",
-    does: "The origin is asked once, and each follower gets the stale page if it may.",
+    does: "Asked once; each follower gets the stale page if it may.",
     scenarios: [
       "stale-if-error/followers-of-failed-fetch",
       "stale-if-error/only-follower-origin-hangs-up",
