@@ -40,15 +40,15 @@ export function mutantsOf({ scenarios }: ConformanceRow): readonly string[] {
 
 function tableOf(table: Table): string {
   const ofTable = rows.filter((row) => row.table === table).sort(bySection);
-  const columns = [table === "impossible" ? "case" : "requirement", "what Tidemark does", "scenarios"];
+  const columns = table === "impossible" ? ["case", "what happens"] : ["requirement", "what Tidemark does"];
   const lines = ofTable.map((row) => [inSection(row), row.does, asCode(row.scenarios)]);
-  const ruled = [columns, columns.map(() => "---"), ...lines];
+  const ruled = [[...columns, "scenarios"], ["---", "---", "---"], ...lines];
   return `## ${HEADINGS[table]}\n\n${ruled.map((cells) => `| ${cells.join(" | ")} |`.replace(/ {2}\|/g, " |")).join("\n")}`;
 }
 
 function inSection({ section, requirement }: ConformanceRow): string {
   if (section === undefined) return requirement;
-  return `${section.replace(/(^|, )(?=\d+(?:\.|,|$))/g, "$1§")}: ${requirement}`;
+  return `${section.replace(/(^|, )(?=\d+(?:[.,;]|$))/g, "$1§")}: ${requirement}`;
 }
 
 function asCode(ids: readonly string[]): string {
