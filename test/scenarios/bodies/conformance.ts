@@ -39,7 +39,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4",
     requirement: "a large body that was evicted",
-    does: "A miss (`detail=body-gone`), and no replacement for a failed origin's answer.",
+    does: "A miss, and no replacement for a failed origin's answer.",
     scenarios: ["bodies/evicted-is-miss", "bodies/evicted-and-stale-if-error", "bodies/part-of-evicted-body"],
   },
   {

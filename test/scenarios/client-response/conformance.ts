@@ -27,7 +27,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "browsers",
     section: "9111 §5.2.2",
     requirement: "the origin's restrictions",
-    does: "`private`, lists of fields, `must-revalidate`, `immutable` and `no-transform` stay; lifetimes and stale windows go; `no-cache` and `no-store` are not overruled.",
+    does: "All stay but lifetimes and stale windows; `no-cache` and `no-store` are not overruled.",
     scenarios: ["client-response/browser-ttl-keeps-restrictions", "client-response/browser-ttl-overrules-nothing"],
   },
   {
@@ -41,7 +41,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "browsers",
     section: "9111 §4.3.2; 9110 §15.4.5",
     requirement: "304, HEAD, stale, collapsed and large answers",
-    does: "The same as a whole one; the edge answers a browser's revalidation with 304.",
+    does: "The same as a whole one; the edge answers revalidations.",
     scenarios: [
       "client-response/browser-ttl-on-304",
       "client-response/browser-ttl-on-miss",
@@ -76,7 +76,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "reporting",
     section: "9211 §2.2",
     requirement: "`fwd=stale`",
-    does: "A stale page: confirmed (`REVALIDATED`), changed (`EXPIRED`), or instead of a failure (`STALE`). A purged one is a `MISS`.",
+    does: "A stale page: confirmed (`REVALIDATED`), changed (`EXPIRED`), or used (`STALE`). A purged one is a `MISS`.",
     scenarios: [
       "client-response/confirmed-is-revalidated",
       "client-response/changed-is-expired",
@@ -90,7 +90,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "reporting",
     section: "9211 §2.2",
     requirement: "other `fwd`",
-    does: "`vary-miss`, `uri-miss`, `partial`; `request`: a fresh page that this request may not have or does not accept, or a refresh; `method`; `bypass`, with `detail=route-condition` where that is not met.",
+    does: "`vary-miss`, `uri-miss`, `partial`; `request`: a fresh page that this request may not have, or a refresh; `method`; `bypass`.",
     scenarios: [
       "client-response/other-variant-is-vary-miss",
       "client-response/not-stored-is-uri-miss",
@@ -109,7 +109,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "reporting",
     section: "9211 §2.2, §2.3",
     requirement: "`fwd-status`",
-    does: "The origin's status, also if another answer replaces it (`fwd=stale; fwd-status=503; detail=stale-if-error`); none without an answer.",
+    does: "The origin's status, also if a stale page replaces its answer; none without an answer.",
     scenarios: [
       "client-response/confirmed-is-revalidated",
       "client-response/stale-for-error-response",
@@ -121,7 +121,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "reporting",
     section: "9211 §2.5",
     requirement: "`stored`, and `detail` where it is not",
-    does: "Sent when storing has begun. The fields leave before the body ends, so a cut or an exceeded limit can prove it wrong.",
+    does: "Sent when storing has begun, so a later cut or exceeded limit can prove it wrong.",
     scenarios: [
       "bodies/over-the-limit",
       "client-response/not-stored-is-uri-miss",

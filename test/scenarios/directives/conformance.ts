@@ -17,7 +17,7 @@ export const rows: readonly ConformanceRow[] = [
   {
     table: "caching",
     section: "4.2.1",
-    requirement: "in conflict the first value, or stale; preferably the most restrictive",
+    requirement: "in conflict the first value, or stale",
     does: "The smallest; nothing is fresh if one is not a number. An unreadable field counts as `no-store`.",
     scenarios: ["directives/lifetime-spellings", "directives/most-restrictive-reading"],
   },
@@ -61,7 +61,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "5.2.1.5",
     requirement: "request `no-store`: neither request nor response is stored",
-    does: "Yes, including a confirmation by 304. A stored page still answers, and stays. An unreadable field counts as `no-store`.",
+    does: "Yes, including a 304. A stored page still answers, and stays. An unreadable field counts as `no-store`.",
     scenarios: [
       "directives/request-no-store",
       "directives/malformed-request-cache-control",
@@ -87,14 +87,14 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "5.2.2.4, .7",
     requirement: "`no-cache` and `private` with field names",
-    does: "A list is read only in quotes, several are united; empty, malformed or unquoted it covers the whole response.",
+    does: "A list is read only in quotes; empty, malformed or unquoted it covers the whole response.",
     scenarios: ["directives/most-restrictive-reading", "directives/private-with-field-names"],
   },
   {
     table: "caching",
     section: "5.2.3",
     requirement: "extensions",
-    does: "`stale-while-revalidate`, `stale-if-error` and `immutable` are known; others are passed on unread.",
+    does: "`stale-while-revalidate`, `stale-if-error` and `immutable` are known.",
     scenarios: ["directives/lifetime-spellings", "directives/request-stale-if-error"],
   },
   {

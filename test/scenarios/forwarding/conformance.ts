@@ -13,7 +13,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9110 §5.3",
     requirement: "`Set-Cookie` lines are not joined",
-    does: "They stay apart; the runtime joins the lines of other fields: `test/runtime/wire.test.ts`.",
+    does: "Nor are they here: `test/runtime/wire.test.ts`.",
     scenarios: [],
     noMutant: "the memory engine joins them; `test/rules/forwarding/fields.test.ts` keeps them apart",
   },
@@ -82,7 +82,7 @@ export const rows: readonly ConformanceRow[] = [
   {
     table: "impossible",
     requirement: "an HTTP/1.0 client",
-    does: "Gets HTTP/1.1 on a connection that stays open, so `ab` waits for its timeout. Seen.",
+    does: "Gets HTTP/1.1 on a connection that stays open. Seen.",
     scenarios: [],
     noMutant: "the runtime decides",
   },

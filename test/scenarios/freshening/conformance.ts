@@ -14,7 +14,7 @@ export const rows: readonly ConformanceRow[] = [
     section: "3.2",
     requirement:
       "fields of a 304 replace stored ones, except `Content-Length`; those that describe the bytes may be left",
-    does: "Yes. `Content-Encoding`, `Content-Range` and `Content-Length` never come from a 304; the length is counted.",
+    does: "Yes; `Content-Encoding`, `Content-Range` and `Content-Length` never change.",
     scenarios: ["freshening/fields-are-replaced", "freshening/content-fields-stay"],
   },
   {
@@ -28,7 +28,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.3.4",
     requirement: "a 304 without validators selects the only stored response, if that has none",
-    does: "**A departure**: it also selects one that has some, because only that one was asked about and many origins do not repeat them. Of several it selects none.",
+    does: "**A departure**: it also selects one that has some, because only that one was asked about. Of several it selects none.",
     scenarios: ["freshening/304-without-validator", "variants/304-names-no-variant"],
   },
   {
@@ -55,7 +55,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.3.4, 3",
     requirement: "the updated response decides about storing",
-    does: "It goes to the client that asked. `private` and `no-store` remove the stored copy; other reasons leave it.",
+    does: "It goes to the client that asked. `private` and `no-store` remove the stored copy.",
     scenarios: ["freshening/304-with-private", "freshening/304-with-no-store", "freshening/304-for-one-visitor"],
   },
   {

@@ -49,8 +49,8 @@ export const rows: readonly ConformanceRow[] = [
   {
     table: "caching",
     section: "4.2.2",
-    requirement: "a heuristic only without explicit freshness; a tenth of the time since `Last-Modified` is typical",
-    does: "Off unless the site sets `heuristic`. A future `Date` does not lengthen it.",
+    requirement: "a heuristic only without explicit freshness; typically a tenth of the time since `Last-Modified`",
+    does: "Off unless the site sets `heuristic`.",
     scenarios: [
       "freshness/heuristic-lifetime",
       "freshness/heuristic-fraction-and-maximum",

@@ -6,7 +6,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "3",
     requirement: "any response with a lifetime may be stored",
-    does: "Only if the request's unkeyed fields were [usual ones](security.md#what-of-a-request-reaches-the-origin), at most 1024 characters each and 4096 together. For errors `Vary` does not help, and cookies that count, or another site's page, prevent storing.",
+    does: "Only if the request's unkeyed fields were [usual ones](security.md#what-of-a-request-reaches-the-origin), at most 1024 characters each and 4096 together. An error also needs a request without cookies that count, not from another site's page.",
     scenarios: [
       "identity/unusual-field",
       "identity/unusual-characters",
@@ -21,7 +21,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "3, 4",
     requirement: "our own rule: an unusual request's error",
-    does: "Not shared: its followers share one fetch of their own, and no answer to it changes or removes what is stored.",
+    does: "Not shared; no answer to such a request changes or removes what is stored.",
     scenarios: [
       "identity/unusual-request-with-followers",
       "identity/unusual-request-removes-nothing",
@@ -33,7 +33,7 @@ export const rows: readonly ConformanceRow[] = [
     section: "3.5",
     requirement:
       "a stored response serves a request with `Authorization` only with `public`, `s-maxage` or `must-revalidate`",
-    does: "Yes; `proxy-revalidate` is not enough, and nothing stale is served. Answers to such requests are **never stored**, whatever they say: one field that an origin forgot to look at would show one visitor's page to all.",
+    does: "Yes; `proxy-revalidate` is not enough, and nothing stale is served. Answers to such requests are **never stored**: one field that an origin forgot to look at would show one visitor's page to all.",
     scenarios: [
       "identity/authorization-is-never-stored",
       "identity/authorization-served-from-store",

@@ -5,7 +5,7 @@ export const rows: readonly ConformanceRow[] = [
   {
     table: "caching",
     section: "4.4",
-    requirement: "MUST invalidate the target URI on a non-error answer to an unsafe method, unknown ones too",
+    requirement: "MUST invalidate the target URI on a non-error answer to an unsafe method",
     does: "2xx and 3xx, and lost or late answers, after which the page may have changed. This PoP's copies go at once.",
     scenarios: [
       "invalidation/successful-put",
@@ -46,7 +46,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.4",
     requirement: "MAY invalidate what `Location` and `Content-Location` name, MUST NOT another origin's",
-    does: "Both, resolved against the request's URL; another scheme or host is ignored, but the hidden origin's name counts as the public one.",
+    does: "Both, resolved against the request's URL; the hidden origin's name counts as the public one.",
     scenarios: [
       "invalidation/absolute-location",
       "invalidation/absolute-content-location",

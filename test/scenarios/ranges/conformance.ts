@@ -6,7 +6,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "3.3, 3.4",
     requirement: "incomplete responses may be stored, completed, and combined",
-    does: "They are not: nothing can be combined wrongly. A large body needs its announced length to become an entry.",
+    does: "They are not. A large body needs its announced length to become an entry.",
     scenarios: ["ranges/part-of-missing-page", "bodies/large-cut-off"],
   },
   {
@@ -42,14 +42,14 @@ export const rows: readonly ConformanceRow[] = [
     section: "9110 §14.2, §17.15",
     requirement:
       "ranges only with GET; unknown units and malformed ranges are ignored, many small ones may be refused; else 206 or 416",
-    does: "The whole page also for over 16 parts, more bytes than it has, a stored status but 200, or an empty page.",
+    does: "Yes; the whole page also for over 16 parts, more bytes than it has, another status than 200, or an empty page.",
     scenarios: ["ranges/range-with-head", "ranges/range-is-ignored", "ranges/nothing-to-cut"],
   },
   {
     table: "semantics",
     section: "9110 §14.2; 5861 §3",
     requirement: "a proxy may request the whole",
-    does: "For a part of a stale page, which is validated and then cut, or cut at once under `stale-while-revalidate`; for a missing page if `limits.fetchWholeBytes` allows it. Otherwise `Range` is forwarded.",
+    does: "For a part of a stale page, which is validated and then cut, or cut at once under `stale-while-revalidate`; for a missing page up to `limits.fetchWholeBytes`.",
     scenarios: [
       "ranges/part-after-validation",
       "ranges/part-of-changed-page",
@@ -74,7 +74,7 @@ export const rows: readonly ConformanceRow[] = [
   {
     table: "semantics",
     section: "9110 §14.4, §15.3.7",
-    requirement: "a single part has `Content-Range` and the 200's metadata; with `If-Range` SHOULD have no more",
+    requirement: "a single part has `Content-Range` and the 200's metadata, with `If-Range` no more (SHOULD)",
     does: "All fields of the stored page, **a departure** that costs some bytes.",
     scenarios: ["ranges/part-of-stored-page"],
   },

@@ -25,7 +25,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.2.4",
     requirement: "SHOULD NOT answer stale unless disconnected or explicitly permitted",
-    does: "Response, request, route or site must permit it. *Disconnected*: the origin refuses, hangs up, or exceeds `limits.originTimeout`.",
+    does: "Response, request, route or site must permit it. A timeout (`limits.originTimeout`) counts as disconnected.",
     scenarios: [
       "stale-if-error/within-its-window",
       "stale-if-error/origin-hangs-up",
@@ -66,7 +66,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.3.3",
     requirement: "a 5xx: forward it, or answer stale",
-    does: "The stale page if it may be used, else the error. A storable error does not displace a page that may replace it.",
+    does: "The stale page if it may be used, else the error. A storable error does not displace such a page.",
     scenarios: [
       "ranges/part-on-error",
       "stale-if-error/head-of-stale-page",
@@ -96,7 +96,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "stale",
     section: "4",
     requirement: "in a response and in a request",
-    does: "The longer one. If the response has none, `stale.ifError` applies; 0 or a malformed value outranks it.",
+    does: "The longer one, else `stale.ifError`; 0 or a malformed value in the response outranks that.",
     scenarios: ["stale-if-error/accepted-by-visitor", "stale-if-error/allowed-by-site"],
   },
   {

@@ -34,7 +34,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "7.3",
     requirement: "`Set-Cookie` does not prevent storing",
-    does: "Here it does, unless `private` or `no-cache` names it: then the page is stored without it. A cookie on a 304 goes to its client only.",
+    does: "Here it does, unless `private` or `no-cache` names it: then the page is stored without it. A 304's cookie goes to its client only.",
     scenarios: [
       "directives/private-with-field-names",
       "directives/cookie-beside-304",

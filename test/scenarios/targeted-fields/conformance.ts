@@ -57,7 +57,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "targeted",
     section: "Edge Architecture §2.2",
     requirement: "`Surrogate-Control` outranks `Cache-Control`, and is not forwarded",
-    does: "Yes, with `no-store`, `no-store-remote` and `max-age=60+30`. Directives for a named surrogate are for another one. `Surrogate-Capability` is not sent: the edge processes no content.",
+    does: "Yes, with `no-store`, `no-store-remote` and `max-age=60+30`. Directives for a named surrogate are for another one. `Surrogate-Capability` is not sent.",
     scenarios: [
       "targeted-fields/surrogate-control",
       "targeted-fields/surrogate-control-stale-seconds",

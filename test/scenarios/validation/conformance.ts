@@ -37,7 +37,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.3.2",
     requirement: "`If-Modified-Since`: by `Last-Modified`, else `Date`, else arrival",
-    does: "Yes; the edge adds a missing `Date`. A two-digit year is not read in a request.",
+    does: "Yes. A two-digit year is not read in a request.",
     scenarios: ["validation/if-modified-since", "validation/date-for-last-modified"],
   },
   {

@@ -13,7 +13,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.1",
     requirement: "values may be normalized",
-    does: "`Accept`, `Accept-Charset` and `Accept-Language` without case and spaces; others without spaces around commas. Quoted strings stay; members are not sorted.",
+    does: "`Accept`, `Accept-Charset` and `Accept-Language` without case and spaces; others without spaces around commas. Members are not sorted.",
     scenarios: ["variants/equivalent-values"],
   },
   {
@@ -98,7 +98,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9110 §12.5.3",
     requirement: "`Accept-Encoding`: weights, `*`, `identity`, `x-gzip`, unknown codings",
-    does: "The origin is asked for the accepted ones of br, gzip and zstd, in one spelling for each set. Weights other than 0 and unknown codings do not count. Requests that are passed on keep theirs.",
+    does: "The origin is asked for the accepted ones of br, gzip and zstd, in one spelling for each set. Other weights than 0 do not count. Requests that are passed on keep theirs.",
     scenarios: [
       "variants/accept-encoding-is-normalized",
       "variants/same-codings-share",
@@ -123,7 +123,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9110 §12.5.3",
     requirement: "content without a coding is acceptable unless `identity` is refused",
-    does: "**A departure**: it is sent then too, because it needs no decoder, and anybody could otherwise make the edge ignore what is stored.",
+    does: "**A departure**: it is sent then too, because anybody could otherwise bypass the store.",
     scenarios: ["variants/no-coding-serves-all"],
   },
   {
