@@ -6,7 +6,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "3, 3.1",
     requirement: "bodies above `limits.storeBytes`, up to `limits.largeBytes`",
-    does: "Stored in two steps if their length is announced. Meanwhile other requests are passed on; a stalled client or a dead fill delays nobody: `test/flow/large-body.test.ts`.",
+    does: "Stored in two steps if their length is announced. Meanwhile other requests are passed on; nobody waits: `test/flow/large-body.test.ts`.",
     scenarios: [
       "bodies/stored-in-two-steps",
       "bodies/limits-by-size",
@@ -58,9 +58,9 @@ export const rows: readonly ConformanceRow[] = [
   },
   {
     table: "reporting",
-    section: "9211 §2.8",
-    requirement: "`detail`",
-    does: "`being-stored`, `body-gone`, `too-large`.",
+    section: "9211 §2.7, §2.8",
+    requirement: "`detail`; `key`",
+    does: "`being-stored`, `body-gone`, `too-large`; `key` is not sent.",
     scenarios: ["bodies/while-being-stored", "bodies/evicted-is-miss"],
   },
   {
@@ -84,7 +84,7 @@ export const rows: readonly ConformanceRow[] = [
   {
     table: "impossible",
     requirement: "trailers after a chunked body",
-    does: "Dropped, and the next request on that origin connection fails with 502. Seen.",
+    does: "Dropped, and the next request on that connection fails with 502. Seen.",
     scenarios: [],
     noMutant: "the runtime decides",
   },

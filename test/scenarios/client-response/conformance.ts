@@ -128,12 +128,4 @@ export const rows: readonly ConformanceRow[] = [
       "client-response/not-storable-gives-reason",
     ],
   },
-  {
-    table: "reporting",
-    section: "9211 §2.7",
-    requirement: "`key`",
-    does: "Not sent.",
-    scenarios: [],
-    noMutant: "nothing is built",
-  },
 ];

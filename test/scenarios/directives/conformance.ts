@@ -18,14 +18,14 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.2.1",
     requirement: "in conflict the first value, or stale",
-    does: "The smallest; nothing is fresh if one is not a number. An unreadable field counts as `no-store`.",
+    does: "The smallest; nothing is fresh if one is not a number.",
     scenarios: ["directives/lifetime-spellings", "directives/most-restrictive-reading"],
   },
   {
     table: "caching",
     section: "5.2",
     requirement: "names in any letter case, token or quoted form; unknown directives are ignored",
-    does: "Yes; lines are one list, and a comma in quotes ends nothing.",
+    does: "Yes; lines are one list.",
     scenarios: ["directives/lifetime-spellings"],
   },
   {

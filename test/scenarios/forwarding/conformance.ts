@@ -28,7 +28,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9110 §7.6.2",
     requirement: "`Max-Forwards` of TRACE and OPTIONS: at 0 not forwarded, else one less (MUST)",
-    does: "Yes. At 0 the edge answers 200 in words **and does not reflect a TRACE** (SHOULD, §9.3.8), which would show credentials.",
+    does: "Yes. At 0 the edge answers 200 **and does not reflect a TRACE** (SHOULD, §9.3.8), which would show credentials.",
     scenarios: [
       "forwarding/max-forwards-of-options",
       "forwarding/max-forwards-of-get",

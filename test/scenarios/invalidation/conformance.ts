@@ -29,7 +29,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.4",
     requirement: "errors and safe methods invalidate nothing",
-    does: "Nor does a request that never reached the origin. Safe: GET, HEAD, OPTIONS, TRACE, QUERY, PROPFIND, REPORT, SEARCH.",
+    does: "Yes, nor does a request that never reached the origin. Safe: GET, HEAD, OPTIONS, TRACE, QUERY, PROPFIND, REPORT, SEARCH.",
     scenarios: [
       "invalidation/post-answered-400",
       "invalidation/post-answered-503",

@@ -7,7 +7,7 @@ export const rows: readonly ConformanceRow[] = [
     section: "4.2.4",
     requirement:
       "MUST NOT answer stale where `must-revalidate`, `proxy-revalidate`, `s-maxage` or `no-cache` forbids it",
-    does: "Never, whatever site, route and visitor say; `no-cache` with field names forbids nothing.",
+    does: "Never, whatever site, route and visitor say.",
     scenarios: [
       "directives/must-revalidate-never-stale",
       "directives/proxy-revalidate-never-stale",
@@ -39,7 +39,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.2.4",
     requirement: "our own rule: purged responses",
-    does: "Never stale, even if purged while the origin is awaited. A receipt's token gets nothing stale.",
+    does: "Never stale, not even after an error. A receipt's token gets nothing stale.",
     scenarios: [
       "stale-if-error/purged-by-another-isolate",
       "stale-while-revalidate/with-receipt-token",

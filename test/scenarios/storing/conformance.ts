@@ -13,7 +13,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "3",
     requirement: "a final status that is understood, or explicit freshness",
-    does: "Every status from 200 to 599 with a stated lifetime, except those that say nothing about the page for others: 206, 226, 304, 401, 406, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511.",
+    does: "Every status from 200 to 599 with a stated lifetime, but those that say nothing for others: 206, 226, 304, 401, 406, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511.",
     scenarios: ["storing/any-status-with-lifetime", "storing/statuses-never-stored"],
   },
   {

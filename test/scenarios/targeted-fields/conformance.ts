@@ -20,7 +20,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "targeted",
     section: "9213 §2.1",
     requirement: "values of another type SHOULD NOT be coerced",
-    does: "A lifetime of a wrong type leaves nothing fresh, a permission is not given, a restriction applies unless it is `?0`.",
+    does: "A lifetime leaves nothing fresh, a permission is not given, a restriction applies unless it is `?0`.",
     scenarios: ["targeted-fields/invalid-lifetime", "targeted-fields/field-names-in-strings"],
   },
   {

@@ -45,7 +45,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.1",
     requirement: "of several matches the most recent",
-    does: "By fetch or validation, not by use; it also says whether the page varies.",
+    does: "By fetch or validation, not by use.",
     scenarios: ["variants/vary-names-other-fields", "variants/vary-begins-and-ends"],
   },
   {
@@ -110,7 +110,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9110 §12.5.3",
     requirement: "unacceptable codings are not sent",
-    does: "Never from store, even if the origin forgot `Vary`. On a miss the origin's answer goes to the client that asked.",
+    does: "Never from store, even if the origin forgot `Vary`.",
     scenarios: [
       "variants/refused-coding-with-vary",
       "variants/refused-coding-without-vary",
