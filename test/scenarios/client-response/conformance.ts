@@ -20,7 +20,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "browsers",
     section: "design",
     requirement: "`browserTtl`: `max-age` is the owner's time from now on, without `Expires`",
-    does: "`Age` is added to it, because a browser subtracts it (RFC 9111 §4.2.3).",
+    does: "`Age` is added to it, because a browser subtracts it.",
     scenarios: ["client-response/browser-ttl", "client-response/no-browser-ttl"],
   },
   {

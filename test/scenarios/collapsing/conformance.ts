@@ -6,7 +6,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4",
     requirement: "requests may be collapsed, if the answer matches them and may be reused",
-    does: "One fetch per key and isolate. A follower that selects another variant, or may not have the answer when it comes, shares the next fetch. Once the fields are known, only requests for the same variant wait.",
+    does: "One fetch per key and isolate, then per variant. A follower that may not have the answer shares the next fetch.",
     scenarios: [
       "collapsing/one-fetch-for-many",
       "variants/followers-of-varying-page",

@@ -80,7 +80,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "5.2.2.3",
     requirement: "`must-understand` (SHOULD)",
-    does: "Outranks `no-store` for implemented statuses; prevents storing others.",
+    does: "Outranks `no-store` for implemented statuses.",
     scenarios: ["directives/must-understand"],
   },
   {

@@ -21,7 +21,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9110 §6.6.2, §7.6.1, §10.1.4, §11.7",
     requirement: "hop-by-hop fields, those that `Connection` names, `TE`, `Trailer`, proxy credentials",
-    does: "Neither forwarded nor stored, in both directions, on `pass` routes too.",
+    does: "Neither forwarded nor stored, in both directions.",
     scenarios: ["forwarding/connection-fields-any-route", "forwarding/hop-by-hop-fields"],
   },
   {

@@ -104,7 +104,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9110 §6.6.1",
     requirement: "a recipient that caches or forwards adds a missing `Date` (MUST)",
-    does: "Yes; one that came is passed on unchanged, even if malformed.",
+    does: "Yes; one that came is passed on unchanged.",
     scenarios: ["freshness/missing-date", "freshness/date-is-passed-on", "freshness/origin-without-clock"],
   },
 ];

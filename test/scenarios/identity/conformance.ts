@@ -6,7 +6,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "3",
     requirement: "any response with a lifetime may be stored",
-    does: "Only if the request's unkeyed fields were [usual ones](security.md#what-of-a-request-reaches-the-origin), at most 1024 characters each and 4096 together. An error also needs a request without cookies that count, not from another site's page.",
+    does: "Only if the request's unkeyed fields were [usual ones](security.md#what-of-a-request-reaches-the-origin), at most 1024 characters each and 4096 together; for errors also only without cookies that count.",
     scenarios: [
       "identity/unusual-field",
       "identity/unusual-characters",
