@@ -27,7 +27,7 @@ const OLDER_REPLACES = {
   to: "} else if (delta.to < this.#seq) {\n      this.#begin(delta.logId);\n    } else if (delta.from > this.#seq) {",
 };
 
-/** The rules of docs/protocol.md, each taken away. A name that begins with `r` and a number names its rule. */
+/** The rules of docs/protocol.md, each taken away. Each name begins with the number of its rule, such as `r5-`. */
 export const mutants: Mutants = {
   "r1-stamp-of-the-arrival": {
     name: "an entry is stamped with the view that is held when its answer arrives",
