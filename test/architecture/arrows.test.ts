@@ -71,7 +71,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   rules: [/^structured-headers$/],
   ports: [],
-  site: [/^zod$/, /^leven$/],
+  site: [/^zod$/],
   flow: [],
   store: [],
   insight: [],
@@ -80,7 +80,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   control: [/^zod$/, /^hono(\/|$)/],
   wiring: [],
   config: [],
-  wire: [/^zod$/],
+  wire: [/^zod$/, /^leven$/],
   sdk: [/^undici$/, /^zod$/],
   cdn: [/^node:/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
   dev: [/^node:/, /^leven$/],

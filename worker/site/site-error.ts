@@ -1,6 +1,6 @@
-import leven from "leven";
 import type * as z from "zod";
 import { issuePath } from "../../wire/issue-path.ts";
+import { keysAt, unknownKey } from "../../wire/unknown-key.ts";
 
 /** What is wrong in a site's rules, all of it at once: each line names the place, the value and what to do. */
 export class SiteError extends Error {
@@ -26,17 +26,15 @@ export function siteErrors(error: z.ZodError, schema: z.ZodType, input: unknown)
       const path = issuePath(issue.path) || "the site";
       if (issue.code === "unrecognized_keys") {
         const known = keysAt(schema, issue.path);
-        return issue.keys.map((key) => ({ path: issuePath([...issue.path, key]), message: unknownKey(key, known) }));
+        return issue.keys.map((key) => ({ path: issuePath([...issue.path, key]), message: wordsFor(key, known) }));
       }
       return [{ path, message: `${issue.message}; found ${show(valueAt(input, issue.path))}` }];
     });
 }
 
-function unknownKey(key: string, known: readonly string[]): string {
+function wordsFor(key: string, known: readonly string[]): string {
   if (NOT_YET.has(key)) return "is not built yet in this version; leave it out";
-  const nearest = [...known].sort((a, b) => leven(key, a) - leven(key, b))[0];
-  const hint = nearest !== undefined && leven(key, nearest) <= 3 ? `; did you mean ${nearest}?` : "";
-  return `unknown key${hint} Known here: ${known.join(", ")}`.replace("key Known", "key. Known");
+  return unknownKey(key, known);
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
@@ -45,21 +43,4 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
 
 function show(value: unknown): string {
   return value === undefined ? "nothing" : (JSON.stringify(value)?.slice(0, 80) ?? String(value));
-}
-
-/** The keys that the schema knows at a place: arrays, defaults and options are looked through. */
-function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
-  let here = unwrap(schema);
-  for (const part of path) {
-    const { shape, element, valueType } = here.def as unknown as Record<string, unknown>;
-    const next = typeof part === "number" ? element : ((shape as Record<PropertyKey, unknown>)?.[part] ?? valueType);
-    if (!next) return [];
-    here = unwrap(next as z.ZodType);
-  }
-  return Object.keys(((here.def as unknown as Record<string, unknown>).shape as object) ?? {});
-}
-
-function unwrap(schema: z.ZodType): z.ZodType {
-  const { innerType } = schema.def as unknown as { innerType?: z.ZodType };
-  return innerType ? unwrap(innerType) : schema;
 }
