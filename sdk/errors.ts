@@ -204,10 +204,15 @@ export class PurgeTimeout extends PurgeError {
 
 /**
  * The `TypeError` for a call that cannot be right: it names the call, each place in it and what is wrong there. It shows
- * the values that were found if the check was made with `reportInput`.
+ * the values that were found if the check was made with `reportInput`. `otherNames` are those of other tools for keys.
  */
-export function misuse(call: string, error: z.ZodError, schema: z.ZodType): TypeError {
-  const faults = faultsOf(error, schema).map(({ path, message, input }) => ({
+export function misuse(
+  call: string,
+  error: z.ZodError,
+  schema: z.ZodType,
+  otherNames: Readonly<Record<string, string>> = {},
+): TypeError {
+  const faults = faultsOf(error, schema, otherNames).map(({ path, message, input }) => ({
     path,
     message: `${message}${got(input)}`,
   }));

@@ -5,9 +5,17 @@ import { issuePath } from "./issue-path.ts";
 /** The most letters by which a key may differ from a known one and still be taken for a typo of it. */
 const MAX_DISTANCE = 3;
 
-/** A key that a strict object does not have, in words, with the known key that was probably meant. */
-export function unknownKey(key: string, known: readonly string[]): string {
-  const nearest = nearestName(key, known);
+/**
+ * A key that a strict object does not have, in words, with the known key that was probably meant: the one that `otherNames`
+ * has for it, or the one that is spelt most like it.
+ */
+export function unknownKey(
+  key: string,
+  known: readonly string[],
+  otherNames: Readonly<Record<string, string>> = {},
+): string {
+  const byOtherName = known.find((name) => name === otherNames[key]);
+  const nearest = byOtherName ?? nearestName(key, known);
   const list = `Known here: ${known.join(", ")}`;
   return nearest === null ? `unknown key. ${list}` : `unknown key; did you mean ${nearest}? ${list}`;
 }
@@ -27,13 +35,20 @@ export interface Fault {
 }
 
 /** What is wrong with a value that was checked: an unknown key is a fault of its own, at the place of the key. */
-export function faultsOf(error: z.ZodError, schema: z.ZodType): Fault[] {
+export function faultsOf(
+  error: z.ZodError,
+  schema: z.ZodType,
+  otherNames: Readonly<Record<string, string>> = {},
+): Fault[] {
   return error.issues.flatMap((issue): Fault[] => {
     if (issue.code !== "unrecognized_keys") {
       return [{ path: issuePath(issue.path), message: issue.message, input: issue.input }];
     }
     const known = keysAt(schema, issue.path);
-    return issue.keys.map((key) => ({ path: issuePath([...issue.path, key]), message: unknownKey(key, known) }));
+    return issue.keys.map((key) => ({
+      path: issuePath([...issue.path, key]),
+      message: unknownKey(key, known, otherNames),
+    }));
   });
 }
 

@@ -82,7 +82,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   config: [],
   wire: [/^zod$/, /^leven$/],
   sdk: [/^undici$/, /^zod$/],
-  cdn: [/^node:/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
+  cdn: [/^node:/, /^zod$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
   dev: [/^node:/, /^leven$/],
   cli: [/^node:/, /^commander$/],
   demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],
