@@ -97,8 +97,8 @@ const optionsSchema = z.strictObject(
       .string('must be the name of a file, like "tidemark.config.ts"; rules as an object go into site')
       .optional(),
     origin: z
-      .union(
-        [z.instanceof(URL), z.string().refine(isOrigin), z.custom(isScript)],
+      .custom(
+        (origin) => isScript(origin) || isOrigin(origin),
         'must be a running site like "http://localhost:8000", without a path, or replies by path like { "/about": { body: "v1" } }',
       )
       .optional(),
@@ -152,8 +152,8 @@ function isScript(value: unknown): value is Readonly<Record<string, unknown>> {
   return isObject(value) && !(value instanceof URL);
 }
 
-function isOrigin(text: string): boolean {
-  const url = URL.parse(text);
+function isOrigin(value: unknown): boolean {
+  const url = URL.parse(String(value));
   return url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "" && url.hash === "";
 }
 
