@@ -2,12 +2,12 @@ import { CONTROL_PREFIX } from "../../wire/fields.ts";
 import { type Problem, problemSchema } from "../../wire/problem.ts";
 import { purgeRecordPageSchema } from "../../wire/purge-record.ts";
 import type { Clock } from "../clock.ts";
-import { type PurgeError, PurgeForbidden, PurgeTimeout, PurgeUnreachable } from "../errors.ts";
+import { type PurgeError, PurgeTimeout, PurgeUnreachable } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import type { PurgeRecordPage, RecordQuery } from "../purge-record.ts";
 import { type AnswerHead, readBody } from "./answer.ts";
 import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
-import { rateLimited, refusal, serverError, unexpected, unreachable } from "./failures.ts";
+import { forbidden, rateLimited, refusal, serverError, unexpected, unreachable } from "./failures.ts";
 import { retryAfterMs } from "./retry-pause.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
 
@@ -78,7 +78,7 @@ function readAnswer(head: AnswerHead, text: string, query: RecordQuery): Outcome
   if (status === 502 || status === 503 || status === 504) return failed(unavailable(head, problem.data));
   if (!problem.success) return failed(unexpected(head, "with something that is not a problem report", problem.error));
   if (status === 404 && "seq" in query) return { kind: "done", value: null };
-  if (status === 403) return failed(mayNotRead(head, problem.data));
+  if (status === 403) return failed(forbidden(head, problem.data, "read"));
   return failed(status >= 500 ? serverError(head, problem.data) : refusal(head, problem.data));
 }
 
@@ -87,11 +87,6 @@ function readPage(json: unknown, query: RecordQuery, head: AnswerHead): Outcome<
   const parsed = purgeRecordPageSchema.safeParse(page);
   if (parsed.success) return { kind: "done", value: parsed.data };
   return failed(unexpected(head, "with JSON that is not an audit trail", parsed.error));
-}
-
-function mayNotRead({ endpoint, attempts }: AnswerHead, problem: Problem): PurgeForbidden {
-  const words = `The edge at ${endpoint} knows the token, but the token may not read (403). Use a token with the scope read.`;
-  return new PurgeForbidden(words, { attempts, cause: problem });
 }
 
 function unavailable({ endpoint, status, headers, attempts }: AnswerHead, problem: Problem | undefined): PurgeError {

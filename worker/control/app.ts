@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
+import { CONTROL_PLANE_CLOSED } from "../../wire/problem.ts";
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { PurgeAudit, TokenScope, Tokens } from "../ports.ts";
 import { OWN_ANSWER_FIELDS } from "../rules/forwarding/own-answer-fields.ts";
@@ -158,8 +159,8 @@ async function authorize(ports: ControlPorts, request: Request, scope: TokenScop
   if (verdict.kind === "allowed") return { kind: "allowed", name: verdict.name, token: token! };
   switch (verdict.because) {
     case "closed": {
-      const detail = "The control plane is closed: TIDEMARK_TOKEN is not set, or TIDEMARK_TOKENS cannot be read.";
-      return { kind: "refused", response: problemResponse("forbidden", detail) };
+      const { why = "its tokens cannot be read" } = verdict;
+      return { kind: "refused", response: problemResponse("forbidden", `${CONTROL_PLANE_CLOSED}: ${why}.`) };
     }
     case "unauthorized": {
       const detail = token === null ? "Send Authorization: Bearer <token>." : "This token is not one of the edge's.";

@@ -46,15 +46,16 @@ export function ownersTokens(settings: TokenSettings, tell: (line: string) => vo
   const single = settings.TIDEMARK_TOKEN;
   const weakness = single && !settings.takesWeakTokens ? weaknessOf(single) : null;
   if (weakness !== null) {
-    tell(`TIDEMARK_TOKEN ${weakness}. ${CLOSED}`);
-    return { check: async () => ({ kind: "refused", because: "closed" }) };
+    const why = `TIDEMARK_TOKEN is weak: it ${weakness}`;
+    tell(`${why}. ${CLOSED}`);
+    return { check: async () => ({ kind: "refused", because: "closed", why }) };
   }
   let named: KnownToken[];
   try {
     named = namedTokens(settings.TIDEMARK_TOKENS);
   } catch (error) {
     tell(`${(error as Error).message} ${CLOSED}`);
-    return { check: async () => ({ kind: "refused", because: "closed" }) };
+    return { check: async () => ({ kind: "refused", because: "closed", why: "TIDEMARK_TOKENS cannot be read" }) };
   }
   const known = async (): Promise<KnownToken[]> =>
     single ? [...named, { name: "TIDEMARK_TOKEN", scopes: ["purge", "read"], sha256: await sha256(single) }] : named;
@@ -62,7 +63,7 @@ export function ownersTokens(settings: TokenSettings, tell: (line: string) => vo
   return {
     async check(token, scope): Promise<TokenVerdict> {
       loaded ??= await known();
-      if (loaded.length === 0) return { kind: "refused", because: "closed" };
+      if (loaded.length === 0) return { kind: "refused", because: "closed", why: "TIDEMARK_TOKEN is not set" };
       if (token === null) return { kind: "refused", because: "unauthorized" };
       const given = await sha256(token);
       // Every hash is compared, and each to its end: the time taken tells nothing of which one, or how far, it matched.
