@@ -60,7 +60,7 @@ export default defineSite({
     memoryBytes: "32MiB", // the memory tier of one isolate
     tags: 1000, // a response with more is not stored: it could not be purged by all of them
     originTimeout: "30s", // then 504
-    follow: "10s", // how long a request waits for another one's fetch of the same page
+    followTimeout: "10s", // how long a request waits for another one's fetch of the same page
   },
 
   // A PoP may answer from what it knows of the purges for `leaseMs`; a receipt settles after that and `skewMs`.

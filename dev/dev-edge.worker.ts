@@ -46,7 +46,7 @@ const PURGE_PATH = "/_tidemark/purge";
 export function createDevEdge(site: SiteInput, originTimes: OriginTimeOfRequest): ExportedHandler<DevEnv> {
   let settings: DevSettings | undefined;
   const edge = createEdgeWithHooks(site, {
-    takesWeakTokens: true,
+    acceptsWeakTokens: true,
     platform: (platform) => behindNetwork(platform, networkOf(settings!, originTimes)),
   });
   let edgeEnv: DevEnv | undefined;

@@ -1,10 +1,10 @@
 import { CONTROL_PREFIX } from "../wire/fields.ts";
 import type { IsolateStats } from "../wire/stats.ts";
 import { controlApp } from "./control/app.ts";
-import { slowRefusals } from "./control/slow-refusals.ts";
+import { throttleWrongTokens } from "./control/wrong-token-throttle.ts";
 import { edgeAnswer } from "./flow/answering/answers.ts";
 import { CacheKeyMemo } from "./flow/cache-key-memo.ts";
-import { CollapsedFetches } from "./flow/collapsing/flights.ts";
+import { CollapsedFetches } from "./flow/collapsing/collapsed-fetches.ts";
 import { handle, handleWithoutCache } from "./flow/corridor.ts";
 import type { IncomingRequest, Isolate } from "./flow/request-context.ts";
 import { FillBudget } from "./flow/storing/fill.ts";
@@ -12,16 +12,18 @@ import { LargeFills } from "./flow/storing/large-fills.ts";
 import type { Counters } from "./insight/counters.ts";
 import type { Bodies, Clock, Origin, PopNotes, PurgeAudit, Tokens } from "./ports.ts";
 import { LogInvalidations } from "./purges/invalidations.ts";
-import { LogWithView } from "./purges/lease/log-with-view.ts";
-import { PopView } from "./purges/lease/pop-view.ts";
+import { PopSharing } from "./purges/lease/pop-sharing.ts";
+import { ReadYourWritesLog } from "./purges/lease/read-your-writes-log.ts";
 import { ViewLease } from "./purges/lease/view-lease.ts";
 import type { PurgeLogClient } from "./purges/log/log-contract.ts";
-import { View } from "./purges/view/view.ts";
+import { PurgeView } from "./purges/view/purge-view.ts";
 import type { Site } from "./site/site.ts";
 import { MemoryTier } from "./store/memory-tier.ts";
-import { type SharedTier, Tiers } from "./store/tiers.ts";
+import { type SharedTier, TieredStore } from "./store/tiered-store.ts";
 
-/** What a platform gives to one isolate. The Workers runtime is one platform, the in-memory engine of the tests another. */
+/**
+ * What a platform provides for one isolate. The Workers runtime is one platform, the tests' in-memory engine another.
+ */
 export interface Platform {
   readonly clock: Clock;
   /** A number from 0 up to, not including, 1. */
@@ -34,38 +36,44 @@ export interface Platform {
   readonly bodies: Bodies;
   readonly tokens: Tokens;
   readonly reporter: Counters;
-  /** A short text that stands for a long one, different for every other. */
+  /** A short text that identifies a long one. */
   readonly fingerprint: (text: string) => Promise<string>;
 }
 
-/** The most that a view's table takes: room for 1.3 million keys. */
+/** The largest table of a view: room for 1.3 million keys. */
 const MAX_VIEW_BYTES = 8 * 1024 * 1024;
 
 /** One running isolate of the edge. */
 export interface RunningIsolate {
-  /** Answers a request, whatever happens (promise 6). */
+  /** Answers every request, even if the edge itself fails (promise 6). */
   fetch(arrival: IncomingRequest): Response | Promise<Response>;
 }
 
 /** Wires one isolate: the corridor, the control plane, and the last catch around both. */
 export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   const { clock, random, reporter } = platform;
-  const view = new View(MAX_VIEW_BYTES, () => clock.now());
-  const pop = new PopView(platform.notes, site.purge, clock, reporter);
-  const purges = new ViewLease(view, platform.log, pop, site.purge, clock, random, reporter);
-  const log = new LogWithView(platform.log, view, purges, site.purge.skewMs);
+  const view = new PurgeView(MAX_VIEW_BYTES, () => clock.now());
+  const pop = new PopSharing(platform.notes, site.purge, clock, reporter);
+  const purges = new ViewLease({ settings: site.purge, view, log: platform.log, pop, clock, random, reporter });
+  const log = new ReadYourWritesLog(platform.log, view, purges, site.purge.skewMs);
   const invalidations = new LogInvalidations(log, clock, site.purge.leaseMs, reporter);
   const memory = new MemoryTier(site.limits.memoryBytes);
   const fills = new FillBudget(site.limits.fillBytes, site.limits.fills);
-  const targets = new CacheKeyMemo(site);
-  const tokens = slowRefusals(platform.tokens, clock, reporter);
+  const cacheKeys = new CacheKeyMemo(site);
+  const tokens = throttleWrongTokens(platform.tokens, clock, reporter);
   const isolate: Isolate = {
     site,
-    ports: { ...platform, tokens, store: new Tiers(memory, platform.sharedTier, reporter), purges, invalidations },
+    ports: {
+      ...platform,
+      tokens,
+      store: new TieredStore(memory, platform.sharedTier, reporter),
+      purges,
+      invalidations,
+    },
     collapsed: new CollapsedFetches(),
     fills,
     largeFills: new LargeFills(),
-    resolve: (url) => targets.resolve(url),
+    resolve: (url) => cacheKeys.resolve(url),
   };
   const startedAt = clock.now();
   const stats = (): IsolateStats => ({
@@ -92,7 +100,7 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     reporter.report({ kind: "answered-by-edge", detail });
     return edgeAnswer(status, detail, words);
   };
-  /** A bug of ours must not take the site down. What cannot be sent to the origin once more gets 502. */
+  /** A bug of the edge must not take the site down. A request that cannot be sent to the origin again gets 502. */
   const rescue = async ({ request, ...rest }: IncomingRequest, cause: unknown) => {
     reporter.report({ kind: "failed", cause });
     const failed = () => answerOurselves(502, "failed", "502: the edge failed on this request.");

@@ -2,7 +2,7 @@ import type { PurgeAnswer } from "./rules/freshness/judge.ts";
 import type { BytePart } from "./rules/ranges/range.ts";
 import type { Stamp, Stored, StoredHead } from "./rules/storing/stored-response.ts";
 
-/** What the corridor needs from outside. Types only; the adapters stand in `edge/` and `purges/`. */
+/** What the corridor needs from outside. The adapters are in `platform/`, `store/` and `purges/`. */
 export interface Ports {
   readonly clock: Clock;
   /** A number from 0 up to, not including, 1. */
@@ -29,12 +29,15 @@ export interface Wait {
   cancel(): void;
 }
 
-/** Work that goes on behind the answer: the runtime keeps the request alive for it. */
+/** Work that goes on after the answer: the runtime keeps the request alive for it. */
 export interface BackgroundWork {
   run(work: Promise<unknown>): void;
 }
 
-/** The two tiers. A stored response that cannot be read whole is none. Nothing here rejects: a failure is a miss, and is reported. */
+/**
+ * The two tiers. A stored response that cannot be read whole is none. Nothing here rejects: a failure is a miss, and is
+ * reported.
+ */
 export interface Store {
   /** The isolate's memory. No I/O. */
   recall(key: string): Stored | undefined;
@@ -53,8 +56,8 @@ export interface Store {
 }
 
 /**
- * Notes that the isolates of a PoP leave for each other. One that is written may be seen late, or never, and an old one may
- * come back. Each call may reject.
+ * Notes that the isolates of a PoP leave for each other. A note may be seen late or never, and an old one may come
+ * back. Each call may reject.
  */
 export interface PopNotes {
   /** `null` if there is none. */
@@ -86,43 +89,44 @@ export interface Origin {
   fetch(request: OriginRequest): Promise<OriginAnswer>;
 }
 
-/** What a receipt's token asks: to be answered from a view at least this far along. */
+/** The position of a receipt's token: its bearer must be answered from a view that has read at least this far. */
 export type ReceiptToken = Stamp;
 
-/** What this isolate knows of the purges. The protocol's rules stand in docs/protocol.md. */
+/** What this isolate knows of the purges. docs/protocol.md has the rules. */
 export interface PurgeState {
   /** The lease in force, in milliseconds. */
   readonly leaseMs: number;
   /**
-   * Whether a view may be judged with now: its lease lives, or it is younger than `withinMs`, and it has reached the
+   * Whether the view may be used now: its lease is alive, or it is younger than `maxViewAgeMs`, and it has reached the
    * token. No I/O.
    */
-  isUsable(now: number, after: ReceiptToken | null, withinMs?: number): boolean;
-  /** Whether the view has reached the time of its renewal, and nobody renews it yet. */
+  isUsable(now: number, token: ReceiptToken | null, maxViewAgeMs?: number): boolean;
+  /** Whether the view's renewal is due, and none is under way. */
   isDue(now: number): boolean;
-  /** What the view held says, usable or not. No I/O. */
+  /** Whether the view knows the response to be purged. A view that is not `usable` is asked, too. No I/O. */
   check(stored: StoredHead, usable: boolean): PurgeAnswer;
-  /** Since when this isolate knows of the purge that has made the response stale (R10): epoch milliseconds. */
+  /** When this isolate first knew of the purge that has made the response stale (R10): epoch milliseconds. */
   madeStaleAt(stored: StoredHead): number;
   /** The stamp for a fetch that begins now (R1). */
   stamp(): Stamp | null;
   /**
-   * Reads the log. Resolves when a view is usable, or when it is clear that none will be for now: the read failed, or
-   * took longer than a waiter waits. Reads in flight are shared; with a token, the read begins after this call (R9).
-   * Resolves to the token that still has to be honoured: `null` once it is reached or found false.
+   * Reads the log. Resolves when the view is usable, or when it will not be for now: the read failed, or took longer
+   * than a lease (R21). Requests share the reads that are under way; with a token, the read begins after this call
+   * (R9). Resolves to the token if it is still in force; `null` once the view has reached it, or it has been found
+   * false.
    */
-  renew(background: BackgroundWork, after: ReceiptToken | null): Promise<ReceiptToken | null>;
+  renew(background: BackgroundWork, token: ReceiptToken | null): Promise<ReceiptToken | null>;
 }
 
-/** How the log hears of what unsafe requests put out of date (R15). */
+/** Tells the log which keys unsafe requests have put out of date (R15). */
 export interface Invalidations {
-  /** Never waits, never rejects: it tries again behind the answer, within a budget of its own. */
+  /** Never waits and never rejects: it tries again in the background, within a budget of its own. */
   tell(purgeKeys: readonly string[], background: BackgroundWork): void;
 }
 
-/** The purge log as the control plane needs it. */
+/** The purge log as the control plane writes to it. */
 export interface PurgeLogWriter {
-  /** Rejects if the log cannot be reached; the purge may then have happened, and its `id` makes trying again safe. */
+  /** Rejects if the log cannot be reached. The purge may still have happened; its `id` makes it safe to try again. */
   append(purge: NewPurge): Promise<AppendOutcome>;
 }
 
@@ -136,14 +140,16 @@ export interface NewPurge {
   readonly accepted: AcceptedItems;
   /** Default: hard. */
   readonly mode?: PurgeMode;
-  /** After how many milliseconds the same is purged once more; `null` for not at all. */
+  /** The purge is repeated after this many milliseconds; `null` if it is not. */
   readonly repeatAfterMs: number | null;
   readonly reason: string | null;
   /** The name of the token that was used. */
   readonly by: string;
 }
 
-/** What a purge does to what it names: gone; stale, but of use; or to be validated first (R10). */
+/**
+ * The effect of a purge (R10). `hard`: gone. `soft`: stale, but usable for a while. `invalidate`: validated before use.
+ */
 export type PurgeMode = "hard" | "soft" | "invalidate";
 
 /** How many items of each kind a purge names. */
@@ -162,7 +168,7 @@ export type AppendOutcome =
       readonly logId: string;
       /** When the purge was accepted, by the log's clock: epoch milliseconds. */
       readonly at: number;
-      /** From now until no view without this purge can be alive, in milliseconds. */
+      /** After this many milliseconds no view without this purge can be in use. */
       readonly settlesInMs: number;
       /** True if the same id had been accepted before. */
       readonly replayed: boolean;
@@ -179,35 +185,35 @@ export interface PurgeRecord {
   readonly reason: string | null;
   readonly mode: PurgeMode;
   readonly accepted: AcceptedItems;
-  /** The first of its purge keys, as many as a row has room for. */
+  /** Its first purge keys, as many as a row has room for. */
   readonly purgeKeys: readonly string[];
   /** How many purge keys it named in all. */
   readonly purgeKeyCount: number;
   readonly id: string | null;
   /** The purge that this one repeats. */
   readonly repeatOf: number | null;
-  /** Whether its settle time was over, by the log's clock, when the row was read. */
+  /** Whether the purge had settled, by the log's clock, when the row was read. */
   readonly settled: boolean;
 }
 
 /** A page of the audit trail, the newest first. */
 export interface PurgeRecordPage {
   readonly purges: readonly PurgeRecord[];
-  /** What to hand in as `before` for the next page; `null` after the last. */
+  /** The `before` of the next page; `null` on the last page. */
   readonly next: number | null;
 }
 
 /** The audit trail as the control plane reads it. Both reject when the log cannot be reached. */
 export interface PurgeAudit {
-  /** Purges below the number `before`, or the newest; at most `limit` of them, and at most 500. */
+  /** The newest purges, or those below the number `before`: at most `limit`, and at most 500. */
   list(before: number | null, limit: number): Promise<PurgeRecordPage>;
-  /** `null` if the log never had this purge, or has it no more. */
-  one(seq: number): Promise<PurgeRecord | null>;
+  /** `null` if the log never had this purge, or has deleted its row. */
+  find(seq: number): Promise<PurgeRecord | null>;
 }
 
-/** What the owner's tokens open. */
+/** The owner's tokens. */
 export interface Tokens {
-  /** Checks in constant time. `closed`: no token is configured, so nothing is open. */
+  /** Checks in constant time. `no-tokens`: no token is configured, so that no call is allowed. */
   check(token: string | null, scope: TokenScope): Promise<TokenVerdict>;
 }
 
@@ -217,7 +223,7 @@ export type TokenVerdict =
   | { readonly kind: "allowed"; readonly name: string }
   | {
       readonly kind: "refused";
-      readonly because: "closed" | "unauthorized" | "forbidden";
+      readonly because: "no-tokens" | "unauthorized" | "forbidden";
       /** For an owner who reads the answer: why the control plane is closed, without any token. */
       readonly why?: string;
     };
@@ -239,7 +245,7 @@ export interface BodyReader {
   cancel(): Promise<void>;
 }
 
-/** What happened, as plain data. Only an adapter writes lines. */
+/** An event, as plain data. Only an adapter writes log lines. */
 export type EdgeEvent =
   | { readonly kind: "answered"; readonly xCache: string }
   | { readonly kind: "answered-by-edge"; readonly detail: string }
@@ -247,20 +253,20 @@ export type EdgeEvent =
   | { readonly kind: "origin-answered" }
   | { readonly kind: "origin-failed"; readonly because: string; readonly cause: unknown }
   | { readonly kind: "body-cut-off" }
-  /** An answer of the origin that may not be kept, by the `detail` of its `Cache-Status`. */
+  /** An answer of the origin that may not be stored, by the `detail` of its `Cache-Status`. */
   | { readonly kind: "not-stored"; readonly because: string }
   | { readonly kind: "stored"; readonly bytes: number }
   | { readonly kind: "store-failed"; readonly cause: unknown }
   | { readonly kind: "fill-discarded"; readonly because: "purged" | "over-budget" | "too-large" | "client-stalled" }
   | { readonly kind: "collapsed" }
-  /** Something that could be stored was asked of the origin all the same, because of the request's credentials. */
+  /** A request for a storable page went to the origin because of its `Authorization`. */
   | { readonly kind: "asked-past-the-cache" }
   | { readonly kind: "token-refused" }
   | { readonly kind: "log-read"; readonly purges: number }
   | { readonly kind: "log-failed"; readonly cause: unknown }
-  /** What another isolate of the PoP has read was taken instead of reading the log. */
+  /** A copy of another isolate's read was taken instead of reading the log. */
   | { readonly kind: "view-shared" }
-  /** Pages that an unsafe request put out of date could not be told to the log; they stay until their lifetime ends. */
+  /** The log could not be told of pages that an unsafe request put out of date. They stay until their lifetime ends. */
   | { readonly kind: "invalidation-dropped" }
   | { readonly kind: "purged"; readonly items: number }
   | { readonly kind: "failed"; readonly cause: unknown };

@@ -12,11 +12,11 @@ const RATES = [0.1, 1, 10] as const;
 const ISOLATES = [1, 4] as const;
 /** Leases, and bounds of a route, for a PoP in Frankfurt. */
 const BOUNDS = [
-  { name: "lease 1 s", leaseMs: 1000, withinMs: 1000 },
-  { name: "lease 5 s", leaseMs: 5000, withinMs: 5000 },
-  { name: "lease 30 s", leaseMs: 30_000, withinMs: 30_000 },
-  { name: "lease 1 s, within 60 s", leaseMs: 1000, withinMs: 60_000 },
-  { name: "lease 1 s, within 10 min", leaseMs: 1000, withinMs: 600_000 },
+  { name: "lease 1 s", leaseMs: 1000, maxViewAgeMs: 1000 },
+  { name: "lease 5 s", leaseMs: 5000, maxViewAgeMs: 5000 },
+  { name: "lease 30 s", leaseMs: 30_000, maxViewAgeMs: 30_000 },
+  { name: "lease 1 s, maxViewAge 60 s", leaseMs: 1000, maxViewAgeMs: 60_000 },
+  { name: "lease 1 s, maxViewAge 10 min", leaseMs: 1000, maxViewAgeMs: 600_000 },
 ] as const;
 const LEASE_MS = 1000;
 const SETTLES_AFTER_MS = 60_000;
@@ -26,7 +26,7 @@ interface Row {
   readonly isolates: number;
   readonly requestsPerSecond: number;
   readonly leaseMs: number;
-  readonly withinMs: number;
+  readonly maxViewAgeMs: number;
   readonly logMs: number;
   /** The share of requests that wait, from 0 to 1. A wait for the PoP's own notes runs beside the look-up of the page. */
   readonly waiting: number;
@@ -50,7 +50,7 @@ async function simulateQuietPops({ requests, json }: { requests: number; json?: 
   for (const [name, { logMs }] of Object.entries(ROUND_TRIPS)) {
     for (const isolates of ISOLATES) {
       for (const requestsPerSecond of RATES) {
-        const bound = { leaseMs: LEASE_MS, withinMs: LEASE_MS };
+        const bound = { leaseMs: LEASE_MS, maxViewAgeMs: LEASE_MS };
         cities.push(await simulate({ name, isolates, requestsPerSecond, logMs, ...bound }, requests));
       }
     }
@@ -71,14 +71,14 @@ async function simulateQuietPops({ requests, json }: { requests: number; json?: 
   writeResults("quiet", { settings: { requests }, cities, bounds }, json);
 }
 
-type Setting = Pick<Row, "name" | "isolates" | "requestsPerSecond" | "leaseMs" | "withinMs" | "logMs">;
+type Setting = Pick<Row, "name" | "isolates" | "requestsPerSecond" | "leaseMs" | "maxViewAgeMs" | "logMs">;
 
 async function simulate(setting: Setting, requests: number): Promise<Row> {
-  const { isolates, requestsPerSecond, leaseMs, withinMs, logMs } = setting;
+  const { isolates, requestsPerSecond, leaseMs, maxViewAgeMs, logMs } = setting;
   const clock = new DiscreteEventClock();
   const log = new DistantLog(clock, logMs);
   const settlesAt = SETTLES_AFTER_MS * Math.max(1, isolates / requestsPerSecond);
-  const settings = { isolates, requestsPerSecond, leaseMs, withinMs, sharing: "shared" } as const;
+  const settings = { isolates, requestsPerSecond, leaseMs, maxViewAgeMs, sharing: "shared" } as const;
   const pop = new SimulatedPop(clock, seededRandom(1).next, log, settings, settlesAt);
   await clock.runUntil(settlesAt);
   const readsBefore = log.reads;

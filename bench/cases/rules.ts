@@ -1,11 +1,11 @@
 import { Command } from "commander";
 import CachePolicy from "http-cache-semantics";
 import { judge, type Verdict } from "../../worker/rules/freshness/judge.ts";
-import { readRequestFacts, readStorageRequest } from "../../worker/rules/request/request-facts.ts";
-import { mayStore } from "../../worker/rules/storing/may-store.ts";
+import { RequestFacts, type RequestHeaders } from "../../worker/rules/request/request-facts.ts";
+import { type StorableVerdict, storable } from "../../worker/rules/storing/storable.ts";
 import { type StoredHead, type StoredResponse, storedField } from "../../worker/rules/storing/stored-response.ts";
 import { validationFields } from "../../worker/rules/validation/conditional-request.ts";
-import { headText, open, seal } from "../../worker/store/envelope.ts";
+import { headText, readEnvelope, writeEnvelope } from "../../worker/store/envelope.ts";
 import { NOON, storedPage } from "../inputs/stored-page.ts";
 import { positive } from "../options.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
@@ -83,9 +83,11 @@ const KEY = "https://www.example.com/plog/";
  */
 function hits(): Contest[] {
   const heads = EXCHANGES.map(headOf);
-  const headTexts = heads.map((head) => headText(new Headers(seal({ head, body: new Uint8Array(BODY) }).fields)));
+  const headTexts = heads.map((head) =>
+    headText(new Headers(writeEnvelope({ head, body: new Uint8Array(BODY) }).fields)),
+  );
   const inMemory = (index: number) => heads[index]!;
-  const asText = (index: number) => (open(KEY, headTexts[index]!, BODY) as StoredResponse).head;
+  const asText = (index: number) => (readEnvelope(KEY, headTexts[index]!, BODY) as StoredResponse).head;
 
   const policies = EXCHANGES.map((exchange) => policyOf(exchange).toObject());
   const policyTexts = policies.map((policy) => JSON.stringify(policy));
@@ -129,13 +131,19 @@ function objectOf(fields: RawFields): Record<string, string> {
   return object;
 }
 
+function readRequest(): RequestFacts {
+  return new RequestFacts("GET", REQUEST_HEADERS, REQUEST_RULES);
+}
+
+const REQUEST_RULES = { passes: false, directives: "harmless", keyFields: [], ignoredCookies: [] } as const;
+const UNPURGED = { answer: "not-purged", maxViewAgeMs: 1000, awaitsToken: false, soft: null } as const;
+
 function answers(head: StoredHead, index: number): boolean {
   return verdictAt(head, index).kind === "fresh";
 }
 
 function verdictAt(head: StoredHead, index: number): Verdict {
-  const ask = readRequestFacts("GET", fieldOf(REQUEST), false, "harmless");
-  return judge(head, ask, "not-purged", 1000, NOON + EXCHANGES[index]!.heldMs);
+  return judge(head, readRequest(), UNPURGED, NOON + EXCHANGES[index]!.heldMs);
 }
 
 function answersWithFields(head: StoredHead, index: number): boolean {
@@ -162,7 +170,7 @@ function storeDecisions(): Contest[] {
     exchanges,
     ours: (index) => {
       const verdict = verdictOn(exchanges[index]!);
-      return verdict.kind === "store" && verdict.freshness.seconds > 0;
+      return verdict.kind === "storable" && verdict.freshness.seconds > 0;
     },
     theirs: (index) => {
       const policy = policyOf(exchanges[index]!);
@@ -198,19 +206,10 @@ function anotherText(cacheControl: string, index: number): string {
   return cacheControl.replace(/[1-9]\d*/, String(ANSWERS + index));
 }
 
-function verdictOn({ status, response }: Exchange): ReturnType<typeof mayStore> {
-  const requestField = fieldOf(REQUEST);
-  const ask = readRequestFacts("GET", requestField, false, "harmless");
-  const { identifying, partial } = readStorageRequest(ask, requestField, []);
-  return mayStore(
-    {
-      method: "GET",
-      authorized: ask.authorized,
-      identifying,
-      partialOrConditional: partial,
-      forbidsStoring: ask.directives.forbidsStoring,
-      plain: true,
-    },
+function verdictOn({ status, response }: Exchange): StorableVerdict {
+  const { identity, directives } = readRequest();
+  return storable(
+    { identity, forbidsStoring: directives.forbidsStoring, isPlain: true },
     { status, requestedAt: NOON, receivedAt: NOON, field: fieldOf(response) },
     { heuristic: null, targetedFields: [] },
   );
@@ -225,7 +224,7 @@ function headOf(exchange: Exchange): StoredHead {
     bodyBytes: BODY.byteLength,
     purgeKeys: ["*", "//www.example.com/plog/", "path:/plog/", "#plog", "#page-1"],
     stamp: { logId: "8c1f0a2e", seq: 4711 },
-    ...(verdict.kind === "store" && {
+    ...(verdict.kind === "storable" && {
       initialAgeMs: verdict.initialAgeMs,
       freshnessSeconds: verdict.freshness.seconds,
       reuse: verdict.reuse,
@@ -322,6 +321,9 @@ const REQUEST: RawFields = Object.entries({
   "sec-fetch-site": "same-origin",
   "upgrade-insecure-requests": "1",
 });
+
+/** What the runtime gives: one field by its name, or all of them. */
+const REQUEST_HEADERS: RequestHeaders = { get: fieldOf(REQUEST), [Symbol.iterator]: () => REQUEST[Symbol.iterator]() };
 
 /** The fields of a page on a usual site. */
 const PAGE = {

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { View } from "../../worker/purges/view/view.ts";
+import { PurgeView } from "../../worker/purges/view/purge-view.ts";
 import { changedHead, type StoredHead } from "../../worker/rules/storing/stored-response.ts";
 import { storedPage } from "../inputs/stored-page.ts";
 import { deltaOfTagPurges } from "../inputs/tag-purges.ts";
@@ -79,7 +79,7 @@ function measureView({ json }: { json?: string }): void {
 
 /** Checks in a full table. Between the rounds, one purge of another tag arrives. */
 function costsOfChecks(keys: number): Cost[] {
-  const view = new View(MAX_BYTES);
+  const view = new PurgeView(MAX_BYTES);
   view.apply(deltaOfTagPurges(0, 1_000_000));
   let seq = 1_000_000;
   const entries = Array.from({ length: ENTRIES }, (_, page) => entryOf(page, keys, 900_000));
@@ -111,8 +111,8 @@ function costsOfChecks(keys: number): Cost[] {
 
 function costsOfDeltas(): Cost[] {
   const deltas = Array.from({ length: ROUNDS }, (_, round) => deltaOfTagPurges(round * 10_000, (round + 1) * 10_000));
-  const growing = new View(MAX_BYTES);
-  const full = new View(MAX_BYTES);
+  const growing = new PurgeView(MAX_BYTES);
+  const full = new PurgeView(MAX_BYTES);
   full.apply(deltaOfTagPurges(0, 1_400_000));
   const late = Array.from({ length: ROUNDS }, (_, round) => {
     const from = 1_400_000 + round * 10_000;
@@ -141,7 +141,7 @@ function costsOfDeltas(): Cost[] {
 function costOfLastDoubling(): Cost {
   const rounds: number[] = [];
   for (let round = 0; round < 5; round++) {
-    const view = new View(MAX_BYTES);
+    const view = new PurgeView(MAX_BYTES);
     let seq = 480_000;
     view.apply(deltaOfTagPurges(0, seq));
     while (view.heldBytes < MAX_BYTES) {
@@ -172,8 +172,8 @@ function costOf(name: string, per: Cost["per"], rounds: readonly number[]): Cost
 
 function measureFills(): Fill[] {
   return FILLS.map((purges) => {
-    const hard = new View(MAX_BYTES);
-    const soft = new View(MAX_BYTES);
+    const hard = new PurgeView(MAX_BYTES);
+    const soft = new PurgeView(MAX_BYTES);
     const delta = deltaOfTagPurges(0, purges);
     hard.apply(delta);
     soft.apply({ ...delta, heads: { hard: purges, soft: purges, invalidate: 0 } });

@@ -10,5 +10,5 @@ export function deltaOfTagPurges(from: number, to: number): ViewDelta {
     items.set([hashes[2 * index]!, hashes[2 * index + 1]!, to - index], index * ITEM_WORDS);
   }
   const heads = { hard: to, soft: 0, invalidate: 0 };
-  return { logId: "a", from, to, untold: null, toldAbove: 0, floor: 0, heads, items, leaseMs: 1000 };
+  return { logId: "a", from, to, unread: null, truncatedAt: 0, floor: 0, heads, items, leaseMs: 1000 };
 }

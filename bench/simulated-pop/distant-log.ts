@@ -1,6 +1,6 @@
 import type { Clock } from "../../worker/ports.ts";
 import type { PurgeLogClient, ViewDelta } from "../../worker/purges/log/log-contract.ts";
-import { LogLoad, stretchedLeaseMs } from "../../worker/purges/log/log-load.ts";
+import { LogLoad, leaseUnderLoadMs } from "../../worker/purges/log/log-load.ts";
 
 /** A log without purges, a round trip away. Above `maxReadsPerSecond` it grants longer leases, as the real log does. */
 export class DistantLog implements PurgeLogClient {
@@ -19,7 +19,7 @@ export class DistantLog implements PurgeLogClient {
   async read(_since: unknown, askedMs: number): Promise<ViewDelta> {
     await this.#clock.wait(this.#roundTripMs / 2).over;
     this.reads++;
-    const leaseMs = stretchedLeaseMs(askedMs, this.#load.count(this.#clock.now()));
+    const leaseMs = leaseUnderLoadMs(askedMs, this.#load.noteRead(this.#clock.now()));
     this.#longestLeaseMs = Math.max(this.#longestLeaseMs, leaseMs);
     await this.#clock.wait(this.#roundTripMs / 2).over;
     return { ...NO_PURGES, leaseMs };
@@ -93,8 +93,8 @@ const NO_PURGES: Omit<ViewDelta, "leaseMs"> = {
   logId: "simulated",
   from: 0,
   to: 0,
-  untold: null,
-  toldAbove: 0,
+  unread: null,
+  truncatedAt: 0,
   floor: 0,
   heads: { hard: 0, soft: 0, invalidate: 0 },
   items: new Uint32Array(0),

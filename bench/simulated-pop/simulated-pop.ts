@@ -1,8 +1,8 @@
 import type { BackgroundWork, Clock, PopNotes } from "../../worker/ports.ts";
-import { PopView } from "../../worker/purges/lease/pop-view.ts";
+import { PopSharing } from "../../worker/purges/lease/pop-sharing.ts";
 import { ViewLease } from "../../worker/purges/lease/view-lease.ts";
 import type { PurgeLogClient } from "../../worker/purges/log/log-contract.ts";
-import { View } from "../../worker/purges/view/view.ts";
+import { PurgeView } from "../../worker/purges/view/purge-view.ts";
 import type { DiscreteEventClock } from "./discrete-event-clock.ts";
 
 /** The latency of the simulated Cache API: of a read, and from a write until reads see it. */
@@ -18,7 +18,7 @@ export interface PopSettings {
   readonly requestsPerSecond: number;
   readonly leaseMs: number;
   /** The oldest view that may decide, if the route allows an older one than the lease. Default: the lease. */
-  readonly withinMs?: number;
+  readonly maxViewAgeMs?: number;
   /** `"alone"` if the isolates share nothing, `"at-once"` if they share through a Cache API without latency. */
   readonly sharing: "shared" | "alone" | "at-once";
 }
@@ -50,13 +50,13 @@ export class SimulatedPop {
     this.#random = random;
     this.#settings = settings;
     this.#countFrom = countFrom;
-    const { leaseMs, withinMs = leaseMs } = settings;
-    const purge = { leaseMs, skewMs: SKEW_MS, longestWithinMs: withinMs };
+    const { leaseMs, maxViewAgeMs = leaseMs } = settings;
+    const purge = { leaseMs, skewMs: SKEW_MS, longestViewAgeMs: maxViewAgeMs };
     const reporter = { report: () => undefined };
     const notes = notesOf(settings.sharing, clock);
     this.#leases = Array.from({ length: settings.isolates }, () => {
-      const pop = new PopView(notes, purge, clock, reporter);
-      return new ViewLease(new View(VIEW_BYTES), log, pop, purge, clock, random, reporter);
+      const pop = new PopSharing(notes, purge, clock, reporter);
+      return new ViewLease({ settings: purge, view: new PurgeView(VIEW_BYTES), log, pop, clock, random, reporter });
     });
     this.#arriveLater();
   }
@@ -78,7 +78,7 @@ export class SimulatedPop {
     const arrivedAt = this.#clock.now();
     const counts = arrivedAt >= this.#countFrom;
     if (counts) this.#requests++;
-    if (lease.isUsable(arrivedAt, null, this.#settings.withinMs)) {
+    if (lease.isUsable(arrivedAt, null, this.#settings.maxViewAgeMs)) {
       if (lease.isDue(arrivedAt)) void lease.renew(BEHIND, null);
       return;
     }

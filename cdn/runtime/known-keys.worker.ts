@@ -67,7 +67,7 @@ export async function cacheKeyOf(
       putBody: async () => undefined,
     },
   });
-  const edge = createEdgeWithHooks(site, { clock, takesWeakTokens: true, platform });
+  const edge = createEdgeWithHooks(site, { clock, acceptsWeakTokens: true, platform });
   const request = new Request(url, { headers: fields }) as Parameters<NonNullable<typeof edge.fetch>>[0];
   const context = { waitUntil: () => undefined, passThroughOnException: () => undefined };
   await edge.fetch!(request, env, context as unknown as ExecutionContext);

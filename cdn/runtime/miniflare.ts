@@ -7,7 +7,8 @@ export interface EdgeRuntime {
   readonly url: URL;
   /** Replaces the worker's code or variables on the same port. The cache and the log stay; the isolate's memory is lost. */
   reload(worker: EdgeWorker): Promise<void>;
-  emptyCache(): Promise<void>;
+  /** Resolves with how many entries the cache held. */
+  emptyCache(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -68,7 +69,7 @@ export async function startEdgeRuntime(worker: EdgeWorker, options: EdgeRuntimeO
   return {
     url: await miniflare.unsafeGetDirectURL(name),
     reload: (next) => miniflare.setOptions(settings(next)),
-    emptyCache: async () => void (await miniflare.purgeCache()),
+    emptyCache: () => miniflare.purgeCache(),
     stop: () => miniflare.dispose(),
   };
 }

@@ -45,7 +45,7 @@ export function behindNetwork(platform: Platform, { callOrigin, callLog }: Simul
     },
     audit: {
       list: (...args) => callLog(() => audit.list(...args)),
-      one: (...args) => callLog(() => audit.one(...args)),
+      find: (...args) => callLog(() => audit.find(...args)),
     },
   };
 }

@@ -68,7 +68,7 @@ export function createEdge(input: SiteInput): Handler {
     fetch(request, env, context) {
       if (edge?.generation !== generation) {
         edge = {
-          handler: createEdgeWithHooks(input, { clock, takesWeakTokens: true, platform: simulatedPlatform }),
+          handler: createEdgeWithHooks(input, { clock, acceptsWeakTokens: true, platform: simulatedPlatform }),
           env: withHosts(input, env),
           generation,
         };

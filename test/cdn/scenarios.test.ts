@@ -1,13 +1,21 @@
 import { describe, expect, test } from "vitest";
-import { startCdnEngine } from "../engine/cdn-engine.ts";
+import { ISOLATES, startCdnEngine } from "../engine/cdn-engine.ts";
 import { play } from "../engine/play.ts";
+import type { Scenario } from "../engine/scenario.ts";
 import { scenarios } from "../scenarios/index.ts";
+import { LOST_LOG, SEVERAL_ISOLATES } from "../scenarios/memory-only.ts";
 
 /** Why one worker with a log of its own cannot play a scenario, where a PoP of the simulated CDN can. */
-const LIFTED = [
-  "one instance of the runtime cannot lose its own log; the simulated CDN will",
-  "one worker of the runtime is one isolate",
-];
+const LIFTED = [LOST_LOG.because, SEVERAL_ISOLATES.because];
+
+/** Up to the last one that a step names. */
+function isolatesOf({ steps }: Scenario): number {
+  const named = steps.map((step) => {
+    const { isolate } = "send" in step ? step.send : "request" in step ? step.request : "purge" in step ? step : {};
+    return ISOLATES.indexOf(isolate ?? "a") + 1;
+  });
+  return Math.max(1, ...named);
+}
 
 const playedBecause = (because: string) => scenarios.filter(({ only }) => only?.because === because);
 
@@ -16,8 +24,8 @@ test.each(LIFTED)("there are scenarios because %s", (because) => {
 });
 
 describe("in a PoP of the simulated CDN", () => {
-  test.each(LIFTED.flatMap(playedBecause))("$name", async (scenario) => {
-    const engine = await startCdnEngine(scenario.site ?? {});
+  test.each(LIFTED.flatMap(playedBecause))("$name ($id)", async (scenario) => {
+    const engine = await startCdnEngine(scenario.site ?? {}, isolatesOf(scenario));
     try {
       await play(scenario, engine);
     } finally {

@@ -7,6 +7,7 @@ import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import { type Problem, problemSchema } from "../../wire/problem.ts";
 import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
 import { purgeRecordPageSchema, purgeRecordSchema } from "../../wire/purge-record.ts";
+import { statsSchema } from "../../wire/stats-schema.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
@@ -77,7 +78,7 @@ const refusals: readonly (Call & {
   { name: "no token", token: null, body: { everything: true }, status: 401, code: "unauthorized" },
   { name: "a wrong token", token: "wrong", body: { everything: true }, status: 401, code: "unauthorized" },
   { name: "a token without the scope", token: READ_TOKEN, body: { everything: true }, status: 403, code: "forbidden" },
-  { name: "a body that is no JSON", body: "{urls: [", status: 400, code: "invalid" },
+  { name: "a body that is not JSON", body: "{urls: [", status: 400, code: "invalid" },
   { name: "no body", fields: { "content-type": "application/json" }, status: 400, code: "invalid" },
   {
     name: "a form",
@@ -88,7 +89,7 @@ const refusals: readonly (Call & {
   },
   { name: "a list instead of an object", body: [], status: 400, code: "invalid" },
   {
-    name: "nothing named",
+    name: "a purge without items",
     body: {},
     status: 400,
     code: "invalid",
@@ -109,7 +110,7 @@ const refusals: readonly (Call & {
     errors: [{ path: "url", message: /unknown field url; known are urls, tags, prefixes, hosts, / }],
   },
   {
-    name: "prefixes and hosts that are none, each of them",
+    name: "several prefixes and hosts that are not valid, each of them reported",
     body: { prefixes: ["/", "/shop/*", "//", "/a%zz", "elsewhere.example/a"], hosts: ["a/b", "", "elsewhere.example"] },
     status: 400,
     code: "invalid",
@@ -130,7 +131,7 @@ const refusals: readonly (Call & {
     ],
   },
   {
-    name: "a mode that is none",
+    name: "an unknown mode",
     body: { tags: ["a"], mode: "invalidate" },
     status: 400,
     code: "invalid",
@@ -157,7 +158,7 @@ const refusals: readonly (Call & {
     errors: [{ path: "tags[0]", message: /256 bytes/ }],
   },
   {
-    name: "a URL that is none",
+    name: "a URL that is not valid",
     body: { urls: ["about"] },
     status: 400,
     code: "invalid",
@@ -178,14 +179,14 @@ const refusals: readonly (Call & {
     errors: [{ path: "urls[0]", message: /begins no escape/ }],
   },
   {
-    name: "everything and something",
+    name: "everything together with items",
     body: { everything: true, tags: ["a"] },
     status: 400,
     code: "invalid",
     errors: [{ path: "everything", message: /must stand alone; leave out tags/ }],
   },
   {
-    name: "everything that is false",
+    name: "everything: false",
     body: { everything: false },
     status: 400,
     code: "invalid",
@@ -235,21 +236,21 @@ const refusals: readonly (Call & {
   },
   { name: "a body that is too large", body: { reason: "x".repeat(5 * 1024 * 1024) }, status: 413, code: "too-large" },
   {
-    name: "a GET of the purge",
+    name: "a GET of purge",
     method: "GET",
     status: 405,
     code: "method-not-allowed",
     answerFields: { allow: "POST" },
   },
   {
-    name: "a POST of the stats",
+    name: "a POST to stats",
     path: "stats",
     status: 405,
     code: "method-not-allowed",
     answerFields: { allow: "GET, HEAD" },
   },
   {
-    name: "purges with a limit beyond the most",
+    name: "a list of purges with too high a limit",
     method: "GET",
     path: "purges?limit=501",
     status: 400,
@@ -257,7 +258,7 @@ const refusals: readonly (Call & {
     errors: [{ path: "limit", message: /at most 500/ }],
   },
   {
-    name: "purges with what is no number",
+    name: "a list of purges with a limit that is not a number",
     method: "GET",
     path: "purges?before=-1&limit=1.5",
     status: 400,
@@ -268,16 +269,23 @@ const refusals: readonly (Call & {
     ],
   },
   {
-    name: "purges with a misspelt question",
+    name: "a list of purges with a misspelt parameter",
     method: "GET",
     path: "purges?after=1",
     status: 400,
     code: "invalid",
     errors: [{ path: "after", message: /unknown field after; known are before, limit/ }],
   },
-  { name: "a purge that never was", method: "GET", path: "purges/99999", status: 404, code: "not-found" },
-  { name: "a purge whose number is none", method: "GET", path: "purges/0", status: 404, code: "not-found" },
-  { name: "purges without a token", method: "GET", path: "purges", token: null, status: 401, code: "unauthorized" },
+  { name: "a purge that does not exist", method: "GET", path: "purges/99999", status: 404, code: "not-found" },
+  { name: "a purge number below 1", method: "GET", path: "purges/0", status: 404, code: "not-found" },
+  {
+    name: "a list of purges without a token",
+    method: "GET",
+    path: "purges",
+    token: null,
+    status: 401,
+    code: "unauthorized",
+  },
   {
     name: "one purge without a token",
     method: "GET",
@@ -287,7 +295,7 @@ const refusals: readonly (Call & {
     code: "unauthorized",
   },
   {
-    name: "purges to a token that may only purge",
+    name: "a list of purges with a token that may only purge",
     method: "GET",
     path: "purges",
     token: PURGE_TOKEN,
@@ -295,18 +303,18 @@ const refusals: readonly (Call & {
     code: "forbidden",
   },
   {
-    name: "a POST of the purges",
+    name: "a POST to purges",
     path: "purges",
     status: 405,
     code: "method-not-allowed",
     answerFields: { allow: "GET, HEAD" },
   },
   { name: "stats without a token", method: "GET", path: "stats", token: null, status: 401, code: "unauthorized" },
-  { name: "a place that does not exist", method: "GET", path: "purge/1/2", status: 404, code: "not-found" },
-  { name: "the place of the entries", method: "GET", path: "entry/a", status: 404, code: "not-found" },
+  { name: "a path that does not exist", method: "GET", path: "purge/1/2", status: 404, code: "not-found" },
+  { name: "the path of stored entries", method: "GET", path: "entry/a", status: 404, code: "not-found" },
 ];
 
-describe("the control plane refuses, in words, and applies nothing", () => {
+describe("the control plane refuses, says why, and purges nothing", () => {
   test.each(refusals)("$name", async ({ status, code, errors, answerFields = {}, ...request }) => {
     const before = await head();
     const answer = await call(request);
@@ -330,7 +338,7 @@ describe("the control plane refuses, in words, and applies nothing", () => {
 });
 
 describe("the control plane answers", () => {
-  test("a purge with a receipt of the contract", async () => {
+  test("a purge with a receipt that fits the contract", async () => {
     const answer = await call({ body: { tags: ["a", "a", "b"], urls: ["/x"], reason: "a test", id: "answers-1" } });
     const receipt = purgeReceiptSchema.parse(JSON.parse(answer.body));
     expect(receipt).toMatchObject({
@@ -344,7 +352,7 @@ describe("the control plane answers", () => {
     expect(JSON.parse(again.body)).toMatchObject({ seq: receipt.seq, replayed: true });
   });
 
-  test("a large purge with an id, and the same one again", async () => {
+  test("a large purge with an id, and its repetition as a replay", async () => {
     const urls = Array.from({ length: 10_000 }, (_, index) => `/${"long/".repeat(42)}${index}`);
     for (const replayed of [false, true]) {
       const answer = await call({ body: { urls, id: "a-large-one" } });
@@ -352,7 +360,7 @@ describe("the control plane answers", () => {
     }
   });
 
-  test("a refresh with what each page said, in order; the purge stands whatever becomes of them", async () => {
+  test("a refresh with the result of each page, in order; the purge stands even if pages fail", async () => {
     origin.reply("/one", { fields: { "cache-control": "max-age=60" }, body: "1" });
     origin.reply("/cut", { fields: { "cache-control": "max-age=60" }, body: "0123456789", cutAfterBytes: 3 });
     const answer = await call({ body: { urls: ["/one", `http://${HOST}/cut`, "/none"], refresh: true } });
@@ -365,7 +373,7 @@ describe("the control plane answers", () => {
     expect(page).toMatchObject({ body: "1", fields: { "x-cache": "HIT" } });
   });
 
-  test("a refresh with the edge's own words where it had to answer itself", async () => {
+  test("a refresh with the edge's own message where the edge answered a page itself", async () => {
     const held = new ScriptedOrigin(() => 0);
     await held.comeUp();
     const variables = { SITE: { origin: held.url, hosts: [HOST] }, TIDEMARK_TOKEN: ODD_TOKEN };
@@ -392,7 +400,7 @@ describe("the control plane answers", () => {
     await other.stop();
   });
 
-  test("a dry run with a receipt of the contract, and no number is taken", async () => {
+  test("a dry run with a receipt that fits the contract, and without a sequence number", async () => {
     const before = JSON.parse((await call({ body: { tags: ["a"] } })).body).seq as number;
     const dry = { urls: ["/x?utm_source=a"], prefixes: [`${HOST}/shop/`], hosts: [HOST], tags: ["a"], dryRun: true };
     const receipt = purgeReceiptSchema.parse(JSON.parse((await call({ body: dry })).body));
@@ -418,7 +426,7 @@ describe("the control plane answers", () => {
     expect(JSON.parse((await call({ body: { tags: ["a"] } })).body).seq).toBe(before + 1);
   });
 
-  test("one warning for each kind of surprise, and not thousands of them", async () => {
+  test("a purge of thousands of surprising items with a bounded number of warnings", async () => {
     const urls = Array.from({ length: 100 }, (_, index) => `/${index}?utm_source=a`);
     const { warnings } = JSON.parse((await call({ body: { urls, dryRun: true } })).body) as { warnings: string[] };
     expect(warnings).toHaveLength(21);
@@ -452,17 +460,19 @@ describe("the control plane answers", () => {
     expect((await page("?before=1")).next).toBeNull();
   });
 
-  test("health to anybody, stats to a token that may read", async () => {
+  test("health to everybody, and stats to a token with the scope read", async () => {
     expect(await call({ method: "GET", path: "health", token: null })).toMatchObject({
       status: 200,
       body: '{"status":"ok"}\n',
     });
-    const stats = JSON.parse((await call({ method: "GET", path: "stats", token: READ_TOKEN })).body);
-    expect(stats).toMatchObject({
-      version: 1,
-      scope: "isolate",
-      answers: expect.any(Object),
-      origin: { asked: expect.any(Number) },
+    const stats = async () =>
+      statsSchema.parse(JSON.parse((await call({ method: "GET", path: "stats", token: READ_TOKEN })).body));
+    const before = await stats();
+    expect((await exchange(edge.url, agent, { path: "/not-stored" })).status).toBe(404);
+    const { asked, answered, failed } = before.origin;
+    expect(await stats()).toMatchObject({
+      answers: { MISS: (before.answers.MISS ?? 0) + 1 },
+      origin: { asked: asked + 1, answered: answered + 1, failed },
     });
   });
 });

@@ -128,12 +128,12 @@ describe("openapi.json", () => {
     expect({ valid: result.valid, version: validator.version }).toEqual({ valid: true, version: "3.1" });
   });
 
-  test("describes every place of the control plane that answers", async () => {
+  test("describes every path of the control plane that answers", async () => {
     const paths = ["/health", "/openapi.json", "/purge", "/purges", "/purges/{seq}", "/stats"];
     expect(Object.keys(document.paths).sort()).toEqual(paths);
   });
 
-  test("a purge that it calls valid is accepted, and the receipt is as it says", async () => {
+  test("a purge that it calls valid is accepted, and the receipt fits its schema", async () => {
     const isRequest = schemaAt("/components/schemas/PurgeRequest");
     await fc.assert(
       fc.asyncProperty(goodPurge, async (body) => {
@@ -148,7 +148,7 @@ describe("openapi.json", () => {
     );
   });
 
-  test("whatever is sent is answered as it says: what it calls invalid is refused, and nothing is a 500", async () => {
+  test("every body gets an answer that fits it: an invalid one is refused, and none gets a 500", async () => {
     const isRequest = schemaAt("/components/schemas/PurgeRequest");
     let refused = 0;
     await fc.assert(

@@ -52,7 +52,7 @@ function saidBy({ fields }: ClientAnswer): Record<string, string | undefined> {
   return Object.fromEntries(Object.keys(SAID).map((name) => [name, fields[name]]));
 }
 
-describe("what the control plane says is for the one who asked", () => {
+describe("answers of the control plane are not stored or shared", () => {
   const purge = (body: string, fields = {}) => ({
     method: "POST",
     path: "/_tidemark/purge",
@@ -116,7 +116,7 @@ describe("what the control plane says is for the one who asked", () => {
   });
 });
 
-describe("a token is good in its field alone", () => {
+describe("a token counts in the Authorization field only", () => {
   test.each([
     ["in the query", `/_tidemark/stats?token=${TOKEN}&access_token=${TOKEN}`, {}],
     ["in a cookie", "/_tidemark/stats", { cookie: `tidemark=${TOKEN}` }],
@@ -126,7 +126,7 @@ describe("a token is good in its field alone", () => {
     expect((await exchange(edge.url, agent, { path, fields })).status).toBe(401);
   });
 
-  test("no line of the log has it", async () => {
+  test("no line of the log contains a token", async () => {
     origin.reply("/fails", { failure: "reset" });
     const answer = await exchange(edge.url, agent, {
       path: "/fails",
@@ -138,7 +138,7 @@ describe("a token is good in its field alone", () => {
   });
 });
 
-describe("a refresh asks nobody but the site's origin", () => {
+describe("a refresh sends requests to the site's origin only", () => {
   test.each([
     "http://169.254.169.254/latest/meta-data/",
     "https://evil.example/",
@@ -169,7 +169,7 @@ describe("a refresh asks nobody but the site's origin", () => {
   });
 });
 
-test("wrong tokens are counted, and so is what credentials ask past the cache", async () => {
+test("wrong tokens are counted, and so are requests that credentials send past the cache", async () => {
   const stats = async () =>
     JSON.parse((await exchange(edge.url, agent, { path: "/_tidemark/stats", fields: bearer })).body) as Record<
       string,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { bearerToken, ownersTokens, weaknessOf } from "../../worker/control/tokens.ts";
+import { bearerToken, configuredTokens, tokenWeakness } from "../../worker/control/tokens.ts";
 
 const OLD = "Zt7q1mVx9Kp3Rw5Yc2Bn8Hd4Lf6Gs0Ja";
 const NEW = "aJ0sG6fL4dH8nB2cY5wR3pK9xVm1q7tZ";
@@ -28,7 +28,7 @@ describe("a token is replaced without a gap", () => {
 
   test.each(steps)("$name", async ({ settings, opens }) => {
     const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = settings as { TIDEMARK_TOKEN?: string; TIDEMARK_TOKENS: unknown };
-    const tokens = ownersTokens({ TIDEMARK_TOKEN, TIDEMARK_TOKENS: JSON.stringify(TIDEMARK_TOKENS) }, unheard);
+    const tokens = configuredTokens({ TIDEMARK_TOKEN, TIDEMARK_TOKENS: JSON.stringify(TIDEMARK_TOKENS) }, unheard);
     for (const token of [OLD, NEW, OTHER]) {
       const name = token === TIDEMARK_TOKEN ? "TIDEMARK_TOKEN" : "shop";
       const expected = opens.includes(token) ? { kind: "allowed", name } : { kind: "refused", because: "unauthorized" };
@@ -39,7 +39,7 @@ describe("a token is replaced without a gap", () => {
 
 describe("scopes", () => {
   const list = [named("shop", OLD, "purge"), named("board", NEW, "read"), named("both", OTHER, "read", "purge")];
-  const tokens = ownersTokens({ TIDEMARK_TOKENS: JSON.stringify(list) }, unheard);
+  const tokens = configuredTokens({ TIDEMARK_TOKENS: JSON.stringify(list) }, unheard);
 
   test.each([
     [OLD, "purge", { kind: "allowed", name: "shop" }],
@@ -55,7 +55,7 @@ describe("scopes", () => {
 
   test("one token in two entries has the scopes of both, and each under its name", async () => {
     const twice = [named("reader", OLD, "read"), named("purger", OLD, "purge")];
-    const both = ownersTokens({ TIDEMARK_TOKENS: JSON.stringify(twice) }, unheard);
+    const both = configuredTokens({ TIDEMARK_TOKENS: JSON.stringify(twice) }, unheard);
     expect(await both.check(OLD, "read")).toEqual({ kind: "allowed", name: "reader" });
     expect(await both.check(OLD, "purge")).toEqual({ kind: "allowed", name: "purger" });
   });
@@ -73,8 +73,8 @@ describe("the control plane is closed", () => {
     ["with a hash that is none", { TIDEMARK_TOKENS: '[{"name":"a","scopes":["read"],"sha256":"ff"}]' }, 1, NO_LIST],
   ])("%s", async (_, settings, lines, why) => {
     const told: string[] = [];
-    const tokens = ownersTokens(settings, (line) => told.push(line));
-    expect(await tokens.check(OLD, "purge")).toEqual({ kind: "refused", because: "closed", why });
+    const tokens = configuredTokens(settings, (line) => told.push(line));
+    expect(await tokens.check(OLD, "purge")).toEqual({ kind: "refused", because: "no-tokens", why });
     expect(told).toHaveLength(lines);
     expect(told.join()).not.toContain(OLD);
   });
@@ -91,7 +91,7 @@ test.each([
   expect(bearerToken(field)).toBe(token);
 });
 
-describe("weaknessOf", () => {
+describe("tokenWeakness", () => {
   test.each([
     [OLD, null],
     [OLD.slice(1), expect.stringContaining("fewer than 32 characters")],
@@ -100,38 +100,38 @@ describe("weaknessOf", () => {
     ["abcdefghi".repeat(4), expect.stringContaining("not random")],
     ["abcdefghij".repeat(4), null],
   ])("%j: %j", (token, weakness) => {
-    expect(weaknessOf(token)).toEqual(weakness);
+    expect(tokenWeakness(token)).toEqual(weakness);
   });
 });
 
 describe("a token that could be guessed", () => {
-  const WEAK = "TIDEMARK_TOKEN is weak: it has fewer than 32 characters; make one with: openssl rand -base64 32";
+  const WEAK = "TIDEMARK_TOKEN is weak: it has fewer than 32 characters: make one with: openssl rand -base64 32";
 
-  const checkedWith = async (settings: Parameters<typeof ownersTokens>[0], token: string) => {
+  const checkedWith = async (settings: Parameters<typeof configuredTokens>[0], token: string) => {
     const told: string[] = [];
-    const verdict = await ownersTokens(settings, (line) => told.push(line)).check(token, "purge");
+    const verdict = await configuredTokens(settings, (line) => told.push(line)).check(token, "purge");
     return { verdict, told };
   };
 
-  test("opens nothing, and the log says why without naming it", async () => {
+  test("is refused, and the log says why without naming it", async () => {
     const { verdict, told } = await checkedWith({ TIDEMARK_TOKEN: "hunter2" }, "hunter2");
-    expect(verdict).toEqual({ kind: "refused", because: "closed", why: WEAK });
+    expect(verdict).toEqual({ kind: "refused", because: "no-tokens", why: WEAK });
     expect(told).toEqual([expect.stringMatching(new RegExp(`^${WEAK}\\. The control plane is closed`))]);
     expect(told.join()).not.toContain("hunter2");
   });
 
-  test("closes the others with it: half a setting is none", async () => {
+  test("closes the control plane for the other tokens, too", async () => {
     const list = JSON.stringify([named("shop", OLD, "purge")]);
     const { verdict } = await checkedWith({ TIDEMARK_TOKEN: "weak", TIDEMARK_TOKENS: list }, OLD);
-    expect(verdict).toEqual({ kind: "refused", because: "closed", why: WEAK });
+    expect(verdict).toEqual({ kind: "refused", because: "no-tokens", why: WEAK });
   });
 
-  test("is taken on a laptop", async () => {
-    const { verdict, told } = await checkedWith({ TIDEMARK_TOKEN: "weak", takesWeakTokens: true }, "weak");
+  test("is accepted on a laptop", async () => {
+    const { verdict, told } = await checkedWith({ TIDEMARK_TOKEN: "weak", acceptsWeakTokens: true }, "weak");
     expect({ verdict, told }).toEqual({ verdict: { kind: "allowed", name: "TIDEMARK_TOKEN" }, told: [] });
   });
 
-  test("control: a good one opens, and another does not", async () => {
+  test("control: a good token is allowed, and another one is not", async () => {
     const { verdict } = await checkedWith({ TIDEMARK_TOKEN: OLD }, OLD);
     expect(verdict).toEqual({ kind: "allowed", name: "TIDEMARK_TOKEN" });
     expect((await checkedWith({ TIDEMARK_TOKEN: OLD }, OTHER)).verdict).toMatchObject({

@@ -90,7 +90,7 @@ describe("tidemark dev", () => {
     expect(await ask("/a")).toMatchObject({ status: 200, body: "v1" });
     await dev.says(/answers again/);
     expect(dev.output.match(/cannot be reached/g)).toHaveLength(1);
-    expect(dev.output).toContain("answered with 502 until it is up");
+    expect(dev.output).toContain("get 502 until it answers");
   });
 
   test("picks up an edit of the rules; after an invalid edit it prints the mistake and keeps the earlier rules", async () => {

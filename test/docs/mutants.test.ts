@@ -1,43 +1,31 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { mutants } from "../mutants/index.ts";
 import { scenarios } from "../scenarios/index.ts";
 
-const conformance = readFileSync("docs/conformance.md", "utf8");
 const protocol = readFileSync("docs/protocol.md", "utf8");
+const byId = new Map(scenarios.map((scenario) => [scenario.id, scenario]));
 
-/** Scenarios that no mutant can redden, because they run in the runtime only. */
-const inTheRuntimeOnly = new Set(scenarios.filter(({ only }) => only?.engine === "runtime").map(({ name }) => name));
+describe("an id in the pages", () => {
+  const areas = new Set([...byId.keys(), ...mutants.keys()].map((id) => id.split("/")[0]));
+  const pages = ["README.md", "CONTRIBUTING.md", ...markdownIn("docs"), ...markdownIn("docs/decisions")];
+  const named = pages.flatMap((page) => idsIn(readFileSync(page, "utf8"), areas).map((id) => ({ page, id })));
 
-describe("each row of docs/conformance.md", () => {
-  test.each(rowsOf(conformance))("$words", ({ text, mutantCell }) => {
-    expect(wrongInRow(text, mutantCell)).toEqual([]);
+  test("is a scenario's or a mutant's", () => {
+    const places = new Set(named.map(({ page }) => page));
+    expect([...places]).toEqual(expect.arrayContaining(["docs/conformance.md", "docs/protocol.md", "docs/design.md"]));
+    expect(named.filter(({ id }) => !byId.has(id) && !mutants.has(id))).toEqual([]);
   });
 
-  test.each([
-    ["a row with a scenario names a mutant", "| 4.2 | “tags differ in case” | |", ["names no mutant, and no reason"]],
-    ["a reason is not enough for a row with a scenario", "| “tags differ in case” | none |", ["names no mutant"]],
-    [
-      "a mutant exists",
-      "| “tags differ in case” | `purging/tags-ignore-case`, `purging/no-such` |",
-      ["purging/no-such is no mutant"],
-    ],
-    [
-      "a mutant reddens a scenario of its row",
-      "| “tags differ in case” | `purging/everything-is-nothing` |",
-      ["purging/everything-is-nothing reddens no scenario of this row"],
-    ],
-    [
-      "a row without a scenario says why it has no mutant",
-      "| `Pragma` | ignored | |",
-      ["names no mutant, and no reason"],
-    ],
-  ])("control: %s", (_, row, wrong) => {
-    expect(wrongInRow(row, cellsOf(row).at(-1)!)).toEqual(wrong);
+  test("is how the pages refer to scenarios, never by their sentences", () => {
+    expect(pages.filter((page) => /“/.test(readFileSync(page, "utf8")))).toEqual([]);
   });
 
-  test("the tables are found", () => {
-    expect(rowsOf(conformance).length).toBeGreaterThan(50);
+  test("control: one that does not exist is found", () => {
+    expect(idsIn("`purging/no-such`, `docs/design.md`, `purging/by-tag`", areas)).toEqual([
+      "purging/no-such",
+      "purging/by-tag",
+    ]);
   });
 });
 
@@ -46,15 +34,22 @@ describe("each rule of docs/protocol.md", () => {
     const number = /^R(\d+) /.exec(text)?.[1];
     return number === undefined ? [] : [{ number, text: text.split(/^##/m)[0]!.replace(/\s+/g, " ") }];
   });
-  const named = rules.flatMap(({ number, text }) =>
-    [...text.matchAll(new RegExp(`\`(r${number}-[\\w-]+)\``, "g"))].map(([, name]) => ({ number, name: name! })),
-  );
 
   test("what is built has a mutant, or it says why it has none", () => {
     expect(rules.map(({ number }) => Number(number))).toEqual(Array.from({ length: 23 }, (_, index) => index + 1));
     const built = rules.filter(({ text }) => text.includes("`worker/"));
     expect(built.length).toBeGreaterThan(15);
-    expect(built.filter(({ text }) => !/ (Mutants?: `(r\d+-|stories\/)|No mutant: \w)/.test(text))).toEqual([]);
+    expect(built.filter(({ text }) => !/ (Mutants?: `purge-protocol\/|No mutant: \w)/.test(text))).toEqual([]);
+  });
+
+  test("names mutants that exist", () => {
+    const named = rules.flatMap(({ text }) =>
+      [...text.matchAll(/ Mutants?: ((?:`[\w/-]+`(?:, (?:and )?| and )?)+)/g)].flatMap(([, list]) =>
+        [...list!.matchAll(/`([\w/-]+)`/g)].map(([, id]) => id!),
+      ),
+    );
+    expect(named.length).toBeGreaterThan(60);
+    expect(named.filter((id) => !mutants.has(id))).toEqual([]);
   });
 
   test("has a mutant that the random worlds must find", () => {
@@ -62,11 +57,20 @@ describe("each rule of docs/protocol.md", () => {
     expect(rules.map(({ number }) => number).filter((number) => !ofWorlds.includes(number))).toEqual([]);
   });
 
-  test("the mutants that it names are those that there are", () => {
-    const written = named.map(({ name }) => `protocol/${name}`);
-    expect(written.sort()).toEqual([...mutants.keys()].filter((id) => id.startsWith("protocol/")).sort());
-    const ofStories = rules.flatMap(({ text }) => [...text.matchAll(/`(stories\/[\w-]+)`/g)].map(([, id]) => id!));
-    expect(ofStories.sort()).toEqual([...mutants.keys()].filter((id) => id.startsWith("stories/")).sort());
+  test("names the mutants that bear its number, once each", () => {
+    const named = rules.flatMap(({ number, text }) =>
+      [...text.matchAll(new RegExp(`\`(purge-protocol/r${number}-[\\w-]+)\``, "g"))].map(([, id]) => id!),
+    );
+    expect(named.sort()).toEqual([...mutants.keys()].filter((id) => /^purge-protocol\/r\d+-/.test(id)).sort());
+  });
+
+  test("the rules name all mutants of the protocol and of its stories, once each", () => {
+    const ofStory = ([, mutant]: readonly [string, object]) =>
+      "reddens" in mutant && /^story \d+: /.test(byId.get(mutant.reddens as string)!.name);
+    const ids = [...mutants].filter((each) => each[0].startsWith("purge-protocol/") || ofStory(each)).map(([id]) => id);
+    const text = rules.map((rule) => rule.text).join(" ");
+    const named = ids.flatMap((id) => [...text.matchAll(new RegExp(`\`${id}\``, "g"))].map(() => id));
+    expect(named.sort()).toEqual(ids.sort());
   });
 });
 
@@ -79,35 +83,33 @@ describe("each story of docs/protocol.md", () => {
   });
 
   test.each(rows)("story %s is a scenario that bears its number, and that can fail: %s", (number, _, __, shownBy) => {
-    const named = [...shownBy!.matchAll(/“([^”]+)”/g)].map(([, name]) => name!);
-    const own = named.filter((name) => name.startsWith(`story ${number}: `));
+    const named = [...shownBy!.matchAll(/`([a-z-]+\/[\w-]+)`/g)].map(([, id]) => id!);
+    expect(named.filter((id) => !byId.has(id))).toEqual([]);
+    const own = named.filter((id) => byId.get(id)!.name.startsWith(`story ${number}: `));
     expect(own.length).toBeGreaterThan(0);
-    expect(own.filter((name) => !reddened.has(name))).toEqual([]);
+    expect(own.filter((id) => !reddened.has(id))).toEqual([]);
+  });
+
+  test("no scenario bears the number of a story that is not there, or is left out of its row", () => {
+    const stories = scenarios.flatMap(({ id, name }) => {
+      const number = /^story (\d+): /.exec(name)?.[1];
+      return number === undefined ? [] : [{ id, number }];
+    });
+    expect(stories.filter(({ id, number }) => !rows[Number(number) - 1]?.[3]?.includes(`\`${id}\``))).toEqual([]);
   });
 });
 
-interface Row {
-  /** Its first cells, to tell it by. */
-  readonly words: string;
-  readonly text: string;
-  /** Where the table has no column for mutants, the whole row. */
-  readonly mutantCell: string;
+function markdownIn(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `${folder}/${name}`);
 }
 
-/** The rows of a page's tables that have a column for mutants, or name a scenario. */
-function rowsOf(page: string): Row[] {
-  const tables = page.match(/(?:^\|.*\n?)+/gm) ?? [];
-  return tables.flatMap((table) => {
-    const [head, , ...rows] = table.trim().split("\n");
-    const column = cellsOf(head!).indexOf("mutant");
-    return rows
-      .filter((text) => column !== -1 || text.includes("“"))
-      .map((text) => ({
-        words: cellsOf(text).slice(0, 2).join(": "),
-        text,
-        mutantCell: column === -1 ? text : cellsOf(text)[column]!,
-      }));
-  });
+/** What stands in backticks and begins with the name of an area. */
+function idsIn(text: string, areas: ReadonlySet<string | undefined>): string[] {
+  return [...text.matchAll(/`([a-z-]+)\/([\w-]+)`/g)].flatMap(([, area, name]) =>
+    areas.has(area!) ? [`${area}/${name}`] : [],
+  );
 }
 
 function cellsOf(row: string): string[] {
@@ -115,16 +117,4 @@ function cellsOf(row: string): string[] {
     .split("|")
     .slice(1, -1)
     .map((cell) => cell.trim());
-}
-
-function wrongInRow(text: string, mutantCell: string): string[] {
-  const named = [...text.matchAll(/“([^”]+)”/g)].map(([, name]) => name!);
-  const ids = [...mutantCell.matchAll(/`([a-z]+\/[\w-]+)`/g)].map(([, id]) => id!);
-  if (mutantCell === "") return ["names no mutant, and no reason"];
-  if (ids.length === 0) return named.every((name) => inTheRuntimeOnly.has(name)) ? [] : ["names no mutant"];
-  return ids.flatMap((id) => {
-    const mutant = mutants.get(id);
-    if (!mutant) return [`${id} is no mutant`];
-    return "reddens" in mutant && named.includes(mutant.reddens) ? [] : [`${id} reddens no scenario of this row`];
-  });
 }

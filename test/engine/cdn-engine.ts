@@ -3,12 +3,15 @@ import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { Engine } from "./engine.ts";
 import { HOST, TOKEN } from "./scenario.ts";
 
-/** The isolates that scenarios name. */
-const ISOLATES = ["a", "b", "c"];
+/** The isolates that scenarios name, from the first on. */
+export const ISOLATES = ["a", "b", "c"];
 
-/** A PoP of the simulated CDN: several isolates in the Workers runtime, and a log that can be taken away. */
-export async function startCdnEngine(site: Omit<Partial<SiteInput>, "origin">): Promise<Engine> {
-  const cdn = await startCdn({ site: { hosts: [HOST], ...site }, isolates: ISOLATES.length, token: TOKEN });
+/**
+ * A PoP of the simulated CDN: isolates in the Workers runtime, as many of those that scenarios name as are asked for, and
+ * a log that can be taken away. A request to one that is not there fails.
+ */
+export async function startCdnEngine(site: Omit<Partial<SiteInput>, "origin">, isolates: number): Promise<Engine> {
+  const cdn = await startCdn({ site: { hosts: [HOST], ...site }, isolates, token: TOKEN });
   return engineOf(cdn);
 }
 
@@ -30,7 +33,7 @@ function engineOf(cdn: Cdn<"local">): Engine {
     originDown: () => origin.goDown(),
     originUp: () => origin.comeUp(),
     restartIsolate: async () => {
-      for (const number of ISOLATES.keys()) await pop.killIsolate(number);
+      for (let number = 0; number < pop.isolates; number++) await pop.killIsolate(number);
     },
     finishWork: () => pop.finishWork(),
     emptySharedTier: () => pop.emptyCache(),

@@ -52,5 +52,7 @@ export interface Engine {
   makeLogAnew?(): Promise<void>;
   /** Only an engine in which what happens beneath the isolates is ours. */
   readonly beneath?: Beneath;
+  /** How often the seed has chosen between the work of two requests. Only an engine whose order of events is a seed's. */
+  readonly choicesBetweenRequests?: number;
   stop(): Promise<void>;
 }

@@ -2,7 +2,8 @@ import type { Reply } from "../../cdn/scripted-origin.ts";
 import { Counters } from "../../worker/insight/counters.ts";
 import { type RunningIsolate, startIsolate } from "../../worker/isolate.ts";
 import type { Tokens } from "../../worker/ports.ts";
-import { compileSite } from "../../worker/site/site.ts";
+import { compileSite, type Site } from "../../worker/site/site.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
 import { Holds } from "./holds.ts";
 import { memoryBodies } from "./memory-bodies.ts";
@@ -24,7 +25,7 @@ export function startMemoryEngine(
   const origin = new MemoryOrigin(scheduler);
   const logs = newLogWorld(holds);
   const tiers = new Map<string, MemorySharedTier>();
-  const compile = (change: SiteChange) => compileSite({ origin: origin.url, hosts: [HOST], ...site, ...change }, {});
+  const compile = (change: SiteChange) => compiled({ origin: origin.url, hosts: [HOST], ...site, ...change });
   /** What isolates that start now are given. Notes are those of each PoP, and of one log. */
   const latest = { site: compile({}), log: new MemoryLog(scheduler, logs), notes: new Map<string, MemoryNotes>() };
   origin.timeoutMs = latest.site.limits.originTimeoutMs;
@@ -115,6 +116,9 @@ export function startMemoryEngine(
         underway.get(answer)!.isCancelled = true;
       },
     },
+    get choicesBetweenRequests() {
+      return scheduler.choicesBetweenRequests;
+    },
     stop: async () => {
       await scheduler.advance(60_000);
       // What runs behind an answer must end, and must not fail; but for what was cancelled, which just ends.
@@ -122,6 +126,13 @@ export function startMemoryEngine(
       await scheduler.settle(Promise.all(rest.map(({ promise }) => promise)));
     },
   };
+}
+
+/** Sites are plain data, and nobody changes what they are compiled to: each is compiled once for all its runs. */
+const sites = new Map<string, Site>();
+
+function compiled(input: SiteInput): Site {
+  return heldIn(sites, JSON.stringify(input), () => compileSite(input, {}));
 }
 
 /** What a map holds under a name, made at its first use. */

@@ -1,6 +1,5 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
-import { Log } from "../../worker/purges/log/log.ts";
 import type {
   AppendRequest,
   AppendResult,
@@ -10,6 +9,7 @@ import type {
 } from "../../worker/purges/log/log-contract.ts";
 import { LOG_SETTINGS } from "../../worker/purges/log/log-settings.ts";
 import type { Sql } from "../../worker/purges/log/sql.ts";
+import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import { Holds } from "./holds.ts";
 import type { Scheduler } from "./scheduler.ts";
 
@@ -28,7 +28,7 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
   readonly #scheduler: Scheduler;
   readonly #world: LogWorld;
   #database: DatabaseSync;
-  #log: Log;
+  #log: SqlPurgeLog;
 
   constructor(scheduler: Scheduler, world: LogWorld = newLogWorld(), database = new DatabaseSync(":memory:")) {
     this.#scheduler = scheduler;
@@ -59,14 +59,14 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
     return new MemoryLog(this.#scheduler, this.#world, this.#database);
   }
 
-  #open(): Log {
-    return new Log(sqlOf(this.#database), LOG_SETTINGS, () => this.#scheduler.now(), this.#world.newId);
+  #open(): SqlPurgeLog {
+    return new SqlPurgeLog(sqlOf(this.#database), LOG_SETTINGS, () => this.#scheduler.now(), this.#world.newId);
   }
 
-  async read(since: ReaderPosition | null, leaseMs: number, withinMs?: number): Promise<ViewDelta> {
+  async read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): Promise<ViewDelta> {
     return this.#call(() => {
       this.reads++;
-      return this.#log.read(since, leaseMs, withinMs);
+      return this.#log.read(since, leaseMs, longestViewAgeMs);
     });
   }
 
@@ -83,8 +83,8 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
     return this.#call(() => this.#log.list(before, limit));
   }
 
-  async one(seq: number): Promise<PurgeRecord | null> {
-    return this.#call(() => this.#log.one(seq));
+  async find(seq: number): Promise<PurgeRecord | null> {
+    return this.#call(() => this.#log.find(seq));
   }
 
   async #call<T>(work: () => T): Promise<T> {

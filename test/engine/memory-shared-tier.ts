@@ -1,7 +1,7 @@
 import type { BytePart } from "../../worker/rules/ranges/range.ts";
 import type { Stored } from "../../worker/rules/storing/stored-response.ts";
-import { headText, open, seal } from "../../worker/store/envelope.ts";
-import type { SharedTier } from "../../worker/store/tiers.ts";
+import { headText, readEnvelope, writeEnvelope } from "../../worker/store/envelope.ts";
+import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { Holds } from "./holds.ts";
 import type { Scheduler } from "./scheduler.ts";
 
@@ -38,11 +38,11 @@ export class MemorySharedTier implements SharedTier {
     const entry = this.#entries.get(key);
     await this.#holds.pass("look-up");
     await this.#scheduler.turn();
-    return entry && open(key, headText(entry.fields), entry.body.slice(0));
+    return entry && readEnvelope(key, headText(entry.fields), entry.body.slice(0));
   }
 
   async put(stored: Stored): Promise<void> {
-    const { fields, body } = seal(stored);
+    const { fields, body } = writeEnvelope(stored);
     await this.#scheduler.turn();
     await this.#scheduler.turn();
     if (this.#scheduler.random() < this.#treachery.lostPuts) return;

@@ -2,44 +2,134 @@ import { Agent } from "node:http";
 import { fileURLToPath } from "node:url";
 import { exchange as exchangeOverSocket } from "../../cdn/exchange.ts";
 import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+import { HARNESS_PATH } from "../../cdn/runtime/harness-protocol.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
+import type { Beginning } from "./beginning.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
 import { BEGINNING, type ClientRequest, HOST, TOKEN } from "./scenario.ts";
 
-const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../cdn/runtime/virtual-time.worker.ts", import.meta.url));
-let bundled: Promise<string> | undefined;
+const SCENARIO_WORKER = fileURLToPath(new URL("./scenario.worker.ts", import.meta.url));
 
-/** The real worker in the Workers runtime, a real HTTP origin, and a clock that moves only when told. */
-export async function startRuntimeEngine(site: Omit<Partial<SiteInput>, "origin">): Promise<Engine> {
-  bundled ??= bundleWorker(VIRTUAL_TIME_WORKER);
-  const script = await bundled;
-  let now = BEGINNING;
-  const origin = new ScriptedOrigin(() => now);
-  await origin.comeUp();
-  const variables = {
-    SITE: { origin: origin.url, hosts: [HOST], ...site },
-    TIDEMARK_TOKEN: TOKEN,
-    TIDEMARK_CLIENT_ADDRESS: "192.0.2.7",
-  };
-  const edge = await startEdgeRuntime({ script, variables }, { port: 0 });
-  const agent = new Agent({ keepAlive: false });
-  const setClock = () => exchange(edge.url, agent, { path: `/_virtual-time?now=${now}` });
-  await setClock();
-  return new RuntimeEngine(edge, origin, agent, {
-    advance: async (ms) => {
-      now += ms;
-      await setClock();
-    },
-    finishWork: async () => {
-      const body = JSON.stringify({ do: "finish-work" });
-      await exchange(edge.url, agent, { method: "POST", path: "/_virtual-time", body });
-    },
-    restart: async () => {
-      await edge.reload({ script, variables });
-      await setClock();
-    },
+/** What one scenario could leave behind for the next. The origin, with its script and its record, is new each time. */
+export type Leftover = "memory" | "cache" | "purge log" | "clock";
+
+/**
+ * One Workers runtime for many scenarios, one after the other. Each gets the real worker with empty memory, an empty
+ * cache, a purge log of its own, a new HTTP origin, and a clock that moves only when told. That nothing is left of the
+ * scenario before is not taken for granted: the edge is asked.
+ */
+export class ScenarioRuntime {
+  readonly #edge: EdgeRuntime;
+  readonly #script: string;
+  readonly #agent = new Agent({ keepAlive: false });
+  #scenarios = 0;
+  #now = BEGINNING;
+
+  private constructor(edge: EdgeRuntime, script: string) {
+    this.#edge = edge;
+    this.#script = script;
+  }
+
+  static async start(): Promise<ScenarioRuntime> {
+    const script = await bundleWorker(SCENARIO_WORKER);
+    return new ScenarioRuntime(await startEdgeRuntime({ script, variables: VARIABLES }, { port: 0 }), script);
+  }
+
+  /**
+   * Begins a scenario. Throws if anything is left of the one before. `kept` is for the test of that: it is what is not
+   * made anew.
+   */
+  async begin(site: Omit<Partial<SiteInput>, "origin">, kept?: Leftover): Promise<Engine> {
+    if (this.#scenarios > 0) {
+      await this.#finishWork(); // or it would land in what is empty now
+      if (kept !== "cache") await this.#edge.emptyCache();
+    }
+    const origin = new ScriptedOrigin(() => this.#now);
+    await origin.comeUp();
+    if (kept !== "purge log") this.#scenarios++;
+    const log = `scenario-${this.#scenarios}`;
+    const beginning: Beginning = { site: { origin: origin.url, hosts: [HOST], ...site }, log };
+    const begin = (told: Beginning) => this.#order("/_scenario", told);
+    try {
+      await begin(kept === "memory" ? { log } : beginning);
+      if (kept !== "clock") this.#now = BEGINNING;
+      await this.#setClock();
+      await this.#refuseLeftovers();
+    } catch (error) {
+      await origin.goDown();
+      throw error;
+    }
+    return new RuntimeEngine(this.#edge, origin, {
+      advance: async (ms) => {
+        this.#now += ms;
+        await this.#setClock();
+      },
+      finishWork: () => this.#finishWork(),
+      restart: async () => {
+        await this.#edge.reload({ script: this.#script, variables: VARIABLES });
+        await begin(beginning);
+        await this.#setClock();
+      },
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#agent.destroy();
+    await this.#edge.stop();
+  }
+
+  async #refuseLeftovers(): Promise<void> {
+    const entries = await this.#edge.emptyCache();
+    const purges = await this.#control("/_tidemark/purges");
+    const { startedAt, ...counted } = (await this.#control("/_tidemark/stats")) as { startedAt: string };
+    const counters = countersOf(counted).filter(([, count]) => count !== 0 && count !== null);
+    const left = { entries, purges, counters, startedAt };
+    const nothing = {
+      entries: 0,
+      purges: { purges: [], next: null },
+      counters: [],
+      startedAt: new Date(BEGINNING).toISOString(),
+    };
+    if (JSON.stringify(left) === JSON.stringify(nothing)) return;
+    throw new Error(`something is left of the scenario before: ${JSON.stringify(left)}`);
+  }
+
+  async #control(path: string): Promise<unknown> {
+    const request = { path, fields: { authorization: `Bearer ${TOKEN}` } };
+    return JSON.parse((await exchange(this.#edge.url, this.#agent, request)).body);
+  }
+
+  async #setClock(): Promise<void> {
+    await exchange(this.#edge.url, this.#agent, { path: `${HARNESS_PATH}?now=${this.#now}` });
+  }
+
+  async #finishWork(): Promise<void> {
+    await this.#order(HARNESS_PATH, { do: "finish-work" });
+  }
+
+  async #order(path: string, order: object): Promise<void> {
+    const { status, body } = await exchange(this.#edge.url, this.#agent, {
+      method: "POST",
+      path,
+      body: JSON.stringify(order),
+    });
+    if (status >= 300) throw new Error(`${path}: ${status} ${body}`);
+  }
+}
+
+const VARIABLES = { TIDEMARK_TOKEN: TOKEN, TIDEMARK_CLIENT_ADDRESS: "192.0.2.7" };
+
+/** What an isolate has whether it was used or not: the form of its counters, its bounds, and the room of an empty view. */
+const ALWAYS = /^(version|scope|.*\.maxBytes|view\.bytes)$/;
+
+/** The counters of `GET stats` by their paths. */
+function countersOf(stats: object, above = ""): [path: string, count: unknown][] {
+  return Object.entries(stats).flatMap(([name, value]) => {
+    const path = `${above}${name}`;
+    if (ALWAYS.test(path)) return [];
+    return typeof value === "object" && value !== null ? countersOf(value, `${path}.`) : [[path, value as unknown]];
   });
 }
 
@@ -53,13 +143,12 @@ class RuntimeEngine implements Engine {
   readonly name = "runtime";
   readonly #edge: EdgeRuntime;
   readonly #origin: ScriptedOrigin;
-  readonly #agent: Agent;
+  readonly #agent = new Agent({ keepAlive: false });
   readonly #drive: Drive;
 
-  constructor(edge: EdgeRuntime, origin: ScriptedOrigin, agent: Agent, drive: Drive) {
+  constructor(edge: EdgeRuntime, origin: ScriptedOrigin, drive: Drive) {
     this.#edge = edge;
     this.#origin = origin;
-    this.#agent = agent;
     this.#drive = drive;
   }
 
@@ -108,13 +197,13 @@ class RuntimeEngine implements Engine {
     return this.#drive.finishWork();
   }
 
-  emptySharedTier(): Promise<void> {
-    return this.#edge.emptyCache();
+  async emptySharedTier(): Promise<void> {
+    await this.#edge.emptyCache();
   }
 
+  /** Hangs up on everybody. */
   async stop(): Promise<void> {
     this.#agent.destroy();
-    await this.#edge.stop();
     await this.#origin.goDown();
   }
 }

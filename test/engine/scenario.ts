@@ -8,6 +8,8 @@ import type { BodyPart } from "./multipart.ts";
  * The one interpreter (`play.ts`) runs it on both engines. If an expectation would need an `if`, it is two scenarios.
  */
 export interface Scenario {
+  /** Its area, which is its folder, and a short name: `stale-if-error/origin-hangs-up`. Docs and mutants refer to it. */
+  readonly id: string;
   /** A sentence that could stand in the README. */
   readonly name: string;
   /** Where the rule stands: a section of an RFC, or a rule of docs/protocol.md. */

@@ -1,6 +1,6 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../../worker/ports.ts";
 import { chances } from "./chances.ts";
+import { Context } from "./context.ts";
 
 /** The most events of one wait: far more than any scenario has, so that what goes round for ever is seen. */
 const MOST_EVENTS = 100_000;
@@ -17,10 +17,12 @@ export interface Underway {
 export class Scheduler implements Clock {
   /** A number from 0 up to 1 out of the seed. */
   readonly random: () => number;
+  /** How often it has chosen between the work of two requests, or of a request and of something else. */
+  choicesBetweenRequests = 0;
   #now: number;
-  #ready: (() => void)[] = [];
+  #ready: { readonly of: Underway | undefined; readonly wake: () => void }[] = [];
   #timers: { readonly at: number; readonly wake: () => void }[] = [];
-  readonly #requests = new AsyncLocalStorage<Underway>();
+  readonly #requests = new Context<Underway>();
 
   constructor(seed: number, now: number) {
     this.#now = now;
@@ -57,13 +59,13 @@ export class Scheduler implements Clock {
   /** Something asynchronous: goes on after one or more of whatever else is waiting. */
   async turn(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#ready.push(resolve);
+    this.#ready.push({ of: this.#requests.get(), wake: resolve });
     await this.#comesBack(promise);
   }
 
   async #comesBack(promise: Promise<void>): Promise<void> {
     await promise;
-    if (this.#requests.getStore()?.isCancelled) await new Promise(() => undefined);
+    if (this.#requests.get()?.isCancelled) await new Promise(() => undefined);
   }
 
   /** Wakes what waits until the promise settles. Throws if nothing is left that could settle it, or nothing settles it. */
@@ -109,8 +111,9 @@ export class Scheduler implements Clock {
 
   #wakeOne(): boolean {
     if (this.#ready.length === 0) return false;
-    const [wake] = this.#ready.splice(Math.floor(this.random() * this.#ready.length), 1);
-    wake!();
+    if (this.#ready.some(({ of }) => of !== this.#ready[0]!.of)) this.choicesBetweenRequests++;
+    const [next] = this.#ready.splice(Math.floor(this.random() * this.#ready.length), 1);
+    next!.wake();
     return true;
   }
 }

@@ -45,7 +45,7 @@ describe("a memory hit within the lease", () => {
     audit: log,
     bodies: memoryBodies,
     fingerprint: async (text) => text,
-    tokens: { check: async () => ({ kind: "refused", because: "closed" }) },
+    tokens: { check: async () => ({ kind: "refused", because: "no-tokens" }) },
     reporter: new Counters(origin.url, () => undefined),
   });
   const behind: Promise<unknown>[] = [];

@@ -3,7 +3,7 @@ import { Counters } from "../../worker/insight/counters.ts";
 import { startIsolate } from "../../worker/isolate.ts";
 import type { Origin } from "../../worker/ports.ts";
 import { compileSite } from "../../worker/site/site.ts";
-import type { SharedTier } from "../../worker/store/tiers.ts";
+import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { memoryBodies } from "../engine/memory-bodies.ts";
 import { MemoryLog } from "../engine/memory-log.ts";
 import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
@@ -72,10 +72,10 @@ describe("a large body", () => {
       origin,
       log: new MemoryLog(scheduler),
       notes: { read: async () => null, write: async () => undefined },
-      audit: { list: async () => ({ purges: [], next: null }), one: async () => null },
+      audit: { list: async () => ({ purges: [], next: null }), find: async () => null },
       bodies: memoryBodies,
       fingerprint: async (text) => text,
-      tokens: { check: async () => ({ kind: "refused", because: "closed" }) },
+      tokens: { check: async () => ({ kind: "refused", because: "no-tokens" }) },
       reporter,
     });
     return async () => {

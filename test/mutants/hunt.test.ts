@@ -4,14 +4,23 @@ import { hunt } from "./hunt.ts";
 import type { Mutant, Mutation } from "./mutant.ts";
 
 const FEW = { scenario: 3, simulation: 3 };
-const FRESH = "a response is fresh up to its last millisecond and not beyond";
+const FRESH = "freshness/fresh-to-last-millisecond";
 
 const JUDGE = { file: "worker/rules/freshness/judge.ts", from: "ageMs < lifetimeMs" };
 const NOTHING: Mutation = { ...JUDGE, to: JUDGE.from };
 const FRESH_AT_ITS_END: Mutation = { ...JUDGE, to: "ageMs <= lifetimeMs" };
 
+const NEVER_PURGED: Mutant = {
+  name: "an entry is never purged",
+  file: "worker/purges/view/purge-view.ts",
+  from: "if (checked.seq > 0) return answer;",
+  to: "",
+  foundBy: "simulation",
+};
+
 const page = { fields: { "cache-control": "max-age=60" }, body: "v1" };
 const hit: Scenario = {
+  id: "freshness/hit",
   name: "a hit",
   source: "RFC 9111 §4",
   origin: { "/a": [page] },
@@ -31,14 +40,15 @@ describe("a hunt", () => {
   });
 
   test("finds a mutant by a promise that breaks in a world", async () => {
-    const stampless: Mutant = {
-      name: "an entry is never purged",
-      file: "worker/purges/view/view.ts",
-      from: "if (checked.seq > 0) return answer;",
-      to: "",
-      foundBy: "simulation",
-    };
-    expect(await hunt(stampless, { scenario: 0, simulation: 30 })).toBeTypeOf("number");
+    expect(await hunt(NEVER_PURGED, { scenario: 0, simulation: 30 })).toBeTypeOf("number");
+  });
+
+  test("begins with the likely seed, and finds by the others what that one does not find", async () => {
+    const first = (await hunt(NEVER_PURGED, { scenario: 0, simulation: 30 })) as number;
+    expect(first).toBeGreaterThan(1);
+    expect(await hunt(NEVER_PURGED, { scenario: 0, simulation: 30, likely: first })).toBe(first);
+    expect(await hunt(NEVER_PURGED, { scenario: 0, simulation: 30, likely: 1 })).toBe(first);
+    expect(await hunt(NEVER_PURGED, { scenario: 0, simulation: first - 1, likely: first })).toBe("survived");
   });
 
   test("tells that a mutant survives which changes nothing", async () => {
@@ -47,25 +57,26 @@ describe("a hunt", () => {
   });
 
   test("tells that a mutant survives whose scenario does not look", async () => {
-    expect(await hunt(reddening("a hit", FRESH_AT_ITS_END), FEW, [hit])).toBe("survived");
+    expect(await hunt(reddening("freshness/hit", FRESH_AT_ITS_END), FEW, [hit])).toBe("survived");
   });
 
   test("finds a mutant under which a request hangs", async () => {
     const silentLeader: Mutation = {
       file: "worker/flow/storing/fetch-and-store.ts",
-      from: 'return land(read.kind === "too-large"',
-      to: 'if (read.kind === "cut-off") return;\n    return land(read.kind === "too-large"',
+      from: 'return tellFollowers(read.kind === "too-large"',
+      to: `if (read.kind === "cut-off") return;
+    return tellFollowers(read.kind === "too-large"`,
     };
-    expect(await hunt(reddening("a leader that fails sets its followers free", silentLeader), FEW)).toBe(1);
+    expect(await hunt(reddening("collapsing/leader-fails", silentLeader), FEW)).toBe(1);
   });
 
   test("finds a mutant under which the origin is waited for in vain", async () => {
     const neverAsked: Mutation = {
       file: "worker/flow/origin/ask-origin.ts",
-      from: 'hasLooped(field("cdn-loop"), target.host)',
+      from: 'hasLooped(facts.field("cdn-loop"), resolved.host)',
       to: "true",
     };
-    expect(await hunt(reddening("a purge of something else costs a fill in flight nothing", neverAsked), FEW)).toBe(1);
+    expect(await hunt(reddening("purge-protocol/unrelated-purge-during-fill", neverAsked), FEW)).toBe(1);
   });
 });
 
@@ -88,13 +99,13 @@ describe("a hunt that would prove nothing is an error", () => {
     },
     {
       name: "there is no such scenario",
-      mutant: reddening("nobody wrote this", FRESH_AT_ITS_END),
-      message: "no scenario has this name: nobody wrote this",
+      mutant: reddening("freshness/nobody-wrote-this", FRESH_AT_ITS_END),
+      message: "no scenario has this id: freshness/nobody-wrote-this",
     },
     {
       name: "the scenario does not run in memory",
-      mutant: reddening("the body of a GET is not forwarded", FRESH_AT_ITS_END),
-      message: "this scenario does not run in memory: the body of a GET is not forwarded",
+      mutant: reddening("forwarding/get-body-is-dropped", FRESH_AT_ITS_END),
+      message: "this scenario does not run in memory: forwarding/get-body-is-dropped",
     },
     {
       name: "the code under the mutant is none",
@@ -117,7 +128,7 @@ describe("a hunt that would prove nothing is an error", () => {
 
   test("the scenario is red without the mutant as well", async () => {
     const red: Scenario = { ...hit, steps: [{ get: "/a", expect: { xCache: "HIT" } }] };
-    const hunting = hunt(reddening("a hit", FRESH_AT_ITS_END), FEW, [red]);
+    const hunting = hunt(reddening("freshness/hit", FRESH_AT_ITS_END), FEW, [red]);
     await expect(hunting).rejects.toThrow("the scenario is red without the mutant as well");
   });
 });

@@ -9,6 +9,8 @@ import { type MutatedEngine, mutatedEngine } from "./mutated-engine.ts";
 export interface Seeds {
   readonly scenario: number;
   readonly simulation: number;
+  /** Tried before the others: the one that found the mutant the last time. Default: none. */
+  readonly likely?: number | undefined;
 }
 
 /** The isolates that scenarios name. */
@@ -17,7 +19,7 @@ const ISOLATES = ["a", "b", "c"];
 let sound: Promise<MutatedEngine> | undefined;
 
 /**
- * The first seed under which what must find the mutant does find it; `"survived"` if none does. Throws if that would
+ * The first seed tried under which what must find the mutant does find it; `"survived"` if none does. Throws if that would
  * prove nothing: the mutation cannot be made, the code under it crashes, or the right code is found guilty as well.
  */
 export async function hunt(
@@ -28,14 +30,24 @@ export async function hunt(
   const mutated = await mutatedEngine(mutant);
   sound ??= mutatedEngine(null);
   return "reddens" in mutant
-    ? huntByScenario(scenarioNamed(mutant.reddens, among), mutated, await sound, seeds.scenario)
-    : huntBySimulation(mutated, await sound, seeds.simulation);
+    ? huntByScenario(
+        scenarioWithId(mutant.reddens, among),
+        mutated,
+        await sound,
+        seedsUpTo(seeds.scenario, seeds.likely),
+      )
+    : huntBySimulation(mutated, await sound, seedsUpTo(seeds.simulation, seeds.likely));
 }
 
-function scenarioNamed(name: string, among: readonly Scenario[]): Scenario {
-  const scenario = among.find((each) => each.name === name);
-  if (!scenario) throw new Error(`no scenario has this name: ${name}`);
-  if (scenario.only?.engine === "runtime") throw new Error(`this scenario does not run in memory: ${name}`);
+function seedsUpTo(count: number, likely?: number): readonly number[] {
+  const all = Array.from({ length: count }, (_, index) => index + 1);
+  return likely === undefined || likely > count ? all : [likely, ...all.filter((seed) => seed !== likely)];
+}
+
+function scenarioWithId(id: string, among: readonly Scenario[]): Scenario {
+  const scenario = among.find((each) => each.id === id);
+  if (!scenario) throw new Error(`no scenario has this id: ${id}`);
+  if (scenario.only?.engine === "runtime") throw new Error(`this scenario does not run in memory: ${id}`);
   return scenario;
 }
 
@@ -43,9 +55,9 @@ async function huntByScenario(
   scenario: Scenario,
   mutated: MutatedEngine,
   sound: MutatedEngine,
-  seeds: number,
+  seeds: readonly number[],
 ): Promise<number | "survived"> {
-  for (let seed = 1; seed <= seeds; seed++) {
+  for (const seed of seeds) {
     const engine = mutated.startMemoryEngine(scenario.site ?? {}, seed);
     const red = await redOf(scenario, engine);
     if (red === null) continue;
@@ -79,9 +91,9 @@ async function hasCrashed(engine: Engine): Promise<boolean> {
 async function huntBySimulation(
   mutated: MutatedEngine,
   sound: MutatedEngine,
-  seeds: number,
+  seeds: readonly number[],
 ): Promise<number | "survived"> {
-  for (let seed = 1; seed <= seeds; seed++) {
+  for (const seed of seeds) {
     const { bugs, broken } = await new mutated.World(seed).run();
     if (bugs.length > 0) throw new Error(`the code crashes under this mutant: ${bugs[0]}`);
     if (broken.length === 0) continue;

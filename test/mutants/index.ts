@@ -1,63 +1,53 @@
-import { bodies } from "./bodies.ts";
-import { browsers } from "./browsers.ts";
-import { collapsing } from "./collapsing.ts";
-import { directives } from "./directives.ts";
-import { fields } from "./fields.ts";
-import { freshness } from "./freshness.ts";
-import { identity } from "./identity.ts";
-import { invalidation } from "./invalidation.ts";
-import { keys } from "./keys.ts";
-import { kinds } from "./kinds.ts";
-import { large } from "./large.ts";
-import { lifetimes } from "./lifetimes.ts";
+import { mutants as bodies } from "../scenarios/bodies/mutants.ts";
+import { mutants as cacheGroups } from "../scenarios/cache-groups/mutants.ts";
+import { mutants as clientResponse } from "../scenarios/client-response/mutants.ts";
+import { mutants as collapsing } from "../scenarios/collapsing/mutants.ts";
+import { mutants as directives } from "../scenarios/directives/mutants.ts";
+import { mutants as forwarding } from "../scenarios/forwarding/mutants.ts";
+import { mutants as freshening } from "../scenarios/freshening/mutants.ts";
+import { mutants as freshness } from "../scenarios/freshness/mutants.ts";
+import { mutants as identity } from "../scenarios/identity/mutants.ts";
+import { mutants as invalidation } from "../scenarios/invalidation/mutants.ts";
+import { mutants as invalidationLog } from "../scenarios/invalidation-log/mutants.ts";
+import { mutants as key } from "../scenarios/key/mutants.ts";
+import { mutants as purgeProtocol } from "../scenarios/purge-protocol/mutants.ts";
+import { mutants as purging } from "../scenarios/purging/mutants.ts";
+import { mutants as ranges } from "../scenarios/ranges/mutants.ts";
+import { mutants as staleIfError } from "../scenarios/stale-if-error/mutants.ts";
+import { mutants as staleWhileRevalidate } from "../scenarios/stale-while-revalidate/mutants.ts";
+import { mutants as storing } from "../scenarios/storing/mutants.ts";
+import { mutants as targetedFields } from "../scenarios/targeted-fields/mutants.ts";
+import { mutants as validation } from "../scenarios/validation/mutants.ts";
+import { mutants as variants } from "../scenarios/variants/mutants.ts";
+import { mutants as worlds } from "../simulation/mutants.ts";
 import type { Mutant } from "./mutant.ts";
-import { outcomes } from "./outcomes.ts";
-import { protocol } from "./protocol.ts";
-import { proxy } from "./proxy.ts";
-import { purging } from "./purging.ts";
-import { ranges } from "./ranges.ts";
-import { reuse } from "./reuse.ts";
-import { sharing } from "./sharing.ts";
-import { stale } from "./stale.ts";
-import { stories } from "./stories.ts";
-import { storing } from "./storing.ts";
-import { targeted } from "./targeted.ts";
-import { telling } from "./telling.ts";
-import { validation } from "./validation.ts";
-import { variants } from "./variants.ts";
-import { worlds } from "./worlds.ts";
 
 const areas = {
-  storing,
-  freshness,
-  reuse,
-  validation,
-  variants,
-  ranges,
-  keys,
-  identity,
-  collapsing,
-  bodies,
-  proxy,
-  telling,
-  purging,
-  kinds,
-  protocol,
-  directives,
-  targeted,
-  lifetimes,
-  browsers,
-  fields,
-  outcomes,
-  stale,
-  invalidation,
-  large,
-  sharing,
-  stories,
+  bodies: bodies,
+  "cache-groups": cacheGroups,
+  "client-response": clientResponse,
+  collapsing: collapsing,
+  directives: directives,
+  forwarding: forwarding,
+  freshening: freshening,
+  freshness: freshness,
+  identity: identity,
+  invalidation: invalidation,
+  "invalidation-log": invalidationLog,
+  key: key,
+  "purge-protocol": purgeProtocol,
+  purging: purging,
+  ranges: ranges,
+  "stale-if-error": staleIfError,
+  "stale-while-revalidate": staleWhileRevalidate,
+  storing: storing,
+  "targeted-fields": targetedFields,
+  validation: validation,
+  variants: variants,
   worlds,
 };
 
-/** Every mutant by the name that the pages call it: its file in this folder, and what it is called there. */
+/** Every mutant by its id: its area, which is a folder of test/scenarios or `worlds`, and its name there. */
 export const mutants: ReadonlyMap<string, Mutant> = new Map(
   Object.entries(areas).flatMap(([area, ofArea]) =>
     Object.entries(ofArea).map(([name, mutant]) => [`${area}/${name}`, mutant] as const),

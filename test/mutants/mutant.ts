@@ -13,7 +13,7 @@ export type Mutant = Mutation & {
   readonly name: string;
 } & (
     | {
-        /** The scenario that must not come true under it. */
+        /** The id of the scenario that must not come true under it. */
         readonly reddens: string;
       }
     | {
@@ -22,5 +22,5 @@ export type Mutant = Mutation & {
       }
   );
 
-/** The mutants of one area, by what the pages call them after the area's name: `storing/private-is-stored`. */
+/** The mutants of one area by their names, which the area's name and a slash precede in an id: `storing/private-is-stored`. */
 export type Mutants = Readonly<Record<string, Mutant>>;

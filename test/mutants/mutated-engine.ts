@@ -1,14 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { compileFunction } from "node:vm";
-import { build, type Plugin } from "esbuild";
 import type { startMemoryEngine } from "../engine/memory-engine.ts";
 import type { World } from "../simulation/world.ts";
+import { ModuleGraph } from "./module-graph.ts";
 import type { Mutation } from "./mutant.ts";
-
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /** What the scenarios and the simulation run on, over sources of its own: nothing in it is shared with another. */
 export interface MutatedEngine {
@@ -16,56 +9,33 @@ export interface MutatedEngine {
   readonly World: typeof World;
 }
 
-const ENTRY = {
-  contents: `
-    export { startMemoryEngine } from "./test/engine/memory-engine.ts";
-    export { World } from "./test/simulation/world.ts";`,
-  resolveDir: ROOT,
-  loader: "ts",
-} as const;
+const ENGINE = "test/engine/memory-engine.ts";
+const WORLD = "test/simulation/world.ts";
 
-const requireHere = createRequire(import.meta.url);
+let sources: Promise<ModuleGraph> | undefined;
 
 /**
- * Bundles the sources with one mutation, or with none, and runs the bundle. Packages stay outside of it: they are never
- * mutated, and so they are loaded once. Rejects if the mutation cannot be made.
+ * Runs the sources anew with one mutation, or with none. Packages stay outside: they are never mutated, and so they are
+ * loaded once. Rejects if the mutation cannot be made.
  */
 export async function mutatedEngine(mutation: Mutation | null): Promise<MutatedEngine> {
-  let isMade = mutation === null;
-  const plugins = mutation === null ? [] : [mutate(mutation, () => (isMade = true))];
-  const { outputFiles } = await build({
-    stdin: ENTRY,
-    absWorkingDir: ROOT,
-    plugins,
-    bundle: true,
-    write: false,
-    format: "cjs",
-    platform: "node",
-    packages: "external",
-    logLevel: "silent",
-  });
-  if (!isMade) throw new Error(`${mutation!.file} is not among the sources that run in memory`);
-  const module = { exports: {} as MutatedEngine };
-  compileFunction(outputFiles[0]!.text, ["module", "require"], { filename: "mutated-engine" })(module, requireHere);
-  return module.exports;
+  sources ??= ModuleGraph.load([ENGINE, WORLD]);
+  const graph = await sources;
+  const exportsOf = await graph.instantiate(
+    mutation ? { path: mutation.file, text: mutate(graph, mutation) } : undefined,
+  );
+  const { startMemoryEngine } = exportsOf(ENGINE) as Pick<MutatedEngine, "startMemoryEngine">;
+  const { World } = exportsOf(WORLD) as Pick<MutatedEngine, "World">;
+  return { startMemoryEngine, World };
 }
 
-/** Puts the wrong piece in its place. */
-function mutate({ file, from, to }: Mutation, isMade: () => void): Plugin {
-  const path = join(ROOT, file);
-  return {
-    name: "mutate",
-    setup({ onLoad }) {
-      onLoad({ filter: new RegExp(`${file.replaceAll(".", "\\.")}$`) }, async (args) => {
-        if (args.path !== path) return undefined;
-        const pieces = (await readFile(path, "utf8")).split(from);
-        if (pieces.length !== 2) {
-          const text = `${file} must have this text once, and has it ${pieces.length - 1} times: ${from}`;
-          return { errors: [{ text }] };
-        }
-        isMade();
-        return { contents: pieces.join(to), loader: "ts" };
-      });
-    },
-  };
+/** The text of a module with the wrong piece in its place. */
+function mutate(graph: ModuleGraph, { file, from, to }: Mutation): string {
+  const text = graph.textOf(file);
+  if (text === undefined) throw new Error(`${file} is not among the sources that run in memory`);
+  const pieces = text.split(from);
+  if (pieces.length !== 2) {
+    throw new Error(`${file} must have this text once, and has it ${pieces.length - 1} times: ${from}`);
+  }
+  return pieces.join(to);
 }

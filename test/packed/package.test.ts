@@ -408,7 +408,7 @@ describe("the worker, installed", () => {
 // @ts-expect-error A key that is misspelt.
 defineSite({ origin: "https://origin.example.com", rotues: [] });
 // @ts-expect-error A hook of the simulated CDN, which is not public.
-createEdge(site, { takesWeakTokens: true });`,
+createEdge(site, { acceptsWeakTokens: true });`,
     );
     const types = ["@cloudflare/workers-types"];
     const compilerOptions = { ...STRICT, module: "esnext", moduleResolution: "bundler", lib: ["es2024"], types };

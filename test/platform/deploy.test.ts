@@ -90,7 +90,7 @@ describe("what wrangler would deploy", () => {
       expect(await purge({ tags: ["last"] })).toBe(first + tries + 2);
     });
 
-    test("without hosts it serves nothing, and says what is missing", async () => {
+    test("without hosts it serves nothing, and says that they are missing", async () => {
       const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_TOKEN: TOKEN };
       await edge.reload({ script, variables });
       expect(await ask("/about")).toMatchObject({ status: 503, body: expect.stringContaining("TIDEMARK_HOSTS") });
@@ -112,7 +112,7 @@ describe("what wrangler would deploy", () => {
       await broken.stop();
     });
 
-    test("a TIDEMARK_TOKENS that cannot be read closes the control plane, and nothing else", async () => {
+    test("a TIDEMARK_TOKENS that cannot be read closes the control plane only", async () => {
       const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, TIDEMARK_TOKEN: TOKEN };
       await edge.reload({ script, variables: { ...variables, TIDEMARK_TOKENS: "[{" } });
       expect(await ask("/about")).toMatchObject({ status: 200 });
@@ -125,12 +125,12 @@ describe("what wrangler would deploy", () => {
       await edge.reload({ script, variables });
       expect(await ask("/about")).toMatchObject({ status: 200 });
       const answer = await ask("/about", { authorization: "Bearer hunter2" }, "PURGE");
-      const words = "TIDEMARK_TOKEN is weak: it has fewer than 32 characters; make one with: openssl rand -base64 32.";
+      const words = "TIDEMARK_TOKEN is weak: it has fewer than 32 characters: make one with: openssl rand -base64 32.";
       expect(answer).toMatchObject({ status: 403, body: expect.stringContaining(words) });
       expect(answer.body).not.toContain("hunter2");
     });
 
-    test("without a token the control plane is closed, and says what is missing", async () => {
+    test("without a token the control plane is closed, and says how to open it", async () => {
       await edge.reload({ script, variables: { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST } });
       for (const token of ["", "undefined", "null", TOKEN]) {
         const answer = await ask("/about", { authorization: `Bearer ${token}` }, "PURGE");

@@ -21,7 +21,7 @@ class ToldLog implements PurgeLogWriter {
   }
 }
 
-describe("what unsafe requests put out of date", () => {
+describe("a key that an unsafe request has put out of date", () => {
   let scheduler: Scheduler;
   let log: ToldLog;
   let invalidations: LogInvalidations;
@@ -38,7 +38,7 @@ describe("what unsafe requests put out of date", () => {
     invalidations = new LogInvalidations(log, scheduler, LEASE_MS, { report: (event) => void events.push(event) });
   });
 
-  test("is told to the log at once, as one purge of the edge's own", async () => {
+  test("is appended to the log at once, as a purge by the edge", async () => {
     tell("//h/a", "//h/b");
     await scheduler.settle(Promise.all(work));
     expect(log.purges).toEqual([
@@ -55,7 +55,7 @@ describe("what unsafe requests put out of date", () => {
     ]);
   });
 
-  test("is told once in a lease for each key, and once more when the lease is over if it came again", async () => {
+  test("is appended once in a lease, and again when the lease is over if it was invalidated again", async () => {
     for (let index = 0; index < 100; index++) tell("//h/a");
     await scheduler.advance(LEASE_MS - 1);
     expect(log.told).toEqual([["//h/a"]]);
@@ -76,7 +76,7 @@ describe("what unsafe requests put out of date", () => {
     expect(log.told).toHaveLength(told);
   });
 
-  test("waits together, in one append, whatever was told of it before", async () => {
+  test("waits for the next lease together with the other keys, in one append", async () => {
     tell("//h/a");
     tell("//h/a", "//h/b");
     tell("//h/b", "//h/c");
@@ -85,7 +85,7 @@ describe("what unsafe requests put out of date", () => {
     expect(log.told).toEqual([["//h/a"], ["//h/b", "//h/c"], ["//h/a", "//h/b", "//h/d"]]);
   });
 
-  test("that waited counts as told in the lease in which it is told", async () => {
+  test("that has waited counts as told in the lease in which it is appended", async () => {
     tell("//h/a");
     tell("//h/a");
     await scheduler.advance(LEASE_MS);
@@ -96,7 +96,7 @@ describe("what unsafe requests put out of date", () => {
     expect(log.told).toHaveLength(3);
   });
 
-  test("costs the log 16 appends in a lease, and one more for all the rest when it is over", async () => {
+  test("causes at most 16 appends in a lease, and one more for all the rest when the lease is over", async () => {
     for (let index = 0; index < 200; index++) tell(`//h/${index}`);
     await scheduler.advance(LEASE_MS - 1);
     expect(log.told).toHaveLength(16);
@@ -108,7 +108,7 @@ describe("what unsafe requests put out of date", () => {
     expect(log.told).toHaveLength(32);
   });
 
-  test("may be 10,000 keys that wait; more are dropped, and counted", async () => {
+  test("waits with up to 10,000 others; further keys are dropped and counted", async () => {
     tell("//h/a");
     for (let index = 0; index < 9_999; index++) tell("//h/a", `//h/${index}`);
     expect(dropped()).toBe(0); // with //h/a itself these are 10,000
@@ -122,7 +122,7 @@ describe("what unsafe requests put out of date", () => {
     expect(dropped()).toBe(2);
   });
 
-  test("is told again each lease while the log is silent, five times in all, and then dropped and counted", async () => {
+  test("is tried once in each lease while the log is silent, five times in all, and then dropped and counted", async () => {
     log.isReachable = false;
     tell("//h/a");
     for (let attempt = 1; attempt <= 5; attempt++) {
@@ -137,7 +137,7 @@ describe("what unsafe requests put out of date", () => {
     await scheduler.settle(Promise.all(work)); // nothing behind an answer fails
   });
 
-  test("is told once the log is back", async () => {
+  test("is appended when the log answers again", async () => {
     log.isReachable = false;
     tell("//h/a");
     await scheduler.advance(4 * LEASE_MS - 1);
@@ -147,7 +147,7 @@ describe("what unsafe requests put out of date", () => {
     expect(dropped()).toBe(0);
   });
 
-  test("and waited is told with the next that comes, if the request that was to tell it is dead", async () => {
+  test("is appended with the next key, if the request that was to append it was cancelled", async () => {
     const dies = { now: () => scheduler.now(), wait: () => ({ over: new Promise<void>(() => {}), cancel: () => {} }) };
     invalidations = new LogInvalidations(log, dies, LEASE_MS, { report: (event) => void events.push(event) });
     tell("//h/a");
@@ -159,7 +159,7 @@ describe("what unsafe requests put out of date", () => {
     expect(log.told).toEqual([["//h/a"], ["//h/a", "//h/b", "//h/c"]]);
   });
 
-  test("and was told with a later request is not told twice", async () => {
+  test("is not appended twice after a later request has appended it", async () => {
     const slow: { wake: () => void }[] = [];
     const late = {
       now: () => scheduler.now(),
@@ -184,7 +184,7 @@ describe("what unsafe requests put out of date", () => {
     expect(log.told).toHaveLength(3);
   });
 
-  test("is told at once after a clock has stepped back by an hour", async () => {
+  test("is appended at once after the clock has stepped back by an hour", async () => {
     tell("//h/a");
     scheduler.stepBack(3_600_000);
     tell("//h/a");

@@ -123,7 +123,7 @@ describe("bodies", () => {
         if (asked === 1) socket.write(`${PAGE.replace("length: 2", "length: 9")}`);
         else socket.write(PAGE);
       },
-      { limits: { follow: "1s" } },
+      { limits: { followTimeout: "1s" } },
     );
     const gone = connect(Number(edge.url.port), edge.url.hostname);
     gone.write(`GET /a HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`);

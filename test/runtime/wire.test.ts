@@ -6,6 +6,7 @@ import { bundleWorker } from "../../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
+import { sendBytes } from "./raw-connection.ts";
 import { SocketOrigin } from "./socket-origin.ts";
 
 /** What only real sockets show. The clock stands at zero, so nothing here depends on time. */
@@ -156,6 +157,42 @@ describe("answers that are none", () => {
   });
 });
 
+describe("the status line", () => {
+  test.each([
+    [200, "OK", {}],
+    [404, "Not Found", {}],
+    [301, "Moved Permanently", { location: "/b" }],
+  ])("of a %i is the same on a miss and on a hit", async (status, phrase, more) => {
+    await start((_, socket) => {
+      const fields = Object.entries({ "cache-control": "max-age=60", "content-length": "2", ...more });
+      const lines = fields.map(([name, value]) => `${name}: ${value}`);
+      socket.write([`HTTP/1.1 ${status} As The Origin Likes`, ...lines, "", "ok"].join("\r\n"));
+    });
+    const [miss, hit] = [await statusLine("/a"), await statusLine("/a")];
+    expect(miss).toEqual({ line: `HTTP/1.1 ${status} ${phrase}`, xCache: "MISS" });
+    expect(hit).toEqual({ line: `HTTP/1.1 ${status} ${phrase}`, xCache: "HIT" });
+  });
+
+  test("of what the edge answers itself has a reason phrase, too", async () => {
+    await start((_, socket) => {
+      socket.write(respond(["cache-control: max-age=60", 'etag: "1"', "content-length: 2"], "ok"));
+    });
+    await rawGet("/a");
+    const line = async (...fields: string[]) => (await statusLine("/a", fields)).line;
+    expect(await line('if-none-match: "1"')).toBe("HTTP/1.1 304 Not Modified");
+    expect(await line("range: bytes=0-0")).toBe("HTTP/1.1 206 Partial Content");
+    expect(await line("range: bytes=9-")).toBe("HTTP/1.1 416 Range Not Satisfiable");
+    expect((await statusLine("/b%00")).line).toBe("HTTP/1.1 400 Bad Request");
+  });
+
+  test("of what is passed on is the origin's", async () => {
+    await start((_, socket) => {
+      socket.write("HTTP/1.1 200 As The Origin Likes\r\ncache-control: no-store\r\ncontent-length: 2\r\n\r\nok");
+    });
+    expect((await statusLine("/a")).line).toBe("HTTP/1.1 200 As The Origin Likes");
+  });
+});
+
 describe("fields", () => {
   test("several lines of Set-Cookie stay apart (RFC 9110 §5.3), and others may come as one", async () => {
     await start((_, socket) => {
@@ -217,6 +254,14 @@ function echoOf(frame: Buffer): Buffer {
 
 function address(): { host: string; port: string; agent: Agent } {
   return { host: edge.url.hostname, port: edge.url.port, agent };
+}
+
+/** The status line as it comes off the socket. */
+async function statusLine(path: string, fields: readonly string[] = []): Promise<{ line: string; xCache?: string }> {
+  const lines = [`GET ${path} HTTP/1.1`, `host: ${HOST}`, "connection: close", ...fields, "", ""];
+  const { answered } = await sendBytes(edge.url, lines.join("\r\n"));
+  const xCache = /^x-cache: (.*)\r$/im.exec(answered)?.[1];
+  return { line: answered.split("\r\n", 1)[0]!, ...(xCache !== undefined && { xCache }) };
 }
 
 function rawHead(path: string, fields: Record<string, string> = {}): Promise<IncomingMessage> {

@@ -1,51 +1,83 @@
 import type { Scenario } from "../engine/scenario.ts";
-import { basics } from "./basics.ts";
-import { browsers } from "./browsers.ts";
-import { collapsing } from "./collapsing.ts";
-import { directives } from "./directives.ts";
-import { freshness } from "./freshness.ts";
-import { identity } from "./identity.ts";
-import { invalidation } from "./invalidation.ts";
-import { keys } from "./keys.ts";
-import { largeBodies } from "./large-bodies.ts";
-import { outcomes } from "./outcomes.ts";
-import { proxy } from "./proxy.ts";
-import { purgeKinds } from "./purge-kinds.ts";
-import { purges } from "./purges.ts";
-import { ranges } from "./ranges.ts";
-import { sharing } from "./sharing.ts";
-import { stale } from "./stale.ts";
-import { stories } from "./stories.ts";
-import { storiesOfPages } from "./stories-of-pages.ts";
-import { storiesOfTheLease } from "./stories-of-the-lease.ts";
-import { storiesOfTheLog } from "./stories-of-the-log.ts";
-import { targeted } from "./targeted.ts";
-import { validation } from "./validation.ts";
-import { variants } from "./variants.ts";
+import { scenarios as bodiesReadingLargeBodies } from "./bodies/reading-large-bodies.ts";
+import { scenarios as bodies } from "./bodies/scenarios.ts";
+import { scenarios as bodiesStoringLargeBodies } from "./bodies/storing-large-bodies.ts";
+import { scenarios as cacheGroups } from "./cache-groups/scenarios.ts";
+import { scenarios as clientResponseBrowserTtl } from "./client-response/browser-ttl.ts";
+import { scenarios as clientResponseCacheStatus } from "./client-response/cache-status.ts";
+import { scenarios as clientResponse } from "./client-response/scenarios.ts";
+import { scenarios as collapsing } from "./collapsing/scenarios.ts";
+import { scenarios as directivesOfRequests } from "./directives/of-requests.ts";
+import { scenarios as directivesOfResponses } from "./directives/of-responses.ts";
+import { scenarios as forwarding } from "./forwarding/scenarios.ts";
+import { scenarios as fresheningByHead } from "./freshening/by-head.ts";
+import { scenarios as freshening } from "./freshening/scenarios.ts";
+import { scenarios as freshness } from "./freshness/scenarios.ts";
+import { scenarios as identity } from "./identity/scenarios.ts";
+import { scenarios as invalidation } from "./invalidation/scenarios.ts";
+import { scenarios as invalidationLog } from "./invalidation-log/scenarios.ts";
+import { scenarios as key } from "./key/scenarios.ts";
+import { scenarios as purgeProtocolLeases } from "./purge-protocol/leases.ts";
+import { scenarios as purgeProtocolLogs } from "./purge-protocol/logs.ts";
+import { scenarios as purgeProtocol } from "./purge-protocol/scenarios.ts";
+import { scenarios as purgeProtocolSharedViews } from "./purge-protocol/shared-views.ts";
+import { scenarios as purgeProtocolTokens } from "./purge-protocol/tokens.ts";
+import { scenarios as purgingDryRunAndAudit } from "./purging/dry-run-and-audit.ts";
+import { scenarios as purgingItems } from "./purging/items.ts";
+import { scenarios as purging } from "./purging/scenarios.ts";
+import { scenarios as purgingSoftPurges } from "./purging/soft-purges.ts";
+import { scenarios as rangesFromOrigin } from "./ranges/from-origin.ts";
+import { scenarios as rangesFromStore } from "./ranges/from-store.ts";
+import { scenarios as staleIfErrorPermission } from "./stale-if-error/permission.ts";
+import { scenarios as staleIfErrorReplacedAnswers } from "./stale-if-error/replaced-answers.ts";
+import { scenarios as staleWhileRevalidate } from "./stale-while-revalidate/scenarios.ts";
+import { scenarios as storing } from "./storing/scenarios.ts";
+import { scenarios as targetedFields } from "./targeted-fields/scenarios.ts";
+import { scenarios as validationOfClients } from "./validation/of-clients.ts";
+import { scenarios as validation } from "./validation/scenarios.ts";
+import { scenarios as variantsEncodings } from "./variants/encodings.ts";
+import { scenarios as variants } from "./variants/scenarios.ts";
+import { scenarios as variantsValidationAndPurges } from "./variants/validation-and-purges.ts";
 
-/** Every scenario. */
+/** Every scenario. Each area is a folder: its scenarios, the wrong rules that redden them, and its rows of docs/conformance.md. */
 export const scenarios: readonly Scenario[] = [
-  ...basics,
-  ...proxy,
-  ...keys,
-  ...identity,
-  ...purges,
-  ...purgeKinds,
-  ...sharing,
-  ...stories,
-  ...storiesOfTheLog,
-  ...storiesOfTheLease,
-  ...storiesOfPages,
+  ...bodies,
+  ...bodiesReadingLargeBodies,
+  ...bodiesStoringLargeBodies,
+  ...cacheGroups,
+  ...clientResponse,
+  ...clientResponseBrowserTtl,
+  ...clientResponseCacheStatus,
   ...collapsing,
-  ...directives,
-  ...targeted,
+  ...directivesOfRequests,
+  ...directivesOfResponses,
+  ...forwarding,
+  ...freshening,
+  ...fresheningByHead,
   ...freshness,
-  ...browsers,
-  ...outcomes,
-  ...validation,
-  ...variants,
-  ...ranges,
-  ...stale,
+  ...identity,
   ...invalidation,
-  ...largeBodies,
+  ...invalidationLog,
+  ...key,
+  ...purgeProtocol,
+  ...purgeProtocolLeases,
+  ...purgeProtocolLogs,
+  ...purgeProtocolSharedViews,
+  ...purgeProtocolTokens,
+  ...purging,
+  ...purgingDryRunAndAudit,
+  ...purgingItems,
+  ...purgingSoftPurges,
+  ...rangesFromOrigin,
+  ...rangesFromStore,
+  ...staleIfErrorPermission,
+  ...staleIfErrorReplacedAnswers,
+  ...staleWhileRevalidate,
+  ...storing,
+  ...targetedFields,
+  ...validation,
+  ...validationOfClients,
+  ...variants,
+  ...variantsEncodings,
+  ...variantsValidationAndPurges,
 ];

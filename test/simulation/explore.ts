@@ -2,7 +2,7 @@ import { shortened } from "../engine/shortened.ts";
 import { addOccurrences, noOccurrences, type Occurrences } from "./occurrences.ts";
 import { STEPS, World, type WorldOutcome } from "./world.ts";
 
-/** How many worlds the gate runs, and how many of them a wrong rule may survive. */
+/** How many worlds the gate runs, and how many of them a wrong rule may survive. All that can occur occurs in them. */
 export const WORLDS = 2000;
 
 /** Runs the world of a seed; of its steps those that are named, or all. */

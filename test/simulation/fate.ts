@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { chances } from "../engine/chances.ts";
+import { Context } from "../engine/context.ts";
 import { BEGINNING } from "../engine/scenario.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 import type { History } from "./history.ts";
@@ -17,7 +17,7 @@ export class Fate {
   readonly occurred: Occurrences = noOccurrences();
   readonly #seed: number;
   readonly #chances: () => number;
-  readonly #ofStep = new AsyncLocalStorage<() => number>();
+  readonly #ofStep = new Context<() => number>();
   #order = 0;
 
   constructor(seed: number, history: History) {
@@ -47,7 +47,7 @@ export class Fate {
 
   /** A number from 0 up to 1. */
   random(): number {
-    return (this.#ofStep.getStore() ?? this.#chances)();
+    return (this.#ofStep.get() ?? this.#chances)();
   }
 
   /** Whether something comes true that has this probability. */

@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
-import { Log } from "../../worker/purges/log/log.ts";
 import type { AppendRequest, AppendResult, PurgeLogClient, ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import type { Sql } from "../../worker/purges/log/sql.ts";
+import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import { sqlOf } from "../engine/memory-log.ts";
 import { HOST } from "../engine/scenario.ts";
 import type { Fate } from "./fate.ts";
@@ -39,7 +39,7 @@ export class LateLog {
   readonly #settings: Partial<LogSettings>;
   readonly #byNumber = new Map<string, Purged>();
   #sql!: Sql;
-  #log!: Log;
+  #log!: SqlPurgeLog;
   #logs = 0;
   #silentUntil = Number.NEGATIVE_INFINITY;
 
@@ -63,9 +63,9 @@ export class LateLog {
 
   /** Another object takes over what the log has stored. Calls under way are answered by the one before. */
   restart(): void {
-    this.#log = new Log(
+    this.#log = new SqlPurgeLog(
       this.#sql,
-      { auditMs: 1e9, ...this.#settings },
+      { auditRetentionMs: 1e9, ...this.#settings },
       () => this.#fate.now(),
       () => `log-${this.#logs}`,
     );
@@ -82,7 +82,7 @@ export class LateLog {
 
   /** Whether that log has no row of it any more. */
   hasForgotten(purged: Purged): boolean {
-    return this.lives(purged) && this.#log.one(purged.seq) === null;
+    return this.lives(purged) && this.#log.find(purged.seq) === null;
   }
 
   /** The numbers that repeat this one. */
@@ -94,13 +94,13 @@ export class LateLog {
   reachedBy(reader: Reader): PurgeLogClient {
     let good: { readonly begunAt: number; readonly logId: string } | null = null;
     return {
-      read: async (since, leaseMs, withinMs) => {
+      read: async (since, leaseMs, longestViewAgeMs) => {
         const begunAt = this.#fate.now();
         this.#noteRead(reader, begunAt, good && good.begunAt > reader.doubtAt ? good.begunAt : null, leaseMs);
         good = null;
-        const delta = await this.#call((log) => log.read(since, leaseMs, withinMs), Number.POSITIVE_INFINITY);
+        const delta = await this.#call((log) => log.read(since, leaseMs, longestViewAgeMs), Number.POSITIVE_INFINITY);
         const isTold = this.#noteDelta(reader, delta, begunAt);
-        const isWhole = delta.toldAbove === 0 && delta.untold === null;
+        const isWhole = delta.truncatedAt === 0 && delta.unread === null;
         const isSameLog = delta.logId === (since?.logId ?? delta.logId);
         if (isTold && isWhole && isSameLog && this.#fate.now() < begunAt + QUICK_MS) {
           good = { begunAt, logId: delta.logId };
@@ -112,7 +112,7 @@ export class LateLog {
         const result = await this.#call((log) => this.#append(log, purge), GIVEN_UP_MS);
         if (result.kind === "appended") {
           // What a reply has no room for is asked for at once.
-          if (good?.logId !== result.logId || result.delta.toldAbove > 0) good = null;
+          if (good?.logId !== result.logId || result.delta.truncatedAt > 0) good = null;
           this.#noteDelta(reader, result.delta, begunAt);
         }
         return result;
@@ -137,7 +137,7 @@ export class LateLog {
     return true;
   }
 
-  async #call<T>(work: (log: Log) => T, givenUpMs: number): Promise<T> {
+  async #call<T>(work: (log: SqlPurgeLog) => T, givenUpMs: number): Promise<T> {
     const fate = this.#fate;
     const [log, logs] = [this.#log, this.#logs];
     await fate.delay(120);
@@ -164,7 +164,7 @@ export class LateLog {
     return isSo;
   }
 
-  #append(log: Log, purge: AppendRequest): AppendResult {
+  #append(log: SqlPurgeLog, purge: AppendRequest): AppendResult {
     const result = log.append(purge);
     if (result.kind !== "appended") return result;
     const { seq, logId, settlesInMs, replayed } = result;

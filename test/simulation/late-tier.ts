@@ -1,5 +1,5 @@
 import { isMarker, type Stored } from "../../worker/rules/storing/stored-response.ts";
-import type { SharedTier } from "../../worker/store/tiers.ts";
+import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
 import { numbersIn } from "./answer-numbers.ts";
 import type { Fate } from "./fate.ts";

@@ -10,7 +10,8 @@ export const PATHS = ["/a", "/b", "/plog/c"];
 export const TAGS = ["t1", "t2", "t3"];
 
 /** The lifetime that the site gives to one of the pages, whatever the origin says. */
-export const ROUTE = { match: "/plog/:slug", ttl: 600, tags: ["plog:{slug}"] };
+const ROUTE_TTL_SECONDS = 600;
+export const ROUTE = { match: "/plog/:slug", ttl: `${ROUTE_TTL_SECONDS}s`, tags: ["plog:{slug}"] };
 
 /** How far a replica of the origin lags behind. */
 const LAG_MS = 800;
@@ -74,7 +75,7 @@ export class RandomOrigin {
       ...{ number, order, sentAt, receivedAt: fate.now(), target, version, tags, language },
       identity: identityOf((name) => sent.get(name)),
       audience: directives.audience,
-      freshMs: (target.startsWith("/plog/") ? ROUTE.ttl : directives.fresh) * 1000,
+      freshMs: (target.startsWith("/plog/") ? ROUTE_TTL_SECONDS : directives.fresh) * 1000,
       staleWhileRevalidateMs: (directives.whileRevalidate ?? 0) * 1000,
       staleIfErrorMs: (directives.ifError ?? 0) * 1000,
     };

@@ -1,4 +1,4 @@
-import type { Purged } from "./history.ts";
+import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 
 /** News from a log: how far it reaches, and when it came, on the world's clock in epoch milliseconds. */
 interface News {
@@ -48,7 +48,7 @@ export class Told {
   }
 
   /** When it first heard of a purge; `null` if it has not. */
-  heardAt({ logId, seq }: Pick<Purged, "logId" | "seq">): number | null {
+  heardAt({ logId, seq }: Stamp): number | null {
     return this.#news.find((news) => news.logId === logId && news.to >= seq)?.at ?? null;
   }
 

@@ -20,8 +20,8 @@ import { Visitors } from "./visitors.ts";
 const LEASE_MS = 1000;
 const SKEW_MS = 250;
 const SOFT_FOR_MS = 1000;
-/** How late a purge may come on one route of some worlds, in seconds. */
-const WITHIN_SECONDS = 3;
+/** How late a purge may reach one route of some worlds. */
+const MAX_VIEW_AGE_MS = 3000;
 const POPS = [0, 1] as const;
 const ISOLATES = [0, 1] as const;
 /** Longer than any fetch, lease or wait in this world: after it everything has come to rest. */
@@ -82,7 +82,10 @@ export class World {
     const hasLittleRoom = fate.chance(0.4);
     fate.count("logs with little room", hasLittleRoom);
     fate.count("sites where a purge may come late", this.#isLateAllowed);
-    this.#log = new LateLog(fate, hasLittleRoom ? { replyKeys: 2, heldKeys: 4 } : { replyKeys: 50, heldKeys: 1000 });
+    this.#log = new LateLog(
+      fate,
+      hasLittleRoom ? { maxReplyKeys: 2, maxHeldKeys: 4 } : { maxReplyKeys: 50, maxHeldKeys: 1000 },
+    );
     this.#origin = new RandomOrigin(fate);
     this.#visitors = new Visitors(fate);
     this.#backend = new Backend(fate, this.#log);
@@ -199,7 +202,7 @@ export class World {
       notes,
       origin: this.#origin.seenFrom(name),
       log: this.#log.reachedBy(reader),
-      audit: { list: async () => ({ purges: [], next: null }), one: async () => null },
+      audit: { list: async () => ({ purges: [], next: null }), find: async () => null },
       bodies: memoryBodies,
       fingerprint: async (text) => text,
       tokens: { check: async () => ({ kind: "allowed", name: "simulation" }) },
@@ -250,9 +253,9 @@ export class World {
 
   get #bounds(): Bounds {
     const { lateMs = 0 } = this.#options;
-    const withinMs = this.#isLateAllowed ? WITHIN_SECONDS * 1000 : LEASE_MS;
+    const maxViewAgeMs = this.#isLateAllowed ? MAX_VIEW_AGE_MS : LEASE_MS;
     return {
-      knowledgeMs: (target) => (target.startsWith("/plog/") ? withinMs : LEASE_MS),
+      knowledgeMs: (target) => (target.startsWith("/plog/") ? maxViewAgeMs : LEASE_MS),
       leaseMs: LEASE_MS,
       skewMs: SKEW_MS + lateMs,
       lateMs,
@@ -273,7 +276,7 @@ function siteOf(isStaleWhileSilent: boolean, isLateAllowed: boolean): Site {
       {
         origin: "http://origin.internal",
         hosts: [HOST],
-        routes: [{ ...ROUTE, purge: { within: isLateAllowed ? WITHIN_SECONDS : 0 } }],
+        routes: [{ ...ROUTE, purge: { maxViewAge: isLateAllowed ? `${MAX_VIEW_AGE_MS}ms` : "0s" } }],
         purge: { leaseMs: LEASE_MS, skewMs: SKEW_MS, softForMs: SOFT_FOR_MS },
         stale: { ifErrorWhileLogSilent: isStaleWhileSilent },
       },

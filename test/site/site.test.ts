@@ -1,9 +1,9 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import type * as z from "zod";
-import { loosened } from "../../worker/site/loosenings.ts";
 import { compileSite, type siteSchema } from "../../worker/site/site.ts";
 import { SiteError } from "../../worker/site/site-error.ts";
 import type { RouteInput, SiteInput } from "../../worker/site/site-input.ts";
+import { weakenedDefences } from "../../worker/site/weakened-defences.ts";
 
 const origin = "https://origin.example.test";
 
@@ -23,9 +23,13 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "an origin with a path",
       { origin: `${origin}/app` },
-      /^origin: is an address like .* without a path; found "https:\/\/origin/,
+      /^origin: is not an address like .* without a path; found "https:\/\/origin/,
     ],
-    ["an origin that is no URL", { origin: "localhost:8000" }, /^origin: is an address like/],
+    [
+      "an origin that is no URL",
+      { origin: "localhost:8000" },
+      /^origin: is not an address like .*; found "localhost:8000"$/,
+    ],
     ["an unknown key", { origin, route: [] }, /^route: unknown key; did you mean routes\?/],
     ["an unknown key far from any", { origin, zzzzzzzz: 1 }, /^zzzzzzzz: unknown key\. Known here: origin, hosts/],
     [
@@ -39,15 +43,25 @@ describe("a mistake in a site's rules is told with its place, its value and what
       /did you mean maxLength\?/,
     ],
     [
-      "a word that is planned",
+      "a word of another cache",
       { origin, routes: [{ match: "/a", bypass: { cookie: "x" } }] },
-      /^routes\[0\]\.bypass: is not built yet/,
+      /^routes\[0\]\.bypass: unknown key; did you mean pass\? Known here: match, pass, key/,
+    ],
+    [
+      "the bound on how late a purge may come, outside purge",
+      { origin, routes: [{ match: "/a", maxViewAge: "60s" }] },
+      /^routes\[0\]\.maxViewAge: unknown key\. Known here: match, pass, key, .*, purge, tags$/,
+    ],
+    [
+      "the bound on how late a purge may come, for the whole site",
+      { origin, purge: { maxViewAge: "60s" } },
+      /^purge\.maxViewAge: unknown key\. Known here: leaseMs, skewMs, softForMs, maxViewAgeImmutable$/,
     ],
     ["a route without a pattern", { origin, routes: [{}] }, /^routes\[0\]\.match: .*found nothing/],
     [
       "a pattern that does not start with a slash",
       { origin, routes: [{ match: "admin/*" }] },
-      /^routes\[0\]\.match: starts with \/; found "admin\/\*"/,
+      /^routes\[0\]\.match: does not start with \/; found "admin\/\*"/,
     ],
     [
       "a pattern that is none",
@@ -55,29 +69,76 @@ describe("a mistake in a site's rules is told with its place, its value and what
       /^routes\[0\]\.match: is not a URLPattern pathname/,
     ],
     [
-      "a duration that is none",
+      "a duration with an unknown unit",
       { origin, routes: [{ match: "/a", ttl: "1 hour" }] },
-      /^routes\[0\]\.ttl: is a duration: .*found "1 hour"/,
+      /^routes\[0\]\.ttl: is not a duration: write .*"24h".*; found "1 hour"$/,
     ],
-    ["a negative duration", { origin, routes: [{ match: "/a", ttl: -1 }] }, /^routes\[0\]\.ttl: is a duration/],
+    [
+      "a negative duration",
+      { origin, routes: [{ match: "/a", ttl: "-1s" }] },
+      /^routes\[0\]\.ttl: is not a duration: .*; found "-1s"$/,
+    ],
+    [
+      "a duration without a unit",
+      { origin, routes: [{ match: "/a", ttl: 60 }] },
+      /^routes\[0\]\.ttl: has no unit: write "60s" for seconds or "60ms" for milliseconds; found 60$/,
+    ],
+    [
+      "a timeout without a unit",
+      { origin, limits: { originTimeout: 30 } },
+      /^limits\.originTimeout: has no unit: write "30s" for seconds or "30ms" for milliseconds; found 30$/,
+    ],
+    [
+      "a default lifetime without a unit",
+      { origin, routes: [{ match: "/a", defaultTtl: 60 }] },
+      /^routes\[0\]\.defaultTtl: has no unit: write "60s" for seconds .*; found 60$/,
+    ],
+    [
+      "a default lifetime of one status without a unit",
+      { origin, routes: [{ match: "/a", defaultTtl: { 404: 60 } }] },
+      /^routes\[0\]\.defaultTtl: is not a duration: write one like "24h", or one per status .*; found \{"404":60\}$/,
+    ],
+    [
+      "a duration that is a number below 0",
+      { origin, routes: [{ match: "/a", ttl: -1 }] },
+      /^routes\[0\]\.ttl: is not a duration: .*; found -1$/,
+    ],
+    [
+      "a lifetime for browsers that is no whole number of seconds",
+      { origin, routes: [{ match: "/a", browserTtl: "1500ms" }] },
+      /^routes\[0\]\.browserTtl: is not a whole number of seconds; found "1500ms"$/,
+    ],
+    [
+      "a misspelt bound on how late a purge may come",
+      { origin, routes: [{ match: "/a", purge: { maxViewAgee: "60s" } }] },
+      /^routes\[0\]\.purge\.maxViewAgee: unknown key; did you mean maxViewAge\? Known here: maxViewAge, maxViewAgeImmutable$/,
+    ],
     [
       "a size that is none",
       { origin, limits: { storeBytes: "8 MB" } },
-      /^limits\.storeBytes: is a size: .*found "8 MB"/,
+      /^limits\.storeBytes: is not a size: .*found "8 MB"$/,
     ],
     ["a lease that is too short to keep", { origin, purge: { leaseMs: 5 } }, /^purge\.leaseMs: .*found 5/],
     [
       "a tag with a space",
       { origin, routes: [{ match: "/a", tags: ["a b"] }] },
-      /^routes\[0\]\.tags\[0\]: "a b" is no tag/,
+      /^routes\[0\]\.tags\[0\]: "a b" is not a tag: use printable ASCII/,
     ],
     [
       "a tag that names an unknown parameter",
       { origin, routes: [{ match: "/plog/:slug", tags: ["plog:{id}"] }] },
       /^routes\[0\]\.tags\[0\]: "plog:\{id\}" names \{id\}, which \/plog\/:slug does not have/,
     ],
-    ["a host with a scheme", { origin, hosts: ["https://www.example.test"] }, /^hosts\[0\]: is a host name like/],
-    ["an empty list of hosts", { origin, hosts: [] }, /^hosts: /],
+    [
+      "a host with a scheme",
+      { origin, hosts: ["https://www.example.test"] },
+      /^hosts\[0\]: is not a host name like www\.example\.com, .*; found "https:\/\/www\.example\.test"$/,
+    ],
+    [
+      "an empty list of hosts",
+      { origin, hosts: [] },
+      /^hosts: Too small: expected array to have >=1 items; found \[\]$/,
+    ],
     [
       "a share of a guess that is more than the whole",
       { origin, heuristic: { fraction: 1.5 } },
@@ -86,8 +147,8 @@ describe("a mistake in a site's rules is told with its place, its value and what
     ["a share of a guess that is nothing", { origin, heuristic: { fraction: 0 } }, /^heuristic\.fraction: .*found 0$/],
     [
       "a longest guess that is no duration",
-      { origin, heuristic: { most: "a day" } },
-      /^heuristic\.most: is a duration: .*found "a day"/,
+      { origin, heuristic: { maxTtl: "a day" } },
+      /^heuristic\.maxTtl: is not a duration: .*found "a day"$/,
     ],
     [
       "a misspelt key of the guess",
@@ -97,17 +158,17 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a targeted field that is no field name",
       { origin, targetedField: "cdn cache" },
-      /^targetedField: is a field name; found "cdn cache"/,
+      /^targetedField: is not a field name; found "cdn cache"/,
     ],
     [
       "Cache-Control as the field for this cache alone",
       { origin, targetedField: "Cache-Control" },
-      /^targetedField: is a field for this cache alone, not Cache-Control; found "Cache-Control"/,
+      /^targetedField: is read by other caches, too: name a field for this cache alone; found "Cache-Control"/,
     ],
     [
       "a lifetime for browsers that is none",
       { origin, routes: [{ match: "/a", browserTtl: "soon" }] },
-      /^routes\[0\]\.browserTtl: is a duration: .*found "soon"/,
+      /^routes\[0\]\.browserTtl: is not a duration: .*found "soon"$/,
     ],
     [
       "a policy for visitors' directives that is none",
@@ -117,7 +178,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a stale window that is no duration",
       { origin, stale: { ifError: -1 } },
-      /^stale\.ifError: is a duration: .*found -1/,
+      /^stale\.ifError: is not a duration: .*found -1$/,
     ],
     [
       "a misspelt key of a route's stale rules",
@@ -134,12 +195,12 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a size of large bodies that is none",
       { origin, limits: { largeBytes: "1 GB" } },
-      /^limits\.largeBytes: is a size/,
+      /^limits\.largeBytes: is not a size: .*found "1 GB"$/,
     ],
     [
       "a size of parts that is none",
       { origin, limits: { fetchWholeBytes: -1 } },
-      /^limits\.fetchWholeBytes: is a size: .*found -1/,
+      /^limits\.fetchWholeBytes: is not a size: .*found -1$/,
     ],
     [
       "an origin that is the site itself",
@@ -150,12 +211,12 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "a field that nobody may key by",
       { origin, routes: [{ match: "/*", key: { fields: ["Cookie"] } }] },
-      /^routes\[0\]\.key\.fields\[0\]: cannot be keyed/,
+      /^routes\[0\]\.key\.fields\[0\]: cannot be keyed, because .*; found "Cookie"$/,
     ],
     [
       "a field value that would break the line",
       { origin, originFields: { "x-a": "b\r\nc" } },
-      /^originFields\.x-a: is a field value/,
+      /^originFields\.x-a: is not a field value/,
     ],
   ])("%s", (_, input, expected) => {
     expect(problemsOf(input)).toEqual([expect.stringMatching(expected)]);
@@ -192,42 +253,42 @@ describe("compileSite", () => {
       memoryBytes: 33_554_432,
       tags: 1000,
       originTimeoutMs: 30_000,
-      followMs: 10_000,
+      followTimeoutMs: 10_000,
     });
-    expect(site.purge).toEqual({ leaseMs: 1000, skewMs: 250, softForMs: 0, longestWithinMs: 1000 });
+    expect(site.purge).toEqual({ leaseMs: 1000, skewMs: 250, softForMs: 0, longestViewAgeMs: 1000 });
   });
 
   test("receipts have to count with the longest bound of a route that stores, or with the lease", () => {
-    const longest = (input: Omit<SiteInput, "origin">) => compileSite({ origin, ...input }, {}).purge.longestWithinMs;
-    const route = (within: string) => ({ match: "/a/*", purge: { within } });
+    const longest = (input: Omit<SiteInput, "origin">) => compileSite({ origin, ...input }, {}).purge.longestViewAgeMs;
+    const route = (maxViewAge: string) => ({ match: "/a/*", purge: { maxViewAge } });
     expect(longest({ routes: [route("60s"), route("2m"), route("30s")] })).toBe(120_000);
     expect(longest({ routes: [route("1s")], purge: { leaseMs: 5000 } })).toBe(5000);
     expect(longest({ routes: [{ ...route("60s"), pass: true }] })).toBe(1000);
-    expect(longest({ purge: { immutableWithin: "60s" } })).toBe(60_000);
-    expect(longest({ routes: [{ match: "/*", purge: { immutableWithin: "5m" } }] })).toBe(300_000);
+    expect(longest({ purge: { maxViewAgeImmutable: "60s" } })).toBe(60_000);
+    expect(longest({ routes: [{ match: "/*", purge: { maxViewAgeImmutable: "5m" } }] })).toBe(300_000);
     expect(longest({ routes: [route("1h")] })).toBe(3_600_000);
-    expect(() => longest({ routes: [route("3601s")] })).toThrow("is an hour at most");
+    expect(() => longest({ routes: [route("3601s")] })).toThrow("is more than an hour, which is the most");
   });
 
   test("what is immutable may be reached as late as its route says for all, for these, or as the site says", () => {
-    const purge = { immutableWithin: "60s" };
+    const purge = { maxViewAgeImmutable: "60s" };
     const site = compileSite(
       {
         origin,
         purge,
         routes: [
-          { match: "/a", purge: { within: "90s" } },
-          { match: "/b", purge: { immutableWithin: 0 } },
-          { match: "/c", purge: { within: "10s", immutableWithin: "20s" } },
+          { match: "/a", purge: { maxViewAge: "90s" } },
+          { match: "/b", purge: { maxViewAgeImmutable: "0s" } },
+          { match: "/c", purge: { maxViewAge: "10s", maxViewAgeImmutable: "20s" } },
         ],
       },
       {},
     );
     expect(site.routes.map((each) => each.purge)).toEqual([
-      { withinMs: 90_000, immutableWithinMs: 90_000 },
-      { withinMs: 0, immutableWithinMs: 0 },
-      { withinMs: 10_000, immutableWithinMs: 20_000 },
-      { withinMs: 0, immutableWithinMs: 60_000 },
+      { maxViewAgeMs: 90_000, maxViewAgeImmutableMs: 90_000 },
+      { maxViewAgeMs: 0, maxViewAgeImmutableMs: 0 },
+      { maxViewAgeMs: 10_000, maxViewAgeImmutableMs: 20_000 },
+      { maxViewAgeMs: 0, maxViewAgeImmutableMs: 60_000 },
     ]);
   });
 
@@ -270,7 +331,7 @@ describe("compileSite", () => {
         origin,
         routes: [
           { match: "/a/*", pass: true },
-          { match: "/a/b", ttl: 1 },
+          { match: "/a/b", ttl: "1s" },
         ],
       },
       {},
@@ -290,7 +351,7 @@ describe("compileSite", () => {
     });
     const on = compileSite({ origin, heuristic: {}, targetedField: "Example-Cache-Control" }, {});
     expect(on).toMatchObject({
-      heuristic: { fraction: 0.1, mostSeconds: 86_400 },
+      heuristic: { fraction: 0.1, maxSeconds: 86_400 },
       targetedFields: ["example-cache-control"],
       hiddenFields: ["example-cache-control", "surrogate-control"],
     });
@@ -356,6 +417,6 @@ describe("what is loosened is said at the start", () => {
       ["The route /* lets every visitor send requests past the cache by Cache-Control."],
     ],
   ])("%s", (_, routes, lines) => {
-    expect(loosened(compileSite({ origin, routes }, {}))).toEqual(lines);
+    expect(weakenedDefences(compileSite({ origin, routes }, {}))).toEqual(lines);
   });
 });

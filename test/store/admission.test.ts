@@ -86,7 +86,7 @@ function withoutAdmission(): Subject {
   };
 }
 
-describe("an unbounded space of URLs does not push the hot pages out of memory", () => {
+describe("a crawl through unbounded URLs does not evict the hot pages from memory", () => {
   test.each([
     { junkOfTen: 0, times: 1, atLeast: 0.99 },
     { junkOfTen: 5, times: 1, atLeast: 0.95 },
@@ -103,7 +103,7 @@ describe("an unbounded space of URLs does not push the hot pages out of memory",
     if (junkOfTen > 0) expect(withIt).toBeGreaterThan(without);
   });
 
-  test("pages that become hot come in, and those that no longer are go", () => {
+  test("pages that become hot are admitted, and pages that cool down are evicted", () => {
     const tier = new MemoryTier(weight * 20);
     const ask = (path: string) => {
       const isHit = tier.get(filled(path).head.key) !== undefined;
@@ -119,24 +119,24 @@ describe("an unbounded space of URLs does not push the hot pages out of memory",
   });
 });
 
-describe("Recurrence", () => {
-  test("counts how often a key came, up to a bound", () => {
-    const recurrence = new FrequencySketch();
-    expect(Array.from({ length: 17 }, () => recurrence.count("a", 1000))).toEqual([
+describe("FrequencySketch", () => {
+  test("counts the requests for a key, up to a bound", () => {
+    const sketch = new FrequencySketch();
+    expect(Array.from({ length: 17 }, () => sketch.count("a", 1000))).toEqual([
       ...Array.from({ length: 15 }, (_, index) => index + 1),
       15,
       15,
     ]);
-    expect(recurrence.count("b", 1000)).toBe(1);
+    expect(sketch.count("b", 1000)).toBe(1);
   });
 
-  test("never counts too few, and forgets half when it has counted 64 times what is kept", () => {
-    const recurrence = new FrequencySketch();
-    for (let index = 0; index < 8; index++) recurrence.count("a", 100);
-    for (let index = 8; index < 6399; index++) recurrence.count(`other ${index}`, 100);
-    expect(recurrence.halvings).toBe(0);
-    expect(recurrence.count("a", 100)).toBe(9);
-    expect(recurrence.halvings).toBe(1);
-    expect(recurrence.count("a", 100)).toBe(5);
+  test("never counts too few, and halves the counts after 64 countings per key in the cache", () => {
+    const sketch = new FrequencySketch();
+    for (let index = 0; index < 8; index++) sketch.count("a", 100);
+    for (let index = 8; index < 6399; index++) sketch.count(`other ${index}`, 100);
+    expect(sketch.halvings).toBe(0);
+    expect(sketch.count("a", 100)).toBe(9);
+    expect(sketch.halvings).toBe(1);
+    expect(sketch.count("a", 100)).toBe(5);
   });
 });

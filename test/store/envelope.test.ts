@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { variantKey } from "../../worker/rules/key/cache-key.ts";
 import {
   changedHead,
   type StoredHead,
   type StoredResponse,
   type VariantMarker,
 } from "../../worker/rules/storing/stored-response.ts";
-import { variantKey } from "../../worker/rules/variants/vary.ts";
-import { headText, open, seal } from "../../worker/store/envelope.ts";
+import { headText, readEnvelope, writeEnvelope } from "../../worker/store/envelope.ts";
 import { storedHead } from "../rules/storing/stored-head.ts";
 
 const NO_BODY = new Uint8Array(0);
@@ -14,11 +14,11 @@ const PLAIN = storedHead({ bodyBytes: 0 });
 const NO_FLAG = { ...PLAIN.reuse, mayServeStale: false };
 
 function textOf(head: StoredHead): string {
-  return headText(new Headers(seal({ head, body: NO_BODY }).fields))!;
+  return headText(new Headers(writeEnvelope({ head, body: NO_BODY }).fields))!;
 }
 
 function opened(text: string, key = PLAIN.key): StoredHead | undefined {
-  return (open(key, text, NO_BODY.buffer) as StoredResponse | undefined)?.head;
+  return (readEnvelope(key, text, NO_BODY.buffer) as StoredResponse | undefined)?.head;
 }
 
 const heads: readonly { name: string; head: Partial<StoredHead> }[] = [
@@ -71,44 +71,44 @@ const heads: readonly { name: string; head: Partial<StoredHead> }[] = [
 ];
 
 describe("the envelope", () => {
-  test.each(heads)("gives back what it was given: $name", ({ head }) => {
+  test.each(heads)("keeps a head unchanged: $name", ({ head }) => {
     const given = storedHead({ bodyBytes: 0, ...head });
     expect(changedHead(opened(textOf(given), given.key)!, {})).toEqual(given);
   });
 
-  test("gives back a marker, whatever stands in it", () => {
+  test("keeps a variant marker unchanged, with any characters", () => {
     const key = "https://a.test/~b~";
     const fields = [["accept-language", "~ü"]] as const;
     const marker: VariantMarker = {
       head: { key, stamp: { logId: "~", seq: 1 }, fetchedAt: 1 },
       variants: [{ key: variantKey(key, fields), fields, encoding: "br", fetchedAt: 1 }],
     };
-    const text = headText(new Headers(seal(marker).fields));
-    expect(open(key, text, NO_BODY.buffer)).toEqual(marker);
-    expect(open("https://a.test/b", text, NO_BODY.buffer)).toBeUndefined();
+    const text = headText(new Headers(writeEnvelope(marker).fields));
+    expect(readEnvelope(key, text, NO_BODY.buffer)).toEqual(marker);
+    expect(readEnvelope("https://a.test/b", text, NO_BODY.buffer)).toBeUndefined();
   });
 
   const text = textOf(PLAIN);
-  const spoilt: readonly [name: string, text: string | null][] = [
+  const damaged: readonly [name: string, text: string | null][] = [
     ["no text", null],
     ["an empty text", ""],
     ["the version before", text.replace(/^3/, "2")],
     ["a version that begins like this one", text.replace(/^3/, "33")],
     ["the JSON of version 2", JSON.stringify({ version: 2, response: PLAIN })],
   ];
-  test.each(spoilt)("takes for a miss: %s", (_, spoiltText) => {
-    expect(opened(text)).toBeDefined();
-    expect(open(PLAIN.key, spoiltText, NO_BODY.buffer)).toBeUndefined();
+  test.each(damaged)("is a miss: %s", (_, damagedText) => {
+    expect(changedHead(opened(text)!, {})).toEqual(PLAIN);
+    expect(readEnvelope(PLAIN.key, damagedText, NO_BODY.buffer)).toBeUndefined();
   });
 
   test.each([["https://www.example.test/b"], [`${PLAIN.key}~`]])(
     "takes an entry of another key for a miss: %s",
     (key) => {
-      expect(open(key, text, NO_BODY.buffer)).toBeUndefined();
+      expect(readEnvelope(key, text, NO_BODY.buffer)).toBeUndefined();
     },
   );
 
-  test("is plain ASCII on one line, whatever stands in it", () => {
+  test("is plain ASCII on one line, with any characters in it", () => {
     expect(textOf(storedHead({ fields: [["x-a", "ü漢\u007f\n~"]] }))).toMatch(/^[\x20-\x7e]*$/);
   });
 });

@@ -5,7 +5,7 @@ import { identityOf } from "../simulation/identity.ts";
 import { isCrossedBy } from "../simulation/promises.ts";
 import { Dice } from "./dice.ts";
 import type { OriginAsk, OriginReply } from "./http-origin.ts";
-import { ROUTE, type Stage } from "./stage.ts";
+import { ROUTE_TTL_SECONDS, type Stage } from "./stage.ts";
 
 /** Beside those, more that lets stale pages be used, some of it so long fresh that a purge alone makes them stale. */
 const DIRECTIVES: readonly Directives[] = [
@@ -100,7 +100,7 @@ export class Pages {
       tags: this.tags.filter(() => dice.isBelow(0.4)),
       identity: identityOf((name) => fields[name]),
       audience: directives.audience,
-      freshMs: (target === this.paths[2] ? ROUTE.ttl : directives.fresh) * 1000,
+      freshMs: (target === this.paths[2] ? ROUTE_TTL_SECONDS : directives.fresh) * 1000,
       staleWhileRevalidateMs: (directives.whileRevalidate ?? 0) * 1000,
       staleIfErrorMs: (directives.ifError ?? 0) * 1000,
     };

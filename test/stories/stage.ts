@@ -24,7 +24,8 @@ export const BOUNDS: Bounds = {
 };
 
 /** The lifetime that the site gives to one page of each story, whatever the origin says. */
-export const ROUTE = { match: "/plog/:slug", ttl: 600, tags: ["plog:{slug}"] };
+export const ROUTE_TTL_SECONDS = 600;
+export const ROUTE = { match: "/plog/:slug", ttl: `${ROUTE_TTL_SECONDS}s`, tags: ["plog:{slug}"] };
 
 /** What all stories share: the simulated CDN, its origin, its time, and the record of what happened to it. */
 export class Stage implements AsyncDisposable {

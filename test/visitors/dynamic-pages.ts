@@ -36,7 +36,7 @@ export const dynamicPages: readonly Case[] = [
       second: { path, fields: OTHER_BROWSER },
       defence: {
         file: "worker/flow/storing/storage-decision.ts",
-        from: "defaultTtlSeconds: target.route.defaultTtlSeconds(response.status),",
+        from: "defaultTtlSeconds: route.defaultTtlSeconds(status),",
         to: "defaultTtlSeconds: 60,",
       },
     }),
@@ -108,9 +108,9 @@ export const dynamicPages: readonly Case[] = [
       second: { path: other! },
       defence: {
         file: "worker/rules/key/cache-key.ts",
-        from: "key: `",
+        from: "cacheKey: `",
         // One text for what only looks alike.
-        to: 'key: ((_, scheme, host, path) => scheme + host + decodeURIComponent(path).toLowerCase().replace(/[;?].*/, "").replace(/[/]+/g, "/"))`',
+        to: 'cacheKey: ((_, scheme, host, path) => scheme + host + decodeURIComponent(path).toLowerCase().replace(/[;?].*/, "").replace(/[/]+/g, "/"))`',
       },
     }),
   ),

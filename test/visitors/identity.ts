@@ -1,6 +1,6 @@
 import { type Case, isFirst, MAX_AGE, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts";
 
-const MAY_STORE = "worker/rules/storing/may-store.ts";
+const MAY_STORE = "worker/rules/storing/storable.ts";
 
 /** What is one visitor's own is not shown to another. */
 export const identity: readonly Case[] = [
@@ -11,8 +11,8 @@ export const identity: readonly Case[] = [
     second: { path: "/a" },
     defence: {
       file: "worker/rules/request/request-facts.ts",
-      from: 'authorized: field("authorization") !== null',
-      to: "authorized: false",
+      from: 'this.authorized = field("authorization") !== null',
+      to: "this.authorized = false",
     },
   },
   {
@@ -22,9 +22,9 @@ export const identity: readonly Case[] = [
     second: { path: "/a", fields: { authorization: "Basic YTpi" } },
     control: { path: "/a" },
     defence: {
-      file: "worker/rules/freshness/judge.ts",
-      from: "request.authorized && !stored.sharedWithAuthorized",
-      to: "false",
+      file: "worker/rules/identity/identity.ts",
+      from: "return !authorized || sharedWithAuthorized;",
+      to: "return true;",
     },
   },
   {
@@ -32,14 +32,14 @@ export const identity: readonly Case[] = [
     origin: ({ fields }) => page(`for ${fields.cookie ?? "all"}`),
     first: { path: "/a", fields: { cookie: "session=1" } },
     second: { path: "/a" },
-    defence: { file: MAY_STORE, from: "request.identifying && ", to: "false && " },
+    defence: { file: "worker/rules/identity/identity.ts", from: 'return "if-for-everybody";', to: 'return "yes";' },
   },
   {
     name: "a session among ignored cookies is one",
     origin: ({ fields }) => page(`for ${fields.cookie ?? "all"}`),
     first: { path: "/a", fields: { cookie: "_ga=1; session=1; _gid=2" } },
     second: { path: "/a", fields: { cookie: "_ga=9" } },
-    defence: { file: MAY_STORE, from: "request.identifying && ", to: "false && " },
+    defence: { file: "worker/rules/identity/identity.ts", from: 'return "if-for-everybody";', to: 'return "yes";' },
   },
   {
     name: "an ignored cookie does not reach the origin",
@@ -47,7 +47,7 @@ export const identity: readonly Case[] = [
     first: { path: "/a", fields: { cookie: "_ga=<evil>" } },
     second: { path: "/a" },
     witness: "first",
-    defence: { file: "worker/rules/request/cookies.ts", from: "[...ignored, ...ours]", to: "ours" },
+    defence: { file: "worker/rules/identity/cookies.ts", from: "[...ignored, ...ours]", to: "ours" },
   },
   {
     name: "an answer with Set-Cookie is not stored",
@@ -62,7 +62,7 @@ export const identity: readonly Case[] = [
     origin: (request) => page("v1", isFirst(request) ? { "set-cookie": "session=1" } : {}),
     first: { path: "/a", fields: ONE_BROWSER },
     second: { path: "/a", fields: OTHER_BROWSER },
-    defence: { file: "worker/flow/origin/ask-origin.ts", from: 'fields.delete("set-cookie");', to: "{}" },
+    defence: { file: "worker/flow/answering/pass-on.ts", from: 'fields.delete("set-cookie");', to: "{}" },
   },
   ...(
     [
@@ -89,16 +89,25 @@ export const identity: readonly Case[] = [
     control: { path: "/a" },
     defence: {
       file: "worker/rules/variants/vary.ts",
-      from: "const asked = normalValue(name, field(name));",
-      to: 'const asked = name === "cookie" ? value : normalValue(name, field(name));',
+      from: "const asked = request.value(name);",
+      to: 'const asked = name === "cookie" ? value : request.value(name);',
     },
   },
-  {
-    name: "what varies by the client's address is not stored",
-    origin: (request) =>
-      page(isFirst(request) ? "mine" : "for all", isFirst(request) ? { vary: "X-Forwarded-For" } : MAX_AGE),
-    first: { path: "/a", fields: ONE_BROWSER },
-    second: { path: "/a", fields: OTHER_BROWSER },
-    defence: { file: "worker/rules/variants/vary.ts", from: 'if (named.some(isUnknowable)) return "*";', to: "" },
-  },
+  ...[
+    ["what varies by the client's address is not stored", "X-Forwarded-For"],
+    ["what varies by the client's address in another platform's words is not stored", "X-Azure-ClientIP"],
+    ["what varies by the client's address is not stored, spelled as gateways spell it", "X_Originating_IP"],
+  ].map(
+    ([name, vary]): Case => ({
+      name: name!,
+      origin: (request) => page(isFirst(request) ? "mine" : "for all", isFirst(request) ? { vary: vary! } : MAX_AGE),
+      first: { path: "/a", fields: ONE_BROWSER },
+      second: { path: "/a", fields: OTHER_BROWSER },
+      defence: {
+        file: "worker/rules/variants/vary.ts",
+        from: 'if (named.some((name) => meaningInVary(name) === "unknowable")) return "*";',
+        to: "",
+      },
+    }),
+  ),
 ];

@@ -1,8 +1,7 @@
 import { type Case, isFirst, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts";
 
 const FIELDS = "worker/rules/forwarding/origin-request-fields.ts";
-const KEEPABLE = "worker/flow/storing/storage-decision.ts";
-const ODD = { file: KEEPABLE, from: "unkeyedField(request.headers, names) !== null", to: "false" };
+const ODD = { file: "worker/rules/storing/may-store.ts", from: "unkeyedField(fields, names) !== null", to: "false" };
 
 /** An error that one odd request caused is that visitor's alone. */
 export const oneVisitorsError: readonly Case[] = [
@@ -30,8 +29,8 @@ export const oneVisitorsError: readonly Case[] = [
     first: { path: "/a", fields: { "sec-fetch-site": "cross-site" } },
     second: { path: "/a", fields: { "sec-fetch-site": "same-origin" } },
     defence: {
-      file: "worker/rules/storing/may-store.ts",
-      from: "isErrorStatus(status) && !request.plain",
+      file: "worker/rules/storing/storable.ts",
+      from: "isErrorStatus(status) && !request.isPlain",
       to: "false",
     },
   },
@@ -43,7 +42,11 @@ export const oneVisitorsError: readonly Case[] = [
         : { ...page("broken session", { "cache-control": "public, max-age=60" }), status: 500 },
     first: { path: "/a", fields: { cookie: "session=%" } },
     second: { path: "/a" },
-    defence: { file: "worker/rules/request/unkeyed-field.ts", from: "if (identifying) return false;", to: "" },
+    defence: {
+      file: "worker/rules/request/unkeyed-field.ts",
+      from: 'if (identity !== "anonymous") return false;',
+      to: "",
+    },
   },
   ...[401, 407, 406, 408, 412, 416, 421, 425, 428, 429, 431].map(
     (status): Case => ({
@@ -73,8 +76,8 @@ export const oneVisitorsError: readonly Case[] = [
     second: { path: "/a" },
     defence: {
       file: FIELDS,
-      from: "? goesThrough(name, forwarded.keyFields)",
-      to: '? name === "range" || goesThrough(name, forwarded.keyFields)',
+      from: "=> reachesOriginAsSent(name, forwarded.keyFields, forwarded.storing)",
+      to: '=> name === "range" || reachesOriginAsSent(name, forwarded.keyFields, forwarded.storing)',
     },
   },
   {
@@ -87,7 +90,7 @@ export const oneVisitorsError: readonly Case[] = [
     second: { path: "/a" },
     defence: {
       file: "worker/rules/variants/vary.ts",
-      from: 'contentEncoding !== null && !acceptsCoding(acceptedCodings(field("accept-encoding")), contentEncoding)',
+      from: 'contentEncoding !== null && !acceptsCoding(request.value("accept-encoding") ?? "identity", contentEncoding)',
       to: "false",
     },
   },
@@ -113,7 +116,11 @@ export const oneVisitorsError: readonly Case[] = [
       isFirst(request) ? { ...page("", { location: "/a?utm_source=x#top" }), status: 301 } : page("the page"),
     first: { path: "/a", fields: ONE_BROWSER },
     second: { path: "/a", fields: OTHER_BROWSER },
-    defence: { file: KEEPABLE, from: "next !== null && sameTarget(context, next)", to: "false" },
+    defence: {
+      file: "worker/rules/storing/may-store.ts",
+      from: 'if (response.redirectsToItself) return pass("redirects-to-itself");',
+      to: "",
+    },
   },
 ];
 

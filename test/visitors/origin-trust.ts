@@ -14,13 +14,13 @@ export const originTrust: readonly Case[] = [
     origin: (request) =>
       page("v1", isFirst(request) ? Object.fromEntries([...Array(300).keys()].map((n) => [`x-${n}`, "1"])) : {}),
     ...VISITORS,
-    defence: { file: LIMITS, from: "if (++count > mostFields)", to: "if (false)" },
+    defence: { file: LIMITS, from: "if (++count > maxFields)", to: "if (false)" },
   },
   {
     name: "an answer with too large fields is an error, and is not stored",
     origin: (request) => page("v1", isFirst(request) ? { "x-large": "x".repeat(66_000) } : {}),
     ...VISITORS,
-    defence: { file: LIMITS, from: "if (bytes > mostBytes)", to: "if (false)" },
+    defence: { file: LIMITS, from: "if (bytes > maxBytes)", to: "if (false)" },
   },
   {
     name: "an answer with a control character in a field is an error, and is not stored",
@@ -57,7 +57,7 @@ export const originTrust: readonly Case[] = [
     site: { limits: { storeBytes: 5, largeBytes: 5 } },
     origin: (request) => ({ ...page(isFirst(request) ? "0123456789" : "01234"), framing: "chunked" }),
     ...VISITORS,
-    defence: { file: FILL, from: "readBytes > mostBytes", to: "false" },
+    defence: { file: FILL, from: "readBytes > maxBytes", to: "false" },
   },
   {
     name: "a body with no end to be seen is not stored",
@@ -67,8 +67,8 @@ export const originTrust: readonly Case[] = [
     }),
     ...VISITORS,
     defence: {
-      file: "worker/rules/storing/may-store.ts",
-      from: 'if (!isFramed(response)) return "unframed-body";',
+      file: "worker/rules/storing/storable.ts",
+      from: 'if (!isFramed(status, field)) return "unframed-body";',
       to: "",
     },
   },
@@ -77,6 +77,10 @@ export const originTrust: readonly Case[] = [
     site: { limits: { tags: 3 } },
     origin: (request) => page(isFirst(request) ? "tagged" : "v1", isFirst(request) ? { "cache-tag": "a b c d" } : {}),
     ...VISITORS,
-    defence: { file: "worker/rules/storing/tags.ts", from: "if (tags.size > most)", to: "if (false)" },
+    defence: {
+      file: "worker/rules/storing/tags.ts",
+      from: "if (new Set([...tags, ...earlierTags]).size > maxTags)",
+      to: "if (false)",
+    },
   },
 ];

@@ -1,12 +1,12 @@
 import { type Case, page, reflecting } from "./case.ts";
 
-const FIELDS = "worker/rules/forwarding/origin-request-fields.ts";
+const FIELDS = "worker/rules/request/request-fields.ts";
 
 /** Fields by which a client pretends to be somebody else, and the text that stops each. */
 const claims: readonly (readonly [field: string, from: string, to: string])[] = [
-  ["x-forwarded-host", '"x-forwarded",', ""],
-  ["x-forwarded-proto", '"x-forwarded",', ""],
-  ["x-forwarded-for", '"x-forwarded",', ""],
+  ["x-forwarded-host", 'written: { asSent: "never"', 'written: { asSent: "always"'],
+  ["x-forwarded-proto", 'written: { asSent: "never"', 'written: { asSent: "always"'],
+  ["x-forwarded-for", 'address: { asSent: "never"', 'address: { asSent: "always"'],
   ["x-forwarded-prefix", '"x-forwarded",', ""],
   ["x_forwarded_host", 'name.replaceAll("_", "-")', "name"],
   ["forwarded", '"forwarded",', ""],
@@ -96,7 +96,11 @@ export const unkeyedInput: readonly Case[] = [
     first: { path: "/a", fields: { "max-forwards": "0" } },
     second: { path: "/a" },
     witness: "first",
-    defence: { file: FIELDS, from: "!forwarded.storing && forwarded.maxForwards", to: "forwarded.maxForwards" },
+    defence: {
+      file: "worker/rules/forwarding/origin-request-fields.ts",
+      from: "!forwarded.storing && forwarded.maxForwards",
+      to: "forwarded.maxForwards",
+    },
   },
   ...odd.map(
     ([field, value]): Case => ({
@@ -105,8 +109,8 @@ export const unkeyedInput: readonly Case[] = [
       first: { path: "/a", fields: { [field]: value } },
       second: { path: "/a" },
       defence: {
-        file: "worker/flow/storing/storage-decision.ts",
-        from: "unkeyedField(request.headers, names) !== null",
+        file: "worker/rules/storing/may-store.ts",
+        from: "unkeyedField(fields, names) !== null",
         to: "false",
       },
     }),
@@ -118,9 +122,9 @@ export const unkeyedInput: readonly Case[] = [
     second: { path: "/a", fields: { "accept-encoding": "br, gzip" } },
     witness: "first",
     defence: {
-      file: FIELDS,
-      from: 'acceptedCodings(fieldForSelection("accept-encoding", sentOrNull, forwarded.keyFields))',
-      to: 'sentValue("accept-encoding") ?? "identity"',
+      file: "worker/rules/forwarding/origin-request-fields.ts",
+      from: '["accept-encoding", forwarded.acceptedCodings]',
+      to: '["accept-encoding", sentValue("accept-encoding") ?? "identity"]',
     },
   },
   ...["utm_content=x;callback=evil", "fbclid=%22evil", "utm_source=1&gclid=evil"].map(
@@ -169,8 +173,8 @@ export const unkeyedInput: readonly Case[] = [
     first: { path: "/data", fields: { origin: "https://evil.example" } },
     second: { path: "/data" },
     defence: {
-      file: "worker/flow/storing/storage-decision.ts",
-      from: "unkeyedField(request.headers, names) !== null",
+      file: "worker/rules/storing/may-store.ts",
+      from: "unkeyedField(fields, names) !== null",
       to: "false",
     },
   },
@@ -180,7 +184,11 @@ export const unkeyedInput: readonly Case[] = [
     origin: reflecting("x-original-host"),
     first: { path: "/a", fields: { "x-original-host": "evil.example" } },
     second: { path: "/a", fields: { "x-original-host": "one.example" } },
-    defence: { file: FIELDS, from: "isClaim(name) && !keyFields.includes(name)", to: "isClaim(name)" },
+    defence: {
+      file: "worker/rules/request/origin-view.ts",
+      from: 'treatmentOf(name).inVary !== "selects" && !this.#keyFields.includes(name)',
+      to: 'treatmentOf(name).inVary !== "selects"',
+    },
   },
   {
     name: "the body of a GET does not reach the origin",

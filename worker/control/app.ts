@@ -3,9 +3,9 @@ import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import { CONTROL_PLANE_CLOSED } from "../../wire/problem.ts";
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { PurgeAudit, TokenScope, Tokens } from "../ports.ts";
-import { OWN_ANSWER_FIELDS } from "../rules/forwarding/own-answer-fields.ts";
-import { resolveTarget } from "../rules/key/cache-key.ts";
-import { type AuditVerdict, onePurge, purgePage } from "./audit.ts";
+import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
+import { resolveUrl } from "../rules/key/cache-key.ts";
+import { type AuditVerdict, findPurge, listPurges } from "./audit.ts";
 import { openApiDocument } from "./openapi.ts";
 import { problemResponse } from "./problem-response.ts";
 import { type PurgePorts, type PurgeVerdict, purge } from "./purge.ts";
@@ -13,7 +13,7 @@ import { readText } from "./read-text.ts";
 import { refreshUrls } from "./refresh.ts";
 import { bearerToken } from "./tokens.ts";
 
-/** What the control plane works with. */
+/** What the control plane needs. */
 export interface ControlPorts extends PurgePorts {
   readonly tokens: Tokens;
   readonly audit: PurgeAudit;
@@ -21,9 +21,9 @@ export interface ControlPorts extends PurgePorts {
   readonly stats: () => IsolateStats;
 }
 
-/** What belongs to one request of the control plane. */
+/** What one request of the control plane needs. */
 export interface ControlCall {
-  /** Sends a request through the corridor, as part of this one. */
+  /** Sends a request through the corridor in the background of this one. */
   readonly refresh: (request: Request) => Promise<Response>;
 }
 
@@ -38,15 +38,15 @@ export function controlApp(ports: ControlPorts): Hono<App> {
 
   app.use(async (context, next) => {
     await next();
-    for (const [name, value] of Object.entries(OWN_ANSWER_FIELDS)) context.res.headers.set(name, value);
+    for (const [name, value] of Object.entries(EDGE_ANSWER_FIELDS)) context.res.headers.set(name, value);
   });
 
   app.on("PURGE", "*", async (context) => {
     const access = await authorize(ports, context.req.raw, "purge");
     if (access.kind === "refused") return access.response;
-    const target = resolveTarget(context.req.raw.url, ports.rules);
+    const target = resolveUrl(context.req.raw.url, ports.rules);
     if (target.kind === "refused") return problemResponse("invalid", `This URL cannot be purged: ${target.because}.`);
-    return runPurge(ports, { urls: [target.key] }, context, access.token, access.name);
+    return runPurge(ports, { urls: [target.cacheKey] }, context, access.token, access.name);
   });
 
   app.post(`${CONTROL_PREFIX}purge`, async (context) => {
@@ -54,10 +54,11 @@ export function controlApp(ports: ControlPorts): Hono<App> {
     if (access.kind === "refused") return access.response;
     const mediaType = context.req.header("content-type") ?? "no Content-Type";
     if (!/^application\/json\s*(;|$)/i.test(mediaType)) {
-      return problemResponse("unsupported-media-type", `Send the purge as application/json; this is ${mediaType}.`);
+      return problemResponse("unsupported-media-type", `Send the purge as application/json: this one is ${mediaType}.`);
     }
     const text = await readText(context.req.raw.body, MAX_BODY_BYTES);
-    if (text === null) return problemResponse("too-large", `A purge has at most ${MAX_BODY_BYTES} bytes; split it.`);
+    if (text === null)
+      return problemResponse("too-large", `A purge has at most ${MAX_BODY_BYTES} bytes: split it into several.`);
     const body = readBody(text, context.req.header(IDEMPOTENCY_FIELD));
     if (body.kind === "invalid") return problemResponse("invalid", body.detail);
     return runPurge(ports, body.value, context, access.token, access.name);
@@ -65,12 +66,12 @@ export function controlApp(ports: ControlPorts): Hono<App> {
 
   app.get(`${CONTROL_PREFIX}purges`, async (context) => {
     const access = await authorize(ports, context.req.raw, "read");
-    return access.kind === "refused" ? access.response : auditAnswer(await purgePage(context.req.query(), ports));
+    return access.kind === "refused" ? access.response : auditAnswer(await listPurges(context.req.query(), ports));
   });
 
   app.get(`${CONTROL_PREFIX}purges/:seq`, async (context) => {
     const access = await authorize(ports, context.req.raw, "read");
-    return access.kind === "refused" ? access.response : auditAnswer(await onePurge(context.req.param("seq"), ports));
+    return access.kind === "refused" ? access.response : auditAnswer(await findPurge(context.req.param("seq"), ports));
   });
 
   app.get(`${CONTROL_PREFIX}stats`, async (context) => {
@@ -93,7 +94,7 @@ export function controlApp(ports: ControlPorts): Hono<App> {
     app.all(CONTROL_PREFIX + path, (context) =>
       problemResponse(
         "method-not-allowed",
-        `${context.req.method} does not fit ${context.req.path}; use ${allow}.`,
+        `${context.req.path} does not take ${context.req.method}: use ${allow}.`,
         undefined,
         {
           allow,
@@ -101,7 +102,12 @@ export function controlApp(ports: ControlPorts): Hono<App> {
       ),
     );
   }
-  app.notFound((context) => problemResponse("not-found", `Tidemark has nothing at ${context.req.path}.`));
+  app.notFound((context) =>
+    problemResponse(
+      "not-found",
+      `Tidemark has nothing at ${context.req.path}. /_tidemark/openapi.json lists its paths.`,
+    ),
+  );
   return app;
 }
 
@@ -123,9 +129,9 @@ async function runPurge(
 function refusal(verdict: Exclude<PurgeVerdict, { kind: "accepted" }>): Response {
   switch (verdict.kind) {
     case "invalid":
-      return problemResponse("invalid", "Nothing was purged: correct what errors names.", verdict.errors);
+      return problemResponse("invalid", "Nothing was purged. Correct the fields listed in errors.", verdict.errors);
     case "conflict":
-      return problemResponse("conflict", "This id was used for a purge of other items; use a new id for a new purge.");
+      return problemResponse("conflict", "This id was used for a purge of other items. Use a new id for a new purge.");
     case "unavailable":
       return problemResponse(
         "unavailable",
@@ -141,7 +147,7 @@ function auditAnswer(verdict: AuditVerdict): Response {
     case "found":
       return ownJson(verdict.body);
     case "invalid":
-      return problemResponse("invalid", "Correct what errors names.", verdict.errors);
+      return problemResponse("invalid", "Correct the fields listed in errors.", verdict.errors);
     case "unknown":
       return problemResponse("not-found", `The log has no purge ${verdict.seq}, or has it no more.`);
     case "unavailable":
@@ -158,7 +164,7 @@ async function authorize(ports: ControlPorts, request: Request, scope: TokenScop
   const verdict = await ports.tokens.check(token, scope);
   if (verdict.kind === "allowed") return { kind: "allowed", name: verdict.name, token: token! };
   switch (verdict.because) {
-    case "closed": {
+    case "no-tokens": {
       const { why = "its tokens cannot be read" } = verdict;
       return { kind: "refused", response: problemResponse("forbidden", `${CONTROL_PLANE_CLOSED}: ${why}.`) };
     }
@@ -178,7 +184,7 @@ type ReadBody =
   | { readonly kind: "body"; readonly value: unknown }
   | { readonly kind: "invalid"; readonly detail: string };
 
-/** The JSON of a purge, with the id of `Idempotency-Key` where the body has none. */
+/** The JSON of a purge, with the id from `Idempotency-Key` if the body has none. */
 function readBody(text: string, idempotencyKey: string | undefined): ReadBody {
   let value: unknown;
   try {
@@ -189,12 +195,12 @@ function readBody(text: string, idempotencyKey: string | undefined): ReadBody {
   if (idempotencyKey === undefined || typeof value !== "object" || value === null) return { kind: "body", value };
   const { id } = value as { id?: unknown };
   if (id !== undefined && id !== idempotencyKey) {
-    return { kind: "invalid", detail: "id and Idempotency-Key name different ids; send one of them." };
+    return { kind: "invalid", detail: "id and Idempotency-Key name different ids: send one of them." };
   }
   return { kind: "body", value: { ...value, id: idempotencyKey } };
 }
 
 function ownJson(body: object): Response {
-  // With a line end, so that a terminal's prompt does not stick to it.
+  // With a line end, so that a terminal's prompt starts on its own line.
   return new Response(`${JSON.stringify(body)}\n`, { headers: { "content-type": "application/json" } });
 }

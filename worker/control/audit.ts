@@ -6,7 +6,7 @@ import {
   purgeRecordQuerySchema,
 } from "../../wire/purge-record.ts";
 import type { PurgeAudit, PurgeRecord, Reporter } from "../ports.ts";
-import { purgedItem } from "../rules/key/purge-item.ts";
+import { purgeItemText } from "../rules/key/purge-key.ts";
 import { errorsOf } from "./errors-of.ts";
 
 export type AuditVerdict =
@@ -20,8 +20,8 @@ interface AuditPorts {
   readonly reporter: Reporter;
 }
 
-/** A page of the audit trail, the newest first. `query` is as it came. */
-export async function purgePage(query: Readonly<Record<string, string>>, ports: AuditPorts): Promise<AuditVerdict> {
+/** A page of the audit trail, the newest purge first. `query` is not checked yet. */
+export async function listPurges(query: Readonly<Record<string, string>>, ports: AuditPorts): Promise<AuditVerdict> {
   const checked = purgeRecordQuerySchema.safeParse(query);
   if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeRecordQuerySchema) };
   const { before = null, limit = DEFAULT_LISTED_PURGES } = checked.data;
@@ -31,11 +31,11 @@ export async function purgePage(query: Readonly<Record<string, string>>, ports: 
   });
 }
 
-/** One purge by its number; whatever is no number names none. */
-export async function onePurge(seq: string, ports: AuditPorts): Promise<AuditVerdict> {
+/** One purge by its sequence number, which is not checked yet. */
+export async function findPurge(seq: string, ports: AuditPorts): Promise<AuditVerdict> {
   if (!/^[1-9][0-9]{0,14}$/.test(seq)) return { kind: "unknown", seq };
   return read(ports, async (audit) => {
-    const record = await audit.one(Number(seq));
+    const record = await audit.find(Number(seq));
     return record ? { kind: "found", body: recordBody(record) } : { kind: "unknown", seq };
   });
 }
@@ -53,6 +53,6 @@ async function read(
 }
 
 function recordBody({ purgeKeys, purgeKeyCount, at, accepted, ...rest }: PurgeRecord): PurgeRecordBody {
-  const items = purgeKeys.map(purgedItem);
+  const items = purgeKeys.map(purgeItemText);
   return { ...rest, at: new Date(at).toISOString(), accepted: { ...accepted }, items, itemCount: purgeKeyCount };
 }

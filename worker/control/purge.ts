@@ -2,24 +2,24 @@ import type { Problem } from "../../wire/problem.ts";
 import type { PurgeReceiptBody } from "../../wire/purge-receipt.ts";
 import { purgeRequestSchema } from "../../wire/purge-request.ts";
 import type { AcceptedItems, AppendOutcome, PurgeLogWriter, Reporter } from "../ports.ts";
-import type { TargetRules } from "../rules/key/cache-key.ts";
+import type { KeyRules } from "../rules/key/cache-key.ts";
 import { writeReceiptToken } from "../rules/request/receipt-token.ts";
 import { errorsOf } from "./errors-of.ts";
-import { namedItems } from "./named-items.ts";
-import { firstWarnings } from "./purge-warnings.ts";
+import { planPurge } from "./purge-plan.ts";
+import { limitWarnings } from "./purge-warnings.ts";
 
-/** What a purge works with. */
+/** What a purge needs. */
 export interface PurgePorts {
-  readonly rules: TargetRules;
+  readonly rules: KeyRules;
   readonly log: PurgeLogWriter;
   readonly reporter: Reporter;
-  /** A short text that stands for a long one, different for every other. */
+  /** A short text that identifies a long one. */
   readonly fingerprint: (text: string) => Promise<string>;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
 
-/** Who purges, and the public address that the purge came to. */
+/** The name of the token that was used, and the public address that the purge came to. */
 export interface PurgeCaller {
   readonly by: string;
   readonly base: string;
@@ -31,14 +31,14 @@ export type PurgeVerdict =
   | { readonly kind: "conflict" }
   | { readonly kind: "unavailable"; readonly cause: unknown };
 
-/** Checks a purge whole and carries it out: all of it, or nothing (promise 5). A dry run ends with the check. */
+/** Checks a purge and carries it out: all of it, or nothing (promise 5). A dry run ends with the check. */
 export async function purge(body: unknown, { by, base }: PurgeCaller, ports: PurgePorts): Promise<PurgeVerdict> {
   const { rules, log, reporter, fingerprint, now } = ports;
   const checked = purgeRequestSchema.safeParse(body);
   if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeRequestSchema) };
   const request = checked.data;
-  const named = namedItems(request, base, rules);
-  if (named.errors.length > 0) return { kind: "invalid", errors: named.errors };
+  const plan = planPurge(request, base, rules);
+  if (plan.errors.length > 0) return { kind: "invalid", errors: plan.errors };
   const accepted: AcceptedItems = {
     urls: request.urls?.length ?? 0,
     tags: request.tags?.length ?? 0,
@@ -46,19 +46,19 @@ export async function purge(body: unknown, { by, base }: PurgeCaller, ports: Pur
     hosts: request.hosts?.length ?? 0,
     everything: request.everything ?? false,
   };
-  const warnings = firstWarnings(named.warnings);
+  const warnings = limitWarnings(plan.warnings);
   const warned = warnings.length > 0 && { warnings };
   if (request.dryRun) {
     const nothing = { seq: 0, logId: "", token: "", at: new Date(now()).toISOString(), settlesInMs: 0 };
-    const receipt = { ...nothing, accepted, replayed: false, dryRun: true, ...warned, planned: named.planned };
+    const receipt = { ...nothing, accepted, replayed: false, dryRun: true, ...warned, planned: plan.planned };
     return { kind: "accepted", receipt, refresh: [] };
   }
   let result: AppendOutcome;
   try {
     result = await log.append({
       id: request.id ?? null,
-      content: await fingerprint(JSON.stringify([...named.keys].sort())),
-      purgeKeys: named.keys,
+      content: await fingerprint(JSON.stringify([...plan.purgeKeys].sort())),
+      purgeKeys: plan.purgeKeys,
       accepted,
       mode: request.mode ?? "hard",
       repeatAfterMs: request.repeatAfterMs ?? null,
@@ -70,7 +70,7 @@ export async function purge(body: unknown, { by, base }: PurgeCaller, ports: Pur
     return { kind: "unavailable", cause };
   }
   if (result.kind === "conflict") return { kind: "conflict" };
-  reporter.report({ kind: "purged", items: named.keys.length });
+  reporter.report({ kind: "purged", items: plan.purgeKeys.length });
   const { seq, logId } = result;
   return {
     kind: "accepted",
@@ -85,6 +85,6 @@ export async function purge(body: unknown, { by, base }: PurgeCaller, ports: Pur
       dryRun: false,
       ...warned,
     },
-    refresh: request.refresh ? named.refresh : [],
+    refresh: request.refresh ? plan.refresh : [],
   };
 }

@@ -1,12 +1,12 @@
 import { REFRESH_FIELD } from "../../wire/fields.ts";
 import type { PurgeReceiptBody } from "../../wire/purge-receipt.ts";
 
-/** How many pages are fetched at once: the runtime allows six connections per request, and one is the log's. */
-const AT_ONCE = 5;
+/** The pages fetched at once: the runtime allows six connections per request, and the log uses one. */
+const CONCURRENT_FETCHES = 5;
 
 type Refreshed = NonNullable<PurgeReceiptBody["refreshed"]>;
 
-/** Fetches pages anew through the corridor. The purge stands whatever becomes of them. */
+/** Fetches pages anew through the corridor. Whether that succeeds has no effect on the purge. */
 export async function refreshUrls(
   urls: readonly string[],
   token: string,
@@ -20,7 +20,7 @@ export async function refreshUrls(
       refreshed[index] = await refreshOne(url, token, handle);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: CONCURRENT_FETCHES }, work));
   return refreshed;
 }
 
@@ -37,7 +37,7 @@ async function refreshOne(
   }
   const { status } = response;
   const xCache = response.headers.get("x-cache");
-  if (xCache === null) return { url, status, error: (await response.text()).trim().replace(/^\d{3}: /, "") }; // the edge's own words
+  if (xCache === null) return { url, status, error: (await response.text()).trim().replace(/^\d{3}: /, "") }; // an answer of the edge itself
   try {
     await response.body?.pipeTo(new WritableStream());
   } catch {

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import type { TokenScope, Tokens, TokenVerdict } from "../ports.ts";
 
-const hex = z.string().regex(/^[0-9a-f]{64}$/i, "is a SHA-256 in 64 hexadecimal digits");
+const hex = z.string().regex(/^[0-9a-f]{64}$/i, "is not a SHA-256 in 64 hexadecimal digits");
 
-/** `TIDEMARK_TOKENS`: named tokens by their hash, so that the setting itself opens nothing. */
+/** `TIDEMARK_TOKENS`: named tokens as hashes, so that nobody can use what the setting holds. */
 const namedTokensSchema = z.array(
   z.strictObject({ name: z.string().min(1), scopes: z.array(z.enum(["purge", "read"])).min(1), sha256: hex }),
 );
@@ -20,42 +20,45 @@ export interface TokenSettings {
   readonly TIDEMARK_TOKEN?: string | undefined;
   /** JSON: `[{name, scopes, sha256}]`. */
   readonly TIDEMARK_TOKENS?: string | undefined;
-  /** True on a laptop, where a token guards nothing. It is no variable, so that no setting opens a deployed edge. */
-  readonly takesWeakTokens?: boolean | undefined;
+  /**
+   * True on a laptop, where tokens protect nothing. It is not a variable, so that no setting can open a deployed edge.
+   */
+  readonly acceptsWeakTokens?: boolean | undefined;
 }
 
-const CLOSED = "The control plane is closed until that is put right; pages are served.";
+const CLOSED = "The control plane stays closed until this is corrected. Pages are served.";
 
-const LEAST_CHARACTERS = 32;
-/** Thirty-two random characters practically always have more different ones than this. */
-const LEAST_DIFFERENT = 10;
+const MIN_CHARACTERS = 32;
+/** Thirty-two random characters practically always contain more different ones than this. */
+const MIN_DIFFERENT = 10;
 
-/** Why a token could be guessed; `null` if it could not. */
-export function weaknessOf(token: string): string | null {
+/** Why a token could be guessed; `null` if it could not be. */
+export function tokenWeakness(token: string): string | null {
   const how = "make one with: openssl rand -base64 32";
-  if (token.length < LEAST_CHARACTERS) return `has fewer than ${LEAST_CHARACTERS} characters; ${how}`;
-  return new Set(token).size < LEAST_DIFFERENT ? `is not random; ${how}` : null;
+  if (token.length < MIN_CHARACTERS) return `has fewer than ${MIN_CHARACTERS} characters: ${how}`;
+  return new Set(token).size < MIN_DIFFERENT ? `is not random: ${how}` : null;
 }
 
 /**
- * The owner's tokens. Without any, the control plane is closed. So it is if `TIDEMARK_TOKENS` cannot be read, which is
- * told: half a list of tokens would lock somebody out in silence. So it is if `TIDEMARK_TOKEN` could be guessed; whether
- * a token of the list could be cannot be seen in its hash. Requests for pages are served all the same.
+ * The owner's tokens. The control plane is closed if there are none; if `TIDEMARK_TOKENS` cannot be read, because half
+ * a list would lock somebody out without a word; and if `TIDEMARK_TOKEN` could be guessed. Whether a token of the list
+ * could be guessed does not show in its hash. Requests for pages are served in any case. `warn` gets a line for the
+ * owner's log.
  */
-export function ownersTokens(settings: TokenSettings, tell: (line: string) => void): Tokens {
+export function configuredTokens(settings: TokenSettings, warn: (line: string) => void): Tokens {
   const single = settings.TIDEMARK_TOKEN;
-  const weakness = single && !settings.takesWeakTokens ? weaknessOf(single) : null;
+  const weakness = single && !settings.acceptsWeakTokens ? tokenWeakness(single) : null;
   if (weakness !== null) {
     const why = `TIDEMARK_TOKEN is weak: it ${weakness}`;
-    tell(`${why}. ${CLOSED}`);
-    return { check: async () => ({ kind: "refused", because: "closed", why }) };
+    warn(`${why}. ${CLOSED}`);
+    return { check: async () => ({ kind: "refused", because: "no-tokens", why }) };
   }
   let named: KnownToken[];
   try {
     named = namedTokens(settings.TIDEMARK_TOKENS);
   } catch (error) {
-    tell(`${(error as Error).message} ${CLOSED}`);
-    return { check: async () => ({ kind: "refused", because: "closed", why: "TIDEMARK_TOKENS cannot be read" }) };
+    warn(`${(error as Error).message} ${CLOSED}`);
+    return { check: async () => ({ kind: "refused", because: "no-tokens", why: "TIDEMARK_TOKENS cannot be read" }) };
   }
   const known = async (): Promise<KnownToken[]> =>
     single ? [...named, { name: "TIDEMARK_TOKEN", scopes: ["purge", "read"], sha256: await sha256(single) }] : named;
@@ -63,10 +66,10 @@ export function ownersTokens(settings: TokenSettings, tell: (line: string) => vo
   return {
     async check(token, scope): Promise<TokenVerdict> {
       loaded ??= await known();
-      if (loaded.length === 0) return { kind: "refused", because: "closed", why: "TIDEMARK_TOKEN is not set" };
+      if (loaded.length === 0) return { kind: "refused", because: "no-tokens", why: "TIDEMARK_TOKEN is not set" };
       if (token === null) return { kind: "refused", because: "unauthorized" };
       const given = await sha256(token);
-      // Every hash is compared, and each to its end: the time taken tells nothing of which one, or how far, it matched.
+      // Every hash is compared to its end, so that the time taken does not tell which one matched, or how far.
       const matching = loaded.filter((each) => equalBytes(each.sha256, given));
       if (matching.length === 0) return { kind: "refused", because: "unauthorized" };
       const allowed = matching.find((each) => each.scopes.includes(scope));
@@ -79,7 +82,7 @@ function namedTokens(text: string | undefined): KnownToken[] {
   if (!text) return [];
   const checked = namedTokensSchema.safeParse(parseJson(text));
   if (!checked.success) {
-    throw new Error(`TIDEMARK_TOKENS is not a list of {name, scopes, sha256}: ${z.prettifyError(checked.error)}`);
+    throw new Error(`TIDEMARK_TOKENS is not a JSON list of {name, scopes, sha256}: ${z.prettifyError(checked.error)}`);
   }
   return checked.data.map(({ name, scopes, sha256: digits }) => ({
     name,
@@ -92,7 +95,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // The schema then says that it is no list.
+    return undefined; // the schema then reports that this is not a list
   }
 }
 

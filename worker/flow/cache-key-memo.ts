@@ -1,29 +1,30 @@
-import { type RefusedTarget, resolveTarget, type Target, type TargetRules } from "../rules/key/cache-key.ts";
+import { type KeyRules, type RefusedUrl, type ResolvedUrl, resolveUrl } from "../rules/key/cache-key.ts";
 
 /** The most URLs that are remembered, and the longest of them: with their keys at most about 6 MiB. */
 const MAX_URLS = 4096;
 const MAX_CHARACTERS = 256;
 
 /**
- * Remembers what URLs resolve to: parsing and matching a URL takes several times as long as all the rest of a memory hit
- * (`npm run bench -- hit`). When full, all is forgotten: the hot URLs are back after one request each.
+ * Remembers the routes and cache keys of URLs: parsing and matching a URL takes several times as long as all the rest
+ * of a memory hit (`npm run bench -- hit`). When it is full, all is forgotten: hot URLs are back after one request
+ * each.
  */
 export class CacheKeyMemo {
-  readonly #rules: TargetRules;
-  readonly #targets = new Map<string, Target>();
+  readonly #rules: KeyRules;
+  readonly #resolved = new Map<string, ResolvedUrl>();
 
-  constructor(rules: TargetRules) {
+  constructor(rules: KeyRules) {
     this.#rules = rules;
   }
 
-  resolve(url: string): Target | RefusedTarget {
-    const remembered = this.#targets.get(url);
+  resolve(url: string): ResolvedUrl | RefusedUrl {
+    const remembered = this.#resolved.get(url);
     if (remembered) return remembered;
-    const target = resolveTarget(url, this.#rules);
-    if (target.kind === "target" && url.length <= MAX_CHARACTERS) {
-      if (this.#targets.size >= MAX_URLS) this.#targets.clear();
-      this.#targets.set(url, target);
+    const resolved = resolveUrl(url, this.#rules);
+    if (resolved.kind === "resolved" && url.length <= MAX_CHARACTERS) {
+      if (this.#resolved.size >= MAX_URLS) this.#resolved.clear();
+      this.#resolved.set(url, resolved);
     }
-    return target;
+    return resolved;
   }
 }

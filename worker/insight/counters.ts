@@ -4,7 +4,7 @@ import type { EdgeEvent, Reporter } from "../ports.ts";
 /** The stats that are counted from events. The wiring of the isolate adds the others. */
 type Counts = Omit<IsolateStats, "version" | "scope" | "startedAt" | "memory" | "fills" | "view">;
 
-/** Keeps the counts, and tells the owner in a line when the origin or the log goes away and when it is back. */
+/** Keeps the counts, and logs a line when the origin or the purge log fails, and when it answers again. */
 export class Counters implements Reporter {
   readonly #write: (line: string) => void;
   readonly #originUrl: string;
@@ -91,7 +91,9 @@ export class Counters implements Reporter {
       case "log-failed":
         this.#counts.logFailed++;
         if (!this.#logIsDown) {
-          this.#write(`The purge log cannot be reached (${String(event.cause)}). Until it is, the origin is asked.`);
+          this.#write(
+            `The purge log cannot be reached (${String(event.cause)}). Until it answers, requests go to the origin.`,
+          );
         }
         this.#logIsDown = true;
         return;
@@ -106,7 +108,7 @@ export class Counters implements Reporter {
         return;
       case "failed":
         this.#counts.failures++;
-        this.#write(`Tidemark failed and asked the origin instead: ${describe(event.cause)}`);
+        this.#write(`Tidemark failed on a request and sent it to the origin: ${stackOf(event.cause)}`);
         return;
     }
   }
@@ -137,11 +139,11 @@ export class Counters implements Reporter {
   #originDownLine(because: string, cause: unknown): string {
     const why = because === "timed-out" ? "took too long to answer" : `cannot be reached (${causeWords(cause)})`;
     const status = because === "timed-out" ? 504 : 502;
-    return `The origin ${this.#originUrl} ${why}. What is not in the cache is answered with ${status} until it is up.`;
+    return `The origin ${this.#originUrl} ${why}. Pages that are not in the cache get ${status} until it answers.`;
   }
 }
 
-/** The runtime tells a name that does not resolve as an internal error with a reference that is of no use to anybody. */
+/** The runtime reports an unknown host name as an internal error with a reference that is of no use to the owner. */
 function causeWords(cause: unknown): string {
   const text = String(cause).replace(/^Error: /, "");
   return text.startsWith("internal error") ? "no such host name, or the runtime could not connect" : text;
@@ -151,6 +153,6 @@ function add(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
-function describe(cause: unknown): string {
+function stackOf(cause: unknown): string {
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
 }

@@ -1,14 +1,14 @@
 import type { PopNotes } from "../ports.ts";
 
 /*
- * The Cache API of this PoP as a place for notes. What the platform does and what is relied on:
- * - `put` resolves whether or not it stored, is invisible until done, and of two the later one to land stays. A note may be
- *   old, or not be there: whoever reads it goes by what stands in it.
- * - A PoP's machines share it, each with a clock of its own. Other PoPs never see it.
- * - Bytes come back as they were put. A cut is not noticed: the reader has to tell whether they are whole.
+ * Notes in the Cache API of this PoP. What the platform guarantees, and what this relies on:
+ * - `put` resolves whether or not it stored, and is invisible until it is done; of two puts the one that ends later
+ *   stays. A note may be old or missing, so its reader decides by its contents.
+ * - All machines of a PoP share the notes, each with its own clock. Other PoPs never see them.
+ * - Bytes come back unchanged, but may be cut off, so the reader has to check that they are complete.
  */
 
-/** Longer than any lease: when a note is too old its reader decides. */
+/** Longer than any lease: the reader decides when a note is too old. */
 const RETENTION_SECONDS = 60;
 
 /** Its methods reject if the platform does. */
@@ -17,13 +17,13 @@ export class CacheApiNotes implements PopNotes {
   readonly #prefix: string;
 
   /**
-   * The host is one of this site's. `of` stands for what the notes are about: whoever goes by something else has notes of
-   * its own, as a version of the worker that is bound to another log.
+   * `host` is one of this site's. `subject` names what the notes are about: a version of the worker that is bound to
+   * another log has its own notes.
    */
-  constructor(cache: Cache, host: string, of: string) {
+  constructor(cache: Cache, host: string, subject: string) {
     this.#cache = cache;
     // Below the control plane's prefix, so that no page of the site can share a key with a note.
-    this.#prefix = `https://${host}/_tidemark/note/${of}/`;
+    this.#prefix = `https://${host}/_tidemark/note/${subject}/`;
   }
 
   async read(name: string): Promise<Uint8Array | null> {

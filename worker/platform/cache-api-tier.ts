@@ -1,16 +1,16 @@
 import type { BytePart } from "../rules/ranges/range.ts";
 import type { Stored } from "../rules/storing/stored-response.ts";
-import { ENVELOPE_FIELDS, headText, open, seal } from "../store/envelope.ts";
-import type { SharedTier } from "../store/tiers.ts";
+import { ENVELOPE_FIELDS, headText, readEnvelope, writeEnvelope } from "../store/envelope.ts";
+import type { SharedTier } from "../store/tiered-store.ts";
 
 /*
- * The Cache API of this PoP. What the platform does and what is relied on:
- * - `put` resolves whether or not the response was stored, and is invisible until done. Only a match proves it.
- * - A truncated stream is stored as complete: heads come with whole buffers, and a body that is put as a stream gets a key
- *   that nothing points to before all its bytes have been counted.
- * - `match` with a request honours its Range and conditionals, wrongly in part: only URL strings are matched, and
+ * The Cache API of this PoP. What the platform guarantees, and what this relies on:
+ * - `put` resolves whether or not the response was stored, and is invisible until it is done. Only a match proves it.
+ * - A truncated stream is stored as complete. So heads are put with whole buffers, and a body that is put as a stream
+ *   gets a key that nothing points to before all its bytes have been counted.
+ * - `match` with a request obeys its Range and its conditions, and partly wrongly. So only URL strings are matched, and
  *   well-formed ranges of bodies that are stored apart.
- * - `delete` loses to a put under way: it is a courtesy, entries are invalidated by number.
+ * - `delete` loses to a put under way. So it only saves space: entries are invalidated by sequence number.
  */
 
 /** Below the control plane's prefix, so that no page of the site can share a key with an entry. */
@@ -29,11 +29,11 @@ export class CacheApiTier implements SharedTier {
   async get(key: string): Promise<Stored | undefined> {
     const response = await this.#cache.match(entryUrl(key));
     if (!response) return undefined;
-    return open(key, headText(response.headers), await response.arrayBuffer());
+    return readEnvelope(key, headText(response.headers), await response.arrayBuffer());
   }
 
   async put(stored: Stored): Promise<void> {
-    const { fields, body } = seal(stored);
+    const { fields, body } = writeEnvelope(stored);
     await this.#cache.put(entryUrl(stored.head.key), new Response(body, { headers: fields }));
   }
 
@@ -55,14 +55,14 @@ export class CacheApiTier implements SharedTier {
   }
 }
 
-/** A variant's key has its fields after a space, which no URL has. */
+/** The key of a variant is the primary key, a space, which no URL contains, and the selecting fields. */
 function entryUrl(key: string): string {
   const [primary, variant] = splitOnce(key, " ");
   const prefix = variant === undefined ? ENTRY_PATH : VARIANT_PATH + encodeURIComponent(variant);
   return belowHost(primary, prefix);
 }
 
-/** A body's key is that of its entry, with a number of its own after a line break. */
+/** The key of a body is the key of its entry, a line break, and a number of its own. */
 function bodyUrl(bodyKey: string): string {
   const [key, own] = splitOnce(bodyKey, "\n");
   return belowHost(splitOnce(key, " ")[0], BODY_PATH + own);

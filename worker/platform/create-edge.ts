@@ -1,14 +1,14 @@
-import { ownersTokens, type TokenSettings } from "../control/tokens.ts";
+import { configuredTokens, type TokenSettings } from "../control/tokens.ts";
 import { edgeAnswer } from "../flow/answering/answers.ts";
 import { Counters } from "../insight/counters.ts";
 import { type Platform, type RunningIsolate, startIsolate } from "../isolate.ts";
 import type { Clock } from "../ports.ts";
-import { LogStub } from "../purges/log/log-stub.ts";
 import type { PurgeLog } from "../purges/log/purge-log.ts";
-import { loosened } from "../site/loosenings.ts";
+import { PurgeLogStub } from "../purges/log/purge-log-stub.ts";
 import { compileSite, type SiteOverrides } from "../site/site.ts";
 import { SiteError } from "../site/site-error.ts";
 import type { SiteInput } from "../site/site-input.ts";
+import { weakenedDefences } from "../site/weakened-defences.ts";
 import { CacheApiNotes } from "./cache-api-notes.ts";
 import { CacheApiTier } from "./cache-api-tier.ts";
 import { fingerprint } from "./fingerprint.ts";
@@ -25,7 +25,7 @@ export interface EdgeEnv extends Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMAR
   readonly TIDEMARK_HOSTS?: string;
   /** Outranks the site's `publicUrl`. */
   readonly TIDEMARK_PUBLIC_URL?: string;
-  /** The address to forward where the runtime does not tell the client's, as on a laptop. */
+  /** The client address to forward where the runtime does not tell it, as on a laptop. */
   readonly TIDEMARK_CLIENT_ADDRESS?: string;
 }
 
@@ -39,7 +39,7 @@ export interface EdgeHooks {
   /** Default: the runtime's clock. */
   readonly clock?: Clock;
   /** Accept a token that could be guessed, as on a laptop. Default false. */
-  readonly takesWeakTokens?: boolean;
+  readonly acceptsWeakTokens?: boolean;
   /** Returns the platform that the edge runs on, given the real one. Default: the real one. */
   readonly platform?: (platform: Platform) => Platform;
 }
@@ -61,14 +61,14 @@ export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): Exp
   };
 }
 
-/** Settings that are not valid must not end in the runtime's own error page: what is wrong goes to the owner's log. */
+/** Invalid settings must not end in the runtime's own error page: the mistakes go to the owner's log. */
 function startOrExplain(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
   try {
     return startOnWorkers(siteInput, env, hooks);
   } catch (error) {
     if (!(error instanceof SiteError)) throw error;
     console.error(`Tidemark cannot start: ${error.message}`);
-    const words = "The settings of this edge are not valid. Its log says which, and why.";
+    const words = "The settings of this edge are not valid. Its log tells which, and why.";
     return { fetch: () => edgeAnswer(503, "misconfigured", words) };
   }
 }
@@ -76,9 +76,9 @@ function startOrExplain(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): R
 /** The Workers runtime as a platform. */
 function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
   const site = compileSite(siteInput, overrides(env));
-  const tell = (line: string) => console.warn(line);
-  const log = new LogStub(env.PURGE_LOG);
-  for (const line of loosened(site)) tell(line);
+  const warn = (line: string) => console.warn(line);
+  const log = new PurgeLogStub(env.PURGE_LOG);
+  for (const line of weakenedDefences(site)) warn(line);
   const host = site.hosts?.[0] ?? new URL(site.originUrl).host;
   const platform: Platform = {
     clock: hooks.clock ?? systemClock,
@@ -89,9 +89,9 @@ function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): R
     log,
     audit: log,
     bodies: runtimeBodies,
-    tokens: ownersTokens({ ...tokensOf(env), takesWeakTokens: hooks.takesWeakTokens }, tell),
+    tokens: configuredTokens({ ...tokensOf(env), acceptsWeakTokens: hooks.acceptsWeakTokens }, warn),
     fingerprint,
-    reporter: new Counters(site.originUrl, tell),
+    reporter: new Counters(site.originUrl, warn),
   };
   return startIsolate(site, hooks.platform?.(platform) ?? platform);
 }

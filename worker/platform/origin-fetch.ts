@@ -1,11 +1,11 @@
 import type { Origin, OriginAnswer, OriginRequest } from "../ports.ts";
 
 /*
- * The origin over the runtime's fetch. What the platform does and what is relied on:
- * - A worker's fetch is cached by file extension behind our back unless told not to: `cacheTtl: -1` says so, and adds
- *   no directive to the request (`cache: "no-store"` would).
- * - Bodies are decoded when they are read, unless told not to: `encodeResponseBody` keeps the bytes as they came.
- * - An interim 1xx answer comes back as the final one, with the real answer as its body: it counts as no answer.
+ * The origin over the runtime's fetch. What the platform guarantees, and what this relies on:
+ * - The platform caches a worker's fetches by file extension. `cacheTtl: -1` turns that off, and adds no directive to
+ *   the request, as `cache: "no-store"` would.
+ * - It decodes bodies that are read. `encodeResponseBody: "manual"` keeps the bytes as they came.
+ * - It returns an interim 1xx response as the final one, with the real response as its body. That counts as a failure.
  * - A refused or reset connection rejects.
  */
 export class OriginFetch implements Origin {
@@ -19,7 +19,7 @@ export class OriginFetch implements Origin {
 
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
     const abort = new AbortController();
-    // The limit is on the head of the answer: a body may take as long as it takes.
+    // The limit is for the head of the response. A body may take any time.
     const timer = setTimeout(() => abort.abort(), this.#timeoutMs);
     try {
       const response = await fetch(this.url + request.pathAndQuery, {
@@ -34,7 +34,7 @@ export class OriginFetch implements Origin {
       if (response.status === 101) return { kind: "switched", response };
       if (response.status < 200 || response.status > 599) {
         await response.body?.cancel();
-        return { kind: "failed", because: "bad-response", cause: `status ${response.status} as a final answer` };
+        return { kind: "failed", because: "bad-response", cause: `status ${response.status} as a final response` };
       }
       return { kind: "answered", response };
     } catch (cause) {

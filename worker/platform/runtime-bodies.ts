@@ -1,11 +1,12 @@
 import type { Bodies } from "../ports.ts";
 
-/** A piece of this size costs little more than one of the 4 KiB that the runtime gives unasked. */
+/** A read of this size costs little more than one of 4 KiB, which is the runtime's default. */
 const MAX_PIECE_BYTES = 64 * 1024;
 
 /**
- * Only a FixedLengthStream lets the runtime announce a length, and show the client a cut. Only a BYOB reader gives more
- * than 4 KiB at once: whatever has come, up to the size of its buffer. It is for bodies of the runtime's own.
+ * Only a FixedLengthStream lets the runtime announce a length, and shows the client that a body was cut off. Only a
+ * BYOB reader returns more than 4 KiB at once, up to the size of its buffer. It works for the runtime's own bodies
+ * alone.
  */
 export const runtimeBodies: Bodies = {
   pipe: (lengthBytes) => (lengthBytes === null ? new IdentityTransformStream() : new FixedLengthStream(lengthBytes)),

@@ -1,6 +1,8 @@
 import type { Clock } from "../ports.ts";
 
-/** The runtime's clock. In production it stands still between I/O events; the protocol's allowance covers that (R7). */
+/**
+ * The runtime's clock. In production it stands still between I/O events, which the allowance for clocks covers (R7).
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   wait: (ms) => {

@@ -1,22 +1,22 @@
 import type { BackgroundWork, Clock, Invalidations, NewPurge, PurgeLogWriter, Reporter } from "../ports.ts";
 
-/** The most appends of one isolate in one lease: a loop of unsafe requests is no lever on the log. */
+/** The most appends of one isolate in one lease, so that a loop of unsafe requests cannot overload the log. */
 const MAX_APPENDS = 16;
-/** The most keys that wait for the next lease. More are dropped, and counted. */
+/** The most keys that wait for the next lease. Further keys are dropped and counted. */
 const MAX_WAITING = 10_000;
-/** How often an append that failed is tried again, a lease apart. */
+/** How often an append is tried, a lease apart. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * Tells the log what unsafe requests put out of date: at once, but at most once per key and lease (R15). What comes too
- * often is merged, and told in one append when the lease is over.
+ * Tells the log which keys unsafe requests have put out of date: at once, but each key at most once in a lease (R15).
+ * Further keys are merged, and told in one append when the lease is over.
  */
 export class LogInvalidations implements Invalidations {
   readonly #log: PurgeLogWriter;
   readonly #clock: Clock;
   readonly #leaseMs: number;
   readonly #reporter: Reporter;
-  /** The keys told since `#leaseBeganAt`. */
+  /** The keys that were told since `#leaseBeganAt`. */
   readonly #told = new Set<string>();
   readonly #waiting = new Set<string>();
   #leaseBeganAt = Number.NEGATIVE_INFINITY;
@@ -32,7 +32,7 @@ export class LogInvalidations implements Invalidations {
 
   tell(purgeKeys: readonly string[], background: BackgroundWork): void {
     const now = this.#clock.now();
-    // What still waits when a lease has begun goes along: the request that was to tell it may be dead.
+    // Keys that still wait from the last lease go along: the request that was to tell them may have been cancelled.
     const keys = new Set(this.#isOver(now) ? [...this.#beginLease(now), ...purgeKeys] : purgeKeys);
     if (this.#appends < MAX_APPENDS && !purgeKeys.some((key) => this.#told.has(key))) {
       background.run(this.#tellNow([...keys]));
@@ -51,7 +51,7 @@ export class LogInvalidations implements Invalidations {
     return now - this.#leaseBeganAt >= this.#leaseMs || now < this.#leaseBeganAt;
   }
 
-  /** Returns the keys that waited for it. */
+  /** Begins a lease. Returns the keys that waited for it. */
   #beginLease(now: number): string[] {
     const waited = [...this.#waiting];
     this.#leaseBeganAt = now;
@@ -65,7 +65,7 @@ export class LogInvalidations implements Invalidations {
   async #flushAfterLease(): Promise<void> {
     const beganAt = this.#leaseBeganAt;
     await this.#clock.wait(Math.max(0, beganAt + this.#leaseMs - this.#clock.now())).over;
-    if (this.#leaseBeganAt !== beganAt) return; // a later request has begun the next one, and told what waited
+    if (this.#leaseBeganAt !== beganAt) return; // a later request has begun the next lease
     await this.#tellNow(this.#beginLease(this.#clock.now()));
   }
 
@@ -93,7 +93,7 @@ const INVALIDATION: Omit<NewPurge, "purgeKeys"> = {
   id: null,
   content: "",
   accepted: { urls: 0, tags: 0, prefixes: 0, hosts: 0, everything: false },
-  mode: "invalidate", // a response that is still right need not be fetched again in full (RFC 9111 §4.4)
+  mode: "invalidate", // a validation is enough (RFC 9111 §4.4): the origin may confirm the stored response
   repeatAfterMs: null,
   reason: "unsafe request",
   by: "edge",

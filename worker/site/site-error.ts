@@ -2,7 +2,7 @@ import type * as z from "zod";
 import { issuePath } from "../../wire/issue-path.ts";
 import { keysAt, unknownKey } from "../../wire/unknown-key.ts";
 
-/** What is wrong in a site's rules, all of it at once: each line names the place, the value and what to do. */
+/** The mistakes in a site's rules, all at once: each line names the place, the value and what to do. */
 export class SiteError extends Error {
   override readonly name = "SiteError";
   readonly errors: readonly { readonly path: string; readonly message: string }[];
@@ -13,12 +13,9 @@ export class SiteError extends Error {
   }
 }
 
-/** Words of docs/design.md that this version does not have yet, so that nobody takes them for a typo. */
-const NOT_YET = new Set(["bypass", "identify", "within"]);
-
-/** The issues of a failed check in words. */
+/** The issues of a failed check, in words. */
 export function siteErrors(error: z.ZodError, schema: z.ZodType, input: unknown): { path: string; message: string }[] {
-  // Unknown keys first: what is missing beside one is mostly what it was meant to be.
+  // Unknown keys first: a required key that is missing is often the one that was misspelt.
   const isUnknown = (issue: z.core.$ZodIssue) => Number(issue.code === "unrecognized_keys");
   return error.issues
     .toSorted((a, b) => isUnknown(b) - isUnknown(a))
@@ -26,15 +23,10 @@ export function siteErrors(error: z.ZodError, schema: z.ZodType, input: unknown)
       const path = issuePath(issue.path) || "the site";
       if (issue.code === "unrecognized_keys") {
         const known = keysAt(schema, issue.path);
-        return issue.keys.map((key) => ({ path: issuePath([...issue.path, key]), message: wordsFor(key, known) }));
+        return issue.keys.map((key) => ({ path: issuePath([...issue.path, key]), message: unknownKey(key, known) }));
       }
       return [{ path, message: `${issue.message}; found ${show(valueAt(input, issue.path))}` }];
     });
-}
-
-function wordsFor(key: string, known: readonly string[]): string {
-  if (NOT_YET.has(key)) return "is not built yet in this version; leave it out";
-  return unknownKey(key, known);
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {

@@ -1,38 +1,38 @@
 import * as z from "zod";
-import { mayBeKeyed } from "../rules/forwarding/origin-request-fields.ts";
 import type { HeuristicRules } from "../rules/freshness/heuristic-freshness.ts";
-import type { TargetRules } from "../rules/key/cache-key.ts";
+import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
+import type { KeyRules } from "../rules/key/cache-key.ts";
 import { type QueryRules, TRACKING_PARAMETERS } from "../rules/key/query.ts";
 import type { Route } from "../rules/key/route.ts";
-import { ANALYTICS_COOKIES } from "../rules/request/cookies.ts";
+import { mayBeKeyed } from "../rules/request/request-fields.ts";
 import { isTag } from "../rules/storing/tags.ts";
 import { SiteError, siteErrors } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
-import { durationSeconds, sizeBytes } from "./units.ts";
+import { durationError, durationMs, durationSeconds, sizeBytes } from "./units.ts";
 
 const names = z.array(z.string().min(1)).readonly();
-const fieldName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is a field name");
-const fieldValue = z.string().regex(/^[\t\x20-\x7e]*$/, "is a field value of printable ASCII");
-const status = z.string().regex(/^[2-5][0-9][0-9]$/, "is a status, 200 to 599");
+const fieldName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not a field name");
+const fieldValue = z.string().regex(/^[\t\x20-\x7e]*$/, "is not a field value of printable ASCII");
+const status = z.string().regex(/^[2-5][0-9][0-9]$/, "is not a status, 200 to 599");
 
 const fraction = z.number().gt(0).max(1);
 
-/** What may be said of stale answers, for the site or for a route. */
+/** The rules for stale answers, of the site or of a route. */
 const stale = z.strictObject({
   /** How long a stale response may stand in for a failed origin where the origin does not say. */
   ifError: durationSeconds.optional(),
-  /** Whether it may also while the purge log is silent, so that it may have been purged. */
+  /** Whether it may do so while the purge log is silent, though it may have been purged. */
   ifErrorWhileLogSilent: z.boolean().optional(),
 });
 
-/** The longest that a purge may take to reach a route. */
-const MAX_WITHIN_SECONDS = 3600;
+/** The longest time that a purge may take to reach a route. */
+const MAX_VIEW_AGE_MS = 3_600_000;
 
-const purgeWithin = durationSeconds.refine((seconds) => seconds <= MAX_WITHIN_SECONDS, "is an hour at most");
+const maxViewAge = durationMs.refine((ms) => ms <= MAX_VIEW_AGE_MS, "is more than an hour, which is the most");
 
 const route = z.strictObject({
   /** URLPattern pathname syntax: `/admin/*`, `/plog/:slug`. */
-  match: z.string().startsWith("/", "starts with /").refine(isPattern, "is not a URLPattern pathname"),
+  match: z.string().startsWith("/", "does not start with /").refine(isUrlPattern, "is not a URLPattern pathname"),
   /** Send everything to the origin as it is; look up and store nothing. */
   pass: z.boolean().default(false),
   key: z
@@ -42,7 +42,7 @@ const route = z.strictObject({
         .array(
           fieldName
             .transform((name) => name.toLowerCase())
-            .refine(mayBeKeyed, "cannot be keyed: the edge or the connection sets it"),
+            .refine(mayBeKeyed, "cannot be keyed, because the edge or the connection sets it"),
         )
         .default([]),
       query: z
@@ -72,45 +72,53 @@ const route = z.strictObject({
   /** The lifetime where the origin gives none: one, or one per status. */
   defaultTtl: z
     .union([durationSeconds, z.record(status, durationSeconds)], {
-      error: 'is a duration like "24h", or one per status like { 200: "24h", 404: "1m" }',
+      error: ({ input }) =>
+        typeof input === "number"
+          ? durationError(input)
+          : 'is not a duration: write one like "24h", or one per status like { 200: "24h", 404: "1m" }',
     })
     .optional(),
   /** What browsers are told to keep stored responses for. Default: what the origin says. */
-  browserTtl: durationSeconds.optional(),
+  browserTtl: durationSeconds.refine(Number.isInteger, "is not a whole number of seconds").optional(),
   /** Which directives of a visitor's `Cache-Control` are obeyed. */
   requestDirectives: z.enum(["harmless", "all"]).default("harmless"),
   stale: stale.prefault({}),
-  /** How late a purge may reach what is stored of the route, where that may be more than the lease. */
-  purge: z.strictObject({ within: purgeWithin.optional(), immutableWithin: purgeWithin.optional() }).prefault({}),
+  /** How late a purge may reach the route's responses, where that may be later than a lease. */
+  purge: z.strictObject({ maxViewAge: maxViewAge.optional(), maxViewAgeImmutable: maxViewAge.optional() }).prefault({}),
   /** Tags for every response of the route; `{name}` stands for a parameter of `match`. */
   tags: names.default([]),
 });
 
-/** Everything that an owner can say about a site, with the defaults; `SiteInput` says what each means. */
+/** All settings of a site with their defaults. `SiteInput` says what each means. */
 export const siteSchema = z.strictObject({
   /** The origin's address: scheme, host and port, without a path. `TIDEMARK_ORIGIN` outranks it. */
   origin: z
     .string('is required: the address of the site, like "https://origin.example.com"')
-    .refine(isOrigin, "is an address like https://origin.example.com, without a path"),
-  /** Public host names, with a port where it is not the scheme's default; others get 421. `TIDEMARK_HOSTS` outranks it. */
+    .refine(isOrigin, "is not an address like https://origin.example.com, without a path"),
+  /**
+   * Public host names, with a port where it is not the scheme's default; others get 421. `TIDEMARK_HOSTS` outranks it.
+   */
   hosts: z
     .array(
       z
         .string()
-        .regex(/^[^/\s]+$/, "is a host name like www.example.com, without scheme and path")
-        .refine((host) => URL.canParse(`http://${host}`), "is no host name"),
+        .regex(/^[^/\s]+$/, "is not a host name like www.example.com, without scheme and path")
+        .refine((host) => URL.canParse(`http://${host}`), "is not a host name"),
     )
     .min(1)
     .optional(),
   /** The public address that is keyed and forwarded, where the edge itself is reached under another. */
-  publicUrl: z.string().refine(isOrigin, "is an address like https://www.example.com, without a path").optional(),
+  publicUrl: z.string().refine(isOrigin, "is not an address like https://www.example.com, without a path").optional(),
   routes: z.array(route).default([]),
   stale: stale.prefault({}),
   /** Lifetimes guessed from `Last-Modified` where the origin states none. Default: none are. */
-  heuristic: z.strictObject({ fraction: fraction.default(0.1), most: durationSeconds.default(24 * 3600) }).optional(),
+  heuristic: z.strictObject({ fraction: fraction.default(0.1), maxTtl: durationSeconds.prefault("24h") }).optional(),
   /** A field of this site's own that outranks `CDN-Cache-Control` and `Cache-Control`. RFC 9213 §2.2. */
   targetedField: fieldName
-    .refine((name) => name.toLowerCase() !== "cache-control", "is a field for this cache alone, not Cache-Control")
+    .refine(
+      (name) => name.toLowerCase() !== "cache-control",
+      "is read by other caches, too: name a field for this cache alone",
+    )
     .optional(),
   cookies: z.strictObject({ ignore: names.default(ANALYTICS_COOKIES) }).prefault({}),
   /** Extra fields on every request to the origin, a shared secret for instance. */
@@ -143,9 +151,9 @@ export const siteSchema = z.strictObject({
       /** The most tags of one response. A response with more is not stored. */
       tags: z.int().positive().default(1000),
       /** The longest wait for the head of the origin's answer. */
-      originTimeout: durationSeconds.default(30),
+      originTimeout: durationMs.prefault("30s"),
       /** The longest that a request waits for another one's fetch. */
-      follow: durationSeconds.default(10),
+      followTimeout: durationMs.prefault("10s"),
     })
     .prefault({}),
   purge: z
@@ -161,13 +169,13 @@ export const siteSchema = z.strictObject({
         .max(30 * 24 * 3_600_000)
         .default(0),
       /** How late a purge may reach what the origin calls `immutable`. */
-      immutableWithin: purgeWithin.default(0),
+      maxViewAgeImmutable: maxViewAge.prefault("0s"),
     })
     .prefault({}),
 });
 
 /** A checked site, ready for use. */
-export interface Site extends TargetRules {
+export interface Site extends KeyRules {
   readonly originUrl: string;
   /** False if neither the file nor the environment named the public hosts. */
   readonly namesHosts: boolean;
@@ -193,21 +201,23 @@ export interface Site extends TargetRules {
     readonly memoryBytes: number;
     readonly tags: number;
     readonly originTimeoutMs: number;
-    readonly followMs: number;
+    readonly followTimeoutMs: number;
   };
   readonly purge: {
     readonly leaseMs: number;
     readonly skewMs: number;
     readonly softForMs: number;
-    /** The longest of the lease and the routes' bounds: what receipts have to count with (R6). */
-    readonly longestWithinMs: number;
+    /** The longest of the lease and the routes' view ages, which receipts have to wait for (R6). */
+    readonly longestViewAgeMs: number;
   };
 }
 
-/** What one `defaultTtl` is for. An error that one odd request caused must not be everybody's by default. */
+/**
+ * The statuses that a single `defaultTtl` is for. An error that one odd request caused must not be stored by default.
+ */
 const PLAIN_STATUSES = new Set([200, 203, 204, 300, 301, 308]);
 
-/** What outranks the file, from the environment or flags. */
+/** Settings from the environment or from flags. They outrank the file. */
 export interface SiteOverrides {
   readonly origin?: string | undefined;
   readonly hosts?: readonly string[] | null | undefined;
@@ -215,7 +225,7 @@ export interface SiteOverrides {
 }
 
 /**
- * The owner's rules: checks them at once and returns them as they were, so that a mistake shows where it was made.
+ * Checks the owner's rules and returns them unchanged, so that a mistake shows where it was made.
  * Throws `SiteError`, which names each place, the value found there and, for an unknown key, the nearest known one.
  */
 export function defineSite(input: SiteInput): SiteInput {
@@ -233,13 +243,14 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
   const site = checked.data;
   const named = site.routes.map((each, index) => compileRoute(each, index, site));
   const routes = [...named, compileRoute(route.parse({ match: "/*" }), null, site)];
-  const wrongTags = site.routes.flatMap((each, index) => wrongTagsOf(each, `routes[${index}].tags`));
+  const wrongTags = site.routes.flatMap((each, index) => tagTemplateErrors(each, `routes[${index}].tags`));
   if (wrongTags.length > 0) throw new SiteError(wrongTags);
   const hosts = overrides.hosts === undefined ? (site.hosts ?? null) : overrides.hosts;
   const publicUrl = site.publicUrl === undefined ? null : publicAddress(site.publicUrl);
   const publicHosts = hosts && [...hosts.map(hostInKeys), ...(publicUrl ? [publicUrl.host] : [])];
   const originHost = new URL(site.origin).host;
-  if ([...(publicHosts ?? []), publicUrl?.host].includes(originHost)) throw new SiteError([ownAddress(site.origin)]);
+  if ([...(publicHosts ?? []), publicUrl?.host].includes(originHost))
+    throw new SiteError([originIsSiteError(site.origin)]);
   const ownField = site.targetedField === undefined ? [] : [site.targetedField.toLowerCase()];
   return {
     originUrl: new URL(site.origin).origin,
@@ -249,7 +260,7 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
     routes,
     ignoredCookies: site.cookies.ignore,
     originFields: Object.entries(site.originFields),
-    heuristic: site.heuristic ? { fraction: site.heuristic.fraction, mostSeconds: site.heuristic.most } : null,
+    heuristic: site.heuristic ? { fraction: site.heuristic.fraction, maxSeconds: site.heuristic.maxTtl } : null,
     targetedFields: ownField,
     hiddenFields: [...ownField, "surrogate-control"],
     limits: {
@@ -266,16 +277,16 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
       fills: site.limits.fills,
       memoryBytes: site.limits.memoryBytes,
       tags: site.limits.tags,
-      originTimeoutMs: site.limits.originTimeout * 1000,
-      followMs: site.limits.follow * 1000,
+      originTimeoutMs: site.limits.originTimeout,
+      followTimeoutMs: site.limits.followTimeout,
     },
     purge: {
       leaseMs: site.purge.leaseMs,
       skewMs: site.purge.skewMs,
       softForMs: site.purge.softForMs,
-      longestWithinMs: Math.max(
+      longestViewAgeMs: Math.max(
         site.purge.leaseMs,
-        ...routes.flatMap(({ purge }) => [purge.withinMs, purge.immutableWithinMs]),
+        ...routes.flatMap(({ purge }) => [purge.maxViewAgeMs, purge.maxViewAgeImmutableMs]),
       ),
     },
   };
@@ -302,7 +313,7 @@ function compileRoute(rules: RouteRules, position: number | null, site: z.output
       ifErrorSeconds: rules.stale.ifError ?? site.stale.ifError ?? 0,
       ifErrorWhileUnknown: rules.stale.ifErrorWhileLogSilent ?? site.stale.ifErrorWhileLogSilent ?? true,
     },
-    purge: purgeBoundsOf(rules, site),
+    purge: viewAgeBounds(rules, site),
     ttlSeconds: rules.ttl,
     defaultTtlSeconds: (status) => {
       if (typeof defaultTtl === "object") return defaultTtl[String(status)];
@@ -313,17 +324,17 @@ function compileRoute(rules: RouteRules, position: number | null, site: z.output
   };
 }
 
-/** Each request would come back to this edge, until `CDN-Loop` ends it. */
-function ownAddress(origin: string): { path: string; message: string } {
-  const message = `${JSON.stringify(origin)} is an address of the site itself; name the server behind it`;
+/** With the site itself as its origin, each request would come back to this edge until `CDN-Loop` stops it. */
+function originIsSiteError(origin: string): { path: string; message: string } {
+  const message = `${JSON.stringify(origin)} is an address of the site itself: name the server behind it`;
   return { path: "origin", message };
 }
 
-function purgeBoundsOf({ pass, purge }: RouteRules, site: z.output<typeof siteSchema>): Route["purge"] {
-  if (pass) return { withinMs: 0, immutableWithinMs: 0 };
-  const withinSeconds = purge.within ?? 0;
-  const immutableSeconds = purge.immutableWithin ?? site.purge.immutableWithin;
-  return { withinMs: withinSeconds * 1000, immutableWithinMs: Math.max(withinSeconds, immutableSeconds) * 1000 };
+function viewAgeBounds({ pass, purge }: RouteRules, site: z.output<typeof siteSchema>): Route["purge"] {
+  if (pass) return { maxViewAgeMs: 0, maxViewAgeImmutableMs: 0 };
+  const maxViewAgeMs = purge.maxViewAge ?? 0;
+  const immutableMs = purge.maxViewAgeImmutable ?? site.purge.maxViewAgeImmutable;
+  return { maxViewAgeMs, maxViewAgeImmutableMs: Math.max(maxViewAgeMs, immutableMs) };
 }
 
 function parametersOf(result: URLPatternResult | null): Record<string, string> | undefined {
@@ -331,8 +342,8 @@ function parametersOf(result: URLPatternResult | null): Record<string, string> |
   return Object.fromEntries(Object.entries(result.pathname.groups).map(([name, value]) => [name, value ?? ""]));
 }
 
-/** A template's own characters must be a tag's, and its parameters must be the pattern's. */
-function wrongTagsOf(rules: RouteRules, path: string): { path: string; message: string }[] {
+/** The tag templates with characters that no tag may have, or with parameters that the pattern does not have. */
+function tagTemplateErrors(rules: RouteRules, path: string): { path: string; message: string }[] {
   const known = [...rules.match.matchAll(/:(\w+)/g)].map((match) => match[1]!);
   return rules.tags.flatMap((template, index) => {
     const place = `${path}[${index}]`;
@@ -346,7 +357,10 @@ function wrongTagsOf(rules: RouteRules, path: string): { path: string; message: 
     }
     if (isTag(template.replace(/\{\w+\}/g, "x"))) return [];
     return [
-      { path: place, message: `${JSON.stringify(template)} is no tag: printable ASCII without spaces and commas` },
+      {
+        path: place,
+        message: `${JSON.stringify(template)} is not a tag: use printable ASCII without spaces and commas`,
+      },
     ];
   });
 }
@@ -367,10 +381,10 @@ function isOrigin(text: string): boolean {
   return url.pathname === "/" && url.search === "" && url.hash === "" && url.username === "";
 }
 
-function isPattern(text: string): boolean {
+function isUrlPattern(text: string): boolean {
   try {
     return new URLPattern({ pathname: text }) !== null;
   } catch {
-    return false; // URLPattern tells a bad pattern by throwing.
+    return false; // URLPattern throws for a bad pattern
   }
 }

@@ -1,28 +1,38 @@
 import * as z from "zod";
 
-const SECONDS_PER = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
+const MS_PER = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 const BYTES_PER = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
 
-const NO_DURATION = 'is a duration: a number of seconds, or like "30s", "10m", "24h", "7d", "2w"';
-const NO_SIZE = 'is a size: a number of bytes, or like "512KiB", "8MiB", "1GiB"';
+const NOT_A_DURATION = 'is not a duration: write a number with a unit, like "250ms", "30s", "10m", "24h", "7d" or "2w"';
+const NOT_A_SIZE = 'is not a size: write a number of bytes, or one with a unit, like "512KiB", "8MiB" or "1GiB"';
 
-/** A duration in a site's words, `"90s"`, `"24h"` or a number of seconds, as seconds. */
-export const durationSeconds = z
-  .union([z.number(), z.string()], { error: NO_DURATION })
-  .transform(parse((text) => measure(text, /^(\d+(?:\.\d+)?)([smhdw])$/, SECONDS_PER), NO_DURATION));
+/** A duration with its unit, like `"250ms"`, `"90s"` or `"24h"`, as milliseconds. */
+export const durationMs = z
+  .string({ error: ({ input }) => durationError(input) })
+  .transform((text, context) =>
+    orIssue(context, NOT_A_DURATION, measure(text, /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/, MS_PER)),
+  );
 
-/** A size in a site's words, `"8MiB"` or a number of bytes, as bytes. */
+/** The same as seconds. */
+export const durationSeconds = durationMs.transform((ms) => ms / 1000);
+
+/** A size with its unit, like `"8MiB"`, or a number of bytes, as bytes. */
 export const sizeBytes = z
-  .union([z.number(), z.string()], { error: NO_SIZE })
-  .transform(parse((text) => measure(text, /^(\d+)(B|KiB|MiB|GiB)$/, BYTES_PER), NO_SIZE));
+  .union([z.number(), z.string()], { error: NOT_A_SIZE })
+  .transform((size, context) =>
+    orIssue(context, NOT_A_SIZE, typeof size === "number" ? size : measure(size, /^(\d+)(B|KiB|MiB|GiB)$/, BYTES_PER)),
+  );
 
-function parse(read: (text: string) => number | undefined, message: string) {
-  return (value: number | string, context: z.RefinementCtx): number => {
-    const amount = typeof value === "number" ? value : read(value);
-    if (amount !== undefined && Number.isFinite(amount) && amount >= 0) return amount;
-    context.addIssue({ code: "custom", message });
-    return z.NEVER;
-  };
+/** Tells what to write instead of a bare number: one would be seconds here and milliseconds elsewhere. */
+export function durationError(input: unknown): string {
+  if (typeof input !== "number" || !(input >= 0)) return NOT_A_DURATION;
+  return `has no unit: write "${input}s" for seconds or "${input}ms" for milliseconds`;
+}
+
+function orIssue(context: z.RefinementCtx, message: string, amount: number | undefined): number {
+  if (amount !== undefined && Number.isFinite(amount) && amount >= 0) return amount;
+  context.addIssue({ code: "custom", message });
+  return z.NEVER;
 }
 
 function measure<Unit extends string>(

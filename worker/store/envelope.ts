@@ -1,9 +1,9 @@
 import { isMarker, type Stored, type VariantMarker } from "../rules/storing/stored-response.ts";
-import { headParts, OpenedHead } from "./opened-head.ts";
+import { EnvelopeHead, headParts } from "./envelope-head.ts";
 
 /**
- * How a stored response lies in the Cache API, which is used as a byte store only: always status 200, plain and long
- * retention, the body as it is, and everything else in one field. Freshness, age and status are ours, not the runtime's.
+ * A stored response as the Cache API holds it, which is used as a byte store only: always status 200, a long retention,
+ * the body as it is, and everything else in one field. The edge decides on freshness and age, not the runtime.
  */
 export interface Envelope {
   readonly fields: Readonly<Record<string, string>>;
@@ -11,19 +11,19 @@ export interface Envelope {
 }
 
 const HEAD_FIELD = "tidemark-stored";
-/** What its text begins with. Another version is a miss: a cache outlives its deploys. */
+/** The beginning of the head's text. Another version is a miss, because a cache outlives deployments. */
 const VERSION = "3~";
-/** Stands between what decides and the rest; the text of a marker has none. */
+/** Separates the facts that decide from the rest. The text of a variant marker has none. */
 const SEPARATOR = "~";
 const RETENTION_SECONDS = 30 * 24 * 3600;
 
-/** What keeps bytes in the Cache API as they are, for as long as it will have them. */
+/** The fields that make the Cache API keep bytes unchanged, as long as it will. */
 export const ENVELOPE_FIELDS = {
   "cache-control": `public, max-age=${RETENTION_SECONDS}`,
   "content-type": "application/octet-stream",
 };
 
-export function seal(stored: Stored): Envelope {
+export function writeEnvelope(stored: Stored): Envelope {
   const parts = isMarker(stored) ? [stored] : headParts(stored.head);
   return {
     fields: { ...ENVELOPE_FIELDS, [HEAD_FIELD]: VERSION + parts.map(asciiJson).join(SEPARATOR) },
@@ -32,14 +32,14 @@ export function seal(stored: Stored): Envelope {
 }
 
 /** Reads an envelope; `undefined` if it is of another version, of another key, or not whole. */
-export function open(key: string, headText: string | null, body: ArrayBuffer): Stored | undefined {
+export function readEnvelope(key: string, headText: string | null, body: ArrayBuffer): Stored | undefined {
   if (!headText?.startsWith(VERSION)) return undefined;
   const end = headText.indexOf(SEPARATOR, VERSION.length);
   if (end === -1) {
     const marker = JSON.parse(headText.slice(VERSION.length)) as VariantMarker;
     return marker.head.key === key ? marker : undefined;
   }
-  const head = new OpenedHead(headText.slice(VERSION.length, end), headText.slice(end + 1));
+  const head = new EnvelopeHead(headText.slice(VERSION.length, end), headText.slice(end + 1));
   if (head.key !== key) return undefined;
   if (head.bodyKey !== null) return { head, body: null };
   return head.bodyBytes === body.byteLength ? { head, body: new Uint8Array(body) } : undefined;
@@ -50,7 +50,7 @@ export function headText(fields: Headers): string | null {
   return fields.get(HEAD_FIELD);
 }
 
-/** JSON in ASCII alone, so that values of any characters survive the way through a header field; without separators. */
+/** JSON in ASCII without separators, so that any characters survive in a header field. */
 function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[~\u007f-\uffff]/g,

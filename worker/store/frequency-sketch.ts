@@ -1,30 +1,31 @@
-/** Counters, a byte each; a key has two, and counts as the lesser of them, so that others' counts seldom mix with its own. */
+/** The number of counters, a byte each. A key has two, and the smaller one counts, so that collisions seldom matter. */
 const SLOTS = 1 << 18;
-/** Counters stop here: what comes back so often comes back often enough. */
-const MOST = 15;
-/** After so many countings per kept key every counter is halved: what was asked for long ago is forgotten. */
+/** The highest count. */
+const MAX_COUNT = 15;
+/** After this many countings per key in the cache, every counter is halved, so that old requests are forgotten. */
 const COUNTINGS_PER_KEY = 64;
-const LEAST_COUNTINGS = 512;
+const MIN_COUNTINGS = 512;
 
 /**
- * How often keys have come lately, those too that are not kept, in constant memory. A sketch: it never counts too few,
- * and seldom too many.
+ * How often each key has been requested lately, whether it is in the cache or not, in constant memory: the count-min
+ * sketch with aging of TinyLFU (Einziger, Friedman and Manes, "TinyLFU: A Highly Efficient Cache Admission Policy",
+ * 2017). Between two agings it never counts too few, and seldom too many.
  */
 export class FrequencySketch {
   readonly #counters = new Uint8Array(SLOTS);
   #countings = 0;
-  /** How often the counters have been halved: what counts elsewhere ages along. */
+  /** How often the counters have been halved. Counts that are kept elsewhere have to be halved as often. */
   halvings = 0;
 
-  /** Counts a key, and tells how often it has come, this time included. `kept` is the number of keys that are kept. */
-  count(key: string, kept: number): number {
+  /** Counts a request for a key. Returns its count. `cachedKeys` is the number of keys in the cache. */
+  count(key: string, cachedKeys: number): number {
     const [first, second] = slotsOf(key);
-    this.#counters[first] = Math.min(MOST, this.#counters[first]! + 1);
-    if (second !== first) this.#counters[second] = Math.min(MOST, this.#counters[second]! + 1);
+    this.#counters[first] = Math.min(MAX_COUNT, this.#counters[first]! + 1);
+    if (second !== first) this.#counters[second] = Math.min(MAX_COUNT, this.#counters[second]! + 1);
     const times = Math.min(this.#counters[first]!, this.#counters[second]!);
-    // More countings than slots would fill all of them.
-    const most = Math.min(SLOTS, Math.max(LEAST_COUNTINGS, kept * COUNTINGS_PER_KEY));
-    if (++this.#countings >= most) this.#halve();
+    // With more countings than counters, collisions would raise all of them.
+    const limit = Math.min(SLOTS, Math.max(MIN_COUNTINGS, cachedKeys * COUNTINGS_PER_KEY));
+    if (++this.#countings >= limit) this.#halve();
     return times;
   }
 
@@ -35,7 +36,7 @@ export class FrequencySketch {
   }
 }
 
-/** Two numbers out of one pass over the key (FNV-1a, and a mix of it). */
+/** Two counters of a key: its FNV-1a hash, and a mix of it. */
 function slotsOf(key: string): readonly [number, number] {
   let hash = 0x811c9dc5;
   for (let index = 0; index < key.length; index++) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);

@@ -1,40 +1,41 @@
 import { isMarker, type Stored } from "../rules/storing/stored-response.ts";
 import { FrequencySketch } from "./frequency-sketch.ts";
 
-/** What an entry weighs beside its body and texts: the map's slot and the head's object. */
+/** The memory of an entry beside its body and texts: the slot in the map, and the object of the head. */
 const ENTRY_OVERHEAD_BYTES = 1024;
-/** What a field weighs beside its text: once in the entry, and once in the fields that hits are answered with. */
+/** The memory of a field beside its text: once in the entry, and once in the fields that hits are answered with. */
 const FIELD_OVERHEAD_BYTES = 256;
 
-/** No entry may take more than this share of the tier, or one large page would push out the rest. */
+/** No entry may take more than this share of the tier, or one large page would evict all others. */
 const LARGEST_SHARE = 1 / 8;
 
-/** Uses beyond this many tell nothing more; one below the most that `Recurrence` counts, so that nothing is there for ever. */
+/** Further uses are not counted. One below the highest count of `FrequencySketch`, so that no entry stays for ever. */
 const MAX_USES = 14;
 
 interface Entry {
   readonly stored: Stored;
   readonly bytes: number;
-  /** How often it was asked for again, halved together with the counts of what is not kept. */
+  /** How often the entry was requested again. It is halved whenever the counters of the sketch are. */
   uses: number;
-  /** How many halvings `uses` has seen. */
+  /** The halvings that `uses` includes. */
   halvings: number;
 }
 
 /**
- * The isolate's memory, bounded in bytes. Where room is wanted the least recently used entry goes, unless it is used more
- * often than what comes: so no run through a million URLs pushes out the pages that people ask for.
+ * The isolate's memory, bounded in bytes. It evicts the least recently used entries. Admission: a new entry must have
+ * been requested more often than the one it would evict (TinyLFU), so that a crawl through a million URLs does not
+ * evict the pages that visitors request.
  */
 export class MemoryTier {
-  readonly #mostBytes: number;
-  /** In the order of use, the oldest first. */
+  readonly #maxBytes: number;
+  /** In the order of use, the least recently used first. */
   readonly #entries = new Map<string, Entry>();
-  readonly #recurrence = new FrequencySketch();
+  readonly #frequency = new FrequencySketch();
   #newest: string | null = null;
   #heldBytes = 0;
 
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
   get heldBytes(): number {
@@ -57,17 +58,17 @@ export class MemoryTier {
     return entry.stored;
   }
 
-  /** Keeps a response unless it is too large for the tier, what it would push out is used more, or a newer one is there (R23). */
+  /** Stores a response unless it is too large, it is not admitted, or a newer one is there (R23). */
   put(stored: Stored): void {
     const { key } = stored.head;
     const held = this.#entries.get(key);
     if (held && isNewer(held.stored, stored)) return;
     this.delete(key);
     const bytes = weigh(stored);
-    if (bytes > this.#mostBytes * LARGEST_SHARE) return;
-    const times = held ? Number.POSITIVE_INFINITY : this.#recurrence.count(key, this.#entries.size);
+    if (bytes > this.#maxBytes * LARGEST_SHARE) return;
+    const times = held ? Number.POSITIVE_INFINITY : this.#frequency.count(key, this.#entries.size);
     if (!this.#makeRoom(bytes, times)) return;
-    const { halvings } = this.#recurrence;
+    const { halvings } = this.#frequency;
     const counted = held ?? { uses: Math.min(MAX_USES, times - 1), halvings };
     this.#entries.set(key, { stored, bytes, uses: counted.uses, halvings: counted.halvings });
     this.#newest = key;
@@ -81,10 +82,12 @@ export class MemoryTier {
     this.#heldBytes -= held.bytes;
   }
 
-  /** Drops the oldest entries until so many bytes fit; false if one of them is used as often as what comes has come. */
+  /**
+   * Evicts entries until `bytes` fit. False, and nothing is evicted, if one of them is used as often as the new one.
+   */
   #makeRoom(bytes: number, times: number): boolean {
     const dropped: string[] = [];
-    let freeBytes = this.#mostBytes - this.#heldBytes;
+    let freeBytes = this.#maxBytes - this.#heldBytes;
     for (const [key, entry] of this.#entries) {
       if (freeBytes >= bytes) break;
       if (this.#usesOf(entry) >= times) return false;
@@ -96,14 +99,14 @@ export class MemoryTier {
   }
 
   #usesOf(entry: Entry): number {
-    const { halvings } = this.#recurrence;
+    const { halvings } = this.#frequency;
     entry.uses >>= Math.min(31, halvings - entry.halvings);
     entry.halvings = halvings;
     return entry.uses;
   }
 }
 
-/** Whether `held` has seen more of the same log than `stored`, or was fetched later under the same number. */
+/** Whether `held` has a later stamp of the same log than `stored`, or the same stamp and a later fetch. */
 export function isNewer(held: Stored, stored: Stored): boolean {
   const [a, b] = [held.head.stamp, stored.head.stamp];
   if (a?.logId !== b?.logId) return false;

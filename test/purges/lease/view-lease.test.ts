@@ -1,10 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { BackgroundWork, EdgeEvent } from "../../../worker/ports.ts";
-import { PopView } from "../../../worker/purges/lease/pop-view.ts";
+import { PopSharing } from "../../../worker/purges/lease/pop-sharing.ts";
 import { ViewLease } from "../../../worker/purges/lease/view-lease.ts";
-import type { PurgeLogClient, ReaderPosition, ViewDelta } from "../../../worker/purges/log/log-contract.ts";
-import type { UnreadRange } from "../../../worker/purges/view/unread-range.ts";
-import { View } from "../../../worker/purges/view/view.ts";
+import type {
+  PurgeLogClient,
+  ReaderPosition,
+  UnreadRange,
+  ViewDelta,
+} from "../../../worker/purges/log/log-contract.ts";
+import { PurgeView } from "../../../worker/purges/view/purge-view.ts";
 import { MemoryNotes } from "../../engine/memory-notes.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
 import { deltaOf } from "../view/delta.ts";
@@ -16,12 +20,12 @@ const SKEW_MS = 250;
 class HeldLog implements PurgeLogClient {
   readonly reads: PromiseWithResolvers<ViewDelta>[] = [];
   /** What the last read asked to hear besides what is new. */
-  untold: UnreadRange | null | undefined;
+  unread: UnreadRange | null | undefined;
 
   read(since: ReaderPosition | null): Promise<ViewDelta> {
     const read = Promise.withResolvers<ViewDelta>();
     this.reads.push(read);
-    this.untold = since?.untold;
+    this.unread = since?.unread;
     return read.promise;
   }
 
@@ -51,8 +55,9 @@ describe("a view's lease", () => {
     events = [];
     const reporter = { report: (event: EdgeEvent) => void events.push(event) };
     const settings = { leaseMs: LEASE_MS, skewMs: SKEW_MS };
-    const pop = new PopView(new MemoryNotes(scheduler), settings, scheduler, reporter);
-    lease = new ViewLease(new View(10_000), log, pop, settings, scheduler, () => random, reporter);
+    const pop = new PopSharing(new MemoryNotes(scheduler), settings, scheduler, reporter);
+    const view = new PurgeView(10_000);
+    lease = new ViewLease({ settings, view, log, pop, clock: scheduler, random: () => random, reporter });
   });
 
   async function renewed(to = 1): Promise<void> {
@@ -62,14 +67,14 @@ describe("a view's lease", () => {
     await renewal;
   }
 
-  test("lives for the granted time and not a millisecond longer", async () => {
+  test("lasts for the granted time and not a millisecond longer", async () => {
     await renewed();
     expect(lease.isUsable(scheduler.now(), null)).toBe(true);
     expect(lease.isUsable(scheduler.now() + LEASE_MS - 1, null)).toBe(true);
     expect(lease.isUsable(scheduler.now() + LEASE_MS, null)).toBe(false);
   });
 
-  test("counts from the moment the read began, not from its answer (R6)", async () => {
+  test("counts from the beginning of the read, not from its reply (R6)", async () => {
     const renewal = lease.renew(behind, null);
     await rest();
     await scheduler.advance(400);
@@ -92,23 +97,23 @@ describe("a view's lease", () => {
     },
   );
 
-  test("a view that one reply could not tell all is usable at once, and asks for the rest behind the next hit (R12)", async () => {
+  test("makes a view usable after a truncated reply, and the rest is read behind the next hit (R12)", async () => {
     const renewal = lease.renew(behind, null);
     await rest();
-    log.reads[0]!.resolve(deltaOf(0, 9, [["#t", 9]], { toldAbove: 8 }));
+    log.reads[0]!.resolve(deltaOf(0, 9, [["#t", 9]], { truncatedAt: 8 }));
     await renewal;
     expect(lease.isUsable(scheduler.now(), null)).toBe(true);
     expect(lease.isDue(scheduler.now())).toBe(true);
     const second = lease.renew(behind, null);
     await rest();
     expect(lease.isDue(scheduler.now())).toBe(false); // one read at a time
-    expect(log.untold).toEqual({ from: 0, to: 8 });
-    log.reads[1]!.resolve(deltaOf(9, 9, [["#u", 3]], { untold: { from: 0, to: 8 } }));
+    expect(log.unread).toEqual({ from: 0, to: 8 });
+    log.reads[1]!.resolve(deltaOf(9, 9, [["#u", 3]], { unread: { from: 0, to: 8 } }));
     await second;
     expect(lease.isDue(scheduler.now() + 699)).toBe(false);
   });
 
-  test("one read is in flight, whoever asks (R21)", async () => {
+  test("is renewed by one read at a time (R21)", async () => {
     const renewals = Array.from({ length: 50 }, () => lease.renew(behind, null));
     await rest();
     expect(lease.isDue(scheduler.now())).toBe(false);
@@ -117,7 +122,7 @@ describe("a view's lease", () => {
     expect(log.reads).toHaveLength(1);
   });
 
-  test("a failed read is remembered for a lease: nobody waits, and one probe runs behind (R21)", async () => {
+  test("is not waited for during a lease after a failed read, and one probe runs in the background (R21)", async () => {
     const renewal = lease.renew(behind, null);
     await rest();
     log.reads[0]!.reject(new Error("gone"));
@@ -141,7 +146,7 @@ describe("a view's lease", () => {
     expect(events.map(({ kind }) => kind)).toEqual(["log-failed", "log-read"]);
   });
 
-  test("story 31: a read that never answers holds nobody longer than a lease, and another one may begin (R21)", async () => {
+  test("story 31: is waited for during one lease if a read never ends, and another read may begin (R21)", async () => {
     const renewal = lease.renew(behind, null);
     await rest();
     await scheduler.advance(LEASE_MS);
@@ -155,14 +160,14 @@ describe("a view's lease", () => {
     expect(lease.isUsable(scheduler.now(), null)).toBe(true);
   });
 
-  test("requests whose frozen clocks differ by the allowance do not end each other's lease (R7)", async () => {
+  test("survives requests whose frozen clocks differ by the allowance (R7)", async () => {
     await renewed();
     expect(lease.isUsable(scheduler.now() + SKEW_MS, null)).toBe(true);
     expect(lease.isUsable(scheduler.now(), null)).toBe(true);
     expect(lease.isUsable(scheduler.now() - 1, null)).toBe(false); // 251 ms behind the latest
   });
 
-  test("a clock that steps back further than the allowance ends the lease (R7)", async () => {
+  test("ends when the clock steps back further than the allowance (R7)", async () => {
     await renewed();
     const latest = scheduler.now() + SKEW_MS + 10;
     expect(lease.isUsable(latest, null)).toBe(true);
@@ -172,7 +177,7 @@ describe("a view's lease", () => {
     expect(lease.isUsable(latest, null)).toBe(true);
   });
 
-  test("a late answer of an older read does not shorten the lease (R11)", async () => {
+  test("is not shortened by the late reply to an older read (R11)", async () => {
     const older = lease.renew(behind, null);
     await rest();
     await scheduler.advance(LEASE_MS);
@@ -188,7 +193,7 @@ describe("a view's lease", () => {
     expect(lease.stamp()).toEqual({ logId: "a", seq: 2 });
   });
 
-  test("a late answer of a log that was replaced does not move the view back, and ends the lease (R11)", async () => {
+  test("ends at a late reply of a replaced log, which does not change the view (R11)", async () => {
     const older = lease.renew(behind, null); // of log a
     await rest();
     await scheduler.advance(LEASE_MS + LEASE_MS / 2); // given up; the next one is a probe
@@ -204,7 +209,7 @@ describe("a view's lease", () => {
     expect(lease.isUsable(scheduler.now(), null)).toBe(false);
   });
 
-  test("what a log has granted ends where another one takes its place (R11)", async () => {
+  test("ends when another log takes the place of the one that granted it (R11)", async () => {
     const first = lease.renew(behind, null);
     await rest();
     log.reads[0]!.resolve(deltaOf(0, 1, [], { logId: "a", leaseMs: 10 * LEASE_MS }));
@@ -217,7 +222,7 @@ describe("a view's lease", () => {
     expect(lease.isUsable(scheduler.now() + LEASE_MS, null)).toBe(false);
   });
 
-  test("story 32: a log that answers in more than a lease is left alone like one that fails (R21)", async () => {
+  test("story 32: is handled like a failure when the log takes more than a lease to answer (R21)", async () => {
     const renewal = lease.renew(behind, null);
     await rest();
     await scheduler.advance(LEASE_MS);
@@ -230,7 +235,7 @@ describe("a view's lease", () => {
     expect(log.reads).toHaveLength(1);
   });
 
-  test("after a clock has stepped back by an hour, the log is read at once", async () => {
+  test("is renewed at once after the clock has stepped back by an hour", async () => {
     const failed = lease.renew(behind, null);
     await rest();
     log.reads[0]!.reject(new Error("gone"));
@@ -246,13 +251,13 @@ describe("a view's lease", () => {
   });
 
   describe("a token", () => {
-    test("is honoured by a view that has come as far", async () => {
+    test("is met by a view that has read as far", async () => {
       await renewed(5);
       expect(lease.isUsable(scheduler.now(), { logId: "a", seq: 5 })).toBe(true);
       expect(lease.isUsable(scheduler.now(), { logId: "a", seq: 6 })).toBe(false);
     });
 
-    test("story 5: is not honoured by a higher number of another log (R9)", async () => {
+    test("story 5: is not met by a higher number of another log (R9)", async () => {
       await renewed(5);
       expect(lease.isUsable(scheduler.now(), { logId: "b", seq: 1 })).toBe(false);
     });
@@ -278,7 +283,7 @@ describe("a view's lease", () => {
       expect(await bearer).toEqual(token);
     });
 
-    test("costs nothing where others have begun the read that it needs", async () => {
+    test("causes no read where others have begun the one that it needs", async () => {
       const bearers = Array.from({ length: 50 }, () => lease.renew(behind, { logId: "invented", seq: 9 }));
       await rest();
       log.answer(0, 1);
@@ -288,7 +293,7 @@ describe("a view's lease", () => {
       expect(log.reads).toHaveLength(2);
     });
 
-    test("that anybody invents costs the log no more than eight reads in a lease", async () => {
+    test("that somebody invents causes at most eight reads in a lease", async () => {
       const bearers: Promise<unknown>[] = [];
       for (let index = 0; index < 100; index++) {
         bearers.push(lease.renew(behind, { logId: "invented", seq: 9 }));

@@ -1,6 +1,6 @@
 import type { PurgeMode } from "../../../worker/ports.ts";
 import { ITEM_WORDS, type ViewDelta } from "../../../worker/purges/log/log-contract.ts";
-import { hashKeys, inMode } from "../../../worker/purges/view/key-hash.ts";
+import { hashKeys, hashWordFor } from "../../../worker/purges/view/key-hash.ts";
 
 export type PurgedText = readonly [key: string, seq: number, mode?: PurgeMode];
 
@@ -18,8 +18,8 @@ export function deltaOf(
     logId: "a",
     from,
     to,
-    untold: null,
-    toldAbove: 0,
+    unread: null,
+    truncatedAt: 0,
     floor: 0,
     heads: { hard: highest("hard"), soft: highest("soft"), invalidate: highest("invalidate") },
     items: Uint32Array.from(newestFirst.flatMap(([key, seq, mode]) => [...hashOf(key, mode), seq])),
@@ -55,5 +55,5 @@ export function toldCount({ items }: ViewDelta): number {
 }
 
 function hashOf(key: string, mode: PurgeMode = "hard"): number[] {
-  return [...hashKeys([key])].map((word) => inMode(word, mode));
+  return [...hashKeys([key])].map((word) => hashWordFor(mode, word));
 }

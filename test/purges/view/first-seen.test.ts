@@ -4,10 +4,10 @@ import { FirstSeen } from "../../../worker/purges/view/first-seen.ts";
 
 describe("when a view first saw which numbers", () => {
   test.each([
-    { name: "a number that it came to", seq: 5, at: 10 },
-    { name: "a number that came along with a higher one", seq: 4, at: 10 },
+    { name: "the number itself", seq: 5, at: 10 },
+    { name: "a number that was seen together with a higher one", seq: 4, at: 10 },
     { name: "the first number after that", seq: 6, at: 20 },
-    { name: "a number that it has not seen is seen long ago", seq: 10, at: Number.NEGATIVE_INFINITY },
+    { name: "a number that was not seen counts as seen long ago", seq: 10, at: Number.NEGATIVE_INFINITY },
   ])("$name", ({ seq, at }) => {
     const sightings = new FirstSeen();
     sightings.note(5, 10);
@@ -15,7 +15,7 @@ describe("when a view first saw which numbers", () => {
     expect(sightings.firstSeenAt(seq)).toBe(at);
   });
 
-  test("of very many, a number counts as seen when it was, or earlier, and never later", () => {
+  test("among very many, a number counts as seen when it was or earlier, never later", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2000 }), fc.nat(1999), (count, asked) => {
         const sightings = new FirstSeen();
@@ -27,13 +27,13 @@ describe("when a view first saw which numbers", () => {
     );
   });
 
-  test("the newest are known to the millisecond, however many there were", () => {
+  test("the newest times are exact, however many there were", () => {
     const sightings = new FirstSeen();
     for (let seq = 1; seq <= 100_001; seq++) sightings.note(seq, seq);
     expect(sightings.firstSeenAt(100_001)).toBe(100_001);
   });
 
-  test("what is forgotten is long ago", () => {
+  test("after forget, every number counts as seen long ago", () => {
     const sightings = new FirstSeen();
     sightings.note(5, 10);
     sightings.forget();

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { BUCKET_BYTES, BUCKET_SLOTS } from "../../../worker/purges/view/bucket.ts";
 import { hashKeys } from "../../../worker/purges/view/key-hash.ts";
-import { LINE_BYTES, LINE_SLOTS } from "../../../worker/purges/view/purge-line.ts";
 import { PurgeTable } from "../../../worker/purges/view/purge-table.ts";
 
 const KIB = 1024;
@@ -16,7 +16,7 @@ function fill(table: PurgeTable, keys: Uint32Array, fromSeq = 1): void {
 }
 
 describe("the purge table", () => {
-  test("knows the highest number of each key, and takes none back", () => {
+  test("holds the highest number of each key, which never falls", () => {
     const table = new PurgeTable(KIB, KIB);
     expect(table.highest(1, 2)).toBe(0);
     expect(table.raise(1, 2, 7)).toBe(true);
@@ -28,10 +28,10 @@ describe("the purge table", () => {
     expect(table.keys).toBe(1);
   });
 
-  test("one line holds ten keys; the eleventh pushes out the lowest number, which becomes the line's floor", () => {
-    const table = new PurgeTable(LINE_BYTES, LINE_BYTES);
+  test("a bucket holds ten keys; the eleventh evicts the lowest number, which becomes the bucket's floor", () => {
+    const table = new PurgeTable(BUCKET_BYTES, BUCKET_BYTES);
     const print = (key: number) => [key << 17, 0] as const;
-    for (let key = 1; key <= LINE_SLOTS; key++) table.raise(...print(key), 100 + key);
+    for (let key = 1; key <= BUCKET_SLOTS; key++) table.raise(...print(key), 100 + key);
     expect(table.highest(...print(99))).toBe(0);
     table.raise(...print(11), 111);
     expect(table.highest(...print(99))).toBe(101);
@@ -42,9 +42,9 @@ describe("the purge table", () => {
     expect(table.highest(...print(2))).toBe(102);
   });
 
-  test("what lies under the floor makes room", () => {
-    const table = new PurgeTable(LINE_BYTES, LINE_BYTES);
-    for (let key = 1; key <= LINE_SLOTS; key++) table.raise(key << 17, 0, key);
+  test("numbers below the floor make room", () => {
+    const table = new PurgeTable(BUCKET_BYTES, BUCKET_BYTES);
+    for (let key = 1; key <= BUCKET_SLOTS; key++) table.raise(key << 17, 0, key);
     table.raiseFloor(5);
     for (let key = 11; key <= 15; key++) table.raise(key << 17, 0, key);
     expect(table.highest(99 << 17, 0)).toBe(0); // nothing was pushed out
@@ -52,7 +52,7 @@ describe("the purge table", () => {
     expect(table.highest(99 << 17, 0)).toBe(6);
   });
 
-  test("is never wrong towards not purged, whatever is purged in whatever order, while it grows and pushes out", () => {
+  test("never returns too low a number, for purges in any order, while it grows and evicts", () => {
     const key = fc.integer({ min: 0, max: 400 });
     const step = fc.record({ key, seq: fc.integer({ min: 1, max: 100_000 }), isLate: fc.boolean() });
     const keys = words(401, 5);
@@ -62,7 +62,7 @@ describe("the purge table", () => {
         fc.array(step, { minLength: 100, maxLength: 600 }),
         fc.integer({ min: 0, max: 4 }),
         (steps, growth) => {
-          const table = new PurgeTable(4 * LINE_BYTES, 4 * LINE_BYTES * 2 ** growth);
+          const table = new PurgeTable(4 * BUCKET_BYTES, 4 * BUCKET_BYTES * 2 ** growth);
           const exact = new Map<number, number>();
           for (const [index, { key, seq, isLate }] of steps.entries()) {
             const number = isLate ? seq : 100_000 + index;
@@ -76,29 +76,29 @@ describe("the purge table", () => {
     );
   });
 
-  test("keys whose prints meet keep their numbers when the table doubles", () => {
+  test("keys with equal fingerprints keep their numbers when the table doubles", () => {
     // The same print and, in a small table, the same line: only later doublings tell these two apart.
     const [left, right] = [
       [0b01_00, 0],
       [0b10_00, 0],
     ] as const;
-    const table = new PurgeTable(4 * LINE_BYTES, 64 * LINE_BYTES);
+    const table = new PurgeTable(4 * BUCKET_BYTES, 64 * BUCKET_BYTES);
     table.raise(...left, 1);
     table.raise(...right, 2);
     fill(table, words(400, 1), 3);
-    expect(table.heldBytes).toBe(64 * LINE_BYTES);
+    expect(table.heldBytes).toBe(64 * BUCKET_BYTES);
     expect(table.highest(...left)).toBeGreaterThanOrEqual(1);
     expect(table.highest(...right)).toBeGreaterThanOrEqual(2);
   });
 
-  test("what a line pushed out before the table doubled is not forgotten in either of the two lines after it", () => {
-    const table = new PurgeTable(4 * LINE_BYTES, 64 * LINE_BYTES);
+  test("a number that a bucket evicted before the table doubled still counts in both buckets after it", () => {
+    const table = new PurgeTable(4 * BUCKET_BYTES, 64 * BUCKET_BYTES);
     // All in line 0; after the doubling, half of them belong into line 4.
     const inLineZero = (key: number) =>
       [(key << 17) | (key % 2 ? 0b100 : 0), (key << 17) | (key % 2 ? 0b100 : 0)] as const;
     for (let key = 1; key <= 12; key++) table.raise(...inLineZero(key), key);
     fill(table, words(60, 1), 20);
-    expect(table.heldBytes).toBeGreaterThan(4 * LINE_BYTES * 2);
+    expect(table.heldBytes).toBeGreaterThan(4 * BUCKET_BYTES * 2);
     for (let key = 1; key <= 12; key++) expect(table.highest(...inLineZero(key))).toBeGreaterThanOrEqual(key);
   });
 
@@ -113,20 +113,20 @@ describe("the purge table", () => {
     expect(table.heldBytes).toBe(kib * KIB * (1 + 10 / 64));
   });
 
-  test("never takes more than 8 MiB, however many keys: all that it ever allocates is that and 640 KiB of routes", () => {
+  test("never takes more than 8 MiB for any number of keys, and never allocates more than that and 640 KiB beside it", () => {
     const keys = words(1_100_000, 1);
     const before = process.memoryUsage().arrayBuffers;
     const table = new PurgeTable(64 * KIB, 8 * MIB);
     fill(table, keys);
     const allocated = process.memoryUsage().arrayBuffers - before;
     expect(table.heldBytes).toBe(8 * MIB);
-    expect(table.keys).toBeLessThanOrEqual((8 * MIB * LINE_SLOTS) / LINE_BYTES);
+    expect(table.keys).toBeLessThanOrEqual((8 * MIB * BUCKET_SLOTS) / BUCKET_BYTES);
     expect(allocated).toBeLessThanOrEqual(8 * MIB + 640 * KIB);
   });
 
-  test("sizes that are none are refused", () => {
+  test("refuses sizes that are not possible", () => {
     expect(() => new PurgeTable(32, 32)).toThrow(RangeError);
     expect(() => new PurgeTable(KIB, 512)).toThrow(RangeError);
-    expect(() => new PurgeTable(LINE_BYTES, LINE_BYTES * 512)).toThrow(RangeError);
+    expect(() => new PurgeTable(BUCKET_BYTES, BUCKET_BYTES * 512)).toThrow(RangeError);
   });
 });

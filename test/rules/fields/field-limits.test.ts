@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { fieldBrokenBecause, fieldsRefusedBecause } from "../../../worker/rules/fields/field-limits.ts";
+import { reasonFieldIsBroken, reasonToRefuseFields } from "../../../worker/rules/fields/field-limits.ts";
 
-const LIMITS = { mostFields: 2, mostBytes: 10 };
+const LIMITS = { maxFields: 2, maxBytes: 10 };
 
 test.each<{ name: string; fields: readonly (readonly [string, string])[]; because: string | null }>([
   { name: "no fields are taken", fields: [], because: null },
@@ -44,12 +44,12 @@ test.each<{ name: string; fields: readonly (readonly [string, string])[]; becaus
     because: "a field whose name is none",
   })),
 ])("$name", ({ fields, because }) => {
-  expect(fieldsRefusedBecause(fields, LIMITS)).toBe(because);
+  expect(reasonToRefuseFields(fields, LIMITS)).toBe(because);
 });
 
 test("whatever their number is, one that is broken is found", () => {
   const whole = Array.from({ length: 300 }, (_, index) => [`a-${index}`, "\u00e9\t1"] as const);
-  expect(fieldBrokenBecause(whole)).toBe(null);
-  expect(fieldBrokenBecause([...whole, ["a", "1\u000b"]])).toBe("a control character in a");
-  expect(fieldBrokenBecause([...whole, ["\ufffd", "1"]])).toBe("a field whose name is none");
+  expect(reasonFieldIsBroken(whole)).toBe(null);
+  expect(reasonFieldIsBroken([...whole, ["a", "1\u000b"]])).toBe("a control character in a");
+  expect(reasonFieldIsBroken([...whole, ["\ufffd", "1"]])).toBe("a field whose name is none");
 });

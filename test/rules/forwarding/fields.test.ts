@@ -1,12 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { toClientFields } from "../../../worker/rules/forwarding/client-response-fields.ts";
 import { publicLocation } from "../../../worker/rules/forwarding/location.ts";
-import {
-  goesThrough,
-  mayBeKeyed,
-  originRequestFields,
-} from "../../../worker/rules/forwarding/origin-request-fields.ts";
-import { cookieValue, readCookies } from "../../../worker/rules/request/cookies.ts";
+import { originRequestFields } from "../../../worker/rules/forwarding/origin-request-fields.ts";
+import { cookieValue, readCookies } from "../../../worker/rules/identity/cookies.ts";
 import { readReceiptToken, writeReceiptToken } from "../../../worker/rules/request/receipt-token.ts";
 import { collectTags } from "../../../worker/rules/storing/tags.ts";
 
@@ -59,6 +55,7 @@ describe("originRequestFields", () => {
     host: "www.example.test",
     clientAddress: null,
     storing: true,
+    acceptedCodings: "identity",
     cookie: null,
     maxForwards: null,
     keyFields: [],
@@ -89,56 +86,6 @@ describe("originRequestFields", () => {
   });
 });
 
-describe("goesThrough", () => {
-  test.each([
-    "X-Forwarded-Host",
-    "x_forwarded_for",
-    "forwarded",
-    "X-Host",
-    "X-Original-URL",
-    "X-Rewrite-URL",
-    "X-HTTP-Method-Override",
-    "X-Real-IP",
-    "True-Client-IP",
-    "CF-Connecting-IP",
-    "Fastly-Client-IP",
-    "X-Envoy-Original-Path",
-    "X-Middleware-Subrequest",
-    "Proxy",
-    "Referer",
-    "Range",
-    "Content-Type",
-    "Cookie",
-    "Host",
-    "Tidemark-Refresh",
-  ])("%s does not reach the origin as it was sent where the answer may be stored", (name) => {
-    expect(goesThrough(name.toLowerCase(), [])).toBe(false);
-  });
-
-  test.each(["user-agent", "accept", "accept-language", "origin", "x-requested-with", "x-forwarder", "referer-policy"])(
-    "control: %s does",
-    (name) => {
-      expect(goesThrough(name, [])).toBe(true);
-    },
-  );
-
-  test("a field that the route keys by goes through, and its other spelling does not", () => {
-    expect(goesThrough("x-original-host", ["x-original-host"])).toBe(true);
-    expect(goesThrough("x_original_host", ["x-original-host"])).toBe(false);
-  });
-
-  test.each(["cookie", "authorization", "host", "x-forwarded-host", "if-none-match", "tidemark-after", "te", "range"])(
-    "no route may key by %s",
-    (name) => {
-      expect(mayBeKeyed(name)).toBe(false);
-    },
-  );
-
-  test.each(["x-tenant", "referer", "x-original-host", "user-agent", "origin"])("a route may key by %s", (name) => {
-    expect(mayBeKeyed(name)).toBe(true);
-  });
-});
-
 describe("cookies", () => {
   test.each([
     [null, { identifying: false, forwarded: null }],
@@ -161,10 +108,10 @@ describe("tags", () => {
   test.each([
     [["route"], ["a,b", "b c"], { kind: "tags", tags: ["route", "a", "b", "c"] }],
     [[], [" , "], { kind: "tags", tags: [] }],
-    [[], ["a b c d e"], { kind: "unkeepable", because: "too-many-tags" }],
-    [[], ["ü"], { kind: "unkeepable", because: "tag-invalid" }],
-    [[""], [], { kind: "unkeepable", because: "tag-invalid" }],
-    [[], ["x".repeat(257)], { kind: "unkeepable", because: "tag-invalid" }],
+    [[], ["a b c d e"], { kind: "refused", because: "too-many-tags" }],
+    [[], ["ü"], { kind: "refused", because: "tag-invalid" }],
+    [[""], [], { kind: "refused", because: "tag-invalid" }],
+    [[], ["x".repeat(257)], { kind: "refused", because: "tag-invalid" }],
   ])("%j with %j", (routeTags, texts, expected) => {
     expect(collectTags(routeTags, texts, 4)).toEqual(expected);
   });

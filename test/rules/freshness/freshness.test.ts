@@ -84,14 +84,14 @@ const lifetimes: readonly {
     name: "a tenth of the time since the last modification may be guessed",
     rfc: "§4.2.2",
     lastModified: at(-1000),
-    rules: { heuristic: { fraction: 0.1, mostSeconds: 3600 } },
+    rules: { heuristic: { fraction: 0.1, maxSeconds: 3600 } },
     expect: { seconds: 100, source: "heuristic" },
   },
   ...([35_990, 36_000, 36_010] as const).map((agoSeconds) => ({
     name: `a page unchanged for ${agoSeconds} s is guessed to stay fresh for an hour at most`,
     rfc: "§4.2.2",
     lastModified: at(-agoSeconds),
-    rules: { heuristic: { fraction: 0.1, mostSeconds: 3600 } },
+    rules: { heuristic: { fraction: 0.1, maxSeconds: 3600 } },
     expect: { seconds: Math.min(agoSeconds / 10, 3600), source: "heuristic" as const },
   })),
   ...[302, 403, 500, 299].map((status) => ({
@@ -99,7 +99,7 @@ const lifetimes: readonly {
     rfc: "§4.2.2",
     status,
     lastModified: at(-1000),
-    rules: { heuristic: { fraction: 0.1, mostSeconds: 3600 } },
+    rules: { heuristic: { fraction: 0.1, maxSeconds: 3600 } },
     expect: { seconds: 0, source: "none" as const },
   })),
   {
@@ -107,7 +107,7 @@ const lifetimes: readonly {
     rfc: "§4.2.2",
     cacheControl: "max-age=0",
     lastModified: at(-1000),
-    rules: { heuristic: { fraction: 0.1, mostSeconds: 3600 } },
+    rules: { heuristic: { fraction: 0.1, maxSeconds: 3600 } },
     expect: { seconds: 0, source: "max-age" },
   },
   {
@@ -115,14 +115,14 @@ const lifetimes: readonly {
     rfc: "§4.2.2",
     date: at(9000),
     lastModified: at(-1000),
-    rules: { heuristic: { fraction: 0.1, mostSeconds: 3600 } },
+    rules: { heuristic: { fraction: 0.1, maxSeconds: 3600 } },
     expect: { seconds: 100, source: "heuristic" },
   },
   ...["no date", at(1)].map((lastModified) => ({
     name: `nothing is guessed from a last modification at ${lastModified}, and the route's default stands in`,
     rfc: "§4.2.2",
     lastModified,
-    rules: { heuristic: { fraction: 0.1, mostSeconds: 3600 }, defaultTtlSeconds: 30 },
+    rules: { heuristic: { fraction: 0.1, maxSeconds: 3600 }, defaultTtlSeconds: 30 },
     expect: { seconds: 30, source: "route-default" as const },
   })),
   {

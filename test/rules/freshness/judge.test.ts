@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readRequestDirectives } from "../../../worker/rules/directives/request-directives.ts";
 import type { ReuseRules } from "../../../worker/rules/directives/reuse-rules.ts";
-import { judge, type PurgeAnswer, type Verdict } from "../../../worker/rules/freshness/judge.ts";
+import { judge, type PurgeAnswer, type PurgeKnowledge, type Verdict } from "../../../worker/rules/freshness/judge.ts";
 import { mayServeOnError } from "../../../worker/rules/freshness/stale-if-error.ts";
 import type { StoredHead } from "../../../worker/rules/storing/stored-response.ts";
 import { NOON, storedHead } from "../storing/stored-head.ts";
@@ -15,10 +15,14 @@ interface Asked {
   /** The request's `Cache-Control`, all of it obeyed. */
   readonly directives?: string;
   readonly purge?: PurgeAnswer;
+  /** True if it carries a receipt's token that has not been reached. */
+  readonly awaitsToken?: boolean;
   /** How long after the fetch this isolate heard of the soft purge, and what the site allows after it. */
   readonly soft?: { readonly seenAfterMs: number; readonly forMs: number };
   readonly afterMs: number;
 }
+
+const UNPURGED: PurgeKnowledge = { answer: "not-purged", maxViewAgeMs: 1000, awaitsToken: false, soft: null };
 
 function headOf({ stored = {}, reuse = {} }: Asked): StoredHead {
   const head = storedHead(stored);
@@ -97,6 +101,21 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
     purge: "unknown",
     afterMs: -1,
     expect: validate("purge-state-unknown"),
+  },
+  {
+    name: "unknown purges: a receipt's token that is not reached admits nothing",
+    source: "R9",
+    purge: "unknown",
+    awaitsToken: true,
+    afterMs: 0,
+    expect: validate("purge-state-unknown"),
+  },
+  {
+    name: "a receipt's token that is not reached says nothing of what a view has judged",
+    source: "R9",
+    awaitsToken: true,
+    afterMs: 0,
+    expect: fresh(0),
   },
   {
     name: "no-cache is validated each time",
@@ -234,8 +253,8 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
 describe("judge", () => {
   test.each(verdicts)("$name ($source)", (asked) => {
     const soft = asked.soft ? { seenAt: NOON + asked.soft.seenAfterMs, forMs: asked.soft.forMs } : null;
-    const purge = asked.purge ?? "not-purged";
-    const verdict = judge(headOf(asked), requestOf(asked), purge, 1000, NOON + asked.afterMs, soft);
+    const purge = { ...UNPURGED, answer: asked.purge ?? "not-purged", awaitsToken: asked.awaitsToken ?? false, soft };
+    const verdict = judge(headOf(asked), requestOf(asked), purge, NOON + asked.afterMs);
     expect(verdict).toEqual(asked.expect);
   });
 
@@ -244,7 +263,7 @@ describe("judge", () => {
     fc.assert(
       fc.property(instants, instants, fc.integer({ min: 0, max: 100 }), (one, other, freshnessSeconds) => {
         const at = (ms: number) =>
-          judge(storedHead({ freshnessSeconds }), requestOf({ afterMs: 0 }), "not-purged", 1000, NOON + ms);
+          judge(storedHead({ freshnessSeconds }), requestOf({ afterMs: 0 }), UNPURGED, NOON + ms);
         const [earlier, later] = [Math.min(one, other), Math.max(one, other)];
         if (at(later).kind === "fresh") expect(at(earlier).kind).toBe("fresh");
       }),
@@ -268,7 +287,7 @@ describe("judge", () => {
             directives: `max-stale=${stale}`,
             afterMs,
           };
-          const verdict = judge(headOf(asked), requestOf(asked), "not-purged", 1000, NOON + afterMs);
+          const verdict = judge(headOf(asked), requestOf(asked), UNPURGED, NOON + afterMs);
           const latestMs = (life + (may ? Math.max(swr, stale) : 0)) * 1000;
           expect(verdict.kind === "fresh" || verdict.kind === "stale-usable").toBe(afterMs < latestMs);
         },
@@ -282,6 +301,7 @@ const errors: readonly (Asked & {
   name: string;
   ifError?: number;
   whileUnknown?: boolean;
+  isViewUsable?: boolean;
   madeStaleAfterMs?: number;
   expect: boolean;
 })[] = [
@@ -364,6 +384,23 @@ const errors: readonly (Asked & {
     expect: false,
   },
   {
+    name: "softly purged as far as is known, the view too old, and the site forbids it (R18)",
+    reuse: { staleIfErrorSeconds: 10 },
+    purge: "soft",
+    isViewUsable: false,
+    whileUnknown: false,
+    afterMs: 60_000,
+    expect: false,
+  },
+  {
+    name: "softly purged as far as is known, the view too old, and the site allows it (R18)",
+    reuse: { staleIfErrorSeconds: 10 },
+    purge: "soft",
+    isViewUsable: false,
+    afterMs: 60_000,
+    expect: true,
+  },
+  {
     name: "who awaits a purge takes nothing stale (R9)",
     reuse: { staleIfErrorSeconds: 10 },
     awaitsPurge: true,
@@ -382,9 +419,10 @@ const errors: readonly (Asked & {
 describe("mayServeOnError (RFC 5861 §4)", () => {
   test.each(errors)("$name: $expect", (asked) => {
     const rules = { ifErrorSeconds: asked.ifError ?? 0, ifErrorWhileUnknown: asked.whileUnknown ?? true };
-    const purge = asked.purge ?? "not-purged";
+    const answer = asked.purge ?? "not-purged";
     const madeStaleAt = asked.madeStaleAfterMs === undefined ? null : NOON + asked.madeStaleAfterMs;
+    const purge = { answer, isViewUsable: asked.isViewUsable ?? answer !== "unknown", madeStaleAt };
     const now = NOON + asked.afterMs;
-    expect(mayServeOnError(headOf(asked), requestOf(asked), purge, rules, now, madeStaleAt)).toBe(asked.expect);
+    expect(mayServeOnError(headOf(asked), requestOf(asked), purge, rules, now)).toBe(asked.expect);
   });
 });

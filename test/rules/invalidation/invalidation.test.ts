@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cacheGroups, invalidatedGroups } from "../../../worker/rules/invalidation/cache-groups.ts";
-import { invalidatedTargets } from "../../../worker/rules/invalidation/invalidated-urls.ts";
+import { invalidatedUrls } from "../../../worker/rules/invalidation/invalidated-urls.ts";
 import { anyText } from "../fields/any-text.ts";
 
 const URL_ = "https://www.example.test/plog/7?a=b";
@@ -10,11 +10,11 @@ const UNSAFE = ["POST", "PUT", "PATCH", "DELETE", "PURGE", "MKCOL", "FOO", "get"
 
 describe("invalidatedTargets", () => {
   test.each(SAFE)("%s invalidates nothing (RFC 9110 §9.2.1)", (method) => {
-    expect(invalidatedTargets(method, 200, URL_, "/a", "/b")).toEqual([]);
+    expect(invalidatedUrls(method, 200, URL_, "/a", "/b")).toEqual([]);
   });
 
   test.each(UNSAFE)("“%s” invalidates its own URL (RFC 9111 §4.4)", (method) => {
-    expect(invalidatedTargets(method, 200, URL_, null, null)).toEqual([URL_]);
+    expect(invalidatedUrls(method, 200, URL_, null, null)).toEqual([URL_]);
   });
 
   test.each<[status: number, invalidates: boolean]>([
@@ -30,7 +30,7 @@ describe("invalidatedTargets", () => {
     [404, false],
     [500, false],
   ])("an answer %i to POST invalidates: %s (RFC 9111 §4.4)", (status, invalidates) => {
-    expect(invalidatedTargets("POST", status, URL_, null, null)).toEqual(invalidates ? [URL_] : []);
+    expect(invalidatedUrls("POST", status, URL_, null, null)).toEqual(invalidates ? [URL_] : []);
   });
 
   test.each<{ name: string; location?: string; contentLocation?: string; expect: readonly string[] }>([
@@ -79,19 +79,19 @@ describe("invalidatedTargets", () => {
       expect: ["https://www.example.test/c"],
     },
   ])("$name (RFC 9111 §4.4)", (row) => {
-    const targets = invalidatedTargets("POST", 201, URL_, row.location ?? null, row.contentLocation ?? null);
+    const targets = invalidatedUrls("POST", 201, URL_, row.location ?? null, row.contentLocation ?? null);
     expect(targets).toEqual([URL_, ...row.expect]);
   });
 
   test("a URL that is none invalidates nothing", () => {
-    expect(invalidatedTargets("POST", 200, "/plog", "https://www.example.test/a", null)).toEqual([]);
+    expect(invalidatedUrls("POST", 200, "/plog", "https://www.example.test/a", null)).toEqual([]);
   });
 
   test("whatever an answer names, only its own origin is invalidated", () => {
     const reference = fc.option(fc.oneof(fc.webUrl(), anyText, fc.string()));
     fc.assert(
       fc.property(reference, reference, (location, contentLocation) => {
-        const targets = invalidatedTargets("PUT", 200, URL_, location, contentLocation);
+        const targets = invalidatedUrls("PUT", 200, URL_, location, contentLocation);
         expect(targets[0]).toBe(URL_);
         for (const target of targets) expect(new URL(target).origin).toBe("https://www.example.test");
       }),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { resolveTarget } from "../../../worker/rules/key/cache-key.ts";
+import { resolveUrl } from "../../../worker/rules/key/cache-key.ts";
 import { canonicalUrl } from "../../../worker/rules/key/canonical-url.ts";
 import { canonicalQuery, type QueryRules, TRACKING_PARAMETERS } from "../../../worker/rules/key/query.ts";
 import { compileSite } from "../../../worker/site/site.ts";
@@ -102,9 +102,9 @@ describe("the key", () => {
   test("resolving a key gives the same key", () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true }), (url) => {
-        const target = resolveTarget(url, site);
+        const target = resolveUrl(url, site);
         if (target.kind === "refused") return;
-        expect(resolveTarget(target.key, site)).toMatchObject({ key: target.key });
+        expect(resolveUrl(target.cacheKey, site)).toMatchObject({ cacheKey: target.cacheKey });
       }),
     );
   });
@@ -112,9 +112,9 @@ describe("the key", () => {
   test("on a route that stores, what the origin is asked stands in the key", () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true }), (url) => {
-        const target = resolveTarget(url, site);
+        const target = resolveUrl(url, site);
         if (target.kind === "refused" || target.route.pass) return;
-        expect(target.key).toBe(`${target.scheme}://${target.host}${target.pathAndQuery}`);
+        expect(target.cacheKey).toBe(`${target.scheme}://${target.host}${target.pathAndQuery}`);
       }),
     );
   });
@@ -127,9 +127,9 @@ describe("the key", () => {
     fc.assert(
       fc.property(url, url, (one, other) => {
         const [a, b] = [one, other].map(([scheme, host, at, search]) =>
-          resolveTarget(`${scheme}://${host}${at}${search}`, site),
+          resolveUrl(`${scheme}://${host}${at}${search}`, site),
         );
-        if (a?.kind !== "target" || b?.kind !== "target" || a.key !== b.key) return;
+        if (a?.kind !== "resolved" || b?.kind !== "resolved" || a.cacheKey !== b.cacheKey) return;
         shared++;
         const asked = ({ scheme, host, pathAndQuery }: typeof a) => ({ scheme, host, pathAndQuery });
         expect(asked(a)).toEqual(asked(b));
@@ -140,6 +140,6 @@ describe("the key", () => {
   });
 
   test("on a route that passes, the origin is asked with the whole query", () => {
-    expect(resolveTarget("http://x.test/pass/a?utm_x=1", site)).toMatchObject({ pathAndQuery: "/pass/a?utm_x=1" });
+    expect(resolveUrl("http://x.test/pass/a?utm_x=1", site)).toMatchObject({ pathAndQuery: "/pass/a?utm_x=1" });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { purgeHost } from "../../../worker/rules/key/purge-host.ts";
-import { purgePrefix } from "../../../worker/rules/key/purge-prefix.ts";
+import { parsePurgeHost } from "../../../worker/rules/key/purge-host.ts";
+import { parsePurgePrefix } from "../../../worker/rules/key/purge-prefix.ts";
 
 const HOSTS = ["www.example.test", "www.example.test:8443", "xn--bcher-kva.example"];
 const plain = { kind: "prefix", isWidened: false, hadQuery: false };
@@ -38,7 +38,7 @@ describe("a prefix as a purge names it", () => {
       expected: { host: null, prefix: "/1/2/3/4/5/6/7/8/9/10/11/12", isWidened: true },
     },
   ])("$name: $text", ({ text, expected }) => {
-    expect(purgePrefix(text, HOSTS)).toEqual({ ...plain, ...expected });
+    expect(parsePurgePrefix(text, HOSTS)).toEqual({ ...plain, ...expected });
   });
 
   test.each([
@@ -59,11 +59,11 @@ describe("a prefix as a purge names it", () => {
     ["shop/a", /shop is not a host of this site/],
     ["[/a", /no host name/],
   ])("%s is refused with a reason", (text, because) => {
-    expect(purgePrefix(text, HOSTS)).toEqual({ kind: "refused", because: expect.stringMatching(because) });
+    expect(parsePurgePrefix(text, HOSTS)).toEqual({ kind: "refused", because: expect.stringMatching(because) });
   });
 
   test("where the site names no hosts, any is taken", () => {
-    expect(purgePrefix("elsewhere.example/a", null)).toMatchObject({ host: "elsewhere.example" });
+    expect(parsePurgePrefix("elsewhere.example/a", null)).toMatchObject({ host: "elsewhere.example" });
   });
 });
 
@@ -75,7 +75,7 @@ describe("a host as a purge names it", () => {
     ["www.example.test:8443", "www.example.test:8443"],
     ["bücher.example", "xn--bcher-kva.example"],
   ])("%s", (text, host) => {
-    expect(purgeHost(text, HOSTS)).toEqual({ kind: "host", host });
+    expect(parsePurgeHost(text, HOSTS)).toEqual({ kind: "host", host });
   });
 
   test.each([
@@ -87,6 +87,6 @@ describe("a host as a purge names it", () => {
     "a b",
     "*",
   ])("%j is refused with a reason", (text) => {
-    expect(purgeHost(text, HOSTS)).toEqual({ kind: "refused", because: expect.stringMatching(/\w+ \w+/) });
+    expect(parsePurgeHost(text, HOSTS)).toEqual({ kind: "refused", because: expect.stringMatching(/\w+ \w+/) });
   });
 });

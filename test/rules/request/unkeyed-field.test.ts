@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Identity } from "../../../worker/rules/identity/identity.ts";
 import { isPlainRequest, unkeyedField } from "../../../worker/rules/request/unkeyed-field.ts";
 
 type Fields = readonly (readonly [name: string, value: string])[];
@@ -38,7 +39,7 @@ const cases: readonly {
   name: string;
   fields: Fields;
   inKey?: readonly string[];
-  identifying?: boolean;
+  identity?: Identity;
   plain: boolean;
 }[] = [
   { name: "what a browser sends is plain", fields: ofBrowser, plain: true },
@@ -65,7 +66,7 @@ const cases: readonly {
     plain: false,
   },
   { name: "cookies that are all ignored are", fields: [["cookie", "_ga=1"]], plain: true },
-  { name: "other cookies are not", fields: [["cookie", "session=1"]], identifying: true, plain: false },
+  { name: "other cookies are not", fields: [["cookie", "session=1"]], identity: "cookies", plain: false },
   {
     name: "what the edge replaces may hold anything",
     fields: [
@@ -94,12 +95,12 @@ const cases: readonly {
 ];
 
 describe("isPlainRequest", () => {
-  test.each(cases)("$name", ({ fields, inKey = [], identifying = false, plain }) => {
-    expect(isPlainRequest(fields, { inKey, identifying })).toBe(plain);
+  test.each(cases)("$name", ({ fields, inKey = [], identity = "anonymous", plain }) => {
+    expect(isPlainRequest(fields, { inKey, identity })).toBe(plain);
   });
 });
 
-describe("oddField", () => {
+describe("unkeyedField", () => {
   test.each<{ name: string; fields: Fields; inKey?: readonly string[]; odd: string | null }>([
     { name: "what a browser sends is not odd", fields: ofBrowser, odd: null },
     { name: "another site's page may ask for what is for all", fields: [["sec-fetch-site", "cross-site"]], odd: null },

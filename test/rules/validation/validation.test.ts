@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { validationFields } from "../../../worker/rules/validation/conditional-request.ts";
-import { freshenedByHead } from "../../../worker/rules/validation/head-freshens.ts";
+import { freshenByHead, selectToFreshen } from "../../../worker/rules/validation/freshen.ts";
 import type { Validators } from "../../../worker/rules/validation/not-modified.ts";
-import { selectedBy304 } from "../../../worker/rules/validation/selected-by-304.ts";
 import { anyText } from "../fields/any-text.ts";
 
 const EARLIER = "Thu, 01 Jan 2026 11:00:00 GMT";
@@ -88,7 +87,7 @@ describe("selectedBy304", () => {
     { name: "no validator, and no response", held: [], got: bare, expect: null },
     { name: "a validator, and a response without any", held: [bare], got: tagged('"a"'), expect: null },
   ])("$name: $expect (RFC 9111 §4.3.4)", (row) => {
-    expect(selectedBy304(row.held, row.got)).toBe(row.expect);
+    expect(selectToFreshen(row.held, row.got)).toBe(row.expect);
   });
 });
 
@@ -146,7 +145,7 @@ describe("freshenedByHead", () => {
     { name: "nothing to compare", stored: tagged('"a"'), head: bare, expect: "nothing" },
   ])("$name: $expect (RFC 9111 §4.3.5)", (row) => {
     const stored = { ...(row.stored ?? bare), bodyBytes: 10 };
-    expect(freshenedByHead(stored, { ...row.head, contentLength: row.contentLength ?? null })).toBe(row.expect);
+    expect(freshenByHead(stored, { ...row.head, contentLength: row.contentLength ?? null })).toBe(row.expect);
   });
 });
 
@@ -155,7 +154,7 @@ test("what was validated alone is selected by a 304 that repeats its validators"
   const validators = fc.record({ etag: tag, lastModified: fc.constantFrom(null, EARLIER, LATER) });
   fc.assert(
     fc.property(validators, (stored) => {
-      expect(selectedBy304([stored], stored)).toBe(0);
+      expect(selectToFreshen([stored], stored)).toBe(0);
     }),
   );
 });
@@ -167,9 +166,9 @@ test("no text makes these rules throw", () => {
     fc.property(fc.array(validators, { maxLength: 3 }), validators, text, (held, got, contentLength) => {
       const fields = validationFields(held);
       expect(fields === null || fields.length > 0).toBe(true);
-      const index = selectedBy304(held, got);
+      const index = selectToFreshen(held, got);
       expect(index === null || index < held.length).toBe(true);
-      const verdict = freshenedByHead({ ...got, bodyBytes: 1 }, { ...got, contentLength });
+      const verdict = freshenByHead({ ...got, bodyBytes: 1 }, { ...got, contentLength });
       expect(["freshen", "invalidate", "nothing"]).toContain(verdict);
     }),
   );

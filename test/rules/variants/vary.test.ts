@@ -1,19 +1,24 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { originRequestFields } from "../../../worker/rules/forwarding/origin-request-fields.ts";
+import { variantKey } from "../../../worker/rules/key/cache-key.ts";
 import {
-  isTooLong,
+  isVariantTooLong,
   matchesVariant,
-  normalValue,
+  normalizedValue,
+  type SelectingFields,
   selectingFields,
   type VariantFields,
-  variantKey,
   variantOf,
   varyFields,
 } from "../../../worker/rules/variants/vary.ts";
 import { anyText } from "../fields/any-text.ts";
 
-const request = (fields: Readonly<Record<string, string>>) => (name: string) => fields[name] ?? null;
+const requestOf = (field: (name: string) => string | null): SelectingFields => ({
+  field,
+  value: (name) => normalizedValue(name, field(name)),
+});
+const request = (fields: Readonly<Record<string, string>>) => requestOf((name) => fields[name] ?? null);
 
 const anyName = fc.constantFrom("accept", "accept-language", "accept-charset", "accept-encoding", "user-agent", "x-a");
 const anyValue = fc.option(anyText);
@@ -119,6 +124,7 @@ describe("selectingFields", () => {
     host: "www.example.test",
     clientAddress: null,
     storing: true,
+    acceptedCodings: "identity",
     cookie: null,
     maxForwards: null,
     keyFields: [],
@@ -200,14 +206,14 @@ describe("normalValue", () => {
       expect: "identity",
     },
   ])("$name: $field $value (RFC 9111 §4.1)", (row) => {
-    expect(normalValue(row.field, row.value)).toBe(row.expect);
+    expect(normalizedValue(row.field, row.value)).toBe(row.expect);
   });
 
   test("a normal value is its own normal value", () => {
     fc.assert(
       fc.property(anyName, anyValue, (name, value) => {
-        const once = normalValue(name, value);
-        expect(normalValue(name, once)).toBe(once);
+        const once = normalizedValue(name, value);
+        expect(normalizedValue(name, once)).toBe(once);
       }),
     );
   });
@@ -345,7 +351,7 @@ describe("isTooLong", () => {
     { name: "512 characters", values: ["x".repeat(500), null, "x".repeat(12)], expect: false },
     { name: "513 characters", values: ["x".repeat(500), "x".repeat(13)], expect: true },
   ])("$name: $expect", (row) => {
-    expect(isTooLong(row.values.map((value, index) => [`x-${index}`, value] as const))).toBe(row.expect);
+    expect(isVariantTooLong(row.values.map((value, index) => [`x-${index}`, value] as const))).toBe(row.expect);
   });
 });
 
@@ -360,8 +366,17 @@ test("no text makes these rules throw", () => {
         keyFields: [],
       });
       expect(names === "*" || Array.isArray(names)).toBe(true);
-      const variant = variantOf(names === "*" ? [] : names, () => value);
-      expect(typeof matchesVariant(variant, value, () => vary)).toBe("boolean");
+      const variant = variantOf(
+        names === "*" ? [] : names,
+        requestOf(() => value),
+      );
+      expect(
+        typeof matchesVariant(
+          variant,
+          value,
+          requestOf(() => vary),
+        ),
+      ).toBe("boolean");
     }),
   );
 });

@@ -1,10 +1,17 @@
 import { rangeStillHolds } from "../../rules/ranges/if-range.ts";
-import { contentRange, multipartByteranges, unsatisfiedRange } from "../../rules/ranges/part-fields.ts";
+import { contentRange, multipartByteranges, unsatisfiedRange } from "../../rules/ranges/partial-content.ts";
 import { type BytePart, parseRange } from "../../rules/ranges/range.ts";
-import { type StoredHead, type StoredResponse, storedField } from "../../rules/storing/stored-response.ts";
+import type { RequestFacts } from "../../rules/request/request-facts.ts";
+import { mayHaveBody } from "../../rules/storing/framing.ts";
+import {
+  type StoredHead,
+  type StoredResponse,
+  storedField,
+  validatorsOf,
+} from "../../rules/storing/stored-response.ts";
 import { isNotModified } from "../../rules/validation/not-modified.ts";
 import type { RequestContext } from "../request-context.ts";
-import { type AnswerMetadata, answerWith, mayHaveBody, notModifiedFields, storedFields } from "./answers.ts";
+import { type AnswerMetadata, answerWith, notModifiedFields, storedFields } from "./answers.ts";
 
 /**
  * Answers a client with a stored response: whole, as one part or several, as 304 or 416, or its head alone.
@@ -13,21 +20,21 @@ import { type AnswerMetadata, answerWith, mayHaveBody, notModifiedFields, stored
 export function answerFromStore(
   context: RequestContext,
   stored: StoredResponse,
-  told: AnswerMetadata,
+  metadata: AnswerMetadata,
 ): Response | Promise<Response | null> {
   const { head } = stored;
-  const fields = storedFields(head, told);
-  const sent = context.request.headers;
+  const fields = storedFields(head, metadata);
+  const { facts } = context;
   if (head.status === 200) {
-    if (isHeldByClient(sent, head)) return answerWith(null, 304, notModifiedFields(fields));
-    const range = context.facts.method === "GET" ? sent.get("range") : null;
-    if (range !== null && rangeStillHolds(sent.get("if-range"), validatorsOf(head))) {
+    if (isHeldByClient(facts, head)) return answerWith(null, 304, notModifiedFields(fields));
+    const range = facts.method === "GET" ? facts.field("range") : null;
+    if (range !== null && rangeStillHolds(facts.field("if-range"), validatorsOf(head))) {
       const parsed = parseRange(range, head.bodyBytes);
       if (parsed.kind === "unsatisfiable") return unsatisfiable(head, fields);
       if (parsed.kind === "parts") return answerWithParts(context, stored, parsed.parts, fields);
     }
   }
-  if (context.facts.method === "HEAD") return headAlone(head, fields);
+  if (facts.method === "HEAD") return headAlone(head, fields);
   if (stored.body) return answerWith(stored.body, head.status, fields);
   return streamed(context, head, [null], head.bodyBytes, head.status, fields);
 }
@@ -39,19 +46,11 @@ function headAlone(head: StoredHead, fields: Headers): Response {
 }
 
 /** Whether the client asks under a condition that the stored response already answers. RFC 9111 §4.3.2. */
-export function isHeldByClient(sent: Headers, head: Pick<StoredHead, "fields">): boolean {
-  const ifNoneMatch = sent.get("if-none-match");
-  const ifModifiedSince = sent.get("if-modified-since");
+export function isHeldByClient(facts: RequestFacts, head: Pick<StoredHead, "fields">): boolean {
+  const ifNoneMatch = facts.field("if-none-match");
+  const ifModifiedSince = facts.field("if-modified-since");
   if (ifNoneMatch === null && ifModifiedSince === null) return false;
   return isNotModified({ ifNoneMatch, ifModifiedSince }, validatorsOf(head));
-}
-
-function validatorsOf(head: Pick<StoredHead, "fields">) {
-  return {
-    etag: storedField(head, "etag"),
-    lastModified: storedField(head, "last-modified"),
-    date: storedField(head, "date"),
-  };
 }
 
 /** RFC 9110 §15.5.17. */
@@ -99,7 +98,7 @@ function join(
   return joined;
 }
 
-/** A body that is stored apart, of which only the asked bytes are read; a piece of `null` is all of it. */
+/** Streams a body that is stored apart, reading only the bytes that were asked for. A piece of `null` is all of it. */
 async function streamed(
   { ports, background }: RequestContext,
   { bodyKey }: StoredHead,
@@ -129,7 +128,7 @@ async function streamed(
     }
     await pipe.writable.close();
   };
-  // The client sees a cut as a cut; there is nobody else to tell.
+  // A failure reaches the client as a cut; no one else has to know.
   background.run(send().catch((cause: unknown) => pipe.writable.abort(cause).catch(() => undefined)));
   return answerWith(pipe.readable, status, fields);
 }

@@ -4,14 +4,14 @@ import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { AnswerMetadata } from "./answers.ts";
 
-/** How an answer with a stored response is told at this moment. */
+/** What an answer with a stored response says of itself at this moment. */
 export function answerMetadata(
-  { ports, target }: RequestContext,
+  { ports, resolved }: RequestContext,
   { head }: StoredResponse,
   xCache: XCache,
   outcome: Outcome,
 ): AnswerMetadata {
   const ageMs = currentAgeMs(head.initialAgeMs, head.receivedAt, ports.clock.now());
-  const { browserTtlSeconds } = target.route;
+  const { browserTtlSeconds } = resolved.route;
   return { xCache, outcome, ageSeconds: Math.floor(ageMs / 1000), browserTtlSeconds };
 }

@@ -1,38 +1,39 @@
 import { browserCacheControl } from "../../rules/directives/browser-cache-control.ts";
 import { cacheStatusMember, type Outcome, type XCache } from "../../rules/forwarding/cache-status.ts";
-import { OWN_ANSWER_FIELDS } from "../../rules/forwarding/own-answer-fields.ts";
+import { EDGE_ANSWER_FIELDS } from "../../rules/forwarding/edge-answer-fields.ts";
+import { reasonPhrase } from "../../rules/forwarding/reason-phrase.ts";
+import { mayHaveBody } from "../../rules/storing/framing.ts";
 import type { StoredHead } from "../../rules/storing/stored-response.ts";
 import { NOT_MODIFIED_FIELDS } from "../../rules/validation/not-modified.ts";
 
-/** Statuses that come without a body. RFC 9110 §6.4.1. */
-const BODILESS = new Set([204, 205, 304]);
-
-/** How an answer from store is told. */
+/** What an answer from store says of itself. */
 export interface AnswerMetadata {
   readonly xCache: XCache;
   readonly outcome: Outcome;
   readonly ageSeconds: number;
-  /** What browsers are told to keep it for; `null` to tell them what the origin said. */
+  /** The lifetime that browsers are given; `null` to leave what the origin said. */
   readonly browserTtlSeconds: number | null;
 }
 
-/** The fields of hits, made once per entry and second: on a busy page they are what a hit would mostly spend time on. */
+/**
+ * The fields of hits, made once per entry and second: on a busy page they are what a hit would mostly spend time on.
+ */
 const hitFields = new WeakMap<StoredHead, { readonly ageSeconds: number; readonly fields: Headers }>();
 
 /** The fields of an answer with a stored response. RFC 9111 §4, §5.1. */
-export function storedFields(head: StoredHead, told: AnswerMetadata): Headers {
+export function storedFields(head: StoredHead, metadata: AnswerMetadata): Headers {
   const made = hitFields.get(head);
-  const isPlainHit = told.xCache === "HIT" && told.outcome.kind === "hit";
-  if (isPlainHit && made?.ageSeconds === told.ageSeconds) return made.fields;
+  const isPlainHit = metadata.xCache === "HIT" && metadata.outcome.kind === "hit";
+  if (isPlainHit && made?.ageSeconds === metadata.ageSeconds) return made.fields;
   const fields = new Headers(head.fields.map(([name, value]) => [name, value] as [string, string]));
-  fields.set("age", String(told.ageSeconds));
-  tellBrowsers(fields, told.browserTtlSeconds, told.ageSeconds);
-  markForwarded(fields, told.xCache, told.outcome);
-  if (isPlainHit) hitFields.set(head, { ageSeconds: told.ageSeconds, fields });
+  fields.set("age", String(metadata.ageSeconds));
+  setBrowserLifetime(fields, metadata.browserTtlSeconds, metadata.ageSeconds);
+  markOutcome(fields, metadata.xCache, metadata.outcome);
+  if (isPlainHit) hitFields.set(head, { ageSeconds: metadata.ageSeconds, fields });
   return fields;
 }
 
-/** Those of the fields that a 304 has; the date of change is told where there is no tag to tell. RFC 9110 §15.4.5. */
+/** The fields that a 304 has, with `Last-Modified` only if there is no entity tag. RFC 9110 §15.4.5. */
 export function notModifiedFields(fields: Headers): Headers {
   const kept = new Headers([...fields].filter(([name]) => NOT_MODIFIED_FIELDS.has(name)));
   const lastModified = fields.get("last-modified");
@@ -40,27 +41,28 @@ export function notModifiedFields(fields: Headers): Headers {
   return kept;
 }
 
-/** Tells browsers what the owner gives them, in place; `null` leaves it at what the origin said. */
-export function tellBrowsers(fields: Headers, ttlSeconds: number | null, ageSeconds: number): void {
-  const told = ttlSeconds === null ? null : browserCacheControl(fields.get("cache-control"), ttlSeconds, ageSeconds);
-  if (told === null) return;
-  fields.set("cache-control", told);
+/** Tells browsers, in place, the lifetime that the owner gives them; `null` leaves what the origin said. */
+export function setBrowserLifetime(fields: Headers, ttlSeconds: number | null, ageSeconds: number): void {
+  if (ttlSeconds === null) return;
+  const text = browserCacheControl(fields.get("cache-control"), ttlSeconds, ageSeconds);
+  if (text === null) return;
+  fields.set("cache-control", text);
   fields.delete("expires");
 }
 
-/** Marks the fields of an answer, in place. */
-export function markForwarded(fields: Headers, xCache: XCache, outcome: Outcome): void {
+/** Adds to an answer, in place, how it came to be. */
+export function markOutcome(fields: Headers, xCache: XCache, outcome: Outcome): void {
   fields.append("via", "1.1 tidemark");
   fields.set("x-cache", xCache);
   fields.append("cache-status", cacheStatusMember(outcome));
 }
 
-/** An answer with the body's bytes as they are: the runtime must not encode what is encoded already. */
+/** An answer with the body's bytes as they are: the runtime must not encode a body that is encoded already. */
 export function answerWith(
   body: ReadableStream | Uint8Array<ArrayBuffer> | null,
   status: number,
   fields: Headers,
-  statusText = "",
+  statusText = reasonPhrase(status),
 ): Response {
   const init = { status, statusText, headers: fields, encodeBody: "manual" } as const;
   return new Response(mayHaveBody(status) ? body : null, init);
@@ -70,15 +72,11 @@ export function answerWith(
 export function edgeAnswer(status: number, detail: string, words: string): Response {
   return new Response(`${words}\n`, {
     status,
+    statusText: reasonPhrase(status),
     headers: {
-      ...OWN_ANSWER_FIELDS,
+      ...EDGE_ANSWER_FIELDS,
       "content-type": "text/plain; charset=utf-8",
       "cache-status": cacheStatusMember({ kind: "answered-by-edge", detail }),
     },
   });
-}
-
-/** Whether a status may come with a body. */
-export function mayHaveBody(status: number): boolean {
-  return !BODILESS.has(status);
 }

@@ -1,4 +1,4 @@
-/** Lets go of a body that nobody reads. That it was cut off before is nobody's loss, and no failure of ours. */
+/** Cancels a body that nobody reads. If it was cut off before, nothing is lost, so that error is ignored. */
 export async function cancelBody(body: ReadableStream | null): Promise<void> {
   await body?.cancel().catch(() => undefined);
 }

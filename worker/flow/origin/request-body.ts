@@ -1,23 +1,23 @@
-/** The body of a request on its way to the origin, of at most so many bytes. */
+/** The body of a request on its way to the origin, of limited size. */
 export interface RequestBody {
   readonly stream: ReadableStream | null;
-  /** Whether more came, or was announced. */
+  /** Whether more bytes came, or were announced, than the limit allows. */
   readonly isTooLarge: () => boolean;
 }
 
 /** An announced length is believed: the runtime holds the client to it. Chunks are counted as they go by. */
-export function requestBody({ body, headers }: Request, mostBytes: number): RequestBody {
+export function requestBody({ body, headers }: Request, maxBytes: number): RequestBody {
   const announced = headers.get("content-length");
   if (announced !== null && /^[0-9]+$/.test(announced)) {
-    return { stream: body, isTooLarge: () => Number(announced) > mostBytes };
+    return { stream: body, isTooLarge: () => Number(announced) > maxBytes };
   }
   let bytes = 0;
   const count = new TransformStream<Uint8Array, Uint8Array>({
     transform: (chunk, controller) => {
       bytes += chunk.byteLength;
-      if (bytes > mostBytes) controller.error(new Error(`a body of more than ${mostBytes} bytes`));
+      if (bytes > maxBytes) controller.error(new Error(`a body of more than ${maxBytes} bytes`));
       else controller.enqueue(chunk);
     },
   });
-  return { stream: body?.pipeThrough(count) ?? null, isTooLarge: () => bytes > mostBytes };
+  return { stream: body?.pipeThrough(count) ?? null, isTooLarge: () => bytes > maxBytes };
 }

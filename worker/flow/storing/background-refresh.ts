@@ -1,38 +1,33 @@
 import type { Reporter } from "../../ports.ts";
-import type { StorageRequest } from "../../rules/request/request-facts.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
+import { collapsingKeys } from "../collapsing/collapsing-key.ts";
+import type { Miss } from "../miss.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
-import { collapseKey, otherVariants } from "../selection.ts";
+import { otherVariants } from "../selection.ts";
 import { fetchAndStore } from "./fetch-and-store.ts";
 
 /**
- * Fetches anew what has just been answered stale, behind the answer. RFC 5861 §3. One at a time for a page: others may
- * join it as any other fetch. Who forbids storing has nothing fetched for the others: the next one has.
+ * Fetches anew, behind the answer, what has just been answered stale. RFC 5861 §3. One refresh at a time for a page:
+ * other requests may join it like any other fetch. A request with `no-store` must not trigger the refresh; the next
+ * request will.
  */
-export function refreshInBackground(
-  context: RequestContext,
-  stored: StoredResponse,
-  storageRequest: StorageRequest,
-): void {
-  const { collapsed, facts, background, ports } = context;
+export function refreshInBackground(context: RequestContext, stored: StoredResponse): void {
+  const { facts, background, ports } = context;
   if (facts.directives.forbidsStoring) return;
-  const anonymousKey = collapseKey(context);
-  const key = storageRequest.identifying ? `cookies ${anonymousKey}` : anonymousKey;
-  if (collapsed.find(anonymousKey) || collapsed.find(key)) return;
-  const held = [stored, ...otherVariants(context, stored)];
+  const { own, leader } = collapsingKeys(context);
+  if (leader) return;
   const unseen: RequestContext = {
     ...context,
-    facts: { ...facts, method: "GET" },
+    facts: facts.forWholePage(),
     ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
   };
-  const miss = { xCache: "EXPIRED", reason: "stale", detail: undefined, selected: null, held } as const;
-  // The whole page is fetched anew, also behind the answer to who asked for a part.
-  const refreshed = fetchAndStore(unseen, { ...storageRequest, partial: false }, miss, key);
-  background.run(refreshed.then((answer) => cancelBody(answer.body)));
+  const toValidate = [stored, ...otherVariants(context, stored)];
+  const miss: Miss = { xCache: "EXPIRED", reason: "stale", detail: undefined, selected: null, toValidate };
+  background.run(fetchAndStore(unseen, miss, own).then((answer) => cancelBody(answer.body)));
 }
 
-/** Nobody sees the answer, so it is not counted as one. */
+/** No client gets the answer, so it is not counted as one. */
 function withoutAnswerEvents(reporter: Reporter): Reporter {
   return {
     report: (event) => {

@@ -1,151 +1,149 @@
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
-import type { StorageRequest } from "../../rules/request/request-facts.ts";
-import type { StoredResponse } from "../../rules/storing/stored-response.ts";
+import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
+import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
+import { type StoredResponse, validatorsOf } from "../../rules/storing/stored-response.ts";
 import { validationFields } from "../../rules/validation/conditional-request.ts";
 import { answerFromStore, isHeldByClient } from "../answering/answer-from-store.ts";
 import { answerMetadata } from "../answering/answer-metadata.ts";
-import { answerWith, markForwarded, mayHaveBody, notModifiedFields, tellBrowsers } from "../answering/answers.ts";
+import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime } from "../answering/answers.ts";
+import { forwardedOutcome, passOn } from "../answering/pass-on.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
-import type { SharedFetchOutcome } from "../collapsing/flights.ts";
-import { askOrigin, contentLength, forwarded, hasFailed, stream } from "../origin/ask-origin.ts";
+import type { SharedFetchOutcome } from "../collapsing/collapsed-fetches.ts";
+import type { Miss } from "../miss.ts";
+import { askOrigin, hasFailed } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
-import type { Miss, RequestContext } from "../request-context.ts";
-import { storeSelected } from "../selection.ts";
+import type { RequestContext } from "../request-context.ts";
+import { storeResponse } from "../selection.ts";
 import { type ReadBody, startFill } from "./fill.ts";
-import { freshen, isWithdrawn, validatorsOf } from "./freshening.ts";
+import { freshen, isWithdrawn } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
 import { decideStorage, type HeadToStore, type OriginResponse, type StorageDecision } from "./storage-decision.ts";
 
-type Land = (outcome: SharedFetchOutcome) => void;
+type TellFollowers = (outcome: SharedFetchOutcome) => void;
 
 /**
- * Asks the origin, answers, and keeps the answer if it may be kept. What is in hand is validated, and stands in if the
- * origin fails and it may. With a flight key, others may wait for the outcome meanwhile.
+ * Asks the origin, answers, and stores the answer if it may be stored. The stored responses of `miss` are validated,
+ * and the selected one stands in if the origin fails and it may. With a collapsing key, others may wait for the
+ * outcome.
  */
 export async function fetchAndStore(
   context: RequestContext,
-  storageRequest: StorageRequest,
   miss: Miss,
-  flightKey: string | null,
+  collapsingKey: string | null,
 ): Promise<Response> {
   const { ports, collapsed, background } = context;
-  const flight = flightKey === null ? null : collapsed.begin(flightKey);
-  const land: Land = (outcome) => flight?.land(outcome, ports.clock.now());
-  if (flight) background.run(flight.outcome);
+  const leader = collapsingKey === null ? null : collapsed.begin(collapsingKey);
+  const tellFollowers: TellFollowers = (outcome) => leader?.end(outcome, ports.clock.now());
+  if (leader) background.run(leader.outcome);
   try {
-    return await ask(context, storageRequest, miss, land);
+    return await fetchOnce(context, miss, tellFollowers);
   } catch (bug) {
-    land({ kind: "failed", byOrigin: false }); // no follower waits for a leader that is no more
+    tellFollowers({ kind: "failed", byOrigin: false }); // no follower waits for a leader that is no more
     throw bug;
   }
 }
 
-async function ask(context: RequestContext, storageRequest: StorageRequest, miss: Miss, land: Land): Promise<Response> {
-  const { ports } = context;
+async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Response> {
+  const { ports, facts } = context;
   const stamp = ports.purges.stamp(); // what was held before the origin was asked (R1, R2)
   const fetchedAt = ports.clock.now();
-  const conditions = validationFields(miss.held.map(validatorsOf));
-  const asked = await askOrigin(context, {
-    storing: true,
-    cookie: storageRequest.cookie,
-    conditions: conditions ?? [],
-  });
-  const stale = hasFailed(asked) ? await staleAnswer(context, miss, asked) : null;
+  const conditions = validationFields(miss.toValidate.map(({ head }) => validatorsOf(head)));
+  const result = await askOrigin(context, { storing: true, conditions: conditions ?? [] });
+  const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
   if (stale) {
-    land({ kind: "failed", byOrigin: true });
+    tellFollowers({ kind: "failed", byOrigin: true });
     return stale;
   }
-  if (asked.kind !== "answered") {
-    land({ kind: "failed", byOrigin: asked.kind === "failed" });
-    return asked.answer();
+  if (result.kind !== "answered") {
+    tellFollowers({ kind: "failed", byOrigin: result.kind === "failed" });
+    return result.answer();
   }
-  const { status, headers: fields } = asked.response;
-  const response: OriginResponse = { status, fields, stamp, fetchedAt };
-  if (status === 304 && conditions) return answerFreshened(context, storageRequest, miss, response, land);
-  const verdict = decideStorage(context, storageRequest, response);
-  if (storageRequest.partial) return answerPart(context, verdict, asked.response, miss, land);
-  return answerFetched(context, verdict, asked.response, miss, land);
+  const { response } = result;
+  const { status, headers: fields } = response;
+  const announced = announcedBytes((name) => fields.get(name));
+  const lengthBytes = mayHaveBody(status) ? announced : null;
+  const received: OriginResponse = { status, fields, stamp, fetchedAt, lengthBytes };
+  if (status === 304 && conditions) return answerFreshened(context, miss, received, tellFollowers);
+  const decision = decideStorage(context, received);
+  if (facts.isPartial) return answerPart(context, decision, response, announced, miss, tellFollowers);
+  return answerFetched(context, decision, response, lengthBytes, miss, tellFollowers);
 }
 
 /** The origin confirmed what is stored. RFC 9111 §4.3.3, §4.3.4. */
 async function answerFreshened(
   context: RequestContext,
-  storageRequest: StorageRequest,
   miss: Miss,
   notModified: OriginResponse,
-  land: Land,
+  tellFollowers: TellFollowers,
 ): Promise<Response> {
   const { ports, background } = context;
-  const freshened = freshen(context, storageRequest, miss.held, notModified);
-  // A 304 for something that is not in hand is of no use: asked again, without conditions.
-  if (!freshened) return ask(context, storageRequest, { ...miss, held: [] }, land);
+  const freshened = freshen(context, miss.toValidate, notModified);
+  // A 304 that confirms none of the offered responses is of no use: the origin is asked again, without conditions.
+  if (!freshened) return fetchOnce(context, { ...miss, toValidate: [] }, tellFollowers);
   const { stored, passBecause } = freshened;
   if (passBecause !== null) ports.reporter.report({ kind: "not-stored", because: passBecause });
-  if (passBecause === null) background.run(storeUnlessPurged(context, stored, land));
-  else land(passedOutcome(passBecause, stored.head.status));
-  if (isWithdrawn(context, storageRequest, freshened)) background.run(ports.store.forget(stored.head.key));
+  if (passBecause === null) background.run(storeUnlessPurged(context, stored, tellFollowers));
+  else tellFollowers(outcomeOfPass(passBecause, stored.head.status));
+  if (isWithdrawn(context, freshened)) background.run(ports.store.forget(stored.head.key));
 
   const because = passBecause ?? undefined;
-  const outcome = forwarded(miss, { status: 304, stored: passBecause === null, collapsed: false, because });
+  const outcome = forwardedOutcome(miss, { status: 304, stored: passBecause === null, collapsed: false, because });
   const answer = await answerFromStore(context, stored, answerMetadata(context, stored, "REVALIDATED", outcome));
   // The body is gone from where it was stored apart: the origin has it.
-  if (!answer) return ask(context, storageRequest, { ...miss, held: [] }, () => undefined);
-  const cookies = context.target.route.stripsSetCookie ? [] : notModified.fields.getSetCookie();
+  if (!answer) return fetchOnce(context, { ...miss, toValidate: [] }, () => undefined);
+  const cookies = context.resolved.route.stripsSetCookie ? [] : notModified.fields.getSetCookie();
   for (const cookie of cookies) answer.headers.append("set-cookie", cookie);
   ports.reporter.report({ kind: "answered", xCache: "REVALIDATED" });
   return answer;
 }
 
-/** A whole answer: kept beside or in two steps, or passed on. */
+/** A whole answer: stored while it streams to the client, in one piece or apart from its head, or passed on. */
 function answerFetched(
   context: RequestContext,
-  verdict: StorageDecision,
+  decision: StorageDecision,
   response: Response,
+  lengthBytes: number | null,
   miss: Miss,
-  land: Land,
+  tellFollowers: TellFollowers,
 ): Response | Promise<Response> {
-  const { limits } = context.site;
-  if (verdict.kind === "pass") {
-    // A status that is not kept may be the doing of this one request.
-    land(passedOutcome(verdict.because, response.status));
-    return stream(context, response, miss, verdict.because);
+  if (decision.kind === "pass") {
+    tellFollowers(outcomeOfPass(decision.because, response.status));
+    return passOn(context, response, miss, decision.because);
   }
-  const lengthBytes = mayHaveBody(response.status) ? contentLength(response) : null;
-  if (lengthBytes !== null && lengthBytes > limits.storeBytes) {
-    land({ kind: "not-shareable" });
-    if (lengthBytes > limits.largeBytes) return stream(context, response, miss, "too-large");
-    const toClient = copyLargeBody(context, response.body!, verdict.head, lengthBytes);
-    if (!toClient) return stream(context, response, miss, "being-stored");
-    return answerWhileStoring(context, response, verdict, miss, toClient);
+  if (decision.isLarge && lengthBytes !== null) {
+    tellFollowers({ kind: "not-shareable" });
+    const toClient = copyLargeBody(context, response.body!, decision.head, lengthBytes);
+    if (!toClient) return passOn(context, response, miss, "being-stored");
+    return answerWhileStoring(context, response, decision, miss, toClient);
   }
-  return storeWhileStreaming(context, response, verdict, miss, land);
+  return storeWhileStreaming(context, response, decision, lengthBytes, miss, tellFollowers);
 }
 
 /**
- * The client wants a part: the whole is kept, and the part cut from it, if the whole is small. Else the origin is asked
+ * The client wants a part. If the whole is small, it is stored, and the part cut from it. Otherwise the origin is asked
  * for the part alone.
  */
 async function answerPart(
   context: RequestContext,
-  verdict: StorageDecision,
+  decision: StorageDecision,
   response: Response,
+  lengthBytes: number | null,
   miss: Miss,
-  land: Land,
+  tellFollowers: TellFollowers,
 ): Promise<Response> {
   const { ports, site, fills, background } = context;
-  const lengthBytes = contentLength(response);
-  if (verdict.kind === "store" && lengthBytes !== null && lengthBytes <= site.limits.fetchWholeBytes) {
+  if (decision.kind === "store" && lengthBytes !== null && lengthBytes <= site.limits.fetchWholeBytes) {
     const share = fills.open(ports.clock.now());
     const fill = startFill(response.body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
     background.run(cancelBody(fill.body));
     background.run(fill.delivered);
     const read = await fill.read;
-    background.run(storeIfWhole(context, verdict.head, read, land));
+    background.run(storeIfWhole(context, decision.head, read, tellFollowers));
     if (read.kind === "whole") {
-      const stored = withBody(verdict.head, read.bytes);
-      const outcome = forwarded(miss, { status: response.status, stored: true, collapsed: false });
+      const stored = withBody(decision.head, read.bytes);
+      const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
       const part = await answerFromStore(context, stored, answerMetadata(context, stored, miss.xCache, outcome));
       if (part) {
         ports.reporter.report({ kind: "answered", xCache: miss.xCache });
@@ -154,7 +152,7 @@ async function answerPart(
     }
   } else {
     background.run(cancelBody(response.body));
-    land({ kind: "failed", byOrigin: false });
+    tellFollowers({ kind: "failed", byOrigin: false });
   }
   return forward(context, { ...miss, reason: "partial" });
 }
@@ -163,70 +161,78 @@ function withBody(head: HeadToStore, bytes: Uint8Array<ArrayBuffer>): StoredResp
   return { head: { ...head, bodyBytes: bytes.byteLength, bodyKey: null }, body: bytes };
 }
 
-function passedOutcome(because: string, status: number): SharedFetchOutcome {
-  const byRequest = because === "status" || because === "error-for-odd-request" || because === "no-freshness";
-  if (byRequest && status >= 400) return { kind: "failed", byOrigin: isOriginError(status) };
-  const isOfRequest = because === "status" || because === "unkeyed-field";
-  return isOfRequest ? { kind: "failed", byOrigin: false } : { kind: "not-shareable" };
+/** What followers hear of an answer that is not stored: that the next one may be better, or that none can be shared. */
+function outcomeOfPass(because: NotStoredBecause, status: number): SharedFetchOutcome {
+  if (!mayBeOfOneRequest(because, status)) return { kind: "not-shareable" };
+  return { kind: "failed", byOrigin: because !== "unkeyed-field" && isOriginError(status) };
 }
 
-/** Streams the answer to the client and keeps a verified copy: the flight lands when the whole body has been read. */
+/**
+ * Streams the answer to the client and stores a verified copy: followers are told when the whole body has been read.
+ */
 function storeWhileStreaming(
   context: RequestContext,
   response: Response,
-  kept: StorageDecision & { kind: "store" },
+  decision: StorageDecision & { kind: "store" },
+  lengthBytes: number | null,
   miss: Miss,
-  land: Land,
+  tellFollowers: TellFollowers,
 ): Response {
   const { ports, site, fills, background } = context;
-  const hasBody = mayHaveBody(response.status);
+  const body = mayHaveBody(response.status) ? response.body : null;
   const share = fills.open(ports.clock.now());
-  const fill = startFill(
-    hasBody ? response.body : null,
-    hasBody ? contentLength(response) : null,
-    site.limits.storeBytes,
-    share,
-    ports.bodies,
-  );
-  background.run(fill.read.then((read) => storeIfWhole(context, kept.head, read, land)));
+  const fill = startFill(body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
+  background.run(fill.read.then((read) => storeIfWhole(context, decision.head, read, tellFollowers)));
   background.run(fill.delivered);
-  return answerWhileStoring(context, response, kept, miss, fill.body);
+  return answerWhileStoring(context, response, decision, miss, fill.body);
 }
 
-/** The answer to the client of what is being kept. `body` need not be read by anybody. */
+/** The answer to the client while the response is being stored. Nobody has to read `body`. */
 function answerWhileStoring(
-  { ports, background, target, request }: RequestContext,
+  { ports, background, resolved, facts }: RequestContext,
   response: Response,
   { head, fields }: StorageDecision & { kind: "store" },
   miss: Miss,
   body: ReadableStream | null,
 ): Response {
-  tellBrowsers(fields, target.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
-  markForwarded(fields, miss.xCache, forwarded(miss, { status: response.status, stored: true, collapsed: false }));
+  setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
+  markOutcome(fields, miss.xCache, forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }));
   ports.reporter.report({ kind: "answered", xCache: miss.xCache });
-  if (response.status === 200 && isHeldByClient(request.headers, head)) {
+  if (response.status === 200 && isHeldByClient(facts, head)) {
     background.run(cancelBody(body)); // it is read for the store alone
     return answerWith(null, 304, notModifiedFields(fields));
   }
-  return answerWith(body, response.status, fields, response.statusText);
+  return answerWith(body, response.status, fields);
 }
 
-async function storeIfWhole(context: RequestContext, head: HeadToStore, read: ReadBody, land: Land): Promise<void> {
+async function storeIfWhole(
+  context: RequestContext,
+  head: HeadToStore,
+  read: ReadBody,
+  tellFollowers: TellFollowers,
+): Promise<void> {
   const { reporter } = context.ports;
   if (read.kind !== "whole") {
     if (read.kind === "cut-off") reporter.report({ kind: "body-cut-off" });
     else reporter.report({ kind: "fill-discarded", because: read.kind });
-    return land(read.kind === "too-large" ? { kind: "not-shareable" } : { kind: "failed", byOrigin: false });
+    return tellFollowers(read.kind === "too-large" ? { kind: "not-shareable" } : { kind: "failed", byOrigin: false });
   }
-  await storeUnlessPurged(context, withBody(head, read.bytes), land);
+  await storeUnlessPurged(context, withBody(head, read.bytes), tellFollowers);
 }
 
-/** What the view of now already speaks against goes to those who asked in time, and is not kept (R23). */
-async function storeUnlessPurged(context: RequestContext, stored: StoredResponse, land: Land): Promise<void> {
+/**
+ * Stores a response, unless the current view says that it is purged: then only requests that arrived before the purge
+ * may receive it, and it is not stored (R23).
+ */
+async function storeUnlessPurged(
+  context: RequestContext,
+  stored: StoredResponse,
+  tellFollowers: TellFollowers,
+): Promise<void> {
   const { purges, reporter } = context.ports;
   const isPurged = !isWorthStoring(purges.check(stored.head, false));
   if (isPurged) reporter.report({ kind: "fill-discarded", because: "purged" });
-  const kept = isPurged ? Promise.resolve() : storeSelected(context, stored);
-  land({ kind: "storable", stored });
-  await kept;
+  const stores = isPurged ? Promise.resolve() : storeResponse(context, stored);
+  tellFollowers({ kind: "storable", stored });
+  await stores;
 }

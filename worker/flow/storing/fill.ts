@@ -1,11 +1,11 @@
 import type { Bodies } from "../../ports.ts";
-import { BodyEnd } from "./body-end.ts";
+import { BodySink } from "./body-sink.ts";
 
-/** A body on its way to the client, and what is read of it beside. Neither promise rejects. */
+/** A body on its way to the client, and the copy that is read from it. Neither promise rejects. */
 export interface Fill {
   /** What the client reads; `null` for an answer without a body. */
   readonly body: ReadableStream | null;
-  /** Ends when the body has been read whole, is cut off, or turns out not to be kept. */
+  /** Ends when the body has been read whole, is cut off, or turns out too large to store. */
   readonly read: Promise<ReadBody>;
   /** Ends when the client has all of it, or is gone. */
   readonly delivered: Promise<unknown>;
@@ -21,15 +21,18 @@ export type ReadBody =
  */
 const SHARE_LIVES_MS = 60_000;
 
-/** The bytes that fills of this isolate hold together, read and not yet delivered ones included; the most of them, and of fills. */
+/**
+ * The bytes that fills of this isolate hold together, read and not yet delivered ones included; the most of them, and
+ * of fills.
+ */
 export class FillBudget {
-  readonly #mostBytes: number;
-  readonly #mostFills: number;
+  readonly #maxBytes: number;
+  readonly #maxFills: number;
   readonly #shares = new Set<FillShare>();
 
-  constructor(mostBytes: number, mostFills: number) {
-    this.#mostBytes = mostBytes;
-    this.#mostFills = mostFills;
+  constructor(maxBytes: number, maxFills: number) {
+    this.#maxBytes = maxBytes;
+    this.#maxFills = maxFills;
   }
 
   get heldBytes(): number {
@@ -41,10 +44,10 @@ export class FillBudget {
   /** Opens a fill's share of the budget. `now` is epoch milliseconds. */
   open(now: number): FillShare {
     for (const share of this.#shares) if (now - share.openedAt > SHARE_LIVES_MS) share.giveUp();
-    const isOneTooMany = this.#shares.size >= this.#mostFills;
+    const isOneTooMany = this.#shares.size >= this.#maxFills;
     const share = new FillShare(
       now,
-      (bytes) => !isOneTooMany && this.heldBytes + bytes <= this.#mostBytes,
+      (bytes) => !isOneTooMany && this.heldBytes + bytes <= this.#maxBytes,
       () => this.#shares.delete(share),
     );
     this.#shares.add(share);
@@ -82,13 +85,13 @@ export class FillShare {
 
 /**
  * Reads a body for keeping while it streams to the client. The origin is read as fast as it sends, so that no slow
- * client holds the fill; what is not yet delivered is bounded by `mostBytes` and by the share. A body that outgrows
+ * client holds the fill; what is not yet delivered is bounded by `maxBytes` and by the share. A body that outgrows
  * either goes on to the client alone, at the client's speed. A cut in the origin's body reaches the client as a cut.
  */
 export function startFill(
   body: ReadableStream<Uint8Array> | null,
   lengthBytes: number | null,
-  mostBytes: number,
+  maxBytes: number,
   share: FillShare,
   bodies: Bodies,
 ): Fill {
@@ -100,18 +103,18 @@ export function startFill(
   }
   const pipe = bodies.pipe(lengthBytes);
   const { promise, resolve } = Promise.withResolvers<ReadBody>();
-  const client = new BodyEnd(pipe.writable);
+  const client = new BodySink(pipe.writable);
   share.endClient = () => client.giveUp("the client read too slowly");
-  const pumped = pump(body.getReader(), client, lengthBytes, mostBytes, share, resolve);
+  const pumped = pump(body.getReader(), client, lengthBytes, maxBytes, share, resolve);
   return { body: pipe.readable, read: promise, delivered: pumped.then(() => share.close()) };
 }
 
-/** Reads the origin's body to its end, and hands each chunk on. Waits for the client only where nothing is kept. */
+/** Reads the origin's body to its end, and hands each chunk on. Waits for the client only once nothing is stored. */
 async function pump(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  client: BodyEnd,
+  client: BodySink,
   lengthBytes: number | null,
-  mostBytes: number,
+  maxBytes: number,
   share: FillShare,
   tell: (read: ReadBody) => void,
 ): Promise<void> {
@@ -129,7 +132,7 @@ async function pump(
       if (done) break;
       readBytes += value.byteLength;
       const written = client.write(value);
-      if (isKept && readBytes > mostBytes) drop("too-large");
+      if (isKept && readBytes > maxBytes) drop("too-large");
       if (isKept && !share.take(value.byteLength)) drop("over-budget");
       if (isKept) {
         chunks.push(value);

@@ -1,18 +1,20 @@
 import type { BodyReader } from "../../ports.ts";
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import type { RequestContext } from "../request-context.ts";
-import { storeSelected } from "../selection.ts";
-import { BodyEnd } from "./body-end.ts";
+import { storeResponse } from "../selection.ts";
+import { BodySink } from "./body-sink.ts";
 import type { LargeFill } from "./large-fills.ts";
 import type { HeadToStore } from "./storage-decision.ts";
 
-/** A client that takes nothing for so long loses the copy that is made beside it: it holds no fill. */
+/**
+ * A client that takes nothing for so long loses the copy that is made beside it, so that it cannot hold up the fill.
+ */
 const STALLED_MS = 10_000;
 
 /**
  * Streams a large body to the client and, at the pace of the slower of both, into the shared tier under a key that
- * nothing points to. Only when the announced length has been counted is the entry kept that does (docs/design.md#bodies).
- * Nobody waits for it; `null` if the same is going on already, and nothing was done.
+ * nothing points to. The entry that points to it is stored once the announced length has been counted
+ * (docs/design.md#bodies). Nobody waits for it. `null` if the same body is being copied already: then nothing is done.
  */
 export function copyLargeBody(
   context: RequestContext,
@@ -24,7 +26,7 @@ export function copyLargeBody(
   const fill = largeFills.begin(head.key, ports.clock.now());
   if (!fill) return null;
   const toClient = ports.bodies.pipe(lengthBytes);
-  const copied = copyBeside(context, ports.bodies.read(body), new BodyEnd(toClient.writable), head, lengthBytes, fill);
+  const copied = copyBeside(context, ports.bodies.read(body), new BodySink(toClient.writable), head, lengthBytes, fill);
   background.run(copied.finally(() => largeFills.end(fill)));
   return toClient.readable;
 }
@@ -32,7 +34,7 @@ export function copyLargeBody(
 async function copyBeside(
   context: RequestContext,
   reader: BodyReader,
-  client: BodyEnd,
+  client: BodySink,
   head: HeadToStore,
   lengthBytes: number,
   fill: LargeFill,
@@ -40,7 +42,7 @@ async function copyBeside(
   const { ports } = context;
   const bodyKey = `${head.key}\n${head.fetchedAt.toString(36)}-${ports.random().toString(36).slice(2)}`;
   const pipe = ports.bodies.pipe(lengthBytes);
-  const copy = new BodyEnd(pipe.writable);
+  const copy = new BodySink(pipe.writable);
   const taken = ports.store.keepBody(bodyKey, pipe.readable).then((isTaken) => {
     if (!isTaken) copy.giveUp("the shared tier does not take it"); // nobody reads it: the client goes on alone
     return isTaken;
@@ -50,7 +52,7 @@ async function copyBeside(
     for (;;) {
       const piece = await reader.next();
       if (!piece) break;
-      fill.cameOnAt = ports.clock.now();
+      fill.lastChunkAt = ports.clock.now();
       readBytes += piece.byteLength;
       const sent = client.write(piece);
       if (!copy.isGone) await copy.write(piece);
@@ -74,7 +76,7 @@ async function copyBeside(
     ports.reporter.report({ kind: "fill-discarded", because: "purged" });
     return;
   }
-  await storeSelected(context, stored);
+  await storeResponse(context, stored);
 }
 
 /** Whether the client has not taken a chunk in time. */

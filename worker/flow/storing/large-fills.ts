@@ -1,11 +1,11 @@
-/** A fill that has stood still for so long may belong to a request that is dead: it keeps no other from beginning. */
+/** A fill that has stood still for so long may belong to a dead request: it does not keep another from beginning. */
 const DEAD_AFTER_MS = 30_000;
 
 /** One large body that is being copied. */
 export interface LargeFill {
   readonly key: string;
   /** When a piece of it last came: epoch milliseconds. */
-  cameOnAt: number;
+  lastChunkAt: number;
 }
 
 /** The large bodies that this isolate is copying: one fill at a time for a page. */
@@ -14,9 +14,9 @@ export class LargeFills {
 
   /** Begins a fill; `null` if one for this key is under way. `now` is epoch milliseconds. */
   begin(key: string, now: number): LargeFill | null {
-    for (const fill of this.#fills.values()) if (now - fill.cameOnAt > DEAD_AFTER_MS) this.end(fill);
+    for (const fill of this.#fills.values()) if (now - fill.lastChunkAt > DEAD_AFTER_MS) this.end(fill);
     if (this.#fills.has(key)) return null;
-    const fill = { key, cameOnAt: now };
+    const fill = { key, lastChunkAt: now };
     this.#fills.set(key, fill);
     return fill;
   }

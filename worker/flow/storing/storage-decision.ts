@@ -1,123 +1,108 @@
+import { publicLocation } from "../../rules/forwarding/location.ts";
 import { cacheGroups } from "../../rules/invalidation/cache-groups.ts";
-import { EVERYTHING_PURGE_KEY, groupPurgeKey, tagPurgeKey } from "../../rules/key/cache-key.ts";
-import type { StorageRequest } from "../../rules/request/request-facts.ts";
-import { isPlainRequest, unkeyedField } from "../../rules/request/unkeyed-field.ts";
-import { mayStore, type NotStorableBecause } from "../../rules/storing/may-store.ts";
-import { redirectsTo } from "../../rules/storing/redirects-to.ts";
-import { isErrorStatus } from "../../rules/storing/storable-status.ts";
+import { variantKey } from "../../rules/key/cache-key.ts";
+import { EVERYTHING_PURGE_KEY, groupPurgeKey, tagPurgeKey } from "../../rules/key/purge-key.ts";
+import { mayStore } from "../../rules/storing/may-store.ts";
+import type { NotStoredBecause } from "../../rules/storing/not-stored.ts";
+import { redirectTarget } from "../../rules/storing/redirect-target.ts";
 import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
-import { collectTags, TAG_FIELDS } from "../../rules/storing/tags.ts";
-import { isTooLong, selectingFields, variantKey, variantOf } from "../../rules/variants/vary.ts";
-import { clientFields } from "../origin/ask-origin.ts";
+import { clientFields, publicAddress } from "../answering/pass-on.ts";
 import type { RequestContext } from "../request-context.ts";
-import { selectingField } from "../selection.ts";
 
 /** Fields that are made for each answer. */
-const TOLD_ANEW = new Set(["age", "content-length"]);
+const MADE_FOR_EACH_ANSWER = new Set(["age", "content-length"]);
 
 /** An answer of the origin, as it came or as a 304 freshened it. */
 export interface OriginResponse {
   readonly status: number;
   /** All its fields. */
   readonly fields: Headers;
-  /** What the view held and when, before it was asked for (R1, R2). */
+  /** What the view held and when, before the origin was asked (R1, R2). */
   readonly stamp: Stamp | null;
   readonly fetchedAt: number;
+  /** The length of the body that would be stored, in bytes; `null` where it is not known, or stored already. */
+  readonly lengthBytes: number | null;
 }
 
-/** A head to be kept, but for its body. */
+/** A head to be stored, but for its body. */
 export type HeadToStore = Omit<StoredHead, "bodyBytes" | "bodyKey">;
 
 export type StorageDecision =
-  /** `fields` are those for the client of this answer; the head has its own copy of them. */
-  | { readonly kind: "store"; readonly head: HeadToStore; readonly fields: Headers }
+  /**
+   * `fields` are those for the client of this answer; the head has its own copy of them. `isLarge` says that the body
+   * is stored apart.
+   */
+  | { readonly kind: "store"; readonly head: HeadToStore; readonly fields: Headers; readonly isLarge: boolean }
   | { readonly kind: "pass"; readonly because: NotStoredBecause };
 
-export type NotStoredBecause =
-  | NotStorableBecause
-  | "too-many-tags"
-  | "tag-invalid"
-  | "too-large"
-  | "vary-too-long"
-  | "unkeyed-field"
-  | "redirects-to-itself";
-
-/** Whether this answer may be kept, and as what. RFC 9111 §3 in `mayStore`; tags and variants have limits of our own. */
+/**
+ * Brings together what `mayStore` decides by, and makes the head to be stored. `earlierTags` are the tags of the stored
+ * response that this one freshens.
+ */
 export function decideStorage(
   context: RequestContext,
-  storageRequest: StorageRequest,
   response: OriginResponse,
+  earlierTags: readonly string[] = [],
 ): StorageDecision {
-  const { facts, target, site, ports, request } = context;
-  const { identifying } = storageRequest;
-  const { keyFields, stripsSetCookie } = target.route;
-  const field = (name: string) => (stripsSetCookie && name === "set-cookie" ? null : response.fields.get(name));
+  const { facts, resolved, site, ports } = context;
+  const { route } = resolved;
+  const { status, fetchedAt, lengthBytes } = response;
+  const field = (name: string) => (route.stripsSetCookie && name === "set-cookie" ? null : response.fields.get(name));
   const receivedAt = ports.clock.now();
+  const redirectsToItself = isRedirectToItself(context, status, field("location"));
   const verdict = mayStore(
+    facts,
+    { status, requestedAt: fetchedAt, receivedAt, field, lengthBytes, redirectsToItself, earlierTags },
     {
-      method: "GET",
-      authorized: facts.authorized,
-      identifying,
-      partialOrConditional: false,
-      forbidsStoring: facts.directives.forbidsStoring,
-      plain: !isErrorStatus(response.status) || isPlainRequest(request.headers, { inKey: keyFields, identifying }),
-    },
-    { status: response.status, requestedAt: response.fetchedAt, receivedAt, field },
-    {
-      ttlSeconds: target.route.ttlSeconds,
-      defaultTtlSeconds: target.route.defaultTtlSeconds(response.status),
+      ttlSeconds: route.ttlSeconds,
+      defaultTtlSeconds: route.defaultTtlSeconds(status),
       heuristic: site.heuristic,
       targetedFields: site.targetedFields,
+      keyFields: route.keyFields,
+      routeTags: resolved.routeTags,
+      maxTags: site.limits.tags,
+      maxBodyBytes: site.limits.storeBytes,
+      maxLargeBodyBytes: site.limits.largeBytes,
     },
   );
   if (verdict.kind === "pass") return verdict;
-  const names = selectingFields({
-    vary: field("vary"),
-    contentEncoding: field("content-encoding"),
-    allowedOrigin: field("access-control-allow-origin"),
-    askedAcross: request.headers.get("origin") !== null,
-    keyFields,
-  });
-  // A visitor's own cookies are no choice among variants: each would have an entry.
-  if (names === "*" || (names.includes("cookie") && storageRequest.cookie !== null))
-    return { kind: "pass", because: "vary" };
-  const variant = variantOf(names, selectingField(context));
-  if (isTooLong(variant)) return { kind: "pass", because: "vary-too-long" };
-  const tagTexts = TAG_FIELDS.flatMap((name) => field(name) ?? []);
-  const tags = collectTags(target.routeTags, tagTexts, site.limits.tags);
-  if (tags.kind === "unkeepable") return { kind: "pass", because: tags.because };
-  if (unkeyedField(request.headers, names) !== null) return { kind: "pass", because: "unkeyed-field" };
-  const groups = cacheGroups(field("cache-groups")).map((group) => groupPurgeKey(target, group));
+  const { variant, tags } = verdict;
+  const groups = cacheGroups(field("cache-groups")).map((group) => groupPurgeKey(resolved, group));
   const fields = clientFields(context, response.fields);
-  const next = redirectsTo(response.status, fields.get("location"), target.key);
-  if (next !== null && sameTarget(context, next)) return { kind: "pass", because: "redirects-to-itself" };
   const withheld = new Set(verdict.withheldFields);
   return {
     kind: "store",
     fields,
+    isLarge: verdict.isLarge,
     head: {
-      key: variantKey(target.key, variant),
+      key: variantKey(resolved.cacheKey, variant),
       variant,
-      status: response.status,
-      fields: [...fields].filter(([name]) => !TOLD_ANEW.has(name) && !withheld.has(name)),
+      status,
+      fields: [...fields].filter(([name]) => !MADE_FOR_EACH_ANSWER.has(name) && !withheld.has(name)),
       hiddenFields: site.hiddenFields.flatMap((name) => {
         const value = field(name);
         return value === null ? [] : [[name, value] as const];
       }),
-      fetchedAt: response.fetchedAt,
+      fetchedAt,
       receivedAt,
       initialAgeMs: verdict.initialAgeMs,
       freshnessSeconds: verdict.freshness.seconds,
       reuse: verdict.reuse,
       sharedWithAuthorized: verdict.sharedWithAuthorized,
-      purgeKeys: [EVERYTHING_PURGE_KEY, ...target.purgeKeys, ...tags.tags.map(tagPurgeKey), ...groups],
+      purgeKeys: [EVERYTHING_PURGE_KEY, ...resolved.purgeKeys, ...tags.map(tagPurgeKey), ...groups],
       stamp: response.stamp,
     },
   };
 }
 
-/** Whether this URL is the one that is being answered: kept, it would send everybody round in circles. */
-function sameTarget({ resolve, target }: RequestContext, url: string): boolean {
-  const resolved = resolve(url);
-  return resolved.kind === "target" && resolved.key === target.key;
+/**
+ * Whether a client that follows this answer comes back to the same entry: stored, it would send everybody in circles.
+ */
+function isRedirectToItself(context: RequestContext, status: number, location: string | null): boolean {
+  const { resolve, resolved } = context;
+  const shown = location === null ? null : publicLocation(location, publicAddress(context));
+  const next = redirectTarget(status, shown, resolved.cacheKey);
+  if (next === null) return false;
+  const target = resolve(next);
+  return target.kind === "resolved" && target.cacheKey === resolved.cacheKey;
 }

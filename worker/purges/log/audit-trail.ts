@@ -2,15 +2,15 @@ import type { AcceptedItems, NewPurge, PurgeMode, PurgeRecord, PurgeRecordPage }
 import type { LogSettings } from "./log-settings.ts";
 import type { Sql } from "./sql.ts";
 
-/** What a row keeps of its purge keys, in characters. */
+/** The most characters of its purge keys that a row keeps. */
 const MAX_KEY_CHARACTERS = 2000;
 
 const MAX_LISTED = 500;
 
-/** For so long an id is remembered, however many others there are. */
-const LEAST_ID_MS = 24 * 3600 * 1000;
+/** Every id is remembered for this long, however many others there are. */
+const MIN_ID_MS = 24 * 3600 * 1000;
 
-/** What an audit row is made from. */
+/** A purge as its audit row keeps it. */
 export interface AuditedPurge extends Pick<NewPurge, "id" | "content" | "accepted" | "reason" | "by"> {
   readonly mode: PurgeMode;
   /** As `writePurgeKeys` writes them. */
@@ -19,7 +19,7 @@ export interface AuditedPurge extends Pick<NewPurge, "id" | "content" | "accepte
   readonly repeatOf: number | null;
 }
 
-/** What is remembered of a purge under its id. */
+/** The purge that was first accepted under an id. */
 export interface FirstPurge {
   readonly seq: number;
   readonly at: number;
@@ -27,7 +27,7 @@ export interface FirstPurge {
   readonly mode: PurgeMode;
 }
 
-/** Who purged what, when and why; and the ids, by which a purge that was sent twice happens once. */
+/** Records who purged what, when and why, and the ids by which a purge that is sent twice happens once. */
 export class AuditTrail {
   readonly #sql: Sql;
   readonly #settings: LogSettings;
@@ -55,44 +55,44 @@ export class AuditTrail {
     if (id !== null) this.#sql.exec("INSERT INTO ids VALUES (?, ?, ?, ?, ?)", seq, id, now, content, mode);
   }
 
-  find(id: string): FirstPurge | undefined {
+  firstWithId(id: string): FirstPurge | undefined {
     const rows = this.#sql.exec("SELECT seq, at, content, mode FROM ids WHERE id = ?", id);
     return rows[0] as FirstPurge | undefined;
   }
 
   list(before: number | null, limit: number, now: number): PurgeRecordPage {
-    const most = Math.min(Math.max(1, Math.trunc(limit) || 1), MAX_LISTED);
+    const max = Math.min(Math.max(1, Math.trunc(limit) || 1), MAX_LISTED);
     const rows = this.#sql.exec(
       "SELECT * FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT ?",
       before ?? Number.MAX_SAFE_INTEGER,
-      most + 1,
+      max + 1,
     ) as unknown as AuditRow[];
-    const purges = rows.slice(0, most).map((row) => recordOf(row, now));
-    return { purges, next: rows.length > most ? purges.at(-1)!.seq : null };
+    const purges = rows.slice(0, max).map((row) => recordOf(row, now));
+    return { purges, next: rows.length > max ? purges.at(-1)!.seq : null };
   }
 
-  one(seq: number, now: number): PurgeRecord | null {
+  find(seq: number, now: number): PurgeRecord | null {
     const [row] = this.#sql.exec("SELECT * FROM audit WHERE seq = ?", seq) as unknown as AuditRow[];
     return row ? recordOf(row, now) : null;
   }
 
-  /** Forgets rows and ids that are too old or too many. No rule of the protocol needs them. */
-  fold(head: number, now: number): void {
-    const { auditRows, auditMs, ids, idMs } = this.#settings;
+  /** Deletes rows and ids that are too old or too many. No rule of the protocol needs them. */
+  prune(head: number, now: number): void {
+    const { maxAuditRows, auditRetentionMs, maxIds, idRetentionMs } = this.#settings;
     this.#sql.exec(
       "DELETE FROM audit WHERE seq < (SELECT seq FROM audit WHERE seq > ? AND at >= ? ORDER BY seq LIMIT 1)",
-      head - auditRows,
-      now - auditMs,
+      head - maxAuditRows,
+      now - auditRetentionMs,
     );
     this.#sql.exec(
       `DELETE FROM ids WHERE seq < coalesce(
         (SELECT seq FROM ids WHERE at >= ? AND (seq > ? OR at >= ?) ORDER BY seq LIMIT 1), ?)`,
-      ...[now - idMs, head - ids, now - LEAST_ID_MS, head + 1],
+      ...[now - idRetentionMs, head - maxIds, now - MIN_ID_MS, head + 1],
     );
   }
 }
 
-/** The first of a purge's keys, as many as a row has room for, as JSON. */
+/** The first keys of a purge, as many as a row has room for, as JSON. */
 export function writePurgeKeys(keys: readonly string[]): string {
   let room = MAX_KEY_CHARACTERS;
   const beyond = keys.findIndex((key) => {

@@ -1,47 +1,60 @@
 import type { AppendOutcome, NewPurge, PurgeMode } from "../../ports.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
-import type { UnreadRange } from "../view/unread-range.ts";
 
-/** How far a reader's view has come. */
-export interface ReaderPosition extends Stamp {
-  /** What the reader passed without being told, and wants to hear now. Default: nothing. */
-  readonly untold?: UnreadRange | null;
+/**
+ * Sequence numbers above `from` and up to `to` that a view has passed without having read their purges. The log sends
+ * the newest purges first, so a view that is too far behind for one reply is at the head at once, and treats everything
+ * stamped below `to` as purged until it has read the rest.
+ */
+export interface UnreadRange {
+  readonly from: number;
+  readonly to: number;
 }
 
-/** An item of a delta: the two words of a key's hash, and its number. */
+/** The last sequence number that a reader's view has read up to. */
+export interface ReaderPosition extends Stamp {
+  /** The range that the reader has not read yet and asks for now. Default: none. */
+  readonly unread?: UnreadRange | null;
+}
+
+/** The words of an item: the two words of a key's hash, and its sequence number. */
 export const ITEM_WORDS = 3;
 
 /**
- * What the log tells a reader: all that was purged after the reader's position, and what the reader had not been told
- * before; the newest first, in as many keys as one reply holds. Plain data; it crosses processes.
+ * A reply of the log to a reader: the purges above the reader's position and in its unread range, the newest first, as
+ * many keys as one reply holds. Plain data; it crosses processes.
  */
 export interface ViewDelta {
   readonly logId: string;
-  /** The position that this continues, exclusive; 0 for a reader that held nothing of this log. */
+  /** The position that the reply continues, exclusive; 0 for a reader that held nothing of this log. */
   readonly from: number;
   /** The log's head when it answered. */
   readonly to: number;
-  /** What the reader asked for besides. */
-  readonly untold: UnreadRange | null;
-  /** The reply ends here: of what was asked for, only numbers above this are told. 0 if it is told whole. */
-  readonly toldAbove: number;
-  /** What was stamped below this is invalid: the log has forgotten the purges up to it. */
+  /** The unread range that the reader asked for. */
+  readonly unread: UnreadRange | null;
+  /**
+   * The reply holds only numbers above this one, because it had no room for more; 0 if it holds everything asked for.
+   */
+  readonly truncatedAt: number;
+  /** Responses stamped below this number are invalid: the log has forgotten the purges up to it. */
   readonly floor: number;
-  /** The highest number that a purge of each mode has had in this log. */
+  /** The highest sequence number of a purge of each mode in this log. */
   readonly heads: Readonly<Record<PurgeMode, number>>;
-  /** Hashes of keys in their modes, each with the highest number it has: three words of 32 bits an item. */
+  /** For each purged key in each mode, its hash and its highest sequence number: three words of 32 bits. */
   readonly items: Uint32Array;
   /** The lease that this read grants, counted from the moment the read began (R6). */
   readonly leaseMs: number;
 }
 
-/** A purge with the position of the caller's view, so that the reply can bring it up to this purge (R20). */
+/** A purge with the position of the caller's view, so that the reply can bring that view up to this purge (R20). */
 export interface AppendRequest extends NewPurge {
   readonly since: Stamp | null;
   /** The lease that the caller asks for, and its site's allowance for clocks (R7): milliseconds. */
   readonly leaseMs: number;
-  /** The oldest view that a route of the caller's site lets decide, if that is more than the lease. Default: the lease. */
-  readonly withinMs?: number;
+  /**
+   * The longest view age that a route of the caller's site allows, if that is more than the lease. Default: the lease.
+   */
+  readonly longestViewAgeMs?: number;
   readonly skewMs: number;
 }
 
@@ -49,9 +62,9 @@ export type AppendResult =
   | (Extract<AppendOutcome, { kind: "appended" }> & { readonly delta: ViewDelta })
   | Extract<AppendOutcome, { kind: "conflict" }>;
 
-/** The log as an isolate reaches it. Both reject when it cannot be reached. */
+/** The log as an isolate reaches it. Both calls reject if it cannot be reached. */
 export interface PurgeLogClient {
-  /** `withinMs`: the oldest view that a route of the reader's site lets decide. Default: the lease. */
-  read(since: ReaderPosition | null, leaseMs: number, withinMs?: number): Promise<ViewDelta>;
+  /** `longestViewAgeMs`: the longest view age that a route of the reader's site allows. Default: the lease. */
+  read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): Promise<ViewDelta>;
   append(purge: AppendRequest): Promise<AppendResult>;
 }

@@ -1,11 +1,11 @@
-/** However many readers there are: a purge must not take minutes to settle. */
+/** However many readers there are, a purge must not take minutes to settle. */
 const MAX_STRETCH = 10;
 /** The longest lease that is granted under load, unless the reader itself asks for a longer one. */
 const MAX_STRETCHED_MS = 60_000;
 
 /**
- * How often the log is read, from one second to the next. What counts is how often it would be read if nobody had a longer
- * lease than he asked for: else leases would go up and down with the relief that they bring.
+ * How often the log is read, from one second to the next. It counts how often the log would be read if every reader had
+ * the lease that it asked for: otherwise leases would shorten as soon as they had reduced the load, and lengthen again.
  */
 export class LogLoad {
   readonly #readsPerSecond: number;
@@ -17,8 +17,8 @@ export class LogLoad {
     this.#readsPerSecond = readsPerSecond;
   }
 
-  /** Notes a read, and returns how many times as long as asked for its lease should be: a whole number from 1 up. */
-  count(now: number): number {
+  /** Counts a read. Returns how many times longer than asked for its lease should be: a whole number from 1 on. */
+  noteRead(now: number): number {
     const second = Math.floor(now / 1000);
     if (second !== this.#second) {
       const isNext = second === this.#second + 1;
@@ -33,6 +33,6 @@ export class LogLoad {
 }
 
 /** The lease that a read is granted (R6): never shorter than the reader asks for. Milliseconds. */
-export function stretchedLeaseMs(askedMs: number, stretch: number): number {
+export function leaseUnderLoadMs(askedMs: number, stretch: number): number {
   return Math.max(askedMs, Math.min(askedMs * stretch, MAX_STRETCHED_MS));
 }

@@ -1,24 +1,24 @@
 import { DurableObject } from "cloudflare:workers";
 import type { PurgeRecord, PurgeRecordPage } from "../../ports.ts";
-import { Log } from "./log.ts";
 import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "./log-contract.ts";
 import { LOG_SETTINGS } from "./log-settings.ts";
 import type { Sql } from "./sql.ts";
+import { SqlPurgeLog } from "./sql-purge-log.ts";
 
 /**
  * The purge log as a Durable Object over its own SQLite storage. Each call is one synchronous block, and the runtime
  * holds its reply until the writes are durable.
  */
 export class PurgeLog extends DurableObject {
-  #log: Log | undefined;
+  #log: SqlPurgeLog | undefined;
 
-  /** A time of its own for the simulated CDN. */
+  /** Overridden by the simulated CDN, which has its own time. */
   protected now(): number {
     return Date.now();
   }
 
-  read(since: ReaderPosition | null, leaseMs: number, withinMs?: number): ViewDelta {
-    return this.#opened().read(since, leaseMs, withinMs);
+  read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): ViewDelta {
+    return this.#opened().read(since, leaseMs, longestViewAgeMs);
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {
@@ -31,22 +31,22 @@ export class PurgeLog extends DurableObject {
     return this.#opened().list(before, limit);
   }
 
-  one(seq: number): PurgeRecord | null {
-    return this.#opened().one(seq);
+  find(seq: number): PurgeRecord | null {
+    return this.#opened().find(seq);
   }
 
-  /** Purges again what is due: called by the alarm, and where time is simulated. */
+  /** Carries out the repetitions that are due. Called by the alarm, and by the simulated CDN. */
   async runDue(): Promise<void> {
     this.#opened().runDue();
     await this.#wakeWhenDue();
   }
 
-  /** The platform tries again if it throws, and `runDue` of what has been done already does nothing. */
+  /** The platform calls it again if it throws. `runDue` then does nothing for repetitions that are done. */
   override alarm(): Promise<void> {
     return this.runDue();
   }
 
-  /** Real time, for the simulated CDN to turn off. */
+  /** Overridden by the simulated CDN, which has no real time. */
   protected async wakeAt(at: number): Promise<void> {
     await this.ctx.storage.setAlarm(at);
   }
@@ -56,9 +56,9 @@ export class PurgeLog extends DurableObject {
     if (nextDueAt !== null) await this.wakeAt(nextDueAt);
   }
 
-  #opened(): Log {
+  #opened(): SqlPurgeLog {
     const newId = () => crypto.randomUUID();
-    this.#log ??= new Log(sqlOf(this.ctx.storage), LOG_SETTINGS, () => this.now(), newId);
+    this.#log ??= new SqlPurgeLog(sqlOf(this.ctx.storage), LOG_SETTINGS, () => this.now(), newId);
     return this.#log;
   }
 }

@@ -8,7 +8,7 @@ export interface PurgedKey {
   readonly seq: number;
 }
 
-/** What the log tells views: the highest number of each purged key, in each mode, by its hash. */
+/** The highest sequence number of each purged key in each mode, by the hash of the key. */
 export class PurgedKeys {
   readonly #sql: Sql;
 
@@ -21,14 +21,14 @@ export class PurgedKeys {
     sql.exec("CREATE INDEX IF NOT EXISTS purged_keys_by_seq ON purged_keys (seq)");
   }
 
-  /** Gives so many keys a number that is higher than any before. Returns how many of them are new. */
+  /** Gives the keys a number that is higher than any before. Returns how many of them are new. */
   raise(hashes: string, count: number, seq: number): number {
     const [{ held }] = this.#sql.exec(
       `SELECT count(*) AS held FROM json_each(?) AS named
         JOIN purged_keys ON a = json_extract(named.value, '$[0]') AND b = json_extract(named.value, '$[1]')`,
       hashes,
     ) as [{ held: number }];
-    // One statement whatever the number of keys: a statement has at most 100 parameters.
+    // The keys are one parameter: a statement has at most 100.
     this.#sql.exec(
       `INSERT INTO purged_keys SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), ? FROM json_each(?)
         WHERE true ON CONFLICT (a, b) DO UPDATE SET seq = excluded.seq`,
@@ -39,22 +39,22 @@ export class PurgedKeys {
   }
 
   /** The keys with numbers above `from` and up to `to`, the newest first. */
-  newest(from: number, to: number, most: number): PurgedKey[] {
+  newest(from: number, to: number, limit: number): PurgedKey[] {
     return this.#sql.exec(
       "SELECT a, b, seq FROM purged_keys WHERE seq > ? AND seq <= ? ORDER BY seq DESC LIMIT ?",
       from,
       to,
-      most,
+      limit,
     ) as unknown as PurgedKey[];
   }
 
-  /** The lowest number up to which at least so many keys are held. */
-  oldest(count: number): number {
+  /** The lowest number up to which the log holds at least `count` keys. */
+  seqOfOldest(count: number): number {
     const rows = this.#sql.exec("SELECT seq FROM purged_keys ORDER BY seq LIMIT 1 OFFSET ?", count - 1);
     return rows[0]!.seq as number;
   }
 
-  /** Forgets whole purges. Returns how many keys that were. */
+  /** Deletes whole purges. Returns how many keys that were. */
   forgetUpTo(seq: number): number {
     const [{ count }] = this.#sql.exec("SELECT count(*) AS count FROM purged_keys WHERE seq <= ?", seq) as [
       { count: number },
@@ -64,7 +64,7 @@ export class PurgedKeys {
   }
 }
 
-/** Hashes as the JSON that this table takes. */
+/** Hashes as JSON, as this table takes them. */
 export function writeHashes(words: Uint32Array): string {
   const pairs: (readonly [a: number, b: number])[] = [];
   for (let at = 0; at < words.length; at += HASH_WORDS) pairs.push([words[at]! | 0, words[at + 1]! | 0]);

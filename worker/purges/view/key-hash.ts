@@ -1,57 +1,64 @@
 import type { PurgeMode } from "../../ports.ts";
+import { BLOCK_BYTES, finalMix, murmurHash3 } from "./murmur-hash.ts";
 
 /** A hash is two words of 32 bits. */
 export const HASH_WORDS = 2;
 
+/** Keys that fit in here are hashed without allocating. */
+const BUFFER_BYTES = 4096;
+/** The most bytes that one UTF-16 unit takes in UTF-8. */
+const MAX_UNIT_BYTES = 3;
+
+const encoder = new TextEncoder();
+const shortKeys = keyBuffer(BUFFER_BYTES);
+const hash = new Uint32Array(4);
+
 /**
- * The hashes of purge keys, 64 bits each: MurmurHash3's rounds on two lanes that feed each other, over UTF-16 units.
- * Whoever finds two tags with one hash can make an entry a miss by purging the other; he cannot keep anything alive.
- * The log stores these hashes and isolates of several versions share them: a change here needs a new `FORM` of the log.
+ * The hashes of purge keys: the first 64 bits of the MurmurHash3_x86_128 of their UTF-8, with seed 0. Anybody who finds
+ * two tags with one hash can make an entry a miss by purging the other tag, but cannot keep a purged entry alive. The
+ * log stores these hashes, and isolates of several versions share them: a change here needs a new `STORAGE_FORMAT` of
+ * the log and a new `VERSION` of the shared copies.
  */
 export function hashKeys(keys: readonly string[]): Uint32Array {
-  const words = new Uint32Array(keys.length * HASH_WORDS);
-  for (const [index, key] of keys.entries()) hashInto(words, index * HASH_WORDS, key);
-  return words;
+  const hashes = new Uint32Array(keys.length * HASH_WORDS);
+  for (const [index, key] of keys.entries()) {
+    const neededBytes = key.length * MAX_UNIT_BYTES + BLOCK_BYTES;
+    const { bytes, words } = neededBytes <= BUFFER_BYTES ? shortKeys : keyBuffer(neededBytes);
+    murmurHash3(words, writePadded(key, bytes), 0, hash);
+    hashes[index * HASH_WORDS] = hash[0]!;
+    hashes[index * HASH_WORDS + 1] = hash[1]!;
+  }
+  return hashes;
 }
 
 /**
- * A word of the hash under which a key's purges of one mode are filed (R10). It maps words one to one, so keys that
- * differ stay different.
+ * A word of the hash under which a key's purges of one mode are filed (R10). The mapping is one to one, so keys with
+ * different hashes stay different.
  */
-export function inMode(word: number, mode: PurgeMode): number {
-  return mode === "hard" ? word : finish(word ^ MODE_WORDS[mode]);
+export function hashWordFor(mode: PurgeMode, word: number): number {
+  return mode === "hard" ? word : finalMix(word ^ MODE_WORDS[mode]);
 }
 
 const MODE_WORDS = { soft: 0x5bd1e995, invalidate: 0x1b873593 } as const;
 
-function hashInto(words: Uint32Array, at: number, text: string): void {
-  let a = 0x9747b28c;
-  let b = 0x3c6ef372;
-  for (let index = 0; index < text.length; index += 4) {
-    // Past the end a unit is NaN, which counts as 0 here; the length tells such texts apart.
-    const first = text.charCodeAt(index) | (text.charCodeAt(index + 1) << 16);
-    const second = text.charCodeAt(index + 2) | (text.charCodeAt(index + 3) << 16);
-    a ^= Math.imul(rotate(Math.imul(first, 0x239b961b), 15), 0xab0e9789);
-    a = (Math.imul(rotate(a, 19) + b, 5) + 0x561ccd1b) | 0;
-    b ^= Math.imul(rotate(Math.imul(second, 0xab0e9789), 16), 0x38b34ae5);
-    b = (Math.imul(rotate(b, 17) + a, 5) + 0x0bcaa747) | 0;
+/** Writes the text as UTF-8 with a block of zeros behind it. Returns its length in bytes. */
+function writePadded(text: string, bytes: Uint8Array): number {
+  const byteLength = writeAscii(text, bytes) ? text.length : encoder.encodeInto(text, bytes).written;
+  for (let at = byteLength; at < byteLength + BLOCK_BYTES; at++) bytes[at] = 0;
+  return byteLength;
+}
+
+/** False for a text that is not ASCII. Practically all keys are, and a call of the encoder costs more than the hash. */
+function writeAscii(text: string, bytes: Uint8Array): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit > 0x7f) return false;
+    bytes[index] = unit;
   }
-  a = (a ^ text.length) + b;
-  b = (b ^ text.length) + a;
-  a = finish(a);
-  b = finish(b);
-  words[at] = a + b;
-  words[at + 1] = b + words[at]!;
+  return true;
 }
 
-function rotate(word: number, bits: number): number {
-  return (word << bits) | (word >>> (32 - bits));
-}
-
-/** MurmurHash3's last step: every bit of the word moves every other, and no two words come to the same. */
-function finish(word: number): number {
-  let mixed = word;
-  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return (mixed ^ (mixed >>> 16)) >>> 0;
+function keyBuffer(byteLength: number): { readonly bytes: Uint8Array; readonly words: Uint32Array } {
+  const buffer = new ArrayBuffer(Math.ceil(byteLength / BLOCK_BYTES) * BLOCK_BYTES);
+  return { bytes: new Uint8Array(buffer), words: new Uint32Array(buffer) };
 }

@@ -1,217 +1,226 @@
 import {
-  floorOf,
-  LINE_BYTES,
-  LINE_SLOTS,
-  LINE_WORDS,
-  type Line,
+  BUCKET_BYTES,
+  BUCKET_SLOTS,
+  BUCKET_WORDS,
+  type Bucket,
+  bucketFloor,
+  FINGERPRINTS_AT,
+  fingerprintIn,
   lowestSlot,
-  NUMBERS,
-  numberIn,
-  PRINTS,
-  printIn,
-  raiseFloorOf,
-  setNumber,
-  setPrint,
+  raiseBucketFloor,
+  SEQS_AT,
+  seqIn,
+  setFingerprint,
+  setSeq,
   usedSlots,
-} from "./purge-line.ts";
+} from "./bucket.ts";
 
-/** A table doubles when so much of its slots is taken: early enough that hardly any line is full by then. */
+/** A table doubles when this part of its slots is taken: early enough that hardly any bucket is full by then. */
 const FULL_ENOUGH = 0.75;
 
-/** A slot's route through later doublings has to fit into a byte. */
-const MAX_ROUTES = 256;
+/** The number of a segment has to fit into a byte. */
+const MAX_SEGMENTS = 256;
 
 /**
- * The highest number of each purged key, in a bounded number of bytes. A key has two lines, by one word of its hash
- * each, and is put into the emptier. When both are full, the lowest number of one goes, and that line's floor rises to
+ * The highest sequence number of each purged key, in a bounded number of bytes: a hash table with two choices of bucket
+ * and 16-bit fingerprints, as in a cuckoo filter. Each of the two words of a key's hash names a bucket, and the key is
+ * put into the emptier one. When both are full, the lowest number of one is dropped, and that bucket's floor rises to
  * it: a lookup can find a number that is too high, never one that is too low.
  *
- * It grows in place, segment by segment: each line is split between itself and one new line, so that an old and a new
- * table are never held both. Where a slot goes then is not in its print; until the table is as large as it gets, each
- * slot has that in a byte beside it, its route.
+ * It grows in place, segment by segment: each bucket is split between itself and a new one, so that the old and the new
+ * table are never both held. A fingerprint does not tell which of the two a slot then belongs to. Until the table has
+ * its full size, a byte beside each slot does: the segment that its key belongs to at the full size.
  */
 export class PurgeTable {
-  readonly #segmentLines: number;
-  readonly #mostSegments: number;
+  readonly #segmentBuckets: number;
+  readonly #maxSegments: number;
   readonly #segmentBits: number;
-  readonly #mostMask: number;
+  readonly #maxMask: number;
   #segments: Uint32Array[];
-  /** One for each segment; none at the full size. */
-  #routes: Uint8Array[];
+  /** For each segment, the final segment of each of its slots; empty at the full size. */
+  #finalSegments: Uint8Array[];
   #mask: number;
   #keys = 0;
   #floor = 0;
 
-  /** Begins with one segment of so many bytes and grows to at most so many; both are rounded down to powers of two. */
-  constructor(firstBytes: number, mostBytes: number) {
-    this.#segmentBits = Math.floor(Math.log2(firstBytes / LINE_BYTES));
-    this.#segmentLines = 2 ** this.#segmentBits;
-    this.#mostSegments = 2 ** Math.floor(Math.log2(mostBytes / LINE_BYTES / this.#segmentLines));
-    if (this.#segmentLines < 1 || this.#mostSegments < 1 || this.#mostSegments > MAX_ROUTES) {
-      throw new RangeError(`no purge table from ${firstBytes} to ${mostBytes} bytes`);
+  /** Begins with one segment of `firstBytes` and grows up to `maxBytes`; both are rounded down to powers of two. */
+  constructor(firstBytes: number, maxBytes: number) {
+    this.#segmentBits = Math.floor(Math.log2(firstBytes / BUCKET_BYTES));
+    this.#segmentBuckets = 2 ** this.#segmentBits;
+    this.#maxSegments = 2 ** Math.floor(Math.log2(maxBytes / BUCKET_BYTES / this.#segmentBuckets));
+    if (this.#segmentBuckets < 1 || this.#maxSegments < 1 || this.#maxSegments > MAX_SEGMENTS) {
+      throw new RangeError(`no purge table from ${firstBytes} to ${maxBytes} bytes`);
     }
-    this.#mostMask = this.#mostSegments * this.#segmentLines - 1;
-    this.#mask = this.#segmentLines - 1;
+    this.#maxMask = this.#maxSegments * this.#segmentBuckets - 1;
+    this.#mask = this.#segmentBuckets - 1;
     this.#segments = [this.#newSegment()];
-    this.#routes = this.#mostSegments > 1 ? [this.#newRoutes()] : [];
+    this.#finalSegments = this.#maxSegments > 1 ? [this.#newFinalSegments()] : [];
   }
 
-  /** How many slots hold a number. Keys whose hashes meet share one. */
+  /** How many slots hold a number. Keys whose hashes collide share one. */
   get keys(): number {
     return this.#keys;
   }
 
   get heldBytes(): number {
-    return this.#segmentLines * (this.#segments.length * LINE_BYTES + this.#routes.length * LINE_SLOTS);
+    return this.#segmentBuckets * (this.#segments.length * BUCKET_BYTES + this.#finalSegments.length * BUCKET_SLOTS);
   }
 
   /** An upper bound of the highest number of the key with this hash; 0 if there is none. */
   highest(a: number, b: number): number {
-    const print = printOf(a, b);
-    return Math.max(this.#highestInLine(a, print), this.#highestInLine(b, print));
+    const fingerprint = fingerprintOf(a, b);
+    return Math.max(this.#highestInBucket(a, fingerprint), this.#highestInBucket(b, fingerprint));
   }
 
   /** Raises the number of the key with this hash. False if nothing changed. */
   raise(a: number, b: number, seq: number): boolean {
     if (seq <= this.#floor || this.highest(a, b) >= seq) return false;
-    const print = printOf(a, b);
-    if (this.#raiseHeld(a, print, seq) || this.#raiseHeld(b, print, seq)) return true;
-    if (this.#keys >= this.#slots * FULL_ENOUGH && this.#segments.length < this.#mostSegments) this.#grow();
-    this.#put(this.#isRoomier(a, b) ? a : b, print, seq);
+    const fingerprint = fingerprintOf(a, b);
+    if (this.#raiseHeld(a, fingerprint, seq) || this.#raiseHeld(b, fingerprint, seq)) return true;
+    if (this.#keys >= this.#slots * FULL_ENOUGH && this.#segments.length < this.#maxSegments) this.#grow();
+    this.#put(this.#isRoomier(a, b) ? a : b, fingerprint, seq);
     return true;
   }
 
-  /** Numbers up to this one will not be asked for again: their slots are free. */
+  /** Frees the slots of all numbers up to this one: nobody will ask for them again. */
   raiseFloor(floor: number): void {
     this.#floor = Math.max(this.#floor, floor);
   }
 
   get #slots(): number {
-    return this.#segments.length * this.#segmentLines * LINE_SLOTS;
+    return this.#segments.length * this.#segmentBuckets * BUCKET_SLOTS;
   }
 
-  /** The line's floor, or the number of a slot that may be the key's. Written out, for this is most of a check. */
-  #highestInLine(word: number, print: number): number {
-    const line = word & this.#mask;
-    const words = this.#segments[line >>> this.#segmentBits]!;
-    const at = (line & (this.#segmentLines - 1)) * LINE_WORDS;
+  /**
+   * The bucket's floor, or the number of a slot that may be the key's. Written out for speed: most of a check happens
+   * here.
+   */
+  #highestInBucket(word: number, fingerprint: number): number {
+    const bucket = word & this.#mask;
+    const words = this.#segments[bucket >>> this.#segmentBits]!;
+    const at = (bucket & (this.#segmentBuckets - 1)) * BUCKET_WORDS;
     let highest = words[at]!;
-    for (let slot = 0; slot < LINE_SLOTS; slot += 2) {
-      const prints = words[at + PRINTS + (slot >>> 1)]!;
-      if ((prints & 0xffff) === print) highest = Math.max(highest, this.#numberOn(word, words, at, slot));
-      if (prints >>> 16 === print) highest = Math.max(highest, this.#numberOn(word, words, at, slot + 1));
+    for (let slot = 0; slot < BUCKET_SLOTS; slot += 2) {
+      const fingerprints = words[at + FINGERPRINTS_AT + (slot >>> 1)]!;
+      if ((fingerprints & 0xffff) === fingerprint) highest = Math.max(highest, this.#seqFor(word, words, at, slot));
+      if (fingerprints >>> 16 === fingerprint) highest = Math.max(highest, this.#seqFor(word, words, at, slot + 1));
     }
     return highest;
   }
 
-  #numberOn(word: number, words: Uint32Array, at: number, slot: number): number {
-    return this.#routeIn(word, slot) === this.#routeOf(word) ? words[at + NUMBERS + slot]! : 0;
+  #seqFor(word: number, words: Uint32Array, at: number, slot: number): number {
+    return this.#finalSegmentIn(word, slot) === this.#finalSegmentOf(word) ? words[at + SEQS_AT + slot]! : 0;
   }
 
-  /** A slot is the key's own only if it will also go the key's way when the table doubles. */
-  #raiseHeld(word: number, print: number, seq: number): boolean {
-    const line = this.#lineOf(word);
-    for (let slot = 0; slot < LINE_SLOTS; slot++) {
-      if (printIn(line, slot) !== print || numberIn(line, slot) === 0) continue;
-      if (this.#routeIn(word, slot) !== this.#routeOf(word)) continue;
-      setNumber(line, slot, seq);
+  /** A slot is the key's own only if it also belongs to the key's final segment. */
+  #raiseHeld(word: number, fingerprint: number, seq: number): boolean {
+    const bucket = this.#bucketOf(word);
+    for (let slot = 0; slot < BUCKET_SLOTS; slot++) {
+      if (fingerprintIn(bucket, slot) !== fingerprint || seqIn(bucket, slot) === 0) continue;
+      if (this.#finalSegmentIn(word, slot) !== this.#finalSegmentOf(word)) continue;
+      setSeq(bucket, slot, seq);
       return true;
     }
     return false;
   }
 
-  /** Whether the line of `a` is the one to use: emptier than that of `b`, or, where both are full, with older numbers. */
+  /**
+   * Whether to use the bucket of `a`: it is emptier than that of `b` or, where both are full, holds an older number.
+   */
   #isRoomier(a: number, b: number): boolean {
-    const [ofA, ofB] = [this.#lineOf(a), this.#lineOf(b)];
+    const [ofA, ofB] = [this.#bucketOf(a), this.#bucketOf(b)];
     const [usedA, usedB] = [usedSlots(ofA, this.#floor), usedSlots(ofB, this.#floor)];
-    if (usedA !== usedB || usedA < LINE_SLOTS) return usedA <= usedB;
-    return numberIn(ofA, lowestSlot(ofA)) <= numberIn(ofB, lowestSlot(ofB));
+    if (usedA !== usedB || usedA < BUCKET_SLOTS) return usedA <= usedB;
+    return seqIn(ofA, lowestSlot(ofA)) <= seqIn(ofB, lowestSlot(ofB));
   }
 
-  #put(word: number, print: number, seq: number): void {
-    const line = this.#lineOf(word);
-    const slot = lowestSlot(line);
-    const lowest = numberIn(line, slot);
-    if (lowest > this.#floor && lowest > floorOf(line)) raiseFloorOf(line, Math.min(lowest, seq));
-    if (seq <= lowest) return; // older than all that is here: the floor now covers it
+  #put(word: number, fingerprint: number, seq: number): void {
+    const bucket = this.#bucketOf(word);
+    const slot = lowestSlot(bucket);
+    const lowest = seqIn(bucket, slot);
+    if (lowest > this.#floor && lowest > bucketFloor(bucket)) raiseBucketFloor(bucket, Math.min(lowest, seq));
+    if (seq <= lowest) return; // older than every number here: the floor now covers it
     if (lowest === 0) this.#keys++;
-    setNumber(line, slot, seq);
-    setPrint(line, slot, print);
-    this.#setRoute(word, slot);
+    setSeq(bucket, slot, seq);
+    setFingerprint(bucket, slot, fingerprint);
+    this.#setFinalSegment(word, slot);
   }
 
   #grow(): void {
     const count = this.#segments.length;
-    const staysSmall = count * 2 < this.#mostSegments;
+    const staysSmall = count * 2 < this.#maxSegments;
     this.#keys = 0;
     for (let index = 0; index < count; index++) {
       this.#segments.push(this.#newSegment());
-      if (staysSmall) this.#routes.push(this.#newRoutes());
-      for (let line = 0; line < this.#segmentLines; line++) this.#split(index, count, line);
-      if (!staysSmall) this.#routes[index] = NO_ROUTES;
+      if (staysSmall) this.#finalSegments.push(this.#newFinalSegments());
+      for (let bucket = 0; bucket < this.#segmentBuckets; bucket++) this.#split(index, count, bucket);
+      if (!staysSmall) this.#finalSegments[index] = NO_FINAL_SEGMENTS;
     }
-    if (!staysSmall) this.#routes = [];
+    if (!staysSmall) this.#finalSegments = [];
     this.#mask = this.#mask * 2 + 1;
   }
 
-  /** Shares a line of one segment out between it and the same line of the segment that is `count` further on. */
-  #split(index: number, count: number, lineIndex: number): void {
-    const at = lineIndex * LINE_WORDS;
-    const from: Line = { words: this.#segments[index]!, at };
-    const to: Line = { words: this.#segments[index + count]!, at };
-    const routes = this.#routes[index]!;
-    raiseFloorOf(to, floorOf(from)); // what was pushed out may have belonged to either
-    for (let slot = 0; slot < LINE_SLOTS; slot++) {
-      const number = numberIn(from, slot);
-      const route = routes[lineIndex * LINE_SLOTS + slot]!;
-      if (number <= Math.max(this.#floor, floorOf(from))) {
-        setNumber(from, slot, 0);
+  /** Splits a bucket between its segment and the new segment that is `count` further on. */
+  #split(index: number, count: number, bucketIndex: number): void {
+    const at = bucketIndex * BUCKET_WORDS;
+    const from: Bucket = { words: this.#segments[index]!, at };
+    const to: Bucket = { words: this.#segments[index + count]!, at };
+    const finalSegments = this.#finalSegments[index]!;
+    raiseBucketFloor(to, bucketFloor(from)); // a number that was dropped may have belonged to either
+    for (let slot = 0; slot < BUCKET_SLOTS; slot++) {
+      const seq = seqIn(from, slot);
+      const finalSegment = finalSegments[bucketIndex * BUCKET_SLOTS + slot]!;
+      if (seq <= Math.max(this.#floor, bucketFloor(from))) {
+        setSeq(from, slot, 0);
         continue;
       }
       this.#keys++;
-      if ((route & count) === 0) continue;
-      setNumber(from, slot, 0);
-      setNumber(to, slot, number);
-      setPrint(to, slot, printIn(from, slot));
-      const newRoutes = this.#routes[index + count];
-      if (newRoutes) newRoutes[lineIndex * LINE_SLOTS + slot] = route;
+      if ((finalSegment & count) === 0) continue;
+      setSeq(from, slot, 0);
+      setSeq(to, slot, seq);
+      setFingerprint(to, slot, fingerprintIn(from, slot));
+      const newFinalSegments = this.#finalSegments[index + count];
+      if (newFinalSegments) newFinalSegments[bucketIndex * BUCKET_SLOTS + slot] = finalSegment;
     }
   }
 
-  #lineOf(word: number): Line {
-    const line = word & this.#mask;
-    const words = this.#segments[line >>> this.#segmentBits]!;
-    return { words, at: (line & (this.#segmentLines - 1)) * LINE_WORDS };
+  #bucketOf(word: number): Bucket {
+    const bucket = word & this.#mask;
+    const words = this.#segments[bucket >>> this.#segmentBits]!;
+    return { words, at: (bucket & (this.#segmentBuckets - 1)) * BUCKET_WORDS };
   }
 
-  /** The segment that a word of a hash leads to once the table has its full size. */
-  #routeOf(word: number): number {
-    return (word & this.#mostMask) >>> this.#segmentBits;
+  /** The segment that a word of a hash names when the table has its full size. */
+  #finalSegmentOf(word: number): number {
+    return (word & this.#maxMask) >>> this.#segmentBits;
   }
 
-  /** At the full size all slots of a line have the line's own route. Until then routes tell more keys apart than prints. */
-  #routeIn(word: number, slot: number): number {
-    const routes = this.#routes[(word & this.#mask) >>> this.#segmentBits];
-    return routes ? routes[(word & (this.#segmentLines - 1)) * LINE_SLOTS + slot]! : this.#routeOf(word);
+  /** The final segment of a slot in this word's bucket. At the full size that is the bucket's own segment. */
+  #finalSegmentIn(word: number, slot: number): number {
+    const finalSegments = this.#finalSegments[(word & this.#mask) >>> this.#segmentBits];
+    return finalSegments
+      ? finalSegments[(word & (this.#segmentBuckets - 1)) * BUCKET_SLOTS + slot]!
+      : this.#finalSegmentOf(word);
   }
 
-  #setRoute(word: number, slot: number): void {
-    const routes = this.#routes[(word & this.#mask) >>> this.#segmentBits];
-    if (routes) routes[(word & (this.#segmentLines - 1)) * LINE_SLOTS + slot] = this.#routeOf(word);
+  #setFinalSegment(word: number, slot: number): void {
+    const finalSegments = this.#finalSegments[(word & this.#mask) >>> this.#segmentBits];
+    if (finalSegments)
+      finalSegments[(word & (this.#segmentBuckets - 1)) * BUCKET_SLOTS + slot] = this.#finalSegmentOf(word);
   }
 
   #newSegment(): Uint32Array {
-    return new Uint32Array(this.#segmentLines * LINE_WORDS);
+    return new Uint32Array(this.#segmentBuckets * BUCKET_WORDS);
   }
 
-  #newRoutes(): Uint8Array {
-    return new Uint8Array(this.#segmentLines * LINE_SLOTS);
+  #newFinalSegments(): Uint8Array {
+    return new Uint8Array(this.#segmentBuckets * BUCKET_SLOTS);
   }
 }
 
-const NO_ROUTES = new Uint8Array(0);
+const NO_FINAL_SEGMENTS = new Uint8Array(0);
 
-/** 16 bits of a hash that choose no line, up to 2^17 lines. */
-function printOf(a: number, b: number): number {
+/** 16 bits of a hash that do not choose a bucket, in a table of up to 2^17 buckets. */
+function fingerprintOf(a: number, b: number): number {
   return ((a >>> 17) << 1) | (b >>> 31);
 }

@@ -1,10 +1,9 @@
 import { formatCacheControl, parseCacheControl } from "./cache-control.ts";
 
 /**
- * What browsers are told of a response that the owner gives them for so long, from now on: what it has aged here is
- * added, since they take it off again (RFC 9111 §4.2.3). `null` where the origin keeps it from being stored, or used
- * again unasked, by anyone downstream: that stands. All that it restricts beside stands, too; its own lifetimes and
- * stale windows go.
+ * The `Cache-Control` for browsers if the owner lets them keep a response for `ttlSeconds` from now. The age that the
+ * response has here is added, since browsers subtract it again (RFC 9111 §4.2.3). `null` if the origin says `no-store`
+ * or `no-cache`, which stands. Its other restrictions stand, too; its lifetimes and stale windows are replaced.
  */
 export function browserCacheControl(sent: string | null, ttlSeconds: number, ageSeconds: number): string | null {
   const said = parseCacheControl(sent);

@@ -33,7 +33,7 @@ export type FieldScope = "absent" | "whole" | readonly string[];
 /** The same value while it is put together. */
 export type CacheControlDraft = { -readonly [Key in keyof CacheControl]: CacheControl[Key] };
 
-/** What is said where nothing is said. */
+/** The value of a field without directives. */
 export function emptyCacheControl(): CacheControlDraft {
   return {
     noStore: false,
@@ -85,7 +85,7 @@ export const KNOWN_DIRECTIVES: ReadonlyMap<string, KnownDirective> = new Map<str
   ["stale-if-error", { kind: "seconds", key: "staleIfError" }],
 ]);
 
-/** What an absent field says. */
+/** The value of an absent field. */
 const NOTHING: CacheControl = emptyCacheControl();
 
 /** Parses the field's text, several lines joined with commas; `null` where the field is absent. Never throws. */

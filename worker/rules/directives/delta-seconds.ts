@@ -2,7 +2,7 @@
 export type DeltaSeconds = number | "absent" | "invalid";
 
 /** RFC 9111 §1.2.2: a larger number is taken for this one. */
-export const LARGEST_DELTA_SECONDS = 2_147_483_648;
+export const MAX_DELTA_SECONDS = 2_147_483_648;
 
 /** The code of the character `0`. */
 const ZERO = 0x30;
@@ -14,12 +14,12 @@ export function readDeltaSeconds(value: string | undefined): number | "invalid" 
   for (let at = 0; at < value.length; at++) {
     const digit = value.charCodeAt(at) - ZERO;
     if (digit < 0 || digit > 9) return "invalid";
-    seconds = Math.min(seconds * 10 + digit, LARGEST_DELTA_SECONDS);
+    seconds = Math.min(seconds * 10 + digit, MAX_DELTA_SECONDS);
   }
   return seconds;
 }
 
-/** Of two that the same message gives the more restrictive one: an invalid one, else the smaller. RFC 9111 §4.2.1. */
+/** The more restrictive of two values in one message: an invalid one, or the smaller one. RFC 9111 §4.2.1. */
 export function stricterOf(one: DeltaSeconds, other: DeltaSeconds): DeltaSeconds {
   if (one === "absent") return other;
   if (other === "absent") return one;

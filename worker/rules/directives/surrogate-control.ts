@@ -2,12 +2,12 @@ import { type CacheControl, KNOWN_DIRECTIVES, parseCacheControl } from "./cache-
 import { type CacheDirective, readCacheDirectives } from "./cache-directives.ts";
 
 /**
- * `Surrogate-Control` as a `Cache-Control`: the W3C's Edge Architecture note of 2001, §2.2, and what origins write into it
- * from RFC 9111 and RFC 5861. `undefined` where it says nothing about caching to this cache.
+ * `Surrogate-Control` as a `Cache-Control`: the W3C's Edge Architecture note of 2001, §2.2, and what origins write into
+ * it from RFC 9111 and RFC 5861. `undefined` where it says nothing about caching to this cache.
  *
  * `max-age=3600+600` allows 600 seconds of staleness more. `no-store-remote` counts as `no-store`, for an edge is
- * remote. A directive for a named surrogate, `max-age=60;name`, is for another one: this cache tells no name of its own.
- * A field that cannot be read counts as `no-store`.
+ * remote. A directive for a named surrogate, `max-age=60;name`, is for another one: this cache tells no name of its
+ * own. A field that cannot be read counts as `no-store`.
  */
 export function parseSurrogateControl(text: string): CacheControl | undefined {
   const directives = readCacheDirectives(text.replace(MEMBER, (member) => (FOR_ANOTHER.test(member) ? "" : member)));

@@ -6,7 +6,7 @@ import {
   parseCacheControl,
   readFieldScope,
 } from "./cache-control.ts";
-import { LARGEST_DELTA_SECONDS } from "./delta-seconds.ts";
+import { MAX_DELTA_SECONDS } from "./delta-seconds.ts";
 import { parseSurrogateControl } from "./surrogate-control.ts";
 
 /** The directives that count for this cache, and the field that gave them, in lower case. */
@@ -24,7 +24,7 @@ const USUAL_TARGETS = ["cdn-cache-control", "surrogate-control"];
  * `targeted` are the names that the site puts before the usual ones, in lower case.
  *
  * A targeted field that says nothing of freshness still silences `Cache-Control` and `Expires`: then a lifetime is
- * guessed or comes from the route, as where nobody says anything.
+ * guessed or comes from the route, as if no field said anything.
  */
 export function effectiveCacheControl(
   field: (name: string) => string | null,
@@ -61,13 +61,13 @@ export function parseTargetedField(text: string): CacheControl | undefined {
       said[known.key] = typeof value === "string" ? readFieldScope(value) : "whole";
     } else {
       const isSeconds = typeof value === "number" && value >= 0 && Number.isInteger(value) && !decimals.has(name);
-      said[known.key] = isSeconds ? Math.min(value, LARGEST_DELTA_SECONDS) : "invalid";
+      said[known.key] = isSeconds ? Math.min(value, MAX_DELTA_SECONDS) : "invalid";
     }
   }
   return said;
 }
 
-/** Directives that allow what is else not done. */
+/** Directives that permit something. */
 const PERMISSIONS: ReadonlySet<string> = new Set(["public", "must-understand", "immutable"]);
 
 function readDictionary(text: string): Dictionary | undefined {

@@ -4,9 +4,9 @@ type Fields = Iterable<readonly [name: string, value: string]>;
 
 /** How much a message may say in fields. */
 export interface FieldLimits {
-  readonly mostFields: number;
+  readonly maxFields: number;
   /** Of all names and values together. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 /** What no value may have: control characters but for the tab. RFC 9110 §5.5. */
@@ -14,13 +14,13 @@ export interface FieldLimits {
 const CONTROL_CHARACTER = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
 /** Why a message's fields are not taken, in words; `null` if they are. */
-export function fieldsRefusedBecause(fields: Fields, { mostFields, mostBytes }: FieldLimits): string | null {
+export function reasonToRefuseFields(fields: Fields, { maxFields, maxBytes }: FieldLimits): string | null {
   let count = 0;
   let bytes = 0;
   for (const field of fields) {
     bytes += field[0].length + field[1].length;
-    if (++count > mostFields) return `more than ${mostFields} fields`;
-    if (bytes > mostBytes) return `more than ${mostBytes} bytes of fields`;
+    if (++count > maxFields) return `more than ${maxFields} fields`;
+    if (bytes > maxBytes) return `more than ${maxBytes} bytes of fields`;
     const broken = brokenBecause(field);
     if (broken !== null) return broken;
   }
@@ -28,7 +28,7 @@ export function fieldsRefusedBecause(fields: Fields, { mostFields, mostBytes }: 
 }
 
 /** Why one of a message's fields is none that HTTP allows, in words; `null` if all are. */
-export function fieldBrokenBecause(fields: Fields): string | null {
+export function reasonFieldIsBroken(fields: Fields): string | null {
   for (const field of fields) {
     const broken = brokenBecause(field);
     if (broken !== null) return broken;

@@ -54,7 +54,9 @@ function instant(year: number, monthName: number, day: number, date: string, tim
   return (((daysBefore(year, month) + day - 1) * 24 + hour) * 60 + minute) * 60_000 + second * 1000;
 }
 
-/** The days from the epoch to the first of this month. `Date.UTC` is slower, and takes the first century for the 20th. */
+/**
+ * The days from the epoch to the first of this month. `Date.UTC` is slower, and takes the first century for the 20th.
+ */
 function daysBefore(year: number, month: number): number {
   const leapDay = month > 1 && isLeapYear(year) ? 1 : 0;
   return (year - 1970) * 365 + leapDaysBefore(year) - leapDaysBefore(1970) + DAYS_BEFORE_MONTH[month]! + leapDay;

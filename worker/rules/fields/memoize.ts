@@ -1,11 +1,11 @@
 /** Enough for what the origins of a site write into one field, and little memory. */
 const MAX_TEXTS = 256;
-const LONGEST_TEXT = 256;
+const MAX_TEXT_CHARACTERS = 256;
 
 /**
- * The same function, for texts that come again and again: what it gave for the last few is not worked out anew. It must
- * always give the same for the same text, and nobody may change what it gave. Full, the memory is emptied: that is cheaper
- * than to keep account of which text came when.
+ * The same function, with its last results remembered, for texts that come again and again. It must always return the
+ * same for the same text, and no caller may change a result. A full memory is emptied: that is cheaper than to track
+ * which text came when.
  */
 export function memoize<Value extends object>(read: (text: string) => Value): (text: string) => Value {
   const values = new Map<string, Value>();
@@ -13,7 +13,7 @@ export function memoize<Value extends object>(read: (text: string) => Value): (t
     const known = values.get(text);
     if (known !== undefined) return known;
     const value = read(text);
-    if (text.length > LONGEST_TEXT) return value;
+    if (text.length > MAX_TEXT_CHARACTERS) return value;
     if (values.size === MAX_TEXTS) values.clear();
     values.set(text, value);
     return value;

@@ -4,7 +4,7 @@ export type XCache = "HIT" | "MISS" | "EXPIRED" | "REVALIDATED" | "UPDATING" | "
 /** Why a request went to the origin. RFC 9211 §2.2. */
 export type ForwardReason = "bypass" | "method" | "uri-miss" | "vary-miss" | "stale" | "request" | "partial";
 
-/** The outcome of a request as RFC 9211 tells it. */
+/** The outcome of a request in the terms of RFC 9211. */
 export type Outcome =
   /** `ttlSeconds` is not above 0 for what is stale; then `detail` says why it was used. */
   | { readonly kind: "hit"; readonly ttlSeconds: number; readonly detail?: string }

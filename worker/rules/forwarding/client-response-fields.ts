@@ -2,7 +2,7 @@ import { TAG_FIELDS } from "../storing/tags.ts";
 import { hopByHopFields } from "./hop-by-hop.ts";
 import { type PublicAddress, publicLocation } from "./location.ts";
 
-/** Fields of the origin's answer that the edge writes itself or keeps to itself. */
+/** Fields of the origin's answer that clients do not see: the edge writes them itself, or reads them for itself. */
 const REPLACED = ["x-cache", ...TAG_FIELDS];
 
 /**

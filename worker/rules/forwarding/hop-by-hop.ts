@@ -14,7 +14,9 @@ const HOP_BY_HOP = [
   "upgrade",
 ];
 
-/** The names, in lower case, of the fields that this message keeps to its own hop, its `Connection` members included. */
+/**
+ * The names, in lower case, of the fields that this message keeps to its own hop, its `Connection` members included.
+ */
 export function hopByHopFields(connection: string | null): readonly string[] {
   if (connection === null) return HOP_BY_HOP;
   const named = connection

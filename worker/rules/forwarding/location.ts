@@ -5,8 +5,8 @@ export interface PublicAddress {
 }
 
 /**
- * `Location` or `Content-Location` as clients may see it: one that names the hidden origin, under either scheme, names the
- * public site instead; anything else is passed on as it is. RFC 9110 §10.2.2.
+ * `Location` or `Content-Location` as clients may see it: one that names the hidden origin, under either scheme, names
+ * the public site instead; anything else is passed on as it is. RFC 9110 §10.2.2.
  */
 export function publicLocation(location: string, address: PublicAddress): string {
   const url = URL.parse(location, `${address.originUrl}/`);

@@ -2,7 +2,7 @@
 export type MaxForwards = { readonly kind: "forward"; readonly field: string | null } | { readonly kind: "answer" };
 
 /** A larger number is taken for this one. */
-const LARGEST = 2_147_483_647;
+const MAX_HOPS = 2_147_483_647;
 
 /**
  * Counts a hop of TRACE and OPTIONS; at zero the edge is the one that is asked. RFC 9110 §7.6.2. For other methods,
@@ -11,6 +11,6 @@ const LARGEST = 2_147_483_647;
 export function maxForwards(method: string, field: string | null): MaxForwards {
   if (method !== "TRACE" && method !== "OPTIONS") return { kind: "forward", field };
   if (field === null || !/^[0-9]+$/.test(field)) return { kind: "forward", field };
-  const left = Math.min(Number(field), LARGEST);
+  const left = Math.min(Number(field), MAX_HOPS);
   return left === 0 ? { kind: "answer" } : { kind: "forward", field: String(left - 1) };
 }

@@ -8,7 +8,7 @@ import { parseHttpDate } from "../fields/http-date.ts";
  */
 export function initialAgeMs(age: string | null, date: string | null, requestedAt: number, receivedAt: number): number {
   const generatedAt = parseHttpDate(date, receivedAt);
-  // `Date` counts whole seconds, so the arrival does too; else an answer of this very second would look old.
+  // `Date` counts whole seconds, so the arrival does too; otherwise an answer of this very second would look old.
   const receivedSecondAt = Math.floor(receivedAt / 1000) * 1000;
   const apparentAgeMs = generatedAt === undefined ? 0 : Math.max(0, receivedSecondAt - generatedAt);
   const responseDelayMs = Math.max(0, receivedAt - requestedAt);

@@ -28,7 +28,7 @@ export interface LifetimeRules {
   readonly heuristic: HeuristicRules | null;
 }
 
-/** An owner who gives a page a day has not given its failures a day: those keep what the origin says. */
+/** An owner who gives a page a day does not mean its failures: their lifetime is the one that the origin says. */
 const OBEYS_TTL = new Set([200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 410]);
 
 /**
@@ -64,7 +64,7 @@ export function isExplicit({ source }: FreshnessLifetime): boolean {
   return source === "s-maxage" || source === "max-age" || source === "expires";
 }
 
-/** §5.3: what is no date, two dates in one field included, is in the past. */
+/** §5.3: a text that is no date, two dates in one field included, counts as a time in the past. */
 function secondsToExpiry(expires: string, response: ReceivedResponse): number {
   const expiresAt = parseHttpDate(expires, response.receivedAt);
   if (expiresAt === undefined) return 0;

@@ -4,7 +4,7 @@ import { parseHttpDate } from "../fields/http-date.ts";
 export interface HeuristicRules {
   /** The share of the time since the last modification: 0.1 is usual. */
   readonly fraction: number;
-  readonly mostSeconds: number;
+  readonly maxSeconds: number;
 }
 
 /** Statuses for which a lifetime may be guessed. RFC 9110 §15.1; 206 is not stored at all. */
@@ -17,7 +17,7 @@ export function isHeuristicallyCacheable(status: number): boolean {
 
 /**
  * The guess for a response without explicit freshness: a share of the time between its last modification and its
- * generation. `undefined` where there is nothing to guess from: a lifetime for any other response would be made up.
+ * generation. `undefined` without a `Last-Modified` to guess from.
  */
 export function heuristicFreshnessSeconds(
   status: number,
@@ -29,5 +29,5 @@ export function heuristicFreshnessSeconds(
   const modifiedAt = parseHttpDate(lastModified, generatedAt);
   if (modifiedAt === undefined || modifiedAt > generatedAt) return undefined;
   const guessedSeconds = Math.floor(((generatedAt - modifiedAt) / 1000) * rules.fraction);
-  return Math.min(guessedSeconds, rules.mostSeconds);
+  return Math.min(guessedSeconds, rules.maxSeconds);
 }

@@ -1,11 +1,13 @@
 import type { RequestDirectives } from "../directives/request-directives.ts";
+import { mayBeAnsweredBy } from "../identity/identity.ts";
 import type { StoredHead } from "../storing/stored-response.ts";
 import { currentAgeMs } from "./current-age.ts";
+import { mayAnswerWhileUnknown } from "./unknown-purge-state.ts";
 
 /**
- * What the purge view says of a stored response: what is known against it, most of all a hard purge (R10). `unknown`: no
- * usable view, and nothing known speaks against it. `unverifiable`: the view cannot tell, since the response is of
- * another log, of none, or below the floor.
+ * What the purge view says of a stored response (R10). Of several purges the hardest counts. `unknown`: no view is
+ * usable, and none that is held speaks against the response. `unverifiable`: the view cannot say, since the response is
+ * of another log, of none, or below the floor.
  */
 export type PurgeAnswer = "not-purged" | "soft" | "invalidated" | "purged" | "unknown" | "unverifiable";
 
@@ -19,19 +21,30 @@ export function isMadeStale(answer: PurgeAnswer): boolean {
   return answer === "soft" || answer === "invalidated";
 }
 
-/** What is known of a soft purge. The view holds no times: it counts from when this isolate first knew of it (R10). */
+/** A soft purge. The view holds no times, so the purge counts from when this isolate first knew of it (R10). */
 export interface SoftPurge {
   /** Epoch milliseconds. */
   readonly seenAt: number;
-  /** For how long a response may be used after it that says nothing of `stale-while-revalidate`. */
+  /** For how long a response without `stale-while-revalidate` may be used after the purge. */
   readonly forMs: number;
+}
+
+/** What is known of the purges when a stored response is judged. */
+export interface PurgeKnowledge {
+  readonly answer: PurgeAnswer;
+  /** How old a view may be that judges the response: the lease, or more where its route allows that. Milliseconds. */
+  readonly maxViewAgeMs: number;
+  /** True if the request carries a receipt's token that has not been reached (R9). */
+  readonly awaitsToken: boolean;
+  /** Only for an `answer` of `soft`; without it, a soft purge leaves nothing usable. */
+  readonly soft: SoftPurge | null;
 }
 
 /** What the request brings that matters for reuse. */
 export interface ReuseRequest {
   readonly authorized: boolean;
   readonly directives: RequestDirectives;
-  /** True if it carries a receipt's token: its bearer takes nothing stale (R9). */
+  /** True if it carries a receipt's token: such a request takes nothing stale (R9). */
   readonly awaitsPurge: boolean;
 }
 
@@ -45,7 +58,7 @@ export type Verdict =
       readonly ageSeconds: number;
       readonly ttlSeconds: number;
     }
-  /** Only after the origin has said so. */
+  /** It may answer once the origin has confirmed it. RFC 9111 §4.3. */
   | {
       readonly kind: "validate";
       readonly because:
@@ -61,23 +74,19 @@ export type Verdict =
 
 /**
  * Decides whether a stored response may answer. RFC 9111 §4, §4.2, §5.2.1; RFC 5861 §3; rule R8 for the unknown purge
- * state: what was fetched less than a lease ago may still be served, all else is asked of the origin. `now` is epoch
- * milliseconds. Without `soft`, a soft purge leaves nothing usable.
+ * state. `now` is epoch milliseconds.
  */
-export function judge(
-  stored: StoredHead,
-  request: ReuseRequest,
-  purge: PurgeAnswer,
-  leaseMs: number,
-  now: number,
-  soft: SoftPurge | null = null,
-): Verdict {
-  if (purge === "purged") return { kind: "none", because: "purged" };
-  if (request.authorized && !stored.sharedWithAuthorized) return { kind: "none", because: "authorization" };
-  if (purge === "unverifiable") return { kind: "validate", because: "unverifiable" };
-  if (purge === "invalidated") return { kind: "validate", because: "invalidated" };
-  if (purge === "unknown" && !(now >= stored.fetchedAt && now - stored.fetchedAt < leaseMs)) {
-    return { kind: "validate", because: "purge-state-unknown" };
+export function judge(stored: StoredHead, request: ReuseRequest, purge: PurgeKnowledge, now: number): Verdict {
+  const { answer, maxViewAgeMs, awaitsToken, soft } = purge;
+  if (answer === "purged") return { kind: "none", because: "purged" };
+  if (!mayBeAnsweredBy(stored, request)) return { kind: "none", because: "authorization" };
+  if (answer === "unverifiable") return { kind: "validate", because: "unverifiable" };
+  if (answer === "invalidated") return { kind: "validate", because: "invalidated" };
+  if (answer === "unknown") {
+    const sinceFetchMs = now - stored.fetchedAt;
+    if (!mayAnswerWhileUnknown({ sinceFetchMs, maxViewAgeMs, awaitsToken })) {
+      return { kind: "validate", because: "purge-state-unknown" };
+    }
   }
   if (stored.reuse.validateAlways) return { kind: "validate", because: "no-cache" };
 
@@ -88,13 +97,13 @@ export function judge(
 
   const ageSeconds = Math.floor(ageMs / 1000);
   const ttlSeconds = Math.floor(stored.freshnessSeconds - ageSeconds);
-  if (purge === "soft") {
+  if (answer === "soft") {
     const usable = soft !== null && isUsableAfterSoftPurge(stored, request, soft, ageMs, now);
     if (!usable) return { kind: "validate", because: "soft-purge" };
     return { kind: "stale-usable", because: "soft-purge", ageSeconds, ttlSeconds: Math.min(0, ttlSeconds) };
   }
   if (ageMs < lifetimeMs) return { kind: "fresh", ageSeconds, ttlSeconds };
-  const because = usableWhileStale(stored, request, purge, ageMs - lifetimeMs);
+  const because = usableWhileStale(stored, request, answer, ageMs - lifetimeMs);
   return because ? { kind: "stale-usable", because, ageSeconds, ttlSeconds } : { kind: "validate", because: "stale" };
 }
 
@@ -107,9 +116,9 @@ function asksForFresher(directives: RequestDirectives, ageMs: number, lifetimeMs
 }
 
 /**
- * Whether what was softly purged may answer once more while it is fetched anew (R10): as long after the purge as it may
- * be used stale by its own `stale-while-revalidate`, else as long as the site says; and never past the end that its own
- * rules set without any purge. What must not be used stale is not.
+ * Whether a softly purged response may answer once more while it is fetched anew (R10). It may for as long after the
+ * purge as its own `stale-while-revalidate` says, or as the site says if it has none, but never for longer than without
+ * a purge. A response that must not be used stale may not.
  */
 function isUsableAfterSoftPurge(
   { reuse, freshnessSeconds }: StoredHead,
@@ -126,10 +135,10 @@ function isUsableAfterSoftPurge(
 function usableWhileStale(
   { reuse }: StoredHead,
   { awaitsPurge, authorized, directives }: ReuseRequest,
-  purge: PurgeAnswer,
+  answer: PurgeAnswer,
   staleMs: number,
 ): "stale-while-revalidate" | "max-stale" | undefined {
-  if (!reuse.mayServeStale || awaitsPurge || authorized || purge !== "not-purged") return undefined;
+  if (!reuse.mayServeStale || awaitsPurge || authorized || answer !== "not-purged") return undefined;
   if (staleMs < reuse.staleWhileRevalidateSeconds * 1000) return "stale-while-revalidate";
   return staleMs < directives.maxStaleSeconds * 1000 ? "max-stale" : undefined;
 }

@@ -3,7 +3,7 @@ export type PurgeHost =
   | { readonly kind: "refused"; readonly because: string };
 
 /** A host as a purge names it, in the form that keys have. `hosts` are those of the site; `null` for any. */
-export function purgeHost(text: string, hosts: readonly string[] | null): PurgeHost {
+export function parsePurgeHost(text: string, hosts: readonly string[] | null): PurgeHost {
   const refused = (because: string): PurgeHost => ({ kind: "refused", because });
   if (/^https?:/i.test(text) || /[/?#@\\\s]/.test(text)) {
     return refused("a host is a name like www.example.com, without scheme and path");

@@ -1,6 +1,6 @@
 import { canonicalUrl } from "./canonical-url.ts";
 import { MAX_PREFIX_CHARACTERS, pathPrefixes } from "./path-prefixes.ts";
-import { purgeHost } from "./purge-host.ts";
+import { parsePurgeHost } from "./purge-host.ts";
 
 export type PurgePrefix =
   | {
@@ -20,7 +20,7 @@ export type PurgePrefix =
  * A prefix as a purge names it: `/shop/a` for every host, `www.example.com/shop/a` or `https://www.example.com/shop/a`
  * for one, with or without a slash at its end. `hosts` are those of the site; `null` for any.
  */
-export function purgePrefix(text: string, hosts: readonly string[] | null): PurgePrefix {
+export function parsePurgePrefix(text: string, hosts: readonly string[] | null): PurgePrefix {
   const refused = (because: string): PurgePrefix => ({ kind: "refused", because });
   const [, hostText = "", pathText = "/"] = /^(?:https?:\/\/)?([^/]*)(.+)?$/is.exec(text) ?? [];
   const url = canonicalUrl(`http://host.invalid${pathText}`);
@@ -34,6 +34,6 @@ export function purgePrefix(text: string, hosts: readonly string[] | null): Purg
   }
   const rest = { prefix, isWidened: prefix !== path.replace(/\/+$/, ""), hadQuery: search !== "" };
   if (hostText === "") return { kind: "prefix", host: null, ...rest };
-  const named = purgeHost(hostText, hosts);
+  const named = parsePurgeHost(hostText, hosts);
   return named.kind === "refused" ? named : { kind: "prefix", host: named.host, ...rest };
 }

@@ -20,16 +20,16 @@ export interface Route {
   readonly ttlSeconds?: number | undefined;
   /** Lifetime where the origin gives none, by status; `undefined` where that status gets none. */
   readonly defaultTtlSeconds: (status: number) => number | undefined;
-  /** What browsers are told to keep its stored responses for; `null` to tell them what the origin said. */
+  /** The lifetime that browsers are given for its stored responses; `null` to leave what the origin said. */
   readonly browserTtlSeconds: number | null;
   /** Which directives of visitors are obeyed. */
   readonly requestDirectives: RequestDirectivesPolicy;
   readonly stale: StaleRules;
   /**
-   * How old a view may be that judges its responses, and those of them that are `immutable`, where that may be more than
-   * the lease (R6).
+   * How old a view may be that judges its responses, and those of them that are `immutable`, where that may be more
+   * than the lease (R6).
    */
-  readonly purge: { readonly withinMs: number; readonly immutableWithinMs: number };
+  readonly purge: { readonly maxViewAgeMs: number; readonly maxViewAgeImmutableMs: number };
   /** The route's tags for these parameters. */
   readonly tags: (parameters: Readonly<Record<string, string>>) => readonly string[];
 }

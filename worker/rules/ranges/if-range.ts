@@ -9,10 +9,11 @@ export interface RangeValidators {
 }
 
 /**
- * Whether the parts that a client asks for belong to what it holds, so that `Range` counts; otherwise it gets the whole.
- * RFC 9110 §13.1.5. Bytes are put together, so only strong validators count: a weak tag never matches, and a date has
- * to name the very second of `Last-Modified`, with the `Date` of the response at least one second later (§8.8.2.2):
- * within one second it may have changed twice. Both times are the origin's, so they are taken to be of one clock.
+ * Whether the parts that a client asks for belong to what it holds, so that `Range` counts; otherwise it gets the
+ * whole. RFC 9110 §13.1.5. Bytes are put together, so only strong validators count: a weak tag never matches, and a
+ * date has to name the very second of `Last-Modified`, with the `Date` of the response at least one second later
+ * (§8.8.2.2): within one second it may have changed twice. Both times are the origin's, so they are taken to be of one
+ * clock.
  */
 export function rangeStillHolds(ifRange: string | null, validators: RangeValidators): boolean {
   if (ifRange === null) return true;

@@ -1,7 +1,7 @@
 import type { ReuseRules } from "../directives/reuse-rules.ts";
 import type { VariantFields } from "../variants/vary.ts";
 
-/** What a purge view had reached when the fetch of a response began. Rule R1 in docs/protocol.md. */
+/** How far the purge view had come when the fetch of a response began. Rule R1 in docs/protocol.md. */
 export interface Stamp {
   readonly logId: string;
   readonly seq: number;
@@ -10,13 +10,16 @@ export interface Stamp {
 /**
  * All of a stored response but its body. Both tiers keep the same.
  *
- * What only answers need may be read when it is asked for. A spread would lose it; declared as a class, and not as an
- * interface, the compiler says so.
+ * The parts that only answers need may be parsed when they are first read. A spread would lose them: since this is
+ * declared as a class, and not as an interface, the compiler says so.
  */
 export declare abstract class StoredHead {
   /** What it is stored under: the primary cache key, or that of its variant. */
   readonly key: string;
-  /** The fields of the request that selected it, with their values; empty for a response that does not vary. RFC 9111 §4.1. */
+  /**
+   * The fields of the request that selected it, with their values; empty for a response that does not vary. RFC 9111
+   * §4.1.
+   */
   abstract get variant(): VariantFields;
   readonly status: number;
   /** End-to-end fields as clients get them, names in lower case. */
@@ -36,7 +39,7 @@ export declare abstract class StoredHead {
   readonly reuse: ReuseRules;
   /** True if it may answer a request with `Authorization`. RFC 9111 §3.5. */
   readonly sharedWithAuthorized: boolean;
-  /** What purges find it under, sorted by nothing: its URL, its path, its tags, its groups, everything. */
+  /** The keys under which purges find it, in no order: its URL, its path, its tags, its groups, everything. */
   abstract get purgeKeys(): readonly string[];
   /** `null` if no view was held when the fetch began: every usable view refuses it. */
   readonly stamp: Stamp | null;
@@ -51,7 +54,10 @@ export interface StoredResponse {
   readonly body: Uint8Array<ArrayBuffer> | null;
 }
 
-/** What stands under the primary key of a URL whose answers vary. It decides nothing: each response found is checked itself (R19). */
+/**
+ * The entry under the primary key of a URL whose responses vary. It decides nothing: each response is checked itself
+ * (R19).
+ */
 export interface VariantMarker {
   readonly head: Pick<StoredHead, "key" | "stamp" | "fetchedAt">;
   /** The stored variants, the most recently used first. */
@@ -77,6 +83,19 @@ export function isMarker(stored: Stored): stored is VariantMarker {
 /** One field of a stored response; `null` if it has none of that name. */
 export function storedField({ fields }: Pick<StoredHead, "fields">, name: string): string | null {
   return fields.find(([other]) => other === name)?.[1] ?? null;
+}
+
+/** By what a stored response is validated, and compared with a client's conditions. RFC 9110 §8.8, RFC 9111 §4.3.2. */
+export function validatorsOf(head: Pick<StoredHead, "fields">): {
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+  readonly date: string | null;
+} {
+  return {
+    etag: storedField(head, "etag"),
+    lastModified: storedField(head, "last-modified"),
+    date: storedField(head, "date"),
+  };
 }
 
 /** The same head but for what changes. */

@@ -4,22 +4,28 @@ export const TAG_FIELDS = ["cache-tag", "surrogate-key", "xkey", "cdn-tag", "x-c
 /** The longest tag, in bytes. */
 const MAX_TAG_BYTES = 256;
 
-/** The tags of a response, or why they cannot all be kept, in which case it must not be stored: it could not be purged. */
+/** The tags of a response, or why the response must not be stored: it could not be purged by all of them. */
 export type TagsVerdict =
   | { readonly kind: "tags"; readonly tags: readonly string[] }
-  | { readonly kind: "unkeepable"; readonly because: "tag-invalid" | "too-many-tags" };
+  | { readonly kind: "refused"; readonly because: "tag-invalid" | "too-many-tags" };
 
 /**
  * Collects the tags of a response: those of its route and those that its fields name, split on commas and spaces,
- * case-sensitive, without repetition, in order.
+ * case-sensitive, without repetition, in order. `earlierTags` are those of a stored response that this one freshens:
+ * they are kept beside these, and count (R17).
  */
-export function collectTags(routeTags: readonly string[], fieldTexts: readonly string[], most: number): TagsVerdict {
+export function collectTags(
+  routeTags: readonly string[],
+  fieldTexts: readonly string[],
+  maxTags: number,
+  earlierTags: readonly string[] = [],
+): TagsVerdict {
   const tags = new Set(routeTags);
   for (const text of fieldTexts) {
     for (const tag of text.split(/[\s,]+/)) if (tag !== "") tags.add(tag);
   }
-  if (tags.size > most) return { kind: "unkeepable", because: "too-many-tags" };
-  for (const tag of tags) if (!isTag(tag)) return { kind: "unkeepable", because: "tag-invalid" };
+  if (new Set([...tags, ...earlierTags]).size > maxTags) return { kind: "refused", because: "too-many-tags" };
+  for (const tag of tags) if (!isTag(tag)) return { kind: "refused", because: "tag-invalid" };
   return { kind: "tags", tags: [...tags] };
 }
 

@@ -2,7 +2,7 @@ import { parseHttpDate } from "../fields/http-date.ts";
 import { entityTags, matchesWeakly } from "./entity-tag.ts";
 
 /** What a client says it holds; `null` where it says nothing. */
-export interface HeldByClient {
+export interface ClientConditions {
   readonly ifNoneMatch: string | null;
   readonly ifModifiedSince: string | null;
 }
@@ -14,7 +14,7 @@ export interface Validators {
 }
 
 /** What a client's condition is compared with. */
-export interface ComparedByCondition extends Validators {
+export interface StoredValidators extends Validators {
   /** The stored `Date`, which stands in for `Last-Modified` where there is none. RFC 9111 §4.3.2. */
   readonly date?: string | null;
 }
@@ -23,7 +23,7 @@ export interface ComparedByCondition extends Validators {
  * Whether the client holds what is stored, so that a 304 will do. RFC 9110 §13.1.2, §13.1.3, §13.2.2.
  * `If-None-Match` compares weakly and outranks `If-Modified-Since`, also where it is malformed.
  */
-export function isNotModified({ ifNoneMatch, ifModifiedSince }: HeldByClient, stored: ComparedByCondition): boolean {
+export function isNotModified({ ifNoneMatch, ifModifiedSince }: ClientConditions, stored: StoredValidators): boolean {
   if (ifNoneMatch !== null) {
     if (ifNoneMatch.trim() === "*") return true;
     const { etag } = stored;

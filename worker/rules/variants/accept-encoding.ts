@@ -1,4 +1,4 @@
-/** The content codings that are told apart, one bit each. All others count as one that nobody accepts. */
+/** The content codings that are distinguished, one bit each. All others count as one that no client accepts. */
 const BR = 1;
 const GZIP = 2;
 const ZSTD = 4;
@@ -8,11 +8,12 @@ const ALL = BR | GZIP | ZSTD;
 const TEXTS = ["identity", "br", "gzip", "br, gzip", "zstd", "br, zstd", "gzip, zstd", "br, gzip, zstd"] as const;
 
 /**
- * The content codings that a client accepts, as one text for each set: sorted, or `identity` for none. RFC 9110 §12.5.3.
+ * The content codings that a client accepts, as one text for each set: sorted, or `identity` for none. RFC 9110
+ * §12.5.3.
  *
  * Preferences among accepted codings are not kept, so that clients which differ only there share a variant. A client
- * that does not send the field gets no coding: it may not know any. A coding that is named twice is accepted only if
- * no mention refuses it. What is malformed is passed over.
+ * that does not send the field gets no coding: it may not know any. A coding that is named twice is accepted only if no
+ * mention refuses it. What is malformed is passed over.
  */
 export function acceptedCodings(field: string | null): string {
   if (field === null) return TEXTS[0];
@@ -47,9 +48,9 @@ export function acceptsCoding(accepted: string, contentEncoding: string | null):
 }
 
 /**
- * Whether an answer to a request that offered the codings `stored` is also the answer to one that offers `asked`: so if
- * all that is asked for had been offered. What the origin chose from a larger offer it would have chosen from a smaller
- * one that still holds its choice, which is for `acceptsCoding` to say. Both are results of `acceptedCodings`.
+ * Whether an answer to a request that offered the codings `stored` is also the answer to one that offers `asked`. It is
+ * if `stored` includes all of `asked`: the origin would have made the same choice from a smaller offer that still has
+ * its choice in it, which `acceptsCoding` checks. Both are results of `acceptedCodings`.
  */
 export function coversCodings(stored: string, asked: string): boolean {
   return (bitsOf(asked) & ~bitsOf(stored)) === 0;

@@ -1,35 +1,17 @@
 import { isToken } from "../fields/token.ts";
-import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
-import { SELECTING_UNKEYED } from "../forwarding/origin-request-fields.ts";
+import { meaningInVary } from "../request/request-fields.ts";
 import { acceptedCodings, acceptsCoding, coversCodings } from "./accept-encoding.ts";
 
 /** The fields of the request by which a stored response was selected, sorted by name; `null` for an absent one. */
 export type VariantFields = readonly (readonly [name: string, value: string | null])[];
 
-/**
- * Fields that select nothing on a route that stores, because the origin sees the same whatever the client sends: they
- * stand in the key, or `origin-request-fields.ts` takes them away.
- */
-const SELECTING_NOTHING = new Set([
-  ...hopByHopFields(null),
-  ...SELECTING_UNKEYED.filter((name) => name !== "accept-encoding"),
-  "host",
-  "x-forwarded-host",
-  "x-forwarded-proto",
-  "x-host",
-  "x-http-host-override",
-  "x-scheme",
-  "x-url-scheme",
-  "front-end-https",
-  "content-length",
-]);
-
-/**
- * Fields of which the origin sees a value of the edge's or the platform's making, the client's address above all. What
- * the client sent tells nothing about them, so nothing that was selected by them can be selected again.
- */
-const UNKNOWABLE =
-  /^(?:(?:forwarded|x-real-ip|(?:true-|x-|x-cluster-|fastly-)?client-ip)$|(?:x-forwarded|x-original-|x-rewrite-|cf-|tidemark-))/;
+/** A request's fields as the origin gets to see them: a field that the edge takes away is absent. */
+export interface SelectingFields {
+  /** The field's text; `null` if it is absent. */
+  field(name: string): string | null;
+  /** The same in the form of `normalValue`. */
+  value(name: string): string | null;
+}
 
 /** Fields that are lists without regard to case. RFC 9110 §12.5. */
 const CASELESS_LISTS = new Set(["accept", "accept-charset", "accept-language"]);
@@ -53,8 +35,8 @@ export function varyFields(vary: string | null): readonly string[] | "*" {
   return [...names].sort();
 }
 
-/** What of a response tells by which fields of the request it was selected. */
-export interface Selection {
+/** The parts of a response that show by which fields of the request it was selected. */
+export interface SelectionHints {
   readonly vary: string | null;
   readonly contentEncoding: string | null;
   /** `Access-Control-Allow-Origin`; `null` for none. */
@@ -76,20 +58,15 @@ export function selectingFields({
   allowedOrigin,
   askedAcross,
   keyFields,
-}: Selection): readonly string[] | "*" {
+}: SelectionHints): readonly string[] | "*" {
   const names = varyFields(vary);
   if (names === "*") return "*";
   const named = names.filter((name) => !keyFields.includes(name));
-  if (named.some(isUnknowable)) return "*";
-  const selecting = new Set([...keyFields, ...named.filter((name) => !SELECTING_NOTHING.has(name))]);
+  if (named.some((name) => meaningInVary(name) === "unknowable")) return "*";
+  const selecting = new Set([...keyFields, ...named.filter((name) => meaningInVary(name) === "selects")]);
   if (contentEncoding !== null) selecting.add("accept-encoding");
   if (allowedOrigin !== null && (askedAcross || allowedOrigin.trim() !== "*")) selecting.add("origin");
   return [...selecting].sort();
-}
-
-/** Gateways of origins take `X_Real_IP` for `X-Real-IP`. */
-function isUnknowable(name: string): boolean {
-  return UNKNOWABLE.test(name.replaceAll("_", "-")) && !SELECTING_NOTHING.has(name);
 }
 
 /**
@@ -97,7 +74,7 @@ function isUnknowable(name: string): boolean {
  * An absent field is `null`, which is not the same as an empty one; only for `Accept-Encoding` both mean `identity`.
  * A value with a quoted string is left as it is, for its commas and spaces may count.
  */
-export function normalValue(name: string, value: string | null): string | null {
+export function normalizedValue(name: string, value: string | null): string | null {
   if (name === "accept-encoding") return acceptedCodings(value);
   if (value === null) return null;
   if (value.includes('"')) return value.trim();
@@ -116,38 +93,27 @@ function trimmedAround(separator: string, text: string): string {
     .join(separator);
 }
 
-/**
- * What a request says in the selecting fields. `field` gives a field's text or `null`, as the origin gets to see it: a
- * field that the edge takes away, one that `Connection` names for instance, is absent.
- */
-export function variantOf(names: readonly string[], field: (name: string) => string | null): VariantFields {
-  return names.map((name) => [name, normalValue(name, field(name))] as const);
+/** What a request says in the selecting fields. */
+export function variantOf(names: readonly string[], request: SelectingFields): VariantFields {
+  return names.map((name) => [name, request.value(name)] as const);
 }
 
 /** Whether a stored response of this variant and coding may be selected for a request. RFC 9111 §4.1. */
 export function matchesVariant(
   variant: VariantFields,
   contentEncoding: string | null,
-  field: (name: string) => string | null,
+  request: SelectingFields,
 ): boolean {
-  if (contentEncoding !== null && !acceptsCoding(acceptedCodings(field("accept-encoding")), contentEncoding)) {
+  if (contentEncoding !== null && !acceptsCoding(request.value("accept-encoding") ?? "identity", contentEncoding)) {
     return false;
   }
   return variant.every(([name, value]) => {
-    const asked = normalValue(name, field(name));
+    const asked = request.value(name);
     return name === "accept-encoding" ? coversCodings(value ?? "identity", asked ?? "identity") : asked === value;
   });
 }
 
-/**
- * The key of a variant: the primary key, and after a space, which no URL has, what selects. No two variants share one.
- * It can be escaped for a URL, since JSON has no unpaired surrogates. What nothing selects has the primary key itself.
- */
-export function variantKey(primaryKey: string, variant: VariantFields): string {
-  return variant.length === 0 ? primaryKey : `${primaryKey} ${JSON.stringify(variant)}`;
-}
-
-/** Whether a variant is too particular to be kept. */
-export function isTooLong(variant: VariantFields): boolean {
+/** Whether the values of a variant are too long for it to be stored. */
+export function isVariantTooLong(variant: VariantFields): boolean {
   return variant.reduce((characters, [, value]) => characters + (value?.length ?? 0), 0) > MAX_VALUE_CHARACTERS;
 }

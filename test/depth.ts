@@ -1,0 +1,20 @@
+/**
+ * How deep the tests look. `test` is what a person waits for: `npm test`. `gate` draws more at random: `npm run check`.
+ * `all` plays every scenario under every order of events besides: `npm run check -- --all`.
+ */
+const DEPTHS = ["test", "gate", "all"] as const;
+
+export type Depth = (typeof DEPTHS)[number];
+
+export const depth: Depth = depthNamed(process.env.TEST_DEPTH ?? "test");
+
+/** The value for the depth of this run. */
+export function byDepth<T>(values: Readonly<Record<Depth, T>>): T {
+  return values[depth];
+}
+
+function depthNamed(name: string): Depth {
+  const found = DEPTHS.find((each) => each === name);
+  if (found === undefined) throw new Error(`TEST_DEPTH is one of ${DEPTHS.join(", ")}, not ${name}`);
+  return found;
+}

@@ -1,0 +1,98 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { compileFunction } from "node:vm";
+import { transform } from "esbuild";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+const requireHere = createRequire(import.meta.url);
+
+/** A module as a function that runs its body anew at each call. */
+interface Compiled {
+  readonly run: (module: { exports: unknown }, exports: unknown, require: (name: string) => unknown) => void;
+  /** The other modules of the graph that it imports, by path. */
+  readonly imports: readonly string[];
+}
+
+/**
+ * The modules that an entry imports, each transformed and compiled once. An instance of the graph runs all of them anew,
+ * so that no two instances share any state; of what one module is in it, the caller may give another text.
+ */
+export class ModuleGraph {
+  readonly #modules: ReadonlyMap<string, Compiled>;
+  readonly #texts: ReadonlyMap<string, string>;
+
+  private constructor(modules: ReadonlyMap<string, Compiled>, texts: ReadonlyMap<string, string>) {
+    this.#modules = modules;
+    this.#texts = texts;
+  }
+
+  /** Loads the modules that these files import, directly or not. Paths are from the project's root. */
+  static async load(entries: readonly string[]): Promise<ModuleGraph> {
+    const modules = new Map<string, Compiled>();
+    const texts = new Map<string, string>();
+    for (let paths = [...entries]; paths.length > 0; ) {
+      const loaded = await Promise.all(
+        paths.map(async (path) => {
+          const text = await readFile(join(ROOT, path), "utf8");
+          return { path, text, compiled: await compile(path, text) };
+        }),
+      );
+      for (const { path, text, compiled } of loaded) {
+        modules.set(path, compiled);
+        texts.set(path, text);
+      }
+      const imported = loaded.flatMap(({ compiled }) => compiled.imports);
+      paths = [...new Set(imported)].filter((path) => !modules.has(path));
+    }
+    return new ModuleGraph(modules, texts);
+  }
+
+  /** The source text of a module; `undefined` for one that is not in the graph. */
+  textOf(path: string): string | undefined {
+    return this.#texts.get(path);
+  }
+
+  /** Runs all modules anew, one of them with another source text if that is given, and gives what modules export. */
+  async instantiate(changed?: { readonly path: string; readonly text: string }): Promise<(path: string) => unknown> {
+    const modules = new Map(this.#modules);
+    if (changed) modules.set(changed.path, await compile(changed.path, changed.text));
+    const instances = new Map<string, { exports: unknown }>();
+    const exportsOf = (path: string): unknown => {
+      const known = instances.get(path);
+      if (known) return known.exports;
+      const compiled = modules.get(path);
+      if (!compiled) throw new Error(`${path} is not in the graph of modules`);
+      const module = { exports: {} };
+      instances.set(path, module); // Before it runs, so that modules may import each other.
+      const require = (name: string) =>
+        name.startsWith(".") ? exportsOf(join(dirname(path), name)) : requirePackage(name, path);
+      compiled.run(module, module.exports, require);
+      return module.exports;
+    };
+    return exportsOf;
+  }
+}
+
+async function compile(path: string, text: string): Promise<Compiled> {
+  const { code } = await transform(text, {
+    loader: "ts",
+    format: "cjs",
+    platform: "node",
+    target: "esnext",
+    sourcefile: path,
+    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
+    logLevel: "silent",
+  });
+  const run = compileFunction(code, ["module", "exports", "require"], { filename: join(ROOT, path) });
+  const imports = [...code.matchAll(/\brequire\("(\.[^"]+)"\)/g)].map(([, name]) => join(dirname(path), name!));
+  return { run: run as Compiled["run"], imports };
+}
+
+/** Packages are never mutated, and so all instances share them. This one's own name would load what was built of it. */
+function requirePackage(name: string, importer: string): unknown {
+  if (/^tidemark($|\/)/.test(name)) throw new Error(`${importer} imports ${name}, which no mutation would reach`);
+  return requireHere(name);
+}

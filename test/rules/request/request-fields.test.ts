@@ -1,0 +1,136 @@
+import { describe, expect, test } from "vitest";
+import { hopByHopFields } from "../../../worker/rules/forwarding/hop-by-hop.ts";
+import { originRequestFields } from "../../../worker/rules/forwarding/origin-request-fields.ts";
+import {
+  mayBeKeyed,
+  meaningInVary,
+  REQUEST_FIELDS,
+  reachesOriginAsSent,
+} from "../../../worker/rules/request/request-fields.ts";
+import { selectingFields } from "../../../worker/rules/variants/vary.ts";
+
+describe("reachesOriginAsSent", () => {
+  test.each([
+    "X-Forwarded-Host",
+    "x_forwarded_for",
+    "forwarded",
+    "X-Host",
+    "X-Original-URL",
+    "X-Rewrite-URL",
+    "X-HTTP-Method-Override",
+    "X-Real-IP",
+    "True-Client-IP",
+    "CF-Connecting-IP",
+    "Fastly-Client-IP",
+    "X-Envoy-Original-Path",
+    "X-Middleware-Subrequest",
+    "Proxy",
+    "Referer",
+    "Range",
+    "Content-Type",
+    "Cookie",
+    "Host",
+    "Tidemark-Refresh",
+  ])("%s does not reach the origin as it was sent where the answer may be stored", (name) => {
+    expect(reachesOriginAsSent(name.toLowerCase(), [])).toBe(false);
+  });
+
+  test.each(["user-agent", "accept", "accept-language", "origin", "x-requested-with", "x-forwarder", "referer-policy"])(
+    "control: %s does",
+    (name) => {
+      expect(reachesOriginAsSent(name, [])).toBe(true);
+    },
+  );
+
+  test("a field that the route keys by goes through, and its other spelling does not", () => {
+    expect(reachesOriginAsSent("x-original-host", ["x-original-host"])).toBe(true);
+    expect(reachesOriginAsSent("x_original_host", ["x-original-host"])).toBe(false);
+  });
+
+  test.each(["cookie", "authorization", "host", "x-forwarded-host", "if-none-match", "tidemark-after", "te", "range"])(
+    "no route may key by %s",
+    (name) => {
+      expect(mayBeKeyed(name)).toBe(false);
+    },
+  );
+
+  test.each(["x-tenant", "referer", "x-original-host", "user-agent", "origin"])("a route may key by %s", (name) => {
+    expect(mayBeKeyed(name)).toBe(true);
+  });
+});
+
+const CLAIMS = [
+  ...REQUEST_FIELDS.claim,
+  ...REQUEST_FIELDS["host-claim"],
+  ...REQUEST_FIELDS.address,
+  "x-forwarded-prefix",
+  "x-original-host",
+  "x-rewrite-url",
+  "x-envoy-original-path",
+  "x-middleware-subrequest",
+  "fastly-client-ip",
+  "cf-connecting-ip",
+  "tidemark-after",
+];
+
+/** Both spellings that gateways of origins take for one. */
+const SPELLINGS = [...new Set(CLAIMS.flatMap((name) => [name, name.replaceAll("-", "_")]))];
+
+const FORWARDED = {
+  scheme: "https",
+  host: "www.example.test",
+  clientAddress: null,
+  acceptedCodings: "identity",
+  cookie: null,
+  maxForwards: null,
+  keyFields: [],
+  conditions: [],
+  extra: [],
+} as const;
+
+function selectedBy(vary: string): readonly string[] | "*" {
+  return selectingFields({ vary, contentEncoding: null, allowedOrigin: null, askedAcross: false, keyFields: [] });
+}
+
+describe("the table of request fields", () => {
+  test("has each field once, in lower case, and none that is of one hop", () => {
+    const names = Object.values(REQUEST_FIELDS).flat();
+    expect(names).toEqual([...new Set(names.map((name) => name.toLowerCase()))]);
+    expect(names.filter((name) => hopByHopFields(null).includes(name))).toEqual([]);
+  });
+
+  test.each(SPELLINGS)("a client's claim of %s never reaches the origin as it was sent", (name) => {
+    for (const storing of [true, false]) {
+      const sent = originRequestFields([[name, "claimed"]], { ...FORWARDED, storing });
+      expect(sent).toEqual(originRequestFields([], { ...FORWARDED, storing }));
+    }
+  });
+
+  test.each(SPELLINGS)("a response that varies by %s is not selected by what a client claims", (name) => {
+    expect(["nothing", "unknowable"]).toContain(meaningInVary(name));
+    expect([[], "*"]).toContainEqual(selectedBy(name.toUpperCase()));
+  });
+
+  test.each(SPELLINGS.filter((name) => !["written", "host-claim"].some((of) => isIn(of, name))))(
+    "nobody knows from a request what the origin sees in %s, so what varies by it is not stored",
+    (name) => {
+      expect(selectedBy(name)).toBe("*");
+    },
+  );
+
+  test.each(Object.values(REQUEST_FIELDS).flat())("%s selects only if the origin sees something of it", (name) => {
+    const sees = (value: string) => originRequestFields([[name, value]], { ...FORWARDED, storing: true });
+    const isMadeOfIt = isIn("codings", name) || isIn("cookies", name); // handed in by the caller
+    if (meaningInVary(name) === "selects" && !isMadeOfIt) expect(sees("odd")).not.toEqual(sees("other"));
+    if (meaningInVary(name) !== "selects") expect(sees("odd")).toEqual(sees("other"));
+  });
+
+  test("control: a field that is in no list reaches the origin and selects", () => {
+    expect(reachesOriginAsSent("x-any", [])).toBe(true);
+    expect(meaningInVary("x-any")).toBe("selects");
+  });
+});
+
+function isIn(treatment: string, name: string): boolean {
+  return Object.entries(REQUEST_FIELDS).some(([key, names]) => key === treatment && names.includes(name));
+}

@@ -1,0 +1,49 @@
+import type { Scenario } from "../../engine/scenario.ts";
+import { page } from "../page.ts";
+
+const v1 = page("max-age=60");
+
+/** What a client sees of the stored fields. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "client-response/head-of-stored-page",
+    name: "HEAD is answered from a stored GET, with its length and without a body",
+    source: "RFC 9110 §9.3.2",
+    origin: { "/a": [{ ...v1, body: "twelve bytes" }] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { send: { method: "HEAD", path: "/a" }, expect: { xCache: "HIT", body: "", fields: { "content-length": "12" } } },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
+    id: "client-response/tag-fields-are-hidden",
+    name: "tag fields are read, and clients never see them",
+    source: "docs/design.md#what-clients-see",
+    origin: {
+      "/a": [
+        page("max-age=60", "v1", {
+          "cache-tag": "a, b",
+          "surrogate-key": "c d",
+          xkey: "e",
+          "x-cache": "HIT from origin",
+        }),
+      ],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", fields: { "cache-tag": null, "surrogate-key": null, xkey: null } } },
+      { get: "/a", expect: { xCache: "HIT", fields: { "cache-tag": null, "surrogate-key": null, xkey: null } } },
+      { purge: { tags: ["d"] } },
+      { get: "/a", expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "client-response/cache-status-of-origin",
+    name: "the origin's own Cache-Status is kept, and the edge's comes after it",
+    source: "RFC 9211 §2",
+    origin: { "/a": [{ fields: { "cache-status": "inner; hit" }, body: "v1" }] },
+    steps: [
+      { get: "/a", expect: { cacheStatus: "inner; hit, tidemark; fwd=uri-miss; fwd-status=200; detail=no-freshness" } },
+    ],
+  },
+];

@@ -1,0 +1,338 @@
+import type { Scenario, Step } from "../../engine/scenario.ts";
+import { page } from "../page.ts";
+
+/** What the origin sees of a request, and what passes through unchanged. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "forwarding/redirect-hides-origin",
+    name: "a redirect is passed on and does not name the hidden origin",
+    source: "RFC 9110 §10.2.2",
+    origin: { "/old": [{ status: 302, fields: { location: "/new" } }] },
+    steps: [{ get: "/old", expect: { status: 302, xCache: "MISS", fields: { location: "/new" } } }],
+  },
+  {
+    id: "forwarding/forwarded-fields-replaced",
+    name: "the edge itself tells the origin the client's address, host and scheme, whatever the client claims",
+    source: "docs/design.md#what-goes-to-the-origin",
+    origin: { "/a": [{ body: "v1" }] },
+    steps: [
+      {
+        get: "/a",
+        fields: {
+          "x-forwarded-host": "evil.example",
+          "x-forwarded-proto": "gopher",
+          "x-forwarded-for": "6.6.6.6",
+          "x-forwarded-port": "1",
+          forwarded: "for=6.6.6.6;host=evil.example",
+          "x-original-url": "/admin",
+          "x-rewrite-url": "/admin",
+          "x-http-method-override": "DELETE",
+          "x-real-ip": "6.6.6.6",
+          x_forwarded_host: "evil.example",
+          "x-http-host-override": "evil.example",
+          "user-agent": "test",
+        },
+        expect: { status: 200, body: "v1" },
+      },
+      {
+        originLastSaw: "/a",
+        fields: {
+          "x-forwarded-host": "www.example.test",
+          "x-forwarded-proto": "http",
+          "x-forwarded-for": "192.0.2.7",
+          "x-forwarded-port": null,
+          forwarded: null,
+          "x-original-url": null,
+          "x-rewrite-url": null,
+          "x-http-method-override": null,
+          "x-real-ip": null,
+          x_forwarded_host: null,
+          "x-http-host-override": null,
+          via: "1.1 tidemark",
+          "cdn-loop": 'tidemark; host="www.example.test"',
+          "user-agent": "test",
+        },
+      },
+    ],
+  },
+  {
+    id: "forwarding/no-directives-added",
+    name: "the edge sends the origin no directive of its own",
+    source: "docs/design.md#asking-the-origin",
+    origin: { "/a": [{ body: "v1" }] },
+    steps: [
+      { get: "/a", expect: { status: 200 } },
+      { originLastSaw: "/a", fields: { "cache-control": null, pragma: null, range: null, "if-none-match": null } },
+    ],
+  },
+  ...["POST", "PUT", "PATCH", "DELETE"].map(
+    (method): Scenario => ({
+      id: `forwarding/${method.toLowerCase()}-goes-to-origin`,
+      name: `${method} goes to the origin with its body and is never answered from store`,
+      source: "RFC 9111 §4",
+      origin: { "/a": [page("max-age=60", "ok")] },
+      steps: [
+        {
+          send: { method, path: "/a", body: "what the client sent" },
+          expect: { status: 200, xCache: "BYPASS", body: "ok", cacheStatus: "tidemark; fwd=method; fwd-status=200" },
+        },
+        { send: { method, path: "/a", body: "again" }, expect: { xCache: "BYPASS" } },
+        { originSaw: { "/a": 2 } },
+      ],
+    }),
+  ),
+  {
+    id: "forwarding/pass-route",
+    name: "a route that passes sends every request to the origin and stores nothing",
+    source: "docs/design.md#key",
+    site: { routes: [{ match: "/admin/*", pass: true }] },
+    origin: { "/admin/x?utm_source=mail&b=1": [page("max-age=60")] },
+    steps: [
+      {
+        get: "/admin/x?utm_source=mail&b=1",
+        fields: { cookie: "_ga=1; session=2", "accept-encoding": "br", "if-none-match": '"x"' },
+        expect: { xCache: "BYPASS", body: "v1" },
+      },
+      {
+        originLastSaw: "/admin/x?utm_source=mail&b=1",
+        fields: { cookie: "_ga=1; session=2", "accept-encoding": "br", "if-none-match": '"x"' },
+      },
+      { get: "/admin/x?utm_source=mail&b=1", expect: { xCache: "BYPASS" } },
+    ],
+  },
+  {
+    id: "forwarding/hop-by-hop-fields",
+    name: "hop-by-hop fields, and those that Connection names, are neither forwarded nor stored",
+    source: "RFC 9110 §7.6.1",
+    origin: {
+      "/a": [
+        page("max-age=60", "v1", { connection: "x-hop", "x-hop": "1", "x-end": "2", "proxy-authenticate": "Basic" }),
+      ],
+    },
+    steps: [
+      {
+        get: "/a",
+        fields: { connection: "x-mine, keep-alive", "x-mine": "1", te: "trailers" },
+        expect: { xCache: "MISS", fields: { "x-hop": null, "x-end": "2", "proxy-authenticate": null } },
+      },
+      { originLastSaw: "/a", fields: { "x-mine": null, te: null } },
+      { get: "/a", expect: { xCache: "HIT", fields: { "x-hop": null, "x-end": "2" } } },
+    ],
+  },
+  {
+    id: "forwarding/origin-down-is-502",
+    name: "an origin that is down is answered with a 502 that gives the reason, does not name the origin, and is not stored",
+    source: "docs/design.md#promise-6",
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      { origin: "down" },
+      {
+        get: "/a",
+        expect: {
+          status: 502,
+          xCache: null,
+          cacheStatus: "tidemark; detail=origin-unreachable",
+          body: "502: the origin cannot be reached, or hung up before it answered.\n",
+          fields: { "cache-control": "no-store" },
+        },
+      },
+      { origin: "up" },
+      { get: "/a", expect: { status: 200, xCache: "MISS", body: "v1" } },
+    ],
+  },
+  {
+    id: "forwarding/foreign-host-is-421",
+    name: "a host that is not the site's is refused with 421",
+    source: "RFC 9110 §15.5.20",
+    steps: [{ send: { path: "/a", host: "other.example" }, expect: { status: 421, xCache: null } }],
+  },
+  {
+    id: "forwarding/loop-is-508",
+    name: "a request that comes back to its own edge is refused with 508",
+    source: "RFC 8586 §2",
+    steps: [
+      {
+        get: "/a",
+        fields: { "cdn-loop": 'other, tidemark; host="www.example.test"' },
+        expect: { status: 508, cacheStatus: "tidemark; detail=loop" },
+      },
+      { originSaw: { "/a": 0 } },
+    ],
+  },
+  {
+    id: "forwarding/outer-tidemark-is-no-loop",
+    name: "another Tidemark in front of this one is no loop",
+    source: "RFC 8586 §2",
+    origin: { "/a": [{ body: "v1" }] },
+    steps: [{ get: "/a", fields: { "cdn-loop": 'tidemark; host="outer.example"' }, expect: { status: 200 } }],
+  },
+  {
+    id: "forwarding/get-body-is-dropped",
+    name: "the body of a GET is not forwarded",
+    source: "docs/design.md#what-goes-to-the-origin",
+    only: { engine: "runtime", because: "a request in memory has no body with GET" },
+    origin: { "/a": [{ body: "v1" }] },
+    steps: [
+      {
+        send: { method: "GET", path: "/a", fields: { "x-plain": "1", "content-length": "4" }, body: "body" },
+        expect: { status: 200 },
+      },
+      { originLastSaw: "/a", fields: { "content-length": null, "transfer-encoding": null, "x-plain": "1" } },
+    ],
+  },
+  {
+    id: "forwarding/owner-fields-reach-origin",
+    name: "the owner's extra fields reach the origin, and a client cannot set them",
+    source: "docs/design.md#what-goes-to-the-origin",
+    site: { originFields: { "X-Origin-Secret": "s3cret" } },
+    origin: { "/a": [{ body: "v1" }] },
+    steps: [
+      { get: "/a", fields: { "x-origin-secret": "guess" }, expect: { status: 200 } },
+      { originLastSaw: "/a", fields: { "x-origin-secret": "s3cret" } },
+    ],
+  },
+  {
+    id: "forwarding/via-once-per-hop",
+    name: "every hop adds itself to Via once, in both directions, also when the origin confirms what is stored",
+    source: "RFC 9110 §7.6.3; RFC 9111 §4.3.4",
+    origin: {
+      "/a": [
+        page("max-age=60", "v1", { etag: '"1"', via: "1.1 inner" }),
+        { status: 304, fields: { "cache-control": "max-age=60", etag: '"1"', via: "1.1 inner" } },
+        { status: 304, fields: { "cache-control": "max-age=60", etag: '"1"' } },
+      ],
+    },
+    steps: [
+      {
+        get: "/a",
+        fields: { via: "1.0 fred" },
+        expect: { xCache: "MISS", fields: { via: "1.1 inner, 1.1 tidemark" } },
+      },
+      { originLastSaw: "/a", fields: { via: "1.0 fred, 1.1 tidemark" } },
+      { get: "/a", expect: { xCache: "HIT", fields: { via: "1.1 inner, 1.1 tidemark" } } },
+      { advanceMs: 60_000 },
+      { get: "/a", expect: { xCache: "REVALIDATED", fields: { via: "1.1 inner, 1.1 tidemark" } } },
+      { advanceMs: 60_000 },
+      { get: "/a", expect: { xCache: "REVALIDATED", fields: { via: "1.1 inner, 1.1 tidemark" } } },
+      { get: "/a", expect: { xCache: "HIT", fields: { via: "1.1 inner, 1.1 tidemark" } } },
+    ],
+  },
+  {
+    id: "forwarding/connection-fields-any-route",
+    name: "fields of one connection are not forwarded on any route: Trailer, TE, Keep-Alive and the proxy's own fields",
+    source: "RFC 9110 §7.6.1, §6.6.2, §10.1.4, §11.7",
+    site: { routes: [{ match: "/passed", pass: true }] },
+    origin: Object.fromEntries(
+      ["/stored", "/passed"].map((path) => [
+        path,
+        [
+          {
+            fields: {
+              "cache-control": "max-age=60",
+              trailer: "x-sum",
+              "keep-alive": "timeout=5",
+              "proxy-connection": "keep-alive",
+              "proxy-authentication-info": "x",
+              connection: "X-Hop, close",
+              "x-hop": "1",
+            },
+            body: "v1",
+            framing: "chunked",
+          },
+        ],
+      ]),
+    ),
+    steps: [
+      ...["/stored", "/passed"].flatMap((path): readonly Step[] => [
+        {
+          get: path,
+          fields: {
+            te: "trailers",
+            "keep-alive": "timeout=5",
+            "proxy-authorization": "Basic eDp5",
+            "proxy-connection": "keep-alive",
+            connection: "close, X-Mine",
+            "x-mine": "1",
+          },
+          expect: {
+            body: "v1",
+            fields: {
+              trailer: null,
+              "proxy-connection": null,
+              "proxy-authentication-info": null,
+              "x-hop": null,
+            },
+          },
+        },
+        {
+          originLastSaw: path,
+          fields: {
+            te: null,
+            "proxy-authorization": null,
+            "proxy-connection": null,
+            "x-mine": null,
+          },
+        },
+      ]),
+      { get: "/stored", expect: { xCache: "HIT", body: "v1", fields: { trailer: null, "x-hop": null } } },
+    ],
+  },
+  {
+    id: "forwarding/max-forwards-of-options",
+    name: "Max-Forwards of OPTIONS counts the hops, and at zero the edge itself answers",
+    source: "RFC 9110 §7.6.2",
+    origin: { "/a": [{ body: "ok" }] },
+    steps: [
+      {
+        send: { method: "OPTIONS", path: "/a", fields: { "max-forwards": "0" } },
+        expect: { status: 200, xCache: null, cacheStatus: "tidemark; detail=max-forwards" },
+      },
+      { originSaw: { "/a": 0 } },
+      ...[
+        ["1", "0"],
+        ["10", "9"],
+        ["99999999999", "2147483646"],
+        ["-1", "-1"],
+        ["few", "few"],
+      ].flatMap(([sent, seen]): readonly Step[] => [
+        {
+          send: { method: "OPTIONS", path: "/a", fields: { "max-forwards": sent! } },
+          expect: { status: 200, body: "ok", xCache: "BYPASS" },
+        },
+        { originLastSaw: "/a", fields: { "max-forwards": seen! } },
+      ]),
+      { send: { method: "OPTIONS", path: "/a" }, expect: { body: "ok" } },
+      { originLastSaw: "/a", fields: { "max-forwards": null } },
+    ],
+  },
+  {
+    id: "forwarding/max-forwards-of-trace",
+    name: "Max-Forwards of TRACE counts the hops as well",
+    source: "RFC 9110 §7.6.2",
+    only: { engine: "runtime", because: "a request in memory cannot have this method" },
+    origin: { "/a": [{ body: "ok" }] },
+    steps: [
+      { send: { method: "TRACE", path: "/a", fields: { "max-forwards": "0" } }, expect: { status: 200, xCache: null } },
+      { originSaw: { "/a": 0 } },
+      { send: { method: "TRACE", path: "/a", fields: { "max-forwards": "1" } }, expect: { body: "ok" } },
+      { originLastSaw: "/a", fields: { "max-forwards": "0" } },
+    ],
+  },
+  {
+    id: "forwarding/max-forwards-of-get",
+    name: "Max-Forwards has no effect on other methods: a GET with zero left is answered, and the field is forwarded only where nothing is stored",
+    source: "RFC 9110 §7.6.2",
+    site: { routes: [{ match: "/pass", pass: true }] },
+    origin: {
+      "/a": [page("max-age=60")],
+      "/pass": [{ body: "passed" }],
+    },
+    steps: [
+      { get: "/a", fields: { "max-forwards": "0" }, expect: { status: 200, xCache: "MISS", body: "v1" } },
+      { originLastSaw: "/a", fields: { "max-forwards": null } },
+      { get: "/a", fields: { "max-forwards": "0" }, expect: { xCache: "HIT" } },
+      { get: "/pass", fields: { "max-forwards": "0" }, expect: { status: 200, xCache: "BYPASS", body: "passed" } },
+      { originLastSaw: "/pass", fields: { "max-forwards": "0" } },
+    ],
+  },
+];

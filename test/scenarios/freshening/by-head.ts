@@ -1,0 +1,127 @@
+import type { Reply } from "../../../cdn/scripted-origin.ts";
+import type { Scenario, Step } from "../../engine/scenario.ts";
+import { BACKGROUND_WORK } from "../memory-only.ts";
+import { page } from "../page.ts";
+import { briefV1, briefV2, MODIFIED, stillV1, storedAndStale, v1, v2 } from "../validation/openings.ts";
+
+function headOf(reply: Reply, expect: object): Step[] {
+  return [{ reply: { "/a": [reply, v2] } }, { send: { method: "HEAD", path: "/a" }, expect }, { advanceMs: 1 }];
+}
+
+/** What a HEAD of a stored page changes in it, RFC 9111 §4.3.5. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "freshening/purged-while-head-confirms",
+    name: "a page that is purged while a HEAD confirms it is not stored",
+    source: "docs/protocol.md#r2-validation-is-a-fetch; RFC 9111 §4.3.5",
+    origin: { "/a": [briefV1, { ...briefV1, hold: "slow" }, briefV2] },
+    steps: [
+      { get: "/a", expect: { body: "v1" } },
+      { advanceMs: 1_000 },
+      { begin: "early", send: { method: "HEAD", path: "/a" } },
+      { originSees: "/a", count: 2 },
+      { purge: { urls: ["/a"] } },
+      { release: "slow" },
+      { finish: "early", expect: { status: 200, body: "" } },
+      { get: "/a", expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  ...(
+    [
+      ["head-with-same-tag", "entity tag", { etag: '"1"' }],
+      ["head-with-weak-tag", "entity tag, weakly compared,", { etag: 'W/"1"' }],
+      ["head-with-same-date", "Last-Modified", { "last-modified": MODIFIED }],
+    ] as const
+  ).map(
+    ([id, what, validators]): Scenario => ({
+      id: `freshening/${id}`,
+      name: `a HEAD with the stored page's ${what} makes it fresh again`,
+      source: "RFC 9111 §4.3.5",
+      only: BACKGROUND_WORK,
+      origin: { "/a": [{ ...v1, fields: { ...v1.fields, "last-modified": MODIFIED } }] },
+      steps: [
+        ...storedAndStale,
+        ...headOf(
+          { fields: { "cache-control": "max-age=30", ...validators, "x-new": "1" }, body: "v1" },
+          { status: 200, xCache: "EXPIRED", body: "" },
+        ),
+        { originLastSaw: "/a", fields: { "if-none-match": null, "if-modified-since": null } },
+        { get: "/a", expect: { xCache: "HIT", body: "v1", ageSeconds: 0, fields: { "x-new": "1" } } },
+        { advanceMs: 29_998 },
+        { get: "/a", expect: { xCache: "HIT", body: "v1", ageSeconds: 29 } },
+        { advanceMs: 1 },
+        { get: "/a", expect: { xCache: "EXPIRED", body: "v2" } },
+      ],
+    }),
+  ),
+  ...(
+    [
+      ["head-with-another-tag", "another entity tag", { etag: '"2"' }, "v1"],
+      [
+        "head-with-another-date",
+        "another Last-Modified",
+        { etag: '"1"', "last-modified": "Thu, 01 Jan 2026 11:00:00 GMT" },
+        "v1",
+      ],
+      ["head-with-another-length", "another length", { etag: '"1"' }, "longer"],
+      ["head-with-private", "the same entity tag and private", { etag: '"1"', "cache-control": "private" }, "v1"],
+    ] as const
+  ).map(
+    ([id, what, validators, body]): Scenario => ({
+      id: `freshening/${id}`,
+      name: `a HEAD with ${what} ends the stored page: it is fetched in full`,
+      source: "RFC 9111 §4.3.5",
+      only: BACKGROUND_WORK,
+      origin: { "/a": [{ ...v1, fields: { ...v1.fields, "last-modified": MODIFIED } }] },
+      steps: [
+        ...storedAndStale,
+        ...headOf({ fields: { "cache-control": "max-age=60", ...validators }, body }, { status: 200, body: "" }),
+        { get: "/a", expect: { xCache: "MISS", body: "v2" } },
+        { originLastSaw: "/a", fields: { "if-none-match": null } },
+      ],
+    }),
+  ),
+  ...(
+    [
+      ["head-without-validator", "without a validator", {}, page("max-age=60")],
+      [
+        "head-with-error",
+        "that is answered with an error",
+        {},
+        { status: 404, fields: { "cache-control": "max-age=60", etag: '"2"' } },
+      ],
+      ["head-for-one-visitor", "that may be for one visitor alone", { cookie: "session=1" }, { ...v2, body: "mine" }],
+    ] as const
+  ).map(
+    ([id, what, fields, reply]): Scenario => ({
+      id: `freshening/${id}`,
+      name: `a HEAD ${what} leaves the stored page as it is`,
+      source: "RFC 9111 §4.3.5; docs/design.md#identity",
+      only: BACKGROUND_WORK,
+      origin: { "/a": [v1] },
+      steps: [
+        ...storedAndStale,
+        { reply: { "/a": [reply, stillV1] } },
+        { send: { method: "HEAD", path: "/a", fields }, expect: { body: "" } },
+        { advanceMs: 1 },
+        { get: "/a", expect: { xCache: "REVALIDATED", body: "v1" } },
+        { originLastSaw: "/a", fields: { "if-none-match": '"1"' } },
+      ],
+    }),
+  ),
+  {
+    id: "freshening/purge-during-head",
+    name: "a purge during a HEAD ends the page that the HEAD confirms",
+    source: "docs/protocol.md#r2-validation-is-a-fetch",
+    origin: { "/a": [v1, { ...v1, hold: "slow" }, v2] },
+    steps: [
+      ...storedAndStale,
+      { begin: "head", send: { method: "HEAD", path: "/a" } },
+      { originSees: "/a", count: 2 },
+      { purge: { urls: ["/a"] } },
+      { release: "slow" },
+      { finish: "head", expect: { status: 200 } },
+      { get: "/a", expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+];

@@ -1,0 +1,106 @@
+import type { ConformanceRow } from "../conformance-row.ts";
+
+/** The rows of docs/conformance.md about this area. */
+export const rows: readonly ConformanceRow[] = [
+  {
+    table: "caching",
+    section: "1.2.2",
+    requirement: "delta-seconds are digits; a number too large to represent counts as 2^31 (SHOULD)",
+    does: "Yes. A sign, a fraction, a word or nothing is not a number.",
+    scenarios: ["directives/largest-lifetime", "freshness/largest-age", "directives/most-restrictive-reading"],
+  },
+  {
+    table: "caching",
+    section: "3",
+    requirement: "without a stated lifetime: `public`, or a heuristically cacheable status",
+    does: "Stored only with a heuristic or default lifetime of the owner, or with a validator and `no-cache`.",
+    scenarios: ["freshness/no-heuristic-by-default", "freshness/no-heuristic-lifetime"],
+  },
+  {
+    table: "caching",
+    section: "4",
+    requirement: "a reused response is fresh, validated, or allowed stale",
+    does: "Yes: §4.2.4, §4.3.",
+    scenarios: ["freshness/fresh-to-last-millisecond"],
+  },
+  {
+    table: "caching",
+    section: "4.2.1",
+    requirement: "`s-maxage`, then `max-age`, then `Expires` minus `Date`",
+    does: "In this order; a malformed value leaves nothing fresh, and no weaker source is used.",
+    scenarios: [
+      "freshness/s-maxage-outranks-max-age",
+      "freshness/expires-minus-date",
+      "storing/malformed-max-age-is-not-stored",
+      "freshness/cache-control-outranks-expires",
+    ],
+  },
+  {
+    table: "caching",
+    section: "4.2.1",
+    requirement: "our own rule: the owner's `ttl`",
+    does: "It replaces the lifetime of 200, 203, 204, 3xx, 404 and 410; failures keep the origin's.",
+    scenarios: ["freshness/route-ttl-and-failures"],
+  },
+  {
+    table: "caching",
+    section: "4.2.2",
+    requirement: "a heuristic only without explicit freshness; a tenth of the time since `Last-Modified` is typical",
+    does: "Off unless the site sets `heuristic`. A future `Date` does not lengthen it; a stated lifetime, even a malformed one, forbids it.",
+    scenarios: [
+      "freshness/heuristic-lifetime",
+      "freshness/heuristic-fraction-and-maximum",
+      "freshness/no-heuristic-lifetime",
+      "freshness/malformed-lifetime-no-heuristic",
+      "freshness/heuristic-outranks-default",
+    ],
+  },
+  {
+    table: "caching",
+    section: "4.2.3",
+    requirement: "age: apparent age, `Age`, response delay, resident time",
+    does: "As the RFC computes it, in milliseconds.",
+    scenarios: [
+      "freshness/received-age-counts",
+      "storing/stale-on-arrival",
+      "freshness/larger-of-age-and-date",
+      "freshness/response-delay-counts",
+    ],
+  },
+  {
+    table: "caching",
+    section: "5.1",
+    requirement: "`Age` on reused responses; of a list the first counts, invalid values are ignored (SHOULD)",
+    does: "Yes; also on a 304 and on collapsed answers.",
+    scenarios: ["freshness/answered-with-age", "freshness/larger-of-age-and-date"],
+  },
+  {
+    table: "caching",
+    section: "5.3",
+    requirement: "`Expires`: an invalid date is in the past; `max-age` and `s-maxage` outrank it (MUST)",
+    does: "Yes; two dates are invalid.",
+    scenarios: ["freshness/invalid-expires", "freshness/cache-control-outranks-expires"],
+  },
+  {
+    table: "caching",
+    section: "5.5",
+    requirement: "`Warning` (obsolete)",
+    does: "Passed on, never made, nor is `113` for a heuristic.",
+    scenarios: [],
+    noMutant: "nothing is built",
+  },
+  {
+    table: "semantics",
+    section: "9110 §5.6.7",
+    requirement: "three date formats are read (MUST); a two-digit year over 50 years ahead is past",
+    does: "Yes, in any letter case (RFC 9111 §4.2); no time zone but GMT.",
+    scenarios: ["freshness/expires-date-formats"],
+  },
+  {
+    table: "semantics",
+    section: "9110 §6.6.1",
+    requirement: "a recipient that caches or forwards adds a missing `Date` (MUST)",
+    does: "Yes; one that came is passed on unchanged, even if malformed. A 304 without one is dated by its arrival.",
+    scenarios: ["freshness/missing-date", "freshness/date-is-passed-on", "freshness/origin-without-clock"],
+  },
+];

@@ -1,0 +1,54 @@
+import type { ConformanceRow } from "../conformance-row.ts";
+
+/** The rows of docs/conformance.md about this area. */
+export const rows: readonly ConformanceRow[] = [
+  {
+    table: "caching",
+    section: "3",
+    requirement: "any response with a lifetime may be stored",
+    does: "Only if the unkeyed request fields were usual ones with usual values, at most 1024 characters each and 4096 together. For errors `Vary` does not help, and cookies that count, or another site's page, prevent storing. Otherwise one unusual request could decide what all clients get.",
+    scenarios: [
+      "identity/unusual-field",
+      "identity/unusual-characters",
+      "identity/long-field-value",
+      "identity/too-much-field-text",
+      "identity/unusual-field-in-vary",
+      "identity/method-override-is-dropped",
+      "identity/error-with-cookies",
+    ],
+  },
+  {
+    table: "caching",
+    section: "3, 4",
+    requirement: "our own rule: an unusual request's error is not shared",
+    does: "Its followers share one fetch of their own, and no answer to it changes or removes what is stored.",
+    scenarios: [
+      "identity/unusual-request-with-followers",
+      "identity/unusual-request-removes-nothing",
+      "identity/unusual-request-validates",
+    ],
+  },
+  {
+    table: "caching",
+    section: "3.5",
+    requirement:
+      "a stored response serves a request with `Authorization` only with `public`, `s-maxage` or `must-revalidate`",
+    does: "Yes; `proxy-revalidate` is not enough, and nothing stale is served. Answers to such requests are never stored.",
+    scenarios: [
+      "identity/authorization-is-never-stored",
+      "identity/authorization-served-from-store",
+      "directives/authorization-and-s-maxage",
+      "directives/authorization-and-must-revalidate",
+      "directives/authorization-and-proxy-revalidate",
+      "stale-while-revalidate/with-authorization",
+      "stale-if-error/with-authorization",
+    ],
+  },
+  {
+    table: "caching",
+    section: "7.1",
+    requirement: "cache poisoning",
+    does: "Only fields in the key or in `Vary` may select; an unusual unkeyed field prevents storing; see [security](security.md).",
+    scenarios: ["identity/unusual-field"],
+  },
+];

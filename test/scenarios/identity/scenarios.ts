@@ -1,0 +1,257 @@
+import type { Scenario } from "../../engine/scenario.ts";
+import { page } from "../page.ts";
+
+const minute = { "cache-control": "max-age=60" };
+
+/** Requests that may make an origin send an answer meant for them alone. */
+const odd: readonly (readonly [id: string, what: string, fields: Readonly<Record<string, string>>])[] = [
+  ["unusual-field", "an unusual field", { "x-debug": "1" }],
+  ["unusual-characters", "a value with unusual characters", { "user-agent": "{jndi:ldap}" }],
+  ["long-field-value", "a value of more than 1024 characters", { "user-agent": "x".repeat(1_025) }],
+  [
+    "too-much-field-text",
+    "more than 4096 characters of fields",
+    Object.fromEntries([1, 2, 3, 4, 5].map((n) => [`sec-${n}`, "x".repeat(900)])),
+  ],
+];
+
+/** Fields that any browser may send. */
+const plain = {
+  accept: "text/html,*/*;q=0.8",
+  "accept-language": "de-DE,de;q=0.9",
+  "user-agent": "Mozilla/5.0 (X11; Linux x86_64)",
+  "sec-fetch-site": "same-origin",
+  "x-forwarded-for": "<odd>",
+  cookie: "_ga=1",
+};
+
+/** Pages for one visitor are not shared: cookies, credentials, and unusual request fields. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "identity/session-cookie",
+    name: "a response to a request with a session cookie is not stored unless the origin says that it is shared",
+    source: "docs/design.md#identity",
+    origin: {
+      "/mine": [page("max-age=60", "for one")],
+      "/shared": [page("public, max-age=60", "for all")],
+    },
+    steps: [
+      { get: "/mine", fields: { cookie: "session=1" }, expect: { xCache: "MISS", cacheStatus: /detail=cookie/ } },
+      { get: "/mine", expect: { xCache: "MISS" } },
+      { get: "/shared", fields: { cookie: "session=1" }, expect: { xCache: "MISS" } },
+      { get: "/shared", fields: { cookie: "session=2" }, expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "identity/analytics-cookies",
+    name: "analytics cookies change nothing and do not reach the origin",
+    source: "docs/design.md#identity",
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      { get: "/a", fields: { cookie: "_ga=GA1.2; _fbp=fb.1" }, expect: { xCache: "MISS" } },
+      { originLastSaw: "/a", fields: { cookie: null } },
+      { get: "/a", fields: { cookie: "_ga=GA1.9" }, expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "identity/other-cookies-are-forwarded",
+    name: "a cookie that may matter is forwarded, without the ignored cookies beside it",
+    source: "docs/design.md#identity",
+    origin: { "/a": [{ body: "v1" }] },
+    steps: [
+      { get: "/a", fields: { cookie: "_ga=1; theme=dark; tidemark-after=log.1" }, expect: { status: 200 } },
+      { originLastSaw: "/a", fields: { cookie: "theme=dark" } },
+    ],
+  },
+  {
+    id: "identity/authorization-served-from-store",
+    name: "a request with Authorization is answered from store only if the stored response says that it may be",
+    source: "RFC 9111 §3.5",
+    origin: {
+      "/plain": [page("max-age=60")],
+      "/public": [page("public, max-age=60")],
+    },
+    steps: [
+      { get: "/plain", expect: { xCache: "MISS" } },
+      {
+        get: "/plain",
+        fields: { authorization: "Basic eDp5" },
+        expect: { xCache: "MISS", cacheStatus: /detail=authorization/ },
+      },
+      { originLastSaw: "/plain", fields: { authorization: "Basic eDp5" } },
+      { get: "/public", expect: { xCache: "MISS" } },
+      { get: "/public", fields: { authorization: "Basic eDp5" }, expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "identity/authorization-is-never-stored",
+    name: "a response to a request with Authorization is never stored",
+    source: "RFC 9111 §3.5, which would allow some",
+    origin: { "/a": [page("public, max-age=60")] },
+    steps: [
+      { get: "/a", fields: { authorization: "Basic eDp5" }, expect: { xCache: "MISS" } },
+      { get: "/a", expect: { xCache: "MISS" } },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  ...(
+    [
+      ["s-maxage-zero-shares-nothing", "s-maxage=0"],
+      ["malformed-s-maxage-shares-nothing", "s-maxage=foo"],
+      ["s-maxage-zero-with-max-age", "max-age=60, s-maxage=0"],
+    ] as const
+  ).map(
+    ([id, directives]): Scenario => ({
+      id: `identity/${id}`,
+      name: `Cache-Control: ${directives} does not let one visitor's page be shared, whatever the route's lifetime`,
+      source: "RFC 9111 §3.5; docs/design.md#promise-1",
+      site: { routes: [{ match: "/*", ttl: "24h" }] },
+      origin: { "/a": [{ fields: { "cache-control": directives }, body: "for one" }, { body: "for all" }] },
+      steps: [
+        { get: "/a", fields: { cookie: "session=1" }, expect: { xCache: "MISS", cacheStatus: /detail=cookie/ } },
+        { get: "/a", expect: { xCache: "MISS", body: "for all" } },
+        {
+          get: "/a",
+          fields: { authorization: "Basic eDp5" },
+          expect: { xCache: "MISS", cacheStatus: /detail=authorization/ },
+        },
+      ],
+    }),
+  ),
+  ...odd.map(
+    ([id, what, fields]): Scenario => ({
+      id: `identity/${id}`,
+      name: `neither an error nor a page is stored if its request had ${what}`,
+      source: "docs/design.md#promise-1",
+      origin: { "/error": [{ status: 404, fields: minute, body: "no" }], "/page": [{ fields: minute, body: "v1" }] },
+      steps: [
+        {
+          get: "/error",
+          fields,
+          expect: { status: 404, xCache: "MISS", cacheStatus: /detail=error-for-odd-request$/ },
+        },
+        { get: "/page", fields, expect: { xCache: "MISS", cacheStatus: /detail=unkeyed-field$/ } },
+        { get: "/error", fields: plain, expect: { status: 404, xCache: "MISS", cacheStatus: /; stored$/ } },
+        { get: "/page", fields: plain, expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
+        { get: "/error", fields, expect: { status: 404, xCache: "HIT" } },
+        { get: "/page", fields, expect: { xCache: "HIT" } },
+      ],
+    }),
+  ),
+  {
+    id: "identity/unusual-field-in-vary",
+    name: "a page for a request with an unusual field is stored if Vary names the field, and an error is not",
+    source: "docs/design.md#promise-1",
+    origin: {
+      "/error": [{ status: 404, fields: { ...minute, vary: "x-debug" }, body: "no" }],
+      "/page": [{ fields: { ...minute, vary: "x-debug" }, body: "v1" }],
+    },
+    steps: [
+      {
+        get: "/error",
+        fields: { "x-debug": "1" },
+        expect: { status: 404, xCache: "MISS", cacheStatus: /detail=error-for-odd-request$/ },
+      },
+      { get: "/page", fields: { "x-debug": "1" }, expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
+      { get: "/page", fields: { "x-debug": "1" }, expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "identity/method-override-is-dropped",
+    name: "an error is stored if its request had a method override, which the origin does not see",
+    source: "docs/design.md#what-goes-to-the-origin",
+    origin: { "/error": [{ status: 404, fields: minute, body: "no" }] },
+    steps: [
+      {
+        get: "/error",
+        fields: { "x-http-method-override": "POST" },
+        expect: { status: 404, xCache: "MISS", cacheStatus: /; stored$/ },
+      },
+      { originLastSaw: "/error", fields: { "x-http-method-override": null } },
+      { get: "/error", expect: { status: 404, xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "identity/error-with-cookies",
+    name: "an error for a request with cookies is not stored, even if the origin calls it public",
+    source: "docs/design.md#promise-1",
+    origin: { "/a": [{ status: 500, fields: { "cache-control": "public, max-age=60" } }] },
+    steps: [
+      { get: "/a", fields: { cookie: "session=1" }, expect: { cacheStatus: /detail=error-for-odd-request$/ } },
+      { get: "/a", expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
+    ],
+  },
+  {
+    id: "identity/unusual-request-removes-nothing",
+    name: "the origin's answer to an unusual request removes nothing from the store",
+    source: "docs/security.md",
+    origin: {
+      "/a": [
+        { fields: { ...minute, etag: '"1"' }, body: "v1" },
+        { status: 304, fields: { "cache-control": "private", etag: '"1"' } },
+        { fields: { ...minute, etag: '"odd"' } },
+        { status: 304, fields: { ...minute, etag: '"1"' } },
+      ],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { advanceMs: 61_000 },
+      { get: "/a", fields: { "x-debug": "1" }, expect: { xCache: "REVALIDATED", body: "v1" } },
+      { send: { method: "HEAD", path: "/a", fields: { "x-debug": "1" } }, expect: { fields: { etag: '"odd"' } } },
+      { get: "/a", expect: { xCache: "REVALIDATED", body: "v1", cacheStatus: /; stored$/ } },
+      { originLastSaw: "/a", fields: { "if-none-match": '"1"' } },
+    ],
+  },
+  {
+    id: "identity/unusual-request-validates",
+    name: "an unusual request that has a stale page confirmed leaves it as it was, and the next requests share one fetch",
+    source: "docs/decisions/0007-what-a-follower-may-take.md",
+    origin: {
+      "/a": [
+        { fields: { ...minute, etag: '"1"' }, body: "v1" },
+        { status: 304, fields: { ...minute, etag: '"1"' } },
+        { status: 304, fields: { ...minute, etag: '"1"' }, hold: "slow" },
+      ],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { advanceMs: 61_000 },
+      {
+        get: "/a",
+        fields: { "x-debug": "1" },
+        expect: { xCache: "REVALIDATED", cacheStatus: /detail=unkeyed-field$/ },
+      },
+      { begin: "one", send: { path: "/a" } },
+      { originSees: "/a", count: 3 },
+      { begin: "two", send: { path: "/a" } },
+      { advanceMs: 1 },
+      { release: "slow" },
+      { finish: "one", expect: { xCache: "REVALIDATED", body: "v1" } },
+      { finish: "two", expect: { body: "v1" } },
+      { originSaw: { "/a": 3 } },
+    ],
+  },
+  {
+    id: "identity/unusual-request-with-followers",
+    name: "requests that waited for an unusual request do not get its error: they share one fetch of their own",
+    source: "docs/decisions/0007-what-a-follower-may-take.md",
+    origin: {
+      "/a": [
+        { status: 400, fields: minute, body: "odd", hold: "slow" },
+        { fields: minute, body: "v1" },
+      ],
+    },
+    steps: [
+      { begin: "odd", send: { path: "/a", fields: { "x-debug": "1" } } },
+      { originSees: "/a", count: 1 },
+      { begin: "one", send: { path: "/a" } },
+      { begin: "two", send: { path: "/a" } },
+      { advanceMs: 1 },
+      { release: "slow" },
+      { finish: "odd", expect: { status: 400, body: "odd", cacheStatus: /detail=error-for-odd-request$/ } },
+      { finish: "one", expect: { status: 200, body: "v1" } },
+      { finish: "two", expect: { status: 200, body: "v1" } },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+];

@@ -1,0 +1,32 @@
+import type { ConformanceRow } from "../conformance-row.ts";
+
+/** The rows of docs/conformance.md about this area. */
+export const rows: readonly ConformanceRow[] = [
+  {
+    table: "caching",
+    section: "4.4",
+    requirement: "*invalidate*: remove, or validate before reuse",
+    does: "Numbered like a purge: refused wherever the number is known, and fetched in full. An earlier fetch is neither stored nor waited for. Other PoPs: within the bound of a purge, one append later: `test/cdn/invalidation.test.ts`.",
+    scenarios: [
+      "invalidation-log/follower-before-log-knows",
+      "invalidation-log/post-during-fill",
+      "invalidation-log/post-during-anothers-fill",
+      "invalidation-log/old-page-until-lease-ends",
+    ],
+  },
+  {
+    table: "caching",
+    section: "4.4, 7.1",
+    requirement: "anybody can send a POST",
+    does: "Per lease each key once and 16 appends, the rest merged; five attempts; never for `pass` routes.",
+    scenarios: [
+      "invalidation-log/many-posts-one-url",
+      "invalidation-log/second-post-within-lease",
+      "invalidation-log/many-posts-many-urls",
+      "invalidation-log/retried-while-log-silent",
+      "invalidation-log/dropped-after-five-leases",
+      "invalidation-log/pass-route-writes-nothing",
+      "invalidation-log/one-entry-per-request",
+    ],
+  },
+];

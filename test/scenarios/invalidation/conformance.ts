@@ -1,0 +1,70 @@
+import type { ConformanceRow } from "../conformance-row.ts";
+
+/** The rows of docs/conformance.md about this area. */
+export const rows: readonly ConformanceRow[] = [
+  {
+    table: "caching",
+    section: "4.4",
+    requirement: "MUST invalidate the target URI on a non-error answer to an unsafe method, unknown ones too",
+    does: "2xx and 3xx, and lost or late answers, after which the page may have changed. This PoP's copies go at once, and the log is told.",
+    scenarios: [
+      "invalidation/successful-put",
+      "invalidation/successful-post",
+      "invalidation/successful-delete",
+      "invalidation/successful-patch",
+      "invalidation/unknown-method",
+      "invalidation/answer-is-lost",
+      "invalidation/answer-is-late",
+      "invalidation-log/own-isolate-log-silent",
+      "invalidation-log/old-page-until-lease-ends",
+      "invalidation/any-spelling-of-url",
+      "invalidation/query-belongs-to-url",
+      "invalidation/post-answered-303",
+      "invalidation/post-answered-399",
+      "invalidation/every-variant",
+      "bodies/post-invalidates-large-page",
+    ],
+  },
+  {
+    table: "caching",
+    section: "4.4",
+    requirement: "an error (4xx, 5xx) invalidates nothing",
+    does: "Nor does a request that never reached the origin.",
+    scenarios: ["invalidation/post-answered-400", "invalidation/post-answered-503", "invalidation/looped-request"],
+  },
+  {
+    table: "caching",
+    section: "4.4",
+    requirement: "a safe method invalidates nothing",
+    does: "GET, HEAD, OPTIONS, TRACE, QUERY, PROPFIND, REPORT, SEARCH.",
+    scenarios: [
+      "invalidation/options-is-safe",
+      "invalidation/query-is-safe",
+      "invalidation/propfind-is-safe",
+      "invalidation/report-is-safe",
+      "invalidation/search-is-safe",
+      "invalidation/trace-is-safe",
+    ],
+  },
+  {
+    table: "caching",
+    section: "4.4",
+    requirement: "MAY invalidate what `Location` and `Content-Location` name",
+    does: "Both, resolved against the request's URL; the hidden origin's name counts as the public one.",
+    scenarios: [
+      "invalidation/absolute-location",
+      "invalidation/absolute-content-location",
+      "invalidation/content-location-beside-location",
+      "invalidation/relative-location",
+      "invalidation/path-relative-location",
+      "invalidation/location-names-hidden-origin",
+    ],
+  },
+  {
+    table: "caching",
+    section: "4.4",
+    requirement: "MUST NOT invalidate another origin's URIs",
+    does: "Another scheme or host is ignored.",
+    scenarios: ["invalidation/location-under-another-scheme", "invalidation/location-on-another-host"],
+  },
+];

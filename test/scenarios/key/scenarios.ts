@@ -1,0 +1,126 @@
+import type { Scenario } from "../../engine/scenario.ts";
+import { page } from "../page.ts";
+
+const kept = page("max-age=60");
+
+/** Which requests share an entry. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "key/tracking-parameters",
+    name: "tracking parameters are neither keyed nor sent to the origin",
+    source: "docs/design.md#key",
+    origin: { "/a?x=1": [kept] },
+    steps: [
+      { get: "/a?utm_source=mail&x=1&fbclid=2", expect: { xCache: "MISS", body: "v1" } },
+      { get: "/a?x=1", expect: { xCache: "HIT" } },
+      { get: "/a?gclid=9&x=1", expect: { xCache: "HIT" } },
+      { originSaw: { "/a?x=1": 1 } },
+    ],
+  },
+  {
+    id: "key/parameter-order",
+    name: "parameters in another order are another entry unless the route sorts them",
+    source: "docs/design.md#key",
+    site: { routes: [{ match: "/sorted", key: { query: { sort: true } } }] },
+    origin: { "/a?x=1&y=2": [kept], "/a?y=2&x=1": [{ ...kept, body: "v2" }], "/sorted?x=1&y=2": [kept] },
+    steps: [
+      { get: "/a?x=1&y=2", expect: { xCache: "MISS", body: "v1" } },
+      { get: "/a?y=2&x=1", expect: { xCache: "MISS", body: "v2" } },
+      { get: "/sorted?y=2&x=1", expect: { xCache: "MISS", body: "v1" } },
+      { get: "/sorted?x=1&y=2", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "key/one-normalized-parameter",
+    name: "a route can key by one parameter, lowercased and trimmed, and the origin is asked in that form",
+    source: "docs/design.md#the-site",
+    site: { routes: [{ match: "/search", key: { query: { only: ["q"], lowercase: ["q"], trim: ["q"] } } }] },
+    origin: { "/search?q=the%20wall": [kept] },
+    steps: [
+      { get: "/search?q=+The+Wall%20&page=1", expect: { xCache: "MISS", body: "v1" } },
+      { get: "/search?q=THE%20WALL", expect: { xCache: "HIT" } },
+      { originSaw: { "/search?q=the%20wall": 1 } },
+    ],
+  },
+  {
+    id: "key/equivalent-spellings",
+    name: "equivalent spellings of a path are one entry: escapes of plain characters, letter case of escapes, an empty query",
+    source: "RFC 3986 §6.2.2",
+    origin: { "/caf%C3%A9": [kept] },
+    steps: [
+      { get: "/caf%c3%a9", expect: { xCache: "MISS" } },
+      { get: "/%63af%C3%A9", expect: { xCache: "HIT" } },
+      { get: "/caf%C3%A9?", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "key/distinguishable-spellings",
+    name: "spellings that an origin could tell apart are separate entries",
+    source: "docs/design.md#key",
+    origin: {
+      "/a": [kept],
+      "/a/": [{ ...kept, body: "slash" }],
+      "//a": [{ ...kept, body: "two" }],
+      "/A": [{ ...kept, body: "upper" }],
+      "/a;x": [{ ...kept, body: "semi" }],
+      "/a%2Fb": [{ ...kept, body: "encoded" }],
+      "/a/b": [{ ...kept, body: "plain" }],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { get: "/a/", expect: { xCache: "MISS", body: "slash" } },
+      { get: "//a", expect: { xCache: "MISS", body: "two" } },
+      { get: "/A", expect: { xCache: "MISS", body: "upper" } },
+      { get: "/a;x", expect: { xCache: "MISS", body: "semi" } },
+      { get: "/a%2fb", expect: { xCache: "MISS", body: "encoded" } },
+      { get: "/a/b", expect: { xCache: "MISS", body: "plain" } },
+    ],
+  },
+  {
+    id: "key/encoded-dot-segment",
+    name: "an encoded dot segment cannot smuggle a path past its route",
+    source: "docs/design.md#key",
+    site: { routes: [{ match: "/admin/*", pass: true }] },
+    origin: { "/admin/x": [kept] },
+    steps: [
+      { get: "/public/%2e%2e/admin/x", expect: { xCache: "BYPASS", body: "v1" } },
+      { get: "/public/%2E%2E/admin/x", expect: { xCache: "BYPASS" } },
+    ],
+  },
+  {
+    id: "key/malformed-escape",
+    name: "a malformed escape or an encoded control character is refused, and the origin is not asked",
+    source: "docs/design.md#key",
+    steps: [
+      { get: "/a%zz", expect: { status: 400, xCache: null } },
+      { get: "/%5Ftidemark/stats", expect: { status: 400 } },
+      { get: "/a%00b", expect: { status: 400 } },
+      { get: "/a%0d%0ab", expect: { status: 400 } },
+      { originSaw: { "/a%zz": 0, "/a%00b": 0 } },
+    ],
+  },
+  {
+    id: "key/public-url",
+    name: "the public URL replaces the address under which the edge was reached",
+    source: "docs/design.md#the-site",
+    site: { publicUrl: "https://www.example.test" },
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      { send: { path: "/a", host: "localhost:8787" }, expect: { xCache: "MISS" } },
+      { originLastSaw: "/a", fields: { "x-forwarded-host": "www.example.test", "x-forwarded-proto": "https" } },
+      { purge: { urls: ["https://www.example.test/a"] } },
+      { send: { path: "/a", host: "localhost:8787" }, expect: { xCache: "MISS" } },
+      { purge: { urls: ["https://localhost:8787/a"] }, expect: { status: 400 } },
+    ],
+  },
+  {
+    id: "key/control-plane-spelling",
+    name: "no other spelling of the control plane's path reaches the control plane or the origin",
+    source: "docs/design.md#key",
+    only: { engine: "runtime", because: "Node's requests resolve dot segments before the edge sees them" },
+    steps: [
+      { get: "/x/%2e%2e/_tidemark/health", expect: { status: 400, xCache: null } },
+      { originSaw: { "/_tidemark/health": 0 } },
+    ],
+  },
+];

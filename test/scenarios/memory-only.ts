@@ -1,0 +1,34 @@
+import type { Scenario } from "../engine/scenario.ts";
+
+/** A reason that several scenarios have to run in memory only. */
+type MemoryOnly = Extract<NonNullable<Scenario["only"]>, object>;
+
+export const SEVERAL_ISOLATES: MemoryOnly = {
+  engine: "memory",
+  because: "one worker of the runtime is one isolate",
+};
+
+export const LOST_LOG: MemoryOnly = {
+  engine: "memory",
+  because: "one instance of the runtime cannot lose its own log; the simulated CDN will",
+};
+
+export const BENEATH_THE_ISOLATES: MemoryOnly = {
+  engine: "memory",
+  because: "only in memory can a scenario decide what happens beneath the isolates",
+};
+
+export const WAITING_REQUESTS: MemoryOnly = {
+  engine: "memory",
+  because: "only in memory is it known that a request has begun to wait",
+};
+
+export const BACKGROUND_WORK: MemoryOnly = {
+  engine: "memory",
+  because: "the runtime does not show when the work behind an answer ends",
+};
+
+export const WAITING_ON_REAL_TIME: MemoryOnly = {
+  engine: "memory",
+  because: "waiting is on real time in the runtime",
+};

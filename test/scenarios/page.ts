@@ -1,0 +1,6 @@
+import type { Reply } from "../../cdn/scripted-origin.ts";
+
+/** A page of the origin, with which most scenarios begin. */
+export function page(cacheControl: string, body = "v1", otherFields: Readonly<Record<string, string>> = {}) {
+  return { fields: { "cache-control": cacheControl, ...otherFields }, body } satisfies Reply;
+}

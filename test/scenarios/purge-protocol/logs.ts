@@ -1,0 +1,114 @@
+import type { Scenario } from "../../engine/scenario.ts";
+import { BENEATH_THE_ISOLATES, LOST_LOG, SEVERAL_ISOLATES } from "../memory-only.ts";
+import { page } from "../page.ts";
+
+const v1 = page("max-age=3600", "v1", { "cache-tag": "songs" });
+const v2 = { ...v1, body: "v2" };
+
+/** The log is replaced, set back, taken over or renamed. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "purge-protocol/token-of-new-log",
+    name: "story 5: a view of the old log does not honour the token of a new log, even if the view's number is higher",
+    source: "docs/protocol.md#r9-token; docs/protocol.md#the-stories",
+    only: SEVERAL_ISOLATES,
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { purge: { tags: ["unrelated"] } },
+      { purge: { tags: ["unrelated"] } },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      { log: "made anew" },
+      { purge: { urls: ["/a"] } },
+      {
+        send: { path: "/a", isolate: "b", fields: { "tidemark-after": "$token" } },
+        expect: { xCache: "MISS", body: "v2" },
+      },
+    ],
+  },
+  {
+    id: "purge-protocol/new-log-same-number",
+    name: "story 23: a page that was found fresh is checked anew when another log has reached the same number",
+    source: "docs/protocol.md#r16-skip; docs/protocol.md#the-stories",
+    only: LOST_LOG,
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { purge: { tags: ["unrelated"] } },
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { get: "/a", expect: { xCache: "HIT", body: "v1" } },
+      { log: "made anew" },
+      { purge: { urls: ["/a"] } },
+      { get: "/a", expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    id: "purge-protocol/late-view-of-old-log",
+    name: "story 14: an isolate that has read a new log does not fall back to a late copy of the old one",
+    source: "docs/protocol.md#r11-views-only-grow; docs/protocol.md#the-stories",
+    only: BENEATH_THE_ISOLATES,
+    origin: { "/a": [v1, v2], "/b": [v1, v2], "/other": [v1] },
+    steps: [
+      { clockOf: "c", aheadMs: 200 },
+      { send: { path: "/a", isolate: "b" }, expect: { body: "v1" } },
+      { send: { path: "/b", isolate: "b" }, expect: { body: "v1" } },
+      { advanceMs: 1_000 },
+      { holdNext: "shared copy", until: "late" },
+      { send: { path: "/other", isolate: "c" }, expect: { xCache: "MISS" } }, // it reads the old log
+      { log: "made anew" },
+      { purge: { tags: ["songs"] }, isolate: "far/a" },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } }, // it reads the new log
+      { release: "late" },
+      { advanceMs: 700 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v2" } }, // it renews its view behind the answer
+      { advanceMs: 1 },
+      { send: { path: "/b", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    id: "purge-protocol/log-set-back",
+    name: "story 16: when the log's storage is set back and a number is used twice, isolates learn of the second purge as well",
+    source: "docs/protocol.md#r13-one-log; docs/protocol.md#the-stories",
+    only: BENEATH_THE_ISOLATES,
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { log: "saved" },
+      { purge: { tags: ["unrelated"] }, isolate: "far/a", expect: { status: 200, body: /"seq":1,/ } },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      { log: "set back" },
+      { purge: { urls: ["/a"] }, isolate: "far/a", expect: { status: 200, body: /"seq":1,/ } },
+      { advanceMs: 1_250 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    id: "purge-protocol/log-taken-over",
+    name: "story 17: a log object that does not know that it was replaced reports the purges that its replacement received",
+    source: "docs/protocol.md#r14-read-from-storage; docs/protocol.md#the-stories",
+    only: BENEATH_THE_ISOLATES,
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      { log: "taken over" },
+      { purge: { urls: ["/a"] }, isolate: "far/a" },
+      { advanceMs: 1_250 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    id: "purge-protocol/log-renamed",
+    name: "story 28: once the log is renamed, isolates of the old version serve purged pages until they end, and no others do",
+    source: "docs/protocol.md#r13-one-log; docs/protocol.md#the-stories",
+    only: BENEATH_THE_ISOLATES,
+    origin: { "/a": [v1, v1, v2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      { log: "renamed" },
+      { send: { path: "/a", isolate: "c" }, expect: { xCache: "MISS", body: "v1" } },
+      { purge: { urls: ["/a"] }, isolate: "c" },
+      { send: { path: "/a", isolate: "c" }, expect: { xCache: "MISS", body: "v2" } },
+      { advanceMs: 1_250 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+      { restart: "isolate" },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v2" } },
+    ],
+  },
+];

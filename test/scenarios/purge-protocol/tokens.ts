@@ -1,0 +1,114 @@
+import type { Scenario } from "../../engine/scenario.ts";
+import { SEVERAL_ISOLATES } from "../memory-only.ts";
+import { page } from "../page.ts";
+
+const v1 = page("max-age=3600", "v1", { "cache-tag": "song:42, songs" });
+const v2 = { ...v1, body: "v2" };
+
+/** A request with a receipt's token gets nothing that was fetched before the purge. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "purge-protocol/token-at-another-isolate",
+    name: "a request with the receipt's token gets the new page at once, also from an isolate that has not learned of the purge",
+    source: "docs/protocol.md#r9-token",
+    only: SEVERAL_ISOLATES,
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { body: "v1" } },
+      { purge: { urls: ["/a"] } },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+      {
+        send: { path: "/a", isolate: "b", fields: { "tidemark-after": "$token" } },
+        expect: { xCache: "MISS", body: "v2" },
+      },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v2" } },
+    ],
+  },
+  {
+    id: "purge-protocol/silent-log-token",
+    name: "while the log is silent, a request with a token is answered only by a fetch that began after it arrived",
+    source: "docs/protocol.md#r9-token; docs/protocol.md#the-stories",
+    only: SEVERAL_ISOLATES,
+    origin: { "/a": [v1, v2, { ...v1, body: "v3" }] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { body: "v1" } },
+      { purge: { urls: ["/a"] } },
+      { log: "down" },
+      { send: { path: "/a", isolate: "b", fields: { "tidemark-after": "$token" } }, expect: { body: "v2" } },
+      { send: { path: "/a", isolate: "b", fields: { "tidemark-after": "$token" } }, expect: { body: "v3" } },
+    ],
+  },
+  {
+    id: "purge-protocol/silent-log-token-follower",
+    name: "while the log is silent, a request with a token does not get the answer of a fetch that began before it arrived",
+    source: "docs/protocol.md#r5-followers; docs/protocol.md#r9-token",
+    only: SEVERAL_ISOLATES,
+    origin: { "/a": [{ ...v1, hold: "slow" }, v2] },
+    steps: [
+      { begin: "early", send: { path: "/a", isolate: "b" } },
+      { originSees: "/a", count: 1 },
+      { purge: { urls: ["/a"] } },
+      { log: "down" },
+      { advanceMs: 1 },
+      { begin: "bearer", send: { path: "/a", isolate: "b", fields: { "tidemark-after": "$token" } } },
+      { advanceMs: 1 },
+      { release: "slow" },
+      { finish: "early", expect: { body: "v1" } },
+      { finish: "bearer", expect: { body: "v2" } },
+    ],
+  },
+  {
+    id: "purge-protocol/silent-log-late-follower",
+    name: "story 2: while the log is silent, a request that arrives a lease after a fetch began does not get its answer",
+    source: "docs/protocol.md#r5-followers; docs/protocol.md#the-stories",
+    only: {
+      engine: "memory",
+      because: "only in memory is it known that a request has arrived before time advances",
+    },
+    origin: { "/a": [{ ...v1, hold: "slow" }, v2] },
+    steps: [
+      { begin: "early", send: { path: "/a", isolate: "b" } },
+      { originSees: "/a", count: 1 },
+      { purge: { urls: ["/a"] } },
+      { log: "down" },
+      { advanceMs: 999 },
+      { begin: "within", send: { path: "/a", isolate: "b" } },
+      { advanceMs: 1 },
+      { begin: "after", send: { path: "/a", isolate: "b" } },
+      { advanceMs: 1 },
+      { release: "slow" },
+      { finish: "early", expect: { body: "v1" } },
+      { finish: "within", expect: { body: "v1" } },
+      { finish: "after", expect: { body: "v2" } },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
+    id: "purge-protocol/token-needs-recent-view",
+    name: "a request with a receipt's token is answered from a view that includes the purge",
+    source: "docs/protocol.md#r9-token",
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/a"] } },
+      { get: "/a", fields: { "tidemark-after": "$token" }, expect: { xCache: "MISS", body: "v2" } },
+      { get: "/a", fields: { cookie: "tidemark-after=$token" }, expect: { xCache: "HIT", body: "v2" } },
+      { get: "/a", fields: { "tidemark-after": "$token" }, expect: { xCache: "HIT", body: "v2" } },
+    ],
+  },
+  {
+    id: "purge-protocol/token-ahead-of-log",
+    name: "a token that is ahead of the log is recognized as false and ignored, whatever log it names",
+    source: "docs/protocol.md#r9-token",
+    origin: { "/a": [v1] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { tags: ["unrelated"] } },
+      { get: "/a", fields: { "tidemark-after": "$token" }, expect: { xCache: "HIT" } },
+      { get: "/a", fields: { "tidemark-after": "$token99" }, expect: { xCache: "HIT" } },
+      { get: "/a", fields: { "tidemark-after": "another-log.7" }, expect: { xCache: "HIT" } },
+      { get: "/a", fields: { "tidemark-after": "nonsense" }, expect: { xCache: "HIT" } },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+];

@@ -1,0 +1,153 @@
+import type { Scenario } from "../../engine/scenario.ts";
+import { page } from "../page.ts";
+import { control, v1 } from "./openings.ts";
+
+/** The page at this path on the other host of the site. */
+const onMobile = (path: string) => ({ path, host: "m.example.test" });
+
+const TAG_FIELDS = ["cache-tag", "surrogate-key", "xkey", "cdn-tag", "x-cache-tags"];
+
+/** Purges by prefix and by host, and the fields that tags are read from. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "purging/by-prefix",
+    name: "a purge by prefix reaches whole path segments on every host, whatever the query, and nothing beside them",
+    source: control,
+    site: { hosts: ["www.example.test", "m.example.test"] },
+    origin: { "/shop": [v1], "/shop/a/b?x=1": [v1], "/shopping": [v1], "/a/shop": [v1] },
+    steps: [
+      { get: "/shop", expect: { xCache: "MISS" } },
+      { get: "/shop/a/b?x=1", expect: { xCache: "MISS" } },
+      { send: onMobile("/shop"), expect: { xCache: "MISS" } },
+      { get: "/shopping", expect: { xCache: "MISS" } },
+      { get: "/a/shop", expect: { xCache: "MISS" } },
+      { purge: { prefixes: ["/shop"] } },
+      { get: "/shop", expect: { xCache: "MISS", cacheStatus: /detail=purged/ } },
+      { get: "/shop/a/b?x=1", expect: { xCache: "MISS" } },
+      { send: onMobile("/shop"), expect: { xCache: "MISS" } },
+      { get: "/shopping", expect: { xCache: "HIT" } },
+      { get: "/a/shop", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "purging/prefix-with-host",
+    name: "a prefix that begins with a host reaches the pages of that host alone, for http and https",
+    source: control,
+    site: { hosts: ["www.example.test", "m.example.test"] },
+    origin: { "/shop/a": [v1] },
+    steps: [
+      { get: "/shop/a", expect: { xCache: "MISS" } },
+      { send: onMobile("/shop/a"), expect: { xCache: "MISS" } },
+      { purge: { prefixes: ["m.example.test/shop"] } },
+      { get: "/shop/a", expect: { xCache: "HIT" } },
+      { send: onMobile("/shop/a"), expect: { xCache: "MISS" } },
+      { purge: { prefixes: ["https://M.example.test/shop/a/"] } },
+      { get: "/shop/a", expect: { xCache: "HIT" } },
+      { send: onMobile("/shop/a"), expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "purging/prefix-is-normalized",
+    name: "a prefix is compared in the key's normal form, with or without a trailing slash",
+    source: "docs/design.md#key",
+    origin: { "/caf%C3%A9/~a": [v1] },
+    steps: [
+      { get: "/caf%c3%a9/%7Ea", expect: { xCache: "MISS" } },
+      { purge: { prefixes: ["/café/./x/../%7ea/"] } },
+      { get: "/caf%C3%A9/~a", expect: { xCache: "MISS" } },
+      { purge: { prefixes: ["/caf%c3%A9"] } },
+      { get: "/caf%C3%A9/~a", expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "purging/prefix-too-deep",
+    name: "a prefix deeper than entries are filed under purges everything below its deepest filed segment",
+    source: control,
+    origin: { "/1/2/3/4/5/6/7/8/9/10/11/12/13/14": [v1], "/1/2/3/4/5/6/7/8/9/10/11/x": [v1] },
+    steps: [
+      { get: "/1/2/3/4/5/6/7/8/9/10/11/12/13/14", expect: { xCache: "MISS" } },
+      { get: "/1/2/3/4/5/6/7/8/9/10/11/x", expect: { xCache: "MISS" } },
+      {
+        purge: { prefixes: ["/1/2/3/4/5/6/7/8/9/10/11/12/13/14"] },
+        expect: {
+          status: 200,
+          body: /too deep or too long: all below \/1\/2\/3\/4\/5\/6\/7\/8\/9\/10\/11\/12 is purged/,
+        },
+      },
+      { get: "/1/2/3/4/5/6/7/8/9/10/11/x", expect: { xCache: "HIT" } },
+      { get: "/1/2/3/4/5/6/7/8/9/10/11/12/13/14", expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "purging/refused-prefixes",
+    name: "a prefix without a segment, with a star, or of another site is refused, and nothing is purged",
+    source: "docs/design.md#promise-5",
+    origin: { "/shop/a": [v1] },
+    steps: [
+      { get: "/shop/a", expect: { xCache: "MISS" } },
+      {
+        purge: { prefixes: ["/shop", "/"] },
+        expect: { status: 400, body: /prefixes\[1\].*name hosts, or everything/ },
+      },
+      { purge: { prefixes: ["www.example.test/"] }, expect: { status: 400, body: /name hosts, or everything/ } },
+      { purge: { prefixes: ["/shop/*"] }, expect: { status: 400, body: /leave out the \*/ } },
+      {
+        purge: { prefixes: ["/shop", "elsewhere.example/shop"] },
+        expect: { status: 400, body: /not a host of this site/ },
+      },
+      { get: "/shop/a", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "purging/by-host",
+    name: "a purge by host reaches every page of that host and of no other",
+    source: control,
+    site: { hosts: ["www.example.test", "m.example.test"] },
+    origin: { "/": [v1], "/a?x=1": [v1] },
+    steps: [
+      { get: "/a?x=1", expect: { xCache: "MISS" } },
+      { send: onMobile("/"), expect: { xCache: "MISS" } },
+      { send: onMobile("/a?x=1"), expect: { xCache: "MISS" } },
+      { purge: { hosts: ["M.EXAMPLE.test:443"] } },
+      { get: "/a?x=1", expect: { xCache: "HIT" } },
+      { send: onMobile("/"), expect: { xCache: "MISS" } },
+      { send: onMobile("/a?x=1"), expect: { xCache: "MISS" } },
+      { purge: { hosts: ["elsewhere.example"] }, expect: { status: 400, body: /hosts\[0\].*not a host of this site/ } },
+      { purge: { hosts: ["https://m.example.test/"] }, expect: { status: 400, body: /without scheme and path/ } },
+    ],
+  },
+  {
+    id: "purging/tag-field-spellings",
+    name: "tags are read from every spelling of their field, split at commas and spaces, and hidden from clients",
+    source: "docs/design.md#what-clients-see",
+    origin: Object.fromEntries(
+      TAG_FIELDS.map((name) => [`/${name}`, [page("max-age=3600", "v1", { [name]: `a, b  ${name}` })]]),
+    ),
+    steps: TAG_FIELDS.flatMap((name) => [
+      { get: `/${name}`, expect: { xCache: "MISS", fields: { [name]: null } } },
+      { get: `/${name}`, expect: { xCache: "HIT", fields: { [name]: null } } },
+      { purge: { tags: [name] } },
+      { get: `/${name}`, expect: { xCache: "MISS" } },
+    ]),
+  },
+  {
+    id: "purging/too-many-or-invalid-tags",
+    name: "a response with too many tags or an invalid one is not stored, and is counted",
+    source: "docs/design.md#what-clients-see",
+    site: { limits: { tags: 2 } },
+    origin: {
+      "/two": [page("max-age=3600", "v1", { "cache-tag": "a b a" })],
+      "/three": [page("max-age=3600", "v1", { "cache-tag": "a b", xkey: "c" })],
+      "/256": [{ fields: { "cache-control": "max-age=3600", "cache-tag": "x".repeat(256) }, body: "v1" }],
+      "/257": [{ fields: { "cache-control": "max-age=3600", "cache-tag": "x".repeat(257) }, body: "v1" }],
+    },
+    steps: [
+      { get: "/two", expect: { cacheStatus: /stored/ } },
+      { get: "/two", expect: { xCache: "HIT" } },
+      { get: "/three", expect: { xCache: "MISS", cacheStatus: /detail=too-many-tags/ } },
+      { get: "/256", expect: { cacheStatus: /stored/ } },
+      { get: "/257", expect: { xCache: "MISS", cacheStatus: /detail=tag-invalid/ } },
+      { stats: { "store.refused.too-many-tags": 1, "store.refused.tag-invalid": 1 } },
+    ],
+  },
+];

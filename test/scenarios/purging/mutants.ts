@@ -1,0 +1,373 @@
+import type { Mutants } from "../../mutants/mutant.ts";
+
+const AUDIT = "worker/control/audit.ts";
+const CACHE_KEY = "worker/rules/key/cache-key.ts";
+const JUDGE = "worker/rules/freshness/judge.ts";
+const LOG = "worker/purges/log/sql-purge-log.ts";
+const PURGE_PLAN = "worker/control/purge-plan.ts";
+const PATH_PREFIXES = "worker/rules/key/path-prefixes.ts";
+const PURGE = "worker/control/purge.ts";
+const PURGE_HOST = "worker/rules/key/purge-host.ts";
+const PURGE_PREFIX = "worker/rules/key/purge-prefix.ts";
+const PURGE_WARNINGS = "worker/control/purge-warnings.ts";
+const VIEW = "worker/purges/view/purge-view.ts";
+const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
+
+/** Wrong rules of the control plane's purges. */
+export const mutants: Mutants = {
+  "prefix-is-no-key": {
+    name: "an entry is not filed under its prefixes",
+    file: CACHE_KEY,
+    from: "[prefixPurgeKey(prefix), hostPurgeKey(host, prefix)]",
+    to: "[hostPurgeKey(host, prefix)]",
+    reddens: "purging/by-prefix",
+  },
+  "prefix-is-half-a-segment": {
+    name: "a prefix may end within a segment",
+    file: PATH_PREFIXES,
+    from: 'end = path.indexOf("/", end + 1);',
+    to: "end = end + 1 < path.length ? end + 1 : -1;",
+    reddens: "purging/by-prefix",
+  },
+  "prefix-is-its-parent": {
+    name: "a prefix also purges what lies beside it",
+    file: PURGE_PREFIX,
+    from: "pathPrefixes(path).at(-1)",
+    to: "pathPrefixes(path).at(0)",
+    reddens: "purging/prefix-too-deep",
+  },
+  "deep-pages-have-no-prefix": {
+    name: "a page that lies too deep is filed under no prefix",
+    file: PATH_PREFIXES,
+    from: "  return prefixes;",
+    to: "  return prefixes.length < MAX_PREFIX_SEGMENTS ? prefixes : [];",
+    reddens: "purging/prefix-too-deep",
+  },
+  "prefix-is-for-every-host": {
+    name: "a prefix with one host purges every host",
+    file: "worker/control/purge-plan.ts",
+    from: "host === null ? prefixPurgeKey(prefix) :",
+    to: "host !== undefined ? prefixPurgeKey(prefix) :",
+    reddens: "purging/prefix-with-host",
+  },
+  "prefix-is-as-written": {
+    name: "a prefix is compared as it is written",
+    file: PURGE_PREFIX,
+    from: "const { path, search } = url;",
+    to: "const { search } = url;\n  const path = pathText;",
+    reddens: "purging/prefix-is-normalized",
+  },
+  "star-is-a-character": {
+    name: "a star at the end of a prefix counts as a character",
+    file: PURGE_PREFIX,
+    from: 'if (path.endsWith("*"))',
+    to: "if (false)",
+    reddens: "purging/refused-prefixes",
+  },
+  "any-host-may-be-named": {
+    name: "a host that is not the site's is accepted",
+    file: PURGE_HOST,
+    from: "if (hosts && !hosts.includes(host))",
+    to: "if (false)",
+    reddens: "purging/by-host",
+  },
+  "host-is-no-key": {
+    name: "an entry is not filed under its host",
+    file: CACHE_KEY,
+    from: "      hostPurgeKey(host),\n",
+    to: "",
+    reddens: "purging/by-host",
+  },
+  "soft-is-hard": {
+    name: "a soft purge is carried out as a hard one",
+    file: PURGE,
+    from: 'mode: request.mode ?? "hard"',
+    to: 'mode: "hard"',
+    reddens: "purging/soft-serves-while-refetching",
+  },
+  "soft-leaves-nothing": {
+    name: "nothing is used after a soft purge",
+    file: JUDGE,
+    from: "const usable = soft !== null &&",
+    to: "const usable = false && soft !== null &&",
+    reddens: "purging/soft-serves-while-refetching",
+  },
+  "soft-is-not-fetched-anew": {
+    name: "a softly purged page is used, and nothing new is fetched",
+    file: "worker/flow/corridor.ts",
+    from: `    case "soft-purge":
+      return "UPDATING";`,
+    to: `      return "UPDATING";
+    case "soft-purge":
+      return "STALE";`,
+    reddens: "purging/soft-serves-while-refetching",
+  },
+  "soft-has-no-end": {
+    name: "a softly purged page may be used for ever",
+    file: JUDGE,
+    from: "now - seenAt < (ownMs > 0 ? ownMs : forMs) &&",
+    to: "forMs + seenAt > 0 &&",
+    reddens: "purging/soft-ends-with-window",
+  },
+  "soft-ends-late": {
+    name: "a softly purged page may still be used at the very end of its time",
+    file: JUDGE,
+    from: "now - seenAt < (ownMs",
+    to: "now - seenAt <= (ownMs",
+    reddens: "purging/soft-ends-with-window",
+  },
+  "soft-is-seen-at-each-look": {
+    name: "the time after a soft purge begins anew with each look-up",
+    file: VIEW,
+    from: "this.#firstSeen.firstSeenAt(this.#checked.get(stored)?.seq ?? 0)",
+    to: "this.#now()",
+    reddens: "purging/soft-ends-with-window",
+  },
+  "site-rule-for-soft-is-ignored": {
+    name: "the site's own time after a soft purge is ignored",
+    file: JUDGE,
+    from: "(ownMs > 0 ? ownMs : forMs)",
+    to: "ownMs",
+    reddens: "purging/soft-window-of-site",
+  },
+  "soft-outlives-its-rules": {
+    name: "a soft purge makes a response usable beyond its lifetime",
+    file: JUDGE,
+    from: " && ageMs < freshnessSeconds * 1000 + ownMs",
+    to: " && ageMs < Infinity",
+    reddens: "purging/soft-never-lengthens",
+  },
+  "soft-is-fetched-in-full": {
+    name: "a softly purged page is not offered to the origin for confirmation",
+    file: JUDGE,
+    from: 'if (!usable) return { kind: "validate", because: "soft-purge" };',
+    to: 'if (!usable) return { kind: "none", because: "purged" };',
+    reddens: "purging/soft-without-stale-use",
+  },
+  "soft-outranks-must-revalidate": {
+    name: "a page with must-revalidate is used after a soft purge",
+    file: JUDGE,
+    from: "if (!reuse.mayServeStale || awaitsPurge || authorized) return false;\n  const ownMs",
+    to: "if (awaitsPurge || authorized) return false;\n  const ownMs",
+    reddens: "purging/soft-and-must-revalidate",
+  },
+  "bearer-takes-the-stale": {
+    name: "a request with a soft purge's token gets the page that was purged",
+    file: JUDGE,
+    from: "if (!reuse.mayServeStale || awaitsPurge || authorized) return false;\n  const ownMs",
+    to: "if (!reuse.mayServeStale || authorized) return false;\n  const ownMs",
+    reddens: "purging/soft-and-token",
+  },
+  "soft-outranks-hard": {
+    name: "a soft purge outranks a hard one",
+    file: VIEW,
+    from: '  ["hard", "purged"],\n  ["invalidate", "invalidated"],\n  ["soft", "soft"],',
+    to: '  ["soft", "soft"],\n  ["hard", "purged"],\n  ["invalidate", "invalidated"],',
+    reddens: "purging/soft-after-hard",
+  },
+  "stale-if-error-ignores-soft-purge": {
+    name: "stale-if-error is not counted from a soft purge",
+    file: "worker/rules/freshness/stale-if-error.ts",
+    from: "madeStaleAt === null ? 0 : now - madeStaleAt",
+    to: "0",
+    reddens: "purging/soft-and-stale-if-error",
+  },
+  "soft-is-used-in-silence": {
+    name: "a softly purged page is used while the log is silent",
+    file: VIEW,
+    from: 'return checked.answer === "soft" ? "invalidated" : checked.answer;',
+    to: "return checked.answer;",
+    reddens: "purging/soft-while-log-silent",
+  },
+  "dry-run-is-none": {
+    name: "a dry run is carried out",
+    file: PURGE,
+    from: "if (request.dryRun)",
+    to: "if (false)",
+    reddens: "purging/dry-run",
+  },
+  "pass-is-not-warned-of": {
+    name: "no purge warns of a URL that is never stored",
+    file: PURGE_WARNINGS,
+    from: "if (route.pass) return [",
+    to: "if (false) return [",
+    reddens: "purging/warns-of-surprises",
+  },
+  "browsers-are-not-warned-of": {
+    name: "no purge warns of what browsers keep",
+    file: PURGE_WARNINGS,
+    from: "browserTtlSeconds <= edgeSeconds",
+    to: "browserTtlSeconds >= edgeSeconds",
+    reddens: "purging/warns-of-surprises",
+  },
+  "audit-is-open": {
+    name: "the audit trail is shown without a token",
+    file: "worker/control/app.ts",
+    from: 'access.kind === "refused" ? access.response : auditAnswer(await listPurges(',
+    to: 'access.kind === "never" as string ? access as never : auditAnswer(await listPurges(',
+    reddens: "purging/audit-trail",
+  },
+  "audit-tells-keys": {
+    name: "the audit trail shows purge keys",
+    file: AUDIT,
+    from: "purgeKeys.map(purgeItemText)",
+    to: "[...purgeKeys]",
+    reddens: "purging/audit-trail",
+  },
+  "audit-has-one-page": {
+    name: "the audit trail has only one page",
+    file: AUDIT,
+    from: "audit.list(before, limit)",
+    to: "audit.list(null, limit)",
+    reddens: "purging/audit-trail",
+  },
+  "one-tag-field-is-read": {
+    name: "tags are read from only one spelling of their field",
+    file: "worker/rules/storing/may-store.ts",
+    from: "TAG_FIELDS.flatMap(",
+    to: "TAG_FIELDS.slice(0, 1).flatMap(",
+    reddens: "purging/tag-field-spellings",
+  },
+  "refused-is-not-counted": {
+    name: "a response that is refused for its tags is not counted",
+    file: "worker/flow/answering/pass-on.ts",
+    from: 'if (because !== undefined) reporter.report({ kind: "not-stored", because });',
+    to: "",
+    reddens: "purging/too-many-or-invalid-tags",
+  },
+  "tags-ignore-case": {
+    name: "tags that differ in letter case count as one",
+    file: "worker/rules/key/purge-key.ts",
+    from: "tagPurgeKey(tag: string): string {",
+    to: "tagPurgeKey(cased: string): string {\n  const tag = cased.toLowerCase();",
+    reddens: "purging/tags-are-case-sensitive",
+  },
+  "origin-tags-are-not-read": {
+    name: "the tags that the origin names are not stored",
+    file: "worker/rules/storing/tags.ts",
+    from: 'if (tag !== "") tags.add(tag);',
+    to: "tags.size;",
+    reddens: "purging/by-tag",
+  },
+  "any-tag-purges-all": {
+    name: "a purge by tag purges everything",
+    file: "worker/rules/key/purge-key.ts",
+    from: "return `#$",
+    to: "return EVERYTHING_PURGE_KEY || `#$",
+    reddens: "purging/by-tag",
+  },
+  "route-tags-are-not-kept": {
+    name: "the tags of a route are not stored",
+    file: "worker/rules/storing/tags.ts",
+    from: "new Set(routeTags)",
+    to: "new Set<string>()",
+    reddens: "purging/tags-of-route",
+  },
+  "path-is-for-one-host": {
+    name: "a relative URL is purged on one host only",
+    file: PURGE_PLAN,
+    from: "relative ? pathPurgeKey(pathAndQuery) : ",
+    to: "",
+    reddens: "purging/relative-and-absolute-urls",
+  },
+  "url-is-for-every-host": {
+    name: "an absolute URL is purged on every host",
+    file: PURGE_PLAN,
+    from: "urlPurgeKey(target.host, pathAndQuery)",
+    to: "pathPurgeKey(pathAndQuery)",
+    reddens: "purging/relative-and-absolute-urls",
+  },
+  "url-is-purged-as-written": {
+    name: "a URL is purged only in the spelling that the purge has",
+    file: PURGE_PLAN,
+    from: "pathPurgeKey(pathAndQuery) :",
+    to: "pathPurgeKey(url) :",
+    reddens: "purging/any-spelling-of-url",
+  },
+  "everything-is-nothing": {
+    name: "a purge of everything purges nothing",
+    file: "worker/flow/storing/storage-decision.ts",
+    from: "[EVERYTHING_PURGE_KEY, ",
+    to: "[",
+    reddens: "purging/everything-at-once",
+  },
+  "good-items-are-purged": {
+    name: "a purge with a bad item purges the good ones",
+    file: PURGE,
+    from: "if (plan.errors.length > 0)",
+    to: "if (plan.errors.length > 0 && plan.purgeKeys.length === 0)",
+    reddens: "purging/bad-item-rejects-all",
+  },
+  "id-is-for-any-items": {
+    name: "an id that was used for other items counts as a replay",
+    file: "worker/purges/log/sql-purge-log.ts",
+    from: "first && (first.content !== purge.content || first.mode !== mode)",
+    to: "false",
+    reddens: "purging/retried-with-same-id",
+  },
+  "replay-is-a-new-purge": {
+    name: "a purge that is sent again gets a new number",
+    file: "worker/purges/log/sql-purge-log.ts",
+    from: "first?.seq ?? this.#addNew(purge, mode, now, settlesInMs)",
+    to: "this.#addNew(first ? { ...purge, id: null } : purge, mode, now, settlesInMs)",
+    reddens: "purging/retried-with-same-id",
+  },
+  "purge-goes-to-the-origin": {
+    name: "a PURGE request is forwarded to the origin",
+    file: "worker/isolate.ts",
+    from: 'request.method === "PURGE" || isControl(url)\n',
+    to: "isControl(url)\n",
+    reddens: "purging/purge-method",
+  },
+  "silence-is-a-conflict": {
+    name: "a purge that did not reach the log is reported as a conflict",
+    file: PURGE,
+    from: 'return { kind: "unavailable", cause };',
+    to: 'return { kind: "conflict" };',
+    reddens: "purging/refused-while-log-silent",
+  },
+  "anybody-may-purge": {
+    name: "a purge without a token is carried out",
+    file: "worker/control/app.ts",
+    from: 'verdict.kind === "allowed") return { kind: "allowed", name: verdict.name, token: token! }',
+    to: '!token || verdict.kind === "allowed") return { kind: "allowed", name: "", token: "" }',
+    reddens: "purging/wrong-token",
+  },
+  "wrong-token-may-purge": {
+    name: "a purge with a wrong token is carried out",
+    file: "worker/control/app.ts",
+    from: 'verdict.kind === "allowed") return { kind: "allowed", name: verdict.name, token: token! }',
+    to: 'token) return { kind: "allowed", name: "", token }',
+    reddens: "purging/wrong-token",
+  },
+  "anybody-may-refresh": {
+    name: "a refresh without the right token is carried out",
+    file: "worker/flow/corridor.ts",
+    from: 'if (verdict.kind === "refused")',
+    to: "if (false)",
+    reddens: "purging/refresh-needs-token",
+  },
+  "refresh-is-not-carried-out": {
+    name: "a purge does not refetch its URLs, although it was asked to",
+    file: PURGE,
+    from: "request.refresh ? plan.refresh : []",
+    to: "[]",
+    reddens: "purging/refresh-with-purge",
+  },
+  "purge-is-dead-on-arrival": {
+    name: "the reply to a purge brings the caller's view up to just before the purge",
+    file: VIEW_LEASE,
+    from: "if (this.takeReply(delta, call)) await",
+    to: "if (this.takeReply({ ...delta, to: delta.to - 1 }, call)) await",
+    reddens: "purging/refresh-serves-whole-pop",
+  },
+  "repeat-is-a-replay": {
+    name: "the repeat of a purge with an id counts as a replay",
+    file: LOG,
+    from: "this.#add(audited, hashes, now, this.#leases.longestLivingMs(now) + skewMs);",
+    to: `if (!this.#audit.firstWithId((JSON.parse(purge) as AuditedPurge).id ?? "")) {
+          this.#add(audited, hashes, now, this.#leases.longestLivingMs(now) + skewMs);
+        }`,
+    reddens: "purging/repeated-with-id",
+  },
+};

@@ -1,0 +1,309 @@
+import type { Scenario } from "../../engine/scenario.ts";
+import { LOST_LOG, SEVERAL_ISOLATES } from "../memory-only.ts";
+import { page } from "../page.ts";
+
+const v1 = page("max-age=3600", "v1", { "cache-tag": "song:42, songs" });
+const v2 = { ...v1, body: "v2" };
+const songsV1 = page("max-age=3600", "v1", { "cache-tag": "songs" });
+const songsV2 = { ...songsV1, body: "v2" };
+
+/** Purges by URL, by tag and of everything, with ids, refreshes and repeats. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "purging/outlives-its-origin",
+    name: "a stored page outlives its origin, a failed refresh keeps it, and a purge ends it",
+    source: "docs/design.md#promise-2",
+    origin: { "/about": [v1, v2] },
+    steps: [
+      { get: "/about", expect: { xCache: "MISS", body: "v1" } },
+      { origin: "down" },
+      { get: "/about", expect: { status: 200, xCache: "HIT", body: "v1" } },
+      {
+        get: "/about",
+        fields: { "tidemark-refresh": "scenario-token-with-32-characters0" },
+        expect: { status: 502, xCache: null },
+      },
+      { get: "/about", expect: { status: 200, xCache: "HIT", body: "v1" } },
+      { origin: "up" },
+      { purge: { urls: ["/about"] } },
+      {
+        get: "/about",
+        expect: {
+          xCache: "MISS",
+          body: "v2",
+          cacheStatus: "tidemark; fwd=stale; fwd-status=200; stored; detail=purged",
+        },
+      },
+      { get: "/about", expect: { xCache: "HIT", body: "v2" } },
+      { originSaw: { "/about": 2 } },
+    ],
+  },
+  {
+    id: "purging/by-tag",
+    name: "a purge by tag reaches the pages with that tag and no others",
+    source: "docs/protocol.md#what-a-purge-promises",
+    origin: {
+      "/song/42": [v1, v2],
+      "/other": [page("max-age=3600", "v1", { "cache-tag": "song:43" })],
+    },
+    steps: [
+      { get: "/song/42", expect: { xCache: "MISS" } },
+      { get: "/other", expect: { xCache: "MISS" } },
+      { purge: { tags: ["song:42"] } },
+      { get: "/other", expect: { xCache: "HIT" } },
+      { get: "/song/42", expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    id: "purging/tags-are-case-sensitive",
+    name: "tags are case-sensitive",
+    source: "docs/design.md#what-clients-see",
+    origin: { "/a": [v1] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { tags: ["SONG:42"] } },
+      { get: "/a", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "purging/tags-of-route",
+    name: "tags that a route gives count like the origin's",
+    source: "docs/design.md#the-site",
+    site: { routes: [{ match: "/plog/:slug", tags: ["plog", "plog:{slug}"] }] },
+    origin: {
+      "/plog/a": [page("max-age=3600")],
+      "/plog/b": [page("max-age=3600")],
+    },
+    steps: [
+      { get: "/plog/a", expect: { xCache: "MISS" } },
+      { get: "/plog/b", expect: { xCache: "MISS" } },
+      { purge: { tags: ["plog:a"] } },
+      { get: "/plog/a", expect: { xCache: "MISS" } },
+      { get: "/plog/b", expect: { xCache: "HIT" } },
+      { purge: { tags: ["plog"] } },
+      { get: "/plog/b", expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "purging/relative-and-absolute-urls",
+    name: "a purge of a relative URL reaches every host, one of an absolute URL only its host, for http and https",
+    source: "docs/design.md#the-control-plane",
+    site: { hosts: ["www.example.test", "m.example.test"] },
+    origin: { "/a": [v1] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { send: { path: "/a", host: "m.example.test" }, expect: { xCache: "MISS" } },
+      { purge: { urls: ["https://m.example.test/a"] } },
+      { get: "/a", expect: { xCache: "HIT" } },
+      { send: { path: "/a", host: "m.example.test" }, expect: { xCache: "MISS" } },
+      { purge: { urls: ["/a"] } },
+      { get: "/a", expect: { xCache: "MISS" } },
+      { send: { path: "/a", host: "m.example.test" }, expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "purging/any-spelling-of-url",
+    name: "a purge by URL reaches the page under every spelling that shares the key",
+    source: "docs/design.md#key",
+    origin: { "/caf%C3%A9?x=1": [v1] },
+    steps: [
+      { get: "/caf%c3%a9?x=1&utm_source=mail", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/café?x=1"] } },
+      { get: "/caf%C3%A9?x=1", expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "purging/everything-at-once",
+    name: "a purge of everything reaches every page",
+    source: "docs/design.md#the-control-plane",
+    origin: { "/a": [v1], "/b": [v1] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { get: "/b", expect: { xCache: "MISS" } },
+      { purge: { everything: true } },
+      { get: "/a", expect: { xCache: "MISS" } },
+      { get: "/b", expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "purging/bad-item-rejects-all",
+    name: "one bad item rejects the whole purge, and nothing is purged",
+    source: "docs/design.md#promise-5",
+    origin: { "/a": [v1] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      {
+        purge: { urls: ["/a"], tags: ["ok", "not ok"] },
+        expect: { status: 400, fields: { "content-type": "application/problem+json" } },
+      },
+      { purge: { urls: ["/a", "https://elsewhere.example/a"] }, expect: { status: 400 } },
+      { purge: { urls: ["/a"], tag: ["typo"] }, expect: { status: 400 } },
+      { purge: { urls: ["/a"], everything: true }, expect: { status: 400 } },
+      { purge: {}, expect: { status: 400 } },
+      { get: "/a", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "purging/retried-with-same-id",
+    name: "a purge that is retried with its id happens once, and the same id for other items is refused",
+    source: "docs/design.md#promise-5",
+    origin: { "/a": [v1], "/b": [v1] },
+    steps: [
+      { purge: { urls: ["/a"], id: "once" } },
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/a"], id: "once" } },
+      { get: "/a", expect: { xCache: "HIT" } },
+      { purge: { urls: ["/b"], id: "once" }, expect: { status: 409 } },
+    ],
+  },
+  {
+    id: "purging/purge-method",
+    name: "a PURGE request to a URL purges that URL",
+    source: "docs/design.md#the-control-plane",
+    origin: { "/a?x=1": [v1, v2] },
+    steps: [
+      { get: "/a?x=1", expect: { xCache: "MISS" } },
+      { send: { method: "PURGE", path: "/a?x=1" }, expect: { status: 401 } },
+      { get: "/a?x=1", expect: { xCache: "HIT" } },
+      {
+        send: {
+          method: "PURGE",
+          path: "/a?x=1&utm_source=z",
+          fields: { authorization: "Bearer scenario-token-with-32-characters0" },
+        },
+        expect: { status: 200 },
+      },
+      { get: "/a?x=1", expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    id: "purging/wrong-token",
+    name: "a wrong or missing token purges nothing",
+    source: "docs/design.md#the-control-plane",
+    origin: { "/a": [v1] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      {
+        send: {
+          method: "POST",
+          path: "/_tidemark/purge",
+          fields: { "content-type": "application/json" },
+          body: '{"everything":true}',
+        },
+        expect: { status: 401, fields: { "www-authenticate": 'Bearer realm="tidemark"' } },
+      },
+      {
+        send: {
+          method: "POST",
+          path: "/_tidemark/purge",
+          fields: { authorization: "Bearer guess", "content-type": "application/json" },
+          body: '{"everything":true}',
+        },
+        expect: { status: 401 },
+      },
+      { get: "/a", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "purging/refresh-needs-token",
+    name: "a refresh needs the token, stores the new response, and is reported as BYPASS",
+    source: "docs/design.md#the-control-plane",
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { get: "/a", fields: { "tidemark-refresh": "guess" }, expect: { status: 401, xCache: null } },
+      {
+        get: "/a",
+        fields: { "tidemark-refresh": "scenario-token-with-32-characters0" },
+        expect: { xCache: "BYPASS", body: "v2" },
+      },
+      { originLastSaw: "/a", fields: { "tidemark-refresh": null } },
+      { get: "/a", expect: { xCache: "HIT", body: "v2" } },
+    ],
+  },
+  {
+    id: "purging/refresh-with-purge",
+    name: "a purge can refetch its URLs: the refreshed page is stored and survives its own purge",
+    source: "docs/protocol.md#r20-refresh-and-repeat",
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/a"], refresh: true } },
+      { get: "/a", expect: { xCache: "HIT", body: "v2" } },
+      { advanceMs: 1_000 },
+      { get: "/a", expect: { xCache: "HIT", body: "v2" } },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
+    id: "purging/refused-while-log-silent",
+    name: "while the log is silent, a purge is refused, and the answer says that it may be retried",
+    source: "docs/design.md#promise-5",
+    only: LOST_LOG,
+    steps: [
+      { log: "down" },
+      { purge: { everything: true }, expect: { status: 503, fields: { "retry-after": "1" } } },
+      { log: "up" },
+      { purge: { everything: true } },
+    ],
+  },
+  {
+    id: "purging/refresh-by-new-isolate",
+    name: "a refresh by an isolate that has just started is stored",
+    source: "docs/protocol.md#r1-stamp",
+    origin: { "/a": [v1] },
+    steps: [
+      { get: "/a", fields: { "tidemark-refresh": "scenario-token-with-32-characters0" }, expect: { xCache: "BYPASS" } },
+      { get: "/a", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "purging/repeated-purge",
+    name: "a purge can be repeated, so that a page fetched meanwhile from a lagging replica is purged as well",
+    source: "docs/protocol.md#r20-refresh-and-repeat",
+    origin: { "/a": [v1, v1, v2] },
+    steps: [
+      { get: "/a", expect: { body: "v1" } },
+      { purge: { urls: ["/a"], repeatAfterMs: 5_000 } },
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { advanceMs: 4_999 },
+      { get: "/a", expect: { xCache: "HIT", body: "v1" } },
+      { advanceMs: 1 },
+      { advanceMs: 1_000 },
+      { get: "/a", expect: { xCache: "MISS", body: "v2" } },
+      { advanceMs: 10_000 },
+      { get: "/a", expect: { xCache: "HIT", body: "v2" } },
+    ],
+  },
+  {
+    id: "purging/refresh-serves-whole-pop",
+    name: "story 29: a page that a purge refetches is used in the whole PoP, and not fetched again",
+    source: "docs/protocol.md#r20-refresh-and-repeat; docs/protocol.md#the-stories",
+    only: SEVERAL_ISOLATES,
+    origin: { "/a": [songsV1, songsV2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      { purge: { urls: ["/a"], refresh: true } },
+      { work: "finished" },
+      { advanceMs: 1_250 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v2" } },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
+    id: "purging/repeated-with-id",
+    name: "story 30: a purge with an id is repeated all the same, and a retry with that id still counts as the first purge",
+    source: "docs/protocol.md#r20-refresh-and-repeat; docs/protocol.md#the-stories",
+    origin: { "/a": [songsV1, songsV1, songsV2] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { purge: { urls: ["/a"], repeatAfterMs: 5_000, id: "once" } },
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { advanceMs: 5_000 },
+      { advanceMs: 1_000 },
+      { get: "/a", expect: { xCache: "MISS", body: "v2" } },
+      { purge: { urls: ["/a"], repeatAfterMs: 5_000, id: "once" }, expect: { status: 200, body: /"replayed":true/ } },
+      { get: "/a", expect: { xCache: "HIT", body: "v2" } },
+    ],
+  },
+];

@@ -1,0 +1,179 @@
+import type { Scenario } from "../../engine/scenario.ts";
+import { LOST_LOG } from "../memory-only.ts";
+import { page } from "../page.ts";
+import { v1 } from "./openings.ts";
+
+const v2 = page("max-age=3600", "v2", { etag: '"2"' });
+const unchanged = { status: 304, fields: { "cache-control": "max-age=3600", etag: '"1"' } };
+const soft = "docs/design.md#soft-purges";
+function cacheable(cacheControl: string, body = "v1") {
+  return { fields: { "cache-control": cacheControl }, body };
+}
+
+/** A soft purge makes pages stale instead of unusable, for a bounded time. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "purging/soft-serves-while-refetching",
+    name: "after a soft purge, a page with stale-while-revalidate is served once more while it is refetched",
+    source: soft,
+    origin: { "/a": [cacheable("max-age=3600, stale-while-revalidate=60"), v2] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { purge: { urls: ["/a"], mode: "soft" } },
+      {
+        get: "/a",
+        expect: { xCache: "UPDATING", body: "v1", cacheStatus: "tidemark; hit; ttl=0; detail=soft-purge" },
+      },
+      { originSees: "/a", count: 2 },
+      { advanceMs: 1 },
+      { get: "/a", expect: { xCache: "HIT", body: "v2" } },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
+    id: "purging/soft-ends-with-window",
+    name: "after a soft purge, a page without a replacement is usable as long as stale-while-revalidate says, and no longer",
+    source: soft,
+    origin: { "/a": [cacheable("max-age=3600, stale-while-revalidate=10")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/a"], mode: "soft" } },
+      { origin: "down" },
+      { get: "/a", expect: { xCache: "UPDATING", body: "v1" } },
+      { advanceMs: 9_999 },
+      { get: "/a", expect: { xCache: "UPDATING", body: "v1" } },
+      { advanceMs: 1 },
+      { get: "/a", expect: { status: 502 } },
+    ],
+  },
+  {
+    id: "purging/soft-window-of-site",
+    name: "where a response does not say, the site says how long it may be used after a soft purge",
+    source: soft,
+    site: { purge: { softForMs: 5_000 } },
+    origin: { "/a": [v1] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/a"], mode: "soft" } },
+      { origin: "down" },
+      { advanceMs: 4_999 },
+      { get: "/a", expect: { xCache: "UPDATING", body: "v1" } },
+      { advanceMs: 1 },
+      { get: "/a", expect: { status: 502 } },
+    ],
+  },
+  {
+    id: "purging/soft-never-lengthens",
+    name: "story 30: neither a soft purge nor a restart lets a page be used for longer than its own rules allow",
+    source: soft,
+    site: { purge: { softForMs: 3_600_000 } },
+    origin: { "/a": [cacheable("max-age=60")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/a"], mode: "soft" } },
+      { origin: "down" },
+      { advanceMs: 30_000 },
+      { restart: "isolate" },
+      { get: "/a", expect: { xCache: "UPDATING", body: "v1" } },
+      { advanceMs: 29_999 },
+      { get: "/a", expect: { xCache: "UPDATING", body: "v1" } },
+      { advanceMs: 1 },
+      { get: "/a", expect: { status: 502 } },
+    ],
+  },
+  {
+    id: "purging/soft-without-stale-use",
+    name: "where neither response nor site allows stale use, a softly purged page is validated before it is used",
+    source: soft,
+    origin: { "/a": [v1, unchanged] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/a"], mode: "soft" } },
+      {
+        get: "/a",
+        expect: {
+          xCache: "REVALIDATED",
+          body: "v1",
+          cacheStatus: /fwd=stale; fwd-status=304; stored; detail=soft-purge/,
+        },
+      },
+      { originLastSaw: "/a", fields: { "if-none-match": '"1"' } },
+      { get: "/a", expect: { xCache: "HIT", body: "v1" } },
+    ],
+  },
+  {
+    id: "purging/soft-and-must-revalidate",
+    name: "after a soft purge, a page with must-revalidate is validated before it is used",
+    source: soft,
+    site: { purge: { softForMs: 60_000 } },
+    origin: { "/a": [{ ...v1, fields: { ...v1.fields, "cache-control": "max-age=3600, must-revalidate" } }, v2] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/a"], mode: "soft" } },
+      { get: "/a", expect: { xCache: "EXPIRED", body: "v2" } },
+    ],
+  },
+  {
+    id: "purging/soft-and-token",
+    name: "story 4: after a soft purge, a request with its token is served nothing stale",
+    source: "docs/protocol.md#r9-token; docs/protocol.md#the-stories",
+    origin: { "/a": [cacheable("max-age=3600, stale-while-revalidate=60"), v2] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { purge: { urls: ["/a"], mode: "soft" } },
+      { get: "/a", fields: { "tidemark-after": "$token" }, expect: { xCache: "EXPIRED", body: "v2" } },
+    ],
+  },
+  {
+    id: "purging/soft-after-hard",
+    name: "story 11: a soft purge after a hard purge of the same page does not bring it back",
+    source: "docs/protocol.md#r10-modes; docs/protocol.md#the-stories",
+    origin: { "/a": [cacheable("max-age=3600, stale-while-revalidate=60"), v2] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { purge: { urls: ["/a"] } },
+      { purge: { urls: ["/a"], mode: "soft" } },
+      { get: "/a", expect: { xCache: "MISS", body: "v2", cacheStatus: /detail=purged/ } },
+    ],
+  },
+  {
+    id: "purging/soft-and-stale-if-error",
+    name: "after a soft purge, a page may replace a failed origin for as long as stale-if-error says, counted from the purge",
+    source: "docs/protocol.md#r18-on-error; docs/design.md#soft-purges",
+    origin: { "/a": [cacheable("max-age=3600, stale-if-error=10")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/a"], mode: "soft" } },
+      { origin: "down" },
+      { advanceMs: 9_999 },
+      { get: "/a", expect: { xCache: "STALE", body: "v1" } },
+      { advanceMs: 1 },
+      { get: "/a", expect: { status: 502 } },
+    ],
+  },
+  {
+    id: "purging/soft-while-log-silent",
+    name: "while the log is silent, a softly purged page is validated before it is used, because it may be gone by now",
+    source: "docs/protocol.md#r8-unknown; docs/protocol.md#r10-modes",
+    only: LOST_LOG,
+    origin: { "/a": [cacheable("max-age=3600, stale-while-revalidate=60"), v2] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { purge: { urls: ["/a"], mode: "soft" } },
+      { log: "down" },
+      { advanceMs: 1_000 },
+      { get: "/a", expect: { xCache: "EXPIRED", body: "v2" } },
+    ],
+  },
+  {
+    id: "purging/soft-with-refresh",
+    name: "after a soft purge with a refresh, the new page is served at once",
+    source: "docs/protocol.md#r20-refresh-and-repeat",
+    origin: { "/a": [cacheable("max-age=3600, stale-while-revalidate=60"), v2] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { purge: { urls: ["/a"], mode: "soft", refresh: true } },
+      { get: "/a", expect: { xCache: "HIT", body: "v2" } },
+    ],
+  },
+];

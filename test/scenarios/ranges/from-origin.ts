@@ -1,0 +1,206 @@
+import type { Reply } from "../../../cdn/scripted-origin.ts";
+import type { Scenario } from "../../engine/scenario.ts";
+import { BACKGROUND_WORK } from "../memory-only.ts";
+import { page } from "../page.ts";
+import { MODIFIED, part, stored, ten } from "./openings.ts";
+
+const otherTen: Reply = { ...ten, fields: { ...ten.fields, etag: '"2"' }, body: "abcdefghij" };
+
+/** Parts of a page that is not stored, or not fresh. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "ranges/range-is-passed-on",
+    name: "a request for a part that misses is passed on with its Range, and the part is not stored",
+    source: "RFC 9111 §3.3",
+    origin: {
+      "/a": [
+        { status: 206, fields: { "cache-control": "max-age=60", "content-range": "bytes 0-1/10" }, body: "01" },
+        page("max-age=60", "0123456789"),
+      ],
+    },
+    steps: [
+      { get: "/a", fields: { range: "bytes=0-1" }, expect: { status: 206, xCache: "MISS", body: "01" } },
+      { originLastSaw: "/a", fields: { range: "bytes=0-1" } },
+      { get: "/a", expect: { status: 200, xCache: "MISS", body: "0123456789" } },
+      { get: "/a", fields: { range: "bytes=0-1" }, expect: { status: 206, xCache: "HIT", body: "01" } },
+    ],
+  },
+  {
+    id: "ranges/part-of-missing-page",
+    name: "a part of a page that is not stored is requested from the origin as the client asked, and is not stored",
+    source: "RFC 9111 §3.3; RFC 9110 §14.2",
+    origin: {
+      "/a": [
+        { status: 206, fields: { ...ten.fields, "content-range": "bytes 0-1/10" }, body: "01" },
+        { status: 416, fields: { "cache-control": "max-age=60", "content-range": "bytes */10" } },
+        ten,
+      ],
+    },
+    steps: [
+      {
+        get: "/a",
+        fields: { range: "bytes=0-1", "if-range": '"1"', "if-none-match": '"0"' },
+        expect: {
+          status: 206,
+          xCache: "MISS",
+          body: "01",
+          cacheStatus: "tidemark; fwd=partial; fwd-status=206",
+          fields: { "content-range": "bytes 0-1/10" },
+        },
+      },
+      { originLastSaw: "/a", fields: { range: "bytes=0-1", "if-range": '"1"', "if-none-match": '"0"' } },
+      { get: "/a", fields: { range: "bytes=99-" }, expect: { status: 416, xCache: "MISS" } },
+      { get: "/a", expect: { status: 200, xCache: "MISS", body: "0123456789" } },
+      { originLastSaw: "/a", fields: { range: null } },
+    ],
+  },
+  {
+    id: "ranges/part-after-validation",
+    name: "a part of a stale page is cut once the origin has confirmed the page, which is fresh again",
+    source: "RFC 9111 §4.3; RFC 9110 §14.2",
+    origin: { "/a": [ten, { status: 304, fields: { etag: '"1"' } }] },
+    steps: [
+      ...stored,
+      { advanceMs: 60_000 },
+      part("bytes=2-3", "bytes 2-3/10", "23", "REVALIDATED"),
+      { originLastSaw: "/a", fields: { range: null, "if-none-match": '"1"', "if-modified-since": MODIFIED } },
+      part("bytes=-1", "bytes 9-9/10", "9"),
+      { get: "/a", expect: { xCache: "HIT", body: "0123456789" } },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
+    id: "ranges/part-of-changed-page",
+    name: "a part of a stale page that has changed is requested from the origin as the client asked",
+    source: "RFC 9110 §14.2",
+    origin: {
+      "/a": [ten, otherTen, { status: 206, fields: { etag: '"2"', "content-range": "bytes 0-1/10" }, body: "ab" }],
+    },
+    steps: [
+      ...stored,
+      { advanceMs: 60_000 },
+      {
+        get: "/a",
+        fields: { range: "bytes=0-1" },
+        expect: { status: 206, xCache: "EXPIRED", body: "ab", cacheStatus: "tidemark; fwd=partial; fwd-status=206" },
+      },
+      { originLastSaw: "/a", fields: { range: "bytes=0-1", "if-none-match": null } },
+      { originSaw: { "/a": 3 } },
+    ],
+  },
+  {
+    id: "ranges/part-of-purged-page",
+    name: "no part is cut from a purged page",
+    source: "docs/protocol.md#what-a-purge-promises",
+    origin: {
+      "/a": [ten, { status: 206, fields: { "content-range": "bytes 0-1/10" }, body: "ab" }],
+    },
+    steps: [
+      ...stored,
+      { purge: { urls: ["/a"] } },
+      { get: "/a", fields: { range: "bytes=0-1" }, expect: { status: 206, xCache: "MISS", body: "ab" } },
+      { originLastSaw: "/a", fields: { range: "bytes=0-1", "if-none-match": null } },
+    ],
+  },
+  {
+    id: "ranges/small-page-fetched-whole",
+    name: "where the site says so, a small page is fetched whole for a request for a part, and is stored",
+    source: "RFC 9110 §14.2; docs/design.md#limits",
+    site: { limits: { fetchWholeBytes: 10 } },
+    origin: { "/a": [ten] },
+    steps: [
+      {
+        get: "/a",
+        fields: { range: "bytes=2-3", "if-range": '"1"' },
+        expect: {
+          status: 206,
+          xCache: "MISS",
+          body: "23",
+          cacheStatus: "tidemark; fwd=uri-miss; fwd-status=200; stored",
+          fields: { "content-range": "bytes 2-3/10" },
+        },
+      },
+      { originLastSaw: "/a", fields: { range: null, "if-range": null } },
+      { get: "/a", expect: { status: 200, xCache: "HIT", body: "0123456789" } },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  ...(
+    [
+      ["whole-page-too-large", "is too large", { ...ten, body: "eleven byte" }],
+      ["whole-page-without-length", "does not tell its length", { ...ten, framing: "chunked" }],
+      ["whole-page-not-storable", "may not be stored", { ...ten, fields: { "cache-control": "no-store" } }],
+      ["whole-page-cut-off", "is cut off", { ...ten, cutAfterBytes: 5 }],
+    ] as const
+  ).map(
+    ([id, what, reply]): Scenario => ({
+      id: `ranges/${id}`,
+      name: `where small pages are fetched whole, a page that ${what} is requested in part after all`,
+      source: "RFC 9110 §14.2; docs/design.md#limits",
+      site: { limits: { fetchWholeBytes: 10 } },
+      origin: {
+        "/a": [reply, { status: 206, fields: { "content-range": "bytes 2-3/11" }, body: "part" }, ten],
+      },
+      steps: [
+        {
+          get: "/a",
+          fields: { range: "bytes=2-3" },
+          expect: { status: 206, body: "part", fields: { "content-range": "bytes 2-3/11" } },
+        },
+        { originLastSaw: "/a", fields: { range: "bytes=2-3" } },
+        { originSaw: { "/a": 2 } },
+        { get: "/a", expect: { xCache: "MISS" } },
+      ],
+    }),
+  ),
+  {
+    id: "ranges/whole-page-and-followers",
+    name: "a request for the whole page waits for the one that is fetched for a part",
+    source: "docs/design.md#collapsing",
+    only: BACKGROUND_WORK,
+    site: { limits: { fetchWholeBytes: 10 } },
+    origin: { "/a": [{ ...ten, hold: "slow" }] },
+    steps: [
+      { begin: "part", send: { path: "/a", fields: { range: "bytes=0-0" } } },
+      { originSees: "/a", count: 1 },
+      { begin: "whole", send: { path: "/a" } },
+      { begin: "other part", send: { path: "/a", fields: { range: "bytes=-1" } } },
+      { advanceMs: 1 },
+      { release: "slow" },
+      { finish: "part", expect: { status: 206, body: "0" } },
+      { finish: "whole", expect: { status: 200, body: "0123456789", cacheStatus: /; collapsed$/ } },
+      { finish: "other part", expect: { status: 206, body: "9", cacheStatus: /; collapsed$/ } },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
+    id: "ranges/part-while-revalidating",
+    name: "a part of a page that may be served stale is cut at once, and the whole page is refetched behind the answer",
+    source: "RFC 5861 §3; RFC 9110 §14.2",
+    only: BACKGROUND_WORK,
+    origin: {
+      "/a": [{ ...ten, fields: { ...ten.fields, "cache-control": "max-age=60, stale-while-revalidate=60" } }, otherTen],
+    },
+    steps: [
+      ...stored,
+      { advanceMs: 60_000 },
+      part("bytes=0-1", "bytes 0-1/10", "01", "UPDATING"),
+      { advanceMs: 1 },
+      { originLastSaw: "/a", fields: { range: null, "if-none-match": '"1"' } },
+      { get: "/a", fields: { range: "bytes=0-1" }, expect: { status: 206, xCache: "HIT", body: "ab" } },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
+    id: "ranges/part-on-error",
+    name: "a part of a stale page is cut when the origin fails and the page allows that",
+    source: "RFC 5861 §4; RFC 9110 §14.2",
+    origin: {
+      "/a": [
+        { ...ten, fields: { ...ten.fields, "cache-control": "max-age=60, stale-if-error=60" } },
+        { status: 503, body: "down" },
+      ],
+    },
+    steps: [...stored, { advanceMs: 60_000 }, part("bytes=0-1", "bytes 0-1/10", "01", "STALE")],
+  },
+];

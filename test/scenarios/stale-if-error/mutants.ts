@@ -1,0 +1,291 @@
+import type { Mutants } from "../../mutants/mutant.ts";
+
+const ASK_ORIGIN = "worker/flow/origin/ask-origin.ts";
+const CORRIDOR = "worker/flow/collapsing/collapse.ts";
+const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
+const HEAD_REQUEST = "worker/flow/origin/head-request.ts";
+const JUDGE = "worker/rules/freshness/judge.ts";
+const REUSE_RULES = "worker/rules/directives/reuse-rules.ts";
+const SITE = "worker/site/site.ts";
+const STALE_ANSWER = "worker/flow/answering/stale-answer.ts";
+const STALE_IF_ERROR = "worker/rules/freshness/stale-if-error.ts";
+
+const FAILURES = "[500, 502, 503, 504]";
+const MAY_SERVE_STALE = "!mustRevalidate && !proxyRevalidate && ";
+
+/** Wrong rules of when a stale page replaces an error. */
+export const mutants: Mutants = {
+  "must-revalidate-allows-refresh": {
+    name: "must-revalidate does not forbid stale-while-revalidate",
+    file: JUDGE,
+    from: "!reuse.mayServeStale || awaitsPurge || authorized || answer",
+    to: "awaitsPurge || authorized || answer",
+    reddens: "stale-if-error/forbidden-by-must-revalidate",
+  },
+  "must-revalidate-is-not-read": {
+    name: "must-revalidate forbids nothing",
+    file: REUSE_RULES,
+    from: MAY_SERVE_STALE,
+    to: "!proxyRevalidate && ",
+    reddens: "stale-if-error/forbidden-by-must-revalidate",
+  },
+  "proxy-revalidate-is-not-read": {
+    name: "proxy-revalidate forbids nothing",
+    file: REUSE_RULES,
+    from: MAY_SERVE_STALE,
+    to: "!mustRevalidate && ",
+    reddens: "stale-if-error/forbidden-by-proxy-revalidate",
+  },
+  "s-maxage-allows-stale": {
+    name: "s-maxage does not mean proxy-revalidate",
+    file: REUSE_RULES,
+    from: 'sMaxage === "absent" && ',
+    to: "",
+    reddens: "stale-if-error/forbidden-by-s-maxage",
+  },
+  "no-cache-allows-stale": {
+    name: "a page with no-cache replaces an error",
+    file: REUSE_RULES,
+    from: ' && noCache !== "whole"',
+    to: "",
+    reddens: "stale-if-error/forbidden-by-no-cache",
+  },
+  "no-cache-for-a-field-forbids-stale": {
+    name: "no-cache with field names forbids stale answers",
+    file: REUSE_RULES,
+    from: 'noCache !== "whole"',
+    to: 'noCache === "absent"',
+    reddens: "stale-if-error/no-cache-with-field-names",
+  },
+  "malformed-stale-if-error-is-absent": {
+    name: "a stale-if-error of 0, or one that is not a number, leaves the decision to the site",
+    file: REUSE_RULES,
+    from: "null : secondsOrNone(staleIfError)",
+    to: "null : secondsOrNone(staleIfError) || null",
+    reddens: "stale-if-error/allowed-by-site",
+  },
+  "500-is-no-failure": {
+    name: "500 does not count as a failure of the origin",
+    file: STALE_IF_ERROR,
+    from: FAILURES,
+    to: "[502, 503, 504]",
+    reddens: "stale-if-error/replaces-500",
+  },
+  "502-is-no-failure": {
+    name: "502 does not count as a failure of the origin",
+    file: STALE_IF_ERROR,
+    from: FAILURES,
+    to: "[500, 503, 504]",
+    reddens: "stale-if-error/replaces-502",
+  },
+  "503-is-no-failure": {
+    name: "503 does not count as a failure of the origin",
+    file: STALE_IF_ERROR,
+    from: FAILURES,
+    to: "[500, 502, 504]",
+    reddens: "stale-if-error/replaces-503",
+  },
+  "504-is-no-failure": {
+    name: "504 does not count as a failure of the origin",
+    file: STALE_IF_ERROR,
+    from: FAILURES,
+    to: "[500, 502, 503]",
+    reddens: "stale-if-error/replaces-504",
+  },
+  "every-5xx-is-a-failure": {
+    name: "a stale page replaces every 5xx",
+    file: STALE_IF_ERROR,
+    from: "ORIGIN_FAILED.has(status)",
+    to: "status >= 500",
+    reddens: "stale-if-error/passes-501-on",
+  },
+  "404-is-a-failure": {
+    name: "a stale page replaces a 404",
+    file: STALE_IF_ERROR,
+    from: FAILURES,
+    to: "[404, 500, 502, 503, 504]",
+    reddens: "stale-if-error/passes-404-on",
+  },
+  "error-answer-is-no-failure": {
+    name: "a stale page is served only where no answer came at all",
+    file: ASK_ORIGIN,
+    from: ' || (result.kind === "answered" && isOriginError(result.response.status))',
+    to: "",
+    reddens: "stale-if-error/replaces-503",
+  },
+  "no-answer-is-no-failure": {
+    name: "a stale page is served only in place of an answer",
+    file: ASK_ORIGIN,
+    from: 'result.kind === "failed" || (result',
+    to: "(result",
+    reddens: "stale-if-error/within-its-window",
+  },
+  "hang-up-is-no-failure": {
+    name: "a stale page is served only where the origin takes too long",
+    file: FETCH_AND_STORE,
+    from: "hasFailed(result) ? await staleAnswer(context, miss, result) : null",
+    to: 'hasFailed(result) && (result.kind !== "failed" || result.answer().status === 504) ? await staleAnswer(context, miss, result) : null',
+    reddens: "stale-if-error/origin-hangs-up",
+  },
+  "time-out-is-no-failure": {
+    name: "no stale page is served where the origin takes too long",
+    file: FETCH_AND_STORE,
+    from: "hasFailed(result) ? await staleAnswer(context, miss, result) : null",
+    to: 'hasFailed(result) && (result.kind !== "failed" || result.answer().status !== 504) ? await staleAnswer(context, miss, result) : null',
+    reddens: "stale-if-error/origin-times-out",
+  },
+  "window-on-error-ends-late": {
+    name: "stale-if-error lasts a millisecond too long",
+    file: STALE_IF_ERROR,
+    from: "staleMs < Math.max",
+    to: "staleMs <= Math.max",
+    reddens: "stale-if-error/within-its-window",
+  },
+  "origin-does-not-allow": {
+    name: "the stale-if-error of the response is not read",
+    file: STALE_IF_ERROR,
+    from: "reuse.staleIfErrorSeconds ?? rules.ifErrorSeconds",
+    to: "rules.ifErrorSeconds",
+    reddens: "stale-if-error/replaces-503",
+  },
+  "site-outranks-the-origin": {
+    name: "the longer of the site's window and the response's counts",
+    file: STALE_IF_ERROR,
+    from: "reuse.staleIfErrorSeconds ?? rules.ifErrorSeconds",
+    to: "Math.max(reuse.staleIfErrorSeconds ?? 0, rules.ifErrorSeconds)",
+    reddens: "stale-if-error/allowed-by-site",
+  },
+  "site-outranks-the-route": {
+    name: "the site's rule for stale pages outranks the route's",
+    file: SITE,
+    from: "rules.stale.ifError ?? site.stale.ifError ?? 0",
+    to: "site.stale.ifError ?? rules.stale.ifError ?? 0",
+    reddens: "stale-if-error/allowed-by-site",
+  },
+  "visitor-may-not-ask": {
+    name: "the stale-if-error of a request is not obeyed",
+    file: STALE_IF_ERROR,
+    from: "Math.max(windowSeconds, request.directives.staleIfErrorSeconds)",
+    to: "windowSeconds",
+    reddens: "stale-if-error/accepted-by-visitor",
+  },
+  "must-revalidate-allows-replacement": {
+    name: "must-revalidate does not forbid stale-if-error",
+    file: STALE_IF_ERROR,
+    from: "if (isStale && !reuse.mayServeStale) return false;",
+    to: "",
+    reddens: "stale-if-error/forbidden-by-must-revalidate",
+  },
+  "unvalidated-replaces-error": {
+    name: "a fresh page that must be validated each time replaces an error",
+    file: STALE_IF_ERROR,
+    from: " || reuse.validateAlways",
+    to: "",
+    reddens: "stale-if-error/validated-each-time",
+  },
+  "bearer-gets-stale": {
+    name: "a request with a receipt's token gets a stale page in place of an error",
+    file: STALE_IF_ERROR,
+    from: "request.awaitsPurge || ",
+    to: "",
+    reddens: "stale-if-error/with-receipt-token",
+  },
+  "purged-meanwhile-is-served": {
+    name: "a page that was purged while the origin was awaited is served stale",
+    file: STALE_IF_ERROR,
+    from: 'answer === "purged" || ',
+    to: "",
+    reddens: "stale-if-error/purged-by-another-isolate",
+  },
+  "old-view-judges": {
+    name: "the view is not brought up to date before a stale page is served",
+    file: STALE_ANSWER,
+    from: "if (!purges.isUsable(clock.now(), null)) await purges.renew(background, null);",
+    to: "",
+    reddens: "stale-if-error/purged-by-another-isolate",
+  },
+  "unknown-is-always-served": {
+    name: "the owner cannot forbid stale pages while the log is silent",
+    file: "worker/rules/freshness/unknown-purge-state.ts",
+    from: "return rules.ifErrorWhileUnknown;",
+    to: "return true;",
+    reddens: "stale-if-error/forbidden-while-log-silent",
+  },
+  "unknown-is-never-served": {
+    name: "while the log is silent, no page is served stale unless the owner says so",
+    file: SITE,
+    from: "site.stale.ifErrorWhileLogSilent ?? true",
+    to: "site.stale.ifErrorWhileLogSilent ?? false",
+    reddens: "stale-if-error/log-and-origin-silent",
+  },
+  "site-outranks-the-route-while-unknown": {
+    name: "the site's rule for a silent log outranks the route's",
+    file: SITE,
+    from: "rules.stale.ifErrorWhileLogSilent ?? site.stale.ifErrorWhileLogSilent",
+    to: "site.stale.ifErrorWhileLogSilent ?? rules.stale.ifErrorWhileLogSilent",
+    reddens: "stale-if-error/forbidden-while-log-silent",
+  },
+  "followers-ask-for-themselves": {
+    name: "a follower of a fetch that failed asks the origin again",
+    file: CORRIDOR,
+    from: "outcome.byOrigin ? await staleAnswer(context, miss, null) : null",
+    to: "null",
+    reddens: "stale-if-error/followers-of-failed-fetch",
+  },
+  "failure-is-not-told-to-followers": {
+    name: "a leader that gets the stale page does not tell its followers that the origin failed",
+    file: FETCH_AND_STORE,
+    from: 'tellFollowers({ kind: "failed", byOrigin: true });',
+    to: 'tellFollowers({ kind: "failed", byOrigin: false });',
+    reddens: "stale-if-error/followers-of-failed-fetch",
+  },
+  "hang-up-is-not-told-to-followers": {
+    name: "a leader that gets an error does not tell its followers that the origin hung up",
+    file: FETCH_AND_STORE,
+    from: 'byOrigin: result.kind === "failed"',
+    to: "byOrigin: false",
+    reddens: "stale-if-error/only-follower-origin-hangs-up",
+  },
+  "error-is-not-told-to-followers": {
+    name: "a leader that gets an error does not tell its followers that it was the origin's",
+    file: FETCH_AND_STORE,
+    from: 'byOrigin: because !== "unkeyed-field" && isOriginError(status)',
+    to: "byOrigin: false",
+    reddens: "stale-if-error/only-follower-error-response",
+  },
+  "following-a-failure-is-not-told": {
+    name: "a follower that gets the stale page is not reported as collapsed",
+    file: STALE_ANSWER,
+    from: "collapsed: failure === null",
+    to: "collapsed: false",
+    reddens: "stale-if-error/followers-of-failed-fetch",
+  },
+  "origins-error-is-not-told": {
+    name: "a stale page does not report the status of the origin's answer",
+    file: STALE_ANSWER,
+    from: "...(status && { status }),",
+    to: "",
+    reddens: "stale-if-error/replaces-503",
+  },
+  "replacement-is-told-as-hit": {
+    name: "a page that replaces an error is reported as HIT",
+    file: STALE_ANSWER,
+    from: 'answerMetadata(context, stored, "STALE", outcome)',
+    to: 'answerMetadata(context, stored, "HIT", outcome)',
+    reddens: "stale-if-error/replaces-503",
+  },
+  "head-gets-the-error": {
+    name: "no stale page is served for a HEAD",
+    file: "worker/flow/origin/head-request.ts",
+    from: "hasFailed(result) ? await staleAnswer(context, miss, result) : null",
+    to: "null",
+    reddens: "stale-if-error/head-part-and-condition",
+  },
+  "head-is-never-stale": {
+    name: "a HEAD gets the origin's failure although a stale page may replace it",
+    file: HEAD_REQUEST,
+    from: "if (stale) return stale;",
+    to: "",
+    reddens: "stale-if-error/head-of-stale-page",
+  },
+};

@@ -1,0 +1,15 @@
+import { page } from "../page.ts";
+
+/** Fresh for a minute, then usable for 30 seconds in place of an error. */
+export const kept = page("max-age=60, stale-if-error=30");
+
+export const newer = { ...kept, body: "v2" };
+
+export const NOT_FRESH = { advanceMs: 60_000 };
+
+export const TOKEN_FIELD = { "tidemark-after": "$token" };
+
+export const TIME_OUT = {
+  engine: "memory",
+  because: "the wait for the origin is on real time in the runtime",
+} as const;

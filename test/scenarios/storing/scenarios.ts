@@ -1,0 +1,224 @@
+import type { Scenario, Step } from "../../engine/scenario.ts";
+import { SEVERAL_ISOLATES } from "../memory-only.ts";
+import { page } from "../page.ts";
+import { neverStored } from "./openings.ts";
+
+const fresh = page("max-age=60");
+const kept = page("max-age=60");
+const v1 = page("max-age=3600", "v1", { "cache-tag": "song:42, songs" });
+const minute = { "cache-control": "max-age=60" };
+const withLifetime = [
+  200, 201, 202, 203, 204, 207, 299, 300, 301, 302, 303, 307, 308, 399, 400, 402, 403, 404, 405, 410, 414, 422, 451,
+  499, 500, 501, 502, 503, 504, 599,
+];
+const ofOneRequest = [206, 226, 304, 401, 406, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511];
+
+/** Which responses are stored, RFC 9111 §3. */
+export const scenarios: readonly Scenario[] = [
+  ...[
+    ["no-store-is-not-stored", "no-store", ", max-age=60"],
+    ["private-is-not-stored", "private", ", max-age=60"],
+    ["no-cache-is-not-stored", "no-cache", ", max-age=60"],
+    ["max-age-zero-is-not-stored", "max-age=0", ""],
+    ["malformed-max-age-is-not-stored", "max-age=1h", ""],
+    ["public-alone-is-not-stored", "public", ""],
+  ].map(
+    ([id, directives, lifetime]): Scenario => ({
+      id: `storing/${id}`,
+      name: `Cache-Control: ${directives} is not stored`,
+      source: "RFC 9111 §3, §5.2.2",
+      origin: { "/a": [page(`${directives}${lifetime}`)] },
+      steps: [
+        {
+          get: "/a",
+          expect: {
+            status: 200,
+            xCache: "MISS",
+            body: "v1",
+            cacheStatus: /^tidemark; fwd=uri-miss; fwd-status=200; detail=/,
+          },
+        },
+        { get: "/a", expect: { xCache: "MISS" } },
+        { originSaw: { "/a": 2 } },
+      ],
+    }),
+  ),
+  ...[
+    ["set-cookie-is-not-stored", "Set-Cookie", { "set-cookie": ["a=1", "b=2"] }, "set-cookie"],
+    ["vary-by-client-address", "a Vary by the client's address", { vary: "x-forwarded-for" }, "vary"],
+    ["selecting-values-too-long", "a Vary by values that are too long", { vary: "x-long" }, "vary-too-long"],
+    ["vary-star-is-not-stored", "Vary: *", { vary: "*" }, "vary"],
+    ["tag-too-long", "a tag that is too long to purge", { "cache-tag": "x".repeat(300) }, "tag-invalid"],
+  ].map(
+    ([id, what, fields, because]): Scenario => ({
+      id: `storing/${id}`,
+      name: `a response with ${what} is passed on but not stored, and Cache-Status says why`,
+      source: "RFC 9111 §3, §4.1",
+      origin: { "/a": [{ fields: { "cache-control": "max-age=60", ...(fields as object) }, body: "v1" }] },
+      steps: [
+        {
+          get: "/a",
+          fields: { "x-long": "x".repeat(513) },
+          expect: {
+            xCache: "MISS",
+            body: "v1",
+            cacheStatus: `tidemark; fwd=uri-miss; fwd-status=200; detail=${because}`,
+          },
+        },
+        { get: "/a", fields: { "x-long": "x".repeat(513) }, expect: { xCache: "MISS" } },
+        { originSaw: { "/a": 2 } },
+      ],
+    }),
+  ),
+  {
+    id: "storing/stale-on-arrival",
+    name: "a response that is stale on arrival is not stored",
+    source: "RFC 9111 §4.2",
+    origin: { "/a": [page("max-age=60", "v1", { age: "60" })] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", cacheStatus: /detail=stale-on-arrival/ } },
+      { get: "/a", expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "storing/head-miss-stores-nothing",
+    name: "a HEAD that misses stores nothing",
+    source: "RFC 9111 §3",
+    origin: { "/a": [fresh] },
+    steps: [
+      { send: { method: "HEAD", path: "/a" }, expect: { status: 200, xCache: "MISS", body: "" } },
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+    ],
+  },
+  {
+    id: "storing/status-fields-and-body",
+    name: "status, fields and body come back from store as they came, fields of several lines included",
+    source: "docs/design.md#promise-4",
+    origin: {
+      "/gone": [
+        {
+          status: 410,
+          fields: {
+            "cache-control": "max-age=60",
+            "content-type": "text/plain; charset=utf-8",
+            link: ["</a>", "</b>"],
+            server: "demo/1",
+          },
+          body: "weg – für immer",
+        },
+      ],
+    },
+    steps: [
+      { get: "/gone", expect: { status: 410, xCache: "MISS" } },
+      {
+        get: "/gone",
+        expect: {
+          status: 410,
+          xCache: "HIT",
+          body: "weg – für immer",
+          fields: {
+            "content-type": "text/plain; charset=utf-8",
+            link: "</a>, </b>",
+            server: "demo/1",
+            via: "1.1 tidemark",
+          },
+        },
+      },
+    ],
+  },
+  {
+    id: "storing/response-without-body",
+    name: "a response without a body is stored without one",
+    source: "RFC 9110 §15.3.5",
+    origin: { "/a": [{ status: 204, fields: { "cache-control": "max-age=60" } }] },
+    steps: [
+      { get: "/a", expect: { status: 204, xCache: "MISS" } },
+      { get: "/a", expect: { status: 204, xCache: "HIT", body: "" } },
+    ],
+  },
+  {
+    id: "storing/error-without-freshness",
+    name: "an error without explicit freshness is not stored",
+    source: "RFC 9111 §3",
+    origin: { "/a": [{ status: 404, body: "oops" }, fresh] },
+    steps: [
+      { get: "/a", expect: { status: 404, xCache: "MISS", body: "oops" } },
+      { get: "/a", expect: { status: 200, xCache: "MISS", body: "v1" } },
+    ],
+  },
+  {
+    id: "storing/status-of-one-request",
+    name: "a status that concerns one request alone is not stored, whatever freshness it claims",
+    source: "RFC 9111 §3; RFC 6585 §4",
+    origin: { "/a": [{ ...fresh, status: 429, body: "oops" }, fresh] },
+    steps: [
+      { get: "/a", expect: { status: 429, xCache: "MISS", cacheStatus: /detail=status/ } },
+      { get: "/a", expect: { status: 200, xCache: "MISS", body: "v1" } },
+    ],
+  },
+  {
+    id: "storing/found-after-restart",
+    name: "an isolate that restarts finds the page in the shared tier",
+    source: "docs/design.md#tiers",
+    origin: { "/a": [fresh] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { restart: "isolate" },
+      { advanceMs: 10_000 },
+      { get: "/a", expect: { xCache: "HIT", body: "v1", ageSeconds: 10 } },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
+    id: "storing/long-queries-kept-out",
+    name: "a route can keep long queries out of the store",
+    source: "docs/design.md#the-site",
+    site: { routes: [{ match: "/search", store: { when: { query: { q: { maxLength: 3 } } } } }] },
+    origin: { "/search?q=abc": [kept], "/search?q=abcd": [kept] },
+    steps: [
+      { get: "/search?q=abc", expect: { xCache: "MISS" } },
+      { get: "/search?q=abc", expect: { xCache: "HIT" } },
+      { get: "/search?q=abcd", expect: { xCache: "BYPASS", cacheStatus: /detail=route-condition/ } },
+      { get: "/search?q=abcd", expect: { xCache: "BYPASS" } },
+      { get: "/search?q=a&q=abcd", expect: { xCache: "BYPASS" } },
+      {
+        send: { method: "POST", path: "/search?q=abcd" },
+        expect: { cacheStatus: "tidemark; fwd=method; fwd-status=200" },
+      },
+    ],
+  },
+  {
+    id: "storing/found-by-another-isolate",
+    name: "a page that one isolate stored is found by another",
+    source: "docs/design.md#tiers",
+    only: SEVERAL_ISOLATES,
+    origin: { "/a": [v1] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS" } },
+      { advanceMs: 1 },
+      { send: { path: "/a", isolate: "c" }, expect: { xCache: "HIT", body: "v1" } },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
+    id: "storing/any-status-with-lifetime",
+    name: "a response with a stated lifetime is stored and returned whatever its status, unknown statuses included",
+    source: "RFC 9111 §3; RFC 9110 §15",
+    origin: Object.fromEntries(withLifetime.map((status) => [`/${status}`, [{ status, fields: minute }]])),
+    steps: [
+      ...withLifetime.map((status): Step => ({ get: `/${status}`, expect: { status, xCache: "MISS" } })),
+      { advanceMs: 59_999 },
+      ...withLifetime.map((status): Step => ({ get: `/${status}`, expect: { status, xCache: "HIT", ageSeconds: 59 } })),
+    ],
+  },
+  {
+    id: "storing/statuses-never-stored",
+    name: "partial responses, 304s, and responses that concern one request or connection alone are never stored",
+    source: "RFC 9111 §3, §3.3; RFC 6585 §3-§6; RFC 3229 §10.4.1",
+    site: { routes: [{ match: "/*", ttl: "1h" }] },
+    ...neverStored(
+      Object.fromEntries(ofOneRequest.map((status) => [`/${status}`, { status, fields: minute }])),
+      "status",
+    ),
+  },
+];

@@ -1,0 +1,197 @@
+import type { Scenario } from "../../engine/scenario.ts";
+import { page } from "../page.ts";
+import { MODIFIED, stillV1, storedAndStale, v1, v2 } from "./openings.ts";
+
+/** Clients' own conditions, RFC 9110 §13. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "validation/client-304-from-store",
+    name: "a client that holds the stored page gets a 304 from store, with the required fields and no others",
+    source: "RFC 9111 §4.3.2; RFC 9110 §15.4.5",
+    origin: {
+      "/a": [page("max-age=60", "v1", { etag: '"1"', "content-type": "text/plain" })],
+    },
+    steps: [
+      { get: "/a", expect: { status: 200, xCache: "MISS", body: "v1" } },
+      { advanceMs: 10_000 },
+      {
+        get: "/a",
+        fields: { "if-none-match": 'W/"1"' },
+        expect: {
+          status: 304,
+          xCache: "HIT",
+          body: "",
+          ageSeconds: 10,
+          cacheStatus: "tidemark; hit; ttl=50",
+          fields: { etag: '"1"', "cache-control": "max-age=60", "content-type": null },
+        },
+      },
+      { get: "/a", fields: { "if-none-match": '"2"' }, expect: { status: 200, xCache: "HIT", body: "v1" } },
+      {
+        send: { method: "HEAD", path: "/a", fields: { "if-none-match": "*" } },
+        expect: { status: 304, xCache: "HIT" },
+      },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
+    id: "validation/purged-is-never-304",
+    name: "a purged page is never answered with 304: a client that holds the old page gets the new one",
+    source: "docs/protocol.md#what-a-purge-promises",
+    origin: {
+      "/a": [page("max-age=60", "v1", { etag: '"1"' }), page("max-age=60", "v2", { etag: '"2"' })],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/a"] } },
+      { get: "/a", fields: { "if-none-match": '"1"' }, expect: { status: 200, xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    id: "validation/stored-error-is-never-304",
+    name: "a stored error or redirect is never answered with 304",
+    source: "RFC 9110 §13.2.1",
+    origin: { "/a": [{ status: 404, fields: { "cache-control": "max-age=60", etag: '"1"' }, body: "nothing" }] },
+    steps: [
+      { get: "/a", expect: { status: 404, xCache: "MISS" } },
+      { get: "/a", fields: { "if-none-match": '"1"' }, expect: { status: 404, xCache: "HIT", body: "nothing" } },
+    ],
+  },
+  {
+    id: "validation/precondition-goes-to-origin",
+    name: "a precondition on the origin's own state goes to the origin, and the answer is not stored",
+    source: "RFC 9110 §13.1.1, §13.1.4; RFC 9111 §4.3.2",
+    origin: { "/a": [page("max-age=60", "v1", { etag: '"1"' })] },
+    steps: [
+      { get: "/a", fields: { "if-match": '"1"' }, expect: { xCache: "BYPASS" } },
+      { originLastSaw: "/a", fields: { "if-match": '"1"' } },
+      { get: "/a", expect: { xCache: "MISS" } },
+      { get: "/a", fields: { "if-unmodified-since": "Thu, 01 Jan 2026 12:00:00 GMT" }, expect: { xCache: "BYPASS" } },
+      { originLastSaw: "/a", fields: { "if-unmodified-since": "Thu, 01 Jan 2026 12:00:00 GMT" } },
+    ],
+  },
+  {
+    id: "validation/client-304-is-not-stored",
+    name: "a client's condition never leads to a stored 304",
+    source: "RFC 9111 §4.3.1",
+    origin: { "/a": [page("max-age=60", "v1", { etag: '"1"' })] },
+    steps: [
+      { get: "/a", fields: { "if-none-match": '"1"' }, expect: { status: 304, xCache: "MISS", body: "" } },
+      { originLastSaw: "/a", fields: { "if-none-match": null } },
+      { get: "/a", expect: { status: 200, body: "v1" } },
+      { get: "/a", expect: { xCache: "HIT", body: "v1" } },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
+    id: "validation/if-none-match",
+    name: "a client's If-None-Match is compared weakly with the stored entity tag, and outranks If-Modified-Since",
+    source: "RFC 9110 §13.1.2, §13.2.2",
+    origin: {
+      "/a": [{ ...v1, fields: { ...v1.fields, "last-modified": MODIFIED } }],
+      "/weak": [{ ...v1, fields: { ...v1.fields, etag: 'W/"1"' } }],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { get: "/weak", expect: { xCache: "MISS" } },
+      ...(
+        [
+          ['"1"', 304],
+          ['W/"1"', 304],
+          ['"0", "1"', 304],
+          ['"0",W/"1" , "2"', 304],
+          ["*", 304],
+          ['"0"', 200],
+          ['"0, 1"', 200],
+          ["1", 200],
+        ] as const
+      ).map(([held, status]) => ({
+        get: "/a",
+        fields: { "if-none-match": held, "if-modified-since": MODIFIED },
+        expect: { status, xCache: "HIT", body: status === 304 ? "" : "v1" },
+      })),
+      { get: "/weak", fields: { "if-none-match": '"1"' }, expect: { status: 304, fields: { etag: 'W/"1"' } } },
+      { originSaw: { "/a": 1, "/weak": 1 } },
+    ],
+  },
+  {
+    id: "validation/if-modified-since",
+    name: "a client that holds the page of the stored date or a later one gets a 304, with the date where there is no entity tag",
+    source: "RFC 9110 §13.1.3, §15.4.5; RFC 9111 §4.3.2",
+    origin: { "/a": [{ fields: { "cache-control": "max-age=60", "last-modified": MODIFIED }, body: "v1" }] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      ...(
+        [
+          ["Thu, 01 Jan 2026 09:59:59 GMT", 200],
+          [MODIFIED, 304],
+          ["Thu, 01 Jan 2026 10:00:01 GMT", 304],
+          ["Thu Jan  1 10:00:00 2026", 304],
+          ["2026-01-01T10:00:00Z", 200],
+        ] as const
+      ).map(([since, status]) => ({
+        get: "/a",
+        fields: { "if-modified-since": since },
+        expect: { status, xCache: "HIT", body: status === 304 ? "" : "v1", fields: { "last-modified": MODIFIED } },
+      })),
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
+    id: "validation/date-for-last-modified",
+    name: "the Date of the response stands in for a Last-Modified that the origin does not send",
+    source: "RFC 9111 §4.3.2",
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { advanceMs: 30_000 },
+      { get: "/a", fields: { "if-modified-since": "Thu, 01 Jan 2026 11:59:59 GMT" }, expect: { status: 200 } },
+      { get: "/a", fields: { "if-modified-since": "Thu, 01 Jan 2026 12:00:00 GMT" }, expect: { status: 304 } },
+    ],
+  },
+  {
+    id: "validation/client-304-after-validation",
+    name: "a client that holds a stale page gets its 304 after the origin has confirmed the stored one",
+    source: "RFC 9111 §4.3.2, §4.3.3",
+    origin: { "/a": [v1, stillV1, v2] },
+    steps: [
+      ...storedAndStale,
+      {
+        get: "/a",
+        fields: { "if-none-match": '"1"' },
+        expect: { status: 304, xCache: "REVALIDATED", body: "", fields: { etag: '"1"' } },
+      },
+      { originLastSaw: "/a", fields: { "if-none-match": '"1"' } },
+      { get: "/a", expect: { status: 200, xCache: "HIT", body: "v1" } },
+      { advanceMs: 60_000 },
+      { get: "/a", fields: { "if-none-match": '"2"' }, expect: { status: 304, xCache: "EXPIRED", body: "" } },
+      { originLastSaw: "/a", fields: { "if-none-match": '"1"' } },
+      { get: "/a", expect: { status: 200, body: "v2" } },
+      { originSaw: { "/a": 3 } },
+    ],
+  },
+  {
+    id: "validation/client-holds-another-page",
+    name: "a client that holds another page than the stale one gets the page that the origin confirms",
+    source: "RFC 9111 §4.3.2",
+    origin: { "/a": [v1, stillV1] },
+    steps: [
+      ...storedAndStale,
+      { get: "/a", fields: { "if-none-match": '"0"' }, expect: { status: 200, xCache: "REVALIDATED", body: "v1" } },
+      { originLastSaw: "/a", fields: { "if-none-match": '"1"' } },
+    ],
+  },
+  {
+    id: "validation/precondition-despite-fresh-page",
+    name: "a precondition on the origin's own state goes to the origin even where a fresh page is stored",
+    source: "RFC 9110 §13.1.1, §13.1.4; RFC 9111 §4.3.2",
+    origin: { "/a": [v1, { status: 412, body: "changed" }] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { get: "/a", fields: { "if-match": '"0"' }, expect: { status: 412, xCache: "BYPASS", body: "changed" } },
+      { originLastSaw: "/a", fields: { "if-match": '"0"' } },
+      { get: "/a", fields: { "if-unmodified-since": MODIFIED }, expect: { status: 412, xCache: "BYPASS" } },
+      { get: "/a", expect: { status: 200, xCache: "HIT", body: "v1" } },
+    ],
+  },
+];

@@ -1,0 +1,200 @@
+import type { Reply } from "../../../cdn/scripted-origin.ts";
+import type { Scenario, Step } from "../../engine/scenario.ts";
+import { WAITING_REQUESTS } from "../memory-only.ts";
+import { page } from "../page.ts";
+import { form, plain } from "./openings.ts";
+
+function encoded(body: string, coding: string, more: Reply["fields"] = { vary: "accept-encoding" }): Reply {
+  return { fields: { "cache-control": "max-age=60", "content-encoding": coding, ...more }, body };
+}
+
+/** A request with this `Accept-Encoding`; `null` for none. */
+function accepting(codings: string | null, expect: object): Step {
+  return { get: "/a", ...(codings !== null && { fields: { "accept-encoding": codings } }), expect };
+}
+
+/** Content codings are variants: docs/decisions/0011-encodings-are-variants.md. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "variants/unaccepted-coding-not-offered",
+    name: "a variant in a coding that the client does not accept is not offered to the origin, because a weak tag may match both",
+    source: "RFC 9110 §12.5.3, §8.8.3.3",
+    origin: {
+      "/a": [
+        encoded("zipped", "gzip", { vary: "accept-encoding", etag: 'W/"1"' }),
+        form("plain", "accept-encoding", { etag: 'W/"1"' }),
+      ],
+    },
+    steps: [
+      accepting("gzip", { xCache: "MISS" }),
+      accepting(null, { status: 200, xCache: "MISS", body: "plain", fields: { "content-encoding": null } }),
+      { originLastSaw: "/a", fields: { "if-none-match": null } },
+      accepting("gzip", { xCache: "HIT" }),
+    ],
+  },
+  {
+    id: "variants/connection-names-accept-encoding",
+    name: "an Accept-Encoding that Connection names is not forwarded, and no client gets a wrong variant because of it",
+    source: "RFC 9110 §7.6.1",
+    origin: { "/a": [form("plain", "accept-encoding")] },
+    steps: [
+      { get: "/a", fields: { connection: "accept-encoding", "accept-encoding": "gzip" }, expect: { xCache: "MISS" } },
+      { originLastSaw: "/a", fields: { "accept-encoding": "identity" } },
+      accepting(null, { xCache: "HIT", body: "plain" }),
+    ],
+  },
+  {
+    id: "variants/accept-encoding-is-normalized",
+    name: "the origin is asked for the codings that the client accepts, in one spelling for each set of them",
+    source: "RFC 9110 §12.5.3; docs/design.md#what-goes-to-the-origin",
+    origin: { "/a": [page("no-store")] },
+    steps: (
+      [
+        [null, "identity"],
+        ["", "identity"],
+        ["gzip, deflate, br, zstd", "br, gzip, zstd"],
+        ["zstd;q=0.1, GZIP;q=1.0,br ; q=0.5", "br, gzip, zstd"],
+        ["x-gzip", "gzip"],
+        ["gzip;q=0, br", "br"],
+        ["br, gzip, br;q=0.000", "gzip"],
+        ["*", "br, gzip, zstd"],
+        ["*, br;q=0", "gzip, zstd"],
+        ["gzip, *;q=0", "gzip"],
+        ["identity;q=0, gzip", "gzip"],
+        ["compress, deflate, made-up", "identity"],
+        ["gzip;q=2, br;level=5, zstd", "zstd"],
+      ] as const
+    ).flatMap(([sent, asked]) => [
+      accepting(sent, { status: 200 }),
+      { originLastSaw: "/a", fields: { "accept-encoding": asked } },
+    ]),
+  },
+  {
+    id: "variants/same-codings-share",
+    name: "clients that accept the same codings in another order or with other weights share an entry",
+    source: "RFC 9111 §4.1; RFC 9110 §12.5.3",
+    origin: { "/a": [encoded("brotli", "br")] },
+    steps: [
+      accepting("gzip, deflate, br", { xCache: "MISS", body: "brotli", fields: { "content-encoding": "br" } }),
+      ...["br,gzip", "br;q=0.1, GZIP", "gzip, br, made-up"].map((same) =>
+        accepting(same, { xCache: "HIT", body: "brotli", fields: { "content-encoding": "br" } }),
+      ),
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
+    id: "variants/chosen-from-larger-offer",
+    name: "a page in a coding that the origin chose from a larger offer serves a client that accepts fewer codings, this one among them",
+    source: "RFC 9111 §4.1; RFC 9110 §12.5.3",
+    origin: { "/a": [encoded("zipped", "gzip"), encoded("brotli", "br"), form("plain", "accept-encoding")] },
+    steps: [
+      accepting("br, gzip, zstd", { xCache: "MISS", body: "zipped" }),
+      accepting("gzip", { xCache: "HIT", body: "zipped" }),
+      accepting("gzip, zstd", { xCache: "HIT", body: "zipped" }),
+      accepting("br", { xCache: "MISS", body: "brotli" }),
+      accepting(null, { xCache: "MISS", body: "plain" }),
+      accepting("gzip", { xCache: "HIT", body: "zipped" }),
+      { originSaw: { "/a": 3 } },
+    ],
+  },
+  {
+    id: "variants/chosen-from-smaller-offer",
+    name: "a page that the origin chose from a smaller offer does not serve a client that accepts more codings",
+    source: "RFC 9111 §4.1",
+    origin: { "/a": [form("plain", "accept-encoding"), encoded("zipped", "gzip"), encoded("brotli", "br")] },
+    steps: [
+      accepting(null, { xCache: "MISS", body: "plain" }),
+      accepting("gzip", { xCache: "MISS", body: "zipped" }),
+      accepting("gzip, br", { xCache: "MISS", body: "brotli" }),
+      accepting(null, { xCache: "HIT", body: "plain" }),
+      accepting("gzip", { xCache: "HIT", body: "zipped" }),
+      accepting("br, gzip", { xCache: "HIT", body: "brotli" }),
+    ],
+  },
+  ...(
+    [
+      ["refused-coding-with-vary", "sends Vary", { vary: "Accept-Encoding" }],
+      ["refused-coding-without-vary", "forgot to send Vary", {}],
+    ] as const
+  ).map(
+    ([id, what, vary]): Scenario => ({
+      id: `variants/${id}`,
+      name: `a client that refuses a coding never gets it from store, where the origin ${what}`,
+      source: "RFC 9110 §12.5.3, §12.5.5",
+      origin: {
+        "/a": [
+          encoded("zipped", "gzip", vary),
+          encoded("brotli", "br", vary),
+          { fields: { "cache-control": "max-age=60", ...vary }, body: "plain" },
+        ],
+      },
+      steps: [
+        accepting("gzip, br", { xCache: "MISS", body: "zipped" }),
+        accepting("GZIP ; q=0, br", { xCache: "MISS", body: "brotli", fields: { "content-encoding": "br" } }),
+        accepting("gzip;q=0, br;q=0", { xCache: "MISS", body: "plain", fields: { "content-encoding": null } }),
+        accepting("*;q=0", { xCache: "HIT", body: "plain" }),
+        { originSaw: { "/a": 3 } },
+      ],
+    }),
+  ),
+  {
+    id: "variants/followers-of-encoded-page",
+    name: "a follower of a page that proves to be encoded gets it only if its client accepts the coding",
+    source: "RFC 9110 §12.5.3; docs/design.md#collapsing",
+    only: WAITING_REQUESTS,
+    origin: { "/a": [{ ...encoded("zipped", "gzip", {}), hold: "slow" }, plain] },
+    steps: [
+      { begin: "leader", send: { path: "/a", fields: { "accept-encoding": "gzip" } } },
+      { originSees: "/a", count: 1 },
+      { begin: "follower", send: { path: "/a" } },
+      { advanceMs: 1 },
+      { release: "slow" },
+      { finish: "leader", expect: { body: "zipped" } },
+      { finish: "follower", expect: { body: "plain", fields: { "content-encoding": null } } },
+    ],
+  },
+  {
+    id: "variants/no-coding-serves-all",
+    name: "a page without a coding, or with identity, serves every client",
+    source: "RFC 9110 §12.5.3, §8.4.1",
+    origin: { "/a": [form("plain", "accept-encoding")], "/b": [encoded("plain", "identity")] },
+    steps: [
+      accepting("br, gzip, zstd", { xCache: "MISS" }),
+      ...["gzip", null, "identity;q=0", "*;q=0"].map((fewer) => accepting(fewer, { xCache: "HIT", body: "plain" })),
+      { get: "/b", fields: { "accept-encoding": "br, gzip, zstd" }, expect: { xCache: "MISS" } },
+      { get: "/b", expect: { xCache: "HIT", body: "plain" } },
+    ],
+  },
+  {
+    id: "variants/several-codings",
+    name: "a page in several codings serves a client that accepts all of them",
+    source: "RFC 9110 §8.4",
+    origin: { "/a": [encoded("twice", "gzip, BR"), plain] },
+    steps: [
+      accepting("br, gzip, zstd", { xCache: "MISS", body: "twice" }),
+      accepting("gzip, br", { xCache: "HIT", body: "twice", fields: { "content-encoding": "gzip, BR" } }),
+      accepting("gzip, zstd", { xCache: "MISS", body: "plain" }),
+    ],
+  },
+  {
+    id: "variants/unknown-coding",
+    name: "a page in a coding that no client is known to accept is passed on, and serves no second request",
+    source: "RFC 9110 §8.4.1",
+    origin: { "/a": [encoded("squeezed", "compress")] },
+    steps: [
+      accepting("compress, *", { xCache: "MISS", body: "squeezed", fields: { "content-encoding": "compress" } }),
+      accepting("compress, *", { xCache: "MISS", body: "squeezed" }),
+      accepting(null, { xCache: "MISS" }),
+    ],
+  },
+  {
+    id: "variants/part-keeps-accept-encoding",
+    name: "a part that misses is requested with the client's own Accept-Encoding",
+    source: "RFC 9110 §12.5.3, §14.2",
+    origin: { "/a": [{ status: 206, fields: { "content-range": "bytes 0-0/9" }, body: "v" }] },
+    steps: [
+      { get: "/a", fields: { range: "bytes=0-0", "accept-encoding": "br;q=0.5, x" }, expect: { status: 206 } },
+      { originLastSaw: "/a", fields: { range: "bytes=0-0", "accept-encoding": "br;q=0.5, x" } },
+    ],
+  },
+];

@@ -1,0 +1,223 @@
+import type { Mutants } from "../mutants/mutant.ts";
+import { mutants as purgeProtocol } from "../scenarios/purge-protocol/mutants.ts";
+
+const CORRIDOR = "worker/flow/corridor.ts";
+const JUDGE = "worker/rules/freshness/judge.ts";
+const LOG = "worker/purges/log/sql-purge-log.ts";
+const VIEW = "worker/purges/view/purge-view.ts";
+const LEASED_VIEW = "worker/purges/lease/leased-view.ts";
+const LEASE_TIMING = "worker/purges/lease/lease-timing.ts";
+const RENEWAL = "worker/purges/lease/renewal.ts";
+const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
+
+/** Stamps a background fetch with the view of whatever time the stamp is read. */
+const STAMPED_LATE = `ports: { ...ports, purges: new Proxy(ports.purges, { get: (purges, name) => {
+      const late = { get logId() { return purges.stamp()?.logId; }, get seq() { return purges.stamp()?.seq; } };
+      if (name === "stamp") return () => late;
+      return typeof purges[name] === "function" ? purges[name].bind(purges) : purges[name];
+    } }), reporter`;
+
+/** Rules that purge-protocol's mutants take away as well, for scenarios to find. */
+const ALSO_IN_SCENARIOS = [
+  "r1-stamp-of-the-arrival",
+  "r2-stamp-of-the-304",
+  "r3-any-304-freshens-the-first",
+  "r5-follower-takes-anything",
+  "r7-no-allowance",
+  "r9-bearer-gets-the-stale",
+  "r12-newcomer-hears-nothing",
+  "r15-told-before-it-is-sent",
+  "r15-lost-answer-is-a-failure",
+  "r15-second-change-is-forgotten",
+  "r16-news-do-not-count",
+  "r17-304-takes-tags",
+  "r18-silence-is-no-objection",
+  "r19-follower-takes-another-variant",
+  "r20-caller-does-not-hear",
+  "r20-no-repeat",
+  "r22-renewed-all-the-time",
+  "r23-overtaken-is-kept",
+];
+
+/** The rules of docs/protocol.md, each taken away, for the random worlds to find. A name begins with its rule's number. */
+export const mutants: Mutants = {
+  "r22-shared-view-of-any-age": {
+    name: "a shared view is taken, however old it is, and a lease begins then",
+    file: LEASED_VIEW,
+    from: `    if (now >= startedAt + delta.leaseMs) return false; // the age of a copy counts against its lease
+    if (!this.#view.apply(delta)) return false; // it does not connect to the view (R12)
+    this.#recent = mergeRecent(this.#recent, delta);
+    this.#extendLease(startedAt, delta.leaseMs);`,
+    to: `    if (!this.#view.apply(delta)) return false;
+    this.#recent = mergeRecent(this.#recent, delta);
+    this.#extendLease(now, delta.leaseMs);`,
+    foundBy: "simulation",
+  },
+  "r22-shared-view-from-the-reply": {
+    name: "a shared view gives the time of its reply as the beginning of its read",
+    file: LEASED_VIEW,
+    from: "return { startedAt, longestViewAgeMs: this.#timing.longestViewAgeMs,",
+    to: "return { startedAt: startedAt && this.#clock.now(), longestViewAgeMs: this.#timing.longestViewAgeMs,",
+    foundBy: "simulation",
+  },
+  "r11-shared-view-replaces-the-table": {
+    name: "a shared view replaces what is known",
+    file: VIEW,
+    from: "    } else if (delta.from > this.#seq) {\n      return false;\n    }",
+    to: "    } else if (delta.from > this.#seq) {\n      return false;\n    } else {\n      this.#table = this.#emptyTable();\n      this.#generation++;\n    }",
+    foundBy: "simulation",
+  },
+  "r12-shared-view-has-a-gap": {
+    name: "a shared view has the last purges, and claims to have all since the first",
+    file: "worker/purges/lease/recent-purges.ts",
+    from: "const items = base ? concat(news, base.items) : news;",
+    to: "const items = news;",
+    foundBy: "simulation",
+  },
+  ...Object.fromEntries(
+    ALSO_IN_SCENARIOS.map((name) => {
+      const { file, from, to, ...mutant } = purgeProtocol[name]!;
+      return [name, { name: mutant.name, file, from, to, foundBy: "simulation" }];
+    }),
+  ),
+  "r1-background-refresh-is-stamped-late": {
+    name: "a background refresh is stamped with the view that is held when it ends",
+    file: "worker/flow/storing/background-refresh.ts",
+    from: "ports: { ...ports, reporter",
+    to: STAMPED_LATE,
+    foundBy: "simulation",
+  },
+  "r1-no-stamp-is-no-purge": {
+    name: "an entry without a stamp is not purged",
+    file: VIEW,
+    from: "if (stamp === null || stamp.logId",
+    to: "if (stamp === null) return false;\n    if (stamp.logId",
+    foundBy: "simulation",
+  },
+  "r4-memory-is-not-checked": {
+    name: "an entry in memory is served without a check for purges",
+    file: CORRIDOR,
+    from: "judgeBy(context, remembered.head, purges.check(remembered.head, true), token, now)",
+    to: 'judgeBy(context, remembered.head, "not-purged", token, now)',
+    foundBy: "simulation",
+  },
+  "r4-head-is-not-checked": {
+    name: "a HEAD is answered from memory without a check for purges",
+    file: CORRIDOR,
+    from: "judgeBy(context, remembered.head, purges.check(remembered.head, true), token, now)",
+    to: 'judgeBy(context, remembered.head, facts.method === "HEAD" ? "not-purged" : purges.check(remembered.head, true), token, now)',
+    foundBy: "simulation",
+  },
+  "r4-any-view-judges": {
+    name: "an entry is judged by a view whose lease is over",
+    file: "worker/flow/judging.ts",
+    from: "purges.check(stored, isUsable)",
+    to: "purges.check(stored, true)",
+    foundBy: "simulation",
+  },
+  "r6-receipt-forgets-the-leases": {
+    name: "a receipt settles without waiting for the leases that are held",
+    file: LOG,
+    from: "this.#leases.longestLivingMs(now) + purge.skewMs",
+    to: "purge.skewMs",
+    foundBy: "simulation",
+  },
+  "r6-lease-from-the-reply": {
+    name: "a lease counts from the reply of the log, not from the request",
+    file: LEASE_TIMING,
+    from: "const usableUntil = startedAt + leaseMs",
+    to: "const usableUntil = now + leaseMs",
+    foundBy: "simulation",
+  },
+  "r8-known-purge-needs-a-view": {
+    name: "while the log is silent, a page that is known to be purged counts as unknown",
+    file: VIEW,
+    from: 'if (checked.answer === "not-purged") return "unknown";',
+    to: 'return "unknown";',
+    foundBy: "simulation",
+  },
+  "r8-unknown-is-fresh": {
+    name: "while the log is silent, a stored page is served until its lifetime ends",
+    file: "worker/rules/freshness/unknown-purge-state.ts",
+    from: "return !awaitsToken && sinceFetchMs >= 0 && sinceFetchMs < maxViewAgeMs;",
+    to: "return !awaitsToken;",
+    foundBy: "simulation",
+  },
+  "r9-older-read-proves": {
+    name: "a read that began before a token arrived proves the token false",
+    file: VIEW_LEASE,
+    from: "await this.#renewal.waitFor(underWay);",
+    to: "if (await this.#renewal.waitFor(underWay)) return null;",
+    foundBy: "simulation",
+  },
+  "r10-soft-forgives-hard": {
+    name: "a soft purge after a hard one makes a purged page usable",
+    file: VIEW,
+    from: '["hard", "purged"],\n  ["invalidate", "invalidated"],\n  ["soft", "soft"],',
+    to: '["soft", "soft"],\n  ["invalidate", "invalidated"],\n  ["hard", "purged"],',
+    foundBy: "simulation",
+  },
+  "r10-soft-has-no-end": {
+    name: "a softly purged page is usable for as long as its own rules say",
+    file: JUDGE,
+    from: "return now - seenAt < (ownMs > 0 ? ownMs : forMs) && ",
+    to: "return ",
+    foundBy: "simulation",
+  },
+  "r11-replaced-log-answers-late": {
+    name: "a late reply of a log that was replaced brings that log back",
+    file: LEASED_VIEW,
+    from: "number <= this.#callsBeforeView",
+    to: "number < 0",
+    foundBy: "simulation",
+  },
+  "r12-untold-counts-as-told": {
+    name: "purges for which a reply had no room count as told",
+    file: VIEW,
+    from: "this.#unread = unreadAfter(this.#unread, this.#seq, delta);",
+    to: "",
+    foundBy: "simulation",
+  },
+  "r13-another-logs-numbers-count": {
+    name: "an entry of another log is judged by its number",
+    file: VIEW,
+    from: "stamp.logId !== this.#logId || ",
+    to: "",
+    foundBy: "simulation",
+  },
+  "r13-every-log-has-one-id": {
+    name: "a log that is made anew has the id of the one before",
+    file: LOG,
+    from: "      this.#newId(),\n    );",
+    to: '      "log-1",\n    );',
+    foundBy: "simulation",
+  },
+  "r13-forgotten-without-a-floor": {
+    name: "the log forgets purges without raising its floor",
+    file: LOG,
+    from: 'SET floor = max(floor, ?), keys = keys - ?", seq, forgotten',
+    to: 'SET keys = keys - ?", forgotten',
+    foundBy: "simulation",
+  },
+  "r14-read-from-memory": {
+    name: "the log answers from what it remembers of its state",
+    file: LOG,
+    from: "floor, hard, soft, invalidate } = this.#state();",
+    to: "floor, hard, soft, invalidate } = (this.seen = this.#now() < this.seen?.at + 300 ? this.seen : { ...this.#state(), at: this.#now() });",
+    foundBy: "simulation",
+  },
+  "r16-another-log-does-not-count": {
+    name: "an entry that was checked once is not checked again when the log has changed",
+    file: VIEW,
+    from: "this.#table = this.#emptyTable();\n    this.#generation++;",
+    to: "this.#table = this.#emptyTable();",
+    foundBy: "simulation",
+  },
+  "r21-waiter-has-no-timer": {
+    name: "a request waits for the log until it answers",
+    file: RENEWAL,
+    from: "await Promise.race([reading.hasSucceeded, tooSlow])",
+    to: "await reading.hasSucceeded",
+    foundBy: "simulation",
+  },
+};

@@ -1,0 +1,48 @@
+import type { Outcome } from "../../rules/forwarding/cache-status.ts";
+import { toClientFields } from "../../rules/forwarding/client-response-fields.ts";
+import type { PublicAddress } from "../../rules/forwarding/location.ts";
+import type { NotStoredBecause } from "../../rules/storing/not-stored.ts";
+import type { Miss } from "../miss.ts";
+import type { RequestContext } from "../request-context.ts";
+import { answerWith, markOutcome } from "./answers.ts";
+
+/** The fields of the origin's answer as clients see them. */
+export function clientFields(context: RequestContext, sent: Headers): Headers {
+  const { ports, resolved, site, facts } = context;
+  const fields = new Headers(sent);
+  if (resolved.route.stripsSetCookie && (facts.method === "GET" || facts.method === "HEAD"))
+    fields.delete("set-cookie");
+  toClientFields(fields, publicAddress(context), site.hiddenFields, ports.clock.now());
+  return fields;
+}
+
+/** The origin's address, and the public one that stands for it. */
+export function publicAddress({ ports, resolved }: RequestContext): PublicAddress {
+  return { originUrl: ports.origin.url, publicUrl: `${resolved.scheme}://${resolved.host}` };
+}
+
+/** Answers with what the origin sends, as it comes. `because` says why it is not stored, if it might have been. */
+export function passOn(
+  context: RequestContext,
+  response: Response,
+  miss: Miss,
+  because: NotStoredBecause | undefined,
+): Response {
+  const fields = clientFields(context, response.headers);
+  const outcome = forwardedOutcome(miss, { status: response.status, stored: false, collapsed: false, because });
+  markOutcome(fields, miss.xCache, outcome);
+  const { reporter } = context.ports;
+  if (because !== undefined) reporter.report({ kind: "not-stored", because });
+  reporter.report({ kind: "answered", xCache: miss.xCache });
+  return answerWith(response.body, response.status, fields, response.statusText);
+}
+
+/** What `Cache-Status` tells of a fetch. */
+export function forwardedOutcome(
+  { reason, detail }: Miss,
+  done: { status?: number; stored: boolean; collapsed: boolean; because?: string | undefined },
+): Outcome {
+  const { because, ...rest } = done;
+  const why = because ?? detail;
+  return { kind: "forwarded", reason, ...rest, ...(why === undefined ? {} : { detail: why }) };
+}

@@ -1,0 +1,42 @@
+import type { ReceiptToken } from "../../ports.ts";
+import { staleAnswer } from "../answering/stale-answer.ts";
+import type { Miss } from "../miss.ts";
+import type { RequestContext } from "../request-context.ts";
+import { fetchAndStore } from "../storing/fetch-and-store.ts";
+import { collapsingKeys } from "./collapsing-key.ts";
+import { follow, mayFollow, waitFor } from "./followers.ts";
+
+/**
+ * Fetches a response together with the other requests of this isolate that miss the same one: the first is the leader,
+ * the others wait for its fetch and follow. `token` is the receipt's token that still has to be honoured.
+ */
+export async function collapse(context: RequestContext, miss: Miss, token: ReceiptToken | null): Promise<Response> {
+  const { ports, collapsed } = context;
+  const fetchAlone = () => fetchAndStore(context, miss, null);
+  for (let failures = 0; ; ) {
+    const { own, leader } = collapsingKeys(context);
+    if (collapsed.isHitForMiss(own, ports.clock.now())) return fetchAlone();
+    if (!leader) return fetchAndStore(context, miss, own);
+    const outcome = await waitFor(context, leader);
+    switch (outcome.kind) {
+      case "waited-enough":
+        collapsed.abandon(leader);
+        break;
+      case "not-shareable":
+        return fetchAlone();
+      case "failed": {
+        const stale = outcome.byOrigin ? await staleAnswer(context, miss, null) : null;
+        if (stale) return stale;
+        if (++failures > 1) return fetchAlone();
+        break;
+      }
+      case "storable":
+        if (await mayFollow(context, leader, outcome.stored.head, token)) {
+          const answer = await follow(context, outcome.stored, miss);
+          if (answer) return answer;
+        }
+        // Refused: the next fetch begins after this request arrived, and is shared by all who were refused.
+        break;
+    }
+  }
+}

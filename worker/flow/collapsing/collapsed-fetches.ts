@@ -1,0 +1,92 @@
+import type { StoredResponse } from "../../rules/storing/stored-response.ts";
+
+/** How a shared fetch ended for its followers. */
+export type SharedFetchOutcome =
+  | { readonly kind: "storable"; readonly stored: StoredResponse }
+  /** The answer is for one request only, or not to be shared: each follower fetches for itself. */
+  | { readonly kind: "not-shareable" }
+  /**
+   * The leader failed, perhaps because of its own request: followers share one more fetch, then fetch for themselves.
+   */
+  | {
+      readonly kind: "failed";
+      /**
+       * True if the origin answered with an error or cannot be reached: a stale response may stand in for followers,
+       * too.
+       */
+      readonly byOrigin: boolean;
+    };
+
+/** One origin fetch that others may wait for. */
+export interface SharedFetch {
+  readonly key: string;
+  /** Its place in the order of arrivals: a request that arrived earlier may take its answer unseen (R5). */
+  readonly order: number;
+  readonly outcome: Promise<SharedFetchOutcome>;
+}
+
+/** How long a key that turned out not storable is fetched without waiting for others. */
+const HIT_FOR_MISS_MS = 5_000;
+/**
+ * The most keys for which that is remembered, the oldest going first, and the longest of them: together about 2 MiB.
+ */
+const MAX_HIT_FOR_MISS = 2_000;
+const MAX_KEY_CHARACTERS = 512;
+
+/**
+ * Collapsed forwarding of one isolate: at most one shared fetch per key, and the keys for which waiting is pointless.
+ * Only plain values are handed over: a Response belongs to the request that fetched it.
+ */
+export class CollapsedFetches {
+  readonly #leaders = new Map<string, SharedFetch>();
+  readonly #hitForMissUntil = new Map<string, number>();
+  #arrivals = 0;
+
+  /** A number for an arriving request or a beginning fetch; later ones are higher. */
+  nextOrder(): number {
+    return ++this.#arrivals;
+  }
+
+  find(key: string): SharedFetch | undefined {
+    return this.#leaders.get(key);
+  }
+
+  /** Begins a shared fetch. It ends, once, with the call of `end`. */
+  begin(key: string): SharedFetch & { end(outcome: SharedFetchOutcome, now: number): void } {
+    const { promise, resolve } = Promise.withResolvers<SharedFetchOutcome>();
+    const leader: SharedFetch = { key, order: this.nextOrder(), outcome: promise };
+    this.#leaders.set(key, leader);
+    const end = (outcome: SharedFetchOutcome, now: number) => {
+      this.abandon(leader);
+      if (outcome.kind === "not-shareable") this.#rememberHitForMiss(key, now);
+      resolve(outcome);
+    };
+    return { ...leader, end };
+  }
+
+  /** No request waits for the fetch under this key any more: what it fetches has been invalidated meanwhile. */
+  abandonKey(key: string): void {
+    this.#leaders.delete(key);
+  }
+
+  /** No request waits for this fetch any more: the leader's request may be dead. It may still end. */
+  abandon({ key, outcome }: SharedFetch): void {
+    if (this.#leaders.get(key)?.outcome === outcome) this.#leaders.delete(key);
+  }
+
+  /** Later requests for this key do not wait for each other: the answer itself cannot be shared (R19). */
+  #rememberHitForMiss(key: string, now: number): void {
+    if (key.length > MAX_KEY_CHARACTERS) return;
+    this.#hitForMissUntil.delete(key);
+    this.#hitForMissUntil.set(key, now + HIT_FOR_MISS_MS);
+    if (this.#hitForMissUntil.size > MAX_HIT_FOR_MISS) {
+      const oldest = this.#hitForMissUntil.keys().next();
+      if (!oldest.done) this.#hitForMissUntil.delete(oldest.value);
+    }
+  }
+
+  isHitForMiss(key: string, now: number): boolean {
+    const until = this.#hitForMissUntil.get(key);
+    return until !== undefined && now < until;
+  }
+}

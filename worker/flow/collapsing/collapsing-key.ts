@@ -1,0 +1,40 @@
+import { type Identity, mayJoinFetchesOf } from "../../rules/identity/identity.ts";
+import { variantKey } from "../../rules/key/cache-key.ts";
+import { variantOf } from "../../rules/variants/vary.ts";
+import type { RequestContext } from "../request-context.ts";
+import { markerInMemory } from "../selection.ts";
+import type { SharedFetch } from "./collapsed-fetches.ts";
+
+/** Under which keys a request looks for a fetch to join, and under which others may join its own. */
+export interface CollapsingKeys {
+  readonly own: string;
+  /** The fetch under way that the request may wait for. */
+  readonly leader: SharedFetch | undefined;
+}
+
+/**
+ * The keys of a request without credentials. It may wait only for a fetch whose answer the store would give it, too.
+ */
+export function collapsingKeys(context: RequestContext): CollapsingKeys {
+  const key = variantToBe(context);
+  const keys = mayJoinFetchesOf(context.facts.identity).map((identity) => keyOf(identity, key));
+  for (const each of keys) {
+    const leader = context.collapsed.find(each);
+    if (leader) return { own: keys.at(-1)!, leader };
+  }
+  return { own: keys.at(-1)!, leader: undefined };
+}
+
+function keyOf(identity: Identity, key: string): string {
+  return identity === "anonymous" ? key : `${identity} ${key}`;
+}
+
+/** The key of the variant that will be stored, as far as is known what the answers vary by. */
+function variantToBe(context: RequestContext): string {
+  const { cacheKey, route } = context.resolved;
+  const marker = markerInMemory(context);
+  if (!marker && route.keyFields.length === 0) return cacheKey;
+  const inMarker = marker?.variants.flatMap(({ fields }) => fields.map(([name]) => name)) ?? [];
+  const names = new Set([...route.keyFields, ...inMarker]);
+  return variantKey(cacheKey, variantOf([...names].sort(), context.facts.originView));
+}

@@ -1,0 +1,71 @@
+import type { ReceiptToken } from "../../ports.ts";
+import { judge } from "../../rules/freshness/judge.ts";
+import { mayAnswerWhileUnknown } from "../../rules/freshness/unknown-purge-state.ts";
+import type { StoredHead, StoredResponse } from "../../rules/storing/stored-response.ts";
+import { answerFromStore } from "../answering/answer-from-store.ts";
+import { answerMetadata } from "../answering/answer-metadata.ts";
+import { forwardedOutcome } from "../answering/pass-on.ts";
+import { mayAnswer } from "../judging.ts";
+import type { Miss } from "../miss.ts";
+import type { RequestContext } from "../request-context.ts";
+import { selects } from "../selection.ts";
+import type { SharedFetch, SharedFetchOutcome } from "./collapsed-fetches.ts";
+
+/** A follower waits for the leader, but only against its own timer: the leader's request may die. */
+export async function waitFor(
+  { ports, site }: RequestContext,
+  leader: SharedFetch,
+): Promise<SharedFetchOutcome | { readonly kind: "waited-enough" }> {
+  const wait = ports.clock.wait(site.limits.followTimeoutMs);
+  const patience = wait.over.then(() => ({ kind: "waited-enough" }) as const);
+  const outcome = await Promise.race([leader.outcome, patience]);
+  wait.cancel();
+  return outcome;
+}
+
+/**
+ * R5: a follower takes what was fetched after it arrived, or what its own judge would accept at this moment. A response
+ * that has to be validated each time, or is stale by now, is only for requests that arrived before its fetch began.
+ * RFC 9111 §4.
+ */
+export async function mayFollow(
+  context: RequestContext,
+  leader: SharedFetch,
+  stored: StoredHead,
+  token: ReceiptToken | null,
+): Promise<boolean> {
+  if (leader.order > context.order) return true;
+  return (await isUnpurged(context, stored, token)) && isReusable(context, stored);
+}
+
+async function isUnpurged(
+  { ports, background, arrivedAt }: RequestContext,
+  stored: StoredHead,
+  sent: ReceiptToken | null,
+): Promise<boolean> {
+  const { purges, clock } = ports;
+  const token = purges.isUsable(clock.now(), sent) ? sent : await purges.renew(background, sent);
+  const answer = purges.check(stored, purges.isUsable(clock.now(), token));
+  if (answer !== "unknown") return answer === "not-purged";
+  const sinceFetchMs = Math.max(0, arrivedAt - stored.fetchedAt);
+  return mayAnswerWhileUnknown({ sinceFetchMs, maxViewAgeMs: purges.leaseMs, awaitsToken: token !== null });
+}
+
+/** Whether it could answer without validation if no purge is known. */
+function isReusable({ ports, facts }: RequestContext, stored: StoredHead): boolean {
+  const { purges, clock } = ports;
+  const unpurged = { answer: "not-purged", maxViewAgeMs: purges.leaseMs, awaitsToken: false, soft: null } as const;
+  return mayAnswer(judge(stored, facts, unpurged, clock.now()));
+}
+
+/** The answer of the leader's fetch; `null` if this request does not select it, or its body is gone. */
+export async function follow(context: RequestContext, stored: StoredResponse, miss: Miss): Promise<Response | null> {
+  const { reporter } = context.ports;
+  if (!selects(context, stored)) return null;
+  const outcome = forwardedOutcome(miss, { status: stored.head.status, stored: false, collapsed: true });
+  const answer = await answerFromStore(context, stored, answerMetadata(context, stored, miss.xCache, outcome));
+  if (!answer) return null;
+  reporter.report({ kind: "collapsed" });
+  reporter.report({ kind: "answered", xCache: miss.xCache });
+  return answer;
+}

@@ -1,0 +1,42 @@
+import type { ReceiptToken } from "../ports.ts";
+import { judge, type PurgeAnswer, type Verdict } from "../rules/freshness/judge.ts";
+import type { StoredHead } from "../rules/storing/stored-response.ts";
+import type { UsableVerdict } from "./miss.ts";
+import type { RequestContext } from "./request-context.ts";
+
+/** Judges a stored response with the clock and the view as they are now, whether the view is usable or not. */
+export function judgeNow(
+  context: RequestContext,
+  stored: StoredHead,
+  token: ReceiptToken | null,
+  now: number,
+): Verdict {
+  const { purges } = context.ports;
+  const isUsable = purges.isUsable(now, token, maxViewAgeMs(context, stored));
+  return judgeBy(context, stored, purges.check(stored, isUsable), token, now);
+}
+
+/** Judges a stored response by what a view has said of it. */
+export function judgeBy(
+  context: RequestContext,
+  stored: StoredHead,
+  answer: PurgeAnswer,
+  token: ReceiptToken | null,
+  now: number,
+): Verdict {
+  const { ports, facts, site } = context;
+  const { purges } = ports;
+  const soft = answer === "soft" ? { seenAt: purges.madeStaleAt(stored), forMs: site.purge.softForMs } : null;
+  const maxAgeMs = Math.max(purges.leaseMs, maxViewAgeMs(context, stored));
+  return judge(stored, facts, { answer, maxViewAgeMs: maxAgeMs, awaitsToken: token !== null, soft }, now);
+}
+
+/** How old a view may be that judges this response, where its route allows more than the lease (R6). Milliseconds. */
+export function maxViewAgeMs({ resolved }: RequestContext, { reuse }: StoredHead): number {
+  const { maxViewAgeMs, maxViewAgeImmutableMs } = resolved.route.purge;
+  return reuse.immutable ? maxViewAgeImmutableMs : maxViewAgeMs;
+}
+
+export function mayAnswer(verdict: Verdict): verdict is UsableVerdict {
+  return verdict.kind === "fresh" || verdict.kind === "stale-usable";
+}

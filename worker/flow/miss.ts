@@ -1,0 +1,63 @@
+import type { ForwardReason, XCache } from "../rules/forwarding/cache-status.ts";
+import type { Verdict } from "../rules/freshness/judge.ts";
+import type { StoredResponse } from "../rules/storing/stored-response.ts";
+import type { RequestContext } from "./request-context.ts";
+import { otherVariants } from "./selection.ts";
+
+/** Why nothing stored may answer, and what the stored responses are still good for. */
+export interface Miss {
+  readonly xCache: XCache;
+  readonly reason: ForwardReason;
+  readonly detail: string | undefined;
+  /** The stored response that may answer if the origin fails; `null` for none. */
+  readonly selected: StoredResponse | null;
+  /** The stored responses that the origin may confirm, the selected one first. RFC 9111 §4.3.1. */
+  readonly toValidate: readonly StoredResponse[];
+}
+
+export type UsableVerdict = Extract<Verdict, { kind: "fresh" | "stale-usable" }>;
+
+/** A stored response that may not answer, at least not before it has been validated. */
+export interface UnusableResponse {
+  readonly stored: StoredResponse;
+  readonly verdict: Exclude<Verdict, UsableVerdict>;
+}
+
+const MISS: Miss = { xCache: "MISS", reason: "uri-miss", detail: undefined, selected: null, toValidate: [] };
+
+/** The body was stored apart and is gone. */
+export const BODY_GONE: Miss = { ...MISS, detail: "body-gone" };
+
+/** The response is fetched whatever is stored: `Tidemark-Refresh`. */
+export const REFRESH: Miss = { ...MISS, xCache: "BYPASS", reason: "request", detail: "refresh" };
+
+/** The miss that these unusable responses add up to. A response that was purged hard is not validated (R10). */
+export function missOf(context: RequestContext, unusable: readonly UnusableResponse[]): Miss {
+  const [latest] = unusable
+    .filter(({ verdict }) => verdict.kind === "validate")
+    .sort((a, b) => b.stored.head.fetchedAt - a.stored.head.fetchedAt);
+  if (latest) {
+    const { stored, verdict } = latest;
+    const { because } = verdict;
+    const isStale = !DOUBTS.has(because);
+    return {
+      xCache: isStale ? "EXPIRED" : "MISS",
+      reason: isStale ? "stale" : "request",
+      detail: because === "stale" ? undefined : because,
+      selected: stored,
+      toValidate: [stored, ...otherVariants(context, stored)],
+    };
+  }
+  const [first] = unusable;
+  if (first?.verdict.because === "purged") return { ...MISS, reason: "stale", detail: "purged" };
+  const toValidate = otherVariants(context, null);
+  if (first) return { ...MISS, reason: "request", detail: first.verdict.because };
+  return { ...MISS, reason: toValidate.length > 0 ? "vary-miss" : "uri-miss", toValidate };
+}
+
+/** Why a response is validated that is not known to be stale. */
+const DOUBTS: ReadonlySet<UnusableResponse["verdict"]["because"]> = new Set([
+  "request-directive",
+  "purge-state-unknown",
+  "unverifiable",
+]);

@@ -1,0 +1,157 @@
+/**
+ * A renewal falls due at a random point in this part of the lease, so that isolates do not all fall due together (R22).
+ */
+const DUE_FROM = 0.7;
+const DUE_TO = 0.88;
+/**
+ * Where requests are rare, it falls due earlier, because the next request may come too late; never before this part.
+ */
+const DUE_EARLIEST = 0.5;
+
+/**
+ * After a failure, the log is left alone for this part of the lease: one probe follows, not one for each request (R21).
+ */
+const PROBE_AFTER = 0.5;
+
+/** The weight of the newest gap between two requests in their average. */
+const NEWEST_GAP_WEIGHT = 0.2;
+
+const NEVER = Number.NEGATIVE_INFINITY;
+
+export interface LeaseTimingSettings {
+  /** How long a view may be used after the read of the log began, in milliseconds. */
+  readonly leaseMs: number;
+  /** How far the clock may step back, in milliseconds: each request sees its own time, frozen between its I/O (R7). */
+  readonly skewMs: number;
+  /**
+   * The longest view age that any route allows, in milliseconds, where that is more than the lease. Default: the lease.
+   */
+  readonly longestViewAgeMs?: number;
+}
+
+/** A lease that the log, or a copy of another isolate's read, has granted. */
+export interface Grant {
+  /** When the read of the log began: epoch milliseconds. The lease counts from then (R6). */
+  readonly startedAt: number;
+  readonly leaseMs: number;
+  /** How long a read takes in this PoP until its copy can be seen, in milliseconds. */
+  readonly readTakesMs: number;
+  /** False if the log's reply had no room for all purges. The rest is then asked for behind the next hit (R12). */
+  readonly isComplete: boolean;
+}
+
+/**
+ * When the view may be used, when its renewal is due, and when the log may be asked again after a failure. It has no
+ * clock: every method takes `now`, in epoch milliseconds.
+ */
+export class LeaseTiming {
+  readonly leaseMs: number;
+  readonly skewMs: number;
+  /** The longest view age that any route allows, the lease included, in milliseconds. */
+  readonly longestViewAgeMs: number;
+  readonly #random: () => number;
+  #startedAt = NEVER;
+  #usableUntil = 0;
+  #dueAt = 0;
+  #copyIsOldAt = 0;
+  #latestNow = 0;
+  /** The average time between two requests. */
+  #gapMs = 0;
+  #lastRequestAt: number | null = null;
+  #failedUntil = 0;
+  #probeAt = 0;
+
+  constructor({ leaseMs, skewMs, longestViewAgeMs = 0 }: LeaseTimingSettings, random: () => number) {
+    this.leaseMs = leaseMs;
+    this.skewMs = skewMs;
+    this.longestViewAgeMs = Math.max(leaseMs, longestViewAgeMs);
+    this.#random = random;
+  }
+
+  /** When the read began that the current lease counts from: epoch milliseconds; never, if there is no lease. */
+  get startedAt(): number {
+    return this.#startedAt;
+  }
+
+  /** True if the clock went back by more than the allowance, so that no instant seen before can be trusted (R7). */
+  hasSteppedBack(now: number): boolean {
+    const hasSteppedBack = now < this.#latestNow - this.skewMs;
+    if (hasSteppedBack) this.#forgetInstants();
+    if (hasSteppedBack || now > this.#latestNow) this.#latestNow = now;
+    return hasSteppedBack;
+  }
+
+  /** Whether the lease is alive, or the view is younger than the route allows. */
+  isUsable(now: number, maxViewAgeMs: number): boolean {
+    if (now < this.#startedAt - this.skewMs) return false;
+    return now < this.#usableUntil || now < this.#startedAt + Math.min(maxViewAgeMs, this.longestViewAgeMs);
+  }
+
+  isLeaseAlive(now: number): boolean {
+    return now < this.#usableUntil;
+  }
+
+  /** Whether the renewal is due. Counts as a request. */
+  isDue(now: number): boolean {
+    this.noteRequest(now);
+    return now >= this.#dueAt && now >= this.#probeAt;
+  }
+
+  /** Learns how often requests come: where they are rare, the lease is renewed earlier (R22). */
+  noteRequest(now: number): void {
+    const gapMs = Math.min(Math.max(now - (this.#lastRequestAt ?? now), 0), this.leaseMs);
+    this.#gapMs += (gapMs - this.#gapMs) * NEWEST_GAP_WEIGHT;
+    this.#lastRequestAt = now;
+  }
+
+  /** Whether another isolate's copy that has just been taken would itself be due for renewal. */
+  isCopyOld(now: number): boolean {
+    return now >= this.#copyIsOldAt;
+  }
+
+  /** Whether a failure is remembered: requests then go on without a view. */
+  hasFailed(now: number): boolean {
+    return now < this.#failedUntil;
+  }
+
+  mayProbe(now: number): boolean {
+    return now >= this.#probeAt;
+  }
+
+  noteFailure(now: number): void {
+    this.#failedUntil = now + this.leaseMs;
+    this.#probeAt = now + this.leaseMs * PROBE_AFTER;
+  }
+
+  extend({ startedAt, leaseMs, readTakesMs, isComplete }: Grant, now: number): void {
+    const usableUntil = startedAt + leaseMs;
+    if (usableUntil > now) {
+      this.#failedUntil = 0; // a reply that came too late to be of use is no recovery (R21)
+      this.#probeAt = 0;
+    }
+    const part = isComplete ? DUE_FROM + (DUE_TO - DUE_FROM) * this.#random() : 0;
+    const restMs = leaseMs - readTakesMs;
+    const copyIsOldAt = startedAt + restMs * part;
+    const dueAt = Math.max(copyIsOldAt - this.#gapMs, startedAt + restMs * Math.min(part, DUE_EARLIEST));
+    if (usableUntil < this.#usableUntil) {
+      this.#dueAt = Math.max(this.#dueAt, dueAt); // leases only grow (R11): an earlier reader's clock may be ahead
+      return;
+    }
+    this.#copyIsOldAt = copyIsOldAt;
+    this.#usableUntil = usableUntil;
+    this.#startedAt = startedAt;
+    this.#dueAt = dueAt;
+  }
+
+  end(): void {
+    this.#usableUntil = 0;
+    this.#startedAt = NEVER;
+  }
+
+  #forgetInstants(): void {
+    this.end();
+    this.#dueAt = 0;
+    this.#failedUntil = 0;
+    this.#probeAt = 0;
+  }
+}

@@ -1,0 +1,111 @@
+import type { Clock, ReceiptToken, Reporter } from "../../ports.ts";
+import type { ViewDelta } from "../log/log-contract.ts";
+import type { PurgeView } from "../view/purge-view.ts";
+import type { LeaseTiming } from "./lease-timing.ts";
+import type { PopSharing } from "./pop-sharing.ts";
+import { mergeRecent } from "./recent-purges.ts";
+import type { SharedCopy } from "./shared-copy.ts";
+
+/** One call of the log: its place in the order of calls, and when it began (epoch milliseconds). */
+export interface LogCall {
+  readonly number: number;
+  readonly startedAt: number;
+}
+
+export interface LeasedViewParts {
+  readonly view: PurgeView;
+  readonly timing: LeaseTiming;
+  readonly pop: PopSharing;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+}
+
+/**
+ * Takes replies of the log, and copies of what other isolates have read, into the view, and extends the lease where
+ * that is safe.
+ */
+export class LeasedView {
+  readonly #view: PurgeView;
+  readonly #timing: LeaseTiming;
+  readonly #pop: PopSharing;
+  readonly #clock: Clock;
+  readonly #reporter: Reporter;
+  #callsBegun = 0;
+  /** How many calls had begun when a reply last changed the view. */
+  #callsBeforeView = 0;
+  /** Calls up to this one cannot tell which of two logs is the living one; 0 while there is no doubt. */
+  #callsInDoubt = 0;
+  /** The newest purges, for the other isolates of the PoP (R22). */
+  #recent: ViewDelta | null = null;
+
+  constructor({ view, timing, pop, clock, reporter }: LeasedViewParts) {
+    this.#view = view;
+    this.#timing = timing;
+    this.#pop = pop;
+    this.#clock = clock;
+    this.#reporter = reporter;
+  }
+
+  hasReached(token: ReceiptToken): boolean {
+    const position = this.#view.position;
+    return position !== null && position.logId === token.logId && position.seq >= token.seq;
+  }
+
+  /** Notes that a call of the log begins now. Its reply is then handed to `takeReply`. */
+  beginCall(): LogCall {
+    return { number: ++this.#callsBegun, startedAt: this.#clock.now() };
+  }
+
+  /** Takes in a reply of the log (R6, R20). Returns false if it is of no use. */
+  takeReply(delta: ViewDelta, { number, startedAt }: LogCall): boolean {
+    const position = this.#view.position;
+    const isOfAnotherLog = position !== null && position.logId !== delta.logId;
+    if (isOfAnotherLog) this.#timing.end(); // a lease of another log is void
+    if (isOfAnotherLog && number <= this.#callsBeforeView) {
+      // This call began before the view last changed, so its log may be the one that was replaced (R11). Only a new
+      // read
+      // can tell which of the two logs is the living one.
+      this.#callsInDoubt = this.#callsBegun;
+      return false;
+    }
+    if (!this.#view.apply(delta)) return false;
+    this.#callsBeforeView = this.#callsBegun;
+    this.#recent = mergeRecent(this.#recent, delta);
+    if (number <= this.#callsInDoubt) return false;
+    this.#callsInDoubt = 0;
+    this.#extendLease(startedAt, delta.leaseMs);
+    return true;
+  }
+
+  /** Takes in a copy of what another isolate of the PoP has read (R22). Returns false if it is of no use. */
+  takeCopy({ startedAt, longestViewAgeMs, delta }: SharedCopy): boolean {
+    const position = this.#view.position;
+    // Only the log itself leads to another log (R11).
+    if (position !== null && position.logId !== delta.logId) return false;
+    if (this.#callsInDoubt > 0) return false;
+    // The log has not been told how long this isolate may use the view (R6).
+    if (!(longestViewAgeMs >= this.#timing.longestViewAgeMs)) return false;
+    if (!(startedAt > this.#timing.startedAt)) return false; // no news
+    const now = this.#clock.now();
+    if (startedAt > now + this.#timing.skewMs) return false; // the clocks differ by more than the allowance (R7)
+    if (now >= startedAt + delta.leaseMs) return false; // the age of a copy counts against its lease
+    if (!this.#view.apply(delta)) return false; // it does not connect to the view (R12)
+    this.#recent = mergeRecent(this.#recent, delta);
+    this.#extendLease(startedAt, delta.leaseMs);
+    this.#reporter.report({ kind: "view-shared" });
+    return true;
+  }
+
+  /**
+   * What this isolate can pass on after a call of the log. It may hold more purges than that call's reply, but is no
+   * younger for that: its lease counts from the beginning of the call.
+   */
+  copyAfter(leaseMs: number, { startedAt }: LogCall): SharedCopy {
+    return { startedAt, longestViewAgeMs: this.#timing.longestViewAgeMs, delta: { ...this.#recent!, leaseMs } };
+  }
+
+  #extendLease(startedAt: number, leaseMs: number): void {
+    const { isComplete } = this.#view;
+    this.#timing.extend({ startedAt, leaseMs, readTakesMs: this.#pop.roundTripMs, isComplete }, this.#clock.now());
+  }
+}

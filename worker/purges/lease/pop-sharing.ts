@@ -1,0 +1,121 @@
+import type { BackgroundWork, Clock, PopNotes, Reporter } from "../../ports.ts";
+import { readCopy, type SharedCopy, writeCopy } from "./shared-copy.ts";
+
+const COPY = "view";
+const CLAIM = "claim";
+
+/** The part of a lease that a look at the PoP's notes may take. A note that takes longer counts as missing. */
+const MAX_LOOK = 0.1;
+
+/** How much longer than the last copies took a copy is waited for, as a factor. */
+const MARGIN = 1.25;
+
+/** How long an isolate that has not measured a read expects one to take, as a part of the lease. */
+const UNMEASURED = 0.1;
+
+/**
+ * The longest wait for another isolate's copy, as a part of the lease: if it does not come, a read has to fit in, too.
+ */
+const MAX_EXPECTED = 0.3;
+
+/** The weight of the newest measurement in the average. */
+const NEWEST_WEIGHT = 0.25;
+
+export interface PopSharingSettings {
+  readonly leaseMs: number;
+  readonly skewMs: number;
+}
+
+/**
+ * How the isolates of a PoP share their reads of the log: one leaves a copy of what it has read, and a claim that it is
+ * reading now (R22). If anything fails here, the isolate goes on as if it were alone. No isolate waits for a promise of
+ * another one.
+ */
+export class PopSharing {
+  readonly #notes: PopNotes;
+  readonly #settings: PopSharingSettings;
+  readonly #clock: Clock;
+  readonly #reporter: Reporter;
+  #takesMs: number | null = null;
+
+  constructor(notes: PopNotes, settings: PopSharingSettings, clock: Clock, reporter: Reporter) {
+    this.#notes = notes;
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#reporter = reporter;
+  }
+
+  /**
+   * How long it takes from the beginning of a read until its copy can be seen in the PoP, as measured by this isolate;
+   * 0 before the first measurement.
+   */
+  get roundTripMs(): number {
+    return this.#takesMs ?? 0;
+  }
+
+  /** The newest copy, and for how many more milliseconds a newer one may be expected. */
+  async look(): Promise<{ readonly copy: SharedCopy | null; readonly expectedMs: number }> {
+    const looked = Promise.all([this.#read(COPY), this.#read(CLAIM)]);
+    const [copy, claim] = (await this.#soon(looked)) ?? [null, null];
+    return { copy: copy && this.#opened(copy), expectedMs: claim === null ? 0 : this.#expectedMs(claim) };
+  }
+
+  /** Tells the others that this isolate reads the log now. */
+  claim(startedAt: number, background: BackgroundWork): void {
+    background.run(this.#write(CLAIM, new TextEncoder().encode(String(startedAt))));
+  }
+
+  /** Leaves a copy for the others, and measures how long the read and the write took. */
+  async publish(copy: SharedCopy): Promise<void> {
+    await this.#write(COPY, writeCopy(copy));
+    const tookMs = Math.max(0, Math.min(this.#clock.now() - copy.startedAt, this.#settings.leaseMs / 2));
+    this.#takesMs = this.#takesMs === null ? tookMs : this.#takesMs + (tookMs - this.#takesMs) * NEWEST_WEIGHT;
+  }
+
+  /** The same for a caller that waits: a slow write goes on in the background, as far as the runtime lets it. */
+  async publishSoon(copy: SharedCopy): Promise<void> {
+    await this.#soon(this.#write(COPY, writeCopy(copy)));
+  }
+
+  /** A claim counts for as long as a read takes: its isolate may have died, or be unable to reach the log. */
+  #expectedMs(claim: Uint8Array): number {
+    const ageMs = this.#clock.now() - Number(new TextDecoder().decode(claim));
+    const maxMs = (this.#takesMs ?? this.#settings.leaseMs * UNMEASURED) * MARGIN;
+    if (maxMs > this.#settings.leaseMs * MAX_EXPECTED || !(ageMs >= -this.#settings.skewMs)) return 0;
+    return Math.max(0, Math.min(maxMs, maxMs - ageMs));
+  }
+
+  /** The result, if it comes within the time that a look may take; else `undefined`. */
+  async #soon<T>(work: Promise<T>): Promise<T | undefined> {
+    const wait = this.#clock.wait(this.#settings.leaseMs * MAX_LOOK);
+    const done = await Promise.race([work, wait.over.then(() => undefined)]);
+    wait.cancel();
+    return done;
+  }
+
+  #opened(bytes: Uint8Array): SharedCopy | null {
+    try {
+      return readCopy(bytes);
+    } catch (cause) {
+      this.#reporter.report({ kind: "store-failed", cause });
+      return null;
+    }
+  }
+
+  async #read(name: string): Promise<Uint8Array | null> {
+    try {
+      return await this.#notes.read(name);
+    } catch (cause) {
+      this.#reporter.report({ kind: "store-failed", cause });
+      return null;
+    }
+  }
+
+  async #write(name: string, bytes: Uint8Array): Promise<void> {
+    try {
+      await this.#notes.write(name, bytes);
+    } catch (cause) {
+      this.#reporter.report({ kind: "store-failed", cause });
+    }
+  }
+}

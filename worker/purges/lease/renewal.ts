@@ -1,0 +1,157 @@
+import type { BackgroundWork, Clock, Reporter } from "../../ports.ts";
+import { ITEM_WORDS, type PurgeLogClient } from "../log/log-contract.ts";
+import type { PurgeView } from "../view/purge-view.ts";
+import type { LeaseTiming } from "./lease-timing.ts";
+import type { LeasedView } from "./leased-view.ts";
+import type { PopSharing } from "./pop-sharing.ts";
+import type { SharedCopy } from "./shared-copy.ts";
+
+/** A read of the log, or a renewal, that is under way. */
+export interface Reading {
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  /** Never rejects. */
+  readonly hasSucceeded: Promise<boolean>;
+}
+
+export interface RenewalParts {
+  readonly view: PurgeView;
+  readonly leased: LeasedView;
+  readonly timing: LeaseTiming;
+  readonly log: PurgeLogClient;
+  readonly pop: PopSharing;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+  /** Whether the view may be used for any route. */
+  readonly isUsable: (now: number) => boolean;
+}
+
+/** Renews the lease: takes a copy of what another isolate of the PoP has read, or reads the log (R21, R22). */
+export class Renewal {
+  readonly #view: PurgeView;
+  readonly #leased: LeasedView;
+  readonly #timing: LeaseTiming;
+  readonly #log: PurgeLogClient;
+  readonly #pop: PopSharing;
+  readonly #clock: Clock;
+  readonly #reporter: Reporter;
+  readonly #isUsable: (now: number) => boolean;
+  /** The read of the log that is under way. */
+  #read: Reading | null = null;
+  /** The renewal that is under way: a look at the PoP's copies, and mostly a read after it. */
+  #renewal: Reading | null = null;
+
+  constructor({ view, leased, timing, log, pop, clock, reporter, isUsable }: RenewalParts) {
+    this.#view = view;
+    this.#leased = leased;
+    this.#timing = timing;
+    this.#log = log;
+    this.#pop = pop;
+    this.#clock = clock;
+    this.#reporter = reporter;
+    this.#isUsable = isUsable;
+  }
+
+  /** The last read of the log, if it has not ended. It may be too old to be joined. */
+  get currentRead(): Reading | null {
+    return this.#read;
+  }
+
+  isUnderWay(now: number): boolean {
+    return this.#mayBeJoined(this.#read, now) || this.#mayBeJoined(this.#renewal, now);
+  }
+
+  /** Joins the renewal that is under way, or begins one. */
+  renew(background: BackgroundWork): Reading {
+    if (this.#mayBeJoined(this.#renewal, this.#clock.now())) return this.#renewal;
+    const renewal: Reading = {
+      startedAt: this.#clock.now(),
+      hasSucceeded: this.#takeCopyOrRead(background).finally(() => {
+        if (this.#renewal === renewal) this.#renewal = null;
+      }),
+    };
+    this.#renewal = renewal;
+    background.run(renewal.hasSucceeded);
+    return renewal;
+  }
+
+  /**
+   * Joins the read of the log that is under way, or begins one, and leaves a copy for the other isolates of the PoP. A
+   * read that takes longer than a lease is not joined any more: a new one begins.
+   */
+  read(background: BackgroundWork): Reading {
+    if (this.#mayBeJoined(this.#read, this.#clock.now())) return this.#read;
+    const call = this.#leased.beginCall();
+    this.#pop.claim(call.startedAt, background);
+    let copy: SharedCopy | undefined;
+    const { leaseMs, longestViewAgeMs } = this.#timing;
+    const reading: Reading = {
+      startedAt: call.startedAt,
+      hasSucceeded: this.#log.read(this.#view.readerPosition, leaseMs, longestViewAgeMs).then(
+        (delta) => {
+          if (this.#leased.takeReply(delta, call)) copy = this.#leased.copyAfter(delta.leaseMs, call);
+          this.#endRead(reading);
+          this.#reporter.report({ kind: "log-read", purges: delta.items.length / ITEM_WORDS });
+          return true;
+        },
+        (cause: unknown) => {
+          this.#timing.noteFailure(this.#clock.now());
+          this.#endRead(reading);
+          this.#reporter.report({ kind: "log-failed", cause });
+          return false;
+        },
+      ),
+    };
+    this.#read = reading;
+    background.run(reading.hasSucceeded.then(() => copy && this.#pop.publish(copy)));
+    return reading;
+  }
+
+  /**
+   * Waits for a reading, for a lease at most: the request that reads may be cancelled, and its read then never ends
+   * (R21).
+   */
+  async waitFor(reading: Reading): Promise<boolean> {
+    const wait = this.#clock.wait(this.#timing.leaseMs);
+    const tooSlow = wait.over.then(() => {
+      this.#timing.noteFailure(this.#clock.now());
+      return false;
+    });
+    const hasSucceeded = await Promise.race([reading.hasSucceeded, tooSlow]);
+    wait.cancel();
+    return hasSucceeded;
+  }
+
+  async #takeCopyOrRead(background: BackgroundWork): Promise<boolean> {
+    if (await this.#takeCopy()) return true;
+    return this.read(background).hasSucceeded;
+  }
+
+  /** Takes the newest copy of the PoP. Where another isolate reads the log now, waits for its copy. */
+  async #takeCopy(): Promise<boolean> {
+    const hasEnded = !this.#isUsable(this.#clock.now());
+    const { copy, expectedMs } = await this.#pop.look();
+    if (this.#renewsWith(copy, hasEnded)) return true;
+    if (expectedMs === 0) return false;
+    await this.#clock.wait(expectedMs).over;
+    const later = await this.#pop.look();
+    return this.#renewsWith(later.copy, hasEnded);
+  }
+
+  /**
+   * Whether the lease is renewed by this copy. A lease that is still alive is not renewed by a copy that is itself old.
+   */
+  #renewsWith(copy: SharedCopy | null, hasEnded: boolean): boolean {
+    const isTaken = copy !== null && this.#leased.takeCopy(copy);
+    const now = this.#clock.now();
+    return this.#isUsable(now) && (hasEnded || (isTaken && !this.#timing.isCopyOld(now)));
+  }
+
+  #mayBeJoined(reading: Reading | null, now: number): reading is Reading {
+    return reading !== null && now - reading.startedAt < this.#timing.leaseMs;
+  }
+
+  #endRead(reading: Reading): void {
+    if (this.#read === reading) this.#read = null;
+  }
+}

@@ -1,0 +1,40 @@
+import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../ports.ts";
+import type { AppendRequest, AppendResult, PurgeLogClient, ReaderPosition, ViewDelta } from "./log-contract.ts";
+import type { PurgeLog } from "./purge-log.ts";
+
+/** There is one log for a site, under this name. */
+const LOG_NAME = "tidemark";
+
+/** The log behind its Durable Object. A stub belongs to the request that made it, so each call makes its own. */
+export class PurgeLogStub implements PurgeLogClient, PurgeAudit {
+  readonly #namespace: DurableObjectNamespace<PurgeLog>;
+
+  constructor(namespace: DurableObjectNamespace<PurgeLog>) {
+    this.#namespace = namespace;
+  }
+
+  async read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): Promise<ViewDelta> {
+    return this.#stub().read(since, leaseMs, longestViewAgeMs);
+  }
+
+  async append(purge: AppendRequest): Promise<AppendResult> {
+    return this.#stub().append(purge);
+  }
+
+  async list(before: number | null, limit: number): Promise<PurgeRecordPage> {
+    return this.#stub().list(before, limit);
+  }
+
+  async find(seq: number): Promise<PurgeRecord | null> {
+    return this.#stub().find(seq);
+  }
+
+  /** The id of the log's object, which no other class or namespace has. */
+  get objectId(): string {
+    return this.#namespace.idFromName(LOG_NAME).toString();
+  }
+
+  #stub(): DurableObjectStub<PurgeLog> {
+    return this.#namespace.get(this.#namespace.idFromName(LOG_NAME));
+  }
+}

@@ -1,0 +1,234 @@
+import type { PurgeMode, PurgeRecord, PurgeRecordPage } from "../../ports.ts";
+import type { Stamp } from "../../rules/storing/stored-response.ts";
+import { hashKeys, hashWordFor } from "../view/key-hash.ts";
+import { type AuditedPurge, AuditTrail, writePurgeKeys } from "./audit-trail.ts";
+import { GrantedLeases, type LongestLease } from "./granted-leases.ts";
+import {
+  type AppendRequest,
+  type AppendResult,
+  ITEM_WORDS,
+  type ReaderPosition,
+  type ViewDelta,
+} from "./log-contract.ts";
+import { LogLoad, leaseUnderLoadMs } from "./log-load.ts";
+import { LOG_SETTINGS, type LogSettings } from "./log-settings.ts";
+import { type PurgedKey, PurgedKeys, writeHashes } from "./purged-keys.ts";
+import type { Sql } from "./sql.ts";
+
+/** The format of what is stored, the hash of the keys included. A log that finds another format begins anew (R13). */
+const STORAGE_FORMAT = 3;
+
+/** Audit rows and ids are pruned after this many purges, so that not every append has to look for old ones. */
+const PRUNE_EVERY = 256;
+
+/** The one row of the log's own state. */
+interface State {
+  readonly form: number;
+  readonly id: string;
+  readonly head: number;
+  readonly floor: number;
+  readonly keys: number;
+  readonly hard: number;
+  readonly soft: number;
+  readonly invalidate: number;
+}
+
+/** A purge that is to be repeated. */
+interface Repeat {
+  readonly id: number;
+  readonly repeat_of: number;
+  readonly hashes: string;
+  readonly purge: string;
+  readonly skew_ms: number;
+}
+
+/**
+ * The purge log over SQLite: gives each accepted purge the next sequence number in one transaction, and sends readers
+ * the purges that they have missed. Every answer is read from storage in one synchronous block (R14).
+ */
+export class SqlPurgeLog {
+  readonly #sql: Sql;
+  readonly #settings: LogSettings;
+  readonly #now: () => number;
+  readonly #newId: () => string;
+  readonly #keys: PurgedKeys;
+  readonly #audit: AuditTrail;
+  readonly #leases: GrantedLeases;
+  readonly #load: LogLoad;
+
+  /** Settings that are not given are those of `LOG_SETTINGS`. */
+  constructor(sql: Sql, settings: Partial<LogSettings>, now: () => number, newId: () => string) {
+    this.#sql = sql;
+    this.#settings = { ...LOG_SETTINGS, ...settings };
+    this.#now = now;
+    this.#newId = newId;
+    [this.#keys, this.#audit] = sql.transaction(() => this.#open());
+    this.#load = new LogLoad(this.#settings.readsPerSecond);
+    this.#leases = new GrantedLeases({
+      read: () => JSON.parse(sql.exec("SELECT longest_lease FROM state")[0]!.longest_lease as string) as LongestLease,
+      write: (longest) => sql.exec("UPDATE state SET longest_lease = ?", JSON.stringify(longest)),
+    });
+  }
+
+  /** The purges above the reader's position, and a lease: the one that it asks for, or a longer one under load. */
+  read(since: ReaderPosition | null, askedMs: number, longestViewAgeMs = askedMs): ViewDelta {
+    const now = this.#now();
+    const leaseMs = leaseUnderLoadMs(askedMs, this.#load.noteRead(now));
+    this.#leases.grant(Math.max(askedMs, longestViewAgeMs), now);
+    if (leaseMs > askedMs) this.#leases.stretch(leaseMs, now);
+    return this.#replyTo(since, leaseMs);
+  }
+
+  #replyTo(since: ReaderPosition | null, leaseMs: number): ViewDelta {
+    this.#noticeLostHistory(since);
+    const { id: logId, head: to, floor, hard, soft, invalidate } = this.#state();
+    const isOfThisLog = since?.logId === logId;
+    const from = isOfThisLog ? since.seq : 0;
+    const unread = (isOfThisLog && since.unread) || null;
+    // One more than a reply holds: the first one without room tells where the reply ends.
+    let room = this.#settings.maxReplyKeys + 1;
+    const rows = this.#keys.newest(Math.max(from, floor), to, room);
+    room -= rows.length;
+    if (unread && room > 0) rows.push(...this.#keys.newest(Math.max(unread.from, floor), unread.to, room));
+    const truncatedAt = rows[this.#settings.maxReplyKeys]?.seq ?? 0;
+    const items = writeItems(rows, truncatedAt);
+    return { logId, from, to, unread, truncatedAt, floor, heads: { hard, soft, invalidate }, items, leaseMs };
+  }
+
+  /** Accepts a purge, or answers one that was sent again with its first receipt. All of it happens, or nothing. */
+  append(purge: AppendRequest): AppendResult {
+    return this.#sql.transaction(() => {
+      const now = this.#now();
+      const mode = purge.mode ?? "hard";
+      this.#noticeLostHistory(purge.since);
+      this.#leases.grant(Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0), now);
+      const settlesInMs = this.#leases.longestLivingMs(now) + purge.skewMs;
+      const first = purge.id === null ? undefined : this.#audit.firstWithId(purge.id);
+      if (first && (first.content !== purge.content || first.mode !== mode)) return { kind: "conflict" };
+      const seq = first?.seq ?? this.#addNew(purge, mode, now, settlesInMs);
+      const since = purge.since && { logId: purge.since.logId, seq: purge.since.seq };
+      const delta = this.#replyTo(since, purge.leaseMs);
+      const at = first?.at ?? now;
+      return { kind: "appended", seq, logId: delta.logId, at, settlesInMs, replayed: first !== undefined, delta };
+    });
+  }
+
+  /** The audit trail below `before`, the newest first. */
+  list(before: number | null, limit: number): PurgeRecordPage {
+    return this.#audit.list(before, limit, this.#now());
+  }
+
+  find(seq: number): PurgeRecord | null {
+    return this.#audit.find(seq, this.#now());
+  }
+
+  /** When the next repetition is due: epoch milliseconds; `null` if there is none. */
+  nextDueAt(): number | null {
+    return this.#sql.exec("SELECT min(due_at) AS due_at FROM repeats")[0]!.due_at as number | null;
+  }
+
+  /**
+   * Carries out the repetitions that are due: each under its own sequence number, and without the id of the first
+   * (R20).
+   */
+  runDue(): void {
+    this.#sql.transaction(() => {
+      const now = this.#now();
+      const due = this.#sql.exec("SELECT * FROM repeats WHERE due_at <= ? ORDER BY due_at, id", now);
+      for (const { id, repeat_of: repeatOf, hashes, purge, skew_ms: skewMs } of due as unknown as Repeat[]) {
+        const audited = { ...(JSON.parse(purge) as AuditedPurge), id: null, repeatOf };
+        this.#add(audited, hashes, now, this.#leases.longestLivingMs(now) + skewMs);
+        this.#sql.exec("DELETE FROM repeats WHERE id = ?", id);
+      }
+    });
+  }
+
+  #open(): [PurgedKeys, AuditTrail] {
+    this.#sql.exec(
+      `CREATE TABLE IF NOT EXISTS state (form INTEGER, id TEXT, head INTEGER, floor INTEGER, keys INTEGER,
+        hard INTEGER, soft INTEGER, invalidate INTEGER, longest_lease TEXT)`,
+    );
+    const state = this.#sql.exec("SELECT form FROM state")[0];
+    if (state?.form !== STORAGE_FORMAT) {
+      for (const table of ["purged_keys", "audit", "ids", "repeats"]) this.#sql.exec(`DROP TABLE IF EXISTS ${table}`);
+    }
+    this.#sql.exec(
+      `CREATE TABLE IF NOT EXISTS repeats (id INTEGER PRIMARY KEY, due_at INTEGER NOT NULL, repeat_of INTEGER NOT NULL,
+        hashes TEXT NOT NULL, purge TEXT NOT NULL, skew_ms INTEGER NOT NULL)`,
+    );
+    const parts: [PurgedKeys, AuditTrail] = [new PurgedKeys(this.#sql), new AuditTrail(this.#sql, this.#settings)];
+    if (!state) this.#sql.exec("INSERT INTO state (longest_lease) VALUES ('null')");
+    if (state?.form !== STORAGE_FORMAT) this.#beginAnew();
+    return parts;
+  }
+
+  /** Begins another log: everything that any isolate has stored belongs to the one before and is invalid (R13). */
+  #beginAnew(): void {
+    for (const table of ["purged_keys", "audit", "ids"]) this.#sql.exec(`DELETE FROM ${table}`);
+    this.#sql.exec(
+      "UPDATE state SET form = ?, id = ?, head = 0, floor = 0, keys = 0, hard = 0, soft = 0, invalidate = 0",
+      STORAGE_FORMAT,
+      this.#newId(),
+    );
+  }
+
+  /** A reader that is ahead of the head shows that storage went back in time: numbers would be used twice (R13). */
+  #noticeLostHistory(since: Stamp | null): void {
+    const { id, head } = this.#state();
+    if (since?.logId === id && since.seq > head) this.#sql.exec("UPDATE state SET id = ?", this.#newId());
+  }
+
+  #addNew(purge: AppendRequest, mode: PurgeMode, now: number, settlesInMs: number): number {
+    const { id, content, accepted, reason, by } = purge;
+    const keys = [...new Set(purge.purgeKeys)];
+    const hashes = writeHashes(hashKeys(keys).map((word) => hashWordFor(mode, word)));
+    const named = { purgeKeys: writePurgeKeys(keys), purgeKeyCount: keys.length };
+    const audited: AuditedPurge = { id, content, accepted, reason, by, mode, ...named, repeatOf: null };
+    const seq = this.#add(audited, hashes, now, settlesInMs);
+    if (purge.repeatAfterMs !== null) {
+      this.#sql.exec(
+        "INSERT INTO repeats (due_at, repeat_of, hashes, purge, skew_ms) VALUES (?, ?, ?, ?, ?)",
+        ...[now + purge.repeatAfterMs, seq, hashes, JSON.stringify(audited), purge.skewMs],
+      );
+    }
+    return seq;
+  }
+
+  #add(purge: AuditedPurge, hashes: string, now: number, settlesInMs: number): number {
+    if (this.#state().head >= this.#settings.maxSeq) this.#beginAnew();
+    const before = this.#state();
+    const seq = before.head + 1;
+    const added = this.#keys.raise(hashes, purge.purgeKeyCount, seq);
+    const heads: Record<PurgeMode, number> = { ...before };
+    heads[purge.mode] = seq;
+    this.#sql.exec(
+      "UPDATE state SET head = ?, hard = ?, soft = ?, invalidate = ?, keys = keys + ?",
+      ...[seq, heads.hard, heads.soft, heads.invalidate, added],
+    );
+    this.#audit.write(seq, purge, now, now + settlesInMs);
+    // A purge with more keys than a reply has room for could never be sent.
+    if (purge.purgeKeyCount > this.#settings.maxReplyKeys) this.#forgetUpTo(seq);
+    const excess = this.#state().keys - this.#settings.maxHeldKeys;
+    if (excess > 0) this.#forgetUpTo(this.#keys.seqOfOldest(excess));
+    if (seq % PRUNE_EVERY === 0) this.#audit.prune(seq, now);
+    return seq;
+  }
+
+  /** Only a rise of the floor may forget keys (R13). */
+  #forgetUpTo(seq: number): void {
+    const forgotten = this.#keys.forgetUpTo(seq);
+    this.#sql.exec("UPDATE state SET floor = max(floor, ?), keys = keys - ?", seq, forgotten);
+  }
+
+  #state(): State {
+    return this.#sql.exec("SELECT * FROM state")[0] as unknown as State;
+  }
+}
+
+/** The items of a reply: the rows that it has room for. No purge is sent in part. */
+function writeItems(rows: readonly PurgedKey[], truncatedAt: number): Uint32Array {
+  const sent = rows.filter(({ seq }) => seq > truncatedAt);
+  const items = new Uint32Array(sent.length * ITEM_WORDS);
+  for (const [index, { a, b, seq }] of sent.entries()) items.set([a, b, seq], index * ITEM_WORDS);
+  return items;
+}

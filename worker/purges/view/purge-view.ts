@@ -1,0 +1,175 @@
+import type { PurgeMode } from "../../ports.ts";
+import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
+import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
+import { ITEM_WORDS, type ReaderPosition, type UnreadRange, type ViewDelta } from "../log/log-contract.ts";
+import { FirstSeen } from "./first-seen.ts";
+import { HASH_WORDS, hashKeys, hashWordFor } from "./key-hash.ts";
+import { PurgeTable } from "./purge-table.ts";
+import { unreadAfter } from "./unread-range.ts";
+
+/** The size of an empty view, unless its maximum is smaller. Enough for 7,000 keys. */
+const FIRST_BYTES = 64 * 1024;
+
+/**
+ * The answer that a purge of each mode gives. The first that applies counts, so that nothing weakens a hard purge
+ * (R10).
+ */
+const ANSWERS: readonly (readonly [mode: PurgeMode, answer: PurgeAnswer])[] = [
+  ["hard", "purged"],
+  ["invalidate", "invalidated"],
+  ["soft", "soft"],
+];
+
+/**
+ * What an isolate knows of the log: for each purged key the highest sequence number in each mode, in a table of bounded
+ * size with a floor. Within one log it only grows (R11). Where it answers wrongly, the answer costs a fetch at most.
+ */
+export class PurgeView {
+  readonly #maxBytes: number;
+  readonly #now: () => number;
+  readonly #firstSeen = new FirstSeen();
+  #table: PurgeTable;
+  #logId: string | null = null;
+  #seq = 0;
+  #floor = 0;
+  #unread: UnreadRange | null = null;
+  #heads: Record<PurgeMode, number> = { hard: 0, invalidate: 0, soft: 0 };
+  /** Rises with every change of contents, floor or log; private to this isolate (R16). */
+  #generation = 0;
+  readonly #checked = new WeakMap<StoredHead, Checked>();
+
+  /** `maxBytes` is rounded down to a power of two. Without `now`, soft purges count as seen long ago. */
+  constructor(maxBytes: number, now: () => number = () => Number.NEGATIVE_INFINITY) {
+    this.#maxBytes = maxBytes;
+    this.#now = now;
+    this.#table = this.#emptyTable();
+  }
+
+  /** The last sequence number that the view has read up to; `null` before the first read. */
+  get position(): Stamp | null {
+    return this.#logId === null ? null : { logId: this.#logId, seq: this.#seq };
+  }
+
+  /** The position, and the range below it that the next read has to ask for. */
+  get readerPosition(): ReaderPosition | null {
+    return this.position && { ...this.position, unread: this.#unread };
+  }
+
+  /** Whether the view has read everything that the log still holds. */
+  get isComplete(): boolean {
+    return this.#unread === null;
+  }
+
+  get heldKeys(): number {
+    return this.#table.keys;
+  }
+
+  get heldBytes(): number {
+    return this.#table.heldBytes;
+  }
+
+  /** Takes in a reply of the log. Returns false, and changes nothing, if that would leave a gap (R12). */
+  apply(delta: ViewDelta): boolean {
+    if (delta.logId !== this.#logId) {
+      if (delta.from > 0) return false;
+      this.#begin(delta.logId);
+    } else if (delta.from > this.#seq) {
+      return false;
+    }
+    const floorBefore = this.#lowestStamp;
+    this.#floor = Math.max(this.#floor, delta.floor);
+    this.#table.raiseFloor(this.#floor);
+    let hasNews = this.#raiseAll(delta.items);
+    const { soft, invalidate } = this.#heads;
+    for (const [mode] of ANSWERS) this.#heads[mode] = Math.max(this.#heads[mode], delta.heads[mode]);
+    if (this.#heads.soft > soft || this.#heads.invalidate > invalidate) this.#firstSeen.note(delta.to, this.#now());
+    this.#unread = unreadAfter(this.#unread, this.#seq, delta);
+    this.#seq = Math.max(this.#seq, delta.to);
+    hasNews ||= this.#lowestStamp !== floorBefore;
+    if (hasNews) this.#generation++;
+    return true;
+  }
+
+  /** Whether a stored response is purged. Without a usable view the purges that are known still count. */
+  check(stored: StoredHead, usable: boolean): PurgeAnswer {
+    if (this.#logId === null) return usable ? "unverifiable" : "unknown";
+    let checked = this.#checked.get(stored);
+    if (checked === undefined) {
+      checked = { generation: -1, answer: "purged", seq: 0, hashes: null };
+      this.#checked.set(stored, checked);
+    }
+    if (checked.generation !== this.#generation) {
+      checked.answer = this.#findAnswer(stored, checked);
+      checked.generation = this.#generation;
+    }
+    if (usable) return checked.answer;
+    if (checked.answer === "not-purged") return "unknown";
+    // A response that was purged softly may have been purged hard since, so the origin has to validate it.
+    return checked.answer === "soft" ? "invalidated" : checked.answer;
+  }
+
+  /** When this view first saw the soft or invalidating purge that `check` has found: epoch milliseconds. */
+  madeStaleAt(stored: StoredHead): number {
+    return this.#firstSeen.firstSeenAt(this.#checked.get(stored)?.seq ?? 0);
+  }
+
+  #findAnswer({ stamp, purgeKeys }: StoredHead, checked: Checked): PurgeAnswer {
+    if (stamp === null || stamp.logId !== this.#logId || stamp.seq < this.#lowestStamp) return "unverifiable";
+    for (const [mode, answer] of ANSWERS) {
+      if (this.#heads[mode] <= stamp.seq) continue;
+      checked.hashes ??= hashKeys(purgeKeys);
+      checked.seq = this.#firstAbove(stamp.seq, checked.hashes, mode);
+      if (checked.seq > 0) return answer;
+    }
+    return "not-purged";
+  }
+
+  /** The number of a purge of one of the keys that is above `seq`; 0 if there is none. */
+  #firstAbove(seq: number, hashes: Uint32Array, mode: PurgeMode): number {
+    for (let at = 0; at < hashes.length; at += HASH_WORDS) {
+      const highest = this.#table.highest(hashWordFor(mode, hashes[at]!), hashWordFor(mode, hashes[at + 1]!));
+      if (highest > seq) return highest;
+    }
+    return 0;
+  }
+
+  #raiseAll(items: Uint32Array): boolean {
+    let hasNews = false;
+    // From the oldest item on, so that a full bucket drops an older number and not one that comes later.
+    for (let at = items.length - ITEM_WORDS; at >= 0; at -= ITEM_WORDS) {
+      if (this.#table.raise(items[at]!, items[at + 1]!, items[at + 2]!)) hasNews = true;
+    }
+    return hasNews;
+  }
+
+  /** A response stamped below this number may have been purged without this view having read it. */
+  get #lowestStamp(): number {
+    return Math.max(this.#floor, this.#unread?.to ?? 0);
+  }
+
+  #begin(logId: string): void {
+    this.#logId = logId;
+    this.#seq = 0;
+    this.#floor = 0;
+    this.#unread = null;
+    this.#heads = { hard: 0, invalidate: 0, soft: 0 };
+    this.#firstSeen.forget();
+    this.#table = this.#emptyTable();
+    this.#generation++;
+  }
+
+  #emptyTable(): PurgeTable {
+    return new PurgeTable(Math.min(FIRST_BYTES, this.#maxBytes), this.#maxBytes);
+  }
+}
+
+/**
+ * The answer for a stored response, the generation it was found in, and the hashes of its keys once they are needed.
+ */
+interface Checked {
+  generation: number;
+  answer: PurgeAnswer;
+  /** The number of the purge that was found; 0 if none was. */
+  seq: number;
+  hashes: Uint32Array | null;
+}

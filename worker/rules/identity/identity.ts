@@ -1,0 +1,56 @@
+import type { RequestCookies } from "./cookies.ts";
+
+/**
+ * Whom a request may speak for. `anonymous`: nothing in it tells one visitor from another. `cookies`: it carries
+ * cookies that may. `authorized`: it carries `Authorization`, with or without cookies.
+ */
+export type Identity = "anonymous" | "cookies" | "authorized";
+
+export function identityOf(authorized: boolean, { identifying }: RequestCookies): Identity {
+  if (authorized) return "authorized";
+  return identifying ? "cookies" : "anonymous";
+}
+
+/**
+ * Whether the answer to such a request may be stored. With credentials it never is, which is stricter than RFC 9111
+ * §3.5. With cookies it may have been made for one visitor, unless the origin says that it is for everybody.
+ */
+export function mayStoreAnswer(identity: Identity): "yes" | "if-for-everybody" | "no" {
+  switch (identity) {
+    case "anonymous":
+      return "yes";
+    case "cookies":
+      return "if-for-everybody";
+    case "authorized":
+      return "no";
+  }
+}
+
+/**
+ * Whether a stored response may answer such a request. What is stored is for everybody, so cookies do not matter, and a
+ * hit need not read them; a request with `Authorization` needs the origin's permission. RFC 9111 §3.5.
+ */
+export function mayBeAnsweredBy(
+  { sharedWithAuthorized }: { readonly sharedWithAuthorized: boolean },
+  { authorized }: { readonly authorized: boolean },
+): boolean {
+  return !authorized || sharedWithAuthorized;
+}
+
+/** Whose fetches such a request may join, its own kind last: others may join the fetch that it begins as that kind. */
+export function mayJoinFetchesOf(identity: Identity): readonly Identity[] {
+  switch (identity) {
+    case "anonymous":
+      return ["anonymous"];
+    // The store would give an anonymous answer to a visitor with cookies, too; the other way round it may be personal.
+    case "cookies":
+      return ["anonymous", "cookies"];
+    case "authorized":
+      return [];
+  }
+}
+
+/** Whether an answer to such a request says something about the page that everybody gets. */
+export function speaksForEverybody(identity: Identity): boolean {
+  return identity === "anonymous";
+}

@@ -1,0 +1,42 @@
+import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
+import { normalizedValue, type SelectingFields } from "../variants/vary.ts";
+import { treatmentOf } from "./request-fields.ts";
+
+/**
+ * A request's fields as the origin gets to see them on a route that stores: what selects among variants (RFC 9111
+ * §4.1). Each field is read at most once.
+ */
+export class OriginView implements SelectingFields {
+  readonly #sent: (name: string) => string | null;
+  readonly #keyFields: readonly string[];
+  readonly #cookie: () => string | null;
+  readonly #values = new Map<string, string | null>();
+
+  /** `sent` gives a field's text as the client sent it; `cookie` gives the `Cookie` field for the origin. */
+  constructor(sent: (name: string) => string | null, keyFields: readonly string[], cookie: () => string | null) {
+    this.#sent = sent;
+    this.#keyFields = keyFields;
+    this.#cookie = cookie;
+  }
+
+  field(name: string): string | null {
+    if (name === "cookie") return this.#cookie();
+    if (treatmentOf(name).inVary !== "selects" && !this.#keyFields.includes(name)) return null;
+    const connection = this.#sent("connection");
+    if (connection !== null && hopByHopFields(connection).includes(name)) return null;
+    return this.#sent(name);
+  }
+
+  value(name: string): string | null {
+    const known = this.#values.get(name);
+    if (known !== undefined) return known;
+    const value = normalizedValue(name, this.field(name));
+    this.#values.set(name, value);
+    return value;
+  }
+
+  /** The codings that the client accepts, in one spelling. RFC 9110 §12.5.3. */
+  get acceptedCodings(): string {
+    return this.value("accept-encoding")!;
+  }
+}

@@ -1,0 +1,201 @@
+import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
+
+/** What the edge does with a field of a request, and what that means for the responses that are stored. */
+export interface FieldTreatment {
+  /** Whether the origin sees the field as the client sent it: always, never, or unless the answer may be stored. */
+  readonly asSent: "always" | "never" | "unless-stored";
+  /**
+   * What it means if the origin's `Vary` names the field. `selects`: requests that differ in it get different
+   * responses. `nothing`: the origin sees the same for every request of one key, whatever the client sends.
+   * `unknowable`: the origin may see a value that somebody on the way has made, so what the client sent says nothing
+   * about it, and no second request can be known to select the same response.
+   */
+  readonly inVary: "selects" | "nothing" | "unknowable";
+  /** Whether a route may send the field as it came and key by it. */
+  readonly mayBeKeyed: boolean;
+}
+
+const TREATMENTS = {
+  /**
+   * Fields by which a client could pretend to be the edge or another client, or to ask for another page. Origins and
+   * their gateways believe them.
+   */
+  claim: { asSent: "never", inVary: "unknowable", mayBeKeyed: true },
+  /** Claims of the host or the scheme, both of which stand in the key. */
+  "host-claim": { asSent: "never", inVary: "nothing", mayBeKeyed: true },
+  /** The client's address, which the edge tells. */
+  address: { asSent: "never", inVary: "unknowable", mayBeKeyed: false },
+  /** Written by the edge or the runtime from what stands in the key, or not sent where the answer may be stored. */
+  written: { asSent: "never", inVary: "nothing", mayBeKeyed: false },
+  /** The edge adds a member of its own to what the client sent. RFC 9110 §7.6.3, RFC 8586 §2. */
+  continued: { asSent: "never", inVary: "selects", mayBeKeyed: false },
+  /** Sent without the cookies that are ignored (`identity/cookies.ts`). */
+  cookies: { asSent: "never", inVary: "selects", mayBeKeyed: false },
+  /** Sent as the set of known codings (`variants/accept-encoding.ts`). */
+  codings: { asSent: "unless-stored", inVary: "selects", mayBeKeyed: false },
+  /** Answers to requests with credentials are not stored (`identity/identity.ts`). */
+  credentials: { asSent: "always", inVary: "selects", mayBeKeyed: false },
+  /** The edge fetches the whole page and answers these itself. RFC 9110 §13, §14. */
+  "answered-here": { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: false },
+  /**
+   * Would select another answer without being in the key. `Referer` is here because it tells where one visitor came
+   * from.
+   */
+  withheld: { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: true },
+  /** All others. */
+  other: { asSent: "always", inVary: "selects", mayBeKeyed: true },
+} as const satisfies Readonly<Record<string, FieldTreatment>>;
+
+type Treatment = keyof typeof TREATMENTS;
+
+/**
+ * Every request field that needs its own treatment, in lower case, each once. Fields of one hop are in `hop-by-hop.ts`,
+ * since `Connection` adds to them. `Proxy` is none of HTTP's, but gateways turn it into a setting (CVE-2016-5385).
+ */
+export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readonly string[]>> = {
+  claim: [
+    "forwarded",
+    "proxy",
+    "x-arr-ssl",
+    "x-backend-host",
+    "x-proxy-host",
+    "x-proxy-url",
+    "x-override-url",
+    "x-http-destinationurl",
+    "client-ip",
+    "true-client-ip",
+    "remote-addr",
+    "x-real-ip",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "x-remote-ip",
+    "x-remote-addr",
+    "x-originating-ip",
+    "x-appengine-user-ip",
+    "x-azure-clientip",
+    "x-azure-socketip",
+  ],
+  "host-claim": ["front-end-https", "x-scheme", "x-url-scheme", "x-host", "x-http-host-override"],
+  address: ["x-forwarded-for"],
+  written: ["host", "content-length", "max-forwards", "x-forwarded-host", "x-forwarded-proto"],
+  continued: ["cdn-loop", "via"],
+  cookies: ["cookie"],
+  codings: ["accept-encoding"],
+  credentials: ["authorization"],
+  "answered-here": ["range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since"],
+  withheld: [
+    "x-http-method",
+    "x-http-method-override",
+    "x-method-override",
+    "expect",
+    "referer",
+    "content-type",
+    "content-encoding",
+    "content-language",
+    "content-location",
+    "content-disposition",
+    "content-range",
+  ],
+};
+
+/** What claims begin with. */
+const CLAIM_PREFIXES = [
+  "x-forwarded",
+  "x-original-",
+  "x-rewrite-",
+  "x-envoy-",
+  "x-middleware-",
+  "fastly-",
+  "cf-",
+  "tidemark-",
+];
+
+const TREATMENT_OF: ReadonlyMap<string, Treatment> = new Map(
+  Object.entries(REQUEST_FIELDS).flatMap(([treatment, names]) =>
+    names.map((name) => [name, treatment as Treatment] as const),
+  ),
+);
+
+/**
+ * The treatment of a field, whose name is in lower case. Everything that the edge does with a request's fields asks
+ * here, so lists of a site's own would be looked up here, before the table.
+ */
+export function treatmentOf(name: string): FieldTreatment {
+  const known = TREATMENT_OF.get(name);
+  if (known !== undefined) return TREATMENTS[known];
+  return isClaim(name) ? TREATMENTS.claim : TREATMENTS.other;
+}
+
+/** Gateways of origins take `X_Forwarded_Host` for `X-Forwarded-Host`, so both are one claim. */
+function isClaim(name: string): boolean {
+  const dashed = name.replaceAll("_", "-");
+  const known = TREATMENT_OF.get(dashed);
+  if (known !== undefined && CLAIMED.has(known)) return true;
+  return CLAIM_PREFIXES.some((prefix) => dashed.startsWith(prefix));
+}
+
+const CLAIMED: ReadonlySet<Treatment> = new Set<Treatment>(["claim", "host-claim"]);
+
+/**
+ * Whether the origin sees a client's field as it was sent, fields of one hop aside. `keyFields` are those that the
+ * route keys by; `storing` is true if the answer may be stored.
+ */
+export function reachesOriginAsSent(name: string, keyFields: readonly string[], storing = true): boolean {
+  if (keyFields.includes(name)) return true;
+  const { asSent } = treatmentOf(name);
+  return asSent === "always" || (asSent === "unless-stored" && !storing);
+}
+
+/** What a field means in the origin's `Vary`, on a route that does not key by it. */
+export function meaningInVary(name: string): FieldTreatment["inVary"] {
+  return hopByHopFields(null).includes(name) ? "nothing" : treatmentOf(name).inVary;
+}
+
+/** A name, a number, or a list of such with weights. */
+const LIST = /^[A-Za-z0-9*][A-Za-z0-9 ,;=.*+/_-]*$/;
+/** Any printable text, without what a page would take for markup, or a firewall for an attack. */
+const WORDS = /^[^<>"'\\^`{|}]*$/;
+/** The same with quotes, where they belong: a structured field. RFC 9651. */
+const STRUCTURED = /^[^<>'\\^`{|}]*$/;
+/** Directives for the caches on the way, which every cache passes on (RFC 9111 §5.2), without extensions. */
+const DIRECTIVES =
+  /^(?:(?:no-cache|no-store|no-transform|only-if-cached|m(?:ax-age|in-fresh|ax-stale)(?:=\d{1,10})?)(?:, *|$))+$/i;
+
+/**
+ * What browsers, crawlers and command lines send, and how such a value looks. An origin that answers by one of these
+ * says so in `Vary`, or would be wrong behind any cache (RFC 9110 §12.5.5). Another field, or another value, may have
+ * made the origin answer what nobody else would get.
+ */
+const ORDINARY_FORMS: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({
+    accept: LIST,
+    "accept-charset": LIST,
+    "accept-language": LIST,
+    "cache-control": DIRECTIVES,
+    dnt: LIST,
+    "early-data": LIST,
+    from: WORDS,
+    pragma: DIRECTIVES,
+    priority: LIST,
+    purpose: LIST,
+    "save-data": LIST,
+    traceparent: LIST,
+    "upgrade-insecure-requests": LIST,
+    "user-agent": WORDS,
+    "cdn-loop": STRUCTURED,
+    via: WORDS,
+  }),
+);
+
+/** The form of an ordinary value of this field; `undefined` if the field is not an ordinary one. */
+export function ordinaryForm(name: string): RegExp | undefined {
+  return ORDINARY_FORMS.get(name) ?? (name.startsWith("sec-") ? STRUCTURED : undefined);
+}
+
+/**
+ * Whether a route may key by this field: what the edge, the runtime or a connection sets is not the client's to say.
+ */
+export function mayBeKeyed(name: string): boolean {
+  if (name.startsWith("if-") || name.startsWith("tidemark-") || hopByHopFields(null).includes(name)) return false;
+  return treatmentOf(name).mayBeKeyed;
+}

@@ -1,0 +1,141 @@
+import type { CacheControl } from "../directives/cache-control.ts";
+import { type ReuseRules, reuseRules } from "../directives/reuse-rules.ts";
+import { effectiveCacheControl } from "../directives/targeted-fields.ts";
+import { parseHttpDate } from "../fields/http-date.ts";
+import { initialAgeMs } from "../freshness/current-age.ts";
+import {
+  type FreshnessLifetime,
+  freshnessLifetime,
+  isExplicit,
+  type LifetimeRules,
+  type ReceivedResponse,
+} from "../freshness/freshness-lifetime.ts";
+import { isHeuristicallyCacheable } from "../freshness/heuristic-freshness.ts";
+import { type Identity, mayStoreAnswer } from "../identity/identity.ts";
+import { varyFields } from "../variants/vary.ts";
+import { isFramed } from "./framing.ts";
+import type { NotStoredBecause } from "./not-stored.ts";
+import { isErrorStatus, isStorableStatus, isUnderstoodStatus } from "./storable-status.ts";
+
+/** What the request brings that matters for storing. */
+export interface StorableRequest {
+  readonly identity: Identity;
+  /** True if its `Cache-Control` says `no-store`. */
+  readonly forbidsStoring: boolean;
+  /** True if nothing in it can have made the origin fail: `isPlainRequest`. */
+  readonly isPlain: boolean;
+}
+
+/** What the response brings that matters for storing. */
+export interface StorableResponse extends ReceivedResponse {
+  /** When the fetch began: epoch milliseconds. */
+  readonly requestedAt: number;
+}
+
+/** What the owner says about storing. */
+export interface StorableRules extends LifetimeRules {
+  /** Targeted fields of this site, in lower case; they outrank the usual ones. RFC 9213 §2.2. */
+  readonly targetedFields: readonly string[];
+}
+
+export type StorableVerdict =
+  | ({ readonly kind: "storable" } & Storable)
+  | { readonly kind: "pass"; readonly because: NotStoredBecause };
+
+/** What is known of a response that may be stored. */
+export interface Storable {
+  readonly freshness: FreshnessLifetime;
+  readonly initialAgeMs: number;
+  readonly sharedWithAuthorized: boolean;
+  /** Fields that are not stored with the rest, in lower case. RFC 9111 §5.2.2.4, §5.2.2.7. */
+  readonly withheldFields: readonly string[];
+  readonly reuse: ReuseRules;
+}
+
+/**
+ * Whether a shared cache may store the answer to a GET, and for what. RFC 9111 §3. Stricter than the RFC in doubt. The
+ * limits of this cache's own come after it, in `may-store.ts`.
+ */
+export function storable(request: StorableRequest, response: StorableResponse, rules: StorableRules): StorableVerdict {
+  const { field, requestedAt, receivedAt } = response;
+  const speaking = effectiveCacheControl(field, rules.targetedFields);
+  const { cacheControl } = speaking;
+  const because = requestSpeaksAgainst(request) ?? responseSpeaksAgainst(request, response, cacheControl);
+  if (because) return { kind: "pass", because };
+  const freshness = freshnessLifetime(response, speaking, rules);
+  const ageMs = initialAgeMs(field("age"), field("date"), requestedAt, receivedAt);
+  const reuse = reuseRules(cacheControl);
+  const useless = isUseless(response, cacheControl, freshness, ageMs, reuse);
+  if (useless) return { kind: "pass", because: useless };
+  return {
+    kind: "storable",
+    freshness,
+    initialAgeMs: ageMs,
+    sharedWithAuthorized: isMeantForAll(cacheControl) || cacheControl.mustRevalidate, // §3.5
+    withheldFields: withheldFields(cacheControl),
+    reuse,
+  };
+}
+
+function requestSpeaksAgainst({ identity, forbidsStoring }: StorableRequest): NotStoredBecause | undefined {
+  if (mayStoreAnswer(identity) === "no") return "authorization"; // §3.5
+  if (forbidsStoring) return "request-no-store"; // §5.2.1.5
+  return undefined;
+}
+
+function responseSpeaksAgainst(
+  request: StorableRequest,
+  response: StorableResponse,
+  cacheControl: CacheControl,
+): NotStoredBecause | undefined {
+  const { status, field } = response;
+  if (!isStorableStatus(status)) return "status";
+  if (cacheControl.mustUnderstand && !isUnderstoodStatus(status)) return "status"; // §5.2.2.3
+  if (cacheControl.noStore && !cacheControl.mustUnderstand) return "no-store"; // §5.2.2.5, §5.2.2.3
+  if (cacheControl.private === "whole") return "private"; // §5.2.2.7
+  if (field("set-cookie") !== null && !withheldFields(cacheControl).includes("set-cookie")) return "set-cookie"; // §7.3
+  if (varyFields(field("vary")) === "*") return "vary"; // §4.1
+  if (mayStoreAnswer(request.identity) === "if-for-everybody" && !isMeantForAll(cacheControl)) return "cookie";
+  if (isErrorStatus(status) && !request.isPlain) return "error-for-odd-request";
+  if (!isFramed(status, field)) return "unframed-body"; // RFC 9112 §8
+  return undefined;
+}
+
+/** Why it could never answer a request: it is not fresh, may not be used stale, and cannot be validated. */
+function isUseless(
+  response: StorableResponse,
+  cacheControl: CacheControl,
+  freshness: FreshnessLifetime,
+  ageMs: number,
+  { validateAlways, mayServeStale, staleWhileRevalidateSeconds }: ReuseRules,
+): NotStoredBecause | undefined {
+  const hasReason = isExplicit(freshness) || cacheControl.public || isHeuristicallyCacheable(response.status); // §3
+  if (validateAlways) {
+    if (!hasReason && freshness.seconds <= 0) return "no-freshness";
+    return hasValidator(response) ? undefined : "no-cache";
+  }
+  const usableSeconds = freshness.seconds + (mayServeStale ? staleWhileRevalidateSeconds : 0);
+  const isNeverFresh = freshness.seconds <= 0;
+  if (isNeverFresh && !isExplicit(freshness)) return "no-freshness";
+  if (ageMs < usableSeconds * 1000 || hasValidator(response)) return undefined;
+  return isNeverFresh ? "no-freshness" : "stale-on-arrival";
+}
+
+/** Whether the response can be validated. RFC 9110 §8.8. */
+function hasValidator({ field, receivedAt }: StorableResponse): boolean {
+  return ENTITY_TAG.test(field("etag") ?? "") || parseHttpDate(field("last-modified"), receivedAt) !== undefined;
+}
+
+/** RFC 9110 §8.8.3. */
+const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
+
+/** Fields that are for one visitor, or not to be used again without validation: they are left out. */
+function withheldFields({ private: ofOne, noCache }: CacheControl): readonly string[] {
+  const ofOneVisitor = typeof ofOne === "string" ? [] : ofOne;
+  return typeof noCache === "string" ? ofOneVisitor : [...new Set([...ofOneVisitor, ...noCache])];
+}
+
+/** Whether the origin says that one answer is for everybody: `s-maxage=0` and garbage do not say so. */
+function isMeantForAll({ public: isPublic, sMaxage }: CacheControl): boolean {
+  return isPublic || (typeof sMaxage === "number" && sMaxage > 0);
+}

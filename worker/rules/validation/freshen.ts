@@ -1,0 +1,70 @@
+import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
+import { isWeak, matchesStrongly, matchesWeakly } from "./entity-tag.ts";
+import type { Validators } from "./not-modified.ts";
+
+/**
+ * Which of the stored responses that were offered for validation a 304 confirms: its index, or `null` if the 304 may
+ * not be used. RFC 9111 §4.3.4. `held` has the most recent first.
+ *
+ * A strong tag selects by strong comparison only. A weak tag, or else `Last-Modified`, selects the most recent that
+ * matches; the date does not count where both have a tag, for the tag is the finer one. A 304 that names nothing is
+ * taken for the one response that was offered, if there was but one. There the RFC wants the stored one to lack
+ * validators, too; but many origins forget to repeat them, and the condition that they confirmed named only this one.
+ */
+export function selectToFreshen(held: readonly Validators[], got: Validators): number | null {
+  const { etag, lastModified } = got;
+  if (etag === null && lastModified === null) return held.length === 1 ? 0 : null;
+  const index = held.findIndex((stored) => {
+    if (etag !== null && !isWeak(etag)) return stored.etag !== null && matchesStrongly(stored.etag, etag);
+    if (etag !== null && stored.etag !== null) return matchesWeakly(stored.etag, etag);
+    return lastModified !== null && stored.lastModified === lastModified;
+  });
+  return index === -1 ? null : index;
+}
+
+/** Fields in lower case, as they are stored. */
+type Fields = readonly (readonly [name: string, value: string])[];
+
+/**
+ * Fields that are never taken from a 304. The first three describe the stored bytes, which a 304 does not replace: a
+ * wrong one would make them unreadable. A cookie is for the visitor whose request brought the 304.
+ */
+const NEVER_FROM_304 = new Set(["content-length", "content-encoding", "content-range", "set-cookie", "set-cookie2"]);
+
+/**
+ * The fields of a stored response after a 304 confirmed it. RFC 9111 §3.2, §4.3.4. Each field of the 304 replaces all
+ * lines of that name, the others stay. `Content-Type` and the other `Content-` fields are replaced, too: the stored
+ * bytes are as the origin sent them, so what it now says about them, a charset or a security policy, has to count.
+ * Tag fields and `Age` are the caller's, as they are when a response is stored.
+ */
+export function freshenFields(stored: Fields, from304: Fields): Fields {
+  const connection = from304.filter(([name]) => name === "connection").map(([, value]) => value);
+  const ownHop = new Set(hopByHopFields(connection.length === 0 ? null : connection.join(",")));
+  const taken = from304.filter(([name]) => !NEVER_FROM_304.has(name) && !ownHop.has(name));
+  const replaced = new Set(taken.map(([name]) => name));
+  return [...stored.filter(([name]) => !replaced.has(name)), ...taken];
+}
+
+/** What a stored response is compared by. */
+export interface StoredForHead extends Validators {
+  readonly bodyBytes: number;
+}
+
+/** What a 200 to HEAD says; `null` where it says nothing. */
+export interface HeadResponse extends Validators {
+  readonly contentLength: string | null;
+}
+
+/**
+ * What a 200 to HEAD means for a stored response that could have answered it. RFC 9111 §4.3.5. All that it says must
+ * match, or the stored one is out of date. If it brings no validator, equal lengths prove nothing, and nothing is done.
+ */
+export function freshenByHead(stored: StoredForHead, head: HeadResponse): "freshen" | "invalidate" | "nothing" {
+  const { etag, lastModified, contentLength } = head;
+  if (contentLength !== null && /^[0-9]+$/.test(contentLength) && Number(contentLength) !== stored.bodyBytes) {
+    return "invalidate";
+  }
+  if (etag !== null && (stored.etag === null || !matchesWeakly(etag, stored.etag))) return "invalidate";
+  if (lastModified !== null && lastModified !== stored.lastModified) return "invalidate";
+  return etag === null && lastModified === null ? "nothing" : "freshen";
+}

@@ -1,0 +1,20 @@
+import type { Route } from "../rules/key/route.ts";
+import { reachesOriginAsSent } from "../rules/request/request-fields.ts";
+import type { Site } from "./site.ts";
+
+/** The defences of docs/security.md that the owner has weakened, a line for each. It is logged at every start. */
+export function weakenedDefences({ routes }: Pick<Site, "routes">): readonly string[] {
+  return routes.flatMap(({ pattern, stripsSetCookie, keyFields, requestDirectives }) => {
+    const lines: string[] = [];
+    if (stripsSetCookie) lines.push("takes Set-Cookie off every answer to GET and HEAD, and stores it for everybody");
+    for (const name of keyFields.filter((each) => !reachesOriginAsSent(each, []))) {
+      lines.push(`sends ${name} to the origin as visitors claim it, and keys by it`);
+    }
+    if (requestDirectives === "all") lines.push("lets every visitor send requests past the cache by Cache-Control");
+    return lines.map((line) => `${routeName(pattern)} ${line}.`);
+  });
+}
+
+function routeName(pattern: Route["pattern"]): string {
+  return `The route ${pattern ?? "/*"}`;
+}

@@ -1,0 +1,73 @@
+import type { Reporter, Store } from "../ports.ts";
+import type { BytePart } from "../rules/ranges/range.ts";
+import { isMarker, type Stored } from "../rules/storing/stored-response.ts";
+import type { MemoryTier } from "./memory-tier.ts";
+
+/** The tier that the isolates of a PoP share. Each call may reject. */
+export interface SharedTier {
+  get(key: string): Promise<Stored | undefined>;
+  put(stored: Stored): Promise<void>;
+  delete(key: string): Promise<void>;
+  getBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined>;
+  /** Stores the bytes that arrive, even if the body is cut off: only the caller knows whether it is complete. */
+  putBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<void>;
+}
+
+/** The isolate's memory over the PoP's shared tier. A tier that fails counts as a miss, and is reported (promise 6). */
+export class TieredStore implements Store {
+  readonly #memory: MemoryTier;
+  readonly #shared: SharedTier;
+  readonly #reporter: Reporter;
+
+  constructor(memory: MemoryTier, shared: SharedTier, reporter: Reporter) {
+    this.#memory = memory;
+    this.#shared = shared;
+    this.#reporter = reporter;
+  }
+
+  recall(key: string): Stored | undefined {
+    return this.#memory.get(key);
+  }
+
+  lookUp(key: string): Promise<Stored | undefined> {
+    return this.#orReport(() => this.#shared.get(key));
+  }
+
+  remember(stored: Stored): void {
+    this.#memory.put(stored);
+  }
+
+  async keep(stored: Stored): Promise<void> {
+    this.#memory.put(stored);
+    await this.#orReport(async () => {
+      await this.#shared.put(stored);
+      if (!isMarker(stored)) this.#reporter.report({ kind: "stored", bytes: stored.head.bodyBytes });
+    });
+  }
+
+  async forget(key: string): Promise<void> {
+    this.#memory.delete(key);
+    await this.#orReport(() => this.#shared.delete(key));
+  }
+
+  readBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined> {
+    return this.#orReport(() => this.#shared.getBody(bodyKey, part));
+  }
+
+  async keepBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<boolean> {
+    const done = await this.#orReport(async () => {
+      await this.#shared.putBody(bodyKey, body);
+      return true;
+    });
+    return done ?? false;
+  }
+
+  async #orReport<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (cause) {
+      this.#reporter.report({ kind: "store-failed", cause });
+      return undefined;
+    }
+  }
+}
