@@ -116,7 +116,7 @@ describe("a token that could be guessed", () => {
   test("is refused, and the log says why without naming it", async () => {
     const { verdict, told } = await checkedWith({ TIDEMARK_TOKEN: "hunter2" }, "hunter2");
     expect(verdict).toEqual({ kind: "refused", because: "no-tokens", why: WEAK });
-    expect(told).toEqual([expect.stringMatching(new RegExp(`^${WEAK}\\. The control plane is closed`))]);
+    expect(told).toEqual([expect.stringMatching(new RegExp(`^${WEAK}\\. The control plane stays closed`))]);
     expect(told.join()).not.toContain("hunter2");
   });
 
