@@ -1,12 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { depth } from "./test/depth.ts";
-import { LongestFirst } from "./test/longest-first.ts";
 import { resolveInPackedProject } from "./test/packed/resolve.ts";
+import { depth } from "./test/suite/depth.ts";
+import { LongestFirst } from "./test/suite/longest-first.ts";
 
 /** The tests of what is published: their `tidemark` is the packed package, installed. */
 const OF_THE_PACKAGE = [
   "test/packed/package.test.ts",
+  "test/packed/new-site.test.ts",
   "test/docs/testing-page.test.ts",
   "test/cdn/*.test.ts",
   "test/dev/regions.test.ts",

@@ -18,6 +18,12 @@ const withoutRuntime: Plugin = {
   },
 };
 
+/**
+ * Node has URLPattern since version 24. On an older one the patterns of routes are not checked here, but by the worker
+ * when it starts.
+ */
+const OWN_URL_PATTERN = "const URLPattern = globalThis.URLPattern ?? class {};";
+
 /** Reads and checks the site's rules. Throws `ConfigFileError`. */
 export async function loadSite(file: string): Promise<ConfiguredSite> {
   if (!existsSync(file)) {
@@ -28,7 +34,12 @@ export async function loadSite(file: string): Promise<ConfiguredSite> {
   let module: { default?: unknown };
   try {
     const options = { bundle: true, write: false, format: "esm", platform: "neutral", logLevel: "silent" } as const;
-    const result = await build({ ...options, entryPoints: [resolve(file)], plugins: [ownWorker, withoutRuntime] });
+    const result = await build({
+      ...options,
+      banner: { js: OWN_URL_PATTERN },
+      entryPoints: [resolve(file)],
+      plugins: [ownWorker, withoutRuntime],
+    });
     const code = Buffer.from(result.outputFiles[0]!.text).toString("base64");
     module = (await import(`data:text/javascript;base64,${code}`)) as { default?: unknown };
   } catch (error) {

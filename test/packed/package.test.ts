@@ -12,7 +12,7 @@ import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { ReceiptBody } from "../../sdk/index.ts";
 import { freePorts } from "../dev/dev-process.ts";
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
-import { folderWith, type InstalledPackage, run, tool } from "../installed-package.ts";
+import { folderWith, type InstalledPackage, run, tool } from "./installed-package.ts";
 
 const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../cdn/runtime/virtual-time.worker.ts", import.meta.url));
 
@@ -72,12 +72,20 @@ describe("what is published", () => {
     expect(installed.buildWords.replaceAll(/^npm warn .*$/gm, "")).not.toMatch(/warn|error/i);
   });
 
-  test("The tarball holds the build, its licences and what names the package", () => {
-    const outside = installed.packed.filter((path) => !path.startsWith("dist/package/"));
+  test("The tarball holds the build, its licences, the docs and what names the package", () => {
+    const outside = installed.packed.filter((path) => !/^(dist\/package|docs)\//.test(path));
     expect(outside.filter((path) => path !== "README.md")).toEqual(["LICENSE", "package.json"]);
     expect(installed.packed.filter((path) => path.includes("licenses"))).toEqual(
       ["commander", "hono", "leven", "structured-headers"].map((name) => `dist/package/licenses/${name}.txt`),
     );
+  });
+
+  test("Every page that the README links to for users is in the tarball", async () => {
+    const readme = await readFile(join(installed.folder, "node_modules/tidemark/README.md"), "utf8");
+    const linked = [...readme.matchAll(/\]\((docs\/[^)#]+)\)/g)].map(([, path]) => path!);
+    expect(linked.length).toBeGreaterThan(5);
+    const isPacked = (link: string) => installed.packed.some((path) => path === link || path.startsWith(`${link}/`));
+    expect(linked.filter((link) => !isPacked(link))).toEqual([]);
   });
 
   test("The deployed worker has no path that sets its time", async () => {
@@ -106,7 +114,7 @@ describe("what is published", () => {
       "./local/matchers",
       "./package.json",
     ]);
-    expect({ bin, files }).toEqual({ bin: { tidemark: "dist/package/cli.mjs" }, files: ["dist/package"] });
+    expect({ bin, files }).toEqual({ bin: { tidemark: "dist/package/cli.mjs" }, files: ["dist/package", "docs"] });
   });
 
   test("publint finds nothing", async () => {

@@ -107,6 +107,7 @@ const CLAIM_PREFIXES = [
   "x-middleware-",
   "fastly-",
   "cf-",
+  "mf-", // set by wrangler dev
   "tidemark-",
 ];
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { depth } from "./depth.ts";
-import { ORDERS, playInOrders } from "./engine/orders.ts";
-import { play } from "./engine/play.ts";
-import { ScenarioRuntime } from "./engine/runtime-engine.ts";
-import type { Scenario } from "./engine/scenario.ts";
-import { scenarios } from "./scenarios/index.ts";
+import { ORDERS, playInOrders } from "../engine/orders.ts";
+import { play } from "../engine/play.ts";
+import { ScenarioRuntime } from "../engine/runtime-engine.ts";
+import type { Scenario } from "../engine/scenario.ts";
+import { depth } from "../suite/depth.ts";
+import { scenarios } from "./index.ts";
 
 const played = { memory: 0, orders: 0, runtime: 0 };
 
