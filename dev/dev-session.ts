@@ -95,7 +95,7 @@ async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoS
   if (isMissing) {
     throw new DevError(
       `there is no ${DEFAULT_CONFIG} here, and no --origin. Name the site to front, like --origin http://localhost:8000, ` +
-        "or a file with its rules, with --config FILE.",
+        "or a file with its rules, with --config FILE. npx tidemark init writes one.",
     );
   }
   const site = await loadSite(configFile);

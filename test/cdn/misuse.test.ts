@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { assertHit, type Cdn, ConfigFileError, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import "tidemark/local/matchers";
-import { run } from "../installed-package.ts";
+import { run } from "../packed/installed-package.ts";
 import { page } from "./pages.ts";
 
 // The calls that TypeScript refuses and JavaScript can still make.

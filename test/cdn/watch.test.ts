@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeAll, inject, test } from "vitest";
-import { tool } from "../installed-package.ts";
+import { tool } from "../packed/installed-package.ts";
 
 const folder = join(inject("packedProject"), "watched");
 

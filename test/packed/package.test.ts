@@ -289,10 +289,13 @@ describe("the command, installed", () => {
     expect(stderr).toContain(`\n  npm install --save-dev miniflare@${miniflare} esbuild@${esbuild}\n`);
   });
 
-  test("tidemark dev --help needs none of them", async () => {
-    const { exit, stdout } = await run("npx", ["--no", "tidemark", "dev", "--help"], { cwd: installed.folder });
+  test.each([
+    ["dev", /^ {2}--origin <url> /m],
+    ["check", /^ {2}--env <name> /m],
+  ])("tidemark %s --help needs none of them", async (command, line) => {
+    const { exit, stdout } = await run("npx", ["--no", "tidemark", command, "--help"], { cwd: installed.folder });
     expect(exit).toBe(0);
-    expect(stdout).toMatch(/^ {2}--origin <url> /m);
+    expect(stdout).toMatch(line);
   });
 
   test("startCdn, which imports nothing of the kind until it is called, says the same", async () => {
