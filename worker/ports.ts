@@ -227,7 +227,12 @@ export type TokenScope = "purge" | "read";
 
 export type TokenVerdict =
   | { readonly kind: "allowed"; readonly name: string }
-  | { readonly kind: "refused"; readonly because: "no-tokens" | "unauthorized" | "forbidden" };
+  | {
+      readonly kind: "refused";
+      readonly because: "no-tokens" | "unauthorized" | "forbidden";
+      /** For an owner who reads the answer: why the control plane is closed, without any token. */
+      readonly why?: string;
+    };
 
 /** Pipes whose length the runtime may announce, and the reading of bodies. */
 export interface Bodies {

@@ -43,13 +43,21 @@ export async function loadSite(file: string): Promise<ConfiguredSite> {
     const code = Buffer.from(result.outputFiles[0]!.text).toString("base64");
     module = (await import(`data:text/javascript;base64,${code}`)) as { default?: unknown };
   } catch (error) {
-    throw new ConfigFileError(`${file}: ${reasonOf(error)}`, { cause: error });
+    throw new ConfigFileError(`${file}: ${reasonOf(error)}`, { cause: withoutData(error) });
   }
   const site = module.default as Partial<ConfiguredSite> | undefined;
   if (typeof site?.origin !== "string") {
     throw new ConfigFileError(`${file}: the file must end in export default defineSite({ origin: …, … })`);
   }
   return { origin: site.origin };
+}
+
+/** Each frame of the stack in the imported code is a `data:` URL with all of that code, and says nothing to a reader. */
+function withoutData(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const lines = error.stack?.split("\n") ?? [];
+  error.stack = lines.filter((line) => !line.includes("data:text/javascript;base64,")).join("\n");
+  return error;
 }
 
 function reasonOf(error: unknown): string {

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { Command } from "commander";
-import { checkProject } from "../../setup/check/check-project.ts";
 import { checkText } from "../../setup/check/check-report.ts";
 import { WRANGLER_FILES, WranglerConfigError } from "../../setup/check/wrangler-settings.ts";
 import { EXIT } from "../exit-code.ts";
@@ -34,6 +33,8 @@ export function checkCommand(): Command {
     .addHelpText("after", AFTER_HELP)
     .action(async ({ config, env, json }: CheckFlags) => {
       const file = config ?? WRANGLER_FILES.find((each) => existsSync(each)) ?? "wrangler.toml";
+      // Loaded here, because it needs packages that the help text does not.
+      const { checkProject } = await import("../../setup/check/check-project.ts");
       try {
         const report = await checkProject({ config: file, environment: env ?? null });
         const isSound = report.findings.every(({ level }) => level !== "problem");

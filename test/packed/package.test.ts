@@ -222,6 +222,31 @@ describe("the SDK, installed", () => {
     expect(await xCacheOf(edge, path)).toBe("MISS");
   });
 
+  test.each(["import", "require"])(
+    "On an older Node, %s says which Node it needs, before undici fails",
+    async (kind) => {
+      const oldNode = join(installed.folder, "old-node.cjs");
+      await writeFile(
+        oldNode,
+        `
+      const { registerHooks } = require("node:module");
+      Object.defineProperty(process, "versions", { value: { ...process.versions, node: "22.18.0" } });
+      registerHooks({
+        load: (url, context, next) => /node_modules.undici/.test(url)
+          ? { format: "commonjs", source: 'exports.Agent = exports.fetch = null; throw new TypeError("undici was loaded")', shortCircuit: true }
+          : next(url, context),
+      });`,
+      );
+      const script = `
+      const load = (name) => ${kind === "import" ? "import(name)" : "Promise.resolve(name).then(require)"};
+      load("undici").catch(({ message }) => console.log(message))
+        .then(() => load("tidemark")).catch(({ message }) => console.log(message));`;
+      const args = ["--require", oldNode, "--input-type=commonjs", "--eval", script];
+      const { stdout } = await run(process.execPath, args, { cwd: installed.folder });
+      expect(stdout).toMatch(/^undici was loaded\nthis is Node 22\.18\.0, and tidemark needs Node 22\.19 or later, /);
+    },
+  );
+
   test("Its types are there for both kinds of modules, and know what is wrong", async () => {
     const { folder } = installed;
     const names = "createPurger, PurgeRejected, type PurgeRequest, type Receipt, tagResponse";
@@ -262,6 +287,15 @@ describe("the command, installed", () => {
     const { miniflare, esbuild } = (await manifestOf(installed)).devDependencies;
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
     expect(stderr).toContain(`\n  npm install --save-dev miniflare@${miniflare} esbuild@${esbuild}\n`);
+  });
+
+  test.each([
+    ["dev", /^ {2}--origin <url> /m],
+    ["check", /^ {2}--env <name> /m],
+  ])("tidemark %s --help needs none of them", async (command, line) => {
+    const { exit, stdout } = await run("npx", ["--no", "tidemark", command, "--help"], { cwd: installed.folder });
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(line);
   });
 
   test("startCdn, which imports nothing of the kind until it is called, says the same", async () => {

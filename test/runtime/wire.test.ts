@@ -132,7 +132,7 @@ describe("bodies", () => {
       socket.write(respond(["cache-control: max-age=60", `content-length: ${body.length}`], body));
     });
     const answers = [];
-    for (let index = 0; index < 4; index++) answers.push(await rawGet("/a")); // the entry is stored in the background of the first answer
+    for (let index = 0; index < 4; index++) answers.push(await rawGet("/a")); // the entry is stored after the first
     expect(answers.every(({ bytes }) => bytes.equals(body))).toBe(true);
     expect(answers.at(-1)!.incoming.headers["x-cache"]).toBe("HIT");
     expect(asked).toBeLessThan(4);
