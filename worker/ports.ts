@@ -94,7 +94,7 @@ export interface Origin {
 /** The position in a receipt's token: its bearer must be answered from a view that has read at least this far. */
 export type ReceiptToken = Stamp;
 
-/** What this isolate knows of the purges, by the rules of docs/protocol.md. */
+/** This isolate's knowledge of the purges, by the rules of docs/protocol.md. */
 export interface PurgeState {
   /** The current lease, in milliseconds. */
   readonly leaseMs: number;

@@ -33,7 +33,7 @@ export interface SoftPurge {
   readonly forMs: number;
 }
 
-/** What is known about purges when a stored response is judged. */
+/** The knowledge about purges with which a stored response is judged. */
 export interface PurgeKnowledge {
   readonly answer: PurgeAnswer;
   /**

@@ -19,7 +19,7 @@ export function isOriginError(status: number): boolean {
   return ORIGIN_FAILED.has(status);
 }
 
-/** What is known about purges when a stored response would replace an error. */
+/** The knowledge about purges with which a stored response may replace an error. */
 export interface PurgeKnowledgeOnError {
   readonly answer: PurgeAnswer;
   /** False if the view is too old. A stronger purge than `answer` shows may then have happened in the meantime. */
