@@ -47,7 +47,7 @@ const MAX_VIEW_BYTES = 8 * 1024 * 1024;
 /** One running isolate of the edge. */
 export interface RunningIsolate {
   /** Answers every request, even if the edge itself fails (promise 6). */
-  fetch(arrival: IncomingRequest): Response | Promise<Response>;
+  fetch(incoming: IncomingRequest): Response | Promise<Response>;
 }
 
 /** Wires one isolate: the corridor, the control plane, and an outer catch around both. */
@@ -113,8 +113,8 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   };
 
   return {
-    fetch(arrival) {
-      const { request, url } = arrival;
+    fetch(incoming) {
+      const { request, url } = incoming;
       if (!site.namesHosts) return answerOurselves(503, "no-hosts", NO_HOSTS);
       if (url.length > site.limits.urlBytes) {
         return answerOurselves(414, "url-too-long", `This URL is longer than ${site.limits.urlBytes} bytes.`);
@@ -123,12 +123,12 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
         const answer =
           request.method === "PURGE" || isControl(url)
             ? control.fetch(request, {
-                refresh: async (inner) => handle({ ...arrival, request: inner, url: inner.url }, isolate),
+                refresh: async (inner) => handle({ ...incoming, request: inner, url: inner.url }, isolate),
               })
-            : handle(arrival, isolate);
-        return answer instanceof Promise ? answer.catch((cause: unknown) => rescue(arrival, cause)) : answer;
+            : handle(incoming, isolate);
+        return answer instanceof Promise ? answer.catch((cause: unknown) => rescue(incoming, cause)) : answer;
       } catch (cause) {
-        return rescue(arrival, cause);
+        return rescue(incoming, cause);
       }
     },
   };

@@ -3,7 +3,7 @@ import { chances } from "./chances.ts";
 import { Context } from "./context.ts";
 
 /** The most events of one wait. It is far more than any scenario has, so that an endless loop is detected. */
-const MOST_EVENTS = 100_000;
+const MAX_EVENTS = 100_000;
 
 /** A request under way, until its client goes away. */
 export interface Underway {
@@ -81,7 +81,7 @@ export class Scheduler implements Clock {
     };
     promise.then(done, done);
     for (let idle = 0, events = 0; !settled; events++) {
-      if (events > MOST_EVENTS) throw new Error("this goes on for ever and settles nothing");
+      if (events > MAX_EVENTS) throw new Error("this goes on for ever and settles nothing");
       await macrotask();
       if (settled) break;
       idle = this.#wakeOne() ? 0 : idle + 1;
@@ -108,7 +108,7 @@ export class Scheduler implements Clock {
   /** Continues until nothing is ready. Throws if that never happens. */
   async #rest(): Promise<void> {
     for (let idle = 0, events = 0; idle < 5; events++) {
-      if (events > MOST_EVENTS) throw new Error("this goes on for ever and comes to no rest");
+      if (events > MAX_EVENTS) throw new Error("this goes on for ever and comes to no rest");
       await macrotask();
       idle = this.#wakeOne() ? 0 : idle + 1;
     }

@@ -59,8 +59,8 @@ export class Fate {
     return values[Math.floor(this.random() * values.length)]!;
   }
 
-  async delay(mostMs: number): Promise<void> {
-    await this.scheduler.wait(Math.floor(this.random() * mostMs)).over;
+  async delay(maxMs: number): Promise<void> {
+    await this.scheduler.wait(Math.floor(this.random() * maxMs)).over;
   }
 
   count(name: Occurrence, isSo = true): void {

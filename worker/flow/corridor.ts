@@ -18,10 +18,10 @@ import { fetchAndStore } from "./storing/fetch-and-store.ts";
  * The one path from request to response. Nothing in it throws on anything that a peer sends. A memory hit is returned
  * without a promise, because a promise takes a third of its cost (`npm run bench -- hit`).
  */
-export function handle(arrival: IncomingRequest, isolate: Isolate): Response | Promise<Response> {
-  const resolved = isolate.resolve(arrival.url);
+export function handle(incoming: IncomingRequest, isolate: Isolate): Response | Promise<Response> {
+  const resolved = isolate.resolve(incoming.url);
   if (resolved.kind === "refused") return refuse(isolate, resolved);
-  const context = openContext(arrival, isolate, resolved);
+  const context = openContext(incoming, isolate, resolved);
   switch (context.facts.mode) {
     case "look-up":
       return lookUp(context);
@@ -33,10 +33,10 @@ export function handle(arrival: IncomingRequest, isolate: Isolate): Response | P
 }
 
 /** Passes any request on to the origin, as the last resort when the corridor itself has failed (promise 6). */
-export async function handleWithoutCache(arrival: IncomingRequest, isolate: Isolate): Promise<Response> {
-  const resolved = isolate.resolve(arrival.url);
+export async function handleWithoutCache(incoming: IncomingRequest, isolate: Isolate): Promise<Response> {
+  const resolved = isolate.resolve(incoming.url);
   if (resolved.kind === "refused") return refuse(isolate, resolved);
-  return bypass(openContext(arrival, isolate, resolved));
+  return bypass(openContext(incoming, isolate, resolved));
 }
 
 function refuse({ ports }: Isolate, { status, because }: RefusedUrl): Response {

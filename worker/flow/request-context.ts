@@ -37,8 +37,8 @@ export interface RequestContext extends Isolate, IncomingRequest {
 }
 
 /** Makes the context of an arriving request. */
-export function openContext(arrival: IncomingRequest, isolate: Isolate, resolved: ResolvedUrl): RequestContext {
-  const { method, headers } = arrival.request;
+export function openContext(incoming: IncomingRequest, isolate: Isolate, resolved: ResolvedUrl): RequestContext {
+  const { method, headers } = incoming.request;
   const { route, mayStore } = resolved;
   const facts = new RequestFacts(method, headers, {
     passes: route.pass || !mayStore,
@@ -48,7 +48,7 @@ export function openContext(arrival: IncomingRequest, isolate: Isolate, resolved
   });
   return {
     ...isolate,
-    ...arrival,
+    ...incoming,
     resolved,
     facts,
     order: isolate.collapsed.nextOrder(),
