@@ -38,7 +38,7 @@ export interface KnownKeys {
   readonly stored: readonly string[];
 }
 
-/** What the harness needs to know of the site that a worker was made for. */
+/** The part of a worker's site that the harness needs. */
 export interface SimulatedSite {
   /** Where visitors find it: scheme and host. */
   readonly publicUrl: string;
@@ -60,3 +60,6 @@ export type HarnessCommand =
   | { readonly do: "list-keys"; readonly url: string; readonly fields: Readonly<Record<string, string>> }
   /** Answers whether a call to the purge log succeeds, whatever the simulated network is like. */
   | { readonly do: "ping-log" };
+
+/** The status of the answer to a command where the worker cannot be made; its body says why. */
+export const WORKER_FAILED = 422;

@@ -13,6 +13,7 @@ import {
   type HarnessCommand,
   type KnownKeys,
   type SimulatedSite,
+  WORKER_FAILED,
 } from "./harness-protocol.ts";
 import { cacheKeyOf, StoredKeys } from "./known-keys.worker.ts";
 import {
@@ -42,7 +43,7 @@ let clockAndNetwork: ClockAndNetwork = {
 };
 let answersToLose: AnswersToLose = { origin: 0, log: 0 };
 let site: SiteInput | null = null;
-/** Rises when the isolate is killed: an edge that was made before then is not used again. */
+/** Rises when the isolate is killed. An edge that was made before is then no longer used. */
 let generation = 0;
 let unfinishedWrites = 0;
 /** Work that goes on behind responses that have been sent. */
@@ -141,7 +142,11 @@ async function answerHarness(
   workerFor: (env: EdgeEnv) => Handler,
 ): Promise<Response> {
   if (request.method === "POST") {
-    workerFor(env); // The site is known once its worker has been made.
+    try {
+      workerFor(env); // The site is known once its worker has been made.
+    } catch (error) {
+      return new Response((error as Error).message, { status: WORKER_FAILED });
+    }
     return Response.json(await carryOut((await request.json()) as HarnessCommand, env));
   }
   clockAndNetwork = { ...clockAndNetwork, now: Number(url.searchParams.get("now")) };

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import type { ReceiptBody } from "../../sdk/index.ts";
 import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode } from "../../wire/problem.ts";
 
-/** What the fake edge does with one request. */
+/** The fake edge's act for one request. */
 export interface Act {
   status?: number;
   headers?: Record<string, string>;
@@ -107,7 +107,8 @@ export async function deadEndpoint(): Promise<string> {
 
 async function received(request: IncomingMessage): Promise<ReceivedPurge> {
   const { method, url, headers } = request;
-  return { method, path: url, headers, body: JSON.parse(await text(request)) };
+  const body = await text(request);
+  return { method, path: url, headers, body: body === "" ? {} : JSON.parse(body) };
 }
 
 function play(act: Act, response: ServerResponse): void {

@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
+import { CONTROL_PLANE_CLOSED } from "../../wire/problem.ts";
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { PurgeAudit, TokenScope, Tokens } from "../ports.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
@@ -12,7 +13,7 @@ import { readText } from "./read-text.ts";
 import { refreshUrls } from "./refresh.ts";
 import { bearerToken } from "./tokens.ts";
 
-/** What the control plane needs. */
+/** The ports that the control plane calls. */
 export interface ControlPorts extends PurgePorts {
   readonly tokens: Tokens;
   readonly audit: PurgeAudit;
@@ -20,15 +21,15 @@ export interface ControlPorts extends PurgePorts {
   readonly stats: () => IsolateStats;
 }
 
-/** What one request of the control plane needs. */
+/** The context of one request to the control plane. */
 export interface ControlCall {
-  /** Sends a request through the corridor in the background of this one. */
+  /** Sends a request through the corridor, in the background of this request. */
   readonly refresh: (request: Request) => Promise<Response>;
 }
 
 type App = { Bindings: ControlCall };
 
-/** The largest body of a purge: 10,000 items of some length. */
+/** The largest body of a purge. 10,000 items of usual length fit into it. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** Everything under `/_tidemark/`, and the method `PURGE` on any URL of the site. */
@@ -164,9 +165,8 @@ async function authorize(ports: ControlPorts, request: Request, scope: TokenScop
   if (verdict.kind === "allowed") return { kind: "allowed", name: verdict.name, token: token! };
   switch (verdict.because) {
     case "no-tokens": {
-      const detail =
-        "The control plane is closed: TIDEMARK_TOKEN is not set or can be guessed, or TIDEMARK_TOKENS cannot be read. The edge's log tells which.";
-      return { kind: "refused", response: problemResponse("forbidden", detail) };
+      const { why = "its tokens cannot be read" } = verdict;
+      return { kind: "refused", response: problemResponse("forbidden", `${CONTROL_PLANE_CLOSED}: ${why}.`) };
     }
     case "unauthorized": {
       const detail = token === null ? "Send Authorization: Bearer <token>." : "This token is not one of the edge's.";

@@ -20,7 +20,7 @@ import { createVirtualClock, type VirtualClock } from "../virtual-clock.ts";
 
 interface Failure {
   name: string;
-  /** What the edge does with each request. If it is absent, nothing listens at the address. */
+  /** The edge's act for each request. If it is absent, nothing listens at the address. */
   edge?: (clock: VirtualClock) => Act[];
   options?: PurgerOptions;
   expect: {
@@ -175,6 +175,19 @@ const failures: Failure[] = [
       attempts: 1,
       retryable: false,
       message: /may not purge \(403\)\. Use a token with the scope purge/,
+    },
+  },
+  {
+    name: "an edge whose own token is weak",
+    edge: () => [refuses("forbidden", { detail: "The control plane is closed: TIDEMARK_TOKEN is weak: make one." })],
+    expect: {
+      class: PurgeForbidden,
+      code: "forbidden",
+      status: 403,
+      attempts: 1,
+      retryable: false,
+      message:
+        /accepts no token \(403\)\. The control plane is closed: TIDEMARK_TOKEN is weak: make one\. Correct that in the settings of the edge\./,
     },
   },
   {

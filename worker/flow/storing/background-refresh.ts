@@ -8,9 +8,9 @@ import { otherVariants } from "../selection.ts";
 import { fetchAndStore } from "./fetch-and-store.ts";
 
 /**
- * Fetches anew, behind the answer, what has just been answered stale. RFC 5861 §3. One refresh at a time for a page:
- * other requests may join it like any other fetch. A request with `no-store` must not trigger the refresh; the next
- * request will.
+ * Refetches, in the background, a response that has just been served stale. RFC 5861 §3. A page has one refresh at a
+ * time, which other requests may join like any fetch. A request with `no-store` must not start it; the next request
+ * will.
  */
 export function refreshInBackground(context: RequestContext, stored: StoredResponse): void {
   const { facts, background, ports } = context;
@@ -28,7 +28,7 @@ export function refreshInBackground(context: RequestContext, stored: StoredRespo
   background.run(fetchAndStore(unseen, miss, own).then((answer) => cancelBody(answer.body)));
 }
 
-/** No client gets the answer, so it is not counted as one. */
+/** Reports everything but answers: no client receives this one, so it is not counted. */
 function withoutAnswerEvents(reporter: Reporter): Reporter {
   return {
     report: (event) => {

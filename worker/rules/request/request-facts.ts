@@ -12,42 +12,42 @@ import { type BypassRules, bypassReason } from "./bypass.ts";
 import { OriginView } from "./origin-view.ts";
 import { readReceiptToken } from "./receipt-token.ts";
 
-/** The fields of a request: the `Headers` of the web, or something like it. Names are in lower case. */
+/** The fields of a request: the web's `Headers`, or an object with the same methods. Names are in lower case. */
 export interface RequestHeaders extends Iterable<readonly [name: string, value: string]> {
   get(name: string): string | null;
 }
 
-/** What the owner says about the reading of requests. */
+/** The owner's rules for reading requests. */
 export interface RequestRules {
   /** True if nothing is looked up or stored. */
   readonly passes: boolean;
   readonly directives: RequestDirectivesPolicy;
   /** Fields, in lower case, that the route keys by. */
   readonly keyFields: readonly string[];
-  /** Names of cookies that tell no visitors apart; a trailing `*` stands for any ending. */
+  /** Names of cookies that do not distinguish visitors; a trailing `*` stands for any ending. */
   readonly ignoredCookies: readonly string[];
   /** What sends a request past the cache. */
   readonly bypass: BypassRules;
 }
 
-/** The names of our own that a request may carry; none of them reaches the origin. */
+/** The edge's own names that a request may carry. None of them reaches the origin. */
 const REFRESH_FIELD = "tidemark-refresh";
 const AFTER_FIELD = "tidemark-after";
 const AFTER_COOKIE = "tidemark-after";
 
-/** A request, read once at the door. A hit needs only the plain properties; the getters read the rest when asked. */
+/** A parsed request. A hit needs only the plain properties; the getters parse the rest on demand. */
 export class RequestFacts {
   readonly method: string;
-  /** How the request is treated, and why it is not looked up if it is not. */
+  /** How the request is handled and, if it is not looked up, why. */
   readonly mode: "look-up" | "refresh" | "bypass";
   readonly authorized: boolean;
   /** By what of its fields the owner sends it past the cache; `null` for nothing. */
   readonly bypassedBy: "cookie" | "field" | null;
-  /** What its `Cache-Control` asks for, as far as the route lets visitors ask. */
+  /** The demands of its `Cache-Control`, as far as the route obeys them. */
   readonly directives: RequestDirectives;
-  /** The receipt's token that it carries; `null` for none, or for one that cannot be read. */
+  /** The receipt's token that it carries; `null` if there is none, or if it cannot be read. */
   readonly receiptToken: Stamp | null;
-  /** True if it carries one, readable or not: it takes nothing stale (R9). */
+  /** True if it carries a receipt's token, readable or not. It then accepts nothing stale (R9). */
   readonly awaitsPurge: boolean;
   /** The value of `Tidemark-Refresh`; `null` for none. */
   readonly refreshToken: string | null;
@@ -80,13 +80,13 @@ export class RequestFacts {
     return this.fields.get(name);
   }
 
-  /** Its cookies, without those that are ignored and without our own. */
+  /** Its cookies, without ignored ones and without the edge's own. */
   get cookies(): RequestCookies {
     this.#cookies ??= readCookies(this.field("cookie"), this.#rules.ignoredCookies, [AFTER_COOKIE]);
     return this.#cookies;
   }
 
-  /** The `Cookie` field of a request that is passed on as it is: without our own cookie. */
+  /** The `Cookie` field for a request that is passed on unchanged: without the edge's own cookie. */
   get cookieToPassOn(): string | null {
     return readCookies(this.field("cookie"), [], [AFTER_COOKIE]).forwarded;
   }
@@ -101,7 +101,7 @@ export class RequestFacts {
     return identityOf(this.authorized, this.cookies);
   }
 
-  /** Its fields as the origin gets to see them: what selects among variants. */
+  /** Its fields as the origin sees them, which select among variants. */
   get originView(): OriginView {
     this.#originView ??= new OriginView(
       (name) => this.field(name),
@@ -116,17 +116,17 @@ export class RequestFacts {
     return !this.#wantsWhole && this.field("range") !== null;
   }
 
-  /** What its `Max-Forwards` asks for. */
+  /** The effect of its `Max-Forwards`. */
   get maxForwards(): MaxForwards {
     return maxForwards(this.method, this.field("max-forwards"));
   }
 
-  /** Whether the connection is to become a WebSocket. */
+  /** Whether it asks for a WebSocket. */
   get isWebSocket(): boolean {
     return isWebSocket(this.field("upgrade"));
   }
 
-  /** The same request as a GET for the whole page, also for a HEAD or for a request for a part. */
+  /** The same request as a GET for the whole page, even if it is a HEAD or asks for a part. */
   forWholePage(): RequestFacts {
     return new RequestFacts("GET", this.fields, this.#rules, true);
   }
@@ -140,7 +140,7 @@ function mode(
 ): RequestFacts["mode"] {
   if (method !== "GET" && method !== "HEAD") return "bypass";
   if (passes || isWebSocket(field("upgrade"))) return "bypass";
-  // Conditions on the origin's own state: a cache cannot answer for it. RFC 9111 §4.3.2.
+  // Preconditions on the origin's own state, which a cache cannot evaluate. RFC 9111 §4.3.2.
   if (field("if-match") !== null || field("if-unmodified-since") !== null) return "bypass";
   return refreshToken !== null && method === "GET" ? "refresh" : "look-up";
 }

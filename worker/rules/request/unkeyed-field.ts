@@ -2,26 +2,26 @@ import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
 import type { Identity } from "../identity/identity.ts";
 import { ordinaryForm, REQUEST_FIELDS, reachesOriginAsSent } from "./request-fields.ts";
 
-/** What is known of a request beside its fields. */
+/** The properties of a request, other than its fields, that these rules use. */
 export interface UnkeyedFieldRules {
   /** Fields, in lower case, whose values select the response. */
   readonly inKey: readonly string[];
   readonly identity: Identity;
 }
 
-/** The edge adds to these, so that what the client sent of them goes along. */
+/** The edge adds a member to these fields, so the client's value reaches the origin, too. */
 const CONTINUED: ReadonlySet<string> = new Set(REQUEST_FIELDS.continued);
 
-/** The longest value, and the most of all names and values together: well under what servers refuse. */
+/** The most characters of a value, and of all names and values together: well below the limits of servers. */
 const MAX_VALUE_CHARACTERS = 1024;
 const MAX_CHARACTERS = 4096;
 
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
 /**
- * Whether an error that the origin answers may be taken for what everybody would get. One request with an oversized,
- * odd or unknown field can make an origin fail, and a stored failure would reach all visitors. So can a request that
- * some other site's page made.
+ * Whether an error that the origin answers may be treated as the answer that everybody would get. One request with an
+ * oversized, odd or unknown field can make an origin fail, and a stored error would reach all visitors. A request that
+ * a page of another site has sent can do the same.
  */
 export function isPlainRequest(
   fields: Iterable<readonly [name: string, value: string]>,
@@ -34,8 +34,8 @@ export function isPlainRequest(
 }
 
 /**
- * The first field that reached the origin and that it may have answered by, though it is neither in the key nor what
- * everybody sends; `null` for none.
+ * The first field that reached the origin and may have influenced its answer, although it is neither in the key nor
+ * ordinary; `null` for none.
  */
 export function unkeyedField(
   fields: Iterable<readonly [name: string, value: string]>,
@@ -46,7 +46,7 @@ export function unkeyedField(
   let characters = 0;
   for (const [name, value] of sent) {
     const isSeen = CONTINUED.has(name) || reachesOriginAsSent(name, inKey);
-    if (!isSeen || ownHop.includes(name) || name === "authorization") continue; // no answer to credentials is kept
+    if (!isSeen || ownHop.includes(name) || name === "authorization") continue; // such answers are not stored
     characters += name.length + value.length;
     if (characters > MAX_CHARACTERS || value.length > MAX_VALUE_CHARACTERS || !PRINTABLE.test(value)) return name;
     if (inKey.includes(name)) continue;

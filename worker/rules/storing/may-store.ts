@@ -6,20 +6,20 @@ import { type Storable, type StorableResponse, type StorableRules, storable } fr
 import { isErrorStatus } from "./storable-status.ts";
 import { collectTags, TAG_FIELDS } from "./tags.ts";
 
-/** What the request brings that matters for storing: all that may have made the answer what it is. */
+/** The properties of the request that affect storing, because they may have influenced the answer. */
 export type StoreRequest = Pick<RequestFacts, "identity" | "directives" | "fields" | "originView">;
 
-/** An answer of the origin to a GET, as it came or as a 304 freshened it. */
+/** An answer of the origin to a GET, as it came or as a 304 updated it. */
 export interface StoreResponse extends StorableResponse {
-  /** The length of the body that is to be stored, in bytes; `null` where it is not known, or stored already. */
+  /** The length in bytes of the body to be stored; `null` if it is unknown, or if the body is already stored. */
   readonly lengthBytes: number | null;
-  /** True if it redirects to the URL that it answers. */
+  /** True if it redirects to the URL that was requested. */
   readonly redirectsToItself: boolean;
   /** The tags of the stored response that it freshens (R17). */
   readonly earlierTags: readonly string[];
 }
 
-/** What the owner says about storing. */
+/** The owner's rules for storing. */
 export interface StoreRules extends StorableRules {
   /** Fields, in lower case, that the route keys by. */
   readonly keyFields: readonly string[];
@@ -43,8 +43,9 @@ export type StoreVerdict =
   | { readonly kind: "pass"; readonly because: NotStoredBecause };
 
 /**
- * Whether the answer to a GET may be stored, and as what. `NotStoredBecause` lists the reasons in the order in which
- * they are asked: first RFC 9111 §3 in `storable`, then what variants, tags, unkeyed fields and sizes allow.
+ * Whether the answer to a GET may be stored, and in which form. `NotStoredBecause` lists the reasons against it in the
+ * order in which they are checked: first RFC 9111 §3 in `storable`, then the rules for variants, tags, unkeyed fields
+ * and sizes.
  */
 export function mayStore(request: StoreRequest, response: StoreResponse, rules: StoreRules): StoreVerdict {
   const { identity, directives, fields, originView } = request;
@@ -63,7 +64,7 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
     keyFields,
   });
   if (names === "*") return pass("vary");
-  // A visitor's own cookies are no choice among variants: each visitor would have an entry.
+  // A visitor's own cookies do not choose among a few variants: each visitor would have an entry.
   if (names.includes("cookie") && originView.value("cookie") !== null) return pass("vary");
   const variant = variantOf(names, originView);
   if (isVariantTooLong(variant)) return pass("vary-too-long");
