@@ -2,6 +2,7 @@ import { Command } from "commander";
 import CachePolicy from "http-cache-semantics";
 import { judge, type Verdict } from "../../worker/rules/freshness/judge.ts";
 import { NO_BYPASS } from "../../worker/rules/request/bypass.ts";
+import { NO_CHOICES } from "../../worker/rules/request/choices.ts";
 import { RequestFacts, type RequestHeaders } from "../../worker/rules/request/request-facts.ts";
 import { type StorableVerdict, storable } from "../../worker/rules/storing/storable.ts";
 import { type StoredHead, type StoredResponse, storedField } from "../../worker/rules/storing/stored-response.ts";
@@ -142,6 +143,8 @@ const REQUEST_RULES = {
   keyFields: [],
   ignoredCookies: [],
   bypass: NO_BYPASS,
+  choices: NO_CHOICES,
+  country: null,
 } as const;
 const UNPURGED = { answer: "not-purged", maxViewAgeMs: 1000, awaitsToken: false, soft: null } as const;
 

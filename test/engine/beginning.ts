@@ -7,3 +7,6 @@ export interface Beginning {
   /** A name for the purge log, which no other scenario uses. */
   readonly log: string;
 }
+
+/** By which field the client of a scenario in the runtime says where the platform sees it. */
+export const COUNTRY_FIELD = "x-scenario-country";

@@ -66,7 +66,13 @@ export function startMemoryEngine(
         const incoming = toRequest(request);
         // The target as it came over the wire, as in the runtime. A `Request` shows less.
         const url = `http://${request.host ?? HOST}${request.path}`;
-        const arrival = { request: incoming, url, background, clientAddress: "192.0.2.7" };
+        const arrival = {
+          request: incoming,
+          url,
+          background,
+          clientAddress: "192.0.2.7",
+          country: request.country ?? null,
+        };
         return readAnswer(await isolate.fetch(arrival));
       });
       underway.set(answer, of);

@@ -6,7 +6,7 @@ import { HARNESS_PATH } from "../../cdn/runtime/harness-protocol.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
-import type { Beginning } from "./beginning.ts";
+import { type Beginning, COUNTRY_FIELD } from "./beginning.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
 import { BEGINNING, type ClientRequest, HOST, TOKEN } from "./scenario.ts";
 
@@ -164,7 +164,9 @@ class RuntimeEngine implements Engine {
 
   send(request: ClientRequest): Promise<ClientAnswer> {
     if (request.isolate !== undefined) throw new Error("one worker of the runtime is one isolate");
-    return exchange(this.#edge.url, this.#agent, request);
+    const { country, ...sent } = request;
+    const fields = { ...sent.fields, ...(country !== undefined && { [COUNTRY_FIELD]: country }) };
+    return exchange(this.#edge.url, this.#agent, { ...sent, fields });
   }
 
   settle<T>(promise: Promise<T>): Promise<T> {

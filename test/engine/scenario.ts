@@ -49,6 +49,8 @@ export interface ClientRequest {
    * memory only. `far/a` is in another PoP, which shares only the log.
    */
   readonly isolate?: string;
+  /** Where the platform says that the client is. Default: it does not say. */
+  readonly country?: string;
 }
 
 /** The expected answer. Properties that are not named are not checked. */

@@ -4,7 +4,7 @@
  */
 import type { EdgeEnv } from "tidemark/worker";
 import { createEdge, withHarness } from "../../cdn/runtime/simulation.worker.ts";
-import type { Beginning } from "./beginning.ts";
+import { type Beginning, COUNTRY_FIELD } from "./beginning.ts";
 
 export { PurgeLog } from "../../cdn/runtime/simulation.worker.ts";
 
@@ -19,7 +19,7 @@ const edgeWithHarness = withHarness(() => {
 export default {
   async fetch(request, env, context) {
     if (new URL(request.url).pathname !== "/_scenario") {
-      return edgeWithHarness.fetch!(request, { ...env, PURGE_LOG: ofScenario(env.PURGE_LOG) }, context);
+      return edgeWithHarness.fetch!(withCountry(request), { ...env, PURGE_LOG: ofScenario(env.PURGE_LOG) }, context);
     }
     const beginning = (await request.json()) as Beginning;
     if (beginning.site) edge = createEdge(beginning.site);
@@ -27,6 +27,17 @@ export default {
     return new Response(null, { status: 204 });
   },
 } satisfies ExportedHandler<EdgeEnv>;
+
+/** Cloudflare tells the country beside the request; here the client does. */
+function withCountry(request: Parameters<NonNullable<typeof edgeWithHarness.fetch>>[0]): typeof request {
+  const country = request.headers.get(COUNTRY_FIELD);
+  if (country === null) return request;
+  const headers = new Headers(request.headers);
+  headers.delete(COUNTRY_FIELD);
+  const told = new Request(request, { headers });
+  Object.defineProperty(told, "cf", { value: { country } });
+  return told as typeof request;
+}
 
 function ofScenario(logs: EdgeEnv["PURGE_LOG"]): EdgeEnv["PURGE_LOG"] {
   const named = { idFromName: () => logs.idFromName(log), get: (id: DurableObjectId) => logs.get(id) };

@@ -17,6 +17,7 @@ import { scenarios as freshness } from "./freshness/scenarios.ts";
 import { scenarios as identity } from "./identity/scenarios.ts";
 import { scenarios as invalidation } from "./invalidation/scenarios.ts";
 import { scenarios as invalidationLog } from "./invalidation-log/scenarios.ts";
+import { scenarios as keyChoices } from "./key/choices.ts";
 import { scenarios as key } from "./key/scenarios.ts";
 import { scenarios as purgeProtocolLeases } from "./purge-protocol/leases.ts";
 import { scenarios as purgeProtocolLogs } from "./purge-protocol/logs.ts";
@@ -62,6 +63,7 @@ export const scenarios: readonly Scenario[] = [
   ...invalidation,
   ...invalidationLog,
   ...key,
+  ...keyChoices,
   ...purgeProtocol,
   ...purgeProtocolLeases,
   ...purgeProtocolLogs,

@@ -406,6 +406,40 @@ describe("compileSite", () => {
   });
 });
 
+describe("choices in the key", () => {
+  test.each<[string, object, RegExp]>([
+    ["a cookie without values", { cookies: { a: [] } }, /^routes\[0\]\.key\.cookies\.a: needs at least one value/],
+    [
+      "a value that no cookie can have",
+      { cookies: { a: ["x;y"] } },
+      /^routes\[0\]\.key\.cookies\.a\[0\]: is not the value of/,
+    ],
+    ["a name that no cookie can have", { cookies: { "a b": ["x"] } }, /^routes\[0\]\.key\.cookies/],
+    ["no languages", { languages: [] }, /^routes\[0\]\.key\.languages: needs at least one language/],
+    [
+      "what is no language",
+      { languages: ["en_US"] },
+      /^routes\[0\]\.key\.languages\[0\]: is not a language like "en" or/,
+    ],
+    ["more languages than can be", { languages: Array(33).fill("en") }, /^routes\[0\]\.key\.languages: /],
+    [
+      "a field to read the country from",
+      { country: "x-country-code" },
+      /^routes\[0\]\.key\.country: is true or false: the platform tells the country; .*; found "x-country-code"$/,
+    ],
+    ["a misspelt choice", { language: ["en"] }, /^routes\[0\]\.key\.language: unknown key; did you mean languages\?/],
+  ])("%s is refused", (_, key, message) => {
+    expect(problemsOf({ origin, routes: [{ match: "/a", key }] })).toEqual([expect.stringMatching(message)]);
+  });
+
+  test("they select beside the fields that a route keys by", () => {
+    const key = { fields: ["X-A"], cookies: { c: ["1"] }, languages: ["en"], country: true, device: true };
+    const [route] = compileSite({ origin, routes: [{ match: "/a", key }] }, {}).routes;
+    expect(route!.keyFields).toEqual(["x-a"]);
+    expect(route!.selectingNames).toEqual(["accept-language", "cookie:c", "x-a", "x-country", "x-device"]);
+  });
+});
+
 describe("bypass", () => {
   const none = { cookies: [], fields: [], query: [] };
 

@@ -70,6 +70,41 @@ const ORIGIN_IS_NO_KEY = {
 
 /** Input outside the key does not determine stored responses. */
 export const unkeyedInput: readonly Case[] = [
+  ...(
+    [
+      [
+        "a made-up value of a cookie that a route keys by",
+        { cookies: { currency: ["eur"] } },
+        "cookie",
+        "currency=<evil>",
+      ],
+      ["a made-up language", { languages: ["en", "de"] }, "accept-language", "en-<evil>"],
+      ["a made-up country", { country: true }, "x-country", "<evil>"],
+      ["a made-up device", { device: true }, "x-device", "<evil>"],
+      ["a made-up browser, on a route that keys by device", { device: true }, "user-agent", "evil"],
+    ] as const
+  ).map(
+    ([what, key, field, value]): Case => ({
+      name: `${what} does not reach the origin`,
+      site: { routes: [{ match: "/*", key }] },
+      origin: reflecting(field),
+      first: { path: "/a", fields: { [field]: value } },
+      second: { path: "/a" },
+      witness: "first",
+      defence:
+        field === "cookie"
+          ? {
+              file: "worker/rules/request/choices.ts",
+              from: "value !== undefined && values.includes(value) ? value : null",
+              to: "value ?? null",
+            }
+          : {
+              file: "worker/rules/forwarding/origin-request-fields.ts",
+              from: "!isChosen(name) && ",
+              to: "",
+            },
+    }),
+  ),
   ...claims.map(
     ([field, from, to]): Case => ({
       name: `a client's ${field} does not reach the origin as it was sent`,

@@ -28,6 +28,8 @@ export interface IncomingRequest {
   readonly background: BackgroundWork;
   /** `null` where the runtime does not tell. */
   readonly clientAddress: string | null;
+  /** The client's country by ISO 3166-1; absent or `null` where the platform does not tell. */
+  readonly country?: string | null;
 }
 
 /** A request on its way through the corridor, with the isolate that handles it. */
@@ -52,6 +54,8 @@ export function openContext(incoming: IncomingRequest, isolate: Isolate, resolve
     keyFields: route.keyFields,
     ignoredCookies: isolate.site.ignoredCookies,
     bypass: route.bypass,
+    choices: route.choices,
+    country: incoming.country ?? null,
   });
   return {
     ...isolate,

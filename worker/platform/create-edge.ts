@@ -59,6 +59,7 @@ export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): Exp
         request,
         url: request.url,
         background: { run: (work) => context.waitUntil(work) },
+        country: typeof request.cf?.country === "string" ? request.cf.country : null,
         clientAddress: request.cf ? request.headers.get("cf-connecting-ip") : (env.TIDEMARK_CLIENT_ADDRESS ?? null),
       });
     },

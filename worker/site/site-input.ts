@@ -105,6 +105,29 @@ export interface RouteInput {
          * select among stored responses as if `Vary` named them. Default none.
          */
         readonly fields?: readonly string[] | undefined;
+        /**
+         * Cookies whose values select: by name, up to 32 values each. Any other value counts as none. Where the answer
+         * may be stored, the origin gets these cookies with these values and no other cookies at all, not even those of
+         * a session: visitors with a session go past the cache by `bypass.cookies`. Default none.
+         */
+        readonly cookies?: Readonly<Record<string, readonly string[]>> | undefined;
+        /**
+         * The site's languages, up to 32. The one that suits the visitor best by `Accept-Language` (RFC 4647 §3.4)
+         * selects, and the origin gets it as `Accept-Language`. The first is for visitors whom none suits. Default: the
+         * field goes to the origin as it came.
+         */
+        readonly languages?: readonly string[] | undefined;
+        /**
+         * Whether the visitor's country selects, as the platform tells it: ISO 3166-1 in capitals, or `XX` if unknown.
+         * The origin gets it as `X-Country`. Default false.
+         */
+        readonly country?: boolean | undefined;
+        /**
+         * Whether the class of the visitor's device selects, `mobile` or `desktop`: by `Sec-CH-UA-Mobile`, else by
+         * `User-Agent`, where `Mobi` stands for a phone unless it is a tablet's. The origin gets it as `X-Device`, and
+         * with it a `User-Agent` and `Sec-CH-UA-Mobile` that are the same for the whole class. Default false.
+         */
+        readonly device?: boolean | undefined;
         /** How the query is changed before it is keyed and sent to the origin. */
         readonly query?:
           | {

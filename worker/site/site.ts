@@ -4,6 +4,7 @@ import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
 import type { KeyRules } from "../rules/key/cache-key.ts";
 import { type QueryRules, TRACKING_PARAMETERS } from "../rules/key/query.ts";
 import type { Route } from "../rules/key/route.ts";
+import { type ChoiceRules, choiceNames } from "../rules/request/choices.ts";
 import { mayBeKeyed } from "../rules/request/request-fields.ts";
 import { isTag } from "../rules/storing/tags.ts";
 import { SiteError, siteErrors } from "./site-error.ts";
@@ -14,6 +15,17 @@ const names = z.array(z.string().min(1)).readonly();
 const fieldName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not a field name");
 const fieldValue = z.string().regex(/^[\t\x20-\x7e]*$/, "is not a field value of printable ASCII");
 const status = z.string().regex(/^[2-5][0-9][0-9]$/, "is not a status, 200 to 599");
+
+/** RFC 6265 §4.1.1. */
+const cookieName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not the name of a cookie");
+const cookieValue = z.string().regex(/^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/, "is not the value of a cookie");
+const languageTag = z.string().regex(/^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/, 'is not a language like "en" or "de-AT"');
+
+/** The most values of one choice. All combinations of choices share the variants of a URL. */
+const MAX_CHOICES = 32;
+
+const COUNTRY_IS_THE_PLATFORMS =
+  "is true or false: the platform tells the country; a field of the request could be any visitor's word";
 
 const fraction = z.number().gt(0).max(1);
 
@@ -59,6 +71,13 @@ const route = z.strictObject({
             .refine(mayBeKeyed, "cannot be keyed, because the edge or the connection sets it"),
         )
         .default([]),
+      /** Values of cookies that select, in a bounded set each. */
+      cookies: z
+        .record(cookieName, z.array(cookieValue).min(1, "needs at least one value").max(MAX_CHOICES))
+        .default({}),
+      languages: z.array(languageTag).min(1, "needs at least one language").max(MAX_CHOICES).optional(),
+      country: z.boolean({ error: COUNTRY_IS_THE_PLATFORMS }).default(false),
+      device: z.boolean().default(false),
       query: z
         .strictObject({
           ignore: names.default(TRACKING_PARAMETERS),
@@ -318,6 +337,13 @@ function compileRoute(rules: RouteRules, position: number | null, site: z.output
   const pattern = new URLPattern({ pathname: rules.match });
   const catchAll = rules.match === "/*";
   const query: QueryRules = rules.key.query;
+  const keyFields = [...new Set(rules.key.fields)].sort();
+  const choices: ChoiceRules = {
+    cookies: Object.entries(rules.key.cookies),
+    languages: rules.key.languages ?? [],
+    country: rules.key.country,
+    device: rules.key.device,
+  };
   const { defaultTtl } = rules;
   const hasOwnLifetime = rules.ttl !== undefined || defaultTtl !== undefined;
   return {
@@ -325,7 +351,9 @@ function compileRoute(rules: RouteRules, position: number | null, site: z.output
     match: (path) => (catchAll ? {} : parametersOf(pattern.exec({ pathname: path }))),
     pass: rules.pass,
     query,
-    keyFields: [...new Set(rules.key.fields)].sort(),
+    keyFields,
+    choices,
+    selectingNames: [...new Set([...keyFields, ...choiceNames(choices)])].sort(),
     bypass: {
       cookies: rules.bypass.cookies ?? site.bypass.cookies ?? [],
       fields: rules.bypass.fields ?? site.bypass.fields ?? [],

@@ -59,6 +59,7 @@ describe("originRequestFields", () => {
     cookie: null,
     maxForwards: null,
     keyFields: [],
+    chosenFields: new Map(),
     conditions: [],
     extra: [],
   } as const;

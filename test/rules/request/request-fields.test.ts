@@ -84,6 +84,7 @@ const FORWARDED = {
   cookie: null,
   maxForwards: null,
   keyFields: [],
+  chosenFields: new Map(),
   conditions: [],
   extra: [],
 } as const;

@@ -128,6 +128,7 @@ describe("selectingFields", () => {
     cookie: null,
     maxForwards: null,
     keyFields: [],
+    chosenFields: new Map(),
     conditions: [],
     extra: [],
   } as const;

@@ -290,6 +290,13 @@ export const mutants: Mutants = {
     to: "? undefined : undefined",
     reddens: "client-response/route-condition-is-bypass",
   },
+  "head-miss-stores-nothing": {
+    name: "a HEAD that misses stores nothing, and says so",
+    file: "worker/flow/corridor.ts",
+    from: "mayFetchByGet(context, miss) ?",
+    to: "false ?",
+    reddens: "client-response/head-is-uri-miss",
+  },
   "head-is-told-as-stored": {
     name: "the answer to a HEAD is reported as stored",
     file: "worker/flow/origin/head-request.ts",

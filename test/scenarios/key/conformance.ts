@@ -9,4 +9,19 @@ export const rows: readonly ConformanceRow[] = [
     does: "Only GET is stored; the URL is canonical.",
     scenarios: ["key/equivalent-spellings"],
   },
+  {
+    table: "caching",
+    section: "4.1",
+    requirement: "our own rule: choices of the owner's in the key",
+    does: "Cookies, languages (RFC 4647 §3.4), country and device, each in a bounded set of values. The origin gets the chosen value and no other, so `Vary` by these fields selects nothing more.",
+    scenarios: [
+      "key/choice-of-cookie",
+      "key/choice-of-language",
+      "key/choice-of-country",
+      "key/choice-of-device",
+      "key/choices-and-purges",
+      "key/choices-and-sessions",
+      "key/choices-select-without-vary",
+    ],
+  },
 ];

@@ -2,6 +2,8 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 const CACHE_KEY = "worker/rules/key/cache-key.ts";
 const CANONICAL_URL = "worker/rules/key/canonical-url.ts";
+const CHOICES = "worker/rules/request/choices.ts";
+const LANGUAGE = "worker/rules/request/negotiated-language.ts";
 const QUERY = "worker/rules/key/query.ts";
 
 /** Wrong rules of the cache key. */
@@ -117,5 +119,138 @@ export const mutants: Mutants = {
     from: "rules.publicUrl?.scheme ?? asked.scheme",
     to: "asked.scheme",
     reddens: "key/public-url",
+  },
+  "any-value-of-a-cookie-counts": {
+    name: "every value of a cookie in the key has an entry of its own",
+    file: CHOICES,
+    from: "value !== undefined && values.includes(value) ? value : null",
+    to: "value ?? null",
+    reddens: "key/choice-of-cookie",
+  },
+  "chosen-cookies-do-not-select": {
+    name: "a cookie in the key does not select",
+    file: CHOICES,
+    from: "...cookies.map(([name]) =>",
+    to: "...[].map(([name]) =>",
+    reddens: "key/choice-of-cookie",
+  },
+  "other-cookies-go-along": {
+    name: "the origin gets the other cookies, too, on a route that keys by one",
+    file: "worker/rules/request/request-facts.ts",
+    from: "if (cookie !== undefined) return",
+    to: "if (false) return",
+    reddens: "key/choice-of-cookie",
+  },
+  "vary-cookie-forbids-choices": {
+    name: "what varies by Cookie is not stored on a route that keys by a cookie",
+    file: CHOICES,
+    from: 'selecting.set("cookie", null);',
+    to: "",
+    reddens: "key/choice-of-cookie",
+  },
+  "languages-go-through": {
+    name: "the origin gets Accept-Language as it came, on a route with languages",
+    file: "worker/flow/origin/ask-origin.ts",
+    from: "storing ? facts.choices.fields : toldChoices(facts.choices)",
+    to: "new Map()",
+    reddens: "key/choice-of-language",
+  },
+  "languages-do-not-select": {
+    name: "the negotiated language does not select",
+    file: CHOICES,
+    from: '...(languages.length > 0 ? ["accept-language"] : []),',
+    to: "",
+    reddens: "key/choices-and-purges",
+  },
+  "weights-of-languages-do-not-count": {
+    name: "the first language of the client counts, whatever its weight",
+    file: LANGUAGE,
+    from: "other.weight - one.weight",
+    to: "0",
+    reddens: "key/choice-of-language",
+  },
+  "refused-languages-count": {
+    name: "a language with weight 0 is accepted",
+    file: LANGUAGE,
+    from: "match && weight > 0",
+    to: "match",
+    reddens: "key/choice-of-language",
+  },
+  "regions-match-no-language": {
+    name: "de-AT does not match de",
+    file: LANGUAGE,
+    from: "tag = cutOff(tag)",
+    to: 'tag = ""',
+    reddens: "key/choice-of-language",
+  },
+  "clients-tell-their-country": {
+    name: "a client's X-Country reaches the origin",
+    file: "worker/rules/forwarding/origin-request-fields.ts",
+    from: "!isChosen(name) && ",
+    to: "",
+    reddens: "key/choice-of-country",
+  },
+  "spelled-otherwise-clients-tell-their-country": {
+    name: "a client's X_Country reaches the origin",
+    file: "worker/rules/forwarding/origin-request-fields.ts",
+    from: 'forwarded.chosenFields.has(name.replaceAll("_", "-"))',
+    to: "forwarded.chosenFields.has(name)",
+    reddens: "key/choice-of-country",
+  },
+  "countries-are-not-checked": {
+    name: "any text counts as a country",
+    file: CHOICES,
+    from: "/^[A-Z][A-Z0-9]$/.test(country)",
+    to: "country.length > 0",
+    reddens: "key/choice-of-country",
+  },
+  "countries-do-not-select": {
+    name: "the country does not select",
+    file: CHOICES,
+    from: "...(country ? [COUNTRY_FIELD] : []),",
+    to: "",
+    reddens: "key/choices-select-without-vary",
+  },
+  "authorized-requests-tell-their-country": {
+    name: "the country is not told where the answer is not stored, and the client's word is",
+    file: "worker/flow/origin/ask-origin.ts",
+    from: "storing ? facts.choices.fields : toldChoices(facts.choices)",
+    to: "storing ? facts.choices.fields : new Map()",
+    reddens: "key/choice-of-country",
+  },
+  "devices-do-not-select": {
+    name: "the class of the device does not select",
+    file: CHOICES,
+    from: "...(device ? [DEVICE_FIELD] : []),",
+    to: "",
+    reddens: "key/choices-select-without-vary",
+  },
+  "hints-do-not-count": {
+    name: "Sec-CH-UA-Mobile does not decide on the class of the device",
+    file: CHOICES,
+    from: 'if (hint?.trim() === "?1") return "mobile";',
+    to: "",
+    reddens: "key/choice-of-device",
+  },
+  "tablets-are-phones": {
+    name: "a tablet is mobile",
+    file: CHOICES,
+    from: " && !/iPad|Tablet/.test(userAgent)",
+    to: "",
+    reddens: "key/choice-of-device",
+  },
+  "browsers-go-through": {
+    name: "the origin sees the browser's other hints, on a route that keys by device",
+    file: CHOICES,
+    from: "for (const hint of CLIENT_HINTS) fields.set(hint, null);",
+    to: "",
+    reddens: "key/choice-of-device",
+  },
+  "bypassing-cookies-are-reduced": {
+    name: "a request that goes past the cache loses the cookies that the route does not key by",
+    file: "worker/flow/origin/ask-origin.ts",
+    from: "storing ? facts.cookies.forwarded : facts.cookieToPassOn",
+    to: "facts.cookies.forwarded",
+    reddens: "key/choices-and-sessions",
   },
 };

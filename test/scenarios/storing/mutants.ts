@@ -203,6 +203,27 @@ export const mutants: Mutants = {
     to: "false",
     reddens: "freshening/head-without-validator",
   },
+  "heads-get-lengths-of-their-own": {
+    name: "a HEAD that shares the fetch of a GET is not told the length of the page",
+    file: "worker/flow/answering/answer-from-store.ts",
+    from: "if (context.answersHead) return headAlone",
+    to: 'if (facts.method === "HEAD") return headAlone',
+    reddens: "storing/head-and-get-share-a-fetch",
+  },
+  "heads-ask-by-head": {
+    name: "the origin is asked by HEAD for a page that is to be stored",
+    file: HEAD_BY_GET,
+    from: "facts: context.facts.forWholePage()",
+    to: "facts: context.facts",
+    reddens: "storing/head-with-range-and-condition",
+  },
+  "purged-pages-are-held": {
+    name: "a HEAD of a page that was purged stores nothing",
+    file: HEAD_BY_GET,
+    from: "if (selected !== null ||",
+    to: 'if (arguments[1].detail === "purged" || selected !== null ||',
+    reddens: "storing/head-of-a-purged-page",
+  },
   "heads-with-no-store-fetch": {
     name: "a HEAD with no-store fetches the page by GET",
     file: HEAD_BY_GET,

@@ -31,8 +31,8 @@ function keyOf(identity: Identity, key: string): string {
 function variantToBe(context: RequestContext): string {
   const { cacheKey, route } = context.resolved;
   const marker = markerInMemory(context);
-  if (!marker && route.keyFields.length === 0) return cacheKey;
+  if (!marker && route.selectingNames.length === 0) return cacheKey;
   const inMarker = marker?.variants.flatMap(({ fields }) => fields.map(([name]) => name)) ?? [];
-  const names = new Set([...route.keyFields, ...inMarker]);
+  const names = new Set([...route.selectingNames, ...inMarker]);
   return variantKey(cacheKey, variantOf([...names].sort(), context.facts.originView));
 }

@@ -2,6 +2,7 @@ import type { OriginAnswer } from "../../ports.ts";
 import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/field-limits.ts";
 import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
+import { toldChoices } from "../../rules/request/choices.ts";
 import { edgeAnswer } from "../answering/answers.ts";
 import type { RequestContext } from "../request-context.ts";
 import { requestBody } from "./request-body.ts";
@@ -46,6 +47,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
     cookie: storing ? facts.cookies.forwarded : facts.cookieToPassOn,
     maxForwards: maxForwards.kind === "forward" ? maxForwards.field : null,
     keyFields: resolved.route.keyFields,
+    chosenFields: storing ? facts.choices.fields : toldChoices(facts.choices),
     conditions,
     extra: site.originFields,
   });

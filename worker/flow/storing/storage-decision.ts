@@ -58,7 +58,7 @@ export function decideStorage(
       defaultTtlSeconds: route.defaultTtlSeconds(status),
       heuristic: site.heuristic,
       targetedFields: site.targetedFields,
-      keyFields: route.keyFields,
+      keyFields: route.selectingNames,
       routeTags: resolved.routeTags,
       maxTags: site.limits.tags,
       maxBodyBytes: site.limits.storeBytes,

@@ -18,6 +18,8 @@ export interface ForwardedRequest {
   readonly maxForwards: string | null;
   /** Fields, in lower case, that the route keys by. They are forwarded as sent. */
   readonly keyFields: readonly string[];
+  /** Fields, in lower case, that the origin gets in place of the client's; `null` for none at all. */
+  readonly chosenFields: ReadonlyMap<string, string | null>;
   /** The edge's own conditions. RFC 9111 §4.3.1. */
   readonly conditions: readonly (readonly [name: string, value: string])[];
   /** Extra fields that the site sets, a shared secret for instance. */
@@ -33,9 +35,14 @@ export function originRequestFields(
   const sentValue = (name: string) => sent.find(([other]) => other === name)?.[1];
   const ownHop = new Set(hopByHopFields(sentValue("connection") ?? null));
   const extraNames = new Set(forwarded.extra.map(([name]) => name.toLowerCase()));
+  // Gateways of origins take `X_Country` for `X-Country`.
+  const isChosen = (name: string) => forwarded.chosenFields.has(name.replaceAll("_", "-"));
   const isKept = (name: string) => reachesOriginAsSent(name, forwarded.keyFields, forwarded.storing);
-  const kept = sent.filter(([name]) => !ownHop.has(name) && !extraNames.has(name) && isKept(name));
+  const kept = sent.filter(([name]) => !ownHop.has(name) && !extraNames.has(name) && !isChosen(name) && isKept(name));
   const fields: [string, string][] = kept.map(([name, value]) => [name, value]);
+  for (const [name, value] of forwarded.chosenFields) {
+    if (value !== null && !extraNames.has(name)) fields.push([name, value]);
+  }
   if (forwarded.storing) {
     // Sent even if it is `identity`: without the field, the platform would ask for an encoded answer by itself.
     fields.push(["accept-encoding", forwarded.acceptedCodings]);

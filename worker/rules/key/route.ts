@@ -1,6 +1,7 @@
 import type { RequestDirectivesPolicy } from "../directives/request-directives.ts";
 import type { StaleRules } from "../freshness/stale-if-error.ts";
 import type { BypassRules } from "../request/bypass.ts";
+import type { ChoiceRules } from "../request/choices.ts";
 import type { QueryRules } from "./query.ts";
 
 /** The owner's rules for the paths that a pattern matches, ready for use. */
@@ -14,6 +15,10 @@ export interface Route {
   readonly query: QueryRules;
   /** Fields, in lower case, that go to the origin as sent and select among stored responses, whatever `Vary` says. */
   readonly keyFields: readonly string[];
+  /** What the route keys by beside the URL, in a bounded set of values each. */
+  readonly choices: ChoiceRules;
+  /** `keyFields` and the names of the choices: what selects, whatever `Vary` says. */
+  readonly selectingNames: readonly string[];
   /** What of a request sends it to the origin past the cache. */
   readonly bypass: BypassRules;
   /** True if a HEAD that finds nothing stored fetches the page by GET and stores it. */

@@ -10,16 +10,25 @@ export class OriginView implements SelectingFields {
   readonly #sent: (name: string) => string | null;
   readonly #keyFields: readonly string[];
   readonly #cookie: () => string | null;
+  readonly #chosen: () => ReadonlyMap<string, string | null>;
   readonly #values = new Map<string, string | null>();
 
-  /** `sent` gives a field's text as the client sent it; `cookie` gives the `Cookie` field for the origin. */
-  constructor(sent: (name: string) => string | null, keyFields: readonly string[], cookie: () => string | null) {
+  /** `sent` gives a field's text as the client sent it; `cookie` gives the `Cookie` field for the origin, and `chosen` the choices that select. */
+  constructor(
+    sent: (name: string) => string | null,
+    keyFields: readonly string[],
+    cookie: () => string | null,
+    chosen: () => ReadonlyMap<string, string | null>,
+  ) {
     this.#sent = sent;
     this.#keyFields = keyFields;
     this.#cookie = cookie;
+    this.#chosen = chosen;
   }
 
   field(name: string): string | null {
+    const chosen = this.#chosen().get(name);
+    if (chosen !== undefined) return chosen;
     if (name === "cookie") return this.#cookie();
     if (treatmentOf(name).inVary !== "selects" && !this.#keyFields.includes(name)) return null;
     const connection = this.#sent("connection");

@@ -9,6 +9,7 @@ import { type Identity, identityOf } from "../identity/identity.ts";
 import { carriesSession } from "../identity/session-cookies.ts";
 import type { Stamp } from "../storing/stored-response.ts";
 import { type BypassRules, bypassReason } from "./bypass.ts";
+import { type ChoiceRules, type Choices, readChoices } from "./choices.ts";
 import { OriginView } from "./origin-view.ts";
 import { readReceiptToken } from "./receipt-token.ts";
 
@@ -28,6 +29,10 @@ export interface RequestRules {
   readonly ignoredCookies: readonly string[];
   /** What sends a request past the cache. */
   readonly bypass: BypassRules;
+  /** What the route keys by beside the URL. */
+  readonly choices: ChoiceRules;
+  /** The client's country, as the platform tells it; `null` for unknown. */
+  readonly country: string | null;
 }
 
 /** The edge's own names that a request may carry. None of them reaches the origin. */
@@ -57,6 +62,7 @@ export class RequestFacts {
   readonly #wantsWhole: boolean;
   #cookies: RequestCookies | undefined;
   #hasSession: boolean | undefined;
+  #choices: Choices | undefined;
   #originView: OriginView | undefined;
 
   constructor(method: string, fields: RequestHeaders, rules: RequestRules, wantsWhole = false) {
@@ -82,6 +88,9 @@ export class RequestFacts {
 
   /** Its cookies, without ignored ones and without the edge's own. */
   get cookies(): RequestCookies {
+    const { cookie } = this.choices;
+    // The origin gets the chosen values and no other, so nothing in them is one visitor's own.
+    if (cookie !== undefined) return { identifying: false, forwarded: cookie };
     this.#cookies ??= readCookies(this.field("cookie"), this.#rules.ignoredCookies, [AFTER_COOKIE]);
     return this.#cookies;
   }
@@ -89,6 +98,12 @@ export class RequestFacts {
   /** The `Cookie` field for a request that is passed on unchanged: without the edge's own cookie. */
   get cookieToPassOn(): string | null {
     return readCookies(this.field("cookie"), [], [AFTER_COOKIE]).forwarded;
+  }
+
+  /** What it chooses of what the route keys by. */
+  get choices(): Choices {
+    this.#choices ??= readChoices((name) => this.field(name), this.#rules.country, this.#rules.choices);
+    return this.#choices;
   }
 
   /** Whether it carries a framework's session, where pages are only for visitors without one. */
@@ -107,6 +122,7 @@ export class RequestFacts {
       (name) => this.field(name),
       this.#rules.keyFields,
       () => this.cookies.forwarded,
+      () => this.choices.selecting,
     );
     return this.#originView;
   }

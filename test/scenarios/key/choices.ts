@@ -1,0 +1,175 @@
+import type { Scenario, Step } from "../../engine/scenario.ts";
+import { page } from "../page.ts";
+
+const MOBILE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 Safari/604.1";
+const DESKTOP = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+
+/** A request for `/a` with these fields, and the page that it gets. */
+function asking(fields: Readonly<Record<string, string>>, xCache: "MISS" | "HIT", body: string): Step {
+  return { get: "/a", fields, expect: { xCache, body } };
+}
+
+/** Choices in the key, each in a bounded set of values. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "key/choice-of-cookie",
+    name: "a route that keys by a cookie has an entry for each named value and one for all others, and the origin gets no other cookie",
+    source: "docs/design.md#key",
+    site: { routes: [{ match: "/*", key: { cookies: { currency: ["eur", "usd"], theme: ["dark"] } } }] },
+    origin: {
+      "/a": ["euro", "dollar", "none", "dark euro"].map((body) => page("max-age=60", body, { vary: "Cookie" })),
+    },
+    steps: [
+      asking({ cookie: "session=1; currency=eur; _ga=1" }, "MISS", "euro"),
+      { originLastSaw: "/a", fields: { cookie: "currency=eur" } },
+      asking({ cookie: "currency=usd" }, "MISS", "dollar"),
+      asking({ cookie: "currency=gbp; session=2" }, "MISS", "none"),
+      { originLastSaw: "/a", fields: { cookie: null } },
+      asking({ cookie: "theme=dark; currency=eur" }, "MISS", "dark euro"),
+      { originLastSaw: "/a", fields: { cookie: "currency=eur; theme=dark" } },
+      asking({ cookie: "currency=eur; session=3" }, "HIT", "euro"),
+      asking({ cookie: "other=1,currency=usd" }, "HIT", "dollar"),
+      asking({}, "HIT", "none"),
+      asking({ cookie: "currency=EUR" }, "HIT", "none"),
+      asking({ cookie: "currency=eur; currency=usd; theme=light" }, "HIT", "euro"),
+      asking({ cookie: "currency=eur; theme=dark" }, "HIT", "dark euro"),
+      { originSaw: { "/a": 4 } },
+    ],
+  },
+  {
+    id: "key/choice-of-language",
+    name: "a route with languages has an entry for each, negotiated from Accept-Language, and the origin is asked for that one",
+    source: "RFC 4647 §3.4; RFC 9110 §12.5.4",
+    site: { routes: [{ match: "/*", key: { languages: ["en", "de", "pt-BR"] } }] },
+    origin: {
+      "/a": ["English", "Deutsch", "Português"].map((body) => page("max-age=60", body, { vary: "Accept-Language" })),
+    },
+    steps: [
+      asking({ "accept-language": "fr-FR,fr;q=0.9" }, "MISS", "English"),
+      { originLastSaw: "/a", fields: { "accept-language": "en" } },
+      asking({ "accept-language": "de-AT, en;q=0.5" }, "MISS", "Deutsch"),
+      { originLastSaw: "/a", fields: { "accept-language": "de" } },
+      asking({ "accept-language": "pt-br" }, "MISS", "Português"),
+      { originLastSaw: "/a", fields: { "accept-language": "pt-BR" } },
+      asking({ "accept-language": "en;q=0.5, de;q=0.8" }, "HIT", "Deutsch"),
+      asking({ "accept-language": "de;q=0, fr" }, "HIT", "English"),
+      asking({ "accept-language": "en-GB" }, "HIT", "English"),
+      asking({}, "HIT", "English"),
+      asking({ "accept-language": `x${"-y".repeat(600)}` }, "HIT", "English"),
+      { originSaw: { "/a": 3 } },
+    ],
+  },
+  {
+    id: "key/choice-of-country",
+    name: "a route that keys by country has an entry for each that the platform tells and one for unknown ones, whatever the client claims",
+    source: "docs/design.md#key",
+    site: {
+      routes: [
+        { match: "/*", key: { country: true } },
+        { match: "/b", pass: true },
+      ],
+    },
+    origin: { "/a": ["Germany", "unknown"].map((body) => page("max-age=60", body, { vary: "X-Country" })) },
+    steps: [
+      {
+        send: { path: "/a", country: "DE", fields: { x_country: "US" } },
+        expect: { xCache: "MISS", body: "Germany", cacheStatus: /detail=unkeyed-field$/ },
+      },
+      { originLastSaw: "/a", fields: { "x-country": "DE", x_country: null } },
+      { reply: { "/a": ["Germany", "unknown"].map((body) => page("max-age=60", body, { vary: "X-Country" })) } },
+      {
+        send: { path: "/a", country: "DE", fields: { "x-country": "US" } },
+        expect: { xCache: "MISS", body: "Germany" },
+      },
+      { originLastSaw: "/a", fields: { "x-country": "DE" } },
+      asking({ "x-country": "DE" }, "MISS", "unknown"),
+      { originLastSaw: "/a", fields: { "x-country": "XX" } },
+      { send: { path: "/a", country: "DE" }, expect: { xCache: "HIT", body: "Germany" } },
+      { send: { path: "/a", country: "de<b>" }, expect: { xCache: "HIT", body: "unknown" } },
+      {
+        send: { path: "/a", country: "DE", fields: { authorization: "Basic eDp5", "x-country": "US" } },
+        expect: { xCache: "MISS" },
+      },
+      { originLastSaw: "/a", fields: { "x-country": "DE", authorization: "Basic eDp5" } },
+    ],
+  },
+  {
+    id: "key/choice-of-device",
+    name: "a route that keys by device has an entry for mobile and one for desktop, and the origin sees no more of the browser than that",
+    source: "docs/design.md#key",
+    site: { routes: [{ match: "/*", key: { device: true } }] },
+    origin: {
+      "/a": ["small", "large"].map((body) =>
+        page("max-age=60", body, { vary: "User-Agent, X-Device, Sec-CH-UA-Mobile, Sec-CH-UA-Platform" }),
+      ),
+    },
+    steps: [
+      asking({ "user-agent": MOBILE, "sec-ch-ua-platform": '"iOS"' }, "MISS", "small"),
+      {
+        originLastSaw: "/a",
+        fields: {
+          "x-device": "mobile",
+          "sec-ch-ua-mobile": "?1",
+          "sec-ch-ua-platform": null,
+          "user-agent": "Mozilla/5.0 (compatible; Tidemark) Mobile",
+        },
+      },
+      asking({ "user-agent": DESKTOP, "x-device": "mobile" }, "MISS", "large"),
+      {
+        originLastSaw: "/a",
+        fields: {
+          "x-device": "desktop",
+          "sec-ch-ua-mobile": "?0",
+          "user-agent": "Mozilla/5.0 (compatible; Tidemark)",
+        },
+      },
+      asking({ "user-agent": DESKTOP, "sec-ch-ua-mobile": "?1" }, "HIT", "small"),
+      asking({ "user-agent": MOBILE, "sec-ch-ua-mobile": "?0" }, "HIT", "large"),
+      asking({ "user-agent": MOBILE.replace("iPhone", "iPad") }, "HIT", "large"),
+      asking({}, "HIT", "large"),
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
+    id: "key/choices-and-purges",
+    name: "a purge by URL, tag or prefix reaches the entry of every choice",
+    source: "docs/design.md#what-happens-on-a-purge",
+    site: { routes: [{ match: "/*", key: { cookies: { currency: ["eur"] }, languages: ["en", "de"], device: true } }] },
+    origin: { "/shop/a": [page("max-age=60", "v1", { "cache-tag": "shop" })] },
+    steps: [{ urls: ["/shop/a"] }, { tags: ["shop"] }, { prefixes: ["/shop"] }].flatMap((purge): Step[] => {
+      const each = [{ cookie: "currency=eur" }, { "accept-language": "de" }, { "user-agent": MOBILE }, {}];
+      const get = (xCache: string) =>
+        each.map((fields): Step => ({ get: "/shop/a", fields: fields as Record<string, string>, expect: { xCache } }));
+      return [...get("MISS"), ...get("HIT"), { purge }];
+    }),
+  },
+  {
+    id: "key/choices-and-sessions",
+    name: "on a route that keys by a cookie, a session goes past the cache by the owner's word, with all its cookies",
+    source: "docs/design.md#key",
+    site: { routes: [{ match: "/*", key: { cookies: { currency: ["eur"] } }, bypass: { cookies: ["sid"] } }] },
+    origin: { "/a": [page("max-age=60", "for all"), page("private", "for one")] },
+    steps: [
+      asking({ cookie: "currency=eur; theme=dark" }, "MISS", "for all"),
+      { get: "/a", fields: { cookie: "currency=eur; sid=1" }, expect: { xCache: "BYPASS", body: "for one" } },
+      { originLastSaw: "/a", fields: { cookie: "currency=eur; sid=1" } },
+      asking({ cookie: "currency=eur" }, "HIT", "for all"),
+    ],
+  },
+  {
+    id: "key/choices-select-without-vary",
+    name: "choices select although the origin does not say Vary",
+    source: "docs/design.md#key",
+    site: { routes: [{ match: "/*", key: { country: true, device: true } }] },
+    origin: { "/a": ["German desktop", "German mobile", "unknown"].map((body) => page("max-age=60", body)) },
+    steps: [
+      { send: { path: "/a", country: "DE" }, expect: { xCache: "MISS", body: "German desktop" } },
+      {
+        send: { path: "/a", country: "DE", fields: { "user-agent": MOBILE } },
+        expect: { xCache: "MISS", body: "German mobile" },
+      },
+      { send: { path: "/a" }, expect: { xCache: "MISS", body: "unknown" } },
+      { send: { path: "/a", country: "DE" }, expect: { xCache: "HIT", body: "German desktop" } },
+    ],
+  },
+];
