@@ -19,7 +19,7 @@ const STAMPED_LATE = `ports: { ...ports, purges: new Proxy(ports.purges, { get: 
 
 /** Rules that mutants of purge-protocol break, too, for scenarios to find. */
 const ALSO_IN_SCENARIOS = [
-  "r1-stamp-of-the-incoming",
+  "r1-stamp-of-the-arrival",
   "r2-stamp-of-the-304",
   "r3-any-304-freshens-the-first",
   "r5-follower-takes-anything",
