@@ -27,7 +27,10 @@ export interface IsolateStats {
   };
   /** Requests that were answered by the fetch of another request (collapsed forwarding). */
   collapsed: number;
-  /** Requests sent past the cache because they carry `Authorization` and no stored answer is open to them. */
+  /**
+   * Requests sent past the cache: with `Authorization` or a session, where no stored answer is open to them, or by the
+   * names that the owner gives in `bypass`.
+   */
   askedPastTheCache: number;
   /** Calls of the control plane with a wrong token. */
   tokensRefused: number;

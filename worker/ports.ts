@@ -265,7 +265,7 @@ export type EdgeEvent =
   | { readonly kind: "store-failed"; readonly cause: unknown }
   | { readonly kind: "fill-discarded"; readonly because: "purged" | "over-budget" | "too-large" | "client-stalled" }
   | { readonly kind: "collapsed" }
-  /** A request for a storable page was sent to the origin because of its `Authorization`. */
+  /** A request for a storable page was sent to the origin: its `Authorization`, its session or `bypass` demands that. */
   | { readonly kind: "asked-past-the-cache" }
   | { readonly kind: "token-refused" }
   | { readonly kind: "log-read"; readonly purges: number }

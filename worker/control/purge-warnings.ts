@@ -13,12 +13,12 @@ export function urlWarnings(
 ): readonly string[] {
   const named = JSON.stringify(url);
   if (route.pass) return [`${named} is on the route ${route.pattern}, which stores nothing.`];
-  if (!mayStore) return [`${named} has a query that the route ${route.pattern} does not store.`];
+  const owner = route.pattern === null ? "the site" : `the route ${route.pattern}`;
+  if (!mayStore) return [`${named} has a query that ${owner} does not store.`];
   const asked = canonicalUrl(absoluteUrl);
   const isDropped =
     asked.kind === "url" && parametersIn(asked.search) > parametersIn(URL.parse(cacheKey)?.search ?? "");
   if (!isDropped) return [];
-  const owner = route.pattern === null ? "the site" : `the route ${route.pattern}`;
   return [`${named} has query parameters that ${owner} does not keep apart: what is stored without them is purged.`];
 }
 

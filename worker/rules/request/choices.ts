@@ -55,15 +55,20 @@ export interface Choices {
   readonly selecting: ReadonlyMap<string, string | null>;
 }
 
+/** On routes without choices, which most are. */
+const NOTHING_CHOSEN: Choices = { fields: new Map(), cookie: undefined, selecting: new Map() };
+
 /** Reads the choices of a request. `country` is what the platform tells of the client; `null` for nothing. */
 export function readChoices(
   field: (name: string) => string | null,
   country: string | null,
   rules: ChoiceRules,
 ): Choices {
+  const { cookies, languages } = rules;
+  if (cookies.length === 0 && languages.length === 0 && !rules.country && !rules.device) return NOTHING_CHOSEN;
   const fields = new Map<string, string | null>();
-  if (rules.languages.length > 0) {
-    fields.set("accept-language", negotiatedLanguage(field("accept-language"), rules.languages));
+  if (languages.length > 0) {
+    fields.set("accept-language", negotiatedLanguage(field("accept-language"), languages));
   }
   if (rules.country)
     fields.set(COUNTRY_FIELD, country !== null && /^[A-Z][A-Z0-9]$/.test(country) ? country : NO_COUNTRY);
@@ -78,10 +83,10 @@ export function readChoices(
     fields.set(DEVICE_FIELD, device);
   }
   const selecting = new Map(fields);
-  if (rules.cookies.length === 0) return { fields, cookie: undefined, selecting };
+  if (cookies.length === 0) return { fields, cookie: undefined, selecting };
   const sent = cookiesIn(field("cookie") ?? "");
   const pairs: string[] = [];
-  for (const [name, values] of rules.cookies) {
+  for (const [name, values] of cookies) {
     const value = sent.find(([other]) => other === name)?.[1];
     const chosen = value !== undefined && values.includes(value) ? value : null;
     selecting.set(`cookie:${name}`, chosen);
