@@ -177,7 +177,7 @@ async function fetchFromOrigin(context: RequestContext, miss: Miss, token: Recei
     const words = "504: this page is not stored, and only a stored one is wanted.";
     return answerOurselves(context, 504, "only-if-cached", words);
   }
-  if (facts.authorized || miss.detail === "session") {
+  if (facts.authorized || miss.detail === "session" || losesSession(context)) {
     ports.reporter.report({ kind: "asked-past-the-cache" });
     return forward(context, miss);
   }
@@ -227,4 +227,9 @@ function bypassDetail({ facts, resolved }: RequestContext): string | undefined {
   if (facts.bypassedBy !== null) return `bypass-${facts.bypassedBy}`;
   if (resolved.bypassesByQuery) return "bypass-query";
   return resolved.mayStore ? undefined : "route-condition";
+}
+
+/** Whether the origin would not see the session of the request, because the route keys by other cookies alone. */
+function losesSession({ facts }: RequestContext): boolean {
+  return facts.hasSession && facts.choices.cookie !== undefined;
 }

@@ -2,6 +2,7 @@ import type { Scenario, Step } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
 
 const MOBILE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 Safari/604.1";
+const SESSION = "sessionid=3k2j5h8x9c0v1b2n4m6q7w8e9r0t1y2u";
 const DESKTOP = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
 /** A request for `/a` with these fields, and the page that it gets. */
@@ -170,6 +171,21 @@ export const scenarios: readonly Scenario[] = [
       },
       { send: { path: "/a" }, expect: { xCache: "MISS", body: "unknown" } },
       { send: { path: "/a", country: "DE" }, expect: { xCache: "HIT", body: "German desktop" } },
+    ],
+  },
+  {
+    id: "key/choices-and-well-known-sessions",
+    name: "on a route that keys by a cookie and has a lifetime of its own, a framework's session reaches the origin, whether a page is stored or not",
+    source: "docs/security.md#who-gets-past-the-cache",
+    site: { routes: [{ match: "/*", ttl: "1h", key: { cookies: { currency: ["eur"] } } }] },
+    origin: { "/a": [{ body: "Hello, Ann" }, { body: "Log in" }, { body: "Hello, Ann" }] },
+    steps: [
+      asking({ cookie: `currency=eur; ${SESSION}` }, "MISS", "Hello, Ann"),
+      { originLastSaw: "/a", fields: { cookie: `currency=eur; ${SESSION}` } },
+      asking({ cookie: "currency=eur" }, "MISS", "Log in"),
+      asking({ cookie: `currency=eur; ${SESSION}` }, "MISS", "Hello, Ann"),
+      asking({ cookie: "currency=eur" }, "HIT", "Log in"),
+      { stats: { askedPastTheCache: 2 } },
     ],
   },
 ];

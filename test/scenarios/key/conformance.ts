@@ -21,6 +21,7 @@ export const rows: readonly ConformanceRow[] = [
       "key/choice-of-device",
       "key/choices-and-purges",
       "key/choices-and-sessions",
+      "key/choices-and-well-known-sessions",
       "key/choices-select-without-vary",
     ],
   },

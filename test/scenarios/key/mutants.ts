@@ -253,4 +253,11 @@ export const mutants: Mutants = {
     to: "facts.cookies.forwarded",
     reddens: "key/choices-and-sessions",
   },
+  "sessions-are-reduced": {
+    name: "a framework's session does not reach the origin, on a route that keys by other cookies",
+    file: "worker/flow/corridor.ts",
+    from: " || losesSession(context)",
+    to: "",
+    reddens: "key/choices-and-well-known-sessions",
+  },
 };
