@@ -108,7 +108,8 @@ export interface RouteInput {
         /**
          * Cookies whose values select: by name, up to 32 values each. Any other value counts as none. Where the answer
          * may be stored, the origin gets these cookies with these values and no other cookies at all, not even those of
-         * a session: visitors with a session go past the cache by `bypass.cookies`. Default none.
+         * a session: name those in `bypass.cookies`, or leave them to `bypass.sessions`, which needs `ttl` or
+         * `defaultTtl`. Default none.
          */
         readonly cookies?: Readonly<Record<string, readonly string[]>> | undefined;
         /**
