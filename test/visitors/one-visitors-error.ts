@@ -76,8 +76,8 @@ export const oneVisitorsError: readonly Case[] = [
     second: { path: "/a" },
     defence: {
       file: FIELDS,
-      from: "=> reachesOriginAsSent(name, forwarded.keyFields, forwarded.storing)",
-      to: '=> name === "range" || reachesOriginAsSent(name, forwarded.keyFields, forwarded.storing)',
+      from: "reachesOriginAsSent(name, value, forwarded.keyFields, forwarded.storing)",
+      to: 'name === "range" || reachesOriginAsSent(name, value, forwarded.keyFields, forwarded.storing)',
     },
   },
   {

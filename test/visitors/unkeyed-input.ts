@@ -39,6 +39,33 @@ const selecting = [
   ["content-encoding", "evil"],
 ] as const;
 
+/** What the client's software adds, which does not reach the origin where the answer may be stored. */
+const software: readonly (readonly [field: string, value: string])[] = [
+  ["alt-used", "evil.example"],
+  ["x-requested-with", "com.evil.app"],
+  ["x-purpose", "preview"],
+  ["x-moz", "prefetch"],
+  ["a-im", "feed"],
+  ["icy-metadata", "1"],
+  ["x-playback-session-id", "evil"],
+  ["dpr", "9"],
+  ["viewport-width", "1"],
+  ["ect", "2g"],
+  ["tracestate", "evil=1"],
+  ["baggage", "page=evil"],
+  ["sentry-trace", "<evil>"],
+  ["b3", "evil"],
+  ["x-b3-traceid", "evil"],
+  ["x-request-id", "<evil>"],
+  ["x-correlation-id", "<evil>"],
+  ["x-amzn-trace-id", "Root=evil"],
+  ["x-cloud-trace-context", "evil"],
+  ["x-datadog-trace-id", "evil"],
+  ["uber-trace-id", "evil"],
+  ["newrelic", "evil"],
+  ["mf-original-hostname", "evil.example"],
+];
+
 /** Fields that go through, since somebody may need them, and that no `Vary` of this origin names. */
 const odd: readonly (readonly [field: string, value: string])[] = [
   ["x-requested-with", "XMLHttpRequest"],
@@ -88,6 +115,20 @@ export const unkeyedInput: readonly Case[] = [
       second: { path: "/a" },
       witness: "first",
       defence: { file: FIELDS, from: `"${field}",`, to: "" },
+    }),
+  ),
+  ...software.map(
+    ([field, value]): Case => ({
+      name: `${field}: ${value} does not reach the origin where the answer may be stored`,
+      origin: reflecting(field),
+      first: { path: "/a", fields: { [field]: value } },
+      second: { path: "/a" },
+      witness: "first",
+      defence: {
+        file: FIELDS,
+        from: '"of-software": { asSent: "unless-stored"',
+        to: '"of-software": { asSent: "always"',
+      },
     }),
   ),
   {
@@ -186,8 +227,8 @@ export const unkeyedInput: readonly Case[] = [
     second: { path: "/a", fields: { "x-original-host": "one.example" } },
     defence: {
       file: "worker/rules/request/origin-view.ts",
-      from: 'treatmentOf(name).inVary !== "selects" && !this.#keyFields.includes(name)',
-      to: 'treatmentOf(name).inVary !== "selects"',
+      from: 'treatmentOf(name, value).inVary !== "selects" && !this.#keyFields.includes(name)',
+      to: 'treatmentOf(name, value).inVary !== "selects"',
     },
   },
   {

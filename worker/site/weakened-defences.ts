@@ -7,7 +7,7 @@ export function weakenedDefences({ routes }: Pick<Site, "routes">): readonly str
   return routes.flatMap(({ pattern, stripsSetCookie, keyFields, requestDirectives }) => {
     const lines: string[] = [];
     if (stripsSetCookie) lines.push("takes Set-Cookie off every answer to GET and HEAD, and stores it for everybody");
-    for (const name of keyFields.filter((each) => !reachesOriginAsSent(each, []))) {
+    for (const name of keyFields.filter((each) => !reachesOriginAsSent(each, null, []))) {
       lines.push(`sends ${name} to the origin as visitors claim it, and keys by it`);
     }
     if (requestDirectives === "all") lines.push("lets every visitor send requests past the cache by Cache-Control");

@@ -31,20 +31,47 @@ describe("reachesOriginAsSent", () => {
     "Cookie",
     "Host",
     "Tidemark-Refresh",
+    "Alt-Used",
+    "Icy-MetaData",
+    "DPR",
+    "Tracestate",
+    "X-Request-Id",
+    "X-B3-TraceId",
+    "X-Datadog-Trace-Id",
+    "MF-Original-Hostname",
   ])("%s does not reach the origin as it was sent where the answer may be stored", (name) => {
-    expect(reachesOriginAsSent(name.toLowerCase(), [])).toBe(false);
+    expect(reachesOriginAsSent(name.toLowerCase(), "odd", [])).toBe(false);
   });
 
   test.each(["user-agent", "accept", "accept-language", "origin", "x-requested-with", "x-forwarder", "referer-policy"])(
     "control: %s does",
     (name) => {
-      expect(reachesOriginAsSent(name, [])).toBe(true);
+      expect(reachesOriginAsSent(name, "odd", [])).toBe(true);
     },
   );
 
+  test.each([
+    ["com.example.app", false],
+    ["org.mozilla.firefox_beta", false],
+    [`com.${"x".repeat(251)}`, false],
+    [`com.${"x".repeat(252)}`, true],
+    ["XMLHttpRequest", true],
+    ["com.example.", true],
+    ["com.1app", true],
+    ["com.example.app evil", true],
+    ["", true],
+  ])("X-Requested-With: %s reaches the origin: %s", (value, reaches) => {
+    expect(reachesOriginAsSent("x-requested-with", value, [])).toBe(reaches);
+  });
+
+  test("where the answer is not stored, what the client's software sends goes through", () => {
+    expect(reachesOriginAsSent("x-request-id", "1", [], false)).toBe(true);
+    expect(reachesOriginAsSent("x-requested-with", "com.example.app", [], false)).toBe(true);
+  });
+
   test("a field that the route keys by goes through, and its other spelling does not", () => {
-    expect(reachesOriginAsSent("x-original-host", ["x-original-host"])).toBe(true);
-    expect(reachesOriginAsSent("x_original_host", ["x-original-host"])).toBe(false);
+    expect(reachesOriginAsSent("x-original-host", "odd", ["x-original-host"])).toBe(true);
+    expect(reachesOriginAsSent("x_original_host", "odd", ["x-original-host"])).toBe(false);
   });
 
   test.each(["cookie", "authorization", "host", "x-forwarded-host", "if-none-match", "tidemark-after", "te", "range"])(
@@ -126,7 +153,7 @@ describe("the table of request fields", () => {
   });
 
   test("control: a field that is in no list reaches the origin and selects", () => {
-    expect(reachesOriginAsSent("x-any", [])).toBe(true);
+    expect(reachesOriginAsSent("x-any", "odd", [])).toBe(true);
     expect(meaningInVary("x-any")).toBe("selects");
   });
 });

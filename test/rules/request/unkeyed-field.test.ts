@@ -122,6 +122,16 @@ describe("unkeyedField", () => {
       ],
       odd: null,
     },
+    {
+      name: "what WebViews, players and tracers send is not",
+      fields: [
+        ["X-Requested-With", "com.example.app"],
+        ["X-Request-Id", "<any>"],
+        ["x-b3-traceid", "1"],
+        ["icy-metadata", "1"],
+      ],
+      odd: null,
+    },
     { name: "a foreign Origin is", fields: [["origin", "https://evil.example"]], odd: "origin" },
   ])("$name", ({ fields, inKey = [], odd }) => {
     expect(unkeyedField(fields, inKey)).toBe(odd);

@@ -19,6 +19,18 @@ export const rows: readonly ConformanceRow[] = [
   },
   {
     table: "caching",
+    section: "3, 4.1",
+    requirement: "our own rule: what the client's software or something on the way adds to requests selects nothing",
+    does: "Traces, numbers of requests, the names of apps and the like do not reach the origin where the answer may be stored, except for `traceparent`. In `Vary` they mean nothing.",
+    scenarios: [
+      "identity/software-fields",
+      "identity/software-fields-pass",
+      "identity/script-marks-its-requests",
+      "identity/webview-and-vary",
+    ],
+  },
+  {
+    table: "caching",
     section: "3, 4",
     requirement: "our own rule: an unusual request's error is not shared",
     does: "Its followers share one fetch of their own, and no answer to it changes or removes what is stored.",

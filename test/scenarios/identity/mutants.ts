@@ -2,6 +2,7 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 const COOKIES = "worker/rules/identity/cookies.ts";
 const STORAGE_DECISION = "worker/rules/storing/may-store.ts";
+const REQUEST_FIELDS = "worker/rules/request/request-fields.ts";
 const UNKEYED_FIELD = "worker/rules/request/unkeyed-field.ts";
 
 /** Wrong rules under which one visitor's page reaches another. */
@@ -128,9 +129,30 @@ export const mutants: Mutants = {
   "replaced-fields-are-unusual": {
     name: "a field that the edge replaces makes a request unusual",
     file: UNKEYED_FIELD,
-    from: "CONTINUED.has(name) || reachesOriginAsSent(name, inKey)",
+    from: "CONTINUED.has(name) || reachesOriginAsSent(name, value, inKey)",
     to: "true",
     reddens: "identity/method-override-is-dropped",
+  },
+  "software-chooses": {
+    name: "what the client's software sends reaches the origin, and makes a request unusual",
+    file: REQUEST_FIELDS,
+    from: '"of-software": { asSent: "unless-stored"',
+    to: '"of-software": { asSent: "always"',
+    reddens: "identity/software-fields",
+  },
+  "scripts-are-software": {
+    name: "what a script marks its requests with counts as the name of an app",
+    file: REQUEST_FIELDS,
+    from: "(?:\\.[A-Za-z]\\w*)+$/",
+    to: "(?:\\.[A-Za-z]\\w*)*$/",
+    reddens: "identity/script-marks-its-requests",
+  },
+  "apps-select": {
+    name: "the name of an app selects, though the origin has not seen it",
+    file: "worker/rules/request/origin-view.ts",
+    from: "treatmentOf(name, value).inVary",
+    to: "treatmentOf(name).inVary",
+    reddens: "identity/webview-and-vary",
   },
   "unusual-requests-speak-for-all": {
     name: "the origin's answer to an unusual request about a stored page counts for everybody",

@@ -25,6 +25,19 @@ const plain = {
   cookie: "_ga=1",
 };
 
+/** What is added to requests on the way, or by the software that makes them. */
+const software = {
+  "alt-used": "www.example.test",
+  "x-requested-with": "com.example.app",
+  "icy-metadata": "1",
+  "x-playback-session-id": "8E5F",
+  dpr: "2",
+  traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+  tracestate: "vendor=1",
+  "x-request-id": "7",
+  "x-b3-traceid": "80f198ee56343ba8",
+};
+
 /** Pages for one visitor are not shared: cookies, credentials, and unusual request fields. */
 export const scenarios: readonly Scenario[] = [
   {
@@ -138,6 +151,59 @@ export const scenarios: readonly Scenario[] = [
       ],
     }),
   ),
+  {
+    id: "identity/software-fields",
+    name: "what tracers, WebViews and players add does not reach the origin where the answer is stored",
+    source: "docs/security.md#what-of-a-request-reaches-the-origin",
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      { get: "/a", fields: software, expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
+      {
+        originLastSaw: "/a",
+        fields: {
+          ...Object.fromEntries(Object.keys(software).map((name) => [name, null])),
+          traceparent: software.traceparent,
+        },
+      },
+      { get: "/a", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "identity/software-fields-pass",
+    name: "what tracers add reaches the origin where nothing is stored",
+    source: "docs/security.md#what-of-a-request-reaches-the-origin",
+    site: { routes: [{ match: "/*", pass: true }] },
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      { get: "/a", fields: software, expect: { xCache: "BYPASS" } },
+      { originLastSaw: "/a", fields: { "x-request-id": "7", "x-requested-with": "com.example.app" } },
+    ],
+  },
+  {
+    id: "identity/script-marks-its-requests",
+    name: "X-Requested-With: XMLHttpRequest reaches the origin, and its answer is not stored for others",
+    source: "docs/security.md#what-of-a-request-reaches-the-origin",
+    origin: { "/a": [page("max-age=60", "part"), page("max-age=60", "whole")] },
+    steps: [
+      {
+        get: "/a",
+        fields: { "x-requested-with": "XMLHttpRequest" },
+        expect: { body: "part", cacheStatus: /detail=unkeyed-field$/ },
+      },
+      { originLastSaw: "/a", fields: { "x-requested-with": "XMLHttpRequest" } },
+    ],
+  },
+  {
+    id: "identity/webview-and-vary",
+    name: "the name of a WebView's app selects nothing, though Vary names X-Requested-With",
+    source: "RFC 9111 §4.1; docs/security.md#what-of-a-request-reaches-the-origin",
+    origin: { "/a": [{ fields: { ...minute, vary: "X-Requested-With" }, body: "whole" }] },
+    steps: [
+      { get: "/a", fields: { "x-requested-with": "com.example.app" }, expect: { xCache: "MISS" } },
+      { get: "/a", expect: { xCache: "HIT" } },
+      { get: "/a", fields: { "x-requested-with": "XMLHttpRequest" }, expect: { xCache: "MISS" } },
+    ],
+  },
   {
     id: "identity/unusual-field-in-vary",
     name: "a page for a request with an unusual field is stored if Vary names the field, and an error is not",

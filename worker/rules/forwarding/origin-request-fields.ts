@@ -33,8 +33,9 @@ export function originRequestFields(
   const sentValue = (name: string) => sent.find(([other]) => other === name)?.[1];
   const ownHop = new Set(hopByHopFields(sentValue("connection") ?? null));
   const extraNames = new Set(forwarded.extra.map(([name]) => name.toLowerCase()));
-  const isKept = (name: string) => reachesOriginAsSent(name, forwarded.keyFields, forwarded.storing);
-  const kept = sent.filter(([name]) => !ownHop.has(name) && !extraNames.has(name) && isKept(name));
+  const isKept = (name: string, value: string) =>
+    reachesOriginAsSent(name, value, forwarded.keyFields, forwarded.storing);
+  const kept = sent.filter(([name, value]) => !ownHop.has(name) && !extraNames.has(name) && isKept(name, value));
   const fields: [string, string][] = kept.map(([name, value]) => [name, value]);
   if (forwarded.storing) {
     // Also if it is `identity`: without the field, the platform would ask for an encoded answer on its own.

@@ -21,10 +21,11 @@ export class OriginView implements SelectingFields {
 
   field(name: string): string | null {
     if (name === "cookie") return this.#cookie();
-    if (treatmentOf(name).inVary !== "selects" && !this.#keyFields.includes(name)) return null;
+    const value = this.#sent(name);
+    if (treatmentOf(name, value).inVary !== "selects" && !this.#keyFields.includes(name)) return null;
     const connection = this.#sent("connection");
     if (connection !== null && hopByHopFields(connection).includes(name)) return null;
-    return this.#sent(name);
+    return value;
   }
 
   value(name: string): string | null {

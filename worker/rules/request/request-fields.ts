@@ -42,6 +42,12 @@ const TREATMENTS = {
    * from.
    */
   withheld: { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: true },
+  /**
+   * Written by the client's software or by something on the way, and about the request rather than about the page:
+   * traces, request numbers, players, proxies. Each request may have another value, so storing would be of no use if
+   * these chose.
+   */
+  "of-software": { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: true },
   /** All others. */
   other: { asSent: "always", inVary: "selects", mayBeKeyed: true },
 } as const satisfies Readonly<Record<string, FieldTreatment>>;
@@ -96,7 +102,78 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readon
     "content-disposition",
     "content-range",
   ],
+  "of-software": [
+    // Browsers, WebViews and feed readers.
+    "alt-used", // RFC 7838 §5: Firefox, whenever it follows an Alt-Svc, to HTTP/3 for instance
+    "x-purpose", // Safari, for previews: developer.apple.com/documentation/safari-release-notes
+    "x-moz", // Firefox, for prefetches: developer.mozilla.org/docs/Glossary/Prefetch
+    "a-im", // RFC 3229 §10.5.3: feed readers that ask for changes only
+    "ua-cpu", // Internet Explorer: learn.microsoft.com, "User-Agent and other request headers"
+    "x-uidh", // added by Verizon: eff.org/deeplinks/2014/11/verizon-x-uidh
+    // The client hints from before they were called Sec-CH-*: www.ietf.org/archive/id/draft-ietf-httpbis-client-hints-07,
+    // wicg.github.io/netinfo, www.w3.org/TR/device-memory. `key.fields` sends them on and keys by them.
+    "dpr",
+    "viewport-width",
+    "width",
+    "device-memory",
+    "rtt",
+    "downlink",
+    "ect",
+    // Media players.
+    "x-playback-session-id", // AVPlayer: developer.apple.com, "HTTP Live Streaming authoring specification"
+    "icy-metadata", // VLC, ExoPlayer, mpv: the SHOUTcast protocol
+    "getcontentfeatures.dlna.org", // DLNA guidelines, part 1
+    "transfermode.dlna.org",
+    // Proxies, gateways and monitors.
+    "x-bluecoat-via", // Blue Coat ProxySG, against loops
+    "x-imforwards", // Cisco Web Security Appliance, against loops
+    "x-varnish", // varnish-cache.org/docs/trunk/reference/vcl-var
+    "x-request-start", // devcenter.heroku.com/articles/http-routing
+    "x-queue-start", // docs.newrelic.com, "Request queuing configuration"
+    "x-abuse-info", // New Relic Synthetics: docs.newrelic.com, "Identify synthetic monitoring requests"
+    "mf-original-hostname", // `wrangler dev`: miniflare's entry worker
+    "mf-disable-pretty-error",
+    // Numbers of requests.
+    "x-request-id", // envoyproxy.io, "HTTP header manipulation"; Heroku, Rails, nginx, and most clients of APIs
+    "x-correlation-id", // en.wikipedia.org/wiki/List_of_HTTP_header_fields
+    "x-client-trace-id", // envoyproxy.io, "HTTP header manipulation"
+    "request-id", // learn.microsoft.com/azure/azure-monitor/app, "Application Insights telemetry correlation"
+    "request-context",
+    "correlation-context",
+    "client-request-id", // learn.microsoft.com/graph/best-practices-concept
+    "x-ms-client-request-id", // learn.microsoft.com/rest/api/storageservices/common-rest-api-headers
+    "ms-cv", // github.com/microsoft/CorrelationVector
+    "x-amzn-trace-id", // docs.aws.amazon.com/elasticloadbalancing, "Request tracing"
+    "x-amz-cf-id", // docs.aws.amazon.com/AmazonCloudFront, "Add CloudFront request headers"
+    "x-cloud-trace-context", // cloud.google.com/trace/docs/trace-context
+    "x-vercel-id", // vercel.com/docs/headers/request-headers
+    // Traces. `traceparent` is an ordinary field: it is sent on.
+    "tracestate", // www.w3.org/TR/trace-context
+    "baggage", // www.w3.org/TR/baggage
+    "sentry-trace", // develop.sentry.dev/sdk/telemetry/traces
+    "b3", // github.com/openzipkin/b3-propagation
+    "uber-trace-id", // jaegertracing.io, "Client libraries: propagation format"
+    "jaeger-debug-id",
+    "jaeger-baggage",
+    "newrelic", // docs.newrelic.com, "How distributed tracing works"
+    "grpc-trace-bin", // opencensus.io, "Propagation"
+    "x-ot-span-context", // istio.io, "Distributed tracing: overview"
+    "elastic-apm-traceparent", // elastic.co/docs/reference/apm, "Distributed tracing"
+    "x-instana-t", // npmjs.com/package/@opentelemetry/propagator-instana
+    "x-instana-s",
+    "x-instana-l",
+    "x-dynatrace", // docs.dynatrace.com, "Requirements for tracing with HTTP headers"
+    "x-dtpc",
+    "x-dtreferer",
+    "x-honeycomb-trace", // docs.honeycomb.io, "Beelines: trace propagation"
+    "sw8", // skywalking.apache.org, "Cross Process Propagation Headers Protocol v3"
+    "sw8-correlation",
+    "sw8-x",
+  ],
 };
+
+/** What else belongs to the client's software begins with. The sources are the same. */
+const SOFTWARE_PREFIXES = ["x-b3-", "x-datadog-", "x-newrelic-", "uberctx-", "ot-tracer-", "ot-baggage-", "pinpoint-"];
 
 /** What claims begin with. */
 const CLAIM_PREFIXES = [
@@ -117,13 +194,24 @@ const TREATMENT_OF: ReadonlyMap<string, Treatment> = new Map(
 );
 
 /**
- * The treatment of a field, whose name is in lower case. Everything that the edge does with a request's fields asks
- * here, so lists of a site's own would be looked up here, before the table.
+ * The treatment of a field, whose name is in lower case, and of this value of it. Everything that the edge does with a
+ * request's fields asks here.
  */
-export function treatmentOf(name: string): FieldTreatment {
+export function treatmentOf(name: string, value: string | null = null): FieldTreatment {
   const known = TREATMENT_OF.get(name);
   if (known !== undefined) return TREATMENTS[known];
-  return isClaim(name) ? TREATMENTS.claim : TREATMENTS.other;
+  if (isClaim(name)) return TREATMENTS.claim;
+  if (SOFTWARE_PREFIXES.some((prefix) => name.startsWith(prefix))) return TREATMENTS["of-software"];
+  if (name === "x-requested-with" && value !== null && isPackageName(value)) return TREATMENTS["of-software"];
+  return TREATMENTS.other;
+}
+
+/**
+ * Android's WebView sends the name of its app: developer.android.com, "Configure the app module: set the application
+ * ID". A script's `XMLHttpRequest` has no dot, and chooses pages in many frameworks.
+ */
+function isPackageName(value: string): boolean {
+  return value.length <= 255 && /^[A-Za-z]\w*(?:\.[A-Za-z]\w*)+$/.test(value);
 }
 
 /** Gateways of origins take `X_Forwarded_Host` for `X-Forwarded-Host`, so both are one claim. */
@@ -140,9 +228,14 @@ const CLAIMED: ReadonlySet<Treatment> = new Set<Treatment>(["claim", "host-claim
  * Whether the origin sees a client's field as it was sent, fields of one hop aside. `keyFields` are those that the
  * route keys by; `storing` is true if the answer may be stored.
  */
-export function reachesOriginAsSent(name: string, keyFields: readonly string[], storing = true): boolean {
+export function reachesOriginAsSent(
+  name: string,
+  value: string | null,
+  keyFields: readonly string[],
+  storing = true,
+): boolean {
   if (keyFields.includes(name)) return true;
-  const { asSent } = treatmentOf(name);
+  const { asSent } = treatmentOf(name, value);
   return asSent === "always" || (asSent === "unless-stored" && !storing);
 }
 

@@ -45,7 +45,7 @@ export function unkeyedField(
   const ownHop = hopByHopFields(sent.find(([name]) => name === "connection")?.[1] ?? null);
   let characters = 0;
   for (const [name, value] of sent) {
-    const isSeen = CONTINUED.has(name) || reachesOriginAsSent(name, inKey);
+    const isSeen = CONTINUED.has(name) || reachesOriginAsSent(name, value, inKey);
     if (!isSeen || ownHop.includes(name) || name === "authorization") continue; // no answer to credentials is kept
     characters += name.length + value.length;
     if (characters > MAX_CHARACTERS || value.length > MAX_VALUE_CHARACTERS || !PRINTABLE.test(value)) return name;
