@@ -16,6 +16,7 @@ export const statsSchema = z.object({
     storedBytes: count,
     failed: count,
     refused: countsByName,
+    unkeyedFields: countsByName,
     discarded: countsByName,
   }),
   collapsed: count,

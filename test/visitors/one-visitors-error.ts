@@ -1,7 +1,7 @@
 import { type Case, isFirst, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts";
 
 const FIELDS = "worker/rules/forwarding/origin-request-fields.ts";
-const ODD = { file: "worker/rules/storing/may-store.ts", from: "unkeyedField(fields, names) !== null", to: "false" };
+const ODD = { file: "worker/rules/storing/may-store.ts", from: "odd !== null", to: "false" };
 
 /** An error that one odd request caused is that visitor's alone. */
 export const oneVisitorsError: readonly Case[] = [

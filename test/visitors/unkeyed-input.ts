@@ -151,7 +151,7 @@ export const unkeyedInput: readonly Case[] = [
       second: { path: "/a" },
       defence: {
         file: "worker/rules/storing/may-store.ts",
-        from: "unkeyedField(fields, names) !== null",
+        from: "odd !== null",
         to: "false",
       },
     }),
@@ -215,7 +215,7 @@ export const unkeyedInput: readonly Case[] = [
     second: { path: "/data" },
     defence: {
       file: "worker/rules/storing/may-store.ts",
-      from: "unkeyedField(fields, names) !== null",
+      from: "odd !== null",
       to: "false",
     },
   },

@@ -30,6 +30,13 @@ export const rows: readonly ConformanceRow[] = [
     ],
   },
   {
+    table: "semantics",
+    section: "9211 §2.8",
+    requirement: "`detail` is a token or a string",
+    does: "A token, and a string for `unkeyed-field` and the name of the field behind a colon, at most 64 characters of it.",
+    scenarios: ["identity/unkeyed-field-is-named"],
+  },
+  {
     table: "caching",
     section: "3, 4",
     requirement: "our own rule: an unusual request's error is not shared",

@@ -94,15 +94,15 @@ export const mutants: Mutants = {
   "page-of-unusual-request-is-stored": {
     name: "a page is stored, however unusual its request was",
     file: STORAGE_DECISION,
-    from: "unkeyedField(fields, names) !== null",
+    from: "odd !== null",
     to: "false",
     reddens: "identity/unusual-field",
   },
   "keyed-fields-are-unusual": {
     name: "a field that Vary names counts as unusual",
     file: STORAGE_DECISION,
-    from: "unkeyedField(fields, names) !== null",
-    to: "unkeyedField(fields, keyFields) !== null",
+    from: "unkeyedField(fields, names)",
+    to: "unkeyedField(fields, keyFields)",
     reddens: "identity/unusual-field-in-vary",
   },
   "unusual-values-count-as-usual": {
@@ -154,6 +154,27 @@ export const mutants: Mutants = {
     to: "treatmentOf(name).inVary",
     reddens: "identity/webview-and-vary",
   },
+  "unkeyed-field-is-not-named": {
+    name: "an answer that is not stored does not say by which field",
+    file: "worker/rules/storing/not-stored.ts",
+    from: "field === undefined ? because",
+    to: "field !== undefined ? because",
+    reddens: "identity/unkeyed-field-is-named",
+  },
+  "unkeyed-field-is-named-at-any-length": {
+    name: "the name of an unkeyed field is told at any length",
+    file: STORAGE_DECISION,
+    from: "odd.slice(0, MAX_TOLD_CHARACTERS)",
+    to: "odd",
+    reddens: "identity/unkeyed-field-is-named",
+  },
+  "unkeyed-field-is-not-counted": {
+    name: "unkeyed fields are not counted by name",
+    file: "worker/flow/answering/pass-on.ts",
+    from: "...(field !== undefined && { field })",
+    to: "",
+    reddens: "identity/unkeyed-field-is-named",
+  },
   "unusual-requests-speak-for-all": {
     name: "the origin's answer to an unusual request about a stored page counts for everybody",
     file: "worker/flow/storing/freshening.ts",
@@ -164,7 +185,7 @@ export const mutants: Mutants = {
   "unusual-confirmation-is-not-shareable": {
     name: "after a confirmation for an unusual request, every request fetches alone",
     file: "worker/flow/storing/fetch-and-store.ts",
-    from: "outcomeOfPass(passBecause, stored.head.status)",
+    from: "outcomeOfPass(notStored.because, stored.head.status)",
     to: '{ kind: "not-shareable" }',
     reddens: "identity/unusual-request-validates",
   },

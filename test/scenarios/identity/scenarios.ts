@@ -143,7 +143,7 @@ export const scenarios: readonly Scenario[] = [
           fields,
           expect: { status: 404, xCache: "MISS", cacheStatus: /detail=error-for-odd-request$/ },
         },
-        { get: "/page", fields, expect: { xCache: "MISS", cacheStatus: /detail=unkeyed-field$/ } },
+        { get: "/page", fields, expect: { xCache: "MISS", cacheStatus: /detail="unkeyed-field:[a-z0-9-]+"$/ } },
         { get: "/error", fields: plain, expect: { status: 404, xCache: "MISS", cacheStatus: /; stored$/ } },
         { get: "/page", fields: plain, expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
         { get: "/error", fields, expect: { status: 404, xCache: "HIT" } },
@@ -188,7 +188,7 @@ export const scenarios: readonly Scenario[] = [
       {
         get: "/a",
         fields: { "x-requested-with": "XMLHttpRequest" },
-        expect: { body: "part", cacheStatus: /detail=unkeyed-field$/ },
+        expect: { body: "part", cacheStatus: /detail="unkeyed-field:x-requested-with"$/ },
       },
       { originLastSaw: "/a", fields: { "x-requested-with": "XMLHttpRequest" } },
     ],
@@ -202,6 +202,25 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", fields: { "x-requested-with": "com.example.app" }, expect: { xCache: "MISS" } },
       { get: "/a", expect: { xCache: "HIT" } },
       { get: "/a", fields: { "x-requested-with": "XMLHttpRequest" }, expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "identity/unkeyed-field-is-named",
+    name: "the field that keeps an answer from being stored is named, and counted by name",
+    source: "docs/design.md#what-clients-see; RFC 9211 §2.8",
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      {
+        get: "/a",
+        fields: { "X-App-Version": "7" },
+        expect: { cacheStatus: 'tidemark; fwd=uri-miss; fwd-status=200; detail="unkeyed-field:x-app-version"' },
+      },
+      {
+        get: "/a",
+        fields: { [`x-${"a".repeat(100)}`]: "7" },
+        expect: { cacheStatus: `tidemark; fwd=uri-miss; fwd-status=200; detail="unkeyed-field:x-${"a".repeat(62)}"` },
+      },
+      { stats: { "store.refused.unkeyed-field": 2, "store.unkeyedFields.x-app-version": 1 } },
     ],
   },
   {
@@ -285,7 +304,7 @@ export const scenarios: readonly Scenario[] = [
       {
         get: "/a",
         fields: { "x-debug": "1" },
-        expect: { xCache: "REVALIDATED", cacheStatus: /detail=unkeyed-field$/ },
+        expect: { xCache: "REVALIDATED", cacheStatus: /detail="unkeyed-field:x-debug"$/ },
       },
       { begin: "one", send: { path: "/a" } },
       { originSees: "/a", count: 3 },

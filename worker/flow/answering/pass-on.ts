@@ -1,7 +1,7 @@
 import type { Outcome } from "../../rules/forwarding/cache-status.ts";
 import { toClientFields } from "../../rules/forwarding/client-response-fields.ts";
 import type { PublicAddress } from "../../rules/forwarding/location.ts";
-import type { NotStoredBecause } from "../../rules/storing/not-stored.ts";
+import { type NotStored, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 import { answerWith, markOutcome } from "./answers.ts";
@@ -21,20 +21,25 @@ export function publicAddress({ ports, resolved }: RequestContext): PublicAddres
   return { originUrl: ports.origin.url, publicUrl: `${resolved.scheme}://${resolved.host}` };
 }
 
-/** Answers with what the origin sends, as it comes. `because` says why it is not stored, if it might have been. */
+/** Answers with what the origin sends, as it comes. `notStored` says why it is not stored, if it might have been. */
 export function passOn(
   context: RequestContext,
   response: Response,
   miss: Miss,
-  because: NotStoredBecause | undefined,
+  notStored: NotStored | undefined,
 ): Response {
   const fields = clientFields(context, response.headers);
+  const because = notStored && notStoredDetail(notStored);
   const outcome = forwardedOutcome(miss, { status: response.status, stored: false, collapsed: false, because });
   markOutcome(fields, miss.xCache, outcome);
   const { reporter } = context.ports;
-  if (because !== undefined) reporter.report({ kind: "not-stored", because });
+  if (notStored !== undefined) reportNotStored(context, notStored);
   reporter.report({ kind: "answered", xCache: miss.xCache });
   return answerWith(response.body, response.status, fields, response.statusText);
+}
+
+export function reportNotStored({ ports }: RequestContext, { because, field }: NotStored): void {
+  ports.reporter.report({ kind: "not-stored", because, ...(field !== undefined && { field }) });
 }
 
 /** What `Cache-Status` tells of a fetch. */

@@ -1,13 +1,13 @@
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
-import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
+import { mayBeOfOneRequest, type NotStoredBecause, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import { type StoredResponse, validatorsOf } from "../../rules/storing/stored-response.ts";
 import { validationFields } from "../../rules/validation/conditional-request.ts";
 import { answerFromStore, isHeldByClient } from "../answering/answer-from-store.ts";
 import { answerMetadata } from "../answering/answer-metadata.ts";
 import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime } from "../answering/answers.ts";
-import { forwardedOutcome, passOn } from "../answering/pass-on.ts";
+import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import type { SharedFetchOutcome } from "../collapsing/collapsed-fetches.ts";
 import type { Miss } from "../miss.ts";
@@ -82,14 +82,16 @@ async function answerFreshened(
   const freshened = freshen(context, miss.toValidate, notModified);
   // A 304 that confirms none of the offered responses is of no use: the origin is asked again, without conditions.
   if (!freshened) return fetchOnce(context, { ...miss, toValidate: [] }, tellFollowers);
-  const { stored, passBecause } = freshened;
-  if (passBecause !== null) ports.reporter.report({ kind: "not-stored", because: passBecause });
-  if (passBecause === null) background.run(storeUnlessPurged(context, stored, tellFollowers));
-  else tellFollowers(outcomeOfPass(passBecause, stored.head.status));
+  const { stored, notStored } = freshened;
+  if (notStored === null) background.run(storeUnlessPurged(context, stored, tellFollowers));
+  else {
+    reportNotStored(context, notStored);
+    tellFollowers(outcomeOfPass(notStored.because, stored.head.status));
+  }
   if (isWithdrawn(context, freshened)) background.run(ports.store.forget(stored.head.key));
 
-  const because = passBecause ?? undefined;
-  const outcome = forwardedOutcome(miss, { status: 304, stored: passBecause === null, collapsed: false, because });
+  const because = notStored === null ? undefined : notStoredDetail(notStored);
+  const outcome = forwardedOutcome(miss, { status: 304, stored: notStored === null, collapsed: false, because });
   const answer = await answerFromStore(context, stored, answerMetadata(context, stored, "REVALIDATED", outcome));
   // The body is gone from where it was stored apart: the origin has it.
   if (!answer) return fetchOnce(context, { ...miss, toValidate: [] }, () => undefined);
@@ -110,12 +112,12 @@ function answerFetched(
 ): Response | Promise<Response> {
   if (decision.kind === "pass") {
     tellFollowers(outcomeOfPass(decision.because, response.status));
-    return passOn(context, response, miss, decision.because);
+    return passOn(context, response, miss, decision);
   }
   if (decision.isLarge && lengthBytes !== null) {
     tellFollowers({ kind: "not-shareable" });
     const toClient = copyLargeBody(context, response.body!, decision.head, lengthBytes);
-    if (!toClient) return passOn(context, response, miss, "being-stored");
+    if (!toClient) return passOn(context, response, miss, { because: "being-stored" });
     return answerWhileStoring(context, response, decision, miss, toClient);
   }
   return storeWhileStreaming(context, response, decision, lengthBytes, miss, tellFollowers);

@@ -1,7 +1,7 @@
 import type { RequestFacts } from "../request/request-facts.ts";
 import { isPlainRequest, unkeyedField } from "../request/unkeyed-field.ts";
 import { isVariantTooLong, selectingFields, type VariantFields, variantOf } from "../variants/vary.ts";
-import type { NotStoredBecause } from "./not-stored.ts";
+import type { NotStored, NotStoredBecause } from "./not-stored.ts";
 import { type Storable, type StorableResponse, type StorableRules, storable } from "./storable.ts";
 import { isErrorStatus } from "./storable-status.ts";
 import { collectTags, TAG_FIELDS } from "./tags.ts";
@@ -40,7 +40,10 @@ export type StoreVerdict =
       /** True if the body is too large to be stored with its head. */
       readonly isLarge: boolean;
     } & Storable)
-  | { readonly kind: "pass"; readonly because: NotStoredBecause };
+  | ({ readonly kind: "pass" } & NotStored);
+
+/** The most characters of a field's name that are told: a client can make it as long as it likes. */
+const MAX_TOLD_CHARACTERS = 64;
 
 /**
  * Whether the answer to a GET may be stored, and as what. `NotStoredBecause` lists the reasons in the order in which
@@ -72,7 +75,8 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
   const tags = collectTags(rules.routeTags, tagTexts, rules.maxTags, response.earlierTags);
   if (tags.kind === "refused") return pass(tags.because);
 
-  if (unkeyedField(fields, names) !== null) return pass("unkeyed-field");
+  const odd = unkeyedField(fields, names);
+  if (odd !== null) return { kind: "pass", because: "unkeyed-field", field: odd.slice(0, MAX_TOLD_CHARACTERS) };
   if (response.redirectsToItself) return pass("redirects-to-itself");
   if (lengthBytes !== null && lengthBytes > rules.maxLargeBodyBytes) return pass("too-large");
   const isLarge = lengthBytes !== null && lengthBytes > rules.maxBodyBytes;

@@ -28,6 +28,18 @@ export type NotStoredBecause =
   // Not a rule: this isolate is storing the same large body already (`flow/storing/fetch-and-store.ts`).
   | "being-stored";
 
+/** That an answer is not stored, and why. */
+export interface NotStored {
+  readonly because: NotStoredBecause;
+  /** The name of the field that is to blame, where it is one that is not in the key. */
+  readonly field?: string;
+}
+
+/** The reason in one word, with the field behind a colon. */
+export function notStoredDetail({ because, field }: NotStored): string {
+  return field === undefined ? because : `${because}:${field}`;
+}
+
 /** Whether the answer may be the doing of the request that fetched it, so that another request may get a better one. */
 export function mayBeOfOneRequest(because: NotStoredBecause, status: number): boolean {
   if (because === "status" || because === "unkeyed-field") return true;
