@@ -135,7 +135,14 @@ function readRequest(): RequestFacts {
   return new RequestFacts("GET", REQUEST_HEADERS, REQUEST_RULES);
 }
 
-const REQUEST_RULES = { passes: false, directives: "harmless", keyFields: [], ignoredCookies: [] } as const;
+const REQUEST_RULES = {
+  passes: false,
+  directives: "harmless",
+  keyFields: [],
+  droppedFields: [],
+  trustedFields: [],
+  ignoredCookies: [],
+} as const;
 const UNPURGED = { answer: "not-purged", maxViewAgeMs: 1000, awaitsToken: false, soft: null } as const;
 
 function answers(head: StoredHead, index: number): boolean {

@@ -105,7 +105,7 @@ export const identity: readonly Case[] = [
       second: { path: "/a", fields: OTHER_BROWSER },
       defence: {
         file: "worker/rules/variants/vary.ts",
-        from: 'if (named.some((name) => meaningInVary(name) === "unknowable")) return "*";',
+        from: 'if (named.some((name) => meaningInVary(name, owners) === "unknowable")) return "*";',
         to: "",
       },
     }),

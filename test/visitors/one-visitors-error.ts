@@ -35,6 +35,19 @@ export const oneVisitorsError: readonly Case[] = [
     },
   },
   {
+    name: "an error that a trusted field provokes is not stored",
+    site: { fields: { trust: ["x-app-version"] } },
+    origin: ({ fields }) =>
+      fields["x-app-version"] === undefined ? page("the page") : { ...page("bad version"), status: 400 },
+    first: { path: "/a", fields: { "x-app-version": "evil" } },
+    second: { path: "/a" },
+    defence: {
+      file: "worker/rules/request/unkeyed-field.ts",
+      from: "{ ...NO_OWNERS_FIELDS, droppedFields }",
+      to: '{ trustedFields: ["x-app-version"], droppedFields }',
+    },
+  },
+  {
     name: "an error for a session that is broken is not stored, though it says public",
     origin: ({ fields }) =>
       fields.cookie === undefined
@@ -76,8 +89,8 @@ export const oneVisitorsError: readonly Case[] = [
     second: { path: "/a" },
     defence: {
       file: FIELDS,
-      from: "reachesOriginAsSent(name, value, forwarded.keyFields, forwarded.storing)",
-      to: 'name === "range" || reachesOriginAsSent(name, value, forwarded.keyFields, forwarded.storing)',
+      from: "reachesOriginAsSent(name, value, forwarded.fieldRules, forwarded.storing)",
+      to: 'name === "range" || reachesOriginAsSent(name, value, forwarded.fieldRules, forwarded.storing)',
     },
   },
   {

@@ -227,9 +227,30 @@ export const unkeyedInput: readonly Case[] = [
     second: { path: "/a", fields: { "x-original-host": "one.example" } },
     defence: {
       file: "worker/rules/request/origin-view.ts",
-      from: 'treatmentOf(name, value).inVary !== "selects" && !this.#keyFields.includes(name)',
-      to: 'treatmentOf(name, value).inVary !== "selects"',
+      from: '!isKeyed && treatmentOf(name, value, this.#rules).inVary !== "selects"',
+      to: 'treatmentOf(name, value, this.#rules).inVary !== "selects"',
     },
+  },
+  {
+    name: "a field that the owner drops does not reach the origin where the answer may be stored",
+    site: { fields: { drop: ["x-app-*"] } },
+    origin: reflecting("x-app-version"),
+    first: { path: "/a", fields: { "x-app-version": "evil" } },
+    second: { path: "/a" },
+    witness: "first",
+    defence: {
+      file: FIELDS,
+      from: 'dropped: { asSent: "unless-stored"',
+      to: 'dropped: { asSent: "always"',
+    },
+  },
+  {
+    name: "a pattern of trusted fields does not cover what speaks of credentials",
+    site: { fields: { trust: ["x-app-*"] } },
+    origin: reflecting("x-app-token"),
+    first: { path: "/a", fields: { "x-app-token": "secret" } },
+    second: { path: "/a" },
+    defence: { file: FIELDS, from: " && !speaksOfCredentials(name)", to: "" },
   },
   {
     name: "the body of a GET does not reach the origin",

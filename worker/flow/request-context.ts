@@ -44,6 +44,8 @@ export function openContext(arrival: IncomingRequest, isolate: Isolate, resolved
     passes: route.pass || !mayStore,
     directives: route.requestDirectives,
     keyFields: route.keyFields,
+    droppedFields: route.droppedFields,
+    trustedFields: route.trustedFields,
     ignoredCookies: isolate.site.ignoredCookies,
   });
   return {

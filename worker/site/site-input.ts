@@ -28,6 +28,8 @@ export interface SiteInput {
         readonly ignore?: readonly string[] | undefined;
       }
     | undefined;
+  /** What becomes of fields that are not in the key, on all routes, beside what each route says. */
+  readonly fields?: FieldsInput | undefined;
   /** How stale responses may be used, on all routes without a rule of their own. */
   readonly stale?: StaleInput | undefined;
   /**
@@ -106,6 +108,8 @@ export interface RouteInput {
           | undefined;
       }
     | undefined;
+  /** What becomes of fields that are not in the key, on this route, beside what the site says. */
+  readonly fields?: FieldsInput | undefined;
   readonly store?:
     | {
         readonly when?:
@@ -161,6 +165,21 @@ export interface RouteInput {
     | undefined;
   /** Tags for every response of the route; `{name}` stands for a parameter of `match`. Default none. */
   readonly tags?: readonly string[] | undefined;
+}
+
+/**
+ * What becomes of request fields that are not in the key. Names, in any letter case; a trailing `*` stands for any
+ * ending. `key.fields` outranks both lists.
+ */
+export interface FieldsInput {
+  /** Fields that do not reach the origin where the answer may be stored. They outrank trusted ones. Default none. */
+  readonly drop?: readonly string[] | undefined;
+  /**
+   * Fields that go to the origin and do not choose the page: its answers are stored for everybody. If that is wrong, one
+   * visitor's answer reaches others. `Vary` is still obeyed, and errors are not stored. Each start logs it. Claims,
+   * cookies and what speaks of credentials cannot be trusted. Default none.
+   */
+  readonly trust?: readonly string[] | undefined;
 }
 
 /** How stale responses may be used where the origin does not say. `must-revalidate` and its like always forbid it. */

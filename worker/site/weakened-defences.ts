@@ -1,14 +1,19 @@
 import type { Route } from "../rules/key/route.ts";
-import { reachesOriginAsSent } from "../rules/request/request-fields.ts";
+import { NO_OWNERS_FIELDS, reachesOriginAsSent } from "../rules/request/request-fields.ts";
 import type { Site } from "./site.ts";
 
 /** The defences of docs/security.md that the owner has weakened, a line for each. It is logged at every start. */
 export function weakenedDefences({ routes }: Pick<Site, "routes">): readonly string[] {
-  return routes.flatMap(({ pattern, stripsSetCookie, keyFields, requestDirectives }) => {
+  return routes.flatMap(({ pattern, pass, stripsSetCookie, keyFields, trustedFields, requestDirectives }) => {
     const lines: string[] = [];
     if (stripsSetCookie) lines.push("takes Set-Cookie off every answer to GET and HEAD, and stores it for everybody");
-    for (const name of keyFields.filter((each) => !reachesOriginAsSent(each, null, []))) {
+    for (const name of keyFields.filter(
+      (each) => !reachesOriginAsSent(each, null, { ...NO_OWNERS_FIELDS, keyFields: [] }),
+    )) {
       lines.push(`sends ${name} to the origin as visitors claim it, and keys by it`);
+    }
+    for (const name of pass ? [] : trustedFields) {
+      lines.push(`sends ${name} to the origin, and stores for everybody what it answers`);
     }
     if (requestDirectives === "all") lines.push("lets every visitor send requests past the cache by Cache-Control");
     return lines.map((line) => `${routeName(pattern)} ${line}.`);

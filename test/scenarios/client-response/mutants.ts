@@ -294,7 +294,7 @@ export const mutants: Mutants = {
     name: "the answer to a HEAD is reported as stored",
     file: "worker/flow/origin/head-request.ts",
     from: "return passOn(context, response, miss, undefined);",
-    to: 'return passOn(context, response, miss, "stored");',
+    to: 'return passOn(context, response, miss, { because: "stored" });',
     reddens: "client-response/head-is-uri-miss",
   },
   "edges-own-answers-are-misses": {

@@ -30,6 +30,19 @@ export const rows: readonly ConformanceRow[] = [
     ],
   },
   {
+    table: "caching",
+    section: "3, 4.1",
+    requirement: "our own rule: the owner may say what fields mean",
+    does: "`fields.drop`: they do not reach the origin where the answer may be stored. `fields.trust`: they do, and its answers are stored for everybody; `Vary` is obeyed, errors are not stored, and claims, cookies and what speaks of credentials are not trusted.",
+    scenarios: [
+      "identity/dropped-fields",
+      "identity/trusted-fields",
+      "identity/trusted-fields-and-vary",
+      "identity/trusted-fields-and-errors",
+      "identity/trusted-pattern-and-credentials",
+    ],
+  },
+  {
     table: "semantics",
     section: "9211 §2.8",
     requirement: "`detail` is a token or a string",

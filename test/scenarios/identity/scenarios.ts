@@ -205,6 +205,83 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "identity/dropped-fields",
+    name: "a field that the owner drops does not reach the origin where the answer is stored, and selects nothing",
+    source: "docs/security.md#fields-of-your-own",
+    site: {
+      fields: { drop: ["X-App-*"] },
+      routes: [
+        { match: "/pass", pass: true },
+        { match: "/*", fields: { drop: ["x-tenant"] } },
+      ],
+    },
+    origin: {
+      "/a": [{ fields: { ...minute, vary: "x-app-version, x-tenant" }, body: "v1" }],
+      "/pass": [page("max-age=60")],
+    },
+    steps: [
+      { get: "/a", fields: { "x-app-version": "7", "x-tenant": "a" }, expect: { cacheStatus: /; stored$/ } },
+      { originLastSaw: "/a", fields: { "x-app-version": null, "x-tenant": null } },
+      { get: "/a", fields: { "x-app-version": "8" }, expect: { xCache: "HIT" } },
+      { get: "/pass", fields: { "x-app-version": "7" }, expect: { xCache: "BYPASS" } },
+      { originLastSaw: "/pass", fields: { "x-app-version": "7" } },
+    ],
+  },
+  {
+    id: "identity/trusted-fields",
+    name: "a field that the owner trusts reaches the origin, and its answer is stored for everybody",
+    source: "docs/security.md#fields-of-your-own",
+    site: { routes: [{ match: "/*", fields: { trust: ["X-App-*", "x-request-id"] } }] },
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      { get: "/a", fields: { "x-app-version": "7", "x-request-id": "9" }, expect: { cacheStatus: /; stored$/ } },
+      { originLastSaw: "/a", fields: { "x-app-version": "7", "x-request-id": "9" } },
+      { get: "/a", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "identity/trusted-fields-and-vary",
+    name: "a field that the owner trusts selects if Vary names it",
+    source: "RFC 9111 §4.1; docs/security.md#fields-of-your-own",
+    site: { fields: { trust: ["x-request-id"] } },
+    origin: { "/a": [{ fields: { ...minute, vary: "x-request-id" }, body: "v1" }] },
+    steps: [
+      { get: "/a", fields: { "x-request-id": "7" }, expect: { cacheStatus: /; stored$/ } },
+      { get: "/a", fields: { "x-request-id": "7" }, expect: { xCache: "HIT" } },
+      { get: "/a", expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "identity/trusted-fields-and-errors",
+    name: "an error that a trusted field may have provoked is not stored",
+    source: "docs/security.md#fields-of-your-own",
+    site: { fields: { trust: ["x-app-*"] } },
+    origin: { "/a": [{ status: 404, fields: minute, body: "no" }] },
+    steps: [
+      {
+        get: "/a",
+        fields: { "x-app-version": "7" },
+        expect: { status: 404, cacheStatus: /detail=error-for-odd-request$/ },
+      },
+      { get: "/a", expect: { status: 404, xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "identity/trusted-pattern-and-credentials",
+    name: "a pattern of trusted fields does not cover a field that speaks of credentials",
+    source: "docs/security.md#fields-of-your-own",
+    site: { fields: { trust: ["x-app-*"] } },
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      {
+        get: "/a",
+        fields: { "x-app-token": "7" },
+        expect: { cacheStatus: /detail="unkeyed-field:x-app-token"$/ },
+      },
+      { get: "/a", expect: { xCache: "MISS" } },
+    ],
+  },
+  {
     id: "identity/unkeyed-field-is-named",
     name: "the field that keeps an answer from being stored is named, and counted by name",
     source: "docs/design.md#what-clients-see; RFC 9211 §2.8",

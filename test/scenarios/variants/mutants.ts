@@ -102,7 +102,7 @@ export const mutants: Mutants = {
   "address-is-a-choice": {
     name: "the client's address counts as a field that the client sent",
     file: VARY,
-    from: 'named.some((name) => meaningInVary(name) === "unknowable")',
+    from: 'named.some((name) => meaningInVary(name, owners) === "unknowable")',
     to: "false",
     reddens: "variants/vary-x-real-ip",
   },

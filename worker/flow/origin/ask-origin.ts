@@ -45,7 +45,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
     acceptedCodings: facts.originView.acceptedCodings,
     cookie: storing ? facts.cookies.forwarded : facts.cookieToPassOn,
     maxForwards: maxForwards.kind === "forward" ? maxForwards.field : null,
-    keyFields: resolved.route.keyFields,
+    fieldRules: resolved.route,
     conditions,
     extra: site.originFields,
   });

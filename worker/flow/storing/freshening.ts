@@ -73,9 +73,9 @@ export function isWithdrawn(context: RequestContext, { stored, notStored }: Fres
  * Whether the origin's answer says something about the stored page. The answer to a visitor with cookies may be about
  * that visitor's page alone, and an unkeyed field may have made the answer what it is.
  */
-export function appliesToEverybody({ facts }: RequestContext, { head }: StoredResponse): boolean {
+export function appliesToEverybody({ facts, resolved }: RequestContext, { head }: StoredResponse): boolean {
   const keyed = head.variant.map(([name]) => name);
-  return speaksForEverybody(facts.identity) && unkeyedField(facts.fields, keyed) === null;
+  return speaksForEverybody(facts.identity) && unkeyedField(facts.fields, keyed, resolved.route) === null;
 }
 
 /** The fields of the origin's answer that the stored one would be now, with the length of the stored body. */

@@ -59,6 +59,8 @@ export function decideStorage(
       heuristic: site.heuristic,
       targetedFields: site.targetedFields,
       keyFields: route.keyFields,
+      droppedFields: route.droppedFields,
+      trustedFields: route.trustedFields,
       routeTags: resolved.routeTags,
       maxTags: site.limits.tags,
       maxBodyBytes: site.limits.storeBytes,

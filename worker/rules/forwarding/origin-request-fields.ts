@@ -1,4 +1,4 @@
-import { reachesOriginAsSent } from "../request/request-fields.ts";
+import { type KeyAndOwnersFields, reachesOriginAsSent } from "../request/request-fields.ts";
 import { hopByHopFields } from "./hop-by-hop.ts";
 
 /** What the edge knows of a request and tells the origin, whatever the client sent. */
@@ -16,8 +16,8 @@ export interface ForwardedRequest {
   readonly cookie: string | null;
   /** What is left of `Max-Forwards` after this hop; `null` for none. RFC 9110 §7.6.2. */
   readonly maxForwards: string | null;
-  /** Fields, in lower case, that the route keys by: they go through as sent. */
-  readonly keyFields: readonly string[];
+  /** What the route says of fields. */
+  readonly fieldRules: KeyAndOwnersFields;
   /** The conditions under which the edge itself asks. RFC 9111 §4.3.1. */
   readonly conditions: readonly (readonly [name: string, value: string])[];
   /** Extra fields that the site sets, a shared secret for instance. */
@@ -34,7 +34,7 @@ export function originRequestFields(
   const ownHop = new Set(hopByHopFields(sentValue("connection") ?? null));
   const extraNames = new Set(forwarded.extra.map(([name]) => name.toLowerCase()));
   const isKept = (name: string, value: string) =>
-    reachesOriginAsSent(name, value, forwarded.keyFields, forwarded.storing);
+    reachesOriginAsSent(name, value, forwarded.fieldRules, forwarded.storing);
   const kept = sent.filter(([name, value]) => !ownHop.has(name) && !extraNames.has(name) && isKept(name, value));
   const fields: [string, string][] = kept.map(([name, value]) => [name, value]);
   if (forwarded.storing) {

@@ -1,9 +1,10 @@
 import type { RequestDirectivesPolicy } from "../directives/request-directives.ts";
 import type { StaleRules } from "../freshness/stale-if-error.ts";
+import type { KeyAndOwnersFields } from "../request/request-fields.ts";
 import type { QueryRules } from "./query.ts";
 
 /** What the owner said about the paths that a pattern matches, ready for use. */
-export interface Route {
+export interface Route extends KeyAndOwnersFields {
   /** The pattern as written, for messages and `Cache-Status`; `null` for what no route matches. */
   readonly pattern: string | null;
   /** The parameters of a matching canonical path, or `undefined`. */
@@ -11,8 +12,6 @@ export interface Route {
   /** True if requests go to the origin as they are and nothing is looked up or stored. */
   readonly pass: boolean;
   readonly query: QueryRules;
-  /** Fields, in lower case, that go to the origin as sent and select among stored responses, whatever `Vary` says. */
-  readonly keyFields: readonly string[];
   /** True if answers to GET and HEAD lose their `Set-Cookie`, so that it does not keep them from being stored. */
   readonly stripsSetCookie: boolean;
   /** Query parameters and the most characters that each may have for the answer to be stored. */

@@ -1,6 +1,6 @@
 import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
 import { normalizedValue, type SelectingFields } from "../variants/vary.ts";
-import { treatmentOf } from "./request-fields.ts";
+import { type KeyAndOwnersFields, treatmentOf } from "./request-fields.ts";
 
 /**
  * A request's fields as the origin gets to see them on a route that stores: what selects among variants (RFC 9111
@@ -8,21 +8,22 @@ import { treatmentOf } from "./request-fields.ts";
  */
 export class OriginView implements SelectingFields {
   readonly #sent: (name: string) => string | null;
-  readonly #keyFields: readonly string[];
+  readonly #rules: KeyAndOwnersFields;
   readonly #cookie: () => string | null;
   readonly #values = new Map<string, string | null>();
 
   /** `sent` gives a field's text as the client sent it; `cookie` gives the `Cookie` field for the origin. */
-  constructor(sent: (name: string) => string | null, keyFields: readonly string[], cookie: () => string | null) {
+  constructor(sent: (name: string) => string | null, rules: KeyAndOwnersFields, cookie: () => string | null) {
     this.#sent = sent;
-    this.#keyFields = keyFields;
+    this.#rules = rules;
     this.#cookie = cookie;
   }
 
   field(name: string): string | null {
     if (name === "cookie") return this.#cookie();
     const value = this.#sent(name);
-    if (treatmentOf(name, value).inVary !== "selects" && !this.#keyFields.includes(name)) return null;
+    const isKeyed = this.#rules.keyFields.includes(name);
+    if (!isKeyed && treatmentOf(name, value, this.#rules).inVary !== "selects") return null;
     const connection = this.#sent("connection");
     if (connection !== null && hopByHopFields(connection).includes(name)) return null;
     return value;

@@ -9,6 +9,7 @@ import { type Identity, identityOf } from "../identity/identity.ts";
 import type { Stamp } from "../storing/stored-response.ts";
 import { OriginView } from "./origin-view.ts";
 import { readReceiptToken } from "./receipt-token.ts";
+import type { KeyAndOwnersFields } from "./request-fields.ts";
 
 /** The fields of a request: the `Headers` of the web, or something like it. Names are in lower case. */
 export interface RequestHeaders extends Iterable<readonly [name: string, value: string]> {
@@ -16,12 +17,10 @@ export interface RequestHeaders extends Iterable<readonly [name: string, value: 
 }
 
 /** What the owner says about the reading of requests. */
-export interface RequestRules {
+export interface RequestRules extends KeyAndOwnersFields {
   /** True if nothing is looked up or stored. */
   readonly passes: boolean;
   readonly directives: RequestDirectivesPolicy;
-  /** Fields, in lower case, that the route keys by. */
-  readonly keyFields: readonly string[];
   /** Names of cookies that tell no visitors apart; a trailing `*` stands for any ending. */
   readonly ignoredCookies: readonly string[];
 }
@@ -91,7 +90,7 @@ export class RequestFacts {
   get originView(): OriginView {
     this.#originView ??= new OriginView(
       (name) => this.field(name),
-      this.#rules.keyFields,
+      this.#rules,
       () => this.cookies.forwarded,
     );
     return this.#originView;

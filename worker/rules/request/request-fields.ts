@@ -1,4 +1,6 @@
 import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
+import { matchesAnyName } from "../key/name-pattern.ts";
+import { speaksOfCredentials } from "./credential-names.ts";
 
 /** What the edge does with a field of a request, and what that means for the responses that are stored. */
 export interface FieldTreatment {
@@ -48,6 +50,8 @@ const TREATMENTS = {
    * these chose.
    */
   "of-software": { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: true },
+  /** What the owner has named in `fields.drop`. */
+  dropped: { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: true },
   /** All others. */
   other: { asSent: "always", inVary: "selects", mayBeKeyed: true },
 } as const satisfies Readonly<Record<string, FieldTreatment>>;
@@ -58,7 +62,7 @@ type Treatment = keyof typeof TREATMENTS;
  * Every request field that needs its own treatment, in lower case, each once. Fields of one hop are in `hop-by-hop.ts`,
  * since `Connection` adds to them. `Proxy` is none of HTTP's, but gateways turn it into a setting (CVE-2016-5385).
  */
-export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readonly string[]>> = {
+export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "dropped" | "other">, readonly string[]>> = {
   claim: [
     "forwarded",
     "proxy",
@@ -193,17 +197,53 @@ const TREATMENT_OF: ReadonlyMap<string, Treatment> = new Map(
   ),
 );
 
+/** What the owner says about fields: names in lower case; a trailing `*` stands for any ending. */
+export interface OwnersFields {
+  /** Fields that do not reach the origin where the answer may be stored. They outrank the trusted ones. */
+  readonly droppedFields: readonly string[];
+  /** Fields that go to the origin and choose no page, on the owner's word. */
+  readonly trustedFields: readonly string[];
+}
+
+export const NO_OWNERS_FIELDS: OwnersFields = { droppedFields: [], trustedFields: [] };
+
 /**
  * The treatment of a field, whose name is in lower case, and of this value of it. Everything that the edge does with a
- * request's fields asks here.
+ * request's fields asks here. The owner's lists are for fields of which the table says nothing stricter.
  */
-export function treatmentOf(name: string, value: string | null = null): FieldTreatment {
+export function treatmentOf(name: string, value: string | null = null, owners = NO_OWNERS_FIELDS): FieldTreatment {
+  const listed = listedTreatment(name, value);
+  if (!OPEN_TO_OWNERS.has(listed)) return TREATMENTS[listed];
+  if (matchesAnyName(name, owners.droppedFields)) return TREATMENTS.dropped;
+  return isTrusted(name, owners) ? TREATMENTS.other : TREATMENTS[listed];
+}
+
+function listedTreatment(name: string, value: string | null): Treatment {
   const known = TREATMENT_OF.get(name);
-  if (known !== undefined) return TREATMENTS[known];
-  if (isClaim(name)) return TREATMENTS.claim;
-  if (SOFTWARE_PREFIXES.some((prefix) => name.startsWith(prefix))) return TREATMENTS["of-software"];
-  if (name === "x-requested-with" && value !== null && isPackageName(value)) return TREATMENTS["of-software"];
-  return TREATMENTS.other;
+  if (known !== undefined) return known;
+  if (isClaim(name)) return "claim";
+  if (SOFTWARE_PREFIXES.some((prefix) => name.startsWith(prefix))) return "of-software";
+  return name === "x-requested-with" && value !== null && isPackageName(value) ? "of-software" : "other";
+}
+
+const OPEN_TO_OWNERS: ReadonlySet<Treatment> = new Set<Treatment>(["of-software", "other"]);
+
+/** Whether the owner says that the field chooses no page. A pattern does not cover what speaks of credentials. */
+export function isTrusted(name: string, { trustedFields }: OwnersFields): boolean {
+  return trustedFields.length > 0 && matchesAnyName(name, trustedFields) && !speaksOfCredentials(name);
+}
+
+/**
+ * Whether an owner may drop or trust the fields of this name, which may end in `*`: none of them is one that the edge
+ * or the connection sets, a claim, a credential or a cookie.
+ */
+export function isOpenToOwners(pattern: string): boolean {
+  const name = pattern.replace(/\*$/, "").replaceAll("_", "-");
+  const isOpen = OPEN_TO_OWNERS.has(listedTreatment(name, null)) && !hopByHopFields(null).includes(name);
+  if (!isOpen || name.startsWith("if-") || name === "") return false;
+  if (!pattern.endsWith("*")) return true;
+  const closed = [...TREATMENT_OF].filter(([, treatment]) => !OPEN_TO_OWNERS.has(treatment)).map(([each]) => each);
+  return ![...closed, ...CLAIM_PREFIXES, ...hopByHopFields(null)].some((each) => each.startsWith(name));
 }
 
 /**
@@ -224,24 +264,29 @@ function isClaim(name: string): boolean {
 
 const CLAIMED: ReadonlySet<Treatment> = new Set<Treatment>(["claim", "host-claim"]);
 
+export interface KeyAndOwnersFields extends OwnersFields {
+  /** Fields, in lower case, that the route keys by: they go to the origin as sent. They outrank the owner's others. */
+  readonly keyFields: readonly string[];
+}
+
 /**
- * Whether the origin sees a client's field as it was sent, fields of one hop aside. `keyFields` are those that the
- * route keys by; `storing` is true if the answer may be stored.
+ * Whether the origin sees a client's field as it was sent, fields of one hop aside. `storing` is true if the answer may
+ * be stored.
  */
 export function reachesOriginAsSent(
   name: string,
   value: string | null,
-  keyFields: readonly string[],
+  rules: KeyAndOwnersFields,
   storing = true,
 ): boolean {
-  if (keyFields.includes(name)) return true;
-  const { asSent } = treatmentOf(name, value);
+  if (rules.keyFields.includes(name)) return true;
+  const { asSent } = treatmentOf(name, value, rules);
   return asSent === "always" || (asSent === "unless-stored" && !storing);
 }
 
 /** What a field means in the origin's `Vary`, on a route that does not key by it. */
-export function meaningInVary(name: string): FieldTreatment["inVary"] {
-  return hopByHopFields(null).includes(name) ? "nothing" : treatmentOf(name).inVary;
+export function meaningInVary(name: string, owners = NO_OWNERS_FIELDS): FieldTreatment["inVary"] {
+  return hopByHopFields(null).includes(name) ? "nothing" : treatmentOf(name, null, owners).inVary;
 }
 
 /** A name, a number, or a list of such with weights. */

@@ -1,4 +1,5 @@
 import type { RequestFacts } from "../request/request-facts.ts";
+import type { KeyAndOwnersFields } from "../request/request-fields.ts";
 import { isPlainRequest, unkeyedField } from "../request/unkeyed-field.ts";
 import { isVariantTooLong, selectingFields, type VariantFields, variantOf } from "../variants/vary.ts";
 import type { NotStored, NotStoredBecause } from "./not-stored.ts";
@@ -20,9 +21,7 @@ export interface StoreResponse extends StorableResponse {
 }
 
 /** What the owner says about storing. */
-export interface StoreRules extends StorableRules {
-  /** Fields, in lower case, that the route keys by. */
-  readonly keyFields: readonly string[];
+export interface StoreRules extends StorableRules, KeyAndOwnersFields {
   /** The tags that the route gives. */
   readonly routeTags: readonly string[];
   /** The most tags of one response. */
@@ -52,9 +51,9 @@ const MAX_TOLD_CHARACTERS = 64;
 export function mayStore(request: StoreRequest, response: StoreResponse, rules: StoreRules): StoreVerdict {
   const { identity, directives, fields, originView } = request;
   const { field, status, lengthBytes } = response;
-  const { keyFields } = rules;
+  const { keyFields, droppedFields } = rules;
   const pass = (because: NotStoredBecause): StoreVerdict => ({ kind: "pass", because });
-  const isPlain = !isErrorStatus(status) || isPlainRequest(fields, { inKey: keyFields, identity });
+  const isPlain = !isErrorStatus(status) || isPlainRequest(fields, { inKey: keyFields, identity, droppedFields });
   const verdict = storable({ identity, forbidsStoring: directives.forbidsStoring, isPlain }, response, rules);
   if (verdict.kind === "pass") return verdict;
 
@@ -64,6 +63,7 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
     allowedOrigin: field("access-control-allow-origin"),
     askedAcross: fields.get("origin") !== null,
     keyFields,
+    owners: rules,
   });
   if (names === "*") return pass("vary");
   // A visitor's own cookies are no choice among variants: each visitor would have an entry.
@@ -75,7 +75,7 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
   const tags = collectTags(rules.routeTags, tagTexts, rules.maxTags, response.earlierTags);
   if (tags.kind === "refused") return pass(tags.because);
 
-  const odd = unkeyedField(fields, names);
+  const odd = unkeyedField(fields, names, rules);
   if (odd !== null) return { kind: "pass", because: "unkeyed-field", field: odd.slice(0, MAX_TOLD_CHARACTERS) };
   if (response.redirectsToItself) return pass("redirects-to-itself");
   if (lengthBytes !== null && lengthBytes > rules.maxLargeBodyBytes) return pass("too-large");
