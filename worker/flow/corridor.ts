@@ -176,7 +176,9 @@ async function fetchFromOrigin(context: RequestContext, miss: Miss, token: Recei
   }
   if (facts.authorized) {
     ports.reporter.report({ kind: "asked-past-the-cache" });
-    return forward(context, miss);
+    if (!facts.isForWholePage || facts.directives.forbidsStoring) return forward(context, miss);
+    // It validates nothing and nobody joins it: until its head is there, its answer may be for one visitor.
+    return fetchAndStore(context, { ...miss, selected: null, toValidate: [] }, null);
   }
   if (facts.method === "HEAD") return forwardHead(context, miss);
   if (facts.isPartial && !mayFetchWhole(context, miss)) return forward(context, { ...miss, reason: "partial" });

@@ -97,14 +97,118 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    id: "identity/authorization-is-never-stored",
-    name: "a response to a request with Authorization is never stored",
-    source: "RFC 9111 §3.5, which would allow some",
-    origin: { "/a": [page("public, max-age=60")] },
+    id: "identity/authorization-and-shared-answers",
+    name: "a response to a request with Authorization is stored only if it says public or s-maxage",
+    source: "RFC 9111 §3.5",
+    origin: {
+      "/plain": [page("max-age=60")],
+      "/must-revalidate": [page("max-age=60, must-revalidate")],
+      "/public": [page("public, max-age=60")],
+      "/s-maxage": [page("s-maxage=60")],
+    },
     steps: [
+      ...["/plain", "/must-revalidate"].flatMap((path) => [
+        {
+          get: path,
+          fields: { authorization: "Basic eDp5" },
+          expect: { xCache: "MISS", cacheStatus: /detail=authorization$/ },
+        },
+        { get: path, expect: { xCache: "MISS" } },
+      ]),
+      ...["/public", "/s-maxage"].flatMap((path) => [
+        { get: path, fields: { authorization: "Basic eDp5" }, expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
+        { get: path, expect: { xCache: "HIT" } },
+        { get: path, fields: { authorization: "Basic ejp6" }, expect: { xCache: "HIT" } },
+      ]),
+      { stats: { "store.refused.authorization": 2, askedPastTheCache: 4 } },
+    ],
+  },
+  {
+    id: "identity/authorization-and-statuses",
+    name: "an error that answers a request with Authorization is not stored, though it says public",
+    source: "RFC 9111 §3.5; docs/design.md#identity",
+    origin: {
+      "/error": [{ status: 404, fields: { "cache-control": "public, max-age=60" }, body: "not for you" }],
+      "/elsewhere": [{ status: 302, fields: { "cache-control": "public, max-age=60", location: "/you" } }],
+      "/moved": [{ status: 301, fields: { "cache-control": "public, max-age=60", location: "/new" } }],
+    },
+    steps: [
+      ...["/error", "/elsewhere"].map((path) => ({
+        get: path,
+        fields: { authorization: "Basic eDp5" },
+        expect: { xCache: "MISS", cacheStatus: /detail=authorization$/ },
+      })),
+      { get: "/moved", fields: { authorization: "Basic eDp5" }, expect: { status: 301, cacheStatus: /; stored$/ } },
+    ],
+  },
+  {
+    id: "identity/authorization-and-ttl",
+    name: "a route's lifetimes are not for responses to requests with Authorization",
+    source: "docs/design.md#identity",
+    site: {
+      routes: [
+        { match: "/ttl", ttl: "1h" },
+        { match: "/*", defaultTtl: "1h" },
+      ],
+    },
+    origin: { "/ttl": [page("public, max-age=60")], "/default": [page("public")] },
+    steps: [
+      { get: "/ttl", fields: { authorization: "Basic eDp5" }, expect: { cacheStatus: /; stored$/ } },
+      { get: "/ttl", expect: { xCache: "HIT", cacheStatus: /ttl=60$/ } },
+      { get: "/default", fields: { authorization: "Basic eDp5" }, expect: { cacheStatus: /detail=no-freshness$/ } },
+      { get: "/default", expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
+    ],
+  },
+  {
+    id: "identity/authorization-and-vary",
+    name: "a response that varies by Authorization is not stored for one visitor's credentials",
+    source: "docs/design.md#identity",
+    origin: { "/a": [{ fields: { "cache-control": "public, max-age=60", vary: "Authorization" }, body: "for one" }] },
+    steps: [
+      { get: "/a", fields: { authorization: "Basic eDp5" }, expect: { cacheStatus: /detail=vary$/ } },
       { get: "/a", fields: { authorization: "Basic eDp5" }, expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "identity/authorization-is-not-joined",
+    name: "nobody waits for the answer to a request with Authorization",
+    source: "docs/decisions/0007-what-a-follower-may-take.md",
+    origin: {
+      "/a": [
+        { fields: { "cache-control": "public, max-age=60" }, body: "for one", hold: "first" },
+        { fields: { "cache-control": "public, max-age=60" }, body: "for all" },
+      ],
+    },
+    steps: [
+      { begin: "one", send: { path: "/a", fields: { authorization: "Basic eDp5" } } },
+      { originSees: "/a", count: 1 },
+      { get: "/a", expect: { xCache: "MISS", body: "for all" } },
+      { release: "first" },
+      { finish: "one", expect: { body: "for one" } },
+    ],
+  },
+  {
+    id: "identity/authorization-and-conditions",
+    name: "a condition with Authorization reaches the origin, and what is held is not validated for one visitor",
+    source: "RFC 9111 §3.5",
+    origin: {
+      "/a": [
+        { fields: { "cache-control": "max-age=60", etag: '"1"' }, body: "v1" },
+        { status: 304, fields: { etag: '"2"' } },
+        { fields: { "cache-control": "max-age=60", etag: '"2"' }, body: "v2" },
+      ],
+    },
+    steps: [
       { get: "/a", expect: { xCache: "MISS" } },
-      { originSaw: { "/a": 2 } },
+      {
+        get: "/a",
+        fields: { authorization: "Basic eDp5", "if-none-match": '"2"' },
+        expect: { status: 304, xCache: "MISS" },
+      },
+      { originLastSaw: "/a", fields: { "if-none-match": '"2"' } },
+      { get: "/a", fields: { authorization: "Basic eDp5" }, expect: { body: "v2" } },
+      { originLastSaw: "/a", fields: { "if-none-match": null } },
+      { get: "/a", expect: { xCache: "HIT", body: "v1" } },
     ],
   },
   ...(

@@ -282,7 +282,7 @@ export const mutants: Mutants = {
   "session-makes-a-variant": {
     name: "a session's cookies make a variant",
     file: "worker/rules/storing/may-store.ts",
-    from: 'names.includes("cookie") && originView.value("cookie") !== null',
+    from: '["cookie", "authorization"].some((name) => names.includes(name) && originView.value(name) !== null)',
     to: "false",
     reddens: "variants/vary-by-cookie",
   },

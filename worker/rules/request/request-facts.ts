@@ -101,6 +101,12 @@ export class RequestFacts {
     return !this.#wantsWhole && this.field("range") !== null;
   }
 
+  /** True if it asks for nothing but the whole page, which the origin then answers with a page for the store. */
+  get isForWholePage(): boolean {
+    const asksIf = this.field("if-none-match") ?? this.field("if-modified-since");
+    return this.method === "GET" && !this.isPartial && asksIf === null;
+  }
+
   /** What its `Max-Forwards` asks for. */
   get maxForwards(): MaxForwards {
     return maxForwards(this.method, this.field("max-forwards"));

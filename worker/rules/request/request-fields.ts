@@ -35,7 +35,7 @@ const TREATMENTS = {
   cookies: { asSent: "never", inVary: "selects", mayBeKeyed: false },
   /** Sent as the set of known codings (`variants/accept-encoding.ts`). */
   codings: { asSent: "unless-stored", inVary: "selects", mayBeKeyed: false },
-  /** Answers to requests with credentials are not stored (`identity/identity.ts`). */
+  /** Answers to requests with credentials are stored only if they are for everybody (`identity/identity.ts`). */
   credentials: { asSent: "always", inVary: "selects", mayBeKeyed: false },
   /** The edge fetches the whole page and answers these itself. RFC 9110 §13, §14. */
   "answered-here": { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: false },

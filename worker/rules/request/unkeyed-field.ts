@@ -51,7 +51,7 @@ export function unkeyedField(
   let characters = 0;
   for (const [name, value] of sent) {
     const isSeen = CONTINUED.has(name) || reachesOriginAsSent(name, value, rules);
-    if (!isSeen || ownHop.includes(name) || name === "authorization") continue; // no answer to credentials is kept
+    if (!isSeen || ownHop.includes(name) || name === "authorization") continue; // see `storable`
     characters += name.length + value.length;
     if (characters > MAX_CHARACTERS || value.length > MAX_VALUE_CHARACTERS || !PRINTABLE.test(value)) return name;
     if (inKey.includes(name) || isTrusted(name, owners)) continue;

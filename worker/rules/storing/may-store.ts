@@ -66,8 +66,9 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
     owners: rules,
   });
   if (names === "*") return pass("vary");
-  // A visitor's own cookies are no choice among variants: each visitor would have an entry.
-  if (names.includes("cookie") && originView.value("cookie") !== null) return pass("vary");
+  // A visitor's own cookies and credentials are no choice among variants: each visitor would have an entry.
+  if (["cookie", "authorization"].some((name) => names.includes(name) && originView.value(name) !== null))
+    return pass("vary");
   const variant = variantOf(names, originView);
   if (isVariantTooLong(variant)) return pass("vary-too-long");
 

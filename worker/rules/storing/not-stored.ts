@@ -4,9 +4,9 @@
  */
 export type NotStoredBecause =
   // The request: `storable.ts`.
-  | "authorization"
   | "request-no-store"
   // The response: `storable.ts`.
+  | "authorization"
   | "status"
   | "no-store"
   | "private"
