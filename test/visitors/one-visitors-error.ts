@@ -35,6 +35,18 @@ export const oneVisitorsError: readonly Case[] = [
     },
   },
   {
+    name: "an error that a strange Accept provokes is not stored",
+    origin: ({ fields }) =>
+      fields.accept === "text/evil" ? { ...page("no such type"), status: 400 } : page("the page"),
+    first: { path: "/a", fields: { accept: "text/evil" } },
+    second: { path: "/a", fields: { accept: "text/html,*/*;q=0.8" } },
+    defence: {
+      file: "worker/rules/request/unkeyed-field.ts",
+      from: '!inKey.includes("accept") && !acceptsPages(accept)',
+      to: "false",
+    },
+  },
+  {
     name: "an error that a trusted field provokes is not stored",
     site: { fields: { trust: ["x-app-version"] } },
     origin: ({ fields }) =>

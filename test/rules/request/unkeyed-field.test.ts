@@ -48,6 +48,8 @@ const cases: readonly {
   { name: "a request without fields is plain", fields: [], plain: true },
   { name: "an unknown field is not", fields: [["x-debug", "1"]], plain: false },
   { name: "what the origin never sees is", fields: [["x-http-method-override", "POST"]], plain: true },
+  { name: "what takes neither HTML nor anything is not", fields: [["Accept", "text/evil"]], plain: false },
+  { name: "it is where that is in the key", fields: [["accept", "text/evil"]], inKey: ["accept"], plain: true },
   { name: "what the owner drops is", fields: [["X-Dropped", "<any>"]], plain: true },
   {
     name: "what a script marks its requests with is not",

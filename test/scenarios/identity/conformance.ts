@@ -6,7 +6,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "3",
     requirement: "any response with a lifetime may be stored",
-    does: "Only if the unkeyed request fields were usual ones with usual values, at most 1024 characters each and 4096 together. For errors `Vary` does not help, and cookies that count, or another site's page, prevent storing. Otherwise one unusual request could decide what all clients get.",
+    does: "Only if the unkeyed request fields were usual ones with usual values, at most 1024 characters each and 4096 together. For errors `Vary` does not help, and cookies that count, another site's page, or an `Accept` without HTML and `*/*` prevent storing. Otherwise one unusual request could decide what all clients get.",
     scenarios: [
       "identity/unusual-field",
       "identity/unusual-characters",
@@ -15,6 +15,8 @@ export const rows: readonly ConformanceRow[] = [
       "identity/unusual-field-in-vary",
       "identity/method-override-is-dropped",
       "identity/error-with-cookies",
+      "identity/error-for-odd-accept",
+      "identity/error-for-keyed-accept",
     ],
   },
   {

@@ -287,6 +287,20 @@ export const mutants: Mutants = {
     to: "",
     reddens: "identity/error-with-cookies",
   },
+  "odd-accept-is-plain": {
+    name: "an error is stored, whatever its request accepted",
+    file: UNKEYED_FIELD,
+    from: '!inKey.includes("accept") && !acceptsPages(accept)',
+    to: "false",
+    reddens: "identity/error-for-odd-accept",
+  },
+  "keyed-accept-is-odd": {
+    name: "an error is not stored for what Accept asks, though the route keys by it",
+    file: UNKEYED_FIELD,
+    from: '!inKey.includes("accept") && !acceptsPages(accept)',
+    to: "!acceptsPages(accept)",
+    reddens: "identity/error-for-keyed-accept",
+  },
   "followers-go-alone": {
     name: "requests that waited for an unusual request fetch alone",
     file: "worker/rules/storing/not-stored.ts",

@@ -309,6 +309,32 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "identity/error-for-odd-accept",
+    name: "an error is stored only for a request that accepts anything or HTML",
+    source: "docs/design.md#promise-1; RFC 9110 §12.5.1",
+    origin: { "/a": [{ status: 400, fields: minute, body: "no such type" }, page("max-age=60", "the page")] },
+    steps: [
+      {
+        get: "/a",
+        fields: { accept: "text/evil" },
+        expect: { status: 400, cacheStatus: /detail=error-for-odd-request$/ },
+      },
+      { get: "/a", fields: { accept: "text/html" }, expect: { status: 200, body: "the page", xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "identity/error-for-keyed-accept",
+    name: "an error is stored for a request that accepts neither, where the route keys by Accept",
+    source: "docs/design.md#promise-1",
+    site: { routes: [{ match: "/*", key: { fields: ["accept"] } }] },
+    origin: { "/a": [{ status: 400, fields: minute, body: "no such type" }] },
+    steps: [
+      { get: "/a", fields: { accept: "text/evil" }, expect: { status: 400, cacheStatus: /; stored$/ } },
+      { get: "/a", fields: { accept: "text/evil" }, expect: { status: 400, xCache: "HIT" } },
+      { get: "/a", fields: { accept: "text/html" }, expect: { status: 400, xCache: "MISS" } },
+    ],
+  },
+  {
     id: "identity/dropped-fields",
     name: "a field that the owner drops does not reach the origin where the answer is stored, and selects nothing",
     source: "docs/security.md#fields-of-your-own",

@@ -1,5 +1,6 @@
 import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
 import type { Identity } from "../identity/identity.ts";
+import { acceptsPages } from "../variants/accepts-pages.ts";
 import { isTrusted, NO_OWNERS_FIELDS, ordinaryForm, REQUEST_FIELDS, reachesOriginAsSent } from "./request-fields.ts";
 
 /** What is known of a request beside its fields. */
@@ -23,7 +24,7 @@ const PRINTABLE = /^[\x20-\x7e]*$/;
 /**
  * Whether an error that the origin answers may be taken for what everybody would get. One request with an oversized,
  * odd or unknown field can make an origin fail, and a stored failure would reach all visitors. So can a request that
- * some other site's page made. That the owner trusts a field does not help: it is said of pages.
+ * some other site's page made, or one that takes neither HTML nor anything else. That the owner trusts a field does not help: it is said of pages.
  */
 export function isPlainRequest(
   fields: Iterable<readonly [name: string, value: string]>,
@@ -32,6 +33,8 @@ export function isPlainRequest(
   if (identity !== "anonymous") return false;
   const sent = [...fields];
   if (sent.some(([name, value]) => name.toLowerCase() === "sec-fetch-site" && value === "cross-site")) return false;
+  const accept = sent.find(([name]) => name.toLowerCase() === "accept")?.[1] ?? null;
+  if (!inKey.includes("accept") && !acceptsPages(accept)) return false;
   return unkeyedField(sent, inKey, { ...NO_OWNERS_FIELDS, droppedFields }) === null;
 }
 
