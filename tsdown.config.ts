@@ -1,6 +1,9 @@
 import { dirname } from "node:path";
 import { defineConfig, type UserConfig } from "tsdown";
 
+/** A file of its own, which is imported before undici. */
+const NODE_VERSION = { "node-version": "sdk/node-version.ts" };
+
 const SDK = { index: "sdk/index.ts", "index.web": "sdk/index.web.ts", testing: "sdk/testing.ts" };
 
 /** The simulated CDN. For Node alone, and so as ES modules alone. */
@@ -21,7 +24,7 @@ export default defineConfig([
     ...shared,
     name: "sdk, cli and simulated cdn",
     // One build, so that a PurgeError of `tidemark/testing` or `tidemark/local` is the class that `tidemark` exports.
-    entry: { ...SDK, ...LOCAL, cli: "cli/main.ts" },
+    entry: { ...NODE_VERSION, ...SDK, ...LOCAL, cli: "cli/main.ts" },
     format: "esm",
     deps: { onlyBundle: ["commander", "leven"] },
     dts: { generator: "oxc", entry: [...Object.values(SDK), ...Object.values(LOCAL)] },
@@ -36,11 +39,12 @@ export default defineConfig([
   {
     ...shared,
     name: "sdk for require",
-    entry: SDK,
+    entry: { ...NODE_VERSION, ...SDK },
     format: "cjs",
+    deps: { onlyBundle: ["leven"] },
     // Backends that are CommonJS are many, and the SDK is for backends.
     checks: { legacyCjs: false },
-    dts: { generator: "oxc" },
+    dts: { generator: "oxc", entry: Object.values(SDK) },
   },
   {
     ...shared,

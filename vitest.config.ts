@@ -1,21 +1,27 @@
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { depth } from "./test/depth.ts";
-import { LongestFirst } from "./test/longest-first.ts";
 import { resolveInPackedProject } from "./test/packed/resolve.ts";
+import { depth } from "./test/suite/depth.ts";
+import { LongestFirst } from "./test/suite/longest-first.ts";
 
 /** The tests of what is published: their `tidemark` is the packed package, installed. */
 const OF_THE_PACKAGE = [
   "test/packed/package.test.ts",
+  "test/packed/new-site.test.ts",
   "test/docs/testing-page.test.ts",
   "test/cdn/*.test.ts",
   "test/dev/regions.test.ts",
 ];
 
-/** Run by the gate, and by `npm test` only if an argument names them: each test starts four runtimes in a process. */
-const OF_THE_GATE = ["test/dev/regions.test.ts"];
+/**
+ * Run by the gate, and by `npm test` only if an argument names them or their folder: they build, pack and install the
+ * package, or start whole processes, and take as long as all the others together.
+ */
+const OF_THE_GATE = [...OF_THE_PACKAGE, "test/dev/dev.test.ts", "test/setup/check.test.ts"];
 
-const isNamed = (file: string) => process.argv.slice(2).some((argument) => file.includes(argument));
+const isNamed = (file: string) =>
+  process.argv.slice(2).some((argument) => file.startsWith(argument) || argument.startsWith(dirname(file)));
 const leftOut = depth === "test" ? OF_THE_GATE.filter((file) => !isNamed(file)) : [];
 
 export default defineConfig({
@@ -33,7 +39,7 @@ export default defineConfig({
         test: {
           name: "sources",
           include: ["test/**/*.test.ts"],
-          exclude: OF_THE_PACKAGE,
+          exclude: [...OF_THE_PACKAGE, ...leftOut],
           // A process for many files: to start one and to load everything anew takes longer than most files do.
           isolate: false,
         },

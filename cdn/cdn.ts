@@ -2,6 +2,7 @@ import { Agent } from "node:http";
 import { createPurger, type Purger, type PurgerOptions, type Receipt } from "../sdk/index.ts";
 import type { IsolateStats } from "../wire/stats.ts";
 import { answerFrom, type CdnAnswer } from "./answer.ts";
+import { checkRequest } from "./check-options.ts";
 import { durationMs, type SimulatedDuration } from "./duration.ts";
 import { exchange } from "./exchange.ts";
 import type { Pop } from "./pop.ts";
@@ -104,6 +105,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
 
   /** Sends any request. The path is sent exactly as it is given. */
   async request(path: string, request: CdnRequest<Region> = {}): Promise<CdnAnswer> {
+    checkRequest(path, request);
     const { from, isolate = 0, method = "GET", host = new URL(this.publicUrl).host, body } = request;
     const pop = this.pop(from);
     const edge = pop.url(isolate);

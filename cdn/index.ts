@@ -7,7 +7,7 @@ export type { CdnOptions, OriginScript, SimulatedSiteInput } from "./cdn-options
 export { ConfigFileError } from "./config/config-file-error.ts";
 export type { SimulatedDuration } from "./duration.ts";
 export { type Latency, ROUND_TRIPS, type RoundTrips } from "./latency.ts";
-export type { AnswerOrPromise } from "./matchers/answer-claims.ts";
+export type { AnswerOrPromise, AnswerOrResponse, FetchedResponse } from "./matchers/answer-claims.ts";
 export {
   assertAgeAbout,
   assertBypass,

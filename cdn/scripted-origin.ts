@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { checkReplies } from "./check-options.ts";
 
 /** One reply of an origin. It has the fields named here, `Date`, and those that frame the body, and no others. */
 export interface Reply {
@@ -60,8 +61,9 @@ export class ScriptedOrigin {
     return this.#seen;
   }
 
-  /** Sets the replies of a path, in turn; the last of them answers from then on. */
+  /** Sets the replies of a path, in turn; the last of them answers from then on. Throws a `TypeError` for a wrong one. */
   reply(target: string, ...replies: ServerReply[]): void {
+    checkReplies("origin.reply", target, replies);
     this.#replies.set(target, replies);
   }
 

@@ -1,5 +1,6 @@
 import type { Cdn } from "./cdn.ts";
 import type { CdnOptions } from "./cdn-options.ts";
+import { checkCdnOptions } from "./check-options.ts";
 import { isWranglerConfig } from "./config/wrangler-config.ts";
 import { missingPeersMessage } from "./optional-peers.ts";
 
@@ -7,6 +8,7 @@ import { missingPeersMessage } from "./optional-peers.ts";
 export async function startCdn<const Region extends string = "local">(
   options: CdnOptions<Region>,
 ): Promise<Cdn<Region>> {
+  checkCdnOptions(options);
   const needsWrangler = options.config !== undefined && isWranglerConfig(options.config);
   const peers = ["miniflare", "esbuild", ...(needsWrangler ? (["wrangler"] as const) : [])] as const;
   const missing = missingPeersMessage("startCdn", peers);

@@ -5,7 +5,7 @@ import { EXIT } from "./exit-code.ts";
 export interface LazyCommand {
   readonly name: string;
   readonly description: string;
-  /** The optional packages that its code imports. */
+  /** The optional packages that it needs to run. Its code imports them late, so that `--help` works without them. */
   readonly needs: readonly OptionalPeer[];
   /** Imports its code. */
   load(): Promise<Command>;
@@ -23,7 +23,8 @@ export function addLazyCommand(program: Command, { name, description, needs, loa
     .allowUnknownOption()
     .allowExcessArguments()
     .action(async (_flags: unknown, placeholder: Command) => {
-      const missing = missingPeersMessage(`tidemark ${name}`, needs);
+      const asksForHelp = placeholder.args.some((arg) => arg === "--help" || arg === "-h");
+      const missing = asksForHelp ? null : missingPeersMessage(`tidemark ${name}`, needs);
       if (missing !== null) {
         process.stderr.write(missing);
         process.exitCode = EXIT.usage;

@@ -19,6 +19,18 @@ export async function runProgram(): Promise<void> {
     needs: ["miniflare", "esbuild"],
     load: async () => (await import("./commands/dev.ts")).devCommand(null),
   });
+  addLazyCommand(program, {
+    name: "init",
+    description: "Write a project that deploys the edge for your site.",
+    needs: [],
+    load: async () => (await import("./commands/init.ts")).initCommand(),
+  });
+  addLazyCommand(program, {
+    name: "check",
+    description: "Check rules, hosts, bindings and size of the worker before it is deployed.",
+    needs: ["miniflare", "esbuild", "wrangler"],
+    load: async () => (await import("./commands/check.ts")).checkCommand(),
+  });
   program.addCommand(purgeCommand().copyInheritedSettings(program));
   program.addCommand(purgesCommand().copyInheritedSettings(program));
 

@@ -1,6 +1,4 @@
-import type { PurgeRecordPage } from "../sdk/http/read-purges.ts";
-
-type PurgeRecord = PurgeRecordPage["purges"][number];
+import type { PurgeRecord } from "../sdk/index.ts";
 
 const HEADINGS = ["SEQ", "AT", "BY", "MODE", "SETTLED", "WHAT", "WHY"];
 

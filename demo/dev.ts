@@ -6,7 +6,9 @@ import { createInterface } from "node:readline";
 import { devCommand } from "../cli/commands/dev.ts";
 import { EXIT } from "../cli/exit-code.ts";
 import type { DemoSite } from "../dev/demo-site.ts";
+import { DevError } from "../dev/dev-error.ts";
 import { createPurger } from "../sdk/index.ts";
+import type { Listening } from "./listen.ts";
 import { type DemoOrigin, startDemoOrigin } from "./origin.ts";
 import { startSearchPage } from "./search-page/server.ts";
 
@@ -18,6 +20,15 @@ function portsBeside(edges: readonly number[]): readonly [site: number, search: 
   const usual = [PORT, PORT + 1] as const;
   const next = Math.max(...edges) + 1;
   return edges.some((port) => port === usual[0] || port === usual[1]) ? [next, next + 1] : usual;
+}
+
+/** The error for a port on which something else listens; `null` for any other error. `what` would listen there. */
+function portTaken(error: unknown, what: string): DevError | null {
+  const { code, port } = error as NodeJS.ErrnoException & { readonly port?: number };
+  if (code !== "EADDRINUSE") return null;
+  return new DevError(
+    `port ${port} is taken, where ${what} would listen. Stop what listens there. Is npm run dev running elsewhere?`,
+  );
 }
 
 /** The site keeps its rows in a file, so that they are still there when it has been stopped and started again. */
@@ -39,8 +50,17 @@ const demoSite: DemoSite = {
         publicHosts: publicHost === null ? [] : [publicHost],
       });
     const searchPageUrl = `http://localhost:${searchPort}/`;
-    const searchPage = await startSearchPage({ port: searchPort, host: HOST, siteUrl: endpoint });
-    let origin: DemoOrigin | null = await startOrigin();
+    const removeFolder = () => rm(folder, { recursive: true });
+    let searchPage: Listening | undefined;
+    let origin: DemoOrigin | null;
+    try {
+      searchPage = await startSearchPage({ port: searchPort, host: HOST, siteUrl: endpoint });
+      origin = await startOrigin();
+    } catch (error) {
+      await Promise.all([searchPage?.close(), purger.close()]);
+      await removeFolder();
+      throw portTaken(error, searchPage ? "the demo site" : "the search page of the demo") ?? error;
+    }
     const keys = createInterface({ input: process.stdin });
     keys.on("line", async (line) => {
       if (line.trim() !== "o") return tell("Type o and Enter to stop or start the origin; Ctrl-C stops everything.");
@@ -66,7 +86,7 @@ const demoSite: DemoSite = {
         await origin?.close();
         await searchPage.close();
         await purger.close();
-        await rm(folder, { recursive: true });
+        await removeFolder();
       },
     };
   },

@@ -2,6 +2,7 @@
 export interface DemoSite {
   /** The origin that stands for the demo in a config. */
   readonly origin: string;
+  /** Throws a `DevError` for a port that is taken, and leaves nothing then. */
   start(edge: DemoEdge, printLine: (line: string) => void): Promise<RunningDemo>;
 }
 

@@ -31,8 +31,8 @@ export interface DevEdgeOptions {
   readonly latency: boolean;
   /** A folder for cache and purges; `null` to keep neither. */
   readonly persist: string | null;
-  /** Receives each request and purge; `null` if they are not logged. */
-  readonly onEntry: ((entry: LogEntry, region: string | null) => void) | null;
+  /** Receives each request and purge. */
+  readonly onEntry: (entry: LogEntry, region: string | null) => void;
   /** Receives a line for the person at the terminal. */
   readonly printLine: (line: string) => void;
 }
@@ -136,7 +136,7 @@ class EdgeGroup {
         ...(persist !== null && { persist: await folder(persist, region ?? "edge") }),
         onLine: (line) => {
           const entry = readEntry(line);
-          if (entry) onEntry?.(entry, region);
+          if (entry) onEntry(entry, region);
           else printLine(region === null ? line : `${region}  ${line}`);
         },
       });
@@ -172,12 +172,11 @@ class EdgeGroup {
   }
 
   #worker(script: string, { region }: DevPop): EdgeWorker {
-    const { origin, token, publicUrl, latency, onEntry, pops } = this.#options;
+    const { origin, token, publicUrl, latency, pops } = this.#options;
     const { originMs, logMs } = roundTripsOf(region ?? "", region !== null && latency);
     const settings: DevSettings = {
       originMs,
       logMs,
-      isLogged: onEntry !== null,
       isLogElsewhere: region !== null,
       publicUrl: region === null ? null : `http://localhost:${pops[0]!.port}`,
     };

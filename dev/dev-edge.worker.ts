@@ -62,7 +62,7 @@ export function createDevEdge(site: SiteInput, originTimes: OriginTimeOfRequest)
       }
       const answer = () => edge.fetch!(request, edgeEnv!, context) as Promise<Response>;
       const { pathname } = new URL(request.url);
-      if (!settings.isLogged || UNLOGGED.has(pathname)) return answer();
+      if (UNLOGGED.has(pathname)) return answer();
       const isPurge = request.method === "PURGE" || (request.method === "POST" && pathname === PURGE_PATH);
       return isPurge ? logPurge(request, answer, context) : logRequest(request, answer, originTimes);
     },

@@ -2,18 +2,12 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { loadSite } from "../cdn/config/config-file.ts";
-import type { DemoSite, RunningDemo } from "./demo-site.ts";
+import { DEFAULT_CONFIG } from "../cdn/config/config-file-error.ts";
+import type { DemoSite } from "./demo-site.ts";
 import { type DevEdge, type DevEdgeOptions, type DevPop, startDevEdge } from "./dev-edge.ts";
-import { PortTaken } from "./ports.ts";
+import { DevError } from "./dev-error.ts";
+import { MAX_PORT, PortTaken } from "./ports.ts";
 import { addressOf, type Welcome } from "./welcome.ts";
-
-export const DEFAULT_CONFIG = "tidemark.config.ts";
-
-/** The highest port there is. */
-export const MAX_PORT = 65_535;
-
-/** The reason why the edge or the demo cannot start, for the person at the terminal. */
-export class DevError extends Error {}
 
 /** The settings of the dev command. */
 export interface DevSessionOptions extends Pick<DevEdgeOptions, "publicUrl" | "latency" | "onEntry" | "printLine"> {
@@ -51,7 +45,7 @@ export async function startDevSession(options: DevSessionOptions, demoSite: Demo
     ports: pops.map(({ port }) => port),
     publicHost: publicUrl && new URL(publicUrl).hostname,
   };
-  const demo = chosenOrigin === demoSite?.origin ? await startDemo(() => demoSite.start(demoEdge, printLine)) : null;
+  const demo = chosenOrigin === demoSite?.origin ? await demoSite.start(demoEdge, printLine) : null;
   const origin = demo?.origin ?? chosenOrigin;
   let edge: DevEdge;
   try {
@@ -98,20 +92,14 @@ async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoS
   const configFile = config ?? DEFAULT_CONFIG;
   const isMissing = config === undefined && !existsSync(configFile);
   if (origin !== undefined && isMissing) return { configFile: null, origin };
+  if (isMissing) {
+    throw new DevError(
+      `there is no ${DEFAULT_CONFIG} here, and no --origin. Name the site to front, like --origin http://localhost:8000, ` +
+        "or a file with its rules, with --config FILE. npx tidemark init writes one.",
+    );
+  }
   const site = await loadSite(configFile);
   const chosenOrigin = origin ?? site.origin;
   const isForTheDemo = config === undefined && site.origin === demoSite?.origin;
   return { configFile: isForTheDemo && chosenOrigin !== site.origin ? null : configFile, origin: chosenOrigin };
-}
-
-async function startDemo(start: () => Promise<RunningDemo>): Promise<RunningDemo> {
-  try {
-    return await start();
-  } catch (error) {
-    const { code, port } = error as NodeJS.ErrnoException & { port?: number };
-    if (code !== "EADDRINUSE") throw error;
-    throw new DevError(
-      `port ${port} is taken, where the demo site would listen. Is the dev command running elsewhere?`,
-    );
-  }
 }

@@ -1,5 +1,8 @@
 import { createServer } from "node:net";
 
+/** The highest port there is. */
+export const MAX_PORT = 65_535;
+
 /** Another process listens on the port. */
 export class PortTaken extends Error {
   readonly port: number;

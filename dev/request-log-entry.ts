@@ -42,7 +42,6 @@ export interface DevSettings {
   /** Round trips in milliseconds; 0 adds none. */
   readonly originMs: number;
   readonly logMs: number;
-  readonly isLogged: boolean;
   /** True if the purge log runs in another runtime, which this one finds a little after its start. */
   readonly isLogElsewhere: boolean;
   /** The public address of a site that names none; `null` for the address that each request came to. */

@@ -1,4 +1,11 @@
-import { type PurgeCall, type PurgeOptions, type PurgeRequest, parseCall } from "./purge-request.ts";
+import {
+  type ItemList,
+  itemsOf,
+  type PurgeCall,
+  type PurgeOptions,
+  type PurgeRequest,
+  parseCall,
+} from "./purge-request.ts";
 import type { Receipt } from "./receipt.ts";
 
 /**
@@ -14,10 +21,10 @@ import type { Receipt } from "./receipt.ts";
  * An item that cannot be right is a `TypeError` from the call that adds it.
  */
 export interface PurgeBatch extends AsyncDisposable {
-  urls(...urls: string[]): this;
-  tags(...tags: string[]): this;
-  prefixes(...prefixes: string[]): this;
-  hosts(...hosts: string[]): this;
+  urls(...urls: (string | URL | ItemList<string | URL>)[]): this;
+  tags(...tags: (string | ItemList<string>)[]): this;
+  prefixes(...prefixes: (string | ItemList<string>)[]): this;
+  hosts(...hosts: (string | ItemList<string>)[]): this;
   /** The whole site. The other items of the batch are then left out. */
   everything(): this;
   /**
@@ -36,8 +43,9 @@ export function createBatch(send: (call: PurgeCall) => Promise<Receipt>): PurgeB
   let everything = false;
   let isOver = false;
 
-  function add(kind: Kind, added: readonly string[]): PurgeBatch {
+  function add(kind: Kind, args: readonly (string | URL | ItemList<string | URL>)[]): PurgeBatch {
     if (isOver) throw new TypeError(`batch.${kind}: ${BATCH_IS_OVER}`);
+    const added = itemsOf(args);
     if (added.length > 0) parseCall(`batch.${kind}`, { [kind]: added });
     for (const item of added) items[kind].add(item);
     return batch;

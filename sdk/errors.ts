@@ -4,7 +4,7 @@
  */
 
 import type * as z from "zod";
-import { issuePath } from "../wire/issue-path.ts";
+import { faultsOf } from "../wire/unknown-key.ts";
 
 /** Every reason for which a purge can fail. The first ten are the edge's own and equal the `code` of its answers. */
 export type PurgeErrorCode =
@@ -204,12 +204,17 @@ export class PurgeTimeout extends PurgeError {
 
 /**
  * The `TypeError` for a call that cannot be right: it names the call, each place in it and what is wrong there. It shows
- * the values that were found if the check was made with `reportInput`.
+ * the values that were found if the check was made with `reportInput`. `otherNames` are those of other tools for keys.
  */
-export function misuse(call: string, error: z.ZodError): TypeError {
-  const faults = error.issues.map((issue) => ({
-    path: issuePath(issue.path),
-    message: `${issue.message}${got(issue.input)}`,
+export function misuse(
+  call: string,
+  error: z.ZodError,
+  schema: z.ZodType,
+  otherNames: Readonly<Record<string, string>> = {},
+): TypeError {
+  const faults = faultsOf(error, schema, otherNames).map(({ path, message, input }) => ({
+    path,
+    message: `${message}${got(input)}`,
   }));
   return new TypeError(`${call}: ${listFaults(faults)}`);
 }

@@ -32,7 +32,15 @@ export {
 } from "./errors.ts";
 export type { Fetch, FetchAnswer, FetchBody, FetchBodyReader, FetchInit } from "./http/transport.ts";
 export type { PurgerOptions } from "./options.ts";
-export type { ItemsThenOptions, PurgeDetails, PurgeOptions, PurgeRequest } from "./purge-request.ts";
+export type { PurgeRecord, PurgeRecordPage, PurgesQuery, ReadOptions } from "./purge-record.ts";
+export type {
+  ItemList,
+  ItemsThenOptions,
+  PurgeDetails,
+  PurgeInput,
+  PurgeOptions,
+  PurgeRequest,
+} from "./purge-request.ts";
 export type { Purger } from "./purger.ts";
 export type { Accepted, Planned, Receipt, ReceiptBody, Refreshed, SettledOptions } from "./receipt.ts";
 export { type HeadersLike, type ResponseLike, type ServerResponseLike, tagResponse } from "./tag-response.ts";

@@ -70,8 +70,27 @@ export interface PurgeOptions extends PurgeDetails {
   deadlineMs?: number | undefined;
 }
 
-/** The items one by one, then the options if there are any. */
-export type ItemsThenOptions = string[] | [...items: string[], options: PurgeOptions];
+/** Several items, in a list or a set. */
+export type ItemList<Item> = readonly Item[] | ReadonlySet<Item>;
+
+/** A request as it may be written: its items in lists or sets, and its URLs as text or as `URL`s. */
+export interface PurgeInput extends PurgeDetails {
+  /** Paths that start with `/` (the path on every host of the site) or whole `http(s)` URLs (under both schemes). */
+  urls?: ItemList<string | URL> | undefined;
+  /** Tags as responses carry them: printable ASCII without spaces and commas, at most 256 bytes each. */
+  tags?: ItemList<string> | undefined;
+  /** Whole path segments with everything below them: `/shop` on every host, `www.example.com/shop` on one. */
+  prefixes?: ItemList<string> | undefined;
+  /** Hosts of the site, like `www.example.com`, with all of their pages. */
+  hosts?: ItemList<string> | undefined;
+  /** The whole site. */
+  everything?: true | undefined;
+}
+
+/** The items, one by one or in lists and sets, then the options if there are any. */
+export type ItemsThenOptions<Item = string> =
+  | (Item | ItemList<Item>)[]
+  | [...items: (Item | ItemList<Item>)[], options: PurgeOptions];
 
 /** One call of a purger, after its check. */
 export interface PurgeCall {
@@ -93,23 +112,47 @@ const purgeOptionsSchema = z.strictObject({
 });
 
 /** Checks a request and its options, and joins them. Throws a `TypeError` that begins with the name of the call. */
-export function parseCall(name: string, request: PurgeRequest, options: PurgeOptions = {}): PurgeCall {
+export function parseCall(name: string, input: PurgeInput, options: PurgeOptions = {}): PurgeCall {
   const parsedOptions = purgeOptionsSchema.safeParse(options, { reportInput: true });
-  if (!parsedOptions.success) throw misuse(`${name}, options`, parsedOptions.error);
+  if (!parsedOptions.success) throw misuse(`${name}, options`, parsedOptions.error, purgeOptionsSchema);
   const { signal, deadlineMs, ...details } = parsedOptions.data;
   const given = Object.entries(details).filter(([, value]) => value !== undefined);
-  const parsed = purgeRequestSchema.safeParse(
-    typeof request === "object" ? { ...request, ...Object.fromEntries(given) } : request,
-    { reportInput: true },
-  );
-  if (!parsed.success) throw misuse(name, parsed.error);
+  const request = typeof input === "object" ? { ...withLists(input), ...Object.fromEntries(given) } : input;
+  const parsed = purgeRequestSchema.safeParse(request, { reportInput: true });
+  if (!parsed.success) throw misuse(name, parsed.error, purgeRequestSchema);
   return { request: parsed.data, signal, deadlineMs };
 }
 
 /** Separates the items of `purgeUrls` and its like from the options after them. */
-export function splitOptions(args: ItemsThenOptions): [items: string[], options: PurgeOptions | undefined] {
+export function splitOptions<Item>(
+  args: ItemsThenOptions<Item>,
+): [items: (Item | ItemList<Item>)[], options: PurgeOptions | undefined] {
   const last = args.at(-1);
-  const isOptions = typeof last === "object" && last !== null && !Array.isArray(last) && !(last instanceof URL);
+  const isOptions = typeof last === "object" && last !== null && !isIterable(last) && !isUrl(last);
   // An argument of any other wrong type stays among the items, where the check refuses it.
-  return isOptions ? [args.slice(0, -1) as string[], last] : [args as string[], undefined];
+  return isOptions
+    ? [args.slice(0, -1) as (Item | ItemList<Item>)[], last as PurgeOptions]
+    : [args as (Item | ItemList<Item>)[], undefined];
+}
+
+/** The items of a call in one list: those of lists and sets one by one, and a `URL` as text. The check comes later. */
+export function itemsOf(args: readonly (string | URL | ItemList<string | URL>)[]): string[] {
+  return args.flatMap((arg) => (isIterable(arg) ? [...arg] : [arg])).map((item) => (isUrl(item) ? item.href : item));
+}
+
+/** A request whose sets are lists and whose `URL`s are text; everything else is left to the check. */
+function withLists(input: PurgeInput): object {
+  const kinds = ["urls", "tags", "prefixes", "hosts"] as const;
+  const lists = kinds.flatMap((kind) => (isIterable(input?.[kind]) ? [[kind, itemsOf([input[kind]])]] : []));
+  return { ...input, ...Object.fromEntries(lists) };
+}
+
+/** Text is iterable too, but a text where a list belongs is a mistake. */
+function isIterable(value: unknown): value is Iterable<string | URL> {
+  return typeof value === "object" && value !== null && Symbol.iterator in value;
+}
+
+/** By its shape, because test environments replace the class. */
+function isUrl(value: unknown): value is URL {
+  return typeof value === "object" && value !== null && "href" in value && "protocol" in value;
 }

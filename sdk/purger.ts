@@ -1,10 +1,20 @@
 import { createBatch, type PurgeBatch } from "./batch.ts";
 import { PurgeError } from "./errors.ts";
 import {
+  type PurgeRecord,
+  type PurgeRecordPage,
+  type PurgesQuery,
+  parsePurgesQuery,
+  parseStatusCall,
+  type ReadCall,
+  type ReadOptions,
+} from "./purge-record.ts";
+import {
   type ItemsThenOptions,
+  itemsOf,
   type PurgeCall,
+  type PurgeInput,
   type PurgeOptions,
-  type PurgeRequest,
   parseCall,
   splitOptions,
 } from "./purge-request.ts";
@@ -15,16 +25,26 @@ import type { Receipt } from "./receipt.ts";
  * `PurgeError` if the purge failed.
  */
 export interface Purger {
-  purge(request: PurgeRequest, options?: PurgeOptions): Promise<Receipt>;
-  /** `purgeUrls("/about", "https://www.example.com/", { refresh: true })` */
-  purgeUrls(...urls: ItemsThenOptions): Promise<Receipt>;
-  /** `purgeTags("post:7", "front")` */
+  purge(request: PurgeInput, options?: PurgeOptions): Promise<Receipt>;
+  /** `purgeUrls("/about", "https://www.example.com/", { refresh: true })`, or a list, a set, `URL`s. */
+  purgeUrls(...urls: ItemsThenOptions<string | URL>): Promise<Receipt>;
+  /** `purgeTags("post:7", "front")`, or a list or a set. */
   purgeTags(...tags: ItemsThenOptions): Promise<Receipt>;
   /** `purgePrefixes("/shop", "www.example.com/blog")` */
   purgePrefixes(...prefixes: ItemsThenOptions): Promise<Receipt>;
   /** `purgeHosts("shop.example.com")` */
   purgeHosts(...hosts: ItemsThenOptions): Promise<Receipt>;
   purgeEverything(options?: PurgeOptions): Promise<Receipt>;
+  /**
+   * A page of the edge's audit trail: who purged what, when and why, the newest first. It needs a token with the scope
+   * `read`, as `TIDEMARK_TOKEN` has.
+   */
+  purges(query?: PurgesQuery): Promise<PurgeRecordPage>;
+  /**
+   * What the edge's audit trail has on one purge, `settled` among it; `null` if it has none of that number, or no longer.
+   * It takes a receipt or its `seq`, and needs a token with the scope `read`.
+   */
+  status(purge: number | Pick<Receipt, "seq">, options?: ReadOptions): Promise<PurgeRecord | null>;
   /** Collects the changes of a request or a transaction, for one purge after its commit. */
   batch(): PurgeBatch;
   /**
@@ -39,16 +59,18 @@ export interface Purger {
 export interface Sender {
   /** May throw as well as reject. */
   send(call: PurgeCall): Promise<Receipt>;
+  /** Reads the audit trail. Resolves to `null` for the number of a purge that it does not have. */
+  read(call: ReadCall): Promise<PurgeRecordPage | null>;
   /** Called at most once, when no call is under way any more. */
   close(): Promise<void>;
 }
 
 /** A purger whose calls are checked here and carried out by the sender. */
 export function purgerFrom(sender: Sender): Purger {
-  const underWay = new Set<Promise<Receipt>>();
+  const underWay = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
 
-  async function send(call: PurgeCall): Promise<Receipt> {
+  async function run<T>(start: () => Promise<T>): Promise<T> {
     if (closed) {
       throw new PurgeError("This purger was closed. Create another one, or close it after its last purge.", {
         code: "closed",
@@ -56,14 +78,16 @@ export function purgerFrom(sender: Sender): Purger {
         attempts: 0,
       });
     }
-    const sending = sender.send(call);
-    underWay.add(sending);
+    const running = start();
+    underWay.add(running);
     try {
-      return await sending;
+      return await running;
     } finally {
-      underWay.delete(sending);
+      underWay.delete(running);
     }
   }
+
+  const send = (call: PurgeCall): Promise<Receipt> => run(() => sender.send(call));
 
   async function finish(): Promise<void> {
     await Promise.allSettled(underWay);
@@ -82,23 +106,31 @@ export function purgerFrom(sender: Sender): Purger {
       return await send(parseCall("purge", request, options));
     },
     async purgeUrls(...args) {
-      const [urls, options] = splitOptions(args);
-      return await send(parseCall("purgeUrls", { urls }, options));
+      const [items, options] = splitOptions(args);
+      return await send(parseCall("purgeUrls", { urls: itemsOf(items) }, options));
     },
     async purgeTags(...args) {
-      const [tags, options] = splitOptions(args);
-      return await send(parseCall("purgeTags", { tags }, options));
+      const [items, options] = splitOptions(args);
+      return await send(parseCall("purgeTags", { tags: itemsOf(items) }, options));
     },
     async purgePrefixes(...args) {
-      const [prefixes, options] = splitOptions(args);
-      return await send(parseCall("purgePrefixes", { prefixes }, options));
+      const [items, options] = splitOptions(args);
+      return await send(parseCall("purgePrefixes", { prefixes: itemsOf(items) }, options));
     },
     async purgeHosts(...args) {
-      const [hosts, options] = splitOptions(args);
-      return await send(parseCall("purgeHosts", { hosts }, options));
+      const [items, options] = splitOptions(args);
+      return await send(parseCall("purgeHosts", { hosts: itemsOf(items) }, options));
     },
     async purgeEverything(options) {
       return await send(parseCall("purgeEverything", { everything: true }, options));
+    },
+    async purges(query) {
+      const call = parsePurgesQuery(query);
+      return (await run(() => sender.read(call))) ?? { purges: [], next: null };
+    },
+    async status(purge, options) {
+      const call = parseStatusCall(purge, options);
+      return (await run(() => sender.read(call)))?.purges[0] ?? null;
     },
     batch: () => createBatch(send),
     close,

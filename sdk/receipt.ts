@@ -1,4 +1,7 @@
+import * as z from "zod";
 import { type Clock, MAX_SLEEP_MS } from "./clock.ts";
+import { misuse } from "./errors.ts";
+import { signalSchema } from "./options.ts";
 
 /** The result of fetching one URL again, for a purge with `refresh`. */
 export interface Refreshed {
@@ -71,16 +74,26 @@ export interface Receipt extends ReceiptBody {
   settled(options?: SettledOptions): Promise<void>;
 }
 
+const settledOptionsSchema = z.strictObject({ signal: signalSchema });
+
+/** The signal of a call of `settled`. Throws a `TypeError` for an option that it does not have. */
+export function settledSignal(options: SettledOptions = {}): AbortSignal | undefined {
+  const parsed = settledOptionsSchema.safeParse(options);
+  if (!parsed.success) throw misuse("settled", parsed.error, settledOptionsSchema);
+  return parsed.data.signal;
+}
+
 /** A receipt that knows when it arrived. `arrivedAt` is a time of the clock. */
 export function receiptFrom(body: ReceiptBody, arrivedAt: number, clock: Clock): Receipt {
   const settlesAt = arrivedAt + body.settlesInMs;
   return {
     ...body,
     async settled(options) {
-      options?.signal?.throwIfAborted();
+      const signal = settledSignal(options);
+      signal?.throwIfAborted();
       // A timer may fire a little early by the monotonic clock, so the time left is measured again after each sleep.
       for (let leftMs = settlesAt - clock.now(); leftMs > 0; leftMs = settlesAt - clock.now()) {
-        await clock.sleep(Math.min(leftMs, MAX_SLEEP_MS), options?.signal);
+        await clock.sleep(Math.min(leftMs, MAX_SLEEP_MS), signal);
       }
     },
   };

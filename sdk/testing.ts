@@ -1,8 +1,10 @@
 /** A purger for the tests of a backend. It opens no connection and imports no transport. */
 
+import { DEFAULT_LISTED_PURGES } from "../wire/purge-record.ts";
+import type { PurgeRecord, PurgeRecordPage, ReadCall } from "./purge-record.ts";
 import type { PurgeCall, PurgeRequest } from "./purge-request.ts";
 import { type Purger, purgerFrom } from "./purger.ts";
-import type { Receipt } from "./receipt.ts";
+import { type Receipt, settledSignal } from "./receipt.ts";
 
 export interface RecordingPurger extends Purger {
   /**
@@ -12,7 +14,7 @@ export interface RecordingPurger extends Purger {
   readonly calls: readonly PurgeRequest[];
   /** Makes the next call reject with this error. Calling it twice makes the next two calls fail. */
   failNext(error: Error): void;
-  /** Forgets the calls, and the failures that have not happened yet. */
+  /** Forgets the calls with their records, and the failures that have not happened yet. */
   reset(): void;
 }
 
@@ -23,6 +25,7 @@ export interface RecordingPurger extends Purger {
 export function createRecordingPurger(): RecordingPurger {
   const calls: PurgeRequest[] = [];
   const failures: Error[] = [];
+  const records: PurgeRecord[] = [];
   let seq = 0;
 
   async function send({ request, signal }: PurgeCall): Promise<Receipt> {
@@ -32,11 +35,27 @@ export function createRecordingPurger(): RecordingPurger {
     if (failure) throw failure;
     if (request.dryRun) return settledReceipt(0, request);
     seq += 1;
-    return settledReceipt(seq, request);
+    const receipt = settledReceipt(seq, request);
+    records.push(recordOf(receipt, request));
+    return receipt;
+  }
+
+  /** The recorded purges, as the audit trail of an edge has them. Dry runs and failures are not in it. */
+  async function read({ query, signal }: ReadCall): Promise<PurgeRecordPage | null> {
+    signal?.throwIfAborted();
+    const newestFirst = records.toReversed();
+    if ("seq" in query) {
+      const record = newestFirst.find(({ seq }) => seq === query.seq);
+      return record ? { purges: [record], next: null } : null;
+    }
+    const { before = Number.POSITIVE_INFINITY, limit = DEFAULT_LISTED_PURGES } = query;
+    const left = newestFirst.filter(({ seq }) => seq < before);
+    const purges = left.slice(0, limit);
+    return { purges, next: left.length > limit ? purges.at(-1)!.seq : null };
   }
 
   return {
-    ...purgerFrom({ send, close: async () => {} }),
+    ...purgerFrom({ send, read, close: async () => {} }),
     calls,
     failNext(error) {
       failures.push(error);
@@ -44,6 +63,7 @@ export function createRecordingPurger(): RecordingPurger {
     reset() {
       calls.length = 0;
       failures.length = 0;
+      records.length = 0;
     },
   };
 }
@@ -69,7 +89,15 @@ function settledReceipt(seq: number, request: PurgeRequest): Receipt {
     ...(dryRun ? { planned: items.map((item) => ({ item, key: item })) } : {}),
     ...(refresh && !dryRun ? { refreshed: urls.map((url) => ({ url, status: 200, xCache: "BYPASS" })) } : {}),
     async settled(options) {
-      options?.signal?.throwIfAborted();
+      settledSignal(options)?.throwIfAborted();
     },
   };
+}
+
+function recordOf({ seq, at, accepted }: Receipt, request: PurgeRequest): PurgeRecord {
+  const { urls = [], tags = [], prefixes = [], hosts = [], everything, reason = null, id = null, mode } = request;
+  const items = [...urls, ...prefixes, ...hosts, ...tags, ...(everything ? ["everything"] : [])];
+  const { length: itemCount } = items;
+  const recorded = { by: "recorded", reason, mode: mode ?? "hard", accepted, items, itemCount, id, repeatOf: null };
+  return { seq, at, ...recorded, settled: true };
 }

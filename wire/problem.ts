@@ -16,6 +16,9 @@ export const PROBLEM_CODES = {
 
 export type ProblemCode = keyof typeof PROBLEM_CODES;
 
+/** The beginning of the detail of a refusal (403) by an edge that accepts no token at all; the reason follows. */
+export const CONTROL_PLANE_CLOSED = "The control plane is closed";
+
 /** The media type of RFC 9457. */
 export const PROBLEM_MEDIA_TYPE = "application/problem+json";
 

@@ -133,6 +133,7 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
 const NO_HOSTS =
   "This edge does not know its public hosts yet. Name them in hosts in the site's config, or in TIDEMARK_HOSTS.";
 
-function isControl(url: string): boolean {
+/** Whether a URL is one of the control plane's. */
+export function isControl(url: string): boolean {
   return url.startsWith(CONTROL_PREFIX, url.indexOf("/", url.indexOf("//") + 2));
 }

@@ -221,7 +221,12 @@ export type TokenScope = "purge" | "read";
 
 export type TokenVerdict =
   | { readonly kind: "allowed"; readonly name: string }
-  | { readonly kind: "refused"; readonly because: "no-tokens" | "unauthorized" | "forbidden" };
+  | {
+      readonly kind: "refused";
+      readonly because: "no-tokens" | "unauthorized" | "forbidden";
+      /** For an owner who reads the answer: why the control plane is closed, without any token. */
+      readonly why?: string;
+    };
 
 /** Streams whose length the runtime may announce, and their reading. */
 export interface Bodies {

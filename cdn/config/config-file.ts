@@ -18,6 +18,12 @@ const withoutRuntime: Plugin = {
   },
 };
 
+/**
+ * Node has URLPattern since version 24. On an older one the patterns of routes are not checked here, but by the worker
+ * when it starts.
+ */
+const OWN_URL_PATTERN = "const URLPattern = globalThis.URLPattern ?? class {};";
+
 /** Reads and checks the site's rules. Throws `ConfigFileError`. */
 export async function loadSite(file: string): Promise<ConfiguredSite> {
   if (!existsSync(file)) {
@@ -28,17 +34,30 @@ export async function loadSite(file: string): Promise<ConfiguredSite> {
   let module: { default?: unknown };
   try {
     const options = { bundle: true, write: false, format: "esm", platform: "neutral", logLevel: "silent" } as const;
-    const result = await build({ ...options, entryPoints: [resolve(file)], plugins: [ownWorker, withoutRuntime] });
+    const result = await build({
+      ...options,
+      banner: { js: OWN_URL_PATTERN },
+      entryPoints: [resolve(file)],
+      plugins: [ownWorker, withoutRuntime],
+    });
     const code = Buffer.from(result.outputFiles[0]!.text).toString("base64");
     module = (await import(`data:text/javascript;base64,${code}`)) as { default?: unknown };
   } catch (error) {
-    throw new ConfigFileError(`${file}: ${reasonOf(error)}`, { cause: error });
+    throw new ConfigFileError(`${file}: ${reasonOf(error)}`, { cause: withoutData(error) });
   }
   const site = module.default as Partial<ConfiguredSite> | undefined;
   if (typeof site?.origin !== "string") {
     throw new ConfigFileError(`${file}: the file must end in export default defineSite({ origin: …, … })`);
   }
   return { origin: site.origin };
+}
+
+/** Each frame of the stack in the imported code is a `data:` URL with all of that code, and says nothing to a reader. */
+function withoutData(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const lines = error.stack?.split("\n") ?? [];
+  error.stack = lines.filter((line) => !line.includes("data:text/javascript;base64,")).join("\n");
+  return error;
 }
 
 function reasonOf(error: unknown): string {

@@ -14,6 +14,29 @@ export async function explanation(answer: CdnAnswer): Promise<string> {
   ];
   const cdn = cdnOf(answer);
   if (cdn) lines.push(...(await keyLines(cdn, answer)), ["the origin saw", originRecord(cdn, request.path)]);
+  return linesOf(lines);
+}
+
+/** The facts of a response that `fetch` got. */
+export interface ResponseFacts {
+  readonly status: number;
+  readonly url: string;
+  readonly xCache: string | null;
+  readonly cacheStatus: string | null;
+  readonly ageSeconds: number | null;
+}
+
+/** The same for a response that `fetch` got, of which less is known. */
+export function explanationOfResponse({ status, url, xCache, cacheStatus, ageSeconds }: ResponseFacts): string {
+  return linesOf([
+    ["response", url === "" ? `${status}` : `${status} from ${url}`],
+    ["X-Cache", xCache ?? "none"],
+    ["Cache-Status", cacheStatus ?? "none"],
+    ["Age", ageSeconds === null ? "none" : `${ageSeconds} s`],
+  ]);
+}
+
+function linesOf(lines: readonly [name: string, value: string][]): string {
   return lines.map(([name, value]) => `  ${name.padEnd("nearest known key".length)}  ${value}`).join("\n");
 }
 

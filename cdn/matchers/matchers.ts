@@ -22,7 +22,7 @@ export interface MatcherResult {
 
 /**
  * Matchers for vitest: `expect.extend(cdnMatchers)`. Await all of them but `toHaveSeen`. Those for an answer take
- * `cdn.get(…)` without an `await`. The message of one that fails has `Cache-Status`, the cache key, the nearest known key
+ * `cdn.get(…)`, and most of them `fetch(…)`, without an `await`. The message of one that fails has `Cache-Status`, the cache key, the nearest known key
  * and the requests that the origin saw.
  */
 export const cdnMatchers: CdnMatcherFunctions = Object.fromEntries(

@@ -60,3 +60,6 @@ export type HarnessCommand =
   | { readonly do: "list-keys"; readonly url: string; readonly fields: Readonly<Record<string, string>> }
   /** Answers whether a call to the purge log succeeds, whatever the simulated network is like. */
   | { readonly do: "ping-log" };
+
+/** The status of the answer to a command where the worker cannot be made; its body says why. */
+export const WORKER_FAILED = 422;

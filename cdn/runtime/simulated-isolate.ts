@@ -7,6 +7,7 @@ import {
   type HarnessCommand,
   type KnownKeys,
   type SimulatedSite,
+  WORKER_FAILED,
 } from "./harness-protocol.ts";
 import type { WorkerGroup } from "./miniflare.ts";
 import { TcpProxy } from "./tcp-proxy.ts";
@@ -82,6 +83,7 @@ export class SimulatedIsolate {
       host: `${hostname}:${port}`,
       body: JSON.stringify(command),
     });
+    if (answer.status === WORKER_FAILED) throw new TypeError(`startCdn: ${answer.body}`);
     if (answer.status !== 200) {
       throw new Error(`the isolate ${this.name} answered ${command.do} with ${answer.status}: ${answer.body}`);
     }

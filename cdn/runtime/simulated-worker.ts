@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import type { SimulatedSiteInput } from "../cdn-options.ts";
@@ -6,6 +6,7 @@ import { loadSite } from "../config/config-file.ts";
 import { ConfigFileError } from "../config/config-file-error.ts";
 import { isWranglerConfig, readWranglerConfig } from "../config/wrangler-config.ts";
 import { moduleBeside } from "../own-package.ts";
+import { rerunOnChange } from "../vitest-watch.ts";
 import { type EntryCode, formatMessage, WORKER_OPTIONS } from "./bundle.ts";
 import type { EdgeWorker } from "./miniflare.ts";
 
@@ -26,6 +27,7 @@ export async function simulatedWorker(
     return { script, variables: { SITE: { ...given.site, origin } }, logClass: "PurgeLog" };
   }
   const file = resolve(given.config);
+  rerunOnChange([file]); // Also if it cannot be read: an edit may put it right.
   if (!existsSync(file)) throw new ConfigFileError(`there is no ${file}; the option config names the file to run.`);
   return isWranglerConfig(file) ? workerOfWranglerConfig(file) : workerOfSiteFile(file);
 }
@@ -72,22 +74,47 @@ const simulatedForOwners: Plugin = {
   },
 };
 
-/** Each file is bundled once in a process, because tests start many CDNs of one site. */
-const scripts = new Map<string, Promise<string>>();
+interface Bundled {
+  readonly script: string;
+  /** The owner's files in it, with the time at which each was last changed. */
+  readonly inputs: ReadonlyMap<string, number>;
+}
 
-function bundledOnce(file: string, entry: BuildOptions): Promise<string> {
-  const earlier = scripts.get(file);
-  if (earlier) return earlier;
-  const script = build({ ...WORKER_OPTIONS, loader: TEXT_LOADERS, plugins: [simulatedForOwners], ...entry }).then(
-    (result) => result.outputFiles![0]!.text,
-    (error: Error & { errors?: Parameters<typeof formatMessage>[0][] }) => {
-      scripts.delete(file);
-      const message = error.errors?.map(formatMessage).join("\n") ?? error.message;
-      throw new ConfigFileError(`${file}: ${message}`, { cause: error });
-    },
-  );
-  scripts.set(file, script);
-  return script;
+/** Each file is bundled once in a process, and again when it has changed, because tests start many CDNs of one site. */
+const bundles = new Map<string, Promise<Bundled>>();
+
+async function bundledOnce(file: string, entry: BuildOptions): Promise<string> {
+  let bundled = await bundles.get(file);
+  if (!bundled || haveChanged(bundled.inputs)) {
+    const bundling = bundle(file, entry);
+    bundles.set(file, bundling);
+    bundling.catch(() => bundles.delete(file));
+    bundled = await bundling;
+  }
+  rerunOnChange([...bundled.inputs.keys()]);
+  return bundled.script;
+}
+
+async function bundle(file: string, entry: BuildOptions): Promise<Bundled> {
+  const options = { ...WORKER_OPTIONS, metafile: true, loader: TEXT_LOADERS, plugins: [simulatedForOwners], ...entry };
+  try {
+    const { outputFiles, metafile } = await build(options);
+    const paths = Object.keys(metafile!.inputs).map((path) => resolve(path));
+    const owners = paths.filter((path) => !path.includes("node_modules") && existsSync(path));
+    return { script: outputFiles![0]!.text, inputs: new Map(owners.map((path) => [path, changedAt(path)])) };
+  } catch (error) {
+    const { errors, message } = error as Error & { errors?: Parameters<typeof formatMessage>[0][] };
+    throw new ConfigFileError(`${file}: ${errors?.map(formatMessage).join("\n") ?? message}`, { cause: error });
+  }
+}
+
+function haveChanged(inputs: ReadonlyMap<string, number>): boolean {
+  return [...inputs].some(([path, at]) => changedAt(path) !== at);
+}
+
+/** Epoch milliseconds; 0 for a file that is gone. */
+function changedAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 /** The files that wrangler, too, imports as text. */

@@ -13,6 +13,7 @@ import {
   type HarnessCommand,
   type KnownKeys,
   type SimulatedSite,
+  WORKER_FAILED,
 } from "./harness-protocol.ts";
 import { cacheKeyOf, StoredKeys } from "./known-keys.worker.ts";
 import {
@@ -141,7 +142,11 @@ async function answerHarness(
   workerFor: (env: EdgeEnv) => Handler,
 ): Promise<Response> {
   if (request.method === "POST") {
-    workerFor(env); // The site is known once its worker has been made.
+    try {
+      workerFor(env); // The site is known once its worker has been made.
+    } catch (error) {
+      return new Response((error as Error).message, { status: WORKER_FAILED });
+    }
     return Response.json(await carryOut((await request.json()) as HarnessCommand, env));
   }
   clockAndNetwork = { ...clockAndNetwork, now: Number(url.searchParams.get("now")) };

@@ -41,7 +41,11 @@ export class TcpProxy {
     this.#server = undefined;
     const closed = once(server, "close");
     server.close();
-    for (const socket of this.#sockets) socket.resetAndDestroy();
+    for (const socket of this.#sockets) {
+      // Node cannot reset a socket whose sending side has ended: its handle would stay open and keep the process alive.
+      if (socket.writableEnded) socket.destroy();
+      else socket.resetAndDestroy();
+    }
     await closed;
   }
 

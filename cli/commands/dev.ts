@@ -1,11 +1,13 @@
 import { styleText } from "node:util";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { ConfigFileError } from "../../cdn/config/config-file-error.ts";
+import { ConfigFileError, DEFAULT_CONFIG } from "../../cdn/config/config-file-error.ts";
 import type { DemoSite } from "../../dev/demo-site.ts";
-import { DEFAULT_CONFIG, DevError, MAX_PORT, startDevSession } from "../../dev/dev-session.ts";
+import { DevError } from "../../dev/dev-error.ts";
+import { MAX_PORT } from "../../dev/ports.ts";
 import { parseRegions, REGION_NAMES } from "../../dev/regions.ts";
 import { jsonLine, textLine } from "../../dev/request-log.ts";
 import type { LogEntry } from "../../dev/request-log-entry.ts";
+import { Traffic } from "../../dev/traffic.ts";
 import { welcomeText } from "../../dev/welcome.ts";
 import { EXIT } from "../exit-code.ts";
 import { interruption } from "../interruption.ts";
@@ -54,6 +56,10 @@ async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
   if (flags.latency && !flags.regions) {
     throw new DevError("--latency is for --regions: name some regions, like --regions nyc,fra,syd.");
   }
+  const show = flags.quiet ? () => undefined : flags.json ? printJson : printText;
+  const traffic = new Traffic();
+  // Loaded here, because it needs packages that the help text does not.
+  const { startDevSession } = await import("../../dev/dev-session.ts");
   const session = await startDevSession(
     {
       origin: flags.origin ?? (process.env.TIDEMARK_ORIGIN || undefined),
@@ -64,7 +70,10 @@ async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
       regions: flags.regions,
       latency: flags.latency ?? false,
       persists: flags.persist ?? false,
-      onEntry: flags.quiet ? null : flags.json ? printJson : printText,
+      onEntry: (entry, region) => {
+        traffic.add(entry);
+        show(entry, region);
+      },
       printLine,
     },
     demoSite,
@@ -75,6 +84,7 @@ async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
   await interrupted;
   stream.write("\nStopping …\n");
   await session.stop();
+  stream.write(`${traffic.summary}\n`);
   // Everything has stopped, but Miniflare's watcher of the regions sometimes stays open and would keep the process alive.
   process.exit(EXIT.done);
 }

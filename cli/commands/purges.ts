@@ -1,7 +1,5 @@
 import { Command, InvalidArgumentError } from "commander";
-import { type PurgeRecordPage, type PurgesQuery, readPurges } from "../../sdk/http/read-purges.ts";
-import { PurgeError } from "../../sdk/index.ts";
-import { findSettings } from "../../sdk/options.ts";
+import { createPurger, PurgeError, type PurgeRecordPage, type Purger } from "../../sdk/index.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { printError, printPurgeError } from "../print-error.ts";
@@ -14,7 +12,10 @@ interface PurgesFlags {
   readonly endpoint?: string;
 }
 
-const DEADLINE_MS = 10_000;
+/** One purge by its number, or the newest ones. */
+type ListedPurges =
+  | { readonly seq: number }
+  | { readonly before: number | undefined; readonly limit: number | undefined };
 
 /** The most purges that the edge lists at once. */
 const MAX_LISTED = 500;
@@ -46,24 +47,32 @@ export function purgesCommand(): Command {
     });
 }
 
-async function list(query: PurgesQuery, { json, endpoint }: PurgesFlags): Promise<number> {
-  let page: PurgeRecordPage | null;
+async function list(query: ListedPurges, { json, endpoint }: PurgesFlags): Promise<number> {
+  // A person who waits for an answer can call again.
+  const purger = createPurger({ endpoint, retries: 0 });
+  let page: PurgeRecordPage;
   try {
-    const settings = findSettings({ endpoint }, process.env);
-    page = await readPurges(settings, query, AbortSignal.timeout(DEADLINE_MS));
+    page = "seq" in query ? await onePurge(purger, query.seq) : await purger.purges(query);
   } catch (error) {
     if (error instanceof PurgeError) return printPurgeError(error);
     throw error;
-  }
-  if (page === null) {
-    printError(`the log has no purge ${"seq" in query ? query.seq : ""}, or no longer has it.`);
-    return EXIT.refused;
+  } finally {
+    await purger.close();
   }
   const { purges, next } = page;
+  if ("seq" in query && purges.length === 0) {
+    printError(`the log has no purge ${query.seq}, or no longer has it.`);
+    return EXIT.refused;
+  }
   if (json) process.stdout.write(`${JSON.stringify("seq" in query ? purges[0] : page)}\n`);
   else process.stdout.write(purgesTable(purges));
   if (!json && next !== null) process.stderr.write(`Older ones: tidemark purges --before ${next}\n`);
   return EXIT.done;
+}
+
+async function onePurge(purger: Purger, seq: number): Promise<PurgeRecordPage> {
+  const record = await purger.status(seq);
+  return { purges: record ? [record] : [], next: null };
 }
 
 function wholeNumber(text: string): number {

@@ -1,6 +1,6 @@
 /** One function for each way in which a request to the edge fails: it makes the error, with the advice in its message. */
 
-import { PROBLEM_CODES, type Problem, type ProblemCode } from "../../wire/problem.ts";
+import { CONTROL_PLANE_CLOSED, PROBLEM_CODES, type Problem, type ProblemCode } from "../../wire/problem.ts";
 import {
   listFaults,
   PurgeConflict,
@@ -113,10 +113,7 @@ export function refusal(answer: AnswerHead, problem: Problem): PurgeError {
         { attempts, cause: problem },
       );
     case "forbidden":
-      return new PurgeForbidden(
-        `The edge at ${endpoint} knows the token, but the token may not purge (403). Use a token with the scope purge.`,
-        { attempts, cause: problem },
-      );
+      return forbidden(answer, problem, "purge");
     case "conflict":
       return new PurgeConflict(
         `The edge at ${endpoint} knows this id from another purge (409). Use each id for one purge only, or leave it out.`,
@@ -134,6 +131,18 @@ export function refusal(answer: AnswerHead, problem: Problem): PurgeError {
     case undefined:
       return unexpected(answer, `with the problem ${JSON.stringify(problem.code)}`, problem);
   }
+}
+
+/** A 403: the token lacks a scope, or the edge accepts no token at all. */
+export function forbidden(
+  { endpoint, attempts }: AnswerHead,
+  problem: Problem,
+  scope: "purge" | "read",
+): PurgeForbidden {
+  const words = problem.detail?.startsWith(CONTROL_PLANE_CLOSED)
+    ? `The edge at ${endpoint} accepts no token (403). ${problem.detail} Correct that in the settings of the edge.`
+    : `The edge at ${endpoint} knows the token, but the token may not ${scope} (403). Use a token with the scope ${scope}.`;
+  return new PurgeForbidden(words, { attempts, cause: problem });
 }
 
 function problemCodeOf(status: number): ProblemCode | undefined {

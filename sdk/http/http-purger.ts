@@ -1,9 +1,11 @@
 import { type Clock, systemClock } from "../clock.ts";
 import { misuse } from "../errors.ts";
 import { findSettings, type PurgerOptions, purgerOptionsSchema, type Settings } from "../options.ts";
+import type { PurgeRecordPage, ReadCall } from "../purge-record.ts";
 import type { PurgeCall } from "../purge-request.ts";
 import { type Purger, purgerFrom } from "../purger.ts";
 import type { Receipt } from "../receipt.ts";
+import { readPurges } from "./read-purges.ts";
 import { sendPurge } from "./send-purge.ts";
 import { openFetch, type Transport } from "./transport.ts";
 
@@ -34,23 +36,33 @@ export const platform: Omit<Platform, "openTransport"> = {
 export function createHttpPurger(options: PurgerOptions, platform: Platform): Purger {
   // Without reportInput: a message must not repeat a value that may be the token.
   const parsed = purgerOptionsSchema.safeParse(options);
-  if (!parsed.success) throw misuse("createPurger", parsed.error);
+  if (!parsed.success) throw misuse("createPurger", parsed.error, purgerOptionsSchema);
   const { fetch, deadlineMs = DEFAULT_DEADLINE_MS, retries = DEFAULT_RETRIES, signal } = parsed.data;
   let settings: Settings | undefined;
   let transport: Transport | undefined;
 
-  function send(call: PurgeCall): Promise<Receipt> {
+  /** The settings and limits of a call, and the transport that it goes over. */
+  function prepared(call: { readonly signal: AbortSignal | undefined; readonly deadlineMs: number | undefined }) {
     settings ??= findSettings(parsed.data ?? {}, platform.environment());
     transport ??= fetch ? openFetch(fetch) : platform.openTransport();
-    const purge = {
-      ...settings,
-      request: { ...call.request, id: call.request.id ?? platform.newId() },
+    const limits = {
       deadlineMs: call.deadlineMs ?? deadlineMs,
       retries,
       signals: [signal, call.signal].filter((given) => given !== undefined),
     };
-    return sendPurge(purge, transport, platform);
+    return { common: { ...settings, ...limits }, transport };
   }
 
-  return purgerFrom({ send, close: async () => transport?.close() });
+  function send(call: PurgeCall): Promise<Receipt> {
+    const { common, transport } = prepared(call);
+    const request = { ...call.request, id: call.request.id ?? platform.newId() };
+    return sendPurge({ ...common, request }, transport, platform);
+  }
+
+  function read(call: ReadCall): Promise<PurgeRecordPage | null> {
+    const { common, transport } = prepared(call);
+    return readPurges({ ...common, query: call.query }, transport, platform);
+  }
+
+  return purgerFrom({ send, read, close: async () => transport?.close() });
 }

@@ -3,15 +3,14 @@ import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
 import type { PurgeError } from "../errors.ts";
 import type { ReceiptBody } from "../receipt.ts";
 import type { Answer, AnswerHead } from "./answer.ts";
+import type { Outcome } from "./attempts.ts";
 import { incomplete, rateLimited, refusal, serverError, unavailable, unexpected } from "./failures.ts";
-
-export type Outcome = { kind: "purged"; receipt: ReceiptBody } | { kind: "failed"; error: PurgeError };
 
 /**
  * Decides what the answer to a purge means. A 429, 502, 503 or 504 asks for another try whoever sent it, such as a
  * proxy in front of the edge; every other status counts only with a body that an edge writes.
  */
-export function readAnswer(answer: Answer): Outcome {
+export function readAnswer(answer: Answer): Outcome<ReceiptBody> {
   const { status } = answer;
   if (status === 429) return failed(rateLimited(answer));
   if (status === 502 || status === 503 || status === 504) return failed(unavailable(answer));
@@ -27,9 +26,9 @@ export function readAnswer(answer: Answer): Outcome {
   return failed(refusal(answer, problem.data));
 }
 
-function readReceipt(answer: Answer, json: unknown): Outcome {
+function readReceipt(answer: Answer, json: unknown): Outcome<ReceiptBody> {
   const parsed = purgeReceiptSchema.safeParse(json);
-  if (parsed.success) return { kind: "purged", receipt: parsed.data };
+  if (parsed.success) return { kind: "done", value: parsed.data };
   return failed(unexpected(answer, "with JSON that is not a receipt", parsed.error));
 }
 
@@ -56,6 +55,6 @@ function parseJson(text: string): Json {
   }
 }
 
-function failed(error: PurgeError): Outcome {
+function failed(error: PurgeError): Outcome<never> {
   return { kind: "failed", error };
 }

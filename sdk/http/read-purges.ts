@@ -1,73 +1,111 @@
 import { CONTROL_PREFIX } from "../../wire/fields.ts";
-import { problemSchema } from "../../wire/problem.ts";
-import { type PurgeRecordPageBody, purgeRecordPageSchema } from "../../wire/purge-record.ts";
-import { PurgeForbidden, PurgeUnreachable } from "../errors.ts";
+import { type Problem, problemSchema } from "../../wire/problem.ts";
+import { purgeRecordPageSchema } from "../../wire/purge-record.ts";
+import type { Clock } from "../clock.ts";
+import { type PurgeError, PurgeTimeout, PurgeUnreachable } from "../errors.ts";
 import type { Settings } from "../options.ts";
-import type { AnswerHead } from "./answer.ts";
-import { incomplete, refusal, unexpected, unreachable } from "./failures.ts";
+import type { PurgeRecordPage, RecordQuery } from "../purge-record.ts";
+import { type AnswerHead, readBody } from "./answer.ts";
+import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
+import { forbidden, rateLimited, refusal, serverError, unexpected, unreachable } from "./failures.ts";
+import { retryAfterMs } from "./retry-pause.ts";
+import type { FetchAnswer, Transport } from "./transport.ts";
 
-export type { PurgeRecordPageBody as PurgeRecordPage } from "../../wire/purge-record.ts";
-
-/** One purge by its number, or the newest ones; with `before`, the newest of those whose number is lower. */
-export type PurgesQuery =
-  | { readonly seq: number }
-  | { readonly before: number | undefined; readonly limit: number | undefined };
-
-/**
- * Reads the audit trail with one request. Resolves to `null` for a number that the log does not know; rejects with a
- * `PurgeError`.
- */
-export async function readPurges(
-  { endpoint, token }: Settings,
-  query: PurgesQuery,
-  signal: AbortSignal,
-): Promise<PurgeRecordPageBody | null> {
-  const headers = { accept: "application/json, application/problem+json", authorization: `Bearer ${token}` };
-  let answer: Response;
-  try {
-    answer = await fetch(endpoint + pathOf(query), { headers, redirect: "manual", signal });
-  } catch (cause) {
-    throw unreachable(endpoint, 1, cause);
-  }
-  const head = { endpoint, status: answer.status, headers: answer.headers, attempts: 1 };
-  let json: unknown;
-  try {
-    json = parseJson(await answer.text());
-  } catch (cause) {
-    throw incomplete(head, cause);
-  }
-  if (answer.status === 200) return readPage(json, query, head);
-  const problem = problemSchema.safeParse(json);
-  if (!problem.success) throw unexpected(head, "with something that is not a problem report", problem.error);
-  const { status } = answer;
-  if (status === 404 && "seq" in query) return null;
-  if (status === 403) {
-    throw new PurgeForbidden(
-      `The edge at ${endpoint} knows the token, but the token may not read (403). Use a token with the scope read.`,
-      { attempts: 1, cause: problem.data },
-    );
-  }
-  if (status >= 500) {
-    throw new PurgeUnreachable(
-      `The edge at ${endpoint} cannot read its purge log at the moment (${status}). Try again later; if this does not ` +
-        "end, look at the edge's log.",
-      { code: "unavailable", status, retryable: true, attempts: 1, cause: problem.data },
-    );
-  }
-  throw refusal(head, problem.data);
+/** A reading of the audit trail that is ready to be sent. */
+export interface PreparedRead extends Settings, CallLimits {
+  query: RecordQuery;
 }
 
-function pathOf(query: PurgesQuery): string {
+/** The most bytes of an answer that are read: 500 purges with as many items as a row of the log has room for. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+/** Reads the audit trail. Resolves to `null` for the number of a purge that the log does not have. */
+export function readPurges(
+  read: PreparedRead,
+  transport: Transport,
+  platform: { readonly clock: Clock; random(): number },
+): Promise<PurgeRecordPage | null> {
+  const { endpoint, deadlineMs, retries, signals } = read;
+  return withRetries(
+    {
+      deadlineMs,
+      retries,
+      signals,
+      attempt: (signal, attempts) => attempt(read, transport, signal, attempts),
+      timedOut: (attempts, cause) => {
+        const words = `No answer from ${endpoint} within ${deadlineMs} ms. Try again later, or set a longer deadlineMs.`;
+        return new PurgeTimeout(words, { attempts, cause });
+      },
+    },
+    platform,
+  );
+}
+
+async function attempt(
+  { endpoint, token, query }: PreparedRead,
+  transport: Transport,
+  signal: AbortSignal,
+  attempts: number,
+): Promise<Outcome<PurgeRecordPage | null>> {
+  signal.throwIfAborted();
+  const headers = { accept: "application/json, application/problem+json", authorization: `Bearer ${token}` };
+  let answer: FetchAnswer;
+  try {
+    answer = await transport.fetch(endpoint + pathOf(query), { method: "GET", headers, redirect: "manual", signal });
+  } catch (cause) {
+    signal.throwIfAborted();
+    return failed(unreachable(endpoint, attempts, cause));
+  }
+  const head = { endpoint, status: answer.status, headers: answer.headers, attempts };
+  const body = await readBody(answer.body, MAX_ANSWER_BYTES);
+  switch (body.kind) {
+    case "whole":
+      return readAnswer(head, body.text, query);
+    case "too-long":
+      return failed(unexpected(head, `with more than ${MAX_ANSWER_BYTES} bytes`, undefined));
+    case "cut-off":
+      signal.throwIfAborted();
+      return failed(brokenOff(head, body.cause));
+  }
+}
+
+function readAnswer(head: AnswerHead, text: string, query: RecordQuery): Outcome<PurgeRecordPage | null> {
+  const { status } = head;
+  if (status === 429) return failed(rateLimited(head));
+  const json = parseJson(text);
+  if (status === 200) return readPage(json, query, head);
+  const problem = problemSchema.safeParse(json);
+  if (status === 502 || status === 503 || status === 504) return failed(unavailable(head, problem.data));
+  if (!problem.success) return failed(unexpected(head, "with something that is not a problem report", problem.error));
+  if (status === 404 && "seq" in query) return { kind: "done", value: null };
+  if (status === 403) return failed(forbidden(head, problem.data, "read"));
+  return failed(status >= 500 ? serverError(head, problem.data) : refusal(head, problem.data));
+}
+
+function readPage(json: unknown, query: RecordQuery, head: AnswerHead): Outcome<PurgeRecordPage> {
+  const page = "seq" in query ? { purges: [json], next: null } : json;
+  const parsed = purgeRecordPageSchema.safeParse(page);
+  if (parsed.success) return { kind: "done", value: parsed.data };
+  return failed(unexpected(head, "with JSON that is not an audit trail", parsed.error));
+}
+
+function unavailable({ endpoint, status, headers, attempts }: AnswerHead, problem: Problem | undefined): PurgeError {
+  return new PurgeUnreachable(
+    `The edge at ${endpoint} cannot read its purge log at the moment (${status}). Try again later; if this does not ` +
+      "end, look at the edge's log.",
+    { code: "unavailable", status, retryable: true, attempts, retryAfterMs: retryAfterMs(headers), cause: problem },
+  );
+}
+
+function brokenOff({ endpoint, status, attempts }: AnswerHead, cause: unknown): PurgeUnreachable {
+  const words = `The answer from ${endpoint} broke off (${status}). Try again.`;
+  return new PurgeUnreachable(words, { code: "incomplete-answer", status, retryable: true, attempts, cause });
+}
+
+function pathOf(query: RecordQuery): string {
   if ("seq" in query) return `${CONTROL_PREFIX}purges/${query.seq}`;
   const search = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
   return `${CONTROL_PREFIX}purges${search.length > 0 ? "?" : ""}${search.join("&")}`;
-}
-
-function readPage(json: unknown, query: PurgesQuery, head: AnswerHead): PurgeRecordPageBody {
-  const page = "seq" in query ? { purges: [json], next: null } : json;
-  const parsed = purgeRecordPageSchema.safeParse(page);
-  if (!parsed.success) throw unexpected(head, "with JSON that is not an audit trail", parsed.error);
-  return parsed.data;
 }
 
 /** `undefined` if the text is not JSON; no schema accepts that. */
@@ -77,4 +115,8 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+function failed(error: PurgeError): Outcome<never> {
+  return { kind: "failed", error };
 }

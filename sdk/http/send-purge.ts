@@ -1,50 +1,37 @@
 import { CONTROL_PREFIX } from "../../wire/fields.ts";
 import type { Clock } from "../clock.ts";
-import { type PurgeError, PurgeRateLimited, PurgeUnreachable } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import type { PurgeRequest } from "../purge-request.ts";
 import { type Receipt, receiptFrom } from "../receipt.ts";
 import { readBody } from "./answer.ts";
-import { withDeadline } from "./deadline.ts";
+import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
 import { incomplete, timedOut, unexpected, unreachable } from "./failures.ts";
-import { type Outcome, readAnswer } from "./read-answer.ts";
-import { retryPauseMs } from "./retry-pause.ts";
+import { readAnswer } from "./read-answer.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
 
 /** A purge that is ready to be sent. */
-export interface PreparedPurge extends Settings {
+export interface PreparedPurge extends Settings, CallLimits {
   /** With its `id`, which every attempt carries. */
   request: PurgeRequest & { id: string };
-  deadlineMs: number;
-  retries: number;
-  signals: readonly AbortSignal[];
 }
 
-/**
- * Sends a purge, and sends it again after a failure that is retryable, until there is a receipt, the retries are used
- * up, or the next pause would pass the deadline.
- */
+/** Sends a purge until there is a receipt, or as often as its limits allow. */
 export function sendPurge(
   purge: PreparedPurge,
   transport: Transport,
-  { clock, random }: { readonly clock: Clock; random(): number },
+  platform: { readonly clock: Clock; random(): number },
 ): Promise<Receipt> {
   const { endpoint, deadlineMs, retries, signals } = purge;
-  let attempts = 0;
-  let lastError: PurgeError | undefined;
-
-  const options = { clock, deadlineMs, signals, timedOut: () => timedOut(endpoint, deadlineMs, attempts, lastError) };
-  return withDeadline(options, async (deadline) => {
-    for (;;) {
-      attempts += 1;
-      const outcome = await attempt(purge, transport, deadline.signal, attempts);
-      if (outcome.kind === "purged") return receiptFrom(outcome.receipt, clock.now(), clock);
-      lastError = outcome.error;
-      const pauseMs = retryPauseMs(attempts, retryAfterMsOf(lastError), random());
-      if (!lastError.retryable || attempts > retries || pauseMs >= deadline.leftMs()) throw lastError;
-      await clock.sleep(pauseMs, deadline.signal);
-    }
-  });
+  return withRetries(
+    {
+      deadlineMs,
+      retries,
+      signals,
+      attempt: (signal, attempts) => attempt(purge, transport, signal, attempts, platform.clock),
+      timedOut: (attempts, lastError) => timedOut(endpoint, deadlineMs, attempts, lastError),
+    },
+    platform,
+  );
 }
 
 /** The most bytes of an answer that are read: enough for fifty refreshed URLs of the greatest length. */
@@ -55,7 +42,8 @@ async function attempt(
   transport: Transport,
   signal: AbortSignal,
   attempts: number,
-): Promise<Outcome> {
+  clock: Clock,
+): Promise<Outcome<Receipt>> {
   signal.throwIfAborted();
   let answer: FetchAnswer;
   try {
@@ -78,16 +66,16 @@ async function attempt(
   const head = { endpoint, status: answer.status, headers: answer.headers, attempts };
   const body = await readBody(answer.body, MAX_ANSWER_BYTES);
   switch (body.kind) {
-    case "whole":
-      return readAnswer({ ...head, text: body.text });
+    case "whole": {
+      const outcome = readAnswer({ ...head, text: body.text });
+      return outcome.kind === "done"
+        ? { kind: "done", value: receiptFrom(outcome.value, clock.now(), clock) }
+        : outcome;
+    }
     case "too-long":
       return { kind: "failed", error: unexpected(head, `with more than ${MAX_ANSWER_BYTES} bytes`, undefined) };
     case "cut-off":
       signal.throwIfAborted();
       return { kind: "failed", error: incomplete(head, body.cause) };
   }
-}
-
-function retryAfterMsOf(error: PurgeError): number | undefined {
-  return error instanceof PurgeRateLimited || error instanceof PurgeUnreachable ? error.retryAfterMs : undefined;
 }

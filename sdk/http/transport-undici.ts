@@ -1,3 +1,4 @@
+import "../node-version.ts";
 import { Agent, fetch } from "undici";
 import type { Transport } from "./transport.ts";
 

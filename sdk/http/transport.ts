@@ -2,9 +2,10 @@
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
 
 export interface FetchInit {
-  method: "POST";
+  /** `POST` sends a purge, and `GET`, which has no body, reads the audit trail. */
+  method: "POST" | "GET";
   headers: Record<string, string>;
-  body: string;
+  body?: string;
   /** Redirects are not followed: a redirected purge would lose its body, or hand its token to another host. */
   redirect: "manual";
   signal: AbortSignal;

@@ -1,7 +1,7 @@
 import { type Cdn, type CdnAnswer, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import "tidemark/local/matchers";
-import { byDepth } from "../depth.ts";
+import { byDepth } from "../suite/depth.ts";
 import { page } from "./pages.ts";
 
 type Region = "fra" | "syd";

@@ -67,6 +67,6 @@ test("unknown regions and isolates are refused", async () => {
   await expect(cdn.get("/", { from: "syd" as "fra" })).rejects.toThrow("no region syd: it has fra");
   await expect(cdn.get("/", { isolate: 1 })).rejects.toThrow("fra has no isolate 1");
   await expect(startCdn({ site: {}, regions: ["fra", "fra"] })).rejects.toThrow(
-    "It takes at least one name, and each name once",
+    "startCdn: regions: must have each name once",
   );
 });

@@ -172,6 +172,17 @@ const refusals: readonly (Call & {
     errors: [{ path: "urls[1]", message: /elsewhere\.example is not a host of this site/ }],
   },
   {
+    name: "a URL with a wildcard",
+    body: { urls: ["/blog/a/*", "/*", `https://${HOST}/a*`, "/search?q=*"] },
+    status: 400,
+    code: "invalid",
+    errors: [
+      { path: "urls[0]", message: /a \* in a URL is no wildcard; .* like prefixes: \["\/blog\/a"\], or tags$/ },
+      { path: "urls[1]", message: /a \* in a URL is no wildcard; .* like prefixes: \["\/blog"\], or tags$/ },
+      { path: "urls[2]", message: /a \* in a URL is no wildcard/ },
+    ],
+  },
+  {
     name: "a URL that the edge would refuse",
     body: { urls: ["/a%zz"] },
     status: 400,

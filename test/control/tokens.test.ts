@@ -62,16 +62,19 @@ describe("scopes", () => {
 });
 
 describe("the control plane is closed", () => {
+  const NOT_SET = "TIDEMARK_TOKEN is not set";
+  const NO_LIST = "TIDEMARK_TOKENS cannot be read";
+
   test.each([
-    ["without any token", {}, 0],
-    ["with an empty list", { TIDEMARK_TOKENS: "[]" }, 0],
-    ["with a list that is no JSON", { TIDEMARK_TOKEN: OLD, TIDEMARK_TOKENS: "[{" }, 1],
-    ["with a scope that is none", { TIDEMARK_TOKENS: JSON.stringify([named("shop", OLD, "purges")]) }, 1],
-    ["with a hash that is none", { TIDEMARK_TOKENS: '[{"name":"a","scopes":["read"],"sha256":"ff"}]' }, 1],
-  ])("%s", async (_, settings, lines) => {
+    ["without any token", {}, 0, NOT_SET],
+    ["with an empty list", { TIDEMARK_TOKENS: "[]" }, 0, NOT_SET],
+    ["with a list that is no JSON", { TIDEMARK_TOKEN: OLD, TIDEMARK_TOKENS: "[{" }, 1, NO_LIST],
+    ["with a scope that is none", { TIDEMARK_TOKENS: JSON.stringify([named("shop", OLD, "purges")]) }, 1, NO_LIST],
+    ["with a hash that is none", { TIDEMARK_TOKENS: '[{"name":"a","scopes":["read"],"sha256":"ff"}]' }, 1, NO_LIST],
+  ])("%s", async (_, settings, lines, why) => {
     const told: string[] = [];
     const tokens = configuredTokens(settings, (line) => told.push(line));
-    expect(await tokens.check(OLD, "purge")).toEqual({ kind: "refused", because: "no-tokens" });
+    expect(await tokens.check(OLD, "purge")).toEqual({ kind: "refused", because: "no-tokens", why });
     expect(told).toHaveLength(lines);
     expect(told.join()).not.toContain(OLD);
   });
@@ -102,6 +105,8 @@ describe("tokenWeakness", () => {
 });
 
 describe("a token that could be guessed", () => {
+  const WEAK = "TIDEMARK_TOKEN is weak: it has fewer than 32 characters: make one with: openssl rand -base64 32";
+
   const checkedWith = async (settings: Parameters<typeof configuredTokens>[0], token: string) => {
     const told: string[] = [];
     const verdict = await configuredTokens(settings, (line) => told.push(line)).check(token, "purge");
@@ -110,15 +115,15 @@ describe("a token that could be guessed", () => {
 
   test("is refused, and the log says why without naming it", async () => {
     const { verdict, told } = await checkedWith({ TIDEMARK_TOKEN: "hunter2" }, "hunter2");
-    expect(verdict).toEqual({ kind: "refused", because: "no-tokens" });
-    expect(told).toEqual([expect.stringMatching(/^TIDEMARK_TOKEN has fewer than 32 characters: make one with/)]);
+    expect(verdict).toEqual({ kind: "refused", because: "no-tokens", why: WEAK });
+    expect(told).toEqual([expect.stringMatching(new RegExp(`^${WEAK}\\. The control plane stays closed`))]);
     expect(told.join()).not.toContain("hunter2");
   });
 
   test("closes the control plane for the other tokens, too", async () => {
     const list = JSON.stringify([named("shop", OLD, "purge")]);
     const { verdict } = await checkedWith({ TIDEMARK_TOKEN: "weak", TIDEMARK_TOKENS: list }, OLD);
-    expect(verdict).toEqual({ kind: "refused", because: "no-tokens" });
+    expect(verdict).toEqual({ kind: "refused", because: "no-tokens", why: WEAK });
   });
 
   test("is accepted on a laptop", async () => {

@@ -100,6 +100,27 @@ describe.skipIf(!hasChromium)("the demo in a browser", () => {
     expect(await visitor.page.locator("pre").first().innerText()).toContain(edge.url.origin);
   });
 
+  test("each command has a button that copies it, and without scripts there is none", async () => {
+    const { page, context } = visitor;
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await visitor.open("/");
+    const commands = page.locator("pre");
+    expect(await page.getByRole("button", { name: "Copy" }).count()).toBe(await commands.count());
+    await commands.nth(1).getByRole("button", { name: "Copy" }).click();
+    await commands.nth(1).getByRole("button", { name: "Copied" }).waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(
+      await commands.nth(1).locator("code").innerText(),
+    );
+    await commands.nth(0).getByRole("button").focus();
+    expect(await page.getByRole("button", { name: "Copied" }).count()).toBe(0);
+
+    const withoutScripts = await newVisitor({ javaScriptEnabled: false });
+    await withoutScripts.open("/");
+    expect(await withoutScripts.page.locator("pre").count()).toBeGreaterThan(0);
+    expect(await withoutScripts.page.getByRole("button").count()).toBe(0);
+    await withoutScripts.context.close();
+  });
+
   test("the second view and another visitor's view get the same copy", async () => {
     const path = `/plog/${await newestSlug()}`;
     const first = await visitor.open(path);

@@ -14,11 +14,17 @@ export class Dev {
   stdout = "";
   readonly exited: Promise<number | null>;
 
-  constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}, command = SOURCES) {
+  constructor(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+    command = SOURCES,
+    cwd = process.cwd(),
+  ) {
     const { FORCE_COLOR: _, ...inherited } = process.env; // the test runner asks for colours
     const env = { ...inherited, ...environment };
     this.#child = spawn(process.execPath, [...command, ...args], {
       env,
+      cwd,
       stdio: ["ignore", "pipe", "pipe"],
     });
     for (const stream of [this.#child.stdout!, this.#child.stderr!]) {

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
@@ -187,6 +188,26 @@ describe("tidemark dev", () => {
     expect(dev.output).not.toMatch(/GET/);
   });
 
+  test("ends with one line of what it saw, also with --quiet", async () => {
+    origin.reply("/a", { fields: { "cache-control": "max-age=60" }, body: "v1" });
+    const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
+    const token = "token-of-the-edge-0123456789abcdef";
+    dev = new Dev([...flags, "--quiet"], { TIDEMARK_TOKEN: token });
+    await dev.says(/everything/);
+    for (const path of ["/a", "/a", "/a", "/_tidemark/health", "/b"]) await ask(path);
+    await ask("/a", { authorization: `Bearer ${token}` }, "PURGE");
+    dev.interrupt();
+    expect(await dev.exited).toBe(0);
+    expect(dev.output).toMatch(/Stopping …\n4 requests: 2 hits \(50 %\), 2 waited for the origin\. 1 purge\.\n$/);
+
+    dev = new Dev([...flags, "--json"]);
+    await dev.says(/everything/);
+    dev.interrupt();
+    expect(await dev.exited).toBe(0);
+    expect(dev.output).toMatch(/\nNo requests\.\n$/);
+    expect(dev.stdout).toBe("");
+  });
+
   test("takes rules from a folder that does not have the package", async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), "tidemark-elsewhere-"));
     const file = join(elsewhere, "site.ts");
@@ -253,6 +274,30 @@ describe("tidemark dev", () => {
     dev = new Dev([], { TIDEMARK_PUBLIC_URL: "www.example.test" });
     expect(await dev.exited).toBe(2);
     expect(dev.output).toMatch(/TIDEMARK_PUBLIC_URL is "www\.example\.test"\. It must be like/);
+  });
+
+  test("without a config and an origin it suggests --origin", async () => {
+    dev = new Dev([], {}, [resolve("cli/main.ts"), "dev"], folder);
+    expect(await dev.exited).toBe(2);
+    expect(dev.output).toMatch(
+      /there is no tidemark\.config\.ts here, and no --origin\. Name the site to front, like --origin /,
+    );
+  });
+
+  test("a taken port of the demo's search page is named, and nothing stays", async () => {
+    const other = createServer();
+    // If the port is taken already, that serves as well.
+    await new Promise((done) => other.once("error", done).listen(8789, "127.0.0.1", () => done(null)));
+    try {
+      dev = new Dev(["--port", String(port)], { TMPDIR: resolve(folder) }, ["demo/dev.ts"]);
+      expect(await dev.exited).toBe(2);
+      expect(dev.output).toMatch(
+        /port 8789 is taken, where the search page of the demo would listen\. Stop what listens/,
+      );
+      expect(readdirSync(folder)).toEqual([]);
+    } finally {
+      other.close();
+    }
   });
 
   test("a port that is taken is named, with what to do", async () => {

@@ -99,6 +99,14 @@ describe("tidemark dev --regions", () => {
     for (const region of REGIONS) expect(await xCache(region, "/a")).toBe("MISS");
     const receipt = await purge("nyc", "/a");
     for (const region of REGIONS) expect(await xCache(region, "/a", receipt)).toBe("MISS");
+
+    // Whichever of the printed addresses a page is named by, it is the same page.
+    const body = JSON.stringify({ urls: [`http://localhost:${port + 2}/a`] });
+    const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+    const answer = await fetch(`http://127.0.0.1:${port}/_tidemark/purge`, { method: "POST", headers, body });
+    expect(answer.status).toBe(200);
+    const { token } = (await answer.json()) as { token: string };
+    for (const region of REGIONS) expect(await xCache(region, "/a", token)).toBe("MISS");
   });
 
   test("--latency prints the round trips, and requests to the origin take as long", async () => {

@@ -6,14 +6,13 @@ const INTRODUCTION = `# Conformance
 
 What Tidemark does with the RFCs. This page is generated from \`test/scenarios\`; \`npm run docs\` writes it.
 
-A scenario such as \`storing/private-is-not-stored\` lies in the folder of its area, \`test/scenarios/storing\`. It runs in
-memory and in the Workers runtime, unless it says why it cannot. A mutant such as \`storing/private-is-stored\` is a wrong
-rule in \`mutants.ts\` of that folder: the gate runs the scenario with it and must see the scenario fail. A row without
-mutants gives the reason. Bodies and upgrades on the wire are in \`test/runtime/wire.test.ts\`. "Seen" means: tried on a
-raw socket with the pinned runtime (workerd 1.20260730.1). Production may differ; nothing here was tried on Cloudflare's
-network.
+A scenario such as \`storing/private-is-not-stored\` lies in \`test/scenarios/storing\` and runs in memory and in the Workers
+runtime, unless it says why it cannot. Beside it, \`mutants.ts\` has wrong rules, and the gate must see the scenario fail
+with each. "Seen" means: tried on a raw socket with the pinned runtime (workerd 1.20260730.1). Nothing was tried on
+Cloudflare's network.
 
-In doubt Tidemark does not store. That is always allowed, costs an origin request, and is reported in \`Cache-Status\`.`;
+In doubt Tidemark does not store. That is always allowed, costs an origin request, and is reported in \`Cache-Status\`.
+A departure from an RFC says so.`;
 
 const HEADINGS: Readonly<Record<Table, string>> = {
   caching: "Caching: RFC 9111",
@@ -26,20 +25,10 @@ const HEADINGS: Readonly<Record<Table, string>> = {
   impossible: "What the runtime makes impossible",
 };
 
-const LEFT_OUT = `## What is left out on purpose
-
-| feature | today | reason |
-| --- | --- | --- |
-| storing responses to requests with \`Authorization\` | never, whatever they say (RFC 9111 §3.5 would allow it) | one field that an origin forgot to look at would show one visitor's page to all |
-| combining parts (RFC 9111 §3.4) | parts are never stored | a whole is fetched or the part passed on, so nothing can be combined wrongly |
-| \`identity;q=0\` | not honoured | content without a coding needs no decoder, and anybody could otherwise make the edge ignore what is stored |
-| \`no-cache\`, \`max-age\`, \`min-fresh\` of a request | only with \`requestDirectives: "all"\` | [0012](decisions/0012-what-visitors-may-ask.md) |
-| storing statuses about one request (401, 406, 407, 408, 412, 416, 417, 421, 425, 426) | never, whatever freshness they claim | they say nothing about the page that others would get |`;
-
-/** docs/conformance.md, as the scenarios, their mutants and the rows of their areas have it. */
+/** docs/conformance.md, as the rows of the areas have it. */
 export function conformancePage(): string {
   const tables = (Object.keys(HEADINGS) as Table[]).map(tableOf);
-  return `${[INTRODUCTION, ...tables, LEFT_OUT].join("\n\n")}\n`;
+  return `${[INTRODUCTION, ...tables].join("\n\n")}\n`;
 }
 
 /** The mutants that redden a scenario of the row. */
@@ -51,18 +40,15 @@ export function mutantsOf({ scenarios }: ConformanceRow): readonly string[] {
 
 function tableOf(table: Table): string {
   const ofTable = rows.filter((row) => row.table === table).sort(bySection);
-  const withSections = ofTable.some(({ section }) => section !== undefined);
-  const head = ["requirement", "what Tidemark does", "scenarios", "mutants"];
-  const lines = ofTable.map((row) => [
-    ...(withSections ? [row.section ?? ""] : []),
-    row.requirement,
-    row.does,
-    asCode(row.scenarios),
-    row.noMutant ? `none: ${row.noMutant}` : asCode(mutantsOf(row)),
-  ]);
-  const columns = withSections ? ["section", ...head] : ["case", "what happens", "scenarios", "mutants"];
-  const ruled = [columns, columns.map(() => "---"), ...lines];
+  const columns = table === "impossible" ? ["case", "what happens"] : ["requirement", "what Tidemark does"];
+  const lines = ofTable.map((row) => [inSection(row), row.does, asCode(row.scenarios)]);
+  const ruled = [[...columns, "scenarios"], ["---", "---", "---"], ...lines];
   return `## ${HEADINGS[table]}\n\n${ruled.map((cells) => `| ${cells.join(" | ")} |`.replace(/ {2}\|/g, " |")).join("\n")}`;
+}
+
+function inSection({ section, requirement }: ConformanceRow): string {
+  if (section === undefined) return requirement;
+  return `${section.replace(/(^|, )(?=\d+(?:[.,;]|$))/g, "$1§")}: ${requirement}`;
 }
 
 function asCode(ids: readonly string[]): string {

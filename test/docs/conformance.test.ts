@@ -1,11 +1,47 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { mutants } from "../mutants/index.ts";
 import { rows } from "../scenarios/conformance.ts";
 import type { ConformanceRow } from "../scenarios/conformance-row.ts";
 import { scenarios } from "../scenarios/index.ts";
 import { conformancePage, mutantsOf } from "./conformance-page.ts";
 
 const byId = new Map(scenarios.map((scenario) => [scenario.id, scenario]));
+
+/** Scenarios of rows that no mutant reddens. */
+const WITHOUT_MUTANT = [
+  "bodies/found-after-restart",
+  "bodies/large-without-length",
+  "bodies/part-of-evicted-body",
+  "bodies/part-of-missing-page",
+  "bodies/post-invalidates-large-page",
+  "bodies/purge-during-anothers-fill",
+  "cache-groups/malformed-non-ascii",
+  "cache-groups/malformed-token",
+  "cache-groups/reaches-every-isolate",
+  "invalidation-log/one-entry-per-request",
+  "invalidation-log/post-during-anothers-fill",
+  "invalidation-log/post-during-fill",
+  "invalidation/every-variant",
+  "stale-if-error/after-restart",
+  "stale-if-error/after-stale-while-revalidate",
+  "stale-if-error/followers-of-error-response",
+  "stale-if-error/followers-of-failed-refresh",
+  "stale-if-error/known-purge-log-silent",
+  "stale-if-error/only-while-origin-fails",
+  "stale-if-error/origin-hangs-up-midway",
+  "stale-if-error/purged-page",
+  "stale-if-error/storable-error",
+  "stale-if-error/with-authorization",
+  "stale-while-revalidate/across-isolates",
+  "stale-while-revalidate/after-restart",
+  "stale-while-revalidate/client-304-at-once",
+  "stale-while-revalidate/late-request-waits",
+  "stale-while-revalidate/purge-during-refresh",
+  "stale-while-revalidate/purged-page",
+  "stale-while-revalidate/refresh-not-storable",
+  "stale-while-revalidate/refresh-with-cookies",
+];
 
 test("docs/conformance.md is as `npm run docs` writes it", () => {
   expect(readFileSync("docs/conformance.md", "utf8")).toBe(conformancePage());
@@ -21,6 +57,13 @@ describe("each row of docs/conformance.md", () => {
 
   test("is there", () => {
     expect(rows.length).toBeGreaterThan(150);
+  });
+
+  test("has a mutant for each of its scenarios, but for these, which stand beside others of their row", () => {
+    const reddened = new Set([...mutants.values()].flatMap((mutant) => ("reddens" in mutant ? mutant.reddens : [])));
+    const named = [...new Set(rows.flatMap((row) => row.scenarios))];
+    const inMemory = named.filter((id) => byId.get(id)?.only?.engine !== "runtime");
+    expect(inMemory.filter((id) => !reddened.has(id)).sort()).toEqual(WITHOUT_MUTANT);
   });
 
   const FOUND = ["storing/private-is-not-stored"];

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { depth } from "../depth.ts";
 import { ORDERS } from "../engine/orders.ts";
 import { WORLDS } from "../simulation/explore.ts";
+import { depth } from "../suite/depth.ts";
 import { hunt, type Seeds } from "./hunt.ts";
 import { mutants } from "./index.ts";
 import { likelySeeds, writeLikelySeeds } from "./likely-seeds.ts";

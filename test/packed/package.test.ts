@@ -12,7 +12,7 @@ import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { ReceiptBody } from "../../sdk/index.ts";
 import { freePorts } from "../dev/dev-process.ts";
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
-import { folderWith, type InstalledPackage, run, tool } from "../installed-package.ts";
+import { folderWith, type InstalledPackage, run, tool } from "./installed-package.ts";
 
 const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../cdn/runtime/virtual-time.worker.ts", import.meta.url));
 
@@ -72,12 +72,20 @@ describe("what is published", () => {
     expect(installed.buildWords.replaceAll(/^npm warn .*$/gm, "")).not.toMatch(/warn|error/i);
   });
 
-  test("The tarball holds the build, its licences and what names the package", () => {
-    const outside = installed.packed.filter((path) => !path.startsWith("dist/package/"));
+  test("The tarball holds the build, its licences, the docs and what names the package", () => {
+    const outside = installed.packed.filter((path) => !/^(dist\/package|docs)\//.test(path));
     expect(outside.filter((path) => path !== "README.md")).toEqual(["LICENSE", "package.json"]);
     expect(installed.packed.filter((path) => path.includes("licenses"))).toEqual(
       ["commander", "hono", "leven", "structured-headers"].map((name) => `dist/package/licenses/${name}.txt`),
     );
+  });
+
+  test("Every page that the README links to for users is in the tarball", async () => {
+    const readme = await readFile(join(installed.folder, "node_modules/tidemark/README.md"), "utf8");
+    const linked = [...readme.matchAll(/\]\((docs\/[^)#]+)\)/g)].map(([, path]) => path!);
+    expect(linked.length).toBeGreaterThan(5);
+    const isPacked = (link: string) => installed.packed.some((path) => path === link || path.startsWith(`${link}/`));
+    expect(linked.filter((link) => !isPacked(link))).toEqual([]);
   });
 
   test("The deployed worker has no path that sets its time", async () => {
@@ -106,7 +114,7 @@ describe("what is published", () => {
       "./local/matchers",
       "./package.json",
     ]);
-    expect({ bin, files }).toEqual({ bin: { tidemark: "dist/package/cli.mjs" }, files: ["dist/package"] });
+    expect({ bin, files }).toEqual({ bin: { tidemark: "dist/package/cli.mjs" }, files: ["dist/package", "docs"] });
   });
 
   test("publint finds nothing", async () => {
@@ -214,6 +222,31 @@ describe("the SDK, installed", () => {
     expect(await xCacheOf(edge, path)).toBe("MISS");
   });
 
+  test.each(["import", "require"])(
+    "On an older Node, %s says which Node it needs, before undici fails",
+    async (kind) => {
+      const oldNode = join(installed.folder, "old-node.cjs");
+      await writeFile(
+        oldNode,
+        `
+      const { registerHooks } = require("node:module");
+      Object.defineProperty(process, "versions", { value: { ...process.versions, node: "22.18.0" } });
+      registerHooks({
+        load: (url, context, next) => /node_modules.undici/.test(url)
+          ? { format: "commonjs", source: 'exports.Agent = exports.fetch = null; throw new TypeError("undici was loaded")', shortCircuit: true }
+          : next(url, context),
+      });`,
+      );
+      const script = `
+      const load = (name) => ${kind === "import" ? "import(name)" : "Promise.resolve(name).then(require)"};
+      load("undici").catch(({ message }) => console.log(message))
+        .then(() => load("tidemark")).catch(({ message }) => console.log(message));`;
+      const args = ["--require", oldNode, "--input-type=commonjs", "--eval", script];
+      const { stdout } = await run(process.execPath, args, { cwd: installed.folder });
+      expect(stdout).toMatch(/^undici was loaded\nthis is Node 22\.18\.0, and tidemark needs Node 22\.19 or later, /);
+    },
+  );
+
   test("Its types are there for both kinds of modules, and know what is wrong", async () => {
     const { folder } = installed;
     const names = "createPurger, PurgeRejected, type PurgeRequest, type Receipt, tagResponse";
@@ -254,6 +287,15 @@ describe("the command, installed", () => {
     const { miniflare, esbuild } = (await manifestOf(installed)).devDependencies;
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
     expect(stderr).toContain(`\n  npm install --save-dev miniflare@${miniflare} esbuild@${esbuild}\n`);
+  });
+
+  test.each([
+    ["dev", /^ {2}--origin <url> /m],
+    ["check", /^ {2}--env <name> /m],
+  ])("tidemark %s --help needs none of them", async (command, line) => {
+    const { exit, stdout } = await run("npx", ["--no", "tidemark", command, "--help"], { cwd: installed.folder });
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(line);
   });
 
   test("startCdn, which imports nothing of the kind until it is called, says the same", async () => {

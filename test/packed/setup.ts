@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import type { TestProject } from "vitest/node";
-import { folderWith, type InstalledPackage, installPackage } from "../installed-package.ts";
+import { folderWith, type InstalledPackage, installPackage } from "./installed-package.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -5,7 +5,7 @@
  */
 import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { folderWith, installPackage, type RunOptions, run, tool } from "../installed-package.ts";
+import { folderWith, installPackage, type RunOptions, run, tool } from "./installed-package.ts";
 
 const VITEST = "~4.1.0";
 

@@ -120,6 +120,16 @@ describe("what wrangler would deploy", () => {
       expect(answer).toMatchObject({ status: 403, body: expect.stringContaining("TIDEMARK_TOKENS cannot be read") });
     });
 
+    test("a weak TIDEMARK_TOKEN closes the control plane, which says so and how to make a better one", async () => {
+      const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, TIDEMARK_TOKEN: "hunter2" };
+      await edge.reload({ script, variables });
+      expect(await ask("/about")).toMatchObject({ status: 200 });
+      const answer = await ask("/about", { authorization: "Bearer hunter2" }, "PURGE");
+      const words = "TIDEMARK_TOKEN is weak: it has fewer than 32 characters: make one with: openssl rand -base64 32.";
+      expect(answer).toMatchObject({ status: 403, body: expect.stringContaining(words) });
+      expect(answer.body).not.toContain("hunter2");
+    });
+
     test("without a token the control plane is closed, and says how to open it", async () => {
       await edge.reload({ script, variables: { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST } });
       for (const token of ["", "undefined", "null", TOKEN]) {

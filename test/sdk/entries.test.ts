@@ -43,9 +43,9 @@ async function packagesOf(entry: string): Promise<string[]> {
 }
 
 test.for([
-  { entry: "index.ts", packages: ["undici", "zod"] },
-  { entry: "index.web.ts", packages: ["zod"] },
-  { entry: "testing.ts", packages: ["zod"] },
+  { entry: "index.ts", packages: ["leven", "undici", "zod"] },
+  { entry: "index.web.ts", packages: ["leven", "zod"] },
+  { entry: "testing.ts", packages: ["leven", "zod"] },
 ])("sdk/$entry imports the packages $packages and no module of Node", async ({ entry, packages }) => {
   await expect(packagesOf(entry)).resolves.toEqual(packages);
 });

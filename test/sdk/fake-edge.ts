@@ -107,7 +107,8 @@ export async function deadEndpoint(): Promise<string> {
 
 async function received(request: IncomingMessage): Promise<ReceivedPurge> {
   const { method, url, headers } = request;
-  return { method, path: url, headers, body: JSON.parse(await text(request)) };
+  const body = await text(request);
+  return { method, path: url, headers, body: body === "" ? {} : JSON.parse(body) };
 }
 
 function play(act: Act, response: ServerResponse): void {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createPurger, type Purger } from "../../sdk/index.ts";
+import { createRecordingPurger } from "../../sdk/testing.ts";
 import { accepts, startFakeEdge } from "./fake-edge.ts";
 import { purgerUnderTest } from "./purger-under-test.ts";
 
@@ -20,21 +21,37 @@ const misuses: { name: string; call: (cdn: Loose) => Promise<unknown>; message: 
     call: (cdn) => cdn.purgeUrls({}),
     message: /^purgeUrls: urls: name at least one URL/,
   },
-  { name: "a misspelt kind", call: (cdn) => cdn.purge({ tag: ["a"] }), message: /^purge: .*Unrecognized key: "tag"/ },
+  {
+    name: "a misspelt kind",
+    call: (cdn) => cdn.purge({ tag: ["a"] }),
+    message: /^purge: tag: unknown key; did you mean tags\? Known here: urls, tags, prefixes, /,
+  },
   {
     name: "one tag instead of a list",
     call: (cdn) => cdn.purge({ tags: "a" }),
     message: /^purge: tags: .*expected array/,
   },
   {
-    name: "a list instead of tags one by one",
-    call: (cdn) => cdn.purgeTags(["a"]),
-    message: /^purgeTags: tags\[0\]: .*expected string, received array/,
+    name: "a text instead of a list of tags in a request",
+    call: (cdn) => cdn.purge({ tags: "abc", urls: new Set(["/a"]) }),
+    message: /^purge: tags: .*expected array/,
   },
   {
-    name: "a URL object",
-    call: (cdn) => cdn.purgeUrls(new URL("http://a.test/")),
-    message: /^purgeUrls: urls\[0\]: .*expected string/,
+    name: "a list in a list",
+    call: (cdn) => cdn.purgeTags([["a"]]),
+    message: /^purgeTags: tags\[0\]: .*expected string, received array/,
+  },
+  { name: "an empty list", call: (cdn) => cdn.purgeTags([]), message: /^purgeTags: tags: name at least one tag/ },
+  { name: "an empty set", call: (cdn) => cdn.purgeUrls(new Set()), message: /^purgeUrls: urls: name at least one URL/ },
+  {
+    name: "a URL object that is not http",
+    call: (cdn) => cdn.purgeUrls(new URL("ftp://a.test/")),
+    message: /^purgeUrls: urls\[0\]: must be a path .* \(got "ftp:\/\/a\.test\/"\)$/,
+  },
+  {
+    name: "a number among the items",
+    call: (cdn) => cdn.purgeTags(["a", 7]),
+    message: /^purgeTags: tags\[1\]: .*expected string, received number \(got 7\)$/,
   },
   {
     name: "a URL without its slash",
@@ -74,12 +91,12 @@ const misuses: { name: string; call: (cdn: Loose) => Promise<unknown>; message: 
   {
     name: "a misspelt option",
     call: (cdn) => cdn.purgeTags("a", { deadline: 5 }),
-    message: /^purgeTags, options: Unrecognized key: "deadline"/,
+    message: /^purgeTags, options: deadline: unknown key; did you mean deadlineMs\? Known here: mode, /,
   },
   {
     name: "items among the options",
     call: (cdn) => cdn.purgeUrls("/a", { urls: ["/b"] }),
-    message: /^purgeUrls, options: Unrecognized key: "urls"/,
+    message: /^purgeUrls, options: urls: unknown key\. Known here: mode, /,
   },
   {
     name: "an id with a space",
@@ -95,6 +112,31 @@ const misuses: { name: string; call: (cdn: Loose) => Promise<unknown>; message: 
     name: "a controller instead of its signal",
     call: (cdn) => cdn.purgeEverything({ signal: new AbortController() }),
     message: /^purgeEverything, options: signal: must be an AbortSignal/,
+  },
+  {
+    name: "a misspelt option of purges",
+    call: (cdn) => cdn.purges({ limits: 5 }),
+    message: /^purges: limits: unknown key; did you mean limit\? Known here: before, limit, signal, deadlineMs$/,
+  },
+  {
+    name: "a limit above the maximum",
+    call: (cdn) => cdn.purges({ limit: 501 }),
+    message: /^purges: limit: .*<=500 \(got 501\)$/,
+  },
+  {
+    name: "no purge to know the status of",
+    call: (cdn) => cdn.status(),
+    message: /^status: the first argument is the number of a purge, from 1 on, or its receipt\.$/,
+  },
+  {
+    name: "the receipt of a dry run",
+    call: (cdn) => cdn.status({ seq: 0 }),
+    message: /^status: .*The receipt of a dry run has no number, because nothing was purged\.$/,
+  },
+  {
+    name: "a misspelt option of status",
+    call: (cdn) => cdn.status(7, { signl: null }),
+    message: /^status, options: signl: unknown key; did you mean signal\?/,
   },
   {
     name: "seven wrong items, of which five are listed",
@@ -122,7 +164,7 @@ const wrongOptions = [
   {
     name: "a misspelt name",
     options: { enpoint: "https://www.example.com" },
-    message: /^createPurger: Unrecognized key: "enpoint"/,
+    message: /^createPurger: enpoint: unknown key; did you mean endpoint\? Known here: endpoint, token, fetch, /,
   },
   { name: "a negative number of retries", options: { retries: -1 }, message: /^createPurger: retries: .*>=0/ },
   {
@@ -135,6 +177,55 @@ const wrongOptions = [
 test.for(wrongOptions)("Making a purger with $name is a TypeError", ({ options, message }) => {
   expect(() => createPurger(options as object)).toThrow(TypeError);
   expect(() => createPurger(options as object)).toThrow(message);
+});
+
+test("A purger takes its items one by one, in lists and in sets, and URLs as objects", async () => {
+  await using edge = await startFakeEdge(accepts);
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
+  const whole = new URL("https://www.example.com/a b?q=1");
+
+  await cdn.purgeTags("a", "b");
+  await cdn.purgeTags(["a", "b"]);
+  await cdn.purgeTags(new Set(["a", "b"]), { reason: "saved" });
+  await cdn.purgeTags("a", ["b", "c"]);
+  await cdn.purgeUrls(["/a", whole], { refresh: true });
+  await cdn.purgeUrls(whole);
+  await cdn.purgePrefixes(["/shop"]);
+  await cdn.purgeHosts(new Set(["m.example.com"]));
+  await cdn.purge({ urls: new Set(["/a", whole]), tags: new Set(["a"]), prefixes: ["/shop"] });
+  await using batch = cdn.batch();
+  await batch
+    .urls([whole], "/a")
+    .tags(new Set(["a"]), "b")
+    .commit();
+
+  expect(edge.requests.map(({ body: { id: _, ...sent } }) => sent)).toEqual([
+    { tags: ["a", "b"] },
+    { tags: ["a", "b"] },
+    { tags: ["a", "b"], reason: "saved" },
+    { tags: ["a", "b", "c"] },
+    { urls: ["/a", "https://www.example.com/a%20b?q=1"], refresh: true },
+    { urls: ["https://www.example.com/a%20b?q=1"] },
+    { prefixes: ["/shop"] },
+    { hosts: ["m.example.com"] },
+    { urls: ["/a", "https://www.example.com/a%20b?q=1"], tags: ["a"], prefixes: ["/shop"] },
+    { urls: ["https://www.example.com/a%20b?q=1", "/a"], tags: ["a", "b"] },
+  ]);
+});
+
+test("Waiting for a purge with a misspelt option is a TypeError, from a real receipt and from a recorded one", async () => {
+  await using edge = await startFakeEdge(accepts);
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
+  for (const purger of [cdn, createRecordingPurger()]) {
+    const receipt = await purger.purgeTags("a");
+    const misspelt = receipt.settled({ signl: AbortSignal.timeout(5) } as object);
+    await expect(misspelt).rejects.toThrow(TypeError);
+    await expect(receipt.settled({ timeoutMs: 5 } as object)).rejects.toThrow(
+      /^settled: timeoutMs: unknown key\. Known here: signal$/,
+    );
+    await expect(misspelt).rejects.toThrow(/^settled: signl: unknown key; did you mean signal\? Known here: signal$/);
+    await receipt.settled();
+  }
 });
 
 test("A long value is cut in the message", async () => {

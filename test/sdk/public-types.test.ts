@@ -6,7 +6,10 @@ import type {
   Planned,
   PurgeBatch,
   PurgeErrorCode,
+  PurgeInput,
   PurgeOptions,
+  PurgeRecord,
+  PurgeRecordPage,
   PurgeRequest,
   Purger,
   Receipt,
@@ -18,6 +21,7 @@ import type { createPurger as createWebPurger } from "../../sdk/index.web.ts";
 import type { RecordingPurger } from "../../sdk/testing.ts";
 import type { Problem, ProblemCode } from "../../wire/problem.ts";
 import type { PurgeReceiptBody } from "../../wire/purge-receipt.ts";
+import type { PurgeRecordBody, PurgeRecordPageBody } from "../../wire/purge-record.ts";
 import type { PurgeRequestBody } from "../../wire/purge-request.ts";
 
 // The type checker, which reads the tests too, is what fails here. At run time these tests do nothing.
@@ -29,6 +33,16 @@ type WritableLists<T> = {
 
 test("A request has the type of the wire's body", () => {
   expectTypeOf<WritableLists<PurgeRequest>>().branded.toEqualTypeOf<PurgeRequestBody>();
+});
+
+test("A request as it may be written has the fields of a request, and takes one", () => {
+  expectTypeOf<keyof PurgeInput>().toEqualTypeOf<keyof PurgeRequest>();
+  expectTypeOf<PurgeRequest>().toExtend<PurgeInput>();
+});
+
+test("The audit trail has the type of the wire's", () => {
+  expectTypeOf<PurgeRecord>().toEqualTypeOf<PurgeRecordBody>();
+  expectTypeOf<PurgeRecordPage>().toEqualTypeOf<PurgeRecordPageBody>();
 });
 
 test("A receipt has the type of the wire's receipt, and settled()", () => {
@@ -58,12 +72,18 @@ test("Options have the details of a request, a signal and a deadline", () => {
   >();
 });
 
-test("Items come one by one, with the options last", () => {
+test("Items come one by one, in lists or in sets, with the options last", () => {
   expectTypeOf<Purger["purgeTags"]>().toBeCallableWith("a", "b");
   expectTypeOf<Purger["purgeTags"]>().toBeCallableWith("a", "b", { id: "x", deadlineMs: 5 });
   expectTypeOf<Purger["purgeTags"]>().toBeCallableWith(...["a", "b"]);
-  // @ts-expect-error Tags are given one by one, not as a list.
   expectTypeOf<Purger["purgeTags"]>().toBeCallableWith(["a"]);
+  expectTypeOf<Purger["purgeTags"]>().toBeCallableWith(new Set(["a"]), "b", { reason: "x" });
+  expectTypeOf<Purger["purgeUrls"]>().toBeCallableWith([new URL("https://www.example.com/"), "/a"]);
+  expectTypeOf<Purger["purge"]>().toBeCallableWith({ urls: new Set([new URL("https://www.example.com/")]) });
+  // @ts-expect-error A text is not a list of tags.
+  expectTypeOf<Purger["purge"]>().toBeCallableWith({ tags: "a" });
+  // @ts-expect-error A tag is not a URL.
+  expectTypeOf<Purger["purgeTags"]>().toBeCallableWith(new URL("https://www.example.com/"));
   // @ts-expect-error Options come last.
   expectTypeOf<Purger["purgeTags"]>().toBeCallableWith({ id: "x" }, "a");
 });

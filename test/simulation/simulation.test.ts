@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { queryObjects } from "node:v8";
 import { expect, test } from "vitest";
-import { byDepth } from "../depth.ts";
 import { neverIn } from "../engine/tally.ts";
 import { mutants } from "../mutants/index.ts";
 import { mutatedEngine } from "../mutants/mutated-engine.ts";
+import { byDepth } from "../suite/depth.ts";
 import { explore, type RunWorld, runWorld, tell, WORLDS } from "./explore.ts";
 import { STEPS, World } from "./world.ts";
 

@@ -100,7 +100,8 @@ export class Requests {
   async send(path: string, place: Place, request: Request): Promise<CdnAnswer | null> {
     const open = { target: path, isolate: nameOf(place) };
     this.#open.add(open);
-    const sent = this.#stage.cdn.request(path, { ...request, ...place, from: place.region, host: this.#host });
+    const { region: from, isolate } = place;
+    const sent = this.#stage.cdn.request(path, { ...request, from, isolate, host: this.#host });
     const answer = await sent.catch(() => null);
     this.#open.delete(open);
     this.#stage.stir();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { byDepth } from "../depth.ts";
 import { neverIn } from "../engine/tally.ts";
+import { byDepth } from "../suite/depth.ts";
 import { noteInvalidations } from "./invalidations.ts";
 import { Round } from "./round.ts";
 import { Stage } from "./stage.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { byDepth, depth } from "../depth.ts";
 import { mutatedEngine } from "../mutants/mutated-engine.ts";
+import { byDepth, depth } from "../suite/depth.ts";
 import type { Case } from "./case.ts";
 import { encounter, meetBoth } from "./fuzz.ts";
 import { identity } from "./identity.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { byDepth } from "../depth.ts";
+import { byDepth } from "../suite/depth.ts";
 import { type Behaviour, brokenEdge } from "./broken-edge.ts";
 import { HIDDEN_REQUEST, PAGE, RAW_HOST } from "./raw-bodies.ts";
 import { findHarm } from "./raw-fuzz.ts";

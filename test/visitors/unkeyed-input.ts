@@ -63,7 +63,6 @@ const software: readonly (readonly [field: string, value: string])[] = [
   ["x-datadog-trace-id", "evil"],
   ["uber-trace-id", "evil"],
   ["newrelic", "evil"],
-  ["mf-original-hostname", "evil.example"],
 ];
 
 /** Fields that go through, since somebody may need them, and that no `Vary` of this origin names. */

@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
+import { CONTROL_PLANE_CLOSED } from "../../wire/problem.ts";
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { PurgeAudit, TokenScope, Tokens } from "../ports.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
@@ -164,9 +165,8 @@ async function authorize(ports: ControlPorts, request: Request, scope: TokenScop
   if (verdict.kind === "allowed") return { kind: "allowed", name: verdict.name, token: token! };
   switch (verdict.because) {
     case "no-tokens": {
-      const detail =
-        "The control plane is closed: TIDEMARK_TOKEN is not set or can be guessed, or TIDEMARK_TOKENS cannot be read. The edge's log tells which.";
-      return { kind: "refused", response: problemResponse("forbidden", detail) };
+      const { why = "its tokens cannot be read" } = verdict;
+      return { kind: "refused", response: problemResponse("forbidden", `${CONTROL_PLANE_CLOSED}: ${why}.`) };
     }
     case "unauthorized": {
       const detail = token === null ? "Send Authorization: Bearer <token>." : "This token is not one of the edge's.";

@@ -69,8 +69,8 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRul
   };
   const namedHostRules = rulesOfNamedHost(rules);
   add("urls", request.urls, (url) => planUrl(url, base, rules, namedHostRules));
-  add("prefixes", request.prefixes, (prefix) => planPrefix(prefix, namedHostRules));
-  add("hosts", request.hosts, (host) => planHost(host, namedHostRules));
+  add("prefixes", request.prefixes, (prefix) => planPrefix(prefix, rules, namedHostRules));
+  add("hosts", request.hosts, (host) => planHost(host, rules, namedHostRules));
   add("tags", request.tags, planTag);
   return { purgeKeys: [...keys], planned, refresh, warnings: [...warnings, ...browserWarnings(touched)], errors };
 }
@@ -78,9 +78,13 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRul
 function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: KeyRules): PlannedItem | Refused {
   const relative = url.startsWith("/");
   const absolute = relative ? base + url : url;
-  const target = resolveUrl(absolute, relative ? { ...rules, hosts: null } : namedHostRules);
+  const named = relative ? null : resolveUrl(absolute, namedHostRules);
+  if (named?.kind === "refused") return { kind: "refused", because: named.because };
+  const target = resolveUrl(absolute, { ...rules, hosts: null });
   if (target.kind === "refused") return { kind: "refused", because: target.because };
   const pathAndQuery = keyedPath(target);
+  const [path = ""] = pathAndQuery.split("?", 1);
+  if (path.includes("*")) return { kind: "refused", because: wildcardAdvice(path) };
   return {
     kind: "planned",
     purgeKey: relative ? pathPurgeKey(pathAndQuery) : urlPurgeKey(target.host, pathAndQuery),
@@ -91,10 +95,18 @@ function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: Key
   };
 }
 
-function planPrefix(text: string, { hosts, routes }: KeyRules): PlannedItem | Refused {
+/** A `*` would be a URL of its own, and purge one page at most, where its author meant many. */
+function wildcardAdvice(path: string): string {
+  const [prefix] = /^(?:\/[^/*]+(?=\/))+/.exec(path) ?? [];
+  const advice = JSON.stringify(prefix ?? "/blog");
+  return `a * in a URL is no wildcard; name whole segments of the path, like prefixes: [${advice}], or tags`;
+}
+
+function planPrefix(text: string, rules: KeyRules, { hosts, routes }: KeyRules): PlannedItem | Refused {
   const named = parsePurgePrefix(text, hosts);
   if (named.kind === "refused") return named;
-  const { host, prefix } = named;
+  const { prefix } = named;
+  const host = named.host === null ? null : publicHost(named.host, rules);
   return {
     kind: "planned",
     purgeKey: host === null ? prefixPurgeKey(prefix) : hostPurgeKey(host, prefix),
@@ -104,12 +116,17 @@ function planPrefix(text: string, { hosts, routes }: KeyRules): PlannedItem | Re
   };
 }
 
-function planHost(text: string, { hosts, routes }: KeyRules): PlannedItem | Refused {
+function planHost(text: string, rules: KeyRules, { hosts, routes }: KeyRules): PlannedItem | Refused {
   const named = parsePurgeHost(text, hosts);
   if (named.kind === "refused") return named;
-  const { host } = named;
+  const host = publicHost(named.host, rules);
   const planned = { item: text, key: host };
   return { kind: "planned", purgeKey: hostPurgeKey(host), planned, warnings: [], routes };
+}
+
+/** The host that stands in the keys for a host of the site: where `publicUrl` replaces the host of requests, that one. */
+function publicHost(host: string, { publicUrl }: KeyRules): string {
+  return publicUrl?.host ?? host;
 }
 
 /** The routes of a tag are not known, because the origin gives tags, too. */
@@ -123,10 +140,8 @@ function onSiteHost(target: ResolvedUrl, { hosts }: KeyRules): string {
   return `${target.scheme}://${hosts[0]}${keyedPath(target)}`;
 }
 
-/**
- * The rules for an absolute URL: it means the host that it names, even where `publicUrl` replaces the host of requests.
- */
+/** The rules by which the host that an item names is one of the site's: `publicUrl` replaces that of requests later. */
 function rulesOfNamedHost(rules: KeyRules): KeyRules {
-  const { publicUrl } = rules;
-  return publicUrl ? { ...rules, publicUrl: null, hosts: rules.hosts ?? [publicUrl.host] } : rules;
+  const { publicUrl, hosts } = rules;
+  return publicUrl ? { ...rules, publicUrl: null, hosts: hosts && [...hosts, publicUrl.host] } : rules;
 }

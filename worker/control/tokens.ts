@@ -49,15 +49,16 @@ export function configuredTokens(settings: TokenSettings, warn: (line: string) =
   const single = settings.TIDEMARK_TOKEN;
   const weakness = single && !settings.acceptsWeakTokens ? tokenWeakness(single) : null;
   if (weakness !== null) {
-    warn(`TIDEMARK_TOKEN ${weakness}. ${CLOSED}`);
-    return { check: async () => ({ kind: "refused", because: "no-tokens" }) };
+    const why = `TIDEMARK_TOKEN is weak: it ${weakness}`;
+    warn(`${why}. ${CLOSED}`);
+    return { check: async () => ({ kind: "refused", because: "no-tokens", why }) };
   }
   let named: KnownToken[];
   try {
     named = namedTokens(settings.TIDEMARK_TOKENS);
   } catch (error) {
     warn(`${(error as Error).message} ${CLOSED}`);
-    return { check: async () => ({ kind: "refused", because: "no-tokens" }) };
+    return { check: async () => ({ kind: "refused", because: "no-tokens", why: "TIDEMARK_TOKENS cannot be read" }) };
   }
   const known = async (): Promise<KnownToken[]> =>
     single ? [...named, { name: "TIDEMARK_TOKEN", scopes: ["purge", "read"], sha256: await sha256(single) }] : named;
@@ -65,7 +66,7 @@ export function configuredTokens(settings: TokenSettings, warn: (line: string) =
   return {
     async check(token, scope): Promise<TokenVerdict> {
       loaded ??= await known();
-      if (loaded.length === 0) return { kind: "refused", because: "no-tokens" };
+      if (loaded.length === 0) return { kind: "refused", because: "no-tokens", why: "TIDEMARK_TOKEN is not set" };
       if (token === null) return { kind: "refused", because: "unauthorized" };
       const given = await sha256(token);
       // Every hash is compared to its end, so that the time taken does not tell which one matched, or how far.

@@ -1,11 +1,15 @@
+import { MISSING_PURGE_LOG } from "../../wire/purge-log-binding.ts";
+import { problemResponse } from "../control/problem-response.ts";
 import { configuredTokens, type TokenSettings } from "../control/tokens.ts";
 import { edgeAnswer } from "../flow/answering/answers.ts";
 import { Counters } from "../insight/counters.ts";
-import { type Platform, type RunningIsolate, startIsolate } from "../isolate.ts";
+import { isControl, type Platform, type RunningIsolate, startIsolate } from "../isolate.ts";
 import type { Clock } from "../ports.ts";
 import type { PurgeLog } from "../purges/log/purge-log.ts";
 import { PurgeLogStub } from "../purges/log/purge-log-stub.ts";
-import { compileSite, type SiteOverrides } from "../site/site.ts";
+import { UnboundPurgeLog } from "../purges/log/unbound-purge-log.ts";
+import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
+import { compileSite, type Site, type SiteOverrides } from "../site/site.ts";
 import { SiteError } from "../site/site-error.ts";
 import type { SiteInput } from "../site/site-input.ts";
 import { weakenedDefences } from "../site/weakened-defences.ts";
@@ -75,9 +79,11 @@ function startOrExplain(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): R
 
 /** The Workers runtime as a platform. */
 function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
-  const site = compileSite(siteInput, overrides(env));
+  const isLogBound = typeof env.PURGE_LOG?.idFromName === "function";
+  const compiled = compileSite(siteInput, overridesOf(env));
+  const site = isLogBound ? compiled : withoutCache(compiled);
   const warn = (line: string) => console.warn(line);
-  const log = new PurgeLogStub(env.PURGE_LOG);
+  const log = isLogBound ? new PurgeLogStub(env.PURGE_LOG) : new UnboundPurgeLog();
   for (const line of weakenedDefences(site)) warn(line);
   const host = site.hosts?.[0] ?? new URL(site.originUrl).host;
   const platform: Platform = {
@@ -93,14 +99,37 @@ function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): R
     fingerprint,
     reporter: new Counters(site.originUrl, warn),
   };
-  return startIsolate(site, hooks.platform?.(platform) ?? platform);
+  const isolate = startIsolate(site, hooks.platform?.(platform) ?? platform);
+  if (isLogBound) return isolate;
+  console.error(MISSING_PURGE_LOG);
+  return withoutControlPlane(isolate);
+}
+
+/** Without a purge log nothing could be purged, so every route passes and nothing is stored (promise 6). */
+function withoutCache(site: Site): Site {
+  return { ...site, routes: site.routes.map((route) => ({ ...route, pass: true })) };
+}
+
+/** Answers the control plane with 503, health too, so that a deployment without a purge log does not look sound. */
+function withoutControlPlane(isolate: RunningIsolate): RunningIsolate {
+  const detail =
+    "This edge has no binding PURGE_LOG, so it stores nothing. Its log names the lines that wrangler.toml lacks.";
+  return {
+    fetch: (arrival) =>
+      arrival.request.method === "PURGE" || isControl(arrival.url)
+        ? problemResponse("unavailable", detail, undefined, EDGE_ANSWER_FIELDS)
+        : isolate.fetch(arrival),
+  };
 }
 
 function tokensOf({ TIDEMARK_TOKEN, TIDEMARK_TOKENS }: EdgeEnv): TokenSettings {
   return { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
 }
 
-function overrides(env: EdgeEnv): SiteOverrides {
+/** The settings of the environment that outrank the site's rules. */
+export function overridesOf(
+  env: Pick<EdgeEnv, "TIDEMARK_ORIGIN" | "TIDEMARK_HOSTS" | "TIDEMARK_PUBLIC_URL">,
+): SiteOverrides {
   const hosts = env.TIDEMARK_HOSTS;
   return {
     origin: env.TIDEMARK_ORIGIN || undefined,

@@ -1,6 +1,6 @@
-import leven from "leven";
 import type * as z from "zod";
 import { issuePath } from "../../wire/issue-path.ts";
+import { keysAt, unknownKey } from "../../wire/unknown-key.ts";
 
 /** The mistakes in a site's rules, all at once: each line names the place, the value and what to do. */
 export class SiteError extends Error {
@@ -29,33 +29,10 @@ export function siteErrors(error: z.ZodError, schema: z.ZodType, input: unknown)
     });
 }
 
-function unknownKey(key: string, known: readonly string[]): string {
-  const nearest = [...known].sort((a, b) => leven(key, a) - leven(key, b))[0];
-  const hint = nearest !== undefined && leven(key, nearest) <= 3 ? `; did you mean ${nearest}?` : "";
-  return `unknown key${hint} Known here: ${known.join(", ")}`.replace("key Known", "key. Known");
-}
-
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, part) => (value as Record<PropertyKey, unknown> | undefined)?.[part], input);
 }
 
 function show(value: unknown): string {
   return value === undefined ? "nothing" : (JSON.stringify(value)?.slice(0, 80) ?? String(value));
-}
-
-/** The keys that the schema knows at a place, inside arrays, defaults and optional values, too. */
-function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
-  let here = unwrap(schema);
-  for (const part of path) {
-    const { shape, element, valueType } = here.def as unknown as Record<string, unknown>;
-    const next = typeof part === "number" ? element : ((shape as Record<PropertyKey, unknown>)?.[part] ?? valueType);
-    if (!next) return [];
-    here = unwrap(next as z.ZodType);
-  }
-  return Object.keys(((here.def as unknown as Record<string, unknown>).shape as object) ?? {});
-}
-
-function unwrap(schema: z.ZodType): z.ZodType {
-  const { innerType } = schema.def as unknown as { innerType?: z.ZodType };
-  return innerType ? unwrap(innerType) : schema;
 }

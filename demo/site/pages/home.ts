@@ -1,5 +1,6 @@
 import { html } from "hono/html";
 import { DEMO_PASSWORD, DEMO_USER } from "../admin/login.ts";
+import { COPY_BUTTON } from "../assets.ts";
 import { postTag, publicFields } from "../cache-fields.ts";
 import type { DemoContext, Site } from "../context.ts";
 import { type Html, page, SITE_NAME } from "./layout.ts";
@@ -21,6 +22,7 @@ export function home(context: DemoContext): Promise<Response> {
     description: "A small real site behind an edge cache, and what to try with it.",
     section: "home",
     canonicalPath: "/",
+    script: COPY_BUTTON,
     main: html`<img class="wide" src="/images/cover-100k.jpg" width="1200" height="504" alt="Waves under a low sun" decoding="async">
 <h1>A small site behind an edge cache</h1>
 <p class="lead">This is a plog and a song search, as somebody might run them. The edge stands in front of it: it stores what may be stored,

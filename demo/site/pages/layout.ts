@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { html } from "hono/html";
+import { html, raw } from "hono/html";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { STYLESHEET_PATH } from "../assets.ts";
 import type { Fields } from "../cache-fields.ts";
@@ -17,6 +17,8 @@ export interface PageContent {
   /** The preferred path of this page. Only public pages have one. */
   canonicalPath?: string;
   main: Html;
+  /** A script for the end of the page. Its hash is the only one that the page's policy allows. Default: none. */
+  script?: string;
 }
 
 /**
@@ -34,8 +36,7 @@ export async function page(
   const { site, publicUrl } = context.var;
   const stamp = site.stamp();
   const fields: Record<string, string> = {
-    "content-security-policy":
-      "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "content-security-policy": policyFor(content),
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
     "x-demo-render": String(stamp.number),
@@ -43,6 +44,12 @@ export async function page(
   };
   if (status === 200) fields.etag = weakEtag(String(await frame(publicUrl, content, undefined)));
   return context.html(frame(publicUrl, content, stamp), status, fields);
+}
+
+function policyFor({ script }: PageContent): string {
+  const scripts =
+    script === undefined ? "" : ` script-src 'sha256-${createHash("sha256").update(script).digest("base64")}';`;
+  return `default-src 'none'; style-src 'self'; img-src 'self';${scripts} form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
 }
 
 function weakEtag(text: string): string {
@@ -78,6 +85,7 @@ ${content.main}
 <footer class="colophon">
 <p>${SITE_NAME} is a demo: songs that nobody sang, and notes about them. <a href="/">What to try</a> · <a href="/plog/feed.xml">Feed</a> · <a href="/sitemap.xml">Sitemap</a></p>
 </footer>
+${content.script !== undefined && html`<script>${raw(content.script)}</script>`}
 </body>
 </html>
 `;

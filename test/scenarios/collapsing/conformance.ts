@@ -5,9 +5,15 @@ export const rows: readonly ConformanceRow[] = [
   {
     table: "caching",
     section: "4",
-    requirement: "requests may be collapsed",
-    does: "One fetch per key and isolate, if its answer may be shared.",
-    scenarios: ["collapsing/one-fetch-for-many"],
+    requirement: "requests may be collapsed, if the answer matches them and may be reused",
+    does: "One fetch per key and isolate, then per variant. A follower that may not have the answer shares the next fetch.",
+    scenarios: [
+      "collapsing/one-fetch-for-many",
+      "variants/followers-of-varying-page",
+      "variants/collapsing-by-variant",
+      "validation/follower-and-no-cache",
+      "validation/follower-and-short-lifetime",
+    ],
   },
   {
     table: "reporting",

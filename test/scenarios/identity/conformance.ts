@@ -6,7 +6,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "3",
     requirement: "any response with a lifetime may be stored",
-    does: "Only if the unkeyed request fields were usual ones with usual values, at most 1024 characters each and 4096 together. For errors `Vary` does not help, and cookies that count, another site's page, or an `Accept` without HTML and `*/*` prevent storing. Otherwise one unusual request could decide what all clients get.",
+    does: "Only if the request's unkeyed fields were [usual ones](security.md#what-of-a-request-reaches-the-origin), at most 1024 characters each and 4096 together; for errors also only without cookies that count, and with an `Accept` that takes HTML or anything.",
     scenarios: [
       "identity/unusual-field",
       "identity/unusual-characters",
@@ -54,8 +54,8 @@ export const rows: readonly ConformanceRow[] = [
   {
     table: "caching",
     section: "3, 4",
-    requirement: "our own rule: an unusual request's error is not shared",
-    does: "Its followers share one fetch of their own, and no answer to it changes or removes what is stored.",
+    requirement: "our own rule: an unusual request's error",
+    does: "Not shared; no answer to such a request changes or removes what is stored.",
     scenarios: [
       "identity/unusual-request-with-followers",
       "identity/unusual-request-removes-nothing",
@@ -67,7 +67,7 @@ export const rows: readonly ConformanceRow[] = [
     section: "3.5",
     requirement:
       "a stored response serves a request with `Authorization` only with `public`, `s-maxage` or `must-revalidate`",
-    does: "Yes; `proxy-revalidate` is not enough, and nothing stale is served. Answers to such requests are stored only with a status of 200, 203, 204, 300, 301 or 308 and with `public` or `s-maxage` above 0, for the lifetime that the origin gives; nobody waits for them.",
+    does: "Yes; `proxy-revalidate` is not enough, and nothing stale is served. Answers to such requests are stored with a status of 200, 203, 204, 300, 301 or 308 and with `public` or `s-maxage` above 0, for the lifetime that the origin gives; nobody waits for them.",
     scenarios: [
       "identity/authorization-and-shared-answers",
       "identity/authorization-and-statuses",
@@ -87,7 +87,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "7.1",
     requirement: "cache poisoning",
-    does: "Only fields in the key or in `Vary` may select; an unusual unkeyed field prevents storing; see [security](security.md).",
+    does: "Only keyed fields and those in `Vary` may select: [security](security.md).",
     scenarios: ["identity/unusual-field"],
   },
 ];

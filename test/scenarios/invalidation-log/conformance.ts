@@ -6,7 +6,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.4",
     requirement: "*invalidate*: remove, or validate before reuse",
-    does: "Numbered like a purge: refused wherever the number is known, and fetched in full. An earlier fetch is neither stored nor waited for. Other PoPs: within the bound of a purge, one append later: `test/cdn/invalidation.test.ts`.",
+    does: "Fetched in full; an earlier fetch is neither stored nor waited for. Other PoPs: `test/cdn/invalidation.test.ts`.",
     scenarios: [
       "invalidation-log/follower-before-log-knows",
       "invalidation-log/post-during-fill",
@@ -18,7 +18,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.4, 7.1",
     requirement: "anybody can send a POST",
-    does: "Per lease each key once and 16 appends, the rest merged; five attempts; never for `pass` routes.",
+    does: "[Limits](protocol.md#r15-unsafe-methods) per lease.",
     scenarios: [
       "invalidation-log/many-posts-one-url",
       "invalidation-log/second-post-within-lease",

@@ -27,7 +27,7 @@ const OLDER_REPLACES = {
   to: "} else if (delta.to < this.#seq) {\n      this.#begin(delta.logId);\n    } else if (delta.from > this.#seq) {",
 };
 
-/** The rules of docs/protocol.md, each taken away. A name that begins with `r` and a number names its rule. */
+/** The rules of docs/protocol.md, each taken away. Each name begins with the number of its rule, such as `r5-`. */
 export const mutants: Mutants = {
   "r1-stamp-of-the-arrival": {
     name: "an entry is stamped with the view that is held when its answer arrives",
@@ -402,77 +402,77 @@ export const mutants: Mutants = {
     to: "[selectInMemory(context) ?? found]",
     reddens: "purge-protocol/refetched-by-another-isolate",
   },
-  "view-is-not-shared": {
+  "r22-view-is-not-shared": {
     name: "an isolate keeps its reads of the log to itself",
     file: RENEWAL,
     from: "copy && this.#pop.publish(copy)",
     to: "undefined",
     reddens: "purge-protocol/view-shared-in-pop",
   },
-  "purge-is-not-shared": {
+  "r22-purge-is-not-shared": {
     name: "the reply to a purge is not shared with the other isolates of the PoP",
     file: VIEW_LEASE,
     from: "await this.#pop.publishSoon(this.#leased.copyAfter(delta.leaseMs, call));",
     to: "return;",
     reddens: "purge-protocol/purge-known-by-sharing",
   },
-  "shared-view-is-ageless": {
+  "r22-shared-view-is-ageless": {
     name: "the age of a shared view does not count: a lease begins when it is taken",
     file: LEASED_VIEW,
     from: 'this.#extendLease(startedAt, delta.leaseMs);\n    this.#reporter.report({ kind: "view-shared" });',
     to: 'this.#extendLease(now, delta.leaseMs);\n    this.#reporter.report({ kind: "view-shared" });',
     reddens: "purge-protocol/shared-view-keeps-its-age",
   },
-  "claim-never-ends": {
+  "r22-claim-never-ends": {
     name: "a claim to read the log never ends",
     file: POP_SHARING,
     from: "Math.max(0, Math.min(maxMs, maxMs - ageMs))",
     to: "maxMs || 1",
     reddens: "purge-protocol/old-page-until-lease-ends",
   },
-  "receipt-forgets-the-bound": {
+  "r6-receipt-forgets-the-bound": {
     name: "a receipt ignores routes that let a purge arrive late",
     file: LOG,
     from: "this.#leases.grant(Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0), now);",
     to: "this.#leases.grant(purge.leaseMs, now);",
     reddens: "purge-protocol/receipt-and-late-routes",
   },
-  "every-purge-may-come-late": {
+  "r6-every-purge-may-come-late": {
     name: "the rule for immutable pages applies to all pages",
     file: "worker/flow/judging.ts",
     from: "reuse.immutable ? maxViewAgeImmutableMs : maxViewAgeMs",
     to: "reuse ? maxViewAgeImmutableMs : maxViewAgeMs",
     reddens: "purge-protocol/late-immutable-pages",
   },
-  "bound-has-no-end": {
+  "r6-bound-has-no-end": {
     name: "a route that lets a purge arrive late is judged by a view one millisecond too old",
     file: LEASE_TIMING,
     from: "now < this.#startedAt + Math.min(",
     to: "now <= this.#startedAt + Math.min(",
     reddens: "purge-protocol/late-route-log-silent",
   },
-  "bound-ends-with-the-lease": {
+  "r6-bound-ends-with-the-lease": {
     name: "while the log is silent, a page of a route that lets a purge arrive late counts for one lease only",
     file: "worker/flow/judging.ts",
     from: "Math.max(purges.leaseMs, maxViewAgeMs(context, stored))",
     to: "purges.leaseMs",
     reddens: "purge-protocol/late-route-log-silent",
   },
-  "late-is-not-renewed": {
+  "r6-late-is-not-renewed": {
     name: "a view whose lease is over is not renewed behind a page that may still be judged by it",
     file: LEASE_TIMING,
     from: "return now >= this.#dueAt && now >= this.#probeAt;",
     to: "return now >= this.#dueAt && now >= this.#probeAt && now < this.#usableUntil;",
     reddens: "purge-protocol/late-route",
   },
-  "bearer-gets-the-late": {
+  "r6-bearer-gets-the-late": {
     name: "a request with a token gets the old page of a route that lets a purge arrive late",
     file: VIEW_LEASE,
     from: "return after === null || this.#leased.hasReached(after);",
     to: "return after === null || maxViewAgeMs > 0 || this.#leased.hasReached(after);",
     reddens: "purge-protocol/late-route-token",
   },
-  "look-up-is-judged-as-of-before": {
+  "r4-look-up-is-judged-as-of-before": {
     name: "an entry is judged by the view and the time of when its look-up began",
     file: CORRIDOR,
     from: `  if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token);
@@ -484,66 +484,66 @@ export const mutants: Mutants = {
     const verdict = judgeNow(context, stored.head, token, arrivedAt);`,
     reddens: "purge-protocol/look-up-outlasts-lease",
   },
-  "token-of-any-log": {
+  "r9-token-of-any-log": {
     name: "a token is compared by number with the view of any log",
     file: LEASED_VIEW,
     from: "position.logId === token.logId && position.seq",
     to: "position.seq",
     reddens: "purge-protocol/token-of-new-log",
   },
-  "known-silence-ends-tokens": {
+  "r9-known-silence-ends-tokens": {
     name: "a token has no effect once the log is known to be silent",
     file: VIEW_LEASE,
     from: "if (this.#timing.hasFailed(this.#clock.now())) return token;",
     to: "if (this.#timing.hasFailed(this.#clock.now())) return null;",
     reddens: "purge-protocol/silent-log-token-bearer",
   },
-  "known-purge-is-unknown": {
+  "r8-known-purge-is-unknown": {
     name: "while the log is silent, a page that is known to be purged counts as unknown",
     file: VIEW,
     from: 'if (checked.answer === "not-purged") return "unknown";',
     to: 'return "unknown";',
     reddens: "purge-protocol/log-lost-after-purge",
   },
-  "left-out-counts-as-told": {
+  "r12-left-out-counts-as-told": {
     name: "a shared view that had no room for the oldest purges claims to have them",
     file: "worker/purges/lease/recent-purges.ts",
     from: "return { ...rest, from: firstLeftOut,",
     to: "return { ...rest, from: base?.from ?? readFrom,",
     reddens: "purge-protocol/gap-in-shared-view",
   },
-  "older-reply-replaces-the-view": {
+  "r11-older-reply-replaces-the-view": {
     name: "a late reply of the log replaces newer knowledge",
     ...OLDER_REPLACES,
     reddens: "purge-protocol/late-reply-of-log",
   },
-  "older-shared-view-replaces-the-view": {
+  "r11-older-shared-view-replaces-the-view": {
     name: "a late shared view replaces newer knowledge",
     ...OLDER_REPLACES,
     reddens: "purge-protocol/late-shared-view",
   },
-  "shared-view-leads-to-another-log": {
+  "r11-shared-view-leads-to-another-log": {
     name: "a shared view makes an isolate take another log for its own",
     file: LEASED_VIEW,
     from: "if (position !== null && position.logId !== delta.logId) return false;",
     to: "",
     reddens: "purge-protocol/late-view-of-old-log",
   },
-  "first-view-stamps": {
+  "r1-first-view-stamps": {
     name: "a page that was fetched without a view is stamped with the first one that comes",
     file: "worker/flow/storing/storage-decision.ts",
     from: "stamp: response.stamp",
     to: "stamp: response.stamp ?? ports.purges.stamp()",
     reddens: "purge-protocol/fetch-before-first-view",
   },
-  "numbers-are-used-twice": {
+  "r13-numbers-are-used-twice": {
     name: "a log whose storage went back goes on under the same id",
     file: LOG,
     from: "if (since?.logId === id && since.seq > head)",
     to: "if (false)",
     reddens: "purge-protocol/log-set-back",
   },
-  "log-goes-by-its-memory": {
+  "r14-log-goes-by-its-memory": {
     name: "a log object relies on its memory as long as it has written nothing itself",
     file: LOG,
     from: "    this.#sql = sql;",
@@ -558,26 +558,26 @@ export const mutants: Mutants = {
     };`,
     reddens: "purge-protocol/log-taken-over",
   },
-  "receipt-counts-with-the-callers-lease": {
+  "r6-receipt-counts-with-the-callers-lease": {
     name: "a receipt counts only the lease of the isolate that purges",
     ...RECEIPT_SETTLES,
     to: "purge.leaseMs + purge.skewMs",
     reddens: "purge-protocol/deployment-shortens-lease",
   },
-  "receipt-trusts-every-clock": {
+  "r7-receipt-trusts-every-clock": {
     name: "a receipt assumes that the clocks of a PoP agree",
     ...RECEIPT_SETTLES,
     to: "this.#leases.longestLivingMs(now)",
     reddens: "purge-protocol/clocks-within-allowance",
   },
-  "shared-view-begins-a-lease": {
+  "r7-shared-view-begins-a-lease": {
     name: "a lease begins when a shared view is taken, not when its read began",
     file: LEASED_VIEW,
     from: 'this.#extendLease(startedAt, delta.leaseMs);\n    this.#reporter.report({ kind: "view-shared" });',
     to: 'this.#extendLease(now, delta.leaseMs);\n    this.#reporter.report({ kind: "view-shared" });',
     reddens: "purge-protocol/clocks-beyond-allowance",
   },
-  "found-is-stamped-anew": {
+  "r3-found-is-stamped-anew": {
     name: "an entry from the shared tier is stamped with the view that finds it",
     file: CORRIDOR,
     from: "const found = await selectInSharedTier(context);",
@@ -585,7 +585,7 @@ export const mutants: Mutants = {
   if (found && !selectInMemory(context)) Object.assign(found.head, { stamp: purges.stamp() });`,
     reddens: "purge-protocol/entry-keeps-its-stamp",
   },
-  "equal-number-is-enough": {
+  "r16-equal-number-is-enough": {
     name: "an entry is not checked again where the sequence number is the same",
     file: VIEW,
     from: `if (checked.generation !== this.#generation) {
@@ -596,28 +596,28 @@ export const mutants: Mutants = {
       checked.generation = this.#seq;`,
     reddens: "purge-protocol/new-log-same-number",
   },
-  "pages-of-any-log": {
+  "r13-pages-of-any-log": {
     name: "an entry that another log stamped is judged by its number",
     file: VIEW,
     from: "stamp.logId !== this.#logId || ",
     to: "",
     reddens: "purge-protocol/log-renamed",
   },
-  "cancelled-read-is-waited-for": {
+  "r21-cancelled-read-is-waited-for": {
     name: "a request that waits for a read of the log waits until it ends",
     file: RENEWAL,
     from: "Promise.race([reading.hasSucceeded, tooSlow])",
     to: "Promise.race([reading.hasSucceeded])",
     reddens: "purge-protocol/cancelled-renewal",
   },
-  "cancelled-read-is-joined": {
+  "r21-cancelled-read-is-joined": {
     name: "no read of the log begins before the last one has ended",
     file: RENEWAL,
     from: "return reading !== null && now - reading.startedAt < this.#timing.leaseMs;",
     to: "return reading !== null;",
     reddens: "purge-protocol/cancelled-renewal",
   },
-  "late-answer-is-a-recovery": {
+  "r21-late-answer-is-a-recovery": {
     name: "a reply of the log that comes after its lease clears the memory of the failure",
     file: LEASE_TIMING,
     from: "if (usableUntil > now) {",

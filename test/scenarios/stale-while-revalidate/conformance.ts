@@ -18,7 +18,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "stale",
     section: "3",
     requirement: "SHOULD revalidate meanwhile",
-    does: "One conditional refresh of the whole page behind the answer, also after HEAD, parts and conditions. A refresh that fails or may not be stored changes nothing.",
+    does: "One conditional refresh of the whole page. If it fails or may not be stored, nothing changes.",
     scenarios: [
       "stale-while-revalidate/refreshed-once",
       "stale-while-revalidate/head-of-stale-page",
@@ -34,7 +34,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "stale",
     section: "3",
     requirement: "a refresh for a request with cookies",
-    does: "Stored only if its answer is explicitly shared; no other request waits for it.",
+    does: "Stored only if explicitly shared; no other request waits for it.",
     scenarios: ["stale-while-revalidate/no-wait-for-cookie-refresh", "stale-while-revalidate/refresh-with-cookies"],
   },
   {

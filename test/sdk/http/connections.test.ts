@@ -50,6 +50,7 @@ test("Closing a purger waits for the purges under way, closes once, and refuses 
       events.push("purged");
       return receipt;
     },
+    read: async () => null,
     close: async () => {
       events.push("closed");
     },

@@ -178,6 +178,19 @@ const failures: Failure[] = [
     },
   },
   {
+    name: "an edge whose own token is weak",
+    edge: () => [refuses("forbidden", { detail: "The control plane is closed: TIDEMARK_TOKEN is weak: make one." })],
+    expect: {
+      class: PurgeForbidden,
+      code: "forbidden",
+      status: 403,
+      attempts: 1,
+      retryable: false,
+      message:
+        /accepts no token \(403\)\. The control plane is closed: TIDEMARK_TOKEN is weak: make one\. Correct that in the settings of the edge\./,
+    },
+  },
+  {
     name: "an id that was used for another purge",
     edge: () => [refuses("conflict")],
     expect: {

@@ -135,8 +135,6 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "dropped" | "oth
     "x-request-start", // devcenter.heroku.com/articles/http-routing
     "x-queue-start", // docs.newrelic.com, "Request queuing configuration"
     "x-abuse-info", // New Relic Synthetics: docs.newrelic.com, "Identify synthetic monitoring requests"
-    "mf-original-hostname", // `wrangler dev`: miniflare's entry worker
-    "mf-disable-pretty-error",
     // Numbers of requests.
     "x-request-id", // envoyproxy.io, "HTTP header manipulation"; Heroku, Rails, nginx, and most clients of APIs
     "x-correlation-id", // en.wikipedia.org/wiki/List_of_HTTP_header_fields
@@ -188,6 +186,7 @@ const CLAIM_PREFIXES = [
   "x-middleware-",
   "fastly-",
   "cf-",
+  "mf-", // set by wrangler dev
   "tidemark-",
 ];
 

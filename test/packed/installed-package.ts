@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 export interface Ended {
   readonly exit: number | null;
@@ -80,7 +80,9 @@ async function installIn(home: string): Promise<InstalledPackage> {
   await mkdir(staged);
   await mkdir(folder);
   for (const file of await readdir(ROOT)) {
-    if (/^(package\.json|README\.md|LICENSE)$/.test(file)) await cp(join(ROOT, file), join(staged, file));
+    if (/^(package\.json|README\.md|LICENSE|docs)$/.test(file)) {
+      await cp(join(ROOT, file), join(staged, file), { recursive: true });
+    }
   }
   const build = ["run", "build", "--", "--out-dir", join(staged, "dist/package")];
   const built = await succeeds("npm", build, ROOT);

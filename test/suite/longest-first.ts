@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** The files that take longest, the longest first. */
 const LONG: readonly string[] = [
   "test/mutants/mutants.test.ts",
-  "test/scenarios.test.ts",
+  "test/scenarios/scenarios.test.ts",
   "test/simulation/simulation.test.ts",
   "test/cdn/scenarios.test.ts",
   "test/dev/dev.test.ts",

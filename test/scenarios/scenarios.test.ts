@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { depth } from "./depth.ts";
-import { ORDERS, playInOrders } from "./engine/orders.ts";
-import { play } from "./engine/play.ts";
-import { ScenarioRuntime } from "./engine/runtime-engine.ts";
-import type { Scenario } from "./engine/scenario.ts";
-import { scenarios } from "./scenarios/index.ts";
+import { ORDERS, playInOrders } from "../engine/orders.ts";
+import { play } from "../engine/play.ts";
+import { ScenarioRuntime } from "../engine/runtime-engine.ts";
+import type { Scenario } from "../engine/scenario.ts";
+import { byDepth, depth } from "../suite/depth.ts";
+import { scenarios } from "./index.ts";
+
+const MOST = byDepth({ test: 8, gate: ORDERS, all: ORDERS });
 
 const played = { memory: 0, orders: 0, runtime: 0 };
 
@@ -12,9 +14,9 @@ function runsOn(engine: "memory" | "runtime"): readonly Scenario[] {
   return scenarios.filter(({ only }) => only === undefined || only.engine === engine);
 }
 
-describe(`in memory, under up to ${ORDERS} orders of events`, () => {
+describe(`in memory, under up to ${MOST} orders of events`, () => {
   test.each(runsOn("memory"))("$name ($id)", async (scenario) => {
-    played.orders += await playInOrders(scenario, { all: depth === "all" });
+    played.orders += await playInOrders(scenario, { all: depth === "all", most: MOST });
     played.memory++;
   });
 });

@@ -1,0 +1,49 @@
+import { existsSync } from "node:fs";
+import { Command } from "commander";
+import { checkText } from "../../setup/check/check-report.ts";
+import { WRANGLER_FILES, WranglerConfigError } from "../../setup/check/wrangler-settings.ts";
+import { EXIT } from "../exit-code.ts";
+import { valueNotFlag } from "../flags.ts";
+import { printError } from "../print-error.ts";
+
+interface CheckFlags {
+  readonly config?: string;
+  readonly env?: string;
+  readonly json?: true;
+}
+
+const AFTER_HELP = `
+It reads the wrangler config, runs the worker's modules in the Workers runtime, and looks at the site's rules, public
+hosts, the binding of the purge log, routes that never match, and the size of the bundle. Nothing is sent anywhere.
+
+As wrangler's build command it keeps a mistake from being deployed:
+
+  [build]
+  command = "npx --no tidemark check"
+
+Exit codes: 0 can be deployed, 1 has problems, 2 wrong usage, or no wrangler config that can be read.`;
+
+/** `tidemark check`: whether the project can be deployed as it is. */
+export function checkCommand(): Command {
+  return new Command("check")
+    .description("Check rules, hosts, bindings and size of the worker before it is deployed.")
+    .option("--config <file>", `the wrangler config (default: ${WRANGLER_FILES.join(", ")})`, valueNotFlag)
+    .option("--env <name>", "only this environment of it (default: the top level and all environments)", valueNotFlag)
+    .option("--json", "print the report as one JSON object")
+    .addHelpText("after", AFTER_HELP)
+    .action(async ({ config, env, json }: CheckFlags) => {
+      const file = config ?? WRANGLER_FILES.find((each) => existsSync(each)) ?? "wrangler.toml";
+      // Loaded here, because it needs packages that the help text does not.
+      const { checkProject } = await import("../../setup/check/check-project.ts");
+      try {
+        const report = await checkProject({ config: file, environment: env ?? null });
+        const isSound = report.findings.every(({ level }) => level !== "problem");
+        process.stdout.write(json ? `${JSON.stringify({ ok: isSound, ...report })}\n` : checkText(report));
+        process.exitCode = isSound ? EXIT.done : EXIT.refused;
+      } catch (error) {
+        if (!(error instanceof WranglerConfigError)) throw error;
+        printError(error.message);
+        process.exitCode = EXIT.usage;
+      }
+    });
+}

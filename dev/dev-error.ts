@@ -1,0 +1,2 @@
+/** The reason why the edge or the demo cannot start, for the person at the terminal. */
+export class DevError extends Error {}

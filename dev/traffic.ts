@@ -1,0 +1,32 @@
+import type { LogEntry } from "./request-log-entry.ts";
+
+/** What the edges of the dev command have seen since they started. */
+export class Traffic {
+  #requests = 0;
+  #hits = 0;
+  #askedOrigin = 0;
+  #purges = 0;
+
+  add(entry: LogEntry): void {
+    if (entry.kind === "purge") {
+      if (entry.seq !== null) this.#purges++;
+      return;
+    }
+    this.#requests++;
+    if (entry.xCache === "HIT") this.#hits++;
+    if (entry.originMs !== null) this.#askedOrigin++;
+  }
+
+  /** `12 requests: 9 hits (75 %), 3 waited for the origin. 1 purge.` */
+  get summary(): string {
+    const purges = this.#purges === 0 ? "" : ` ${counted(this.#purges, "purge")}.`;
+    if (this.#requests === 0) return `No requests.${purges}`;
+    const share = Math.round((this.#hits / this.#requests) * 100);
+    const hits = `${counted(this.#hits, "hit")} (${share} %)`;
+    return `${counted(this.#requests, "request")}: ${hits}, ${this.#askedOrigin} waited for the origin.${purges}`;
+  }
+}
+
+function counted(count: number, name: string): string {
+  return `${count} ${name}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,48 @@
+import type { Clock } from "../clock.ts";
+import { type PurgeError, PurgeRateLimited, PurgeUnreachable } from "../errors.ts";
+import { withDeadline } from "./deadline.ts";
+import { retryPauseMs } from "./retry-pause.ts";
+
+export type Outcome<T> = { kind: "done"; value: T } | { kind: "failed"; error: PurgeError };
+
+/** How long a call may take, and how often it may be sent. */
+export interface CallLimits {
+  deadlineMs: number;
+  retries: number;
+  signals: readonly AbortSignal[];
+}
+
+export interface Attempts<T> extends CallLimits {
+  /** Sends the call once. `attempts` counts from 1. */
+  attempt(signal: AbortSignal, attempts: number): Promise<Outcome<T>>;
+  /** Makes the error for a deadline that has passed. */
+  timedOut(attempts: number, lastError: PurgeError | undefined): PurgeError;
+}
+
+/**
+ * Sends a call, and sends it again after a failure that is retryable, until it has succeeded, the retries are used up, or
+ * the next pause would pass the deadline.
+ */
+export function withRetries<T>(
+  { deadlineMs, retries, signals, attempt, timedOut }: Attempts<T>,
+  { clock, random }: { readonly clock: Clock; random(): number },
+): Promise<T> {
+  let attempts = 0;
+  let lastError: PurgeError | undefined;
+  const options = { clock, deadlineMs, signals, timedOut: () => timedOut(attempts, lastError) };
+  return withDeadline(options, async (deadline) => {
+    for (;;) {
+      attempts += 1;
+      const outcome = await attempt(deadline.signal, attempts);
+      if (outcome.kind === "done") return outcome.value;
+      lastError = outcome.error;
+      const pauseMs = retryPauseMs(attempts, retryAfterMsOf(lastError), random());
+      if (!lastError.retryable || attempts > retries || pauseMs >= deadline.leftMs()) throw lastError;
+      await clock.sleep(pauseMs, deadline.signal);
+    }
+  });
+}
+
+function retryAfterMsOf(error: PurgeError): number | undefined {
+  return error instanceof PurgeRateLimited || error instanceof PurgeUnreachable ? error.retryAfterMs : undefined;
+}

@@ -1,0 +1,92 @@
+import * as z from "zod";
+import { MAX_LISTED_PURGES } from "../wire/purge-record.ts";
+import { misuse } from "./errors.ts";
+import { deadlineMsSchema, signalSchema } from "./options.ts";
+import type { Accepted, Receipt } from "./receipt.ts";
+
+/** One purge in the edge's audit trail. */
+export interface PurgeRecord {
+  seq: number;
+  /** RFC 3339, UTC, by the log's clock. */
+  at: string;
+  /** The name of the token that was used; `edge` for the invalidation after an unsafe request. */
+  by: string;
+  reason: string | null;
+  /** `invalidate` follows an unsafe request: the stored response is validated before it is used again. */
+  mode: "hard" | "soft" | "invalidate";
+  accepted: Accepted;
+  /** Its first items, as many as the log keeps. */
+  items: string[];
+  /** The number of different items in all. */
+  itemCount: number;
+  id: string | null;
+  /** The number of the purge that this one repeats (`repeatAfterMs`). */
+  repeatOf: number | null;
+  /** True if, by the log's clock, no PoP serves the purged responses any more. */
+  settled: boolean;
+}
+
+/** A page of the audit trail. */
+export interface PurgeRecordPage {
+  /** The newest first. */
+  purges: PurgeRecord[];
+  /** The value of `before` for the next page; `null` on the last page. */
+  next: number | null;
+}
+
+/** Options of a call that reads the audit trail. */
+export interface ReadOptions {
+  /** Ends the call, which rejects with the signal's reason. Default: none. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds for the call with all its attempts and pauses. Default: the purger's `deadlineMs`. */
+  deadlineMs?: number | undefined;
+}
+
+/** A page of the audit trail, and options of the call. */
+export interface PurgesQuery extends ReadOptions {
+  /** Only purges with a lower number. Default: from the newest on. */
+  before?: number | undefined;
+  /** At most this many purges: a whole number from 1 to 500. Default: 50. */
+  limit?: number | undefined;
+}
+
+/** A reading of the audit trail, after its check: a page of it, or one purge. */
+export interface ReadCall {
+  readonly query: RecordQuery;
+  readonly signal: AbortSignal | undefined;
+  readonly deadlineMs: number | undefined;
+}
+
+/** One purge by its number, or the newest ones; with `before`, the newest of those whose number is lower. */
+export type RecordQuery =
+  | { readonly seq: number }
+  | { readonly before: number | undefined; readonly limit: number | undefined };
+
+const readOptions = { signal: signalSchema, deadlineMs: deadlineMsSchema };
+const readOptionsSchema = z.strictObject(readOptions);
+const purgesQuerySchema = z.strictObject({
+  before: z.int().positive().optional(),
+  limit: z.int().min(1).max(MAX_LISTED_PURGES).optional(),
+  ...readOptions,
+});
+const seqSchema = z.int().positive();
+
+/** Checks a call of `purges`. Throws a `TypeError`. */
+export function parsePurgesQuery(query: PurgesQuery = {}): ReadCall {
+  const parsed = purgesQuerySchema.safeParse(query, { reportInput: true });
+  if (!parsed.success) throw misuse("purges", parsed.error, purgesQuerySchema);
+  const { before, limit, signal, deadlineMs } = parsed.data;
+  return { query: { before, limit }, signal, deadlineMs };
+}
+
+/** Checks a call of `status`. Throws a `TypeError`. */
+export function parseStatusCall(purge: number | Pick<Receipt, "seq">, options: ReadOptions = {}): ReadCall {
+  const seq = typeof purge === "object" ? purge?.seq : purge;
+  if (!seqSchema.safeParse(seq).success) {
+    const dryRun = seq === 0 ? " The receipt of a dry run has no number, because nothing was purged." : "";
+    throw new TypeError(`status: the first argument is the number of a purge, from 1 on, or its receipt.${dryRun}`);
+  }
+  const parsed = readOptionsSchema.safeParse(options, { reportInput: true });
+  if (!parsed.success) throw misuse("status, options", parsed.error, readOptionsSchema);
+  return { query: { seq }, signal: parsed.data.signal, deadlineMs: parsed.data.deadlineMs };
+}

@@ -1,0 +1,75 @@
+/** A package.json, as far as `tidemark init` changes it. */
+export interface Manifest {
+  readonly name?: string;
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly [key: string]: unknown;
+}
+
+export interface ManifestChange {
+  readonly manifest: Manifest;
+  /** What was added or replaced, like `scripts.check`. */
+  readonly changed: readonly string[];
+  /** What stands there already and is not what would have been written. */
+  readonly kept: readonly string[];
+}
+
+/** What `npm init` writes where there are no tests. */
+const NO_TEST = /^echo "Error: no test specified"/;
+
+/** The tools that the project needs, in the versions that this package is tested with. */
+const TOOLS = [
+  "@cloudflare/workers-types",
+  "@types/node",
+  "esbuild",
+  "miniflare",
+  "typescript",
+  "vitest",
+  "wrangler",
+] as const;
+
+const SCRIPTS: Readonly<Record<string, string>> = {
+  dev: "tidemark dev",
+  check: "tidemark check",
+  deploy: "wrangler deploy",
+};
+
+const TEST_SCRIPT = "vitest run test/edge.test.ts";
+
+/** Adds what the project needs to a package.json; `null` if there is none. What is there stays. */
+export function completedManifest(
+  existing: Manifest | null,
+  name: string,
+  { version, tested }: { readonly version: string; readonly tested: Readonly<Record<string, string>> },
+): ManifestChange {
+  const base = existing ?? { name, private: true, type: "module" };
+  const changed: string[] = [];
+  const kept: string[] = [];
+  const test = base.scripts?.test;
+  const isTestFree = test === undefined || NO_TEST.test(test) || test === TEST_SCRIPT;
+  const wanted = { [isTestFree ? "test" : "test:edge"]: TEST_SCRIPT, ...SCRIPTS };
+  const scripts: Record<string, string> = { ...base.scripts };
+  for (const [key, command] of Object.entries(wanted)) {
+    const found = scripts[key];
+    if (found === command) continue;
+    if (found !== undefined && !(key === "test" && isTestFree)) kept.push(`scripts.${key}`);
+    else {
+      scripts[key] = command;
+      changed.push(`scripts.${key}`);
+    }
+  }
+  const dependencies = { ...base.dependencies };
+  const devDependencies = { ...base.devDependencies };
+  const has = (each: string) => each in dependencies || each in devDependencies;
+  if (!has("tidemark")) {
+    dependencies.tidemark = `^${version}`;
+    changed.push("dependencies.tidemark");
+  }
+  for (const tool of TOOLS.filter((each) => !has(each))) {
+    devDependencies[tool] = tested[tool]!;
+    changed.push(`devDependencies.${tool}`);
+  }
+  const manifest = { ...base, scripts, dependencies, devDependencies };
+  return { manifest, changed: existing === null ? [] : changed, kept };
+}

@@ -1,0 +1,60 @@
+/** What `tidemark init` has to know of a site. */
+export interface SiteAnswers {
+  /** Where the site is now: scheme, host and port. */
+  readonly origin: string;
+  /** The public host name. */
+  readonly host: string;
+  /** The first segments of paths that are never stored, like `/admin`. */
+  readonly passed: readonly string[];
+}
+
+/** An answer that cannot be used. The message says how to write one. */
+export class AnswerError extends Error {
+  override readonly name = "AnswerError";
+}
+
+/** `https://origin.example.com`, with the scheme where it was left out. Throws `AnswerError`. */
+export function originOf(text: string): string {
+  const given = text.trim();
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `https://${given}`);
+  const isAddress = url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "";
+  if (!isAddress || url.username !== "" || url.hash !== "") {
+    throw new AnswerError(`${JSON.stringify(text)} is not an address like https://origin.example.com, without a path`);
+  }
+  return url.origin;
+}
+
+/** `www.example.com`, also from an address of it. Throws `AnswerError`. */
+export function hostOf(text: string): string {
+  const given = text
+    .trim()
+    .replace(/^https?:\/\//i, "")
+    .replace(/\/$/, "");
+  const url = URL.parse(`http://${given}`);
+  if (url === null || given === "" || /[/?#@*\s:]/.test(given)) {
+    throw new AnswerError(
+      `${JSON.stringify(text)} is not a host name like www.example.com, without scheme, port and path`,
+    );
+  }
+  return url.hostname;
+}
+
+/** `/admin, /cart` as a list; the part below each is meant, too. Throws `AnswerError`. */
+export function passedOf(text: string): readonly string[] {
+  const paths = text.split(",").map((each) => each.trim().replace(/(\/\*|\/)$/, ""));
+  const given = paths.filter((path) => path !== "");
+  const wrong = given.find((path) => !/^(\/[\w.~-]+)+$/.test(path));
+  if (wrong !== undefined) {
+    throw new AnswerError(`${JSON.stringify(wrong)} is not a path like /admin; separate several with commas`);
+  }
+  return [...new Set(given)];
+}
+
+/** Answers that do not go together. Throws `AnswerError`. */
+export function checkAnswers({ origin, host }: SiteAnswers): void {
+  if (new URL(origin).hostname !== host) return;
+  throw new AnswerError(
+    `the origin, ${origin}, has the public host's own name, so each request would come back to the edge. Give the server ` +
+      `behind it a name of its own, like https://origin.${host.replace(/^www\./, "")}, and name that as the origin`,
+  );
+}

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { planPurge } from "../../worker/control/purge-plan.ts";
+import { resolveUrl } from "../../worker/rules/key/cache-key.ts";
+import { compileSite } from "../../worker/site/site.ts";
+
+const HOSTS = ["www.example.com", "shop.example.com"];
+
+/** What is purged of a site, and the keys under which a page is stored that was asked for at this URL. */
+function planFor(site: { hosts?: string[]; publicUrl?: string }, anyHost: boolean, item: object, page: string) {
+  const rules = compileSite({ origin: "http://127.0.0.1:1", ...site }, anyHost ? { hosts: null } : {});
+  const { purgeKeys, errors } = planPurge(item, "http://127.0.0.1:1", rules);
+  const asked = resolveUrl(page, rules);
+  const isPurged = asked.kind !== "refused" && purgeKeys.some((key) => asked.purgeKeys.includes(key));
+  return { isPurged, errors: errors.map(({ message }) => message) };
+}
+
+const publicUrl = "https://www.example.com";
+
+test.each([
+  ["a host of the site", { hosts: HOSTS }, false, "https://shop.example.com/a", true],
+  ["the public host", { hosts: HOSTS, publicUrl }, false, "http://www.example.com/a", true],
+  ["another host of a site with a public URL", { hosts: HOSTS, publicUrl }, false, "https://shop.example.com/a", true],
+  ["a port of the dev command", { publicUrl: "http://localhost:8787" }, true, "http://localhost:8789/a", true],
+  ["a foreign host", { hosts: HOSTS, publicUrl }, false, "https://elsewhere.example/a", false],
+  ["another page", { hosts: HOSTS, publicUrl }, false, "https://shop.example.com/b", false],
+])("an absolute URL of %s, and a prefix of that host", (_, site, anyHost, url, isPurged) => {
+  const { host, pathname } = new URL(url);
+  const page = `https://${host === "elsewhere.example" ? "www.example.com" : host}/a`;
+  expect(planFor(site, anyHost, { urls: [url] }, page).isPurged).toBe(isPurged);
+  expect(planFor(site, anyHost, { prefixes: [host + pathname] }, page).isPurged).toBe(isPurged);
+  if (pathname === "/a") expect(planFor(site, anyHost, { hosts: [host] }, page).isPurged).toBe(isPurged);
+});
+
+test("a host that is not the site's is refused, also where requests are served under a public URL", () => {
+  const { errors } = planFor({ hosts: HOSTS, publicUrl }, false, { urls: ["https://elsewhere.example/a"] }, publicUrl);
+  expect(errors).toEqual(['"https://elsewhere.example/a": elsewhere.example is not a host of this site']);
+});

@@ -1,0 +1,21 @@
+/** What can be said of a site before it is deployed. Plain data. */
+export interface SiteReview {
+  /** Why the rules are not valid; empty if they are, and only then does the rest mean anything. */
+  readonly errors: readonly { readonly path: string; readonly message: string }[];
+  readonly originUrl: string;
+  /** Whether anybody named the public hosts. Without them a deployed edge answers 503. */
+  readonly namesHosts: boolean;
+  /** The public hosts; `null` for any. */
+  readonly hosts: readonly string[] | null;
+  readonly shadowed: readonly ShadowedRoute[];
+  /** The defences that the rules weaken, a line for each. */
+  readonly weakened: readonly string[];
+}
+
+/** A route that no request reaches, because an earlier one matches all that it matches. */
+export interface ShadowedRoute {
+  readonly match: string;
+  /** Its place in `routes`, and that of the route before it. */
+  readonly index: number;
+  readonly by: { readonly match: string; readonly index: number };
+}

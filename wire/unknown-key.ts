@@ -1,0 +1,70 @@
+import leven from "leven";
+import type * as z from "zod";
+import { issuePath } from "./issue-path.ts";
+
+/** The most letters by which a key may differ from a known one and still be taken for a typo of it. */
+const MAX_DISTANCE = 3;
+
+/**
+ * A key that a strict object does not have, in words, with the known key that was probably meant: the one that `otherNames`
+ * has for it, or the one that is spelt most like it.
+ */
+export function unknownKey(
+  key: string,
+  known: readonly string[],
+  otherNames: Readonly<Record<string, string>> = {},
+): string {
+  const byOtherName = known.find((name) => name === otherNames[key]);
+  const nearest = byOtherName ?? nearestName(key, known);
+  const list = `Known here: ${known.join(", ")}`;
+  return nearest === null ? `unknown key. ${list}` : `unknown key; did you mean ${nearest}? ${list}`;
+}
+
+/** The known name that is most like another; `null` if none is like it. */
+export function nearestName(name: string, known: readonly string[]): string | null {
+  const [nearest] = [...known].sort((a, b) => leven(name, a) - leven(name, b));
+  return nearest !== undefined && leven(name, nearest) <= MAX_DISTANCE ? nearest : null;
+}
+
+/** One thing that is wrong with a value, and its place. */
+export interface Fault {
+  readonly path: string;
+  readonly message: string;
+  /** The value at that place, if the check was made with `reportInput`. */
+  readonly input?: unknown;
+}
+
+/** What is wrong with a value that was checked: an unknown key is a fault of its own, at the place of the key. */
+export function faultsOf(
+  error: z.ZodError,
+  schema: z.ZodType,
+  otherNames: Readonly<Record<string, string>> = {},
+): Fault[] {
+  return error.issues.flatMap((issue): Fault[] => {
+    if (issue.code !== "unrecognized_keys") {
+      return [{ path: issuePath(issue.path), message: issue.message, input: issue.input }];
+    }
+    const known = keysAt(schema, issue.path);
+    return issue.keys.map((key) => ({
+      path: issuePath([...issue.path, key]),
+      message: unknownKey(key, known, otherNames),
+    }));
+  });
+}
+
+/** The keys that the schema knows at a place: arrays, defaults and options are looked through. */
+export function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let here = unwrap(schema);
+  for (const part of path) {
+    const { shape, element, valueType } = here.def as unknown as Record<string, unknown>;
+    const next = typeof part === "number" ? element : ((shape as Record<PropertyKey, unknown>)?.[part] ?? valueType);
+    if (!next) return [];
+    here = unwrap(next as z.ZodType);
+  }
+  return Object.keys(((here.def as unknown as Record<string, unknown>).shape as object) ?? {});
+}
+
+function unwrap(schema: z.ZodType): z.ZodType {
+  const { innerType } = schema.def as unknown as { innerType?: z.ZodType };
+  return innerType ? unwrap(innerType) : schema;
+}

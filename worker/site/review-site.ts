@@ -1,0 +1,19 @@
+import type { SiteReview } from "../../wire/site-review.ts";
+import { shadowedRoutes } from "./shadowed-routes.ts";
+import { compileSite, type SiteOverrides } from "./site.ts";
+import { SiteError } from "./site-error.ts";
+import type { SiteInput } from "./site-input.ts";
+import { weakenedDefences } from "./weakened-defences.ts";
+
+/** Reviews a site with the settings that outrank it. */
+export function reviewSite(input: SiteInput, overrides: SiteOverrides): SiteReview {
+  try {
+    const site = compileSite(input, overrides);
+    const { originUrl, namesHosts, hosts } = site;
+    const shadowed = shadowedRoutes(input.routes ?? []);
+    return { errors: [], originUrl, namesHosts, hosts, shadowed, weakened: weakenedDefences(site) };
+  } catch (error) {
+    if (!(error instanceof SiteError)) throw error;
+    return { errors: error.errors, originUrl: "", namesHosts: false, hosts: null, shadowed: [], weakened: [] };
+  }
+}

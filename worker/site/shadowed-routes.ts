@@ -1,0 +1,55 @@
+import type { ShadowedRoute } from "../../wire/site-review.ts";
+
+/**
+ * The routes that certainly never match. Patterns with groups, regular expressions, modifiers or escapes are only
+ * compared as text, so a route may be shadowed without being found here, but none is found that could match.
+ */
+export function shadowedRoutes(routes: readonly { readonly match: string }[]): readonly ShadowedRoute[] {
+  return routes.flatMap(({ match }, index) => {
+    const by = routes.slice(0, index).findIndex((earlier) => covers(earlier.match, match));
+    return by === -1 ? [] : [{ match, index, by: { match: routes[by]!.match, index: by } }];
+  });
+}
+
+/** What a pattern with more than literals, `:name` and `*` contains. */
+const ELABORATE = /[{}()\\+?]|\*.|:\w+[^/\w]/s;
+
+/** Segments that URLs resolve. */
+const DOTS = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
+
+/** Whether a pattern surely matches every path that another one matches. */
+function covers(earlier: string, later: string): boolean {
+  if (earlier === later || earlier === "/*") return true;
+  if (DOTS.test(later)) return false;
+  if (ELABORATE.test(earlier)) return false;
+  if (ELABORATE.test(later)) return coversElaborate(earlier, later);
+  const general = earlier.split("/");
+  const special = later.split("/");
+  for (const [index, segment] of general.entries()) {
+    const other = special[index];
+    // A star takes the rest of the path, slashes too, but not the slash before it.
+    if (segment === "*") return other !== undefined;
+    if (other === undefined || other.includes("*")) return false;
+    const isCovered = isParameter(segment) ? isParameter(other) || isOneLiteral(other) : segment === other;
+    if (!isCovered) return false;
+  }
+  return general.length === special.length;
+}
+
+/** `/shop/*` covers whatever begins with the same literal characters. */
+function coversElaborate(earlier: string, later: string): boolean {
+  if (!/^[^:*]*\/\*$/.test(earlier)) return false;
+  const prefix = earlier.slice(0, -1);
+  // A slash before a parameter or a star belongs to that group, and is as optional as the group is.
+  const literal = /^[^{}()\\+?*:]*/.exec(later)![0];
+  const certain = /^[:*(]/.test(later.slice(literal.length)) ? literal.replace(/\/$/, "") : literal;
+  return certain.startsWith(prefix);
+}
+
+function isParameter(segment: string): boolean {
+  return /^:\w+$/.test(segment);
+}
+
+function isOneLiteral(segment: string): boolean {
+  return segment !== "" && !/[:*]/.test(segment);
+}
