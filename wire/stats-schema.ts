@@ -19,6 +19,7 @@ export const statsSchema = z.object({
     unkeyedFields: countsByName,
     discarded: countsByName,
   }),
+  secondLooks: z.object({ asked: count, marked: count }),
   collapsed: count,
   askedPastTheCache: count,
   tokensRefused: count,

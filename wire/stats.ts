@@ -27,6 +27,10 @@ export interface IsolateStats {
     /** Copies that were dropped while their body was read or after it, by the reason. */
     discarded: CountsByName;
   };
+  /**
+   * Requests to the origin for second looks, a part of `origin.asked`, and the fields that they found to choose pages.
+   */
+  secondLooks: { asked: number; marked: number };
   /** Requests that were answered by the fetch of another request (collapsed forwarding). */
   collapsed: number;
   /** Requests sent past the cache because they carry `Authorization` and no stored answer is open to them. */

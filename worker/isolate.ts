@@ -9,6 +9,7 @@ import { handle, handleWithoutCache } from "./flow/corridor.ts";
 import type { IncomingRequest, Isolate } from "./flow/request-context.ts";
 import { FillBudget } from "./flow/storing/fill.ts";
 import { LargeFills } from "./flow/storing/large-fills.ts";
+import { SecondLooks } from "./flow/storing/second-looks.ts";
 import type { Counters } from "./insight/counters.ts";
 import type { Bodies, Clock, Origin, PopNotes, PurgeAudit, Tokens } from "./ports.ts";
 import { LogInvalidations } from "./purges/invalidations.ts";
@@ -73,6 +74,7 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     collapsed: new CollapsedFetches(),
     fills,
     largeFills: new LargeFills(),
+    secondLooks: new SecondLooks(),
     resolve: (url) => cacheKeys.resolve(url),
   };
   const startedAt = clock.now();

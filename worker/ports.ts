@@ -258,6 +258,10 @@ export type EdgeEvent =
    * not in the key, in a client's spelling.
    */
   | { readonly kind: "not-stored"; readonly because: string; readonly field?: string }
+  /** A request to the origin for a second look. It is one of those `origin-asked`. */
+  | { readonly kind: "second-look" }
+  /** A second look has found a field that chooses pages. */
+  | { readonly kind: "field-marked" }
   | { readonly kind: "stored"; readonly bytes: number }
   | { readonly kind: "store-failed"; readonly cause: unknown }
   | { readonly kind: "fill-discarded"; readonly because: "purged" | "over-budget" | "too-large" | "client-stalled" }

@@ -1,6 +1,7 @@
 import type { ReceiptToken } from "../ports.ts";
 import type { Outcome, XCache } from "../rules/forwarding/cache-status.ts";
 import type { RefusedUrl } from "../rules/key/cache-key.ts";
+import { notStoredDetail } from "../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { answerFromStore } from "./answering/answer-from-store.ts";
 import { edgeAnswer } from "./answering/answers.ts";
@@ -24,7 +25,7 @@ export function handle(arrival: IncomingRequest, isolate: Isolate): Response | P
   const context = openContext(arrival, isolate, resolved);
   switch (context.facts.mode) {
     case "look-up":
-      return lookUp(context);
+      return passMarked(context) ?? lookUp(context);
     case "refresh":
       return refresh(context);
     case "bypass":
@@ -47,6 +48,16 @@ function refuse({ ports }: Isolate, { status, because }: RefusedUrl): Response {
 function answerOurselves({ ports }: Pick<Isolate, "ports">, status: number, detail: string, words: string): Response {
   ports.reporter.report({ kind: "answered-by-edge", detail });
   return edgeAnswer(status, detail, words);
+}
+
+/** A second look has found that a field of the request chooses the page: it is passed on. */
+function passMarked(context: RequestContext): Promise<Response> | undefined {
+  const { facts, resolved, secondLooks, arrivedAt } = context;
+  const has = (name: string) => facts.field(name) !== null;
+  const marked = secondLooks.markedField(resolved.route.pattern, has, arrivedAt);
+  if (marked === undefined || facts.directives.onlyIfCached) return undefined;
+  const detail = notStoredDetail({ because: "unkeyed-field", field: marked });
+  return forward(context, { xCache: "BYPASS", reason: "bypass", detail, selected: null, toValidate: [] });
 }
 
 /** Looks in memory, under a lease that lives: no I/O, no wait. */

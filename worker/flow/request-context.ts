@@ -5,6 +5,7 @@ import type { Site } from "../site/site.ts";
 import type { CollapsedFetches } from "./collapsing/collapsed-fetches.ts";
 import type { FillBudget } from "./storing/fill.ts";
 import type { LargeFills } from "./storing/large-fills.ts";
+import type { SecondLooks } from "./storing/second-looks.ts";
 
 /** What one isolate works with. */
 export interface Isolate {
@@ -13,6 +14,7 @@ export interface Isolate {
   readonly collapsed: CollapsedFetches;
   readonly fills: FillBudget;
   readonly largeFills: LargeFills;
+  readonly secondLooks: SecondLooks;
   readonly resolve: (url: string) => ResolvedUrl | RefusedUrl;
 }
 

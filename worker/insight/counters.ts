@@ -24,6 +24,8 @@ export class Counters implements Reporter {
     stored: 0,
     storedBytes: 0,
     storeFailed: 0,
+    secondLooks: 0,
+    fieldsMarked: 0,
     collapsed: 0,
     askedPastTheCache: 0,
     tokensRefused: 0,
@@ -72,6 +74,12 @@ export class Counters implements Reporter {
       case "not-stored":
         add(this.#refused, event.because);
         if (event.field !== undefined) this.#addUnkeyedField(event.field);
+        return;
+      case "second-look":
+        this.#counts.secondLooks++;
+        return;
+      case "field-marked":
+        this.#counts.fieldsMarked++;
         return;
       case "stored":
         this.#counts.stored++;
@@ -133,6 +141,7 @@ export class Counters implements Reporter {
         unkeyedFields: Object.fromEntries(this.#unkeyedFields),
         discarded: Object.fromEntries(this.#discarded),
       },
+      secondLooks: { asked: counts.secondLooks, marked: counts.fieldsMarked },
       collapsed: counts.collapsed,
       askedPastTheCache: counts.askedPastTheCache,
       tokensRefused: counts.tokensRefused,

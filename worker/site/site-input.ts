@@ -30,6 +30,11 @@ export interface SiteInput {
     | undefined;
   /** What becomes of fields that are not in the key, on all routes, beside what each route says. */
   readonly fields?: FieldsInput | undefined;
+  /**
+   * Where only an unknown field keeps an answer from being stored, ask the origin once more without it, behind the
+   * answer, and store that. Default true.
+   */
+  readonly secondLook?: boolean | undefined;
   /** How stale responses may be used, on all routes without a rule of their own. */
   readonly stale?: StaleInput | undefined;
   /**
@@ -110,6 +115,8 @@ export interface RouteInput {
     | undefined;
   /** What becomes of fields that are not in the key, on this route, beside what the site says. */
   readonly fields?: FieldsInput | undefined;
+  /** The same as `secondLook` of the site, for this route. Default: as the site says. */
+  readonly secondLook?: boolean | undefined;
   readonly store?:
     | {
         readonly when?:

@@ -81,6 +81,7 @@ const route = z.strictObject({
     })
     .prefault({}),
   fields: fields.prefault({}),
+  secondLook: z.boolean().optional(),
   store: z
     .strictObject({
       when: z
@@ -136,6 +137,7 @@ export const siteSchema = z.strictObject({
   publicUrl: z.string().refine(isOrigin, "is not an address like https://www.example.com, without a path").optional(),
   routes: z.array(route).default([]),
   fields: fields.prefault({}),
+  secondLook: z.boolean().default(true),
   stale: stale.prefault({}),
   /** Lifetimes guessed from `Last-Modified` where the origin states none. Default: none are. */
   heuristic: z.strictObject({ fraction: fraction.default(0.1), maxTtl: durationSeconds.prefault("24h") }).optional(),
@@ -331,6 +333,7 @@ function compileRoute(rules: RouteRules, position: number | null, site: z.output
     pass: rules.pass,
     query,
     keyFields: [...new Set(rules.key.fields)].sort(),
+    looksAgain: rules.secondLook ?? site.secondLook,
     droppedFields: [...new Set([...site.fields.drop, ...rules.fields.drop])],
     trustedFields: [...new Set([...site.fields.trust, ...rules.fields.trust])],
     stripsSetCookie: rules.stripSetCookie,

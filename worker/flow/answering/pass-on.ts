@@ -24,7 +24,7 @@ export function publicAddress({ ports, resolved }: RequestContext): PublicAddres
 /** Answers with what the origin sends, as it comes. `notStored` says why it is not stored, if it might have been. */
 export function passOn(
   context: RequestContext,
-  response: Response,
+  response: Pick<Response, "status" | "statusText" | "headers" | "body">,
   miss: Miss,
   notStored: NotStored | undefined,
 ): Response {

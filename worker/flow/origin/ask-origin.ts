@@ -67,6 +67,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
   };
   if (body?.isTooLarge()) return bodyTooLarge();
   ports.reporter.report({ kind: "origin-asked" });
+  context.secondLooks.countRequest();
   const { method } = facts;
   const toOrigin = { method, pathAndQuery: resolved.pathAndQuery, fields, body: body?.stream ?? null };
   const answer = acceptable(context, await ports.origin.fetch(toOrigin));

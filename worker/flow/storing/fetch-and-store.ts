@@ -1,4 +1,3 @@
-import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import { mayBeOfOneRequest, type NotStoredBecause, notStoredDetail } from "../../rules/storing/not-stored.ts";
@@ -15,13 +14,12 @@ import { askOrigin, hasFailed } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
 import type { RequestContext } from "../request-context.ts";
-import { storeResponse } from "../selection.ts";
 import { type ReadBody, startFill } from "./fill.ts";
 import { freshen, isWithdrawn } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
+import { lookAgainAfterConfirmation, lookAgainBehind } from "./second-look.ts";
 import { decideStorage, type HeadToStore, type OriginResponse, type StorageDecision } from "./storage-decision.ts";
-
-type TellFollowers = (outcome: SharedFetchOutcome) => void;
+import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts";
 
 /**
  * Asks the origin, answers, and stores the answer if it may be stored. The stored responses of `miss` are validated,
@@ -87,6 +85,7 @@ async function answerFreshened(
   else {
     reportNotStored(context, notStored);
     tellFollowers(outcomeOfPass(notStored.because, stored.head.status));
+    lookAgainAfterConfirmation(context, notModified.fields, stored.head.status, notStored);
   }
   if (isWithdrawn(context, freshened)) background.run(ports.store.forget(stored.head.key));
 
@@ -112,7 +111,7 @@ function answerFetched(
 ): Response | Promise<Response> {
   if (decision.kind === "pass") {
     tellFollowers(outcomeOfPass(decision.because, response.status));
-    return passOn(context, response, miss, decision);
+    return passOn(context, lookAgainBehind(context, response, lengthBytes, decision), miss, decision);
   }
   if (decision.isLarge && lengthBytes !== null) {
     tellFollowers({ kind: "not-shareable" });
@@ -220,21 +219,4 @@ async function storeIfWhole(
     return tellFollowers(read.kind === "too-large" ? { kind: "not-shareable" } : { kind: "failed", byOrigin: false });
   }
   await storeUnlessPurged(context, withBody(head, read.bytes), tellFollowers);
-}
-
-/**
- * Stores a response, unless the current view says that it is purged: then only requests that arrived before the purge
- * may receive it, and it is not stored (R23).
- */
-async function storeUnlessPurged(
-  context: RequestContext,
-  stored: StoredResponse,
-  tellFollowers: TellFollowers,
-): Promise<void> {
-  const { purges, reporter } = context.ports;
-  const isPurged = !isWorthStoring(purges.check(stored.head, false));
-  if (isPurged) reporter.report({ kind: "fill-discarded", because: "purged" });
-  const stores = isPurged ? Promise.resolve() : storeResponse(context, stored);
-  tellFollowers({ kind: "storable", stored });
-  await stores;
 }

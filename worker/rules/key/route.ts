@@ -12,6 +12,8 @@ export interface Route extends KeyAndOwnersFields {
   /** True if requests go to the origin as they are and nothing is looked up or stored. */
   readonly pass: boolean;
   readonly query: QueryRules;
+  /** True if an answer that only an unknown field keeps from being stored leads to a plain look at the page. */
+  readonly looksAgain: boolean;
   /** True if answers to GET and HEAD lose their `Set-Cookie`, so that it does not keep them from being stored. */
   readonly stripsSetCookie: boolean;
   /** Query parameters and the most characters that each may have for the answer to be stored. */

@@ -117,6 +117,11 @@ export class RequestFacts {
     return isWebSocket(this.field("upgrade"));
   }
 
+  /** The same request with other fields. */
+  withFields(fields: RequestHeaders): RequestFacts {
+    return new RequestFacts(this.method, fields, this.#rules, this.#wantsWhole);
+  }
+
   /** The same request as a GET for the whole page, also for a HEAD or for a request for a part. */
   forWholePage(): RequestFacts {
     return new RequestFacts("GET", this.fields, this.#rules, true);
