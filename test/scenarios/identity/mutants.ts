@@ -189,6 +189,13 @@ export const mutants: Mutants = {
     to: '"of-software": { asSent: "always"',
     reddens: "identity/software-fields",
   },
+  "software-is-dropped-everywhere": {
+    name: "what the client's software sends does not reach the origin where nothing is stored",
+    file: REQUEST_FIELDS,
+    from: '"of-software": { asSent: "unless-stored"',
+    to: '"of-software": { asSent: "never"',
+    reddens: "identity/software-fields-pass",
+  },
   "scripts-are-software": {
     name: "what a script marks its requests with counts as the name of an app",
     file: REQUEST_FIELDS,
