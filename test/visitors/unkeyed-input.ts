@@ -252,6 +252,22 @@ export const unkeyedInput: readonly Case[] = [
     defence: { file: FIELDS, from: " && !speaksOfCredentials(name)", to: "" },
   },
   {
+    name: "a field by which an origin chooses without a word in Vary passes the cache once that is found out",
+    origin: ({ fields }) => page(fields["hx-request"] === undefined ? "whole" : "part"),
+    first: { path: "/a", fields: { "hx-request": "true" } },
+    second: { path: "/a", fields: { "hx-request": "true" } },
+    control: { path: "/a" },
+    defence: { file: "worker/flow/corridor.ts", from: "passMarked(context) ?? ", to: "" },
+  },
+  {
+    name: "what an origin reflects of an unknown field reaches nobody by a second look",
+    origin: reflecting("x-app-version"),
+    first: { path: "/a", fields: { "x-app-version": "evil" } },
+    second: { path: "/a", fields: { "x-other": "1" } },
+    control: { path: "/a" },
+    defence: { file: "worker/rules/storing/may-store.ts", from: "odd !== null", to: "false" },
+  },
+  {
     name: "the body of a GET does not reach the origin",
     origin: ({ body }) => page(`you sent: ${body}`),
     first: { path: "/a", body: "q=evil" },

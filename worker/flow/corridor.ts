@@ -53,6 +53,7 @@ function answerOurselves({ ports }: Pick<Isolate, "ports">, status: number, deta
 /** A second look has found that a field of the request chooses the page: it is passed on. */
 function passMarked(context: RequestContext): Promise<Response> | undefined {
   const { facts, resolved, secondLooks, arrivedAt } = context;
+  if (!secondLooks.hasMarks) return undefined;
   const has = (name: string) => facts.field(name) !== null;
   const marked = secondLooks.markedField(resolved.route.pattern, has, arrivedAt);
   if (marked === undefined || facts.directives.onlyIfCached) return undefined;

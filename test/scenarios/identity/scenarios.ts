@@ -239,6 +239,7 @@ export const scenarios: readonly Scenario[] = [
     ([id, what, fields]): Scenario => ({
       id: `identity/${id}`,
       name: `neither an error nor a page is stored if its request had ${what}`,
+      site: { secondLook: false },
       source: "docs/design.md#promise-1",
       origin: { "/error": [{ status: 404, fields: minute, body: "no" }], "/page": [{ fields: minute, body: "v1" }] },
       steps: [
@@ -415,6 +416,7 @@ export const scenarios: readonly Scenario[] = [
     id: "identity/unkeyed-field-is-named",
     name: "the field that keeps an answer from being stored is named, and counted by name",
     source: "docs/design.md#what-clients-see; RFC 9211 §2.8",
+    site: { secondLook: false },
     origin: { "/a": [page("max-age=60")] },
     steps: [
       {
@@ -498,6 +500,7 @@ export const scenarios: readonly Scenario[] = [
     id: "identity/unusual-request-validates",
     name: "an unusual request that has a stale page confirmed leaves it as it was, and the next requests share one fetch",
     source: "docs/decisions/0007-what-a-follower-may-take.md",
+    site: { secondLook: false },
     origin: {
       "/a": [
         { fields: { ...minute, etag: '"1"' }, body: "v1" },
@@ -527,6 +530,7 @@ export const scenarios: readonly Scenario[] = [
     id: "identity/unusual-request-with-followers",
     name: "requests that waited for an unusual request do not get its error: they share one fetch of their own",
     source: "docs/decisions/0007-what-a-follower-may-take.md",
+    site: { secondLook: false },
     origin: {
       "/a": [
         { status: 400, fields: minute, body: "odd", hold: "slow" },

@@ -74,43 +74,47 @@ function plainOf({ facts, resolved }: RequestContext, headers: Headers, { becaus
 }
 
 async function look(context: RequestContext, { fields, leftOut }: PlainRequest, odd: Sight): Promise<void> {
-  const { collapsed, secondLooks, resolved, ports } = context;
+  const { secondLooks, resolved, ports } = context;
   const plain: RequestContext = {
     ...context,
     facts: context.facts.withFields(new Headers(fields.map(([name, value]) => [name, value]))),
     ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
   };
   const { own, leader } = collapsingKeys(plain);
-  if (leader || !secondLooks.begin(own)) return; // a plain visitor asks already
-  const shared = collapsed.begin(own);
-  context.background.run(shared.outcome);
-  let outcome: SharedFetchOutcome = { kind: "failed", byOrigin: false };
+  if (leader) return; // a plain visitor asks already
+  const first = await fetchForAll(plain, own, odd.status);
+  if (!first || compareSights(odd, first.sight) !== "differs") return;
+  const again = await fetchPlainly(plain, odd.status);
+  if (!again || !choosesPage(leftOut, first.sight, again.sight)) return;
+  const { freshnessSeconds, initialAgeMs } = first.stored.head;
+  const now = ports.clock.now();
+  const until = now + freshnessSeconds * 1000 - initialAgeMs;
+  const isMarked = secondLooks.mark(resolved.route.pattern, leftOut[0]!, until, now);
+  if (isMarked) ports.reporter.report({ kind: "field-marked" });
+}
+
+/** Fetches and stores the plain answer. Other requests may wait for it, as for any other fetch. */
+async function fetchForAll(context: RequestContext, key: string, status: number): Promise<PlainAnswer | null> {
+  const { collapsed, ports, background } = context;
+  const shared = collapsed.begin(key);
+  background.run(shared.outcome);
+  const tellFollowers = (outcome: SharedFetchOutcome) => shared.end(outcome, ports.clock.now());
   try {
-    const first = await fetchPlainly(plain, odd.status);
-    if (!first) return;
-    await storeUnlessPurged(plain, first.stored, (told) => {
-      outcome = told;
-    });
-    shared.end(outcome, ports.clock.now());
-    if (compareSights(odd, first.sight) !== "differs") return;
-    const again = await fetchPlainly(plain, odd.status);
-    if (!again || !choosesPage(leftOut, first.sight, again.sight)) return;
-    const { freshnessSeconds, initialAgeMs } = first.stored.head;
-    const now = ports.clock.now();
-    const until = now + freshnessSeconds * 1000 - initialAgeMs;
-    const isMarked = secondLooks.mark(resolved.route.pattern, leftOut[0]!, until, now);
-    if (isMarked) ports.reporter.report({ kind: "field-marked" });
+    const answer = await fetchPlainly(context, status);
+    if (answer) await storeUnlessPurged(context, answer.stored, tellFollowers);
+    return answer;
   } finally {
-    shared.end(outcome, ports.clock.now());
-    secondLooks.end(own);
+    tellFollowers({ kind: "failed", byOrigin: false }); // unless they have been told
   }
 }
 
+interface PlainAnswer {
+  readonly stored: StoredResponse;
+  readonly sight: Sight;
+}
+
 /** A plain answer that may be stored, under a stamp of its own (R1); `null` if there is none, or one of another status. */
-async function fetchPlainly(
-  context: RequestContext,
-  status: number,
-): Promise<{ readonly stored: StoredResponse; readonly sight: Sight } | null> {
+async function fetchPlainly(context: RequestContext, status: number): Promise<PlainAnswer | null> {
   const { ports, site, fills, background, secondLooks } = context;
   if (!secondLooks.take()) return null;
   ports.reporter.report({ kind: "second-look" });

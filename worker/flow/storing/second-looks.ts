@@ -13,9 +13,8 @@ interface Mark {
   until: number;
 }
 
-/** The second looks of one isolate: their budget, those under way, and the fields that were found to choose pages. */
+/** The second looks of one isolate: their budget, and the fields that were found to choose pages. */
 export class SecondLooks {
-  readonly #underway = new Set<string>();
   #marks: Mark[] = [];
   #requests = 0;
   #looks = 0;
@@ -23,17 +22,6 @@ export class SecondLooks {
   /** Counts a request to the origin, of whatever kind. */
   countRequest(): void {
     this.#requests++;
-  }
-
-  /** Begins a look at this key; `false` if one is under way. It ends with `end`. */
-  begin(key: string): boolean {
-    if (this.#underway.has(key)) return false;
-    this.#underway.add(key);
-    return true;
-  }
-
-  end(key: string): void {
-    this.#underway.delete(key);
   }
 
   /** Takes one request for a look out of the budget; `false` if it is used up. */
@@ -53,9 +41,12 @@ export class SecondLooks {
     return true;
   }
 
-  /** The marked field that a request on this route has; `undefined` for none, which costs nothing if there is no mark. */
+  get hasMarks(): boolean {
+    return this.#marks.length > 0;
+  }
+
+  /** The marked field that a request on this route has; `undefined` for none. */
   markedField(route: string | null, has: (field: string) => boolean, now: number): string | undefined {
-    if (this.#marks.length === 0) return undefined;
     return this.#marks.find((mark) => mark.route === route && mark.until > now && has(mark.field))?.field;
   }
 }
