@@ -1,4 +1,6 @@
-/** A number with its unit: `"250ms"`, `"90s"`, `"10m"`, `"1h"`, `"7d"`, `"2w"`. A minus before it counts backwards. */
+/**
+ * A number with its unit: `"250ms"`, `"90s"`, `"10m"`, `"1h"`, `"7d"`, `"2w"`. A minus sign makes it count backwards.
+ */
 export type SimulatedDuration = `${number}${"ms" | "s" | "m" | "h" | "d" | "w"}`;
 
 const UNIT_MS: Readonly<Record<string, number>> = {

@@ -11,18 +11,18 @@ export class SimulatedLog {
     this.#pops = pops;
   }
 
-  /** Ends its runtime: no PoP reaches it. It keeps what it has stored. */
+  /** Ends its runtime, so that no PoP reaches it. The stored data is kept. */
   async stop(): Promise<void> {
     await this.#runtime.stop();
   }
 
-  /** Starts it again, with what it had stored. Resolves once every PoP reaches it. */
+  /** Starts it again with its stored data. Resolves once every PoP reaches it. */
   async start(): Promise<void> {
     await this.#runtime.start();
     await Promise.all(this.#pops.map((pop) => pop.waitForLog()));
   }
 
-  /** Ends its runtime and starts it again. Its memory is lost; it keeps what it has stored. */
+  /** Ends its runtime and starts it again. Its memory is lost; the stored data is kept. */
   async restart(): Promise<void> {
     await this.stop();
     await this.start();

@@ -2,7 +2,7 @@ import { dirname, resolve } from "node:path";
 import { moduleBeside } from "../cdn/own-package.ts";
 import { EDGE_ENTRY, type EntryCode } from "../cdn/runtime/bundle.ts";
 
-/** What the runtime must enable for the code below. The deployed edge does not need it. */
+/** The flags that the runtime needs for the code below. The deployed edge does not need them. */
 export const DEV_COMPATIBILITY_FLAGS = ["nodejs_als"] as const;
 
 /** The code of the dev command's edge for the site in a config file. */

@@ -1,6 +1,6 @@
 import type { LogEntry } from "./request-log-entry.ts";
 
-/** What the edges of the dev command have seen since they started. */
+/** The requests and purges that the edges of the dev command have seen since they started. */
 export class Traffic {
   #requests = 0;
   #hits = 0;

@@ -1,4 +1,4 @@
-/** What a wrangler.toml needs so that the worker has its purge log. */
+/** The lines of a wrangler.toml that give the worker its purge log. */
 export const PURGE_LOG_TOML = `[[durable_objects.bindings]]
 name = "PURGE_LOG"
 class_name = "PurgeLog"
@@ -8,7 +8,7 @@ tag = "v1"
 new_sqlite_classes = ["PurgeLog"]
 `;
 
-/** What the log of a worker without the binding says. */
+/** The log message of a worker without the binding. */
 export const MISSING_PURGE_LOG = `Tidemark has no purge log, so it stores nothing and every page comes from the origin. \
 Add these lines to wrangler.toml, let the worker export the class PurgeLog of tidemark/worker, and deploy again:
 

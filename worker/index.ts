@@ -1,4 +1,4 @@
-/** The worker that `wrangler deploy` deploys: the edge for the site of `tidemark.config.ts`, and the purge log. */
+/** The worker that `wrangler deploy` deploys: the edge for the site in `tidemark.config.ts`, and the purge log. */
 import { createEdge, PurgeLog } from "tidemark/worker";
 import site from "../tidemark.config.ts";
 

@@ -1,6 +1,6 @@
 /**
- * `tidemark/worker/internal`: what the simulated CDN and the commands need beyond `tidemark/worker`. It is not
- * documented for owners, and any release may change it.
+ * `tidemark/worker/internal`: the exports that the simulated CDN and the commands need in addition to `tidemark/worker`.
+ * It is not documented for owners, and any release may change it.
  */
 
 export type { Platform } from "./isolate.ts";

@@ -23,11 +23,12 @@ import { MemoryTier } from "./store/memory-tier.ts";
 import { type SharedTier, TieredStore } from "./store/tiered-store.ts";
 
 /**
- * What a platform provides for one isolate. The Workers runtime is one platform, the tests' in-memory engine another.
+ * The services that a platform provides for one isolate. The Workers runtime is one platform, the tests' in-memory
+ * engine another.
  */
 export interface Platform {
   readonly clock: Clock;
-  /** A number from 0 up to, not including, 1. */
+  /** A number from 0 up to, but not including, 1. */
   readonly random: () => number;
   readonly sharedTier: SharedTier;
   readonly notes: PopNotes;
@@ -41,16 +42,16 @@ export interface Platform {
   readonly fingerprint: (text: string) => Promise<string>;
 }
 
-/** The largest table of a view: room for 1.3 million keys. */
+/** The largest table of a view, with room for 1.3 million keys. */
 const MAX_VIEW_BYTES = 8 * 1024 * 1024;
 
 /** One running isolate of the edge. */
 export interface RunningIsolate {
   /** Answers every request, even if the edge itself fails (promise 6). */
-  fetch(arrival: IncomingRequest): Response | Promise<Response>;
+  fetch(incoming: IncomingRequest): Response | Promise<Response>;
 }
 
-/** Wires one isolate: the corridor, the control plane, and the last catch around both. */
+/** Wires one isolate: the corridor, the control plane, and an outer catch around both. */
 export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   const { clock, random, reporter } = platform;
   const view = new PurgeView(MAX_VIEW_BYTES, () => clock.now());
@@ -102,7 +103,10 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     reporter.report({ kind: "answered-by-edge", detail });
     return edgeAnswer(status, detail, words);
   };
-  /** A bug of the edge must not take the site down. A request that cannot be sent to the origin again gets 502. */
+  /**
+   * A bug of the edge must not take the site down, so the request is sent to the origin. A request that cannot be sent
+   * again gets a 502.
+   */
   const rescue = async ({ request, ...rest }: IncomingRequest, cause: unknown) => {
     reporter.report({ kind: "failed", cause });
     const failed = () => answerOurselves(502, "failed", "502: the edge failed on this request.");
@@ -111,8 +115,8 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   };
 
   return {
-    fetch(arrival) {
-      const { request, url } = arrival;
+    fetch(incoming) {
+      const { request, url } = incoming;
       if (!site.namesHosts) return answerOurselves(503, "no-hosts", NO_HOSTS);
       if (url.length > site.limits.urlBytes) {
         return answerOurselves(414, "url-too-long", `This URL is longer than ${site.limits.urlBytes} bytes.`);
@@ -121,12 +125,12 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
         const answer =
           request.method === "PURGE" || isControl(url)
             ? control.fetch(request, {
-                refresh: async (inner) => handle({ ...arrival, request: inner, url: inner.url }, isolate),
+                refresh: async (inner) => handle({ ...incoming, request: inner, url: inner.url }, isolate),
               })
-            : handle(arrival, isolate);
-        return answer instanceof Promise ? answer.catch((cause: unknown) => rescue(arrival, cause)) : answer;
+            : handle(incoming, isolate);
+        return answer instanceof Promise ? answer.catch((cause: unknown) => rescue(incoming, cause)) : answer;
       } catch (cause) {
-        return rescue(arrival, cause);
+        return rescue(incoming, cause);
       }
     },
   };

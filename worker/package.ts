@@ -1,4 +1,4 @@
-/** `tidemark/worker`: what an owner's own worker imports. */
+/** `tidemark/worker`: the exports for an owner's own worker. */
 export { createEdge, type EdgeEnv } from "./platform/create-edge.ts";
 export { PurgeLog } from "./purges/log/purge-log.ts";
 export { defineSite } from "./site/site.ts";

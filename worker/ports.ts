@@ -2,10 +2,10 @@ import type { PurgeAnswer } from "./rules/freshness/judge.ts";
 import type { BytePart } from "./rules/ranges/range.ts";
 import type { Stamp, Stored, StoredHead } from "./rules/storing/stored-response.ts";
 
-/** What the corridor needs from outside. The adapters are in `platform/`, `store/` and `purges/`. */
+/** The corridor's interfaces to the outside. Their adapters are in `platform/`, `store/` and `purges/`. */
 export interface Ports {
   readonly clock: Clock;
-  /** A number from 0 up to, not including, 1. */
+  /** A number from 0 up to, but not including, 1. */
   readonly random: () => number;
   readonly store: Store;
   readonly origin: Origin;
@@ -16,10 +16,10 @@ export interface Ports {
   readonly tokens: Tokens;
 }
 
-/** Time and its waits. Instants are epoch milliseconds. */
+/** The time, and waiting. Instants are epoch milliseconds. */
 export interface Clock {
   now(): number;
-  /** Resolves after so many milliseconds, in the request that waits. */
+  /** Resolves after this many milliseconds, in the request that waits. */
   wait(ms: number): Wait;
 }
 
@@ -29,35 +29,35 @@ export interface Wait {
   cancel(): void;
 }
 
-/** Work that goes on after the answer: the runtime keeps the request alive for it. */
+/** Work that continues after the answer. The runtime keeps the request alive for it. */
 export interface BackgroundWork {
   run(work: Promise<unknown>): void;
 }
 
 /**
- * The two tiers. A stored response that cannot be read whole is none. Nothing here rejects: a failure is a miss, and is
- * reported.
+ * The two tiers. A stored response that cannot be read completely counts as missing. Nothing here rejects: a failure is
+ * reported and counts as a miss.
  */
 export interface Store {
   /** The isolate's memory. No I/O. */
   recall(key: string): Stored | undefined;
   /** The PoP's shared tier. */
   lookUp(key: string): Promise<Stored | undefined>;
-  /** Puts into memory what was found in the shared tier. Its stamp stays as it is (R3). */
+  /** Keeps a response from the shared tier in memory. Its stamp stays as it is (R3). */
   remember(stored: Stored): void;
-  /** Keeps in both tiers; in memory at once, in the shared tier when the promise is done. */
+  /** Stores in both tiers: in memory at once, and in the shared tier by the time the promise resolves. */
   keep(stored: Stored): Promise<void>;
-  /** Drops this PoP's own copy as far as that goes: a put under way may still bring it back. */
+  /** Removes this PoP's copy as far as possible: a put under way may still bring it back. */
   forget(key: string): Promise<void>;
-  /** A body that is stored apart, or that part of it; `undefined` if it is gone. */
+  /** A body that is stored apart, or a part of it; `undefined` if it is gone. */
   readBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined>;
-  /** Keeps a body apart, as far as it comes. Resolves to whether the tier took it. */
+  /** Stores the bytes that arrive of a body under a key of its own. Resolves to whether the tier accepted it. */
   keepBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<boolean>;
 }
 
 /**
- * Notes that the isolates of a PoP leave for each other. A note may be seen late or never, and an old one may come
- * back. Each call may reject.
+ * Notes that the isolates of a PoP leave for each other. A note may be seen late or never, and an old one may reappear.
+ * Each call may reject.
  */
 export interface PopNotes {
   /** `null` if there is none. */
@@ -72,10 +72,12 @@ export interface OriginRequest {
   readonly body: ReadableStream | null;
 }
 
-/** What asking the origin came to. Expected failures are values: stale rules need to know them. */
+/**
+ * The result of a request to the origin. Expected failures are values, because the rules for stale responses need them.
+ */
 export type OriginAnswer =
   | { readonly kind: "answered"; readonly response: Response }
-  /** 101: the connection now belongs to another protocol, and the answer goes to the client as it is. */
+  /** 101: the connection now belongs to another protocol, and the answer goes to the client unchanged. */
   | { readonly kind: "switched"; readonly response: Response }
   | {
       readonly kind: "failed";
@@ -89,52 +91,55 @@ export interface Origin {
   fetch(request: OriginRequest): Promise<OriginAnswer>;
 }
 
-/** The position of a receipt's token: its bearer must be answered from a view that has read at least this far. */
+/** The position in a receipt's token: its bearer must be answered from a view that has read at least this far. */
 export type ReceiptToken = Stamp;
 
-/** What this isolate knows of the purges. docs/protocol.md has the rules. */
+/** This isolate's knowledge of the purges, by the rules of docs/protocol.md. */
 export interface PurgeState {
-  /** The lease in force, in milliseconds. */
+  /** The current lease, in milliseconds. */
   readonly leaseMs: number;
   /**
-   * Whether the view may be used now: its lease is alive, or it is younger than `maxViewAgeMs`, and it has reached the
-   * token. No I/O.
+   * Whether the view may be used now: it has reached the token, and its lease is alive or it is younger than
+   * `maxViewAgeMs`. No I/O.
    */
   isUsable(now: number, token: ReceiptToken | null, maxViewAgeMs?: number): boolean;
   /** Whether the view's renewal is due, and none is under way. */
   isDue(now: number): boolean;
-  /** Whether the view knows the response to be purged. A view that is not `usable` is asked, too. No I/O. */
+  /** Whether the view knows that the response is purged. A view that is not `usable` is asked, too. No I/O. */
   check(stored: StoredHead, usable: boolean): PurgeAnswer;
-  /** When this isolate first knew of the purge that has made the response stale (R10): epoch milliseconds. */
+  /** When this isolate first learned of the purge that has made the response stale (R10): epoch milliseconds. */
   madeStaleAt(stored: StoredHead): number;
   /** The stamp for a fetch that begins now (R1). */
   stamp(): Stamp | null;
   /**
-   * Reads the log. Resolves when the view is usable, or when it will not be for now: the read failed, or took longer
-   * than a lease (R21). Requests share the reads that are under way; with a token, the read begins after this call
-   * (R9). Resolves to the token if it is still in force; `null` once the view has reached it, or it has been found
-   * false.
+   * Reads the log. Resolves when the view is usable, or when it will not become usable for now because the read failed
+   * or took longer than a lease (R21). Requests share the reads under way; with a token, the read begins after this
+   * call (R9). Resolves to the token if it is still in force; to `null` once the view has reached it, or if it has
+   * proved false.
    */
   renew(background: BackgroundWork, token: ReceiptToken | null): Promise<ReceiptToken | null>;
 }
 
-/** Tells the log which keys unsafe requests have put out of date (R15). */
+/** Tells the log which keys unsafe requests have invalidated (R15). */
 export interface Invalidations {
-  /** Never waits and never rejects: it tries again in the background, within a budget of its own. */
+  /** Never waits and never rejects. It retries in the background, within its own budget. */
   tell(purgeKeys: readonly string[], background: BackgroundWork): void;
 }
 
 /** The purge log as the control plane writes to it. */
 export interface PurgeLogWriter {
-  /** Rejects if the log cannot be reached. The purge may still have happened; its `id` makes it safe to try again. */
+  /**
+   * Rejects if the log cannot be reached. The purge may have been accepted all the same; its `id` makes it safe to send
+   * again.
+   */
   append(purge: NewPurge): Promise<AppendOutcome>;
 }
 
-/** One checked purge on its way into the log. */
+/** A purge that has been checked and can be appended to the log. */
 export interface NewPurge {
-  /** The caller's id; the same id with the same content happens once. */
+  /** The caller's id. A purge with the same id and content is accepted once. */
   readonly id: string | null;
-  /** A fingerprint of what the purge names, to tell a replay from a conflict. */
+  /** A fingerprint of the purge's content, which tells a replay from a conflict. */
   readonly content: string;
   readonly purgeKeys: readonly string[];
   readonly accepted: AcceptedItems;
@@ -148,7 +153,8 @@ export interface NewPurge {
 }
 
 /**
- * The effect of a purge (R10). `hard`: gone. `soft`: stale, but usable for a while. `invalidate`: validated before use.
+ * The effect of a purge on responses (R10). `hard`: they are gone. `soft`: they are stale, but usable for a while.
+ * `invalidate`: they are validated before use.
  */
 export type PurgeMode = "hard" | "soft" | "invalidate";
 
@@ -168,7 +174,7 @@ export type AppendOutcome =
       readonly logId: string;
       /** When the purge was accepted, by the log's clock: epoch milliseconds. */
       readonly at: number;
-      /** After this many milliseconds no view without this purge can be in use. */
+      /** After this many milliseconds, no view without this purge can be in use. */
       readonly settlesInMs: number;
       /** True if the same id had been accepted before. */
       readonly replayed: boolean;
@@ -203,7 +209,7 @@ export interface PurgeRecordPage {
   readonly next: number | null;
 }
 
-/** The audit trail as the control plane reads it. Both reject when the log cannot be reached. */
+/** The audit trail, for the control plane. Both methods reject if the log cannot be reached. */
 export interface PurgeAudit {
   /** The newest purges, or those below the number `before`: at most `limit`, and at most 500. */
   list(before: number | null, limit: number): Promise<PurgeRecordPage>;
@@ -228,14 +234,14 @@ export type TokenVerdict =
       readonly why?: string;
     };
 
-/** Streams whose length the runtime may announce, and their reading. */
+/** Pipes whose length the runtime may announce, and the reading of bodies. */
 export interface Bodies {
-  /** A pipe; with a length, the reader sees an error if fewer bytes come. */
+  /** Makes a pipe. With a length, its reader gets an error if fewer bytes come. */
   pipe(lengthBytes: number | null): {
     readonly readable: ReadableStream;
     readonly writable: WritableStream<Uint8Array>;
   };
-  /** Reads a body that is passed on at once: in pieces as large as they come, where the runtime can. */
+  /** Reads a body that is passed on at once, in pieces as large as they arrive, if the runtime can. */
   read(body: ReadableStream<Uint8Array>): BodyReader;
 }
 
@@ -266,14 +272,14 @@ export type EdgeEvent =
   | { readonly kind: "store-failed"; readonly cause: unknown }
   | { readonly kind: "fill-discarded"; readonly because: "purged" | "over-budget" | "too-large" | "client-stalled" }
   | { readonly kind: "collapsed" }
-  /** A request for a storable page went to the origin because of its `Authorization`. */
+  /** A request for a storable page was sent to the origin because of its `Authorization`. */
   | { readonly kind: "asked-past-the-cache" }
   | { readonly kind: "token-refused" }
   | { readonly kind: "log-read"; readonly purges: number }
   | { readonly kind: "log-failed"; readonly cause: unknown }
-  /** A copy of another isolate's read was taken instead of reading the log. */
+  /** A copy of another isolate's read was used instead of reading the log. */
   | { readonly kind: "view-shared" }
-  /** The log could not be told of pages that an unsafe request put out of date. They stay until their lifetime ends. */
+  /** The log could not be told of pages that an unsafe request has invalidated. They stay until their lifetime ends. */
   | { readonly kind: "invalidation-dropped" }
   | { readonly kind: "purged"; readonly items: number }
   | { readonly kind: "failed"; readonly cause: unknown };

@@ -329,7 +329,7 @@ const REQUEST: RawFields = Object.entries({
   "upgrade-insecure-requests": "1",
 });
 
-/** What the runtime gives: one field by its name, or all of them. */
+/** The runtime's interface to fields: one field by its name, or all of them. */
 const REQUEST_HEADERS: RequestHeaders = { get: fieldOf(REQUEST), [Symbol.iterator]: () => REQUEST[Symbol.iterator]() };
 
 /** The fields of a page on a usual site. */

@@ -4,7 +4,7 @@ import { build, type Plugin } from "esbuild";
 import { formatMessage, ownWorker } from "../runtime/bundle.ts";
 import { ConfigFileError } from "./config-file-error.ts";
 
-/** What the harness needs to know of a site; the worker reads the rest itself. */
+/** The part of a site that the harness reads; the worker reads the rest itself. */
 export interface ConfiguredSite {
   readonly origin: string;
 }

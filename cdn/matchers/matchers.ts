@@ -1,7 +1,7 @@
 import type { ClaimResult } from "./claim-result.ts";
 import { type Claims, claims } from "./claims.ts";
 
-/** What the matchers add to `expect`. */
+/** The methods that the matchers add to `expect`. */
 export type CdnMatchers = {
   [Name in keyof Claims]: (
     ...args: ArgumentsAfterFirst<Claims[Name]>

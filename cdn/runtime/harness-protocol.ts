@@ -38,7 +38,7 @@ export interface KnownKeys {
   readonly stored: readonly string[];
 }
 
-/** What the harness needs to know of the site that a worker was made for. */
+/** The part of a worker's site that the harness needs. */
 export interface SimulatedSite {
   /** Where visitors find it: scheme and host. */
   readonly publicUrl: string;

@@ -31,7 +31,7 @@ export class StoredKeys {
   }
 }
 
-/** What an edge is made from. */
+/** The parts from which an edge is made. */
 interface EdgeParts {
   readonly site: SiteInput;
   readonly env: EdgeEnv;

@@ -33,7 +33,9 @@ export interface EdgeRuntimeOptions {
   readonly log?: { readonly of: string; readonly registry: string };
   /** A folder for the cache and the edge's own log. Default: neither outlives the edge. */
   readonly persist?: string;
-  /** An existing folder for what the runtime writes while it lives; its owner removes it. Default: the system's. */
+  /**
+   * An existing folder for files that the runtime writes while it lives; its owner removes it. Default: the system's.
+   */
   readonly temporary?: string;
   readonly compatibilityFlags?: readonly string[];
 }
@@ -89,7 +91,7 @@ export interface WorkerGroupOptions extends EdgeWorker {
   readonly workers: readonly string[];
   /** A folder in which runtimes find each other's workers by name. */
   readonly registry: string;
-  /** An existing folder for what the runtime writes while it lives; its owner removes it. */
+  /** An existing folder for files that the runtime writes while it lives; its owner removes it. */
   readonly temporary: string;
   /** The class of the purge log, in this group's own script or in that of the worker `of`. */
   readonly log: { readonly className: string; readonly of?: string };

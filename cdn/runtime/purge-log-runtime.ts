@@ -22,14 +22,14 @@ export class PurgeLogRuntime {
     await this.setTime(this.#now);
   }
 
-  /** Ends its runtime: every call to it fails. What it has stored stays. */
+  /** Ends its runtime, so that every call to it fails. The stored data is kept. */
   async stop(): Promise<void> {
     const group = this.#group;
     this.#group = undefined;
     await group?.stop();
   }
 
-  /** Deletes everything that it has stored. Only while it is stopped. */
+  /** Deletes everything that it has stored. Allowed only while it is stopped. */
   async deleteStored(): Promise<void> {
     await rm(this.#options.persist, { recursive: true, force: true });
   }

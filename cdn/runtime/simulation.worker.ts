@@ -43,7 +43,7 @@ let clockAndNetwork: ClockAndNetwork = {
 };
 let answersToLose: AnswersToLose = { origin: 0, log: 0 };
 let site: SiteInput | null = null;
-/** Rises when the isolate is killed: an edge that was made before then is not used again. */
+/** Rises when the isolate is killed. An edge that was made before is then no longer used. */
 let generation = 0;
 let unfinishedWrites = 0;
 /** Work that goes on behind responses that have been sent. */

@@ -6,7 +6,7 @@ export interface PublicCaching {
   edgeSeconds: number;
   /** How long browsers may keep the response. No purge reaches a browser, so 0 for anything that an editor can change. */
   browserSeconds: number;
-  /** What a purge can name: the kind of page, and every row that it shows. */
+  /** The tags by which a purge finds the response: the kind of page, and every row that it shows. */
   tags: readonly string[];
 }
 

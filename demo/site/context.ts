@@ -35,7 +35,7 @@ export interface Site {
   report(event: DemoEvent): void;
 }
 
-/** What `app.ts` sets on every request before a handler runs. */
+/** The variables that `app.ts` sets on every request before a handler runs. */
 export interface DemoEnv {
   Variables: {
     site: Site;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** What saving needs in order to purge. The client that the SDK's `createPurger()` makes is one. */
+/** The client with which saving purges, such as the SDK's `createPurger()` makes. */
 export interface DemoPurger {
   purge(request: { tags?: string[]; urls?: string[]; reason?: string }): Promise<unknown>;
 }

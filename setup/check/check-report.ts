@@ -4,7 +4,7 @@ export interface Finding {
   readonly level: "problem" | "warning";
   /** The file, and the place in it. */
   readonly where: string;
-  /** What is wrong, with the value that was found, and what to do. */
+  /** The mistake, with the value that was found and the correction. */
   readonly message: string;
 }
 
@@ -14,11 +14,11 @@ export interface CheckReport {
   readonly config: string;
   /** The size of the bundled worker; `null` if it cannot be bundled. */
   readonly bundle: { readonly bytes: number; readonly gzippedBytes: number } | null;
-  /** What each environment of the wrangler config would serve. */
+  /** The sites that the environments of the wrangler config would serve. */
   readonly deployments: readonly Deployment[];
 }
 
-/** What one environment would serve. */
+/** The site that one environment would serve. */
 export interface Deployment {
   /** `null` for the top level of the wrangler config. */
   readonly environment: string | null;

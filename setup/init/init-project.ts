@@ -15,15 +15,15 @@ export interface InitOptions {
   readonly force: boolean;
 }
 
-/** What became of one file. */
+/** The outcome for one file. */
 export interface WrittenFile {
   readonly file: string;
   readonly outcome: "written" | "completed" | "replaced" | "kept";
-  /** What was added, or what the owner has to know. */
+  /** The additions, or a note for the owner. */
   readonly note?: string;
 }
 
-/** What version control leaves out. */
+/** The entries that version control ignores. */
 const IGNORED = ["node_modules/", ".wrangler/", ".tidemark/", ".dev.vars"];
 
 /** Writes the project's files into a folder, and tells what became of each. Throws `AnswerError` before it writes any. */

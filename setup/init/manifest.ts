@@ -9,13 +9,13 @@ export interface Manifest {
 
 export interface ManifestChange {
   readonly manifest: Manifest;
-  /** What was added or replaced, like `scripts.check`. */
+  /** The keys that were added or replaced, like `scripts.check`. */
   readonly changed: readonly string[];
-  /** What stands there already and is not what would have been written. */
+  /** The keys whose existing values differ from those that would have been written. */
   readonly kept: readonly string[];
 }
 
-/** What `npm init` writes where there are no tests. */
+/** The test script that `npm init` writes if there are no tests. */
 const NO_TEST = /^echo "Error: no test specified"/;
 
 /** The tools that the project needs, in the versions that this package is tested with. */

@@ -51,7 +51,7 @@ watch_dir = ["tidemark.config.ts", "worker.ts"] # what \`wrangler dev\` reloads 
 ${PURGE_LOG_TOML}`;
 }
 
-/** What `wrangler dev` adds to the worker's variables on this machine. */
+/** The variables that `wrangler dev` adds to the worker's on this machine. */
 export function devVariables(token: string): string {
   return `# For wrangler dev on this machine alone. Keep it out of version control.
 # The token of a deployed edge is another one: npx wrangler secret put TIDEMARK_TOKEN

@@ -1,4 +1,4 @@
-/** What `tidemark init` has to know of a site. */
+/** The answers about a site that `tidemark init` needs. */
 export interface SiteAnswers {
   /** Where the site is now: scheme, host and port. */
   readonly origin: string;

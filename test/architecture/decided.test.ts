@@ -8,7 +8,7 @@ interface Row {
   readonly names: readonly string[];
 }
 
-/** Whoever looks for one of these finds a row that begins with it or names it. */
+/** A row begins with each of these topics or names it, so that a reader who looks for it finds the row. */
 const SEARCHED_FOR = [
   "freshness",
   "storing",

@@ -5,7 +5,10 @@ import type { Scenario } from "../engine/scenario.ts";
 import { scenarios } from "../scenarios/index.ts";
 import { LOST_LOG, SEVERAL_ISOLATES } from "../scenarios/memory-only.ts";
 
-/** Why one worker with a log of its own cannot play a scenario, where a PoP of the simulated CDN can. */
+/**
+ * The reasons for which one worker with a log of its own cannot play a scenario, although a PoP of the simulated CDN
+ * can.
+ */
 const LIFTED = [LOST_LOG.because, SEVERAL_ISOLATES.because];
 
 /** Up to the last one that a step names. */

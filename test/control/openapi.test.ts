@@ -47,7 +47,7 @@ function schemaAt(pointer: string): ValidateFunction {
   return ajv.compile({ $ref: `document#${pointer}` });
 }
 
-/** Whether the answer is one that the document describes for this call. Returns what is wrong, or nothing. */
+/** The way in which the answer differs from the document's description of this call; nothing if it does not. */
 function undescribed(path: string, method: string, answer: ClientAnswer): string | undefined {
   const described = document.paths[path]?.[method]?.responses[String(answer.status)];
   if (!described) return `status ${answer.status} is not described: ${answer.body}`;
@@ -96,7 +96,7 @@ const goodPurge = fc.oneof(
   }),
 );
 
-/** What a person or a broken program may send instead. */
+/** Other texts that a person or a broken program may send. */
 const anyValue = fc.oneof(
   fc.jsonValue(),
   goodPurge.map((good) => ({ ...good, surplus: 1 })),
@@ -160,7 +160,7 @@ describe("openapi.json", () => {
       }),
       { numRuns: RUNS },
     );
-    expect(refused).toBeGreaterThan(RUNS / 2); // control: the generator does make what is refused
+    expect(refused).toBeGreaterThan(RUNS / 2); // control: the generator does produce requests that are refused
   });
 
   test.each([

@@ -10,7 +10,7 @@ import { HOST, TOKEN } from "../engine/scenario.ts";
 
 const READ_TOKEN = "a-token-that-may-only-read-00000000";
 
-/** What every answer of the control plane says, whatever became of the call. */
+/** The fields of every answer of the control plane, whatever the outcome of the call. */
 const SAID = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",

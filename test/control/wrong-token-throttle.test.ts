@@ -12,7 +12,7 @@ const tokens: Tokens = {
   },
 };
 
-/** Asks with a token, and tells after how many milliseconds the answer came. */
+/** Calls with a token, and returns after how many milliseconds the answer came. */
 function start() {
   const clock = new Scheduler(1, 0);
   const reported: string[] = [];
@@ -53,7 +53,7 @@ describe("wrong tokens", () => {
   ])("$afterMs ms after the last one, another is answered after $tookMs ms", async ({ afterMs, tookMs }) => {
     const { askedFor, clock } = start();
     for (let index = 0; index < 6; index++) await askedFor("wrong");
-    await clock.advance(afterMs - 250); // the last one was counted when it was asked, and answered 250 ms later
+    await clock.advance(afterMs - 250); // the last one was counted at its arrival, and answered 250 ms later
     expect(await askedFor("wrong")).toBe(tookMs);
   });
 });

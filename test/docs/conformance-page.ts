@@ -25,7 +25,7 @@ const HEADINGS: Readonly<Record<Table, string>> = {
   impossible: "What the runtime makes impossible",
 };
 
-/** docs/conformance.md, as the rows of the areas have it. */
+/** docs/conformance.md, made from the rows of the areas. */
 export function conformancePage(): string {
   const tables = (Object.keys(HEADINGS) as Table[]).map(tableOf);
   return `${[INTRODUCTION, ...tables].join("\n\n")}\n`;
@@ -62,7 +62,7 @@ function bySection(one: ConformanceRow, other: ConformanceRow): number {
   return at === -1 ? a.length - b.length : a[at]! - (b[at] ?? -1);
 }
 
-/** The numbers of a row's first section; what has none comes last. */
+/** The numbers of a row's first section; rows without one come last. */
 function numbersOf({ section = "" }: ConformanceRow): readonly number[] {
   const first = section.split(/[,;]/)[0]!;
   return /^\d/.test(first) ? first.match(/\d+/g)!.map(Number) : [Number.MAX_SAFE_INTEGER];

@@ -107,7 +107,7 @@ function markdownIn(folder: string): string[] {
     .map((name) => `${folder}/${name}`);
 }
 
-/** What stands in backticks and begins with the name of an area. */
+/** Texts in backticks that begin with the name of an area. */
 function idsIn(text: string, areas: ReadonlySet<string | undefined>): string[] {
   return [...text.matchAll(/`([a-z-]+)\/([\w-]+)`/g)].flatMap(([, area, name]) =>
     areas.has(area!) ? [`${area}/${name}`] : [],

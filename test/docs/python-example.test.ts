@@ -53,7 +53,7 @@ describe.skipIf(!hasPython)(hasPython ? "the Python example" : NOT_RUN, () => {
     return `${response.headers.get("x-cache")} ${await response.text()}`;
   }
 
-  /** What the example prints, line by line. Rejects with what it writes to stderr if it fails. */
+  /** The lines that the example prints. Rejects with its stderr if it fails. */
   async function purgeFromPython(urls: readonly string[], environment: Record<string, string> = {}): Promise<string[]> {
     const env = { ...process.env, TIDEMARK_ENDPOINT: endpoint, TIDEMARK_TOKEN: TOKEN, no_proxy: "*", ...environment };
     const { stdout } = await promisify(execFile)("python3", [EXAMPLE, ...urls], { env });

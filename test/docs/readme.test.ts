@@ -135,7 +135,7 @@ function isSite({ language, code }: { language: string; code: string }): boolean
   return language === "ts" && code.includes("export default defineSite(");
 }
 
-/** What a site's file gives to `defineSite`, with types stripped and nothing checked. */
+/** The argument of `defineSite` in a site's file, with types stripped and nothing checked. */
 async function evaluateSite(code: string): Promise<SiteInput> {
   const unchecked: Plugin = {
     name: "unchecked",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { run, tool } from "../packed/installed-package.ts";
 
-/** The page's tests, as somebody would copy them into a project that has the package installed. */
+/** The page's tests, as a reader would copy them into a project that has the package installed. */
 const blocks = [...readFileSync("docs/testing.md", "utf8").matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(
   ([, code]) => code!,
 );

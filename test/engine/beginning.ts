@@ -1,9 +1,9 @@
 import type { SiteInput } from "../../worker/site/site-input.ts";
 
-/** What is sent to `/_scenario` before the first request of a scenario, and again to a new isolate. */
+/** The message that is sent to `/_scenario` before the first request of a scenario, and again to a new isolate. */
 export interface Beginning {
-  /** Left out, the edge of the scenario before goes on. */
+  /** The site's rules. Without them, the edge of the last scenario keeps running. */
   readonly site?: SiteInput;
-  /** A name that no other scenario's purge log has. */
+  /** A name for the purge log, which no other scenario uses. */
   readonly log: string;
 }

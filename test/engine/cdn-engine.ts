@@ -3,12 +3,12 @@ import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { Engine } from "./engine.ts";
 import { HOST, TOKEN } from "./scenario.ts";
 
-/** The isolates that scenarios name, from the first on. */
+/** The isolates that scenarios can name, in order. */
 export const ISOLATES = ["a", "b", "c"];
 
 /**
- * A PoP of the simulated CDN: isolates in the Workers runtime, as many of those that scenarios name as are asked for, and
- * a log that can be taken away. A request to one that is not there fails.
+ * A PoP of the simulated CDN: as many of the isolates that scenarios can name as requested, in the Workers runtime, and
+ * a purge log that can be made unreachable. A request to an isolate that does not exist fails.
  */
 export async function startCdnEngine(site: Omit<Partial<SiteInput>, "origin">, isolates: number): Promise<Engine> {
   const cdn = await startCdn({ site: { hosts: [HOST], ...site }, isolates, token: TOKEN });

@@ -1,4 +1,4 @@
-/** Numbers from 0 up to 1 out of a seed (mulberry32): the same seed gives the same ones. */
+/** Random numbers from 0 up to 1 (mulberry32). The same seed gives the same numbers. */
 export function chances(seed: number): () => number {
   let state = seed;
   return () => {

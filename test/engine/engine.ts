@@ -2,37 +2,37 @@ import type { Reply, SeenRequest } from "../../cdn/scripted-origin.ts";
 import type { Held } from "./holds.ts";
 import type { ClientRequest, LogChange, SiteChange } from "./scenario.ts";
 
-/** What a client got. */
+/** An answer as the client received it. */
 export interface ClientAnswer {
   readonly status: number;
   readonly fields: Readonly<Record<string, string>>;
   readonly body: string;
-  /** True if the body visibly ended before its time. */
+  /** True if the client could see that the body was cut off. */
   readonly cutOff: boolean;
 }
 
-/** What happens beneath the isolates, where all of it is ours. */
+/** Control over the events below the isolates, which only the memory engine has. */
 export interface Beneath {
   changeLog(change: LogChange): void;
   /** How long a call of the log takes. */
   setLogDelay(ms: number): void;
-  /** The next of its kind arrives when it is released. */
+  /** Holds back the next event of this kind until it is released. */
   holdNext(held: Held, until: string): void;
   setClock(isolate: string, aheadMs: number): void;
-  /** Isolates that start from now on run the site with this change; those that run go on as they are. */
+  /** Isolates that start from now on run the site with this change; running isolates keep their site. */
   deploy(change: SiteChange): void;
-  /** The client of a request goes away: nothing that the request waits for comes back to it. */
+  /** The client of a request goes away. Nothing that the request waits for resumes it. */
   cancel(answer: Promise<ClientAnswer>): void;
 }
 
-/** One edge with its origin and its time. Both engines are driven through this. */
+/** An edge with its origin and its time. Both engines have this interface. */
 export interface Engine {
   readonly name: "memory" | "runtime";
   send(request: ClientRequest): Promise<ClientAnswer>;
-  /** Lets everything go on that can, until the promise settles. */
+  /** Runs everything that can continue, until the promise settles. */
   settle<T>(promise: Promise<T>): Promise<T>;
   advance(ms: number): Promise<void>;
-  /** Only an engine whose origin may be a function of what it is asked. */
+  /** Present if the origin can be a function of the request. */
   answerBy?(answering: (request: SeenRequest) => Reply): void;
   reply(target: string, replies: readonly Reply[]): void;
   release(hold: string): void;
@@ -41,18 +41,21 @@ export interface Engine {
   originDown(): Promise<void>;
   originUp(): Promise<void>;
   restartIsolate(): Promise<void>;
-  /** Waits until nothing goes on behind the answers. */
+  /** Waits until no background work is left. */
   finishWork(): Promise<void>;
   emptySharedTier(): Promise<void>;
-  /** The bytes that were read of bodies stored apart, where the tier counts them. */
+  /** The number of bytes read of bodies stored apart, if the tier counts them. */
   readonly bodyBytesRead?: number;
-  /** Only an engine whose log can be taken away. */
+  /** Present if the log can be made unreachable. */
   setLogReachable?(reachable: boolean): void;
-  /** Only an engine whose log can lose its storage: it is another log then. */
+  /** Present if the log can lose its storage and thereby become another log. */
   makeLogAnew?(): Promise<void>;
-  /** Only an engine in which what happens beneath the isolates is ours. */
+  /** Present if scenarios control the events below the isolates. */
   readonly beneath?: Beneath;
-  /** How often the seed has chosen between the work of two requests. Only an engine whose order of events is a seed's. */
+  /**
+   * The number of times that the seed has chosen between the work of two requests. Present if a seed decides the order
+   * of events.
+   */
   readonly choicesBetweenRequests?: number;
   stop(): Promise<void>;
 }

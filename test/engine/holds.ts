@@ -1,12 +1,15 @@
-/** What a scenario can hold back: a reply of the log, what a look-up in the shared tier has found, a copy for the PoP. */
+/**
+ * The events that a scenario can hold back: a reply of the log, the result of a look-up in the shared tier, a copy for
+ * the PoP.
+ */
 export type Held = "reply of the log" | "look-up" | "shared copy";
 
-/** What is under way and arrives when the scenario says so. */
+/** Events under way that arrive when the scenario releases them. */
 export class Holds {
   readonly #next = new Map<Held, string>();
   readonly #gates = new Map<string, PromiseWithResolvers<void>>();
 
-  /** The next of its kind arrives when `until` is released. */
+  /** Holds back the next event of this kind until `until` is released. */
   holdNext(held: Held, until: string): void {
     this.#next.set(held, until);
     this.#gates.set(until, Promise.withResolvers());
@@ -17,7 +20,7 @@ export class Holds {
     this.#gates.delete(until);
   }
 
-  /** Waits if this one is to be held. */
+  /** Waits if this event is to be held back. */
   async pass(held: Held): Promise<void> {
     const until = this.#next.get(held);
     this.#next.delete(held);

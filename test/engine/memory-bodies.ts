@@ -1,6 +1,6 @@
 import type { Bodies } from "../../worker/ports.ts";
 
-/** Pipes without back-pressure of their own, like the runtime's: writes queue until they are read. */
+/** Pipes without back-pressure, like the runtime's: writes queue until they are read. */
 export const memoryBodies: Bodies = {
   pipe: () => new TransformStream<Uint8Array, Uint8Array>(),
   read: (body) => {

@@ -14,7 +14,7 @@ import { MemorySharedTier, type Treachery } from "./memory-shared-tier.ts";
 import { BEGINNING, type ClientRequest, HOST, type SiteChange, TOKEN } from "./scenario.ts";
 import { Scheduler, type Underway } from "./scheduler.ts";
 
-/** The real corridor, view, log and control plane in this process, with the seed deciding what happens first. */
+/** The real corridor, view, log and control plane in this process. The seed decides the order of events. */
 export function startMemoryEngine(
   site: SiteChange,
   seed: number,
@@ -26,7 +26,7 @@ export function startMemoryEngine(
   const logs = newLogWorld(holds);
   const tiers = new Map<string, MemorySharedTier>();
   const compile = (change: SiteChange) => compiled({ origin: origin.url, hosts: [HOST], ...site, ...change });
-  /** What isolates that start now are given. Notes are those of each PoP, and of one log. */
+  /** The settings of isolates that start now. Notes belong to one PoP and one log. */
   const latest = { site: compile({}), log: new MemoryLog(scheduler, logs), notes: new Map<string, MemoryNotes>() };
   origin.timeoutMs = latest.site.limits.originTimeoutMs;
   const clocks = new Map<string, number>();
@@ -64,7 +64,7 @@ export function startMemoryEngine(
         const name = request.isolate ?? "a";
         const isolate = heldIn(isolates, name, () => start(name));
         const incoming = toRequest(request);
-        // As in the runtime: what came over the wire, which is more than a `Request` shows.
+        // The target as it came over the wire, as in the runtime. A `Request` shows less.
         const url = `http://${request.host ?? HOST}${request.path}`;
         const arrival = { request: incoming, url, background, clientAddress: "192.0.2.7" };
         return readAnswer(await isolate.fetch(arrival));
@@ -102,7 +102,7 @@ export function startMemoryEngine(
         if (change === "taken over") latest.log = latest.log.successor();
         if (change !== "renamed") return;
         latest.log = new MemoryLog(scheduler, logs);
-        latest.notes = new Map(); // the platform's are filed under the log's own object
+        latest.notes = new Map(); // The platform's notes are stored under the log's own object.
       },
       setLogDelay: (ms) => {
         logs.takesMs = ms;
@@ -121,28 +121,28 @@ export function startMemoryEngine(
     },
     stop: async () => {
       await scheduler.advance(60_000);
-      // What runs behind an answer must end, and must not fail; but for what was cancelled, which just ends.
+      // Background work must end and must not fail. Cancelled work just ends.
       const rest = work.filter(({ of }) => !of.isCancelled);
       await scheduler.settle(Promise.all(rest.map(({ promise }) => promise)));
     },
   };
 }
 
-/** Sites are plain data, and nobody changes what they are compiled to: each is compiled once for all its runs. */
+/** Sites are plain data, and nobody changes the compiled site, so each is compiled once for all its runs. */
 const sites = new Map<string, Site>();
 
 function compiled(input: SiteInput): Site {
   return heldIn(sites, JSON.stringify(input), () => compileSite(input, {}));
 }
 
-/** What a map holds under a name, made at its first use. */
+/** The value of a map under a name, made at its first use. */
 function heldIn<T>(held: Map<string, T>, name: string, make: () => T): T {
   const value = held.get(name) ?? make();
   held.set(name, value);
   return value;
 }
 
-/** Without hashing, which Node does on other threads: their timing is not the seed's. */
+/** Compares tokens without hashing, which Node does on other threads: the seed would not decide their timing. */
 const tokens: Tokens = {
   check: async (token) =>
     token === TOKEN ? { kind: "allowed", name: "test" } : { kind: "refused", because: "unauthorized" },
@@ -152,7 +152,7 @@ function toRequest({ method = "GET", path, host = HOST, fields = {}, body }: Cli
   const url = `http://${host}${path}`;
   if (body === undefined) return new Request(url, { method, headers: fields });
   const request = new Request(url, { method: "POST", headers: fields, body });
-  // The runtime lets a GET have a body; here no GET can be made with one.
+  // The runtime lets a GET have a body; the Request of Node does not.
   return method === "POST" ? request : Object.defineProperty(request, "method", { value: method });
 }
 
@@ -165,7 +165,7 @@ async function readAnswer(response: Response): Promise<ClientAnswer> {
   try {
     for await (const chunk of response.body ?? []) chunks.push(chunk as Uint8Array);
   } catch {
-    // On the wire only a length lets the client see the cut; a chunked body seems to end.
+    // On the wire, only a length lets the client see the cut; a chunked body appears to end.
     cutOff = length !== undefined;
   }
   return { status: response.status, fields, body: Buffer.concat(chunks).toString(), cutOff };

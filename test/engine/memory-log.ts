@@ -13,16 +13,19 @@ import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import { Holds } from "./holds.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** What the logs of one scenario have in common. */
+/** The state that the logs of one scenario share. */
 export interface LogWorld {
   isReachable: boolean;
-  /** How long a call takes: half of it on the way there, half on the way back. Milliseconds. */
+  /** How long a call takes, in milliseconds: half of it on the way there, half on the way back. */
   takesMs: number;
   readonly holds: Holds;
   readonly newId: () => string;
 }
 
-/** The real log over SQLite in memory, reached through the scheduler, so that calls and replies may be late or lost. */
+/**
+ * The real log over SQLite in memory. It is called through the scheduler, so that calls and replies may be late or
+ * lost.
+ */
 export class MemoryLog implements PurgeLogClient, PurgeAudit {
   reads = 0;
   readonly #scheduler: Scheduler;
@@ -37,24 +40,24 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
     this.#log = this.#open();
   }
 
-  /** Its storage is gone, and it begins with none. */
+  /** Its storage is lost, and it begins with an empty one. */
   makeAnew(): void {
     this.#database = new DatabaseSync(":memory:");
     this.#log = this.#open();
   }
 
-  /** Marks the point in time that `setBack` goes back to. */
+  /** Saves the storage for `setBack`. */
   save(): void {
     this.#database.exec("SAVEPOINT saved");
   }
 
-  /** Its storage is again what it was when it was saved, and the object starts anew over it. */
+  /** Restores the saved storage. The object starts anew over it. */
   setBack(): void {
     this.#database.exec("ROLLBACK TO saved");
     this.#log = this.#open();
   }
 
-  /** Another object over the same storage. This one does not know of it, and goes on. */
+  /** Another object over the same storage. This object does not know of it, and continues. */
   successor(): MemoryLog {
     return new MemoryLog(this.#scheduler, this.#world, this.#database);
   }
@@ -103,13 +106,13 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
   }
 }
 
-/** A log that is reached at once, among no others. */
+/** The world of a single log that is reached without delay. */
 export function newLogWorld(holds: Holds = new Holds()): LogWorld {
   let ids = 0;
   return { isReachable: true, takesMs: 0, holds, newId: () => `log-${++ids}` };
 }
 
-/** SQLite of Node as the log needs it. */
+/** Node's SQLite with the interface that the log needs. */
 export function sqlOf(database: DatabaseSync): Sql {
   const prepared = new Map<string, StatementSync>();
   const prepare = (statement: string) => {

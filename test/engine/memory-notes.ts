@@ -2,22 +2,24 @@ import type { PopNotes } from "../../worker/ports.ts";
 import { Holds } from "./holds.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** How badly a PoP's notes behave, each a probability. */
+/** The faults of a PoP's notes, each as a probability. */
 export interface NotesTreachery {
-  /** A note that is acknowledged and never seen. */
+  /** A note is acknowledged and never becomes visible. */
   readonly lost: number;
-  /** A note that lies there and is not found. */
+  /** An existing note is not found. */
   readonly overlooked: number;
-  /** A reader gets the note that was there before the last one. */
+  /** A reader gets the note before the last one. */
   readonly stale: number;
 }
 
-/** The note that is a copy of what the log told; the others say who reads it. */
+/** The name of the note with a copy of the log's reply; the other notes are claims. */
 const SHARED_COPY = "view";
 
 export const HONEST: NotesTreachery = { lost: 0, overlooked: 0, stale: 0 };
 
-/** Notes as treacherous as the platform's: seen late, overwritten by older ones that land later, lost, and stale. */
+/**
+ * Notes with the platform's faults: they become visible late, are overwritten by older ones, get lost, or are stale.
+ */
 export class MemoryNotes implements PopNotes {
   readonly #scheduler: Scheduler;
   readonly #treachery: NotesTreachery;
@@ -48,7 +50,10 @@ export class MemoryNotes implements PopNotes {
     this.#notes.set(name, [...(this.#notes.get(name) ?? []).slice(-1), written]);
   }
 
-  /** Draws only where something may happen, so that honest notes leave the seed's order of events as it is. */
+  /**
+   * Draws a number only if this fault is possible, so that notes without faults do not change the seed's order of
+   * events.
+   */
   #happens(what: keyof NotesTreachery): boolean {
     const probability = this.#treachery[what];
     return probability > 0 && this.#scheduler.random() < probability;

@@ -2,11 +2,11 @@ import type { Reply, SeenRequest } from "../../cdn/scripted-origin.ts";
 import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** The scripted origin in memory: the same replies, holds, cuts and record, on the scheduler's time. */
+/** The scripted origin in memory, on the scheduler's time, with the same replies, holds, cuts and record. */
 export class MemoryOrigin implements Origin {
   readonly url = "http://origin.internal:8080";
   readonly seen: SeenRequest[] = [];
-  /** The longest wait for the head of an answer, as the site sets it. */
+  /** The longest wait for the head of an answer, as set by the site. */
   timeoutMs = Number.POSITIVE_INFINITY;
   readonly #scheduler: Scheduler;
   #answering: ((request: SeenRequest) => Reply) | undefined;
@@ -17,14 +17,14 @@ export class MemoryOrigin implements Origin {
 
   constructor(scheduler: Scheduler) {
     this.#scheduler = scheduler;
-    this.#outage.promise.catch(() => undefined); // Nobody may be connected when it goes down.
+    this.#outage.promise.catch(() => undefined); // Ignored, because nobody may be connected when the origin goes down.
   }
 
   reply(target: string, replies: readonly Reply[]): void {
     this.#replies.set(target, [...replies]);
   }
 
-  /** From now on every request is answered by this function of what the origin sees. */
+  /** From now on, this function answers every request. */
   answerBy(answering: (request: SeenRequest) => Reply): void {
     this.#answering = answering;
   }
@@ -42,10 +42,10 @@ export class MemoryOrigin implements Origin {
   comeUp(): void {
     this.#isUp = true;
     this.#outage = Promise.withResolvers<never>();
-    this.#outage.promise.catch(() => undefined); // As above.
+    this.#outage.promise.catch(() => undefined); // Ignored for the same reason.
   }
 
-  /** Resolves once a target has been asked for so many times. */
+  /** Resolves once a target has been requested this many times. */
   async hasSeen(target: string, count: number): Promise<void> {
     while (this.seen.filter((request) => request.target === target).length < count) await this.#scheduler.turn();
   }
@@ -92,7 +92,7 @@ export class MemoryOrigin implements Origin {
   #fieldsOf({ fields = {}, body = "", framing = "length" }: Reply, hasBody: boolean): Headers {
     const headers = new Headers({ date: new Date(this.#scheduler.now()).toUTCString() });
     for (const [name, value] of Object.entries(fields)) {
-      headers.delete(name); // an empty list is a field that is not sent, `Date` for instance
+      headers.delete(name); // an empty list is a field that is not sent, such as `Date`
       for (const line of typeof value === "string" ? [value] : value) headers.append(name, line);
     }
     if (framing === "length" && hasBody) headers.set("content-length", String(Buffer.byteLength(body)));
@@ -100,7 +100,7 @@ export class MemoryOrigin implements Origin {
     return headers;
   }
 
-  /** The body in two chunks, with the hold or the cut where the reply has it. */
+  /** The body in two chunks, with the reply's hold or cut between them. */
   #bodyOf({ body = "", cutAfterBytes, bytesBeforeHold }: Reply, held: Promise<void> | undefined): ReadableStream {
     const bytes = new TextEncoder().encode(body);
     const first = bytesBeforeHold ?? Math.floor(bytes.length / 2);
@@ -127,7 +127,7 @@ export class MemoryOrigin implements Origin {
   }
 }
 
-/** Several lines of a field as one, as they come over the wire. */
+/** Joins several lines of a field, as they arrive over the wire. */
 function joined(fields: OriginRequest["fields"]): Record<string, string> {
   return Object.fromEntries(new Headers(fields.map(([name, value]) => [name, value] as [string, string])));
 }

@@ -5,17 +5,17 @@ import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { Holds } from "./holds.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** How badly the tier behaves, each a probability. */
+/** The faults of the tier, each as a probability. */
 export interface Treachery {
-  /** A put that is acknowledged and stores nothing. */
+  /** A put is acknowledged and stores nothing. */
   readonly lostPuts: number;
-  /** An entry that is evicted when it is looked for. */
+  /** An entry is evicted when it is looked up. */
   readonly evictions: number;
 }
 
 /**
- * A shared tier as treacherous as the platform's: a put is invisible until it is done, lands late, may store nothing, and
- * entries vanish. It goes through the same envelope.
+ * A shared tier with the platform's faults: a put is invisible until it is done, ends late, or stores nothing, and
+ * entries disappear. Entries have the form of the real envelope.
  */
 export class MemorySharedTier implements SharedTier {
   readonly #scheduler: Scheduler;
@@ -23,7 +23,7 @@ export class MemorySharedTier implements SharedTier {
   readonly #holds: Holds;
   readonly #entries = new Map<string, { fields: Headers; body: ArrayBuffer }>();
   readonly #bodies = new Map<string, Uint8Array>();
-  /** The bytes that were read of bodies stored apart. */
+  /** The number of bytes read of bodies stored apart. */
   bodyBytesRead = 0;
 
   constructor(scheduler: Scheduler, treachery: Treachery, holds: Holds = new Holds()) {
@@ -49,7 +49,7 @@ export class MemorySharedTier implements SharedTier {
     this.#entries.set(stored.head.key, { fields: new Headers(fields), body: body.slice().buffer });
   }
 
-  /** Loses to a put under way, like the platform's. */
+  /** Like the platform's, it loses to a put under way. */
   async delete(key: string): Promise<void> {
     await this.#scheduler.turn();
     this.#entries.delete(key);
@@ -75,13 +75,13 @@ export class MemorySharedTier implements SharedTier {
     });
   }
 
-  /** Keeps what came of a stream that broke off, like the platform's. */
+  /** Like the platform's, it stores the bytes that arrived before a stream broke off. */
   async putBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<void> {
     const chunks: Uint8Array[] = [];
     try {
       for await (const chunk of body) chunks.push(chunk);
     } catch {
-      // As the platform does: what has come is taken for all of it.
+      // Like the platform, it treats the bytes that arrived as the whole body.
     }
     await this.#scheduler.turn();
     if (this.#scheduler.random() < this.#treachery.lostPuts) return;

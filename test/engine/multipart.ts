@@ -6,7 +6,7 @@ export interface BodyPart {
 }
 
 /**
- * The parts of a multipart body; a text that says what is wrong if it is none. RFC 2046 §5.1.1, without preamble and
+ * The parts of a multipart body; a text that says why if it is not valid. RFC 2046 §5.1.1, without preamble and
  * epilogue.
  */
 export function readMultipart(contentType: string | undefined, body: string): readonly BodyPart[] | string {

@@ -2,16 +2,19 @@ import { startMemoryEngine } from "./memory-engine.ts";
 import { play } from "./play.ts";
 import type { Scenario } from "./scenario.ts";
 
-/** In memory a scenario is played under this many orders of events. */
+/** The number of orders of events under which a scenario is played in memory. */
 export const ORDERS = 20;
 
-/** If the first few orders never chose between the work of two requests, the scenario has none that run at once. */
+/**
+ * If none of the first few orders chose between the work of two requests, the scenario has no simultaneous requests.
+ */
 const FIRST_FEW = 3;
 
 /**
- * Plays a scenario in memory under one order of events after the other, at most `most`, and tells how many those were. Without `all`, it
- * is left at the first few orders where what happened shows that order cannot matter much: in none of them was the work of
- * two requests ready at the same time, so each request, with all that it left behind, was over before the next one came.
+ * Plays a scenario in memory under one order of events after the other, at most `most`, and returns their number.
+ * Without `all`, it stops after the first few orders if none of them ever had the work of two requests ready at the same
+ * time. Each request, with its background work, was then over before the next one came, so the order of events cannot
+ * matter much.
  */
 export async function playInOrders(
   scenario: Scenario,

@@ -3,7 +3,7 @@ import type { ClientAnswer, Engine } from "./engine.ts";
 import { readMultipart } from "./multipart.ts";
 import { type ClientRequest, type Expected, type Scenario, type Step, TOKEN } from "./scenario.ts";
 
-/** Runs a scenario on an engine. Throws at the first step that does not hold, naming it. */
+/** Plays a scenario on an engine. Throws at the first step that does not hold, and names it. */
 export async function play(scenario: Scenario, engine: Engine): Promise<void> {
   for (const [target, replies] of Object.entries(scenario.origin ?? {})) engine.reply(target, replies);
   const player = new Player(engine);
@@ -106,7 +106,7 @@ class Player {
   }
 }
 
-/** The value at a path like `store.stored`; 0 for a counter that never counted. */
+/** The value at a path like `store.stored`; 0 for a counter that has never counted. */
 function at(stats: object, path: string): unknown {
   return path.split(".").reduce<unknown>((value, name) => (value as Record<string, unknown>)[name] ?? 0, stats);
 }

@@ -11,7 +11,7 @@ afterAll(() => runtime.stop());
 
 const page = { fields: { "cache-control": "max-age=600" }, body: "v1" };
 
-/** Leaves something of every kind behind. */
+/** Leaves behind state of every kind. */
 async function playOut(engine: Engine): Promise<void> {
   engine.reply("/a", [page]);
   await engine.send({ path: "/a" });

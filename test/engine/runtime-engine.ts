@@ -12,13 +12,16 @@ import { BEGINNING, type ClientRequest, HOST, TOKEN } from "./scenario.ts";
 
 const SCENARIO_WORKER = fileURLToPath(new URL("./scenario.worker.ts", import.meta.url));
 
-/** What one scenario could leave behind for the next. The origin, with its script and its record, is new each time. */
+/**
+ * The state that one scenario could leave behind for the next. The origin, with its script and its record, is always
+ * new.
+ */
 export type Leftover = "memory" | "cache" | "purge log" | "clock";
 
 /**
  * One Workers runtime for many scenarios, one after the other. Each gets the real worker with empty memory, an empty
- * cache, a purge log of its own, a new HTTP origin, and a clock that moves only when told. That nothing is left of the
- * scenario before is not taken for granted: the edge is asked.
+ * cache, a purge log of its own, a new HTTP origin, and a clock that moves only when told. Each beginning asks the edge
+ * whether any state of the last scenario is left.
  */
 export class ScenarioRuntime {
   readonly #edge: EdgeRuntime;
@@ -38,12 +41,12 @@ export class ScenarioRuntime {
   }
 
   /**
-   * Begins a scenario. Throws if anything is left of the one before. `kept` is for the test of that: it is what is not
-   * made anew.
+   * Begins a scenario. Throws if any state of the last one is left. `kept` is for the test of this check: it names the
+   * state that is not reset.
    */
   async begin(site: Omit<Partial<SiteInput>, "origin">, kept?: Leftover): Promise<Engine> {
     if (this.#scenarios > 0) {
-      await this.#finishWork(); // or it would land in what is empty now
+      await this.#finishWork(); // otherwise these writes would end in the new, empty state
       if (kept !== "cache") await this.#edge.emptyCache();
     }
     const origin = new ScriptedOrigin(() => this.#now);
@@ -121,10 +124,13 @@ export class ScenarioRuntime {
 
 const VARIABLES = { TIDEMARK_TOKEN: TOKEN, TIDEMARK_CLIENT_ADDRESS: "192.0.2.7" };
 
-/** What an isolate has whether it was used or not: the form of its counters, its bounds, and the room of an empty view. */
+/**
+ * Values that an unused isolate has as well: the version and scope of its counters, its limits, and the size of an
+ * empty view.
+ */
 const ALWAYS = /^(version|scope|.*\.maxBytes|view\.bytes)$/;
 
-/** The counters of `GET stats` by their paths. */
+/** The counters of `GET stats`, by path. */
 function countersOf(stats: object, above = ""): [path: string, count: unknown][] {
   return Object.entries(stats).flatMap(([name, value]) => {
     const path = `${above}${name}`;
@@ -201,14 +207,14 @@ class RuntimeEngine implements Engine {
     await this.#edge.emptyCache();
   }
 
-  /** Hangs up on everybody. */
+  /** Closes all connections. */
   async stop(): Promise<void> {
     this.#agent.destroy();
     await this.#origin.goDown();
   }
 }
 
-/** One exchange over a real socket, with the target and the fields exactly as given. */
+/** One exchange over a real socket. Target and fields are sent exactly as given. */
 export function exchange(edge: URL, agent: Agent, request: ClientRequest): Promise<ClientAnswer> {
   return exchangeOverSocket(edge, agent, { host: HOST, ...request });
 }

@@ -1,6 +1,6 @@
 /**
- * The simulated edge for one scenario after the other in one runtime. Each begins with an edge of its own, which shares
- * no memory with the one before, and with a purge log of its own.
+ * The simulated edge for many scenarios, one after the other in one runtime. Each begins with an edge of its own, which
+ * shares no memory with the last one, and with a purge log of its own.
  */
 import type { EdgeEnv } from "tidemark/worker";
 import { createEdge, withHarness } from "../../cdn/runtime/simulation.worker.ts";

@@ -2,22 +2,25 @@ import type { Clock } from "../../worker/ports.ts";
 import { chances } from "./chances.ts";
 import { Context } from "./context.ts";
 
-/** The most events of one wait: far more than any scenario has, so that what goes round for ever is seen. */
-const MOST_EVENTS = 100_000;
+/** The most events of one wait. It is far more than any scenario has, so that an endless loop is detected. */
+const MAX_EVENTS = 100_000;
 
-/** A request that is under way, until its client goes away. */
+/** A request under way, until its client goes away. */
 export interface Underway {
   isCancelled: boolean;
 }
 
 /**
- * Virtual time and the order of events: whatever waits is woken one at a time, in an order that the seed decides.
- * The same seed gives the same order.
+ * Virtual time and the order of events. Waiting work is woken one piece at a time, in an order that the seed decides;
+ * the same seed gives the same order.
  */
 export class Scheduler implements Clock {
-  /** A number from 0 up to 1 out of the seed. */
+  /** A number from 0 up to 1, from the seed. */
   readonly random: () => number;
-  /** How often it has chosen between the work of two requests, or of a request and of something else. */
+  /**
+   * The number of times that it has chosen between the work of two requests, or between that of a request and other
+   * work.
+   */
   choicesBetweenRequests = 0;
   #now: number;
   #ready: { readonly of: Underway | undefined; readonly wake: () => void }[] = [];
@@ -33,13 +36,15 @@ export class Scheduler implements Clock {
     return this.#now;
   }
 
-  /** The machine's clock is put back. What waits goes on waiting as long as it would have. */
+  /** Sets the machine's clock back. The remaining time of all waits stays the same. */
   stepBack(ms: number): void {
     this.#now -= ms;
     this.#timers = this.#timers.map((timer) => ({ ...timer, at: timer.at - ms }));
   }
 
-  /** Does the work of a request. Once that is cancelled, nothing that it waits for comes back to it, as in the runtime. */
+  /**
+   * Does the work of a request. Once the request is cancelled, nothing that it waits for resumes it, as in the runtime.
+   */
   as<T>(request: Underway, work: () => T): T {
     return this.#requests.run(request, work);
   }
@@ -56,7 +61,7 @@ export class Scheduler implements Clock {
     };
   }
 
-  /** Something asynchronous: goes on after one or more of whatever else is waiting. */
+  /** An asynchronous step: continues after one or more of the other waiting steps. */
   async turn(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#ready.push({ of: this.#requests.get(), wake: resolve });
@@ -68,7 +73,7 @@ export class Scheduler implements Clock {
     if (this.#requests.get()?.isCancelled) await new Promise(() => undefined);
   }
 
-  /** Wakes what waits until the promise settles. Throws if nothing is left that could settle it, or nothing settles it. */
+  /** Wakes waiting work until the promise settles. Throws if no work is left, or if the promise never settles. */
   async settle<T>(promise: Promise<T>): Promise<T> {
     let settled = false;
     const done = () => {
@@ -76,7 +81,7 @@ export class Scheduler implements Clock {
     };
     promise.then(done, done);
     for (let idle = 0, events = 0; !settled; events++) {
-      if (events > MOST_EVENTS) throw new Error("this goes on for ever and settles nothing");
+      if (events > MAX_EVENTS) throw new Error("this goes on for ever and settles nothing");
       await macrotask();
       if (settled) break;
       idle = this.#wakeOne() ? 0 : idle + 1;
@@ -85,7 +90,7 @@ export class Scheduler implements Clock {
     return promise;
   }
 
-  /** Lets time pass; timers fire on the way, and what they wake goes on. */
+  /** Lets time pass. Timers fire on the way, and the work that they wake continues. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     await this.#rest();
@@ -100,10 +105,10 @@ export class Scheduler implements Clock {
     this.#now = end;
   }
 
-  /** Goes on until nothing is ready. Throws if that never happens. */
+  /** Continues until nothing is ready. Throws if that never happens. */
   async #rest(): Promise<void> {
     for (let idle = 0, events = 0; idle < 5; events++) {
-      if (events > MOST_EVENTS) throw new Error("this goes on for ever and comes to no rest");
+      if (events > MAX_EVENTS) throw new Error("this goes on for ever and comes to no rest");
       await macrotask();
       idle = this.#wakeOne() ? 0 : idle + 1;
     }
@@ -118,7 +123,7 @@ export class Scheduler implements Clock {
   }
 }
 
-/** Lets every promise that is ready run on. */
+/** Lets every promise that is ready continue. */
 function macrotask(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-/** Leaves out of a list what it can do without, in ever smaller pieces, as long as something is wrong with the rest. */
+/** Removes the unnecessary items of a list, in ever smaller pieces, as long as the rest still shows the fault. */
 export async function shortened<T>(
   list: readonly T[],
   isWrong: (list: readonly T[]) => Promise<boolean>,

@@ -80,8 +80,8 @@ describe("a fill", () => {
   });
 
   test("of exactly the limit is kept, and of one byte more is not", async () => {
-    const at = (mostBytes: number) => {
-      const fill = startFill(bodyOf("01234", "56789"), null, mostBytes, new FillBudget(100, 256).open(0), memoryBodies);
+    const at = (maxBytes: number) => {
+      const fill = startFill(bodyOf("01234", "56789"), null, maxBytes, new FillBudget(100, 256).open(0), memoryBodies);
       void new Response(fill.body).text();
       return fill.read;
     };

@@ -62,13 +62,13 @@ describe("a memory hit within the lease", () => {
     const first = await scheduler.settle(Promise.resolve(ask()));
     await scheduler.settle(first.text());
     await scheduler.settle(Promise.all(behind));
-    // Control: a miss does look up, and waits for what others of the PoP have read, and for the log.
+    // Control: a miss does look in the shared tier, and waits for shared reads of the PoP and for the log.
     expect(io.sort()).toEqual(["look-up", "timer", "timer"]);
     io.length = 0;
     behind.length = 0;
     const before = { reads: log.reads, asked: origin.seen.length };
 
-    // Nothing turns the scheduler here: whatever needed I/O would never come back.
+    // Nothing turns the scheduler here, so anything that needed I/O would never return.
     const answer = ask() as Response;
     expect(answer).toBeInstanceOf(Response);
     expect(answer.headers.get("x-cache")).toBe("HIT");

@@ -5,22 +5,23 @@ import { scenarios } from "../scenarios/index.ts";
 import type { Mutant } from "./mutant.ts";
 import { type MutatedEngine, mutatedEngine } from "./mutated-engine.ts";
 
-/** How many orders of events are tried. */
+/** The number of orders of events to try. */
 export interface Seeds {
   readonly scenario: number;
   readonly simulation: number;
-  /** Tried before the others: the one that found the mutant the last time. Default: none. */
+  /** The seed that found the mutant last time, which is tried first. Default: none. */
   readonly likely?: number | undefined;
 }
 
-/** The isolates that scenarios name. */
+/** The isolates that scenarios can name. */
 const ISOLATES = ["a", "b", "c"];
 
 let sound: Promise<MutatedEngine> | undefined;
 
 /**
- * The first seed tried under which what must find the mutant does find it; `"survived"` if none does. Throws if that would
- * prove nothing: the mutation cannot be made, the code under it crashes, or the right code is found guilty as well.
+ * The first of the tried seeds under which the expected test finds the mutant; `"survived"` if none does. Throws if the
+ * result would prove nothing: the mutation cannot be made, the mutated code crashes, or the test also fails on the
+ * correct code.
  */
 export async function hunt(
   mutant: Mutant,
@@ -69,7 +70,7 @@ async function huntByScenario(
   return "survived";
 }
 
-/** What goes wrong in a scenario; `null` if all of it comes true. An engine that cannot come to rest is wrong, too. */
+/** The failure of a scenario; `null` if it passes. An engine that never comes to rest is a failure, too. */
 async function redOf(scenario: Scenario, engine: Engine): Promise<unknown> {
   try {
     await play(scenario, engine);
@@ -80,7 +81,7 @@ async function redOf(scenario: Scenario, engine: Engine): Promise<unknown> {
   }
 }
 
-/** Whether the last catch of an isolate had to answer: a rule is to be wrong, not broken. */
+/** Whether the last catch of an isolate had to answer. A mutant must make a rule wrong, not make the code crash. */
 async function hasCrashed(engine: Engine): Promise<boolean> {
   const fields = { authorization: `Bearer ${TOKEN}` };
   const asked = ISOLATES.map((isolate) => engine.send({ path: "/_tidemark/stats", isolate, fields }));

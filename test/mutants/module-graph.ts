@@ -17,8 +17,8 @@ interface Compiled {
 }
 
 /**
- * The modules that an entry imports, each transformed and compiled once. An instance of the graph runs all of them anew,
- * so that no two instances share any state; of what one module is in it, the caller may give another text.
+ * The modules that an entry imports, each transformed and compiled once. Every instance of the graph runs all of them
+ * anew, so no two instances share any state. The caller may give one module another text in an instance.
  */
 export class ModuleGraph {
   readonly #modules: ReadonlyMap<string, Compiled>;
@@ -55,7 +55,7 @@ export class ModuleGraph {
     return this.#texts.get(path);
   }
 
-  /** Runs all modules anew, one of them with another source text if that is given, and gives what modules export. */
+  /** Runs all modules anew, one of them with another source text if that is given. Returns the modules' exports. */
   async instantiate(changed?: { readonly path: string; readonly text: string }): Promise<(path: string) => unknown> {
     const modules = new Map(this.#modules);
     if (changed) modules.set(changed.path, await compile(changed.path, changed.text));
@@ -66,7 +66,7 @@ export class ModuleGraph {
       const compiled = modules.get(path);
       if (!compiled) throw new Error(`${path} is not in the graph of modules`);
       const module = { exports: {} };
-      instances.set(path, module); // Before it runs, so that modules may import each other.
+      instances.set(path, module); // Registered before it runs, so that modules may import each other.
       const require = (name: string) =>
         name.startsWith(".") ? exportsOf(join(dirname(path), name)) : requirePackage(name, path);
       compiled.run(module, module.exports, require);
@@ -91,7 +91,9 @@ async function compile(path: string, text: string): Promise<Compiled> {
   return { run: run as Compiled["run"], imports };
 }
 
-/** Packages are never mutated, and so all instances share them. This one's own name would load what was built of it. */
+/**
+ * Packages are never mutated, so all instances share them. Importing this package by its own name would load its build.
+ */
 function requirePackage(name: string, importer: string): unknown {
   if (/^tidemark($|\/)/.test(name)) throw new Error(`${importer} imports ${name}, which no mutation would reach`);
   return requireHere(name);

@@ -1,26 +1,28 @@
-/** One piece of the sources, and the wrong piece that stands in its place. */
+/** A piece of the sources, and the wrong piece that replaces it. */
 export interface Mutation {
-  /** From the project's root. */
+  /** The path from the project's root. */
   readonly file: string;
-  /** Stands in the file exactly once. */
+  /** The piece, which occurs in the file exactly once. */
   readonly from: string;
   readonly to: string;
 }
 
-/** A wrong rule, and what must find it. */
+/** A wrong rule, and the test that must find it. */
 export type Mutant = Mutation & {
-  /** A sentence that says what is wrong. */
+  /** A sentence that describes the wrong rule. */
   readonly name: string;
 } & (
     | {
-        /** The id of the scenario that must not come true under it. */
+        /** The id of the scenario that must fail under it. */
         readonly reddens: string;
       }
     | {
-        /** Found by a promise that breaks in one of the simulation's worlds. */
+        /** In one of the simulation's worlds a promise must break under it. */
         readonly foundBy: "simulation";
       }
   );
 
-/** The mutants of one area by their names, which the area's name and a slash precede in an id: `storing/private-is-stored`. */
+/**
+ * The mutants of one area by their names. An id is the area's name, a slash and this name: `storing/private-is-stored`.
+ */
 export type Mutants = Readonly<Record<string, Mutant>>;

@@ -7,13 +7,16 @@ import { mutants } from "./index.ts";
 import { likelySeeds, writeLikelySeeds } from "./likely-seeds.ts";
 import type { Mutant } from "./mutant.ts";
 
-/** As many orders of events as scenarios have of their own, and as many worlds as the gate runs. */
+/** As many orders of events as scenarios have, and as many worlds as the gate runs. */
 const SEEDS: Seeds = { scenario: ORDERS, simulation: WORLDS };
 
-/** `npm test` begins with the seed that found the mutant the last time, and goes on with all others if it does not now. */
+/**
+ * `npm test` begins with the seed that found the mutant last time, and tries all others if that seed does not find it
+ * now.
+ */
 const BEGINS_WITH_LIKELY = depth === "test";
 
-/** `TEST_DEPTH=gate WRITE_LIKELY_SEEDS=1 npx vitest run test/mutants` writes them anew. */
+/** `TEST_DEPTH=gate WRITE_LIKELY_SEEDS=1 npx vitest run test/mutants` writes the seeds anew. */
 const WRITES_LIKELY = process.env.WRITE_LIKELY_SEEDS !== undefined && !BEGINS_WITH_LIKELY;
 
 const found = new Map<string, number>();

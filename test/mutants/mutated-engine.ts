@@ -3,7 +3,7 @@ import type { World } from "../simulation/world.ts";
 import { ModuleGraph } from "./module-graph.ts";
 import type { Mutation } from "./mutant.ts";
 
-/** What the scenarios and the simulation run on, over sources of its own: nothing in it is shared with another. */
+/** The engine of scenarios and simulation over sources of its own, which share no state with others. */
 export interface MutatedEngine {
   readonly startMemoryEngine: typeof startMemoryEngine;
   readonly World: typeof World;
@@ -15,8 +15,8 @@ const WORLD = "test/simulation/world.ts";
 let sources: Promise<ModuleGraph> | undefined;
 
 /**
- * Runs the sources anew with one mutation, or with none. Packages stay outside: they are never mutated, and so they are
- * loaded once. Rejects if the mutation cannot be made.
+ * Runs the sources anew with one mutation, or with none. Packages are not part of them: they are never mutated, so they
+ * are loaded once. Rejects if the mutation cannot be made.
  */
 export async function mutatedEngine(mutation: Mutation | null): Promise<MutatedEngine> {
   sources ??= ModuleGraph.load([ENGINE, WORLD]);
@@ -29,7 +29,7 @@ export async function mutatedEngine(mutation: Mutation | null): Promise<MutatedE
   return { startMemoryEngine, World };
 }
 
-/** The text of a module with the wrong piece in its place. */
+/** A module's text with the wrong piece in place of the original. */
 function mutate(graph: ModuleGraph, { file, from, to }: Mutation): string {
   const text = graph.textOf(file);
   if (text === undefined) throw new Error(`${file} is not among the sources that run in memory`);

@@ -42,7 +42,7 @@ export interface InstalledPackage {
   readonly tarball: string;
   /** The paths in the tarball. */
   readonly packed: readonly string[];
-  /** What `npm run build` wrote to the terminal. */
+  /** The output of `npm run build` on the terminal. */
   readonly buildWords: string;
   /** A folder that depends on it and on nothing else. */
   readonly folder: string;

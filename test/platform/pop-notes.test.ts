@@ -6,7 +6,7 @@ import type { PopNotes } from "../../worker/ports.ts";
 import { MemoryNotes } from "../engine/memory-notes.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 
-/** One contract for a PoP's notes: the platform's and those that the memory engine stands on. */
+/** One contract for a PoP's notes: the platform's and the memory engine's. */
 function contract(name: string, start: () => Promise<PopNotes>): void {
   describe(name, () => {
     let notes: PopNotes;

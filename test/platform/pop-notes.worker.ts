@@ -1,4 +1,4 @@
-/** The Cache API's notes behind HTTP, for the contract suite: `POST` and `GET /<what they are about>/<name>`. */
+/** The Cache API's notes behind HTTP, for the contract suite: `POST` and `GET /<subject>/<name>`. */
 import { CacheApiNotes } from "../../worker/platform/cache-api-notes.ts";
 
 export default {

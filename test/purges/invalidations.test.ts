@@ -5,7 +5,7 @@ import { Scheduler } from "../engine/scheduler.ts";
 
 const LEASE_MS = 1000;
 
-/** A log that remembers what it was told, and cannot be reached if the test says so. */
+/** A log that records what it is told, and cannot be reached if the test says so. */
 class ToldLog implements PurgeLogWriter {
   readonly told: (readonly string[])[] = [];
   readonly purges: NewPurge[] = [];
@@ -134,7 +134,7 @@ describe("a key that an unsafe request has put out of date", () => {
     }
     await scheduler.advance(60_000);
     expect(log.calls).toBe(5);
-    await scheduler.settle(Promise.all(work)); // nothing behind an answer fails
+    await scheduler.settle(Promise.all(work)); // no background work fails
   });
 
   test("is appended when the log answers again", async () => {

@@ -10,7 +10,7 @@ import { storedHead } from "./storing/stored-head.ts";
 
 /**
  * A second opinion: the verdicts of these rules beside those of the package `http-cache-semantics`, on generated
- * exchanges. Where they differ, an entry of `DIFFERENCES` must say so beforehand.
+ * exchanges. Every difference must be listed in `DIFFERENCES`.
  */
 
 const EXCHANGES = 25_000;
@@ -21,18 +21,18 @@ const HEURISTIC = { fraction: 0.1, maxSeconds: 365 * 24 * 3600 };
 
 interface Exchange {
   readonly authorized: boolean;
-  /** The request as the corridor read it; the package does not know of these. */
+  /** The parsed request of the corridor, which the package does not have. */
   readonly identifying: boolean;
   readonly plain: boolean;
   readonly requestDirectives: string | null;
   readonly status: number;
   readonly fields: Readonly<Record<string, string>>;
   readonly delayMs: number;
-  /** How long after its arrival the response is looked at. */
+  /** The time from the response's arrival to the judgement. */
   readonly heldMs: number;
 }
 
-/** What is compared. A lifetime is that of a response which may be used without asking. */
+/** The compared properties. A lifetime is that of a response that may be used without validation. */
 interface Opinion {
   readonly stores: boolean;
   readonly lifetimeSeconds: number;
@@ -82,12 +82,12 @@ function ours({ fields, status, delayMs, heldMs, ...request }: Exchange): Opinio
   };
 }
 
-/** The package asks this method for the time. */
+/** The package calls this method for the time. */
 class PolicyInTime extends CachePolicy {
   heldMs = 0;
 
   now(): number {
-    return NOON + (this.heldMs ?? 0); // Its constructor asks before the field is there.
+    return NOON + (this.heldMs ?? 0); // Its constructor calls the method before the field exists.
   }
 }
 
@@ -116,13 +116,13 @@ function theirs({ authorized, requestDirectives, status, fields, heldMs }: Excha
   };
 }
 
-/** An intended difference. It explains only what it is about, and only in its own direction. */
+/** An intended difference. It explains only its own exchanges, and only in its own direction. */
 interface Difference {
   readonly name: string;
   readonly source: string;
   readonly reason: string;
   readonly aspects: readonly Aspect[];
-  /** What these rules are beside the package: they let a response be used more, or less, or it depends. */
+  /** How these rules differ from the package: they permit more use of a response, or less, or it depends. */
   readonly ours: "freer" | "stricter" | "either";
   readonly when: (exchange: Exchange, there: Opinion) => boolean;
 }
@@ -392,7 +392,7 @@ const rarely = <T>(value: fc.Arbitrary<T>, absent: T): fc.Arbitrary<T> =>
 const often = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(value, { freq: 2 });
 const dateAt = (offsetSeconds: number) => new Date(NOON + offsetSeconds * 1000).toUTCString();
 
-/** `Cache-Control` as most origins write it, now and then with what some do. */
+/** `Cache-Control` as most origins write it, and sometimes as only some do. */
 const cacheControl = fc
   .record({
     usual: fc.uniqueArray(
@@ -480,7 +480,7 @@ const exchanges: fc.Arbitrary<Exchange> = fc.record({
   heldMs: fc.constantFrom(0, 9_999, 10_000, 10_001, 59_999, 60_000, 60_001, 69_999, 70_000, 599_999, 600_000, 660_000),
 });
 
-/** Whether a difference is in the direction that the entry tells. */
+/** Whether a difference has the direction of the entry. */
 function isExplainedBy(
   difference: Difference,
   aspect: Aspect,

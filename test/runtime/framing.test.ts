@@ -6,7 +6,10 @@ import { sendBytes } from "./raw-connection.ts";
 import { SocketOrigin } from "./socket-origin.ts";
 import { requestsIn } from "./strict-requests.ts";
 
-/** Bytes that two readers could split into requests differently: what the origin gets of them is never ambiguous. */
+/**
+ * Bytes that two readers could split into requests differently. The requests that the edge sends to the origin are
+ * never ambiguous.
+ */
 let received = "";
 let edge: EdgeRuntime;
 const origin = new SocketOrigin((text, socket) => {
@@ -43,7 +46,7 @@ function request(lines: readonly string[], body = ""): string {
   return [...lines, "", ""].join("\r\n") + body;
 }
 
-/** Requests whose second half, read by another rule, would be a request of its own. */
+/** Requests whose second half would be a request of its own to a reader with another rule. */
 const SMUGGLED = `GET /smuggled HTTP/1.1\r\n${HOST_LINE}\r\n\r\n`;
 
 describe("what is ambiguous is refused, or goes on without the ambiguity", () => {
@@ -155,14 +158,15 @@ describe("what is ambiguous is refused, or goes on without the ambiguity", () =>
   ])("$name", async ({ bytes }) => {
     const answered = await send(bytes());
     const taken = requestsIn(received);
-    // A second request that the edge saw itself is one, and has its own answer: it is never a part of another.
+    // A second request that the edge itself recognised is a request of its own, with its own answer, and never a part
+    // of another.
     expect(taken.length).toBeLessThanOrEqual([...answered.matchAll(/HTTP\/1\.1 \d{3} /g)].length);
     for (const { line, fields } of taken) {
       expect([`GET ${path} HTTP/1.1`, `POST ${path} HTTP/1.1`, "GET /smuggled HTTP/1.1"]).toContain(line);
       expect(fields.filter((field) => /^host:/i.test(field))).toEqual([expect.stringMatching(/^host: 127\.0\.0\.1:/i)]);
     }
     received = "";
-    // And nobody else gets a page that was not meant for him.
+    // Nobody else gets a page that was meant for another visitor.
     const next = await send(request([`GET ${path}-next HTTP/1.1`, HOST_LINE]));
     expect(next).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   });

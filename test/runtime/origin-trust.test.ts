@@ -10,7 +10,7 @@ import { exchange } from "../engine/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
 import { SocketOrigin } from "./socket-origin.ts";
 
-/** Origins that do what no server should: the edge answers with a clear error, keeps nothing, and lives. */
+/** Origins that do what no server should. The edge answers with a clear error, stores nothing, and keeps running. */
 const script = bundleWorker("cdn/runtime/virtual-time.worker.ts");
 const agent = new Agent({ keepAlive: false });
 let edge: EdgeRuntime;

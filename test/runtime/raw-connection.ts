@@ -1,14 +1,14 @@
 import { connect } from "node:net";
 
-/** What came back on a connection, and whether the other side ended it. */
+/** The bytes that came back on a connection, and whether the other side ended it. */
 export interface Connection {
   readonly answered: string;
   readonly ended: boolean;
 }
 
 /**
- * Sends bytes as they are, says that nothing more comes, and reads until the edge hangs up or the last answer is there.
- * The deadline is for an edge that does neither.
+ * Sends bytes unchanged, ends its side, and reads until the edge closes the connection or the last answer has come. The
+ * deadline is for an edge that does neither.
  */
 export function sendBytes(edge: URL, bytes: string, deadlineMs = 10_000): Promise<Connection> {
   return new Promise((resolve) => {
@@ -22,7 +22,7 @@ export function sendBytes(edge: URL, bytes: string, deadlineMs = 10_000): Promis
     socket.on("data", (chunk) => {
       answered += chunk.toString("latin1");
     });
-    socket.on("error", () => undefined); // The edge may reset what it will not read.
+    socket.on("error", () => undefined); // The edge may reset a connection whose bytes it refuses to read.
     socket.on("close", () => {
       clearTimeout(deadline);
       resolve({ answered, ended });

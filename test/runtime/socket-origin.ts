@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
 
-/** An origin that writes bytes as given: for answers that no HTTP server would send. */
+/** An origin that writes given bytes, for answers that no HTTP server would send. */
 export class SocketOrigin {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -11,7 +11,7 @@ export class SocketOrigin {
     this.#server = createServer((socket) => {
       this.#sockets.add(socket);
       socket.on("close", () => this.#sockets.delete(socket));
-      socket.on("error", () => undefined); // The edge may hang up at any time.
+      socket.on("error", () => undefined); // The edge may close the connection at any time.
       socket.on("data", (chunk) => answer(chunk.toString("latin1"), socket));
     });
   }

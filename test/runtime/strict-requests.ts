@@ -8,10 +8,10 @@ export interface StrictRequest {
 
 export type StrictReading =
   | { readonly kind: "whole"; readonly request: StrictRequest; readonly rest: string }
-  /** So far nothing is wrong, and something is missing. */
+  /** Nothing is wrong so far, and bytes are missing. */
   | { readonly kind: "cut" };
 
-/** The first request in bytes that came over a connection. Throws on what could be read in two ways. RFC 9112. */
+/** The first request in the bytes of a connection. Throws on bytes that could be read in two ways. RFC 9112. */
 export function readStrictly(bytes: string): StrictReading {
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return { kind: "cut" };
@@ -27,7 +27,7 @@ export function readStrictly(bytes: string): StrictReading {
   return { kind: "whole", request: { line, fields, body: content.slice(0, size) }, rest: content.slice(size) };
 }
 
-/** How many bytes the content takes on the wire; `null` if its end has not come yet. */
+/** The number of bytes that the content takes on the wire; `null` if its end has not come yet. */
 function contentSize(content: string, framing: string | undefined): number | null {
   if (framing === undefined) return 0;
   const length = /^content-length: ([0-9]+)$/.exec(framing);
@@ -51,7 +51,10 @@ function halfSize(text: string): null {
   return null;
 }
 
-/** All requests in what a strict origin got. Throws on what could be read in two ways, and on half a request. */
+/**
+ * All requests that a strict origin received. Throws on bytes that could be read in two ways, and on an incomplete
+ * request.
+ */
 export function requestsIn(bytes: string): StrictRequest[] {
   const requests: StrictRequest[] = [];
   for (let rest = bytes; rest !== ""; ) {

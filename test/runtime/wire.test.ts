@@ -9,12 +9,12 @@ import { HOST, TOKEN } from "../engine/scenario.ts";
 import { sendBytes } from "./raw-connection.ts";
 import { SocketOrigin } from "./socket-origin.ts";
 
-/** What only real sockets show. The clock stands at zero, so nothing here depends on time. */
+/** Behaviour that only real sockets show. The clock stands at zero, so nothing here depends on time. */
 const script = bundleWorker("cdn/runtime/virtual-time.worker.ts");
 const agent = new Agent({ keepAlive: false });
 let edge: EdgeRuntime;
 let origin: SocketOrigin;
-/** A new isolate takes over: memory is gone, the Cache API is not. */
+/** A new isolate takes over: its memory is empty, the Cache API is not. */
 let restart: () => Promise<void>;
 
 async function start(answer: ConstructorParameters<typeof SocketOrigin>[0]): Promise<void> {
@@ -132,7 +132,7 @@ describe("bodies", () => {
       socket.write(respond(["cache-control: max-age=60", `content-length: ${body.length}`], body));
     });
     const answers = [];
-    for (let index = 0; index < 4; index++) answers.push(await rawGet("/a")); // the entry is kept behind the first one
+    for (let index = 0; index < 4; index++) answers.push(await rawGet("/a")); // the entry is stored after the first
     expect(answers.every(({ bytes }) => bytes.equals(body))).toBe(true);
     expect(answers.at(-1)!.incoming.headers["x-cache"]).toBe("HIT");
     expect(asked).toBeLessThan(4);

@@ -1,6 +1,6 @@
 import type { Scenario } from "../engine/scenario.ts";
 
-/** A reason that several scenarios have to run in memory only. */
+/** A reason for which several scenarios run in memory only. */
 type MemoryOnly = Extract<NonNullable<Scenario["only"]>, object>;
 
 export const SEVERAL_ISOLATES: MemoryOnly = {

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import type { ReceiptBody } from "../../sdk/index.ts";
 import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode } from "../../wire/problem.ts";
 
-/** What the fake edge does with one request. */
+/** The fake edge's act for one request. */
 export interface Act {
   status?: number;
   headers?: Record<string, string>;

@@ -1,8 +1,8 @@
-/** In an answer: which fetch its bytes are of, and which one has confirmed them last. */
+/** The fields of an answer that name the fetch of its bytes, and the fetch that has confirmed them last. */
 export const FETCH_FIELD = "x-fetch";
 export const VALIDATION_FIELD = "x-validation";
 
-/** `null` for what does not stand there. */
+/** `null` for a number that is not there. */
 export function numbersIn(fields: Headers): { readonly fetch: number | null; readonly validation: number | null } {
   return { fetch: numberIn(fields, FETCH_FIELD), validation: numberIn(fields, VALIDATION_FIELD) };
 }

@@ -5,7 +5,7 @@ import type { LateLog } from "./late-log.ts";
 import { TAGS } from "./random-origin.ts";
 import type { SimulatedIsolate } from "./simulated-isolate.ts";
 
-/** What of a receipt the record needs. */
+/** The part of a receipt that the record needs. */
 interface Receipt {
   readonly seq: number;
   readonly logId: string;
@@ -26,7 +26,7 @@ const ITEMS: readonly (readonly [items: object, matches: Matches])[] = [
   [{ everything: true }, () => true],
 ];
 
-/** The site's backend, which purges: every kind, hard and soft, and sends again what was not acknowledged. */
+/** The site's backend. It sends purges of every kind, hard and soft, and repeats those that were not acknowledged. */
 export class Backend {
   readonly #fate: Fate;
   readonly #log: LateLog;
@@ -37,7 +37,7 @@ export class Backend {
     this.#log = log;
   }
 
-  /** Returns the purge once its receipt is there; `null` if it never comes. */
+  /** Resolves to the purge once its receipt has arrived; to `null` if it never does. */
   async purge(isolate: () => SimulatedIsolate): Promise<Purged | null> {
     const fate = this.#fate;
     const [items, matches] = fate.pick(ITEMS);
@@ -87,7 +87,7 @@ export class Backend {
     return null;
   }
 
-  /** As long as its log lives, what is to be repeated is. */
+  /** Expects the repetition of a purge, as long as its log exists. */
   async #expectRepeat(purged: Purged, afterMs: number): Promise<void> {
     await this.#fate.scheduler.wait(afterMs + 1).over;
     if (!this.#log.lives(purged)) return;

@@ -1,6 +1,6 @@
 import type { Fetched } from "./history.ts";
 
-/** What an origin says of its pages, and what that means, in seconds. */
+/** The directives of an origin's pages, in words and in seconds. */
 export interface Directives {
   readonly said: string;
   readonly audience: Fetched["audience"];
@@ -29,7 +29,7 @@ export const DIRECTIVES: readonly Directives[] = [
   { said: "max-age=600, s-maxage=0", audience: "unsaid", fresh: 0 },
 ];
 
-/** The language that a page is in for who asks for this one. */
+/** The language of a page for a request with this `Accept-Language`. */
 export function languageOf(asked: string | undefined): string {
   return asked || "en";
 }

@@ -2,15 +2,18 @@ import { shortened } from "../engine/shortened.ts";
 import { addOccurrences, noOccurrences, type Occurrences } from "./occurrences.ts";
 import { STEPS, World, type WorldOutcome } from "./world.ts";
 
-/** How many worlds the gate runs, and how many of them a wrong rule may survive. All that can occur occurs in them. */
+/**
+ * The number of worlds that the gate runs, and thereby of worlds that a wrong rule may survive. Every listed occurrence
+ * occurs in them.
+ */
 export const WORLDS = 2000;
 
-/** Runs the world of a seed; of its steps those that are named, or all. */
+/** Runs the world of a seed, with the named steps or all of them. */
 export type RunWorld = (seed: number, only?: readonly number[]) => Promise<WorldOutcome>;
 
 export const runWorld: RunWorld = (seed, only) => new World(seed, only && { only: new Set(only) }).run();
 
-/** A world in which something broke, and those of its steps that it took. */
+/** A world in which a promise broke, and the steps that are needed for it. */
 export interface Found {
   readonly outcome: WorldOutcome;
   readonly steps: readonly number[];
@@ -23,7 +26,7 @@ export interface Explored {
   readonly occurred: Occurrences;
 }
 
-/** Runs one world after the other, from a seed on, until something breaks in one. */
+/** Runs worlds with consecutive seeds, until a promise breaks in one. */
 export async function explore(
   first: number,
   count: number,
@@ -40,7 +43,7 @@ export async function explore(
   return { worlds: count, found: null, occurred };
 }
 
-/** Leaves out the steps that it does not take. Each has chances of its own, so the others go on much as they did. */
+/** Removes the unnecessary steps. Each step has chances of its own, so the others run much as before. */
 async function cutDown(whole: WorldOutcome, run: RunWorld): Promise<Found> {
   let outcome = whole;
   const isWrong = async (few: readonly number[]) => {
@@ -58,7 +61,7 @@ export function hasBroken({ broken, bugs }: WorldOutcome): boolean {
   return broken.length > 0 || bugs.length > 0;
 }
 
-/** What a person needs to understand it, and the command that shows it again. */
+/** The description of a failure for a person, and the command that repeats it. */
 export function tell({ outcome, steps }: Found): string {
   const { seed, broken, bugs, story } = outcome;
   const replay = `npm run simulate -- --seed ${seed} --steps ${steps.join(",")}`;

@@ -6,10 +6,10 @@ import type { History } from "./history.ts";
 import type { Occurrence, Occurrences } from "./occurrences.ts";
 import { noOccurrences } from "./occurrences.ts";
 
-/** Keeps the chances of one step apart from those of its neighbours. */
+/** Separates the chances of one step from those of its neighbours. */
 const APART = 0x9e3779b1;
 
-/** What the parts of a world share: its time, the seed that decides what happens, and the record of it. */
+/** The state that the parts of a world share: its time, the seed that decides every event, and the record. */
 export class Fate {
   readonly scheduler: Scheduler;
   readonly history: History;
@@ -32,14 +32,14 @@ export class Fate {
     return this.scheduler.now();
   }
 
-  /** The place of an event among all others. */
+  /** The place of an event in the order of all events. */
   nextOrder(): number {
     return this.#order++;
   }
 
   /**
-   * Gives a step, and all that comes of it, chances of its own: so it goes as it went when other steps are left out, and
-   * a story can be cut down to what it takes.
+   * Gives a step, and everything that it starts, chances of its own. It then runs as before when other steps are
+   * removed, so that a failure can be reduced to the steps that it needs.
    */
   ofStep<T>(number: number, work: () => T): T {
     return this.#ofStep.run(chances(Math.imul(this.#seed, APART) ^ Math.imul(number + 1, APART >>> 7)), work);
@@ -50,7 +50,7 @@ export class Fate {
     return (this.#ofStep.get() ?? this.#chances)();
   }
 
-  /** Whether something comes true that has this probability. */
+  /** Whether an event with this probability happens. */
   chance(probability: number): boolean {
     return this.random() < probability;
   }
@@ -59,8 +59,8 @@ export class Fate {
     return values[Math.floor(this.random() * values.length)]!;
   }
 
-  async delay(mostMs: number): Promise<void> {
-    await this.scheduler.wait(Math.floor(this.random() * mostMs)).over;
+  async delay(maxMs: number): Promise<void> {
+    await this.scheduler.wait(Math.floor(this.random() * maxMs)).over;
   }
 
   count(name: Occurrence, isSo = true): void {

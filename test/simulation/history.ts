@@ -1,60 +1,62 @@
 import type { Told } from "./told.ts";
 
-/** What purges find a page under. */
+/** The properties by which purges find a page. */
 export interface Page {
   readonly target: string;
   readonly tags: readonly string[];
 }
 
-/** One request for a page that the origin answered. Its number stands in the answer. */
+/** A request for a page that the origin answered. The answer contains its number. */
 export interface Fetched extends Page {
   readonly number: number;
-  /** The world's order of events when it was sent off. */
+  /** Its place in the world's order of events when it was sent. */
   readonly order: number;
-  /** When it was sent off, and when its answer's head arrived, on the world's clock: epoch milliseconds. */
+  /** When it was sent, and when its answer's head arrived, on the world's clock: epoch milliseconds. */
   readonly sentAt: number;
   readonly receivedAt: number;
-  /** What the page was when the origin looked. */
+  /** The page's version when the origin read it. */
   readonly version: number;
-  /** Who caused it: a cookie or an `Authorization`; `null` for somebody without either. */
+  /** The visitor who caused it, as a cookie or an `Authorization`; `null` for one without either. */
   readonly identity: string | null;
-  /** Whether the origin said that the answer is for one visitor, for everybody, or nothing of the kind. */
+  /** Whether the origin said that the answer is for one visitor, for everybody, or neither. */
   readonly audience: "one" | "all" | "unsaid";
-  /** The language that selected it; `null` where the page is the same in all. */
+  /** The language that selected it; `null` if the page is the same in all languages. */
   readonly language: string | null;
-  /** How long the origin lets it be used: fresh, after that while it is fetched anew, or for an origin that fails. */
+  /**
+   * For how long the origin permits its use: while fresh, after that while it is refetched, or in place of an error.
+   */
   readonly freshMs: number;
   readonly staleWhileRevalidateMs: number;
   readonly staleIfErrorMs: number;
 }
 
-/** A number of a log. */
+/** A purge with a number of a log. */
 export interface Purged {
   readonly name: string;
-  /** A purge that its caller has a receipt of, or what the edge told the log after an unsafe request. */
+  /** A purge whose caller has its receipt, or an invalidation that the edge sent to the log after an unsafe request. */
   readonly kind: "purge" | "invalidation";
   readonly mode: "hard" | "soft" | "invalidate";
   readonly logId: string;
   readonly seq: number;
-  /** The world's order of events when the log gave it its number. */
+  /** Its place in the world's order of events when the log gave it its number. */
   readonly order: number;
-  /** When it has settled, on the world's clock: epoch milliseconds; never, as long as nobody has a receipt of it. */
+  /** When it has settled, on the world's clock: epoch milliseconds; infinity as long as nobody has its receipt. */
   settledAt: number;
   readonly matches: Matches;
 }
 
-/** Which pages a purge ends. */
+/** Whether a purge covers a page. */
 export type Matches = (page: Page) => boolean;
 
 /** A page that an unsafe request changed. */
 export interface Changed {
   readonly target: string;
-  /** The world's order of events when the origin changed it. */
+  /** Its place in the world's order of events when the origin changed it. */
   readonly order: number;
   readonly isolate: string;
 }
 
-/** One answer that a client got whole. */
+/** A complete answer that a client received. */
 export interface Answered {
   readonly request: string;
   readonly arrivedAt: number;
@@ -63,19 +65,19 @@ export interface Answered {
   readonly language: string;
   /** The purge whose token the request carried; `null` for none. */
   readonly after: Purged | null;
-  /** Whose bytes they are. */
+  /** The fetch of its bytes. */
   readonly fetched: Fetched;
-  /** The fetch or validation that the answer rests on. */
+  /** The fetch or validation on which the answer rests. */
   readonly confirmed: Fetched;
-  /** What the isolate had been told when it chose this answer, and when it gave it. */
+  /** The isolate's knowledge of the log when it chose this answer, and when it gave it. */
   readonly chosenBy: Told;
   readonly givenBy: Told;
 }
 
-/** Answers of a page that was in store, not of a fetch that the client waited for. */
+/** The `X-Cache` of answers with a stored page, for which the client did not wait for a fetch. */
 export const FROM_STORE: readonly (string | null)[] = ["HIT", "UPDATING", "STALE"];
 
-/** A page that an isolate put into the shared tier, and what it had been told by then. */
+/** A page that an isolate put into the shared tier, and its knowledge of the log at that time. */
 export interface Kept {
   readonly isolate: string;
   readonly fetched: Fetched;
@@ -88,11 +90,11 @@ export interface LogRead {
   readonly isolate: string;
   /** Epoch milliseconds of the world's clock. */
   readonly begunAt: number;
-  /** When the read before it began, if that one had been answered, all of it, and no token was under way. */
+  /** The start of the read before it, if that read was answered completely and no token was under way. */
   readonly goodSince: number | null;
 }
 
-/** Everything that happened, as the origin, the log, its callers and the clients saw it. */
+/** The record of all events, as the origin, the log, its callers and the clients saw them. */
 export class History {
   readonly fetches = new Map<number, Fetched>();
   readonly purges: Purged[] = [];
@@ -100,22 +102,22 @@ export class History {
   readonly changes: Changed[] = [];
   readonly kept: Kept[] = [];
   readonly reads: LogRead[] = [];
-  /** When the origin failed on a page: epoch milliseconds. */
+  /** When the origin failed for a page: epoch milliseconds. */
   readonly failures: { readonly target: string; readonly at: number }[] = [];
-  /** The isolates that gave up telling the log of a change, and counted it. */
+  /** The isolates that gave up sending an invalidation to the log, and counted it. */
   readonly gaveUp = new Set<string>();
-  /** The requests that have arrived and were not answered yet. */
+  /** The requests that have arrived and are not answered yet. */
   readonly unanswered = new Set<string>();
-  /** What the edge answered in the origin's place, and to a request for which page that arrived when. */
+  /** Errors that the edge itself answered, each with its request, the page, and the time of the request's arrival. */
   readonly errors: { readonly request: string; readonly target: string; readonly arrivedAt: number }[] = [];
-  /** Requests whose answer ended before its time without saying so. */
+  /** Requests whose answer was cut off without the client being able to see it. */
   readonly cutShort: string[] = [];
-  /** By the id that a caller gave: the numbers that one log gave to it. */
+  /** For each id that a caller gave: the numbers that one log gave to it. */
   readonly numbersOfIds = new Map<string, Set<number>>();
-  /** Purges that their log, living still, does not know any more. */
+  /** Purges that their log, which still exists, no longer knows. */
   readonly forgotten: string[] = [];
-  /** Purges that were to be repeated, by a log that lives still, and until when: epoch milliseconds. */
+  /** The repetitions that a log, which still exists, was to carry out, and whether it did. */
   readonly owed: { readonly name: string; readonly isPaid: boolean }[] = [];
-  /** The pages that a purge was to fetch anew, and did say it had. */
+  /** The pages that a purge was to refetch and reported as refetched. */
   readonly refreshed: { readonly purge: Purged; readonly target: string; readonly upTo: number }[] = [];
 }

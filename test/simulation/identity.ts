@@ -1,4 +1,4 @@
-/** The fields by which a visitor is known, and chooses a language. Nobody in particular is `null`, no language `""`. */
+/** The fields that identify a visitor and choose a language. An unknown visitor is `null`, no language is `""`. */
 export function visitorFields(identity: string | null, language: string): Readonly<Record<string, string>> {
   return {
     ...(identity?.startsWith("cookie") && { cookie: `session=${identity}` }),
@@ -7,7 +7,7 @@ export function visitorFields(identity: string | null, language: string): Readon
   };
 }
 
-/** Who caused a request; `null` for somebody without a cookie or an `Authorization`. */
+/** The visitor who caused a request; `null` for one without a cookie or an `Authorization`. */
 export function identityOf(field: (name: string) => string | undefined): string | null {
   return field("cookie")?.replace("session=", "") ?? field("authorization")?.replace("Basic ", "") ?? null;
 }

@@ -10,30 +10,30 @@ import type { Matches, Page, Purged } from "./history.ts";
 import type { Occurrence } from "./occurrences.ts";
 import type { Told } from "./told.ts";
 
-/** A reply within so long is a quick one: its reader may go by it for most of its lease. Milliseconds. */
+/** A reply within this time is a quick one: its reader may use it for most of its lease. Milliseconds. */
 const QUICK_MS = 250;
-/** An append that the log never answers is given up after so long; a read hangs for ever. Milliseconds. */
+/** An append without an answer is given up after this time; a read hangs for ever. Milliseconds. */
 const GIVEN_UP_MS = 30_000;
 
-/** An isolate, as the record of its reads needs it. */
+/** An isolate, with the properties that the record of its reads needs. */
 export interface Reader {
   readonly name: string;
   readonly told: Told;
-  /** How many bearers of a token wait there, for whom it may read, and when the last one had his answer. */
+  /** How many bearers of a token wait there, for whom it may read, and when the last one was answered. */
   bearers: number;
   lastBearerAt: number;
-  /** Which log it was told by last, and when. */
+  /** The log whose reply it had last, and when. */
   lastReply?: { readonly logId: string; readonly at: number };
-  /** When two logs answered it at once: what it had asked before then tells it nothing. */
+  /** The time from which its replies count: when two logs answered it at once, earlier calls prove nothing. */
   doubtAt: number;
 }
 
 /**
- * The real log, reached over a network: late both ways, silent for a while; messages and replies are lost, repeated, or
- * hang. Its object restarts over the same storage while calls of the old one are under way, and it is made anew.
+ * The real log behind a network: late both ways and silent for a while. Messages and replies are lost, repeated, or
+ * hang. Its object restarts over the same storage while calls of the old one are under way, and the log is made anew.
  */
 export class LateLog {
-  /** What purges under way end, by the reason that they carry. */
+  /** The pages that purges under way cover, by the reason that the purges carry. */
   readonly planned = new Map<string, Matches>();
   readonly #fate: Fate;
   readonly #settings: Partial<LogSettings>;
@@ -49,19 +49,19 @@ export class LateLog {
     this.makeAnew();
   }
 
-  /** Nobody reaches it for so long. */
+  /** From now on, nobody reaches it for this long. */
   fallSilent(ms: number): void {
     this.#silentUntil = this.#fate.now() + ms;
   }
 
-  /** All that the log has stored is lost, and it begins again under another id. */
+  /** The log loses all its stored data, and begins again under another id. */
   makeAnew(): void {
     this.#logs++;
     this.#sql = sqlOf(new DatabaseSync(":memory:"));
     this.restart();
   }
 
-  /** Another object takes over what the log has stored. Calls under way are answered by the one before. */
+  /** Another object takes over the log's storage. Calls under way are answered by the old object. */
   restart(): void {
     this.#log = new SqlPurgeLog(
       this.#sql,
@@ -80,7 +80,7 @@ export class LateLog {
     return logId === `log-${this.#logs}`;
   }
 
-  /** Whether that log has no row of it any more. */
+  /** Whether that log no longer has a row of this purge. */
   hasForgotten(purged: Purged): boolean {
     return this.lives(purged) && this.#log.find(purged.seq) === null;
   }
@@ -90,7 +90,7 @@ export class LateLog {
     return this.#log.list(null, 500).purges.filter(({ repeatOf }) => repeatOf === seq).length;
   }
 
-  /** The log as one isolate reaches it. What it is told, and how often it asks, is noted. */
+  /** The log as one isolate reaches it. Its replies and the isolate's reads are recorded. */
   reachedBy(reader: Reader): PurgeLogClient {
     let good: { readonly begunAt: number; readonly logId: string } | null = null;
     return {
@@ -111,7 +111,7 @@ export class LateLog {
         const begunAt = this.#fate.now();
         const result = await this.#call((log) => this.#append(log, purge), GIVEN_UP_MS);
         if (result.kind === "appended") {
-          // What a reply has no room for is asked for at once.
+          // The part that did not fit into a reply is requested at once.
           if (good?.logId !== result.logId || result.delta.truncatedAt > 0) good = null;
           this.#noteDelta(reader, result.delta, begunAt);
         }
@@ -125,7 +125,10 @@ export class LateLog {
     this.#fate.history.reads.push({ isolate: name, begunAt, goodSince: isForToken ? null : goodSince });
   }
 
-  /** Where two logs answer at once, the reader cannot know which of them lives: it has been told nothing by the second. */
+  /**
+   * Records a reply. If two logs answer at once, the reader cannot know which of them is the current one, so the second
+   * reply tells it nothing.
+   */
   #noteDelta(reader: Reader, { logId, to, leaseMs }: ViewDelta, askedAt: number): boolean {
     const { told, lastReply } = reader;
     if (lastReply && lastReply.logId !== logId && askedAt <= lastReply.at) {
@@ -143,7 +146,7 @@ export class LateLog {
     await fate.delay(120);
     if (fate.now() < this.#silentUntil) throw new Error("silent");
     if (this.#happens("lost messages to the log", 0.03)) throw new Error("lost");
-    // The object that was called may have been replaced; a log that was made anew has another one in its place.
+    // The object that was called may have been replaced; a log that was made anew has another object.
     const reply = structuredClone(work(logs === this.#logs ? log : this.#log));
     if (this.#happens("repeated messages to the log", 0.03)) {
       void fate.delay(2000).then(() => work(this.#log));
@@ -179,7 +182,7 @@ export class LateLog {
       logId,
       seq,
       order: this.#fate.nextOrder(),
-      // Nobody has a receipt of what the edge itself tells: when it settles is known here alone.
+      // Nobody has a receipt of the edge's own invalidations, so only this code knows when they settle.
       settledAt: isOfEdge ? this.#fate.now() + settlesInMs : Number.POSITIVE_INFINITY,
       matches: isOfEdge ? ({ target }: Page) => targets.includes(target) : this.planned.get(purge.reason!)!,
     });
@@ -202,7 +205,7 @@ export class LateLog {
   async #repeat(logId: string, seq: number, afterMs: number): Promise<void> {
     const logs = this.#logs;
     await this.#fate.scheduler.wait(afterMs).over;
-    if (logs !== this.#logs) return; // it was lost with all the rest
+    if (logs !== this.#logs) return; // the repetition was lost together with the log's storage
     const log = this.#log;
     log.runDue();
     const { kind, mode, matches } = this.numbered(logId, seq);

@@ -5,16 +5,19 @@ import type { Told } from "./told.ts";
 
 /** The notes as one isolate reaches them. */
 export interface ReachedNotes extends PopNotes {
-  /** Notes that the isolate goes from now on by what it has read last. */
+  /** Records that the isolate now uses the notes that it has read last. */
   taken(): void;
 }
 
-/** A PoP's notes that are slow, forget, fail, land late and out of order, and sometimes come back from before. */
+/**
+ * A PoP's notes with faults: they are slow, get lost, fail, arrive late and out of order, and old ones sometimes
+ * reappear.
+ */
 export class LateNotes {
   readonly #fate: Fate;
   readonly #notes: MemoryNotes;
   readonly #skewMs: number;
-  /** By the bytes of a note: what who left it had been told by the log. */
+  /** For the bytes of each note: the knowledge of the isolate that left it. */
   readonly #toldByNote = new Map<string, Told>();
 
   constructor(fate: Fate, skewMs: number) {
@@ -23,7 +26,10 @@ export class LateNotes {
     this.#skewMs = skewMs;
   }
 
-  /** What an isolate takes from another, it has been told like that one, but for the difference of their clocks. */
+  /**
+   * The notes as one isolate reaches them. An isolate that takes a note knows as much as its writer, within the
+   * difference of their clocks.
+   */
   reachedBy(told: Told): ReachedNotes {
     const fate = this.#fate;
     let lastRead: Told | undefined;

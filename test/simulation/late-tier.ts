@@ -5,7 +5,7 @@ import { numbersIn } from "./answer-numbers.ts";
 import type { Fate } from "./fate.ts";
 import type { Reader } from "./late-log.ts";
 
-/** A PoP's shared tier that is slow, forgets, fails, and lands its puts late. */
+/** A PoP's shared tier with faults: it is slow, loses entries, fails, and completes its puts late. */
 export class LateTier {
   readonly #fate: Fate;
   readonly #tier: MemorySharedTier;

@@ -17,7 +17,7 @@ const STAMPED_LATE = `ports: { ...ports, purges: new Proxy(ports.purges, { get: 
       return typeof purges[name] === "function" ? purges[name].bind(purges) : purges[name];
     } }), reporter`;
 
-/** Rules that purge-protocol's mutants take away as well, for scenarios to find. */
+/** Rules that mutants of purge-protocol break, too, for scenarios to find. */
 const ALSO_IN_SCENARIOS = [
   "r1-stamp-of-the-arrival",
   "r2-stamp-of-the-304",
@@ -39,7 +39,7 @@ const ALSO_IN_SCENARIOS = [
   "r23-overtaken-is-kept",
 ];
 
-/** The rules of docs/protocol.md, each taken away, for the random worlds to find. A name begins with its rule's number. */
+/** Mutants of the rules of docs/protocol.md, for the random worlds to find. A name begins with its rule's number. */
 export const mutants: Mutants = {
   "r22-shared-view-of-any-age": {
     name: "a shared view is taken, however old it is, and a lease begins then",

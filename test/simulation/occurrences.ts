@@ -1,6 +1,6 @@
 import { emptyTally, type Tally } from "../engine/tally.ts";
 
-/** The races and faults of the worlds. That no promise broke means something only where none of these is zero. */
+/** The races and faults of the worlds. Unbroken promises mean something only if each of these has occurred. */
 export const OCCURRENCES = [
   "hits",
   "HEADs from store",
@@ -48,14 +48,14 @@ export const OCCURRENCES = [
 
 export type Occurrence = (typeof OCCURRENCES)[number];
 
-/** How often each has happened. */
+/** How often each has occurred. */
 export type Occurrences = Tally<Occurrence>;
 
 export function noOccurrences(): Occurrences {
   return emptyTally(OCCURRENCES);
 }
 
-/** Adds what happened in one world to what happened in the others. */
+/** Adds the occurrences of one world to those of the others. */
 export function addOccurrences(all: Occurrences, occurred: Occurrences): void {
   for (const name of OCCURRENCES) all[name] += occurred[name];
 }

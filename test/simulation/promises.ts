@@ -1,24 +1,26 @@
 import { type Answered, type Fetched, FROM_STORE, type History, type Purged } from "./history.ts";
 
-/** What a world's PoPs are bound to. */
+/** The limits by which a world's PoPs are bound. */
 export interface Bounds {
-  /** How long an isolate may go by what it was told of a page: the lease, or what its route allows beyond it. Milliseconds. */
+  /**
+   * How long an isolate may use its knowledge for a page, in milliseconds: the lease, or more if its route allows that.
+   */
   readonly knowledgeMs: (target: string) => number;
   readonly leaseMs: number;
   /** How far clocks of one PoP may differ. */
   readonly skewMs: number;
   /** How much later than its receipt says a purge may settle. */
   readonly lateMs: number;
-  /** For how long a page is of use after a soft purge that says nothing of it itself. */
+  /** How long a page without its own rule may be used after a soft purge. */
   readonly softForMs: number;
-  /** Whether the owner lets stale pages stand in for a failed origin while the log is silent, too (R18). */
+  /** Whether the owner lets stale pages replace a failed origin's answer while the log is silent, too (R18). */
   readonly staleWhileSilent: boolean;
 }
 
-/** What of a lease has to be over before an isolate reads the log again that has been told everything (R22). */
+/** The part of a lease that has to be over before an isolate whose knowledge is complete reads the log again (R22). */
 const RENEWED_AFTER = 0.25;
 
-/** What breaks a promise of docs/design.md, in words. Decided from the record alone. */
+/** The broken promises of docs/design.md, in words. They are found from the record alone. */
 export function brokenPromises(history: History, bounds: Bounds): string[] {
   const ofAnswers = history.answers.flatMap((answer) => [
     ...shownToOthers(answer),
@@ -40,7 +42,9 @@ export function brokenPromises(history: History, bounds: Bounds): string[] {
   ];
 }
 
-/** Promise 1: what one identity caused is never shown to another, unless the origin says that it is for all. */
+/**
+ * Promise 1: an answer that one visitor caused is never shown to another, unless the origin says that it is for all.
+ */
 function shownToOthers({ request, identity, fetched, confirmed }: Answered): string[] {
   const shown = [...new Set([fetched, confirmed])].filter((each) => {
     if (each.identity === null && each.audience !== "one") return false;
@@ -49,7 +53,7 @@ function shownToOthers({ request, identity, fetched, confirmed }: Answered): str
   return shown.map((each) => `${request} of ${identity} was shown fetch ${each.number}, which ${each.identity} caused`);
 }
 
-/** Promise 1 and 4: nobody gets what was selected for another, or bytes that their validation was not about. */
+/** Promises 1 and 4: nobody gets an answer selected for another visitor, or bytes that the validation was not about. */
 function shownToTheWrong({ request, language, fetched, confirmed }: Answered): string[] {
   const wrong: string[] = [];
   if (fetched.language !== null && fetched.language !== language) {
@@ -62,8 +66,9 @@ function shownToTheWrong({ request, language, fetched, confirmed }: Answered): s
 }
 
 /**
- * Promise 2: once settled, for the bearer of its token at once, and from an isolate that has heard of it, nothing is
- * served that rests on a fetch from before the purge. A soft one lets others have it as stale, for a while.
+ * Promise 2: no answer rests on a fetch from before a purge once the purge has settled; for the bearer of its token at
+ * once, and from an isolate that has learned of it at once, too. After a soft purge, others may get it as stale, for a
+ * while.
  */
 function outlivingAPurge(answer: Answered, { purges }: History, bounds: Bounds): string[] {
   const { request, arrivedAt, xCache, after, fetched, chosenBy } = answer;
@@ -80,25 +85,28 @@ function outlivingAPurge(answer: Answered, { purges }: History, bounds: Bounds):
   return broken.map(({ name }) => `${request} was shown fetch ${fetched.number}, which ${name} had ended`);
 }
 
-/** A 304 may leave out tags that its page has. */
+/** Whether a fetch is from before a purge. A 304 may leave out tags that its page has. */
 export function isFromBefore({ fetched, confirmed }: Pick<Answered, "fetched" | "confirmed">, purge: Purged): boolean {
   return confirmed.order < purge.order && (purge.matches(fetched) || purge.matches(confirmed));
 }
 
-/** When the isolate first heard of the last soft purge that has hit the page: a view holds no more than that. */
+/** When the isolate first learned of the last soft purge of the page, which is all that a view holds. */
 function lastSoftAt(answer: Answered, purges: readonly Purged[]): number {
   const soft = purges.filter((purge) => purge.mode === "soft" && isFromBefore(answer, purge));
   return Math.max(...soft.map((purge) => answer.chosenBy.heardAt(purge) ?? Number.NEGATIVE_INFINITY));
 }
 
-/** R10: as long after a soft purge as the page says itself, else as the site says, counted from the news of it. */
+/**
+ * R10: after a soft purge, a page may be used for as long as it says itself, or else as the site says, counted from
+ * when the isolate learned of the purge.
+ */
 function isUsableAfter(heardAt: number, { arrivedAt, xCache, confirmed }: Answered, bounds: Bounds): boolean {
-  if (xCache === "STALE") return true; // for a failed origin: its own time decides, which is looked at for every page
+  if (xCache === "STALE") return true; // in place of an error: `usedTooLong` checks its own time for every page
   const usableMs = confirmed.staleWhileRevalidateMs || bounds.softForMs;
   return arrivedAt <= heardAt + usableMs + bounds.skewMs;
 }
 
-/** Promise 3: without a lease on what was purged, only what was fetched less than a lease ago is served. */
+/** Promise 3: without a lease, only a response that was fetched less than a lease ago is served. */
 function unknown(answer: Answered, bounds: Bounds): string[] {
   const { request, arrivedAt, fetched, confirmed, givenBy } = answer;
   const knowledgeMs = bounds.knowledgeMs(confirmed.target);
@@ -108,7 +116,10 @@ function unknown(answer: Answered, bounds: Bounds): string[] {
   return [`${request} was shown fetch ${fetched.number} by an isolate that could not know whether it was purged`];
 }
 
-/** RFC 9111 §4.2.4, RFC 5861: what is stale is served only as the origin lets it, and to nobody who awaits a purge. */
+/**
+ * RFC 9111 §4.2.4, RFC 5861: a stale response is served only as the origin permits, and never to a request that awaits
+ * a purge.
+ */
 function usedTooLong(answer: Answered, { failures }: History, { skewMs }: Bounds): string[] {
   const { request, arrivedAt, xCache, after, fetched, confirmed } = answer;
   if (!FROM_STORE.includes(xCache)) return [];
@@ -123,7 +134,7 @@ function usedTooLong(answer: Answered, { failures }: History, { skewMs }: Bounds
   return wrong;
 }
 
-/** RFC 9111 §4.4: the log gets to know of each change, under a number that no fetch from before the change can have. */
+/** RFC 9111 §4.4: each change is written to the log, under a number that no fetch from before the change can have. */
 function untoldChanges({ changes, purges, gaveUp }: History): string[] {
   const untold = changes.filter(({ target, order, isolate }) => {
     const isTold = purges.some(
@@ -134,7 +145,7 @@ function untoldChanges({ changes, purges, gaveUp }: History): string[] {
   return untold.map(({ target, isolate }) => `the log never heard from ${isolate} that ${target} was changed`);
 }
 
-/** Promise 5: under one id a purge happens once; what is to be repeated is; what was to be fetched anew was. */
+/** Promise 5: a purge happens once under its id, its repetition takes place, and its pages are refetched. */
 function lostOrDoubled({ numbersOfIds, owed, refreshed, fetches }: History): string[] {
   const doubled = [...numbersOfIds].filter(([, numbers]) => numbers.size > 1);
   const isFetched = ({ purge, target, upTo }: History["refreshed"][number]) =>
@@ -148,7 +159,7 @@ function lostOrDoubled({ numbersOfIds, owed, refreshed, fetches }: History): str
   ];
 }
 
-/** Promise 6: where the origin does not fail, the edge does not answer in its place. */
+/** Promise 6: while the origin works, the edge does not answer with an error of its own. */
 function needlessErrors({ errors, failures }: History): string[] {
   const needless = errors.filter(
     ({ target, arrivedAt }) => !failures.some((failure) => failure.target === target && failure.at >= arrivedAt),
@@ -156,7 +167,9 @@ function needlessErrors({ errors, failures }: History): string[] {
   return needless.map(({ request }) => `${request} was answered with an error, and the origin had not failed`);
 }
 
-/** Promise 7: nothing is kept that the isolate itself refuses (R23), and the log is not read without need (R22). */
+/**
+ * Promise 7: an isolate stores nothing that it would itself refuse (R23), and does not read the log without need (R22).
+ */
 function needlessWork({ kept, reads, purges }: History, { leaseMs }: Bounds): string[] {
   const refused = kept.flatMap((page) => {
     const by = purges.find((purge) => isFromBefore(page, purge) && page.told.heardAt(purge) !== null);
@@ -172,7 +185,7 @@ function standsInUnknown({ xCache }: Answered, { staleWhileSilent }: Bounds): bo
   return xCache === "STALE" && staleWhileSilent;
 }
 
-/** Whether a purge of this kind has come between a fetch and now. */
+/** Whether a purge of this kind has happened between a fetch and now. */
 export function isCrossedBy(fetched: Fetched, purges: readonly Purged[], kind: Purged["kind"]): boolean {
   return purges.some((purge) => purge.kind === kind && purge.order > fetched.order && purge.matches(fetched));
 }

@@ -17,12 +17,12 @@ export const ROUTE = { match: "/plog/:slug", ttl: `${ROUTE_TTL_SECONDS}s`, tags:
 const LAG_MS = 800;
 
 /**
- * An origin that numbers its answers, is slow, fails, lags, cuts off, and says now this and now that about its pages. Their
- * versions change by unsafe requests, and by hand.
+ * An origin that numbers its answers, is slow, fails, lags, cuts bodies off, and changes what it says about its pages.
+ * The versions of pages change by unsafe requests and by edits.
  */
 export class RandomOrigin {
   readonly #fate: Fate;
-  /** When each page became which version; the newest last. */
+  /** The times at which each page got its versions, the newest last. */
   readonly #versions = new Map(PATHS.map((path) => [path, [{ version: 1, since: Number.NEGATIVE_INFINITY }]]));
   #fetches = 0;
   #failsUntil = 0;
@@ -43,7 +43,7 @@ export class RandomOrigin {
     this.#failsUntil = this.#fate.now() + ms;
   }
 
-  /** The page becomes another one. Who looks from now on gets the new one. Returns the place of this among all events. */
+  /** Changes a page. Reads from now on get the new version. Returns the event's place in the order of all events. */
   edit(path: string): number {
     const versions = this.#versions.get(path)!;
     const version = versions.length + 1;
@@ -69,7 +69,7 @@ export class RandomOrigin {
 
     const directives = fate.pick(DIRECTIVES);
     const tags = TAGS.filter(() => fate.random() < 0.4);
-    // One page is the same in all languages at times, and at times not.
+    // One page is sometimes the same in all languages.
     const language = target === "/b" && version % 2 === 1 ? languageOf(sent.get("accept-language")) : null;
     const fetched: Fetched = {
       ...{ number, order, sentAt, receivedAt: fate.now(), target, version, tags, language },
@@ -99,7 +99,7 @@ export class RandomOrigin {
     return { kind: "answered", response: new Response(body, { headers }) };
   }
 
-  /** Some replicas lag: they have the version of a while ago. */
+  /** The version that a replica shows. Some replicas lag, so theirs is an older one. */
   #look(target: string): number {
     const versions = this.#versions.get(target)!;
     const seenAt = this.#fate.now() - (this.#fate.chance(0.1) ? LAG_MS : 0);
@@ -108,7 +108,7 @@ export class RandomOrigin {
     return version;
   }
 
-  /** A POST: refused, or carried out, and then its answer may be lost. */
+  /** A POST. It is refused, or carried out; in the latter case its answer may be lost. */
   async #take({ pathAndQuery: target }: OriginRequest, isolate: string): Promise<OriginAnswer> {
     const fate = this.#fate;
     await fate.delay(fate.pick([10, 200, 3000]));
@@ -119,7 +119,7 @@ export class RandomOrigin {
     const changes = [change(target), ...(named === null ? [] : [change(named)])];
     await fate.delay(fate.pick([10, 200, 3000]));
     const isLost = this.#isFailing() || fate.random() < 0.15;
-    // Of another page than its own the edge knows by the answer alone.
+    // The edge learns of a page other than the request's own only from the answer.
     fate.history.changes.push(...(isLost ? changes.slice(0, 1) : changes));
     fate.count("changes by unsafe methods");
     fate.count("unsafe methods whose answer was lost", isLost);

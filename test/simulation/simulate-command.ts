@@ -1,11 +1,11 @@
-/** `npm run simulate`: random worlds that try to break the promises of docs/design.md, as many as one likes. */
+/** `npm run simulate`: any number of random worlds that try to break the promises of docs/design.md. */
 import { Command, InvalidArgumentError } from "commander";
 import { printTable } from "../../bench/report/table.ts";
 import { neverIn } from "../engine/tally.ts";
 import { explore, hasBroken, runWorld, tell, WORLDS } from "./explore.ts";
 import { OCCURRENCES } from "./occurrences.ts";
 
-/** On a terminal one line that changes; in a log a line now and then. */
+/** The interval of progress lines. A terminal shows one line that changes, a log gets a line now and then. */
 const TOLD_EVERY_MS = process.stderr.isTTY ? 2000 : 60_000;
 
 interface Options {

@@ -3,7 +3,7 @@ import { HOST } from "../engine/scenario.ts";
 import type { Reader } from "./late-log.ts";
 import type { Told } from "./told.ts";
 
-/** One isolate of the worker, with what logs have told it. */
+/** One isolate of the worker, with its knowledge of the logs. */
 export class SimulatedIsolate {
   readonly #reader: Reader;
   readonly #running: RunningIsolate;
@@ -31,7 +31,7 @@ export class SimulatedIsolate {
     return this.#running.fetch({ request, url: request.url, background, clientAddress: null });
   }
 
-  /** Sends the request of a bearer of a token: the log may be read for him alone. */
+  /** Sends the request of a token's bearer, for whom alone the log may be read. */
   async sendWithToken(path: string, init: RequestInit): Promise<Response> {
     this.#reader.bearers++;
     const response = await this.send(path, init);

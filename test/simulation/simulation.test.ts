@@ -41,7 +41,7 @@ test("what goes wrong is told by few steps, and goes wrong again by them alone",
   expect((await runWorld(seed, found!.steps)).broken).toEqual([]);
 });
 
-/** How far the clocks of one PoP are apart there, and how much of that the allowance does not cover. */
+/** How far the clocks of one PoP differ there, and how much of that the allowance does not cover. */
 const TOO_FAR_MS = 2000;
 const UNCOVERED_MS = TOO_FAR_MS - 250;
 const APART = byDepth({ test: 50, gate: 200, all: 200 });

@@ -1,13 +1,13 @@
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 
-/** News from a log: how far it reaches, and when it came, on the world's clock in epoch milliseconds. */
+/** A reply of a log: the number up to which it reaches, and its arrival on the world's clock in epoch milliseconds. */
 interface News {
   readonly logId: string;
   readonly to: number;
   readonly at: number;
 }
 
-/** How long an isolate may go by what it was told: since when that was asked for, and until when. Epoch milliseconds. */
+/** How long an isolate may use a reply: from the start of the read, and until when. Epoch milliseconds. */
 export interface Lease {
   readonly askedAt: number;
   readonly until: number;
@@ -15,7 +15,7 @@ export interface Lease {
 
 const NO_LEASE: Lease = { askedAt: Number.NEGATIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
 
-/** What logs have told one isolate, as their messages show it. */
+/** One isolate's knowledge of the logs, as shown by their messages. */
 export class Told {
   #news: readonly News[];
   #lease: Lease;
@@ -29,7 +29,7 @@ export class Told {
     return this.#lease;
   }
 
-  /** What it has been told up to this moment. */
+  /** A copy of its knowledge up to now. */
   soFar(): Told {
     return new Told(this.#news, this.#lease);
   }
@@ -40,14 +40,14 @@ export class Told {
     if (lease.until > this.#lease.until) this.#lease = lease;
   }
 
-  /** Takes what another isolate has been told. The clocks of the two differ by so much at most. */
+  /** Takes in another isolate's knowledge. `skewMs` is the greatest difference between their clocks. */
   take(other: Told, at: number, skewMs: number): void {
     const { askedAt, until } = other.#lease;
     const lease = { askedAt: askedAt + skewMs, until: until + skewMs };
     for (const { logId, to } of other.#news) this.hear({ logId, to, at }, lease);
   }
 
-  /** When it first heard of a purge; `null` if it has not. */
+  /** When it first learned of a purge; `null` if it has not. */
   heardAt({ logId, seq }: Stamp): number | null {
     return this.#news.find((news) => news.logId === logId && news.to >= seq)?.at ?? null;
   }

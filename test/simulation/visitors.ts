@@ -9,14 +9,14 @@ import type { SimulatedIsolate } from "./simulated-isolate.ts";
 
 const IDENTITIES = [null, null, null, null, null, "cookie:1", "cookie:2", "authorization:1"] as const;
 
-/** How a request is told of in the record, and when it arrived. */
+/** The name of a request in the record, and its arrival. */
 interface Asking {
   readonly request: string;
   readonly target: string;
   readonly arrivedAt: number;
 }
 
-/** Visitors who ask for pages, look whether they have changed, and change them. */
+/** Visitors who request pages, revalidate them, and change them. */
 export class Visitors {
   readonly #fate: Fate;
   #requests = 0;
@@ -25,7 +25,7 @@ export class Visitors {
     this.#fate = fate;
   }
 
-  /** One who wants a page; with the token of a purge, if there is one. */
+  /** A request for a page, with the token of a purge if one is given. */
   async get(isolate: SimulatedIsolate, path: string, after: Purged | null, method = "GET"): Promise<void> {
     const fate = this.#fate;
     const identity = fate.pick(IDENTITIES);
@@ -61,7 +61,7 @@ export class Visitors {
     this.#record({ ...by, xCache, fetched, confirmed, chosenBy, givenBy }, method);
   }
 
-  /** Many who want the same page, one soon after the other. */
+  /** Several requests for the same page, shortly after one another. */
   async crowd(isolate: SimulatedIsolate, path: string): Promise<void> {
     const coming: Promise<void>[] = [];
     for (let number = 0; number < 6; number++) {
@@ -71,7 +71,9 @@ export class Visitors {
     await Promise.all(coming);
   }
 
-  /** An unsafe request: the origin changes the page, and perhaps another one that its answer names. Some come in pairs. */
+  /**
+   * An unsafe request. The origin changes the page, and perhaps another one that its answer names. Some come in pairs.
+   */
   async post(isolate: SimulatedIsolate, path: string): Promise<void> {
     const fate = this.#fate;
     const { request } = this.#arrive("POST", path, isolate);
@@ -85,7 +87,7 @@ export class Visitors {
     return this.post(isolate, path);
   }
 
-  /** The last page that somebody has seen, and that a purge has ended. */
+  /** The last page that somebody has seen and that a purge covers. */
   lastSeen(purge: Purged): string | undefined {
     return this.#fate.history.answers.findLast(({ fetched }) => purge.matches(fetched))?.fetched.target;
   }
@@ -100,7 +102,7 @@ export class Visitors {
     return { request, target, arrivedAt: this.#fate.now() };
   }
 
-  /** Whether the answer is a page, all of it. A HEAD shows nothing but its fields. */
+  /** Whether the answer is a complete page. A HEAD shows only its fields. */
   async #isWhole(response: Response, asking: Asking, method: string): Promise<boolean> {
     const { history } = this.#fate;
     const body = await response.text().catch(() => null);

@@ -24,34 +24,34 @@ const SOFT_FOR_MS = 1000;
 const MAX_VIEW_AGE_MS = 3000;
 const POPS = [0, 1] as const;
 const ISOLATES = [0, 1] as const;
-/** Longer than any fetch, lease or wait in this world: after it everything has come to rest. */
+/** Longer than any fetch, lease or wait in this world, so that everything has ended after it. */
 const REST_MS = 200_000;
-/** How many steps a world takes, and the most time between two of them, in milliseconds. */
+/** The number of steps of a world, and the most time between two of them, in milliseconds. */
 export const STEPS = 28;
 const STEP_MS = 300;
 
-/** What a world may be given beside its seed. */
+/** The options of a world besides its seed. */
 export interface WorldOptions {
-  /** The steps that are taken, by number; the others are left out. Default: all. */
+  /** The numbers of the steps to run; the others are left out. Default: all. */
   readonly only?: ReadonlySet<number>;
-  /** How far the clocks of one PoP differ at most, in milliseconds. Default: just less than the allowance. */
+  /** The greatest difference between the clocks of one PoP, in milliseconds. Default: just less than the allowance. */
   readonly popSkewMs?: number;
-  /** By how much later than promised everything may come, in milliseconds. Default: by nothing. */
+  /** How much later than promised everything may happen, in milliseconds. Default: 0. */
   readonly lateMs?: number;
 }
 
-/** What came of a world. */
+/** The result of a world. */
 export interface WorldOutcome {
   readonly seed: number;
-  /** What broke, in words. */
+  /** The broken promises, in words. */
   readonly broken: readonly string[];
-  /** What the code threw. */
+  /** The exceptions that the code threw. */
   readonly bugs: readonly string[];
   readonly story: readonly string[];
   readonly occurred: Occurrences;
 }
 
-/** Two PoPs with two isolates each, their log and their origin, under one seed that decides everything that happens. */
+/** Two PoPs with two isolates each, their log and their origin. One seed decides everything that happens. */
 export class World {
   readonly #seed: number;
   readonly #options: WorldOptions;
@@ -67,7 +67,7 @@ export class World {
   readonly #site: Site;
   readonly #tiers: readonly LateTier[];
   readonly #notes: readonly LateNotes[];
-  /** PoPs' clocks may differ by any amount, those of one PoP only within the allowance. */
+  /** The clocks of different PoPs may differ by any amount, those of one PoP only within the allowance. */
   readonly #skewsMs: readonly number[];
   readonly #isolates: SimulatedIsolate[][] = [[], []];
 
@@ -95,7 +95,7 @@ export class World {
     for (const pop of POPS) for (const index of ISOLATES) this.#startIsolate(pop, index);
   }
 
-  /** Runs its steps, and then until nothing is left that could happen. */
+  /** Runs its steps, and then waits until nothing more can happen. */
   async run(): Promise<WorldOutcome> {
     const { scheduler, occurred, story } = this.#fate;
     const { only } = this.#options;
@@ -131,8 +131,8 @@ export class World {
   }
 
   /**
-   * Who purges may have edited the page before. He looks at once, in two places, at a page that he has purged, or
-   * everywhere when his receipt says that it is gone; or he has more to purge.
+   * A purge, perhaps after an edit of the page. Its caller may look at a purged page at once, in two places, or
+   * everywhere once the receipt has settled; or may purge more.
    */
   async #purge(): Promise<void> {
     const fate = this.#fate;
@@ -154,7 +154,7 @@ export class World {
     return this.#history.purges.findLast(({ settledAt, kind }) => kind === "purge" && settledAt < Infinity) ?? null;
   }
 
-  /** The log's object restarts, or the log is made anew while it is asked and told. */
+  /** Restarts the log's object, or makes the log anew, while calls are under way. */
   async #changeLog(): Promise<void> {
     const fate = this.#fate;
     const isLost = fate.chance(0.5);
@@ -177,7 +177,7 @@ export class World {
     await Promise.all([...before, ...after]);
   }
 
-  /** An isolate dies and another takes its place. What it had under way goes on, as late writes do. */
+  /** An isolate dies and another takes its place. Its work under way continues, as late writes do. */
   async #replaceIsolate(): Promise<void> {
     const [pop, index] = [this.#fate.pick(POPS), this.#fate.pick(ISOLATES)];
     this.#fate.count("isolates that died");
@@ -187,7 +187,7 @@ export class World {
 
   #startIsolate(pop: number, index: number): void {
     const fate = this.#fate;
-    // As far apart as they may be, more often than not.
+    // More often than not the clocks differ as far as they may.
     const offsetMs = this.#skewsMs[pop]! + fate.pick([0, fate.random(), 1]) * this.#clocksDifferBy;
     const name = `${"AB"[pop]}${index}.${fate.nextOrder()}`;
     const told = new Told();
@@ -232,7 +232,7 @@ export class World {
     fate.count("origin failures", event.kind === "origin-failed");
   }
 
-  /** An acknowledged purge is known to the log for as long as that log lives. */
+  /** Records acknowledged purges that their log, which still exists, no longer knows. */
   #noteForgotten(): void {
     const { purges, forgotten } = this.#history;
     const acknowledged = purges.filter(({ kind, settledAt }) => kind === "purge" && settledAt < Infinity);
@@ -267,7 +267,7 @@ export class World {
 
 const sites = new Map<string, Site>();
 
-/** A site is compiled once for all worlds. */
+/** Each site is compiled once for all worlds. */
 function siteOf(isStaleWhileSilent: boolean, isLateAllowed: boolean): Site {
   const name = `${isStaleWhileSilent} ${isLateAllowed}`;
   const compiled =

@@ -254,7 +254,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
   });
 });
 
-/** The schema's types say nothing of what may be changed; the written ones say that nothing is. */
+/** The schema's types do not mark properties as readonly; the written types do. */
 type DeepReadonly<T> = T extends object ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> } : T;
 
 test("the written SiteInput says what the schema checks", () => {

@@ -4,7 +4,7 @@ import { FrequencySketch } from "../../worker/store/frequency-sketch.ts";
 import { MemoryTier } from "../../worker/store/memory-tier.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 
-/** A page of some kilobyte. */
+/** A page of a few kilobytes. */
 function filled(path: string): StoredResponse {
   const reuse = {
     staleWhileRevalidateSeconds: 0,
@@ -22,17 +22,19 @@ function filled(path: string): StoredResponse {
 }
 
 const HOT_PAGES = 200;
-/** So many requests for hot pages are made before those that are measured. */
+/** The number of requests for hot pages before those that are measured. */
 const WARMING = 10_000;
 const MEASURED = 10_000;
 
-/** What a tier is here: a page is looked up, and put if it was not there. */
+/** The use of a tier: a page is looked up, and put if it was not there. */
 interface Subject {
   has(key: string): boolean;
   put(stored: StoredResponse): void;
 }
 
-/** The share of requests for hot pages that were hits, while so many requests of ten are for URLs that never come back. */
+/**
+ * The share of requests for hot pages that were hits, when this many of ten requests are for URLs that never come back.
+ */
 function hotHits(subject: Subject, junkOfTen: number, junkTimes = 1): number {
   const random = new Scheduler(7, 0);
   let asked = 0;
@@ -50,7 +52,7 @@ function hotHits(subject: Subject, junkOfTen: number, junkTimes = 1): number {
       for (let time = 0; time < junkTimes; time++) ask(`/search?q=${junk}`);
       continue;
     }
-    // Some pages are asked for far more often than others, as on any site.
+    // Some pages are requested far more often than others, as on any site.
     const isHit = ask(`/page/${Math.floor(HOT_PAGES * random.random() ** 2)}`);
     if (++asked > WARMING && isHit) hits++;
   }
@@ -70,7 +72,7 @@ function theTier(): Subject {
   return { has: (key) => tier.get(key) !== undefined, put: (stored) => tier.put(stored) };
 }
 
-/** The same room without admission: the least recently used goes, whatever comes. */
+/** The same room without admission: the least recently used entry is evicted for any new one. */
 function withoutAdmission(): Subject {
   const held = new Map<string, true>();
   return {

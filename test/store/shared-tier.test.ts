@@ -15,7 +15,7 @@ import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 
-/** One contract for every shared tier: the platform's and the one that the memory engine stands on. */
+/** One contract for every shared tier: the platform's and the memory engine's. */
 interface Subject {
   readonly tier: SharedTier;
   settle<T>(promise: Promise<T>): Promise<T>;
@@ -56,7 +56,7 @@ function stored(path: string, text: string, change: Partial<StoredHead> = {}): S
   };
 }
 
-/** With all of its head read: what compares looks at plain values only. */
+/** Reads all of its head, because the comparison sees only plain values. */
 function whole(found: Stored | undefined): Stored | undefined {
   return found && !isMarker(found) ? { ...found, head: changedHead(found.head, {}) } : found;
 }

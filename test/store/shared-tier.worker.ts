@@ -31,7 +31,7 @@ export default {
       return body ? new Response(body) : new Response(null, { status: 404 });
     }
     if (url.pathname === "/corrupt") {
-      // What a truncated put leaves behind: the platform keeps it as if it were whole.
+      // The remainder of a truncated put: the platform stores it as if it were whole.
       const entry = await caches.default.match(url.searchParams.get("entry")!);
       const fields = new Headers(entry!.headers);
       if (url.searchParams.get("how") === "version") {

@@ -3,12 +3,12 @@ import { visitorFields } from "../simulation/identity.ts";
 import type { Dice } from "./dice.ts";
 import type { Region } from "./places.ts";
 
-/** Who asks, and in which language. */
+/** A visitor and the language that the visitor asks for. */
 export interface Visitor {
   /** A cookie or an `Authorization`; `null` for neither. */
   readonly identity: string | null;
   readonly language: string;
-  /** His fields; the origin knows the request by its `User-Agent`. */
+  /** The visitor's fields; the origin recognises the request by its `User-Agent`. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -19,7 +19,7 @@ export function anyVisitor(dice: Dice, number: number): Visitor {
   return { identity, language, fields };
 }
 
-/** The number of the fetch whose bytes these are; `null` if they are not all there, or none of a page. */
+/** The number of the fetch of these bytes; `null` if they are incomplete, or not a page. */
 export function fetchIn({ body, cutOff }: CdnAnswer): number | null {
   const number = cutOff ? undefined : /^fetch +(\d+) whole$/.exec(body)?.[1];
   return number === undefined ? null : Number(number);

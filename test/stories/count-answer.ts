@@ -2,7 +2,7 @@ import type { Answered, History } from "../simulation/history.ts";
 import { isFromBefore } from "../simulation/promises.ts";
 import type { Stage } from "./stage.ts";
 
-/** Counts what an answer shows to have happened. */
+/** Counts the occurrences that an answer shows. */
 export function countAnswer(stage: Stage, { purges }: History, answered: Answered, cacheStatus: string): void {
   const { xCache, arrivedAt, after, fetched, givenBy } = answered;
   const isSilent = arrivedAt > givenBy.lease.until;

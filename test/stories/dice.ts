@@ -1,6 +1,6 @@
 import { chances } from "../engine/chances.ts";
 
-/** Chance out of seeds: the same seeds and the same questions give the same answers. */
+/** Random choices from seeds: the same seeds and the same questions give the same answers. */
 export class Dice {
   /** From 0 up to 1. */
   readonly random: () => number;

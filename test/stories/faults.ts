@@ -5,7 +5,7 @@ import type { Stage } from "./stage.ts";
 
 type Fault = (stage: Stage, dice: Dice) => Promise<void>;
 
-/** What can happen to a CDN between two steps; what stands here more than once is the likelier. */
+/** The faults that can happen to a CDN between two steps. Those listed more than once are more likely. */
 const FAULTS: readonly Fault[] = [
   ...[
     cutFromLog,
@@ -20,7 +20,7 @@ const FAULTS: readonly Fault[] = [
   ],
 ];
 
-/** Those that take long in real time. */
+/** Faults that take long in real time. */
 const RARE: readonly Fault[] = [restartPop, restartLog];
 
 export async function strike(stage: Stage, dice: Dice): Promise<void> {
@@ -28,7 +28,7 @@ export async function strike(stage: Stage, dice: Dice): Promise<void> {
   if (dice.isBelow(0.7)) await dice.pick(faults)(stage, dice);
 }
 
-/** Everything is in order again. */
+/** Repairs all faults. */
 export async function heal(stage: Stage): Promise<void> {
   for (const region of REGIONS) {
     await reconnect(stage, region);
@@ -99,7 +99,10 @@ async function restartLog(stage: Stage): Promise<void> {
   stage.timeline.tell(null, "the log is restarted");
 }
 
-/** What the one before had still to tell the log in times of trouble, nobody may tell any more. */
+/**
+ * Records that the isolate in this place is a new one. Invalidations that the old one had still to send to the log may
+ * be lost.
+ */
 function isNew({ knowledge, gaveUp }: Stage, place: Place): void {
   gaveUp.add(inTrouble(knowledge.lifeIn(nameOf(place))));
   knowledge.forget(place);

@@ -1,29 +1,29 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What the edge asks of the origin. */
+/** The edge's request to the origin. */
 export interface OriginAsk {
   readonly method: string;
   readonly target: string;
   readonly fields: Readonly<Record<string, string | undefined>>;
-  /** The isolate that asks. */
+  /** The isolate that sent it. */
   readonly isolate: string;
 }
 
-/** An answer, or the end of the connection in its place. */
+/** An answer, or the end of the connection instead. */
 export type OriginReply =
   | {
       readonly status: number;
       readonly fields: Readonly<Record<string, string>>;
       readonly body: string | null;
-      /** Hang up after so many bytes. */
+      /** Close the connection after this many bytes. */
       readonly cutAfterBytes?: number;
     }
   | "hang-up";
 
 export type OriginOfHost = (ask: OriginAsk) => Promise<OriginReply>;
 
-/** One HTTP server that answers for every story, each under a public host of its own. */
+/** One HTTP server that answers for all stories, each under its own public host. */
 export class HttpOrigin {
   readonly #server: Server;
   readonly #hosts = new Map<string, OriginOfHost>();

@@ -13,7 +13,7 @@ interface AuditPage {
   readonly next: number | null;
 }
 
-/** Adds what the edge has told the log after unsafe requests to the histories: nobody has a receipt of it. */
+/** Adds the edge's invalidations after unsafe requests to the histories, because nobody has a receipt of them. */
 export async function noteInvalidations(stage: Stage, stories: readonly Story[]): Promise<void> {
   for (const { history } of stories) for (const isolate of stage.gaveUp) history.gaveUp.add(isolate);
   for (let before: number | null = null, isFirst = true; isFirst || before !== null; isFirst = false) {
@@ -40,7 +40,7 @@ function note(stage: Stage, stories: readonly Story[], { seq, at, items }: Audit
       mode: "invalidate",
       logId: LOG_ID,
       seq,
-      // It came after what it tells of, and at this instant: nothing more is known.
+      // It happened after its cause, and at this instant. Nothing more is known.
       order: stage.timeline.beginningOf(instant),
       settledAt: instant + LEASE_MS + SKEW_MS,
       matches: ({ target }: Page) => targets.includes(target),

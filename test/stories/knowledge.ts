@@ -1,21 +1,21 @@
 import type { IsolateStats } from "../../cdn/index.ts";
 import { nameOf, type Place, type Region } from "./places.ts";
 
-/** What an isolate is called while its calls of the log may fail. */
+/** The name of an isolate while its calls of the log may fail. */
 export function inTrouble(life: string): string {
   return `${life}, in trouble`;
 }
 
-/** What the isolates have surely heard of the log, and until when they can go by it at most. */
+/** The isolates' certain knowledge of the log, and how long they can use it at most. */
 export class Knowledge {
   readonly #heard = new Map<string, number>();
   readonly #shared = new Map<string, number>();
   readonly #lives = new Map<string, number>();
   readonly #troubled = new Set<Region>();
-  /** Since when a PoP has not reached the log: epoch milliseconds. */
+  /** When a PoP was cut off from the log: epoch milliseconds. */
   readonly #cutAt = new Map<Region, number>();
 
-  /** Up to which number the log has told this isolate of purges, at least. */
+  /** The number up to which this isolate has certainly learned of purges. */
   heard(place: Place): number {
     return this.#heard.get(nameOf(place)) ?? 0;
   }
@@ -24,7 +24,9 @@ export class Knowledge {
     this.#heard.set(nameOf(place), Math.max(this.heard(place), seq));
   }
 
-  /** Takes in an isolate's own counters. Returns how many views it has taken from another one since the last time. */
+  /**
+   * Takes in an isolate's own counters. Returns how many views it has taken from other isolates since the last call.
+   */
   notes(place: Place, { view, log }: IsolateStats): number {
     if (view.position) this.hears(place, view.position.seq);
     const before = this.#shared.get(nameOf(place)) ?? 0;
@@ -32,7 +34,7 @@ export class Knowledge {
     return Math.max(0, log.shared - before);
   }
 
-  /** An isolate that stands in this place from now on has heard nothing. */
+  /** Records that the isolate now in this place knows nothing. */
   forget(place: Place): void {
     const name = nameOf(place);
     this.#lives.set(name, (this.#lives.get(name) ?? 0) + 1);
@@ -40,18 +42,21 @@ export class Knowledge {
     this.#shared.delete(name);
   }
 
-  /** The isolate that stands in a place now, told from those before it. */
+  /** The isolate now in a place, distinguished from those before it. */
   lifeIn(name: string): string {
     return `${name}.${this.#lives.get(name) ?? 0}`;
   }
 
-  /** How an isolate is named in what comes to its end now: it cannot answer for what it does in times of trouble. */
+  /**
+   * The name of an isolate in work that ends now. While its calls of the log may fail, it is not responsible for their
+   * effects.
+   */
   nameAtTheEnd(life: string): string {
     const region = life.slice(0, life.lastIndexOf("-")) as Region;
     return this.#troubled.has(region) ? inTrouble(life) : life;
   }
 
-  /** From now on calls of the log may fail. */
+  /** Records that calls of the log may fail from now on. */
   trouble(region: Region): void {
     this.#troubled.add(region);
   }
@@ -72,7 +77,7 @@ export class Knowledge {
     return this.#cutAt.has(region);
   }
 
-  /** Until when a PoP's isolates can have a lease, at most: epoch milliseconds. */
+  /** The latest time at which a PoP's isolates can still have a lease: epoch milliseconds. */
   knewUntil(region: Region, leaseMs: number): number {
     return (this.#cutAt.get(region) ?? Number.POSITIVE_INFINITY) + leaseMs;
   }

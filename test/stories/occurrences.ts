@@ -1,6 +1,6 @@
 import { emptyTally, type Tally } from "../engine/tally.ts";
 
-/** How often each race and fault really happened. Silence means something only where none of these is zero. */
+/** How often each race and fault really occurred. Unbroken promises mean something only if none of these is zero. */
 export const OCCURRENCES = [
   "hits",
   "hits of validated pages",

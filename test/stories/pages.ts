@@ -7,7 +7,7 @@ import { Dice } from "./dice.ts";
 import type { OriginAsk, OriginReply } from "./http-origin.ts";
 import { ROUTE_TTL_SECONDS, type Stage } from "./stage.ts";
 
-/** Beside those, more that lets stale pages be used, some of it so long fresh that a purge alone makes them stale. */
+/** Besides those, more that permit stale pages, some fresh for so long that only a purge makes them stale. */
 const DIRECTIVES: readonly Directives[] = [
   ...OF_WORLDS,
   { said: "max-age=600, stale-while-revalidate=60", audience: "unsaid", fresh: 600, whileRevalidate: 60 },
@@ -17,7 +17,7 @@ const DIRECTIVES: readonly Directives[] = [
 
 type Fill = { -readonly [Field in keyof Fetched]: Fetched[Field] };
 
-/** The origin of one story. It numbers its answers, and is the witness of what it was asked, and when. */
+/** The origin of one story. It numbers its answers, and records the requests and their times. */
 export class Pages {
   readonly paths: readonly string[];
   readonly tags: readonly string[];
@@ -28,7 +28,7 @@ export class Pages {
   readonly #versions: Map<string, number>;
   readonly #asks = new Map<string, number>();
   readonly #held = new Set<{ readonly ask: OriginAsk; readonly release: () => void }>();
-  /** Answers that were sent, and of which it is not known yet that their head has arrived. */
+  /** Answers that were sent, but whose head is not yet known to have arrived. */
   readonly #landing = new Set<Fill>();
   #fetches = 0;
   #isPatient = true;
@@ -50,31 +50,31 @@ export class Pages {
     return [...this.#held].some(({ ask }) => ask.target === target && ask.isolate === isolate);
   }
 
-  /** Lets the answers go that were held back. */
+  /** Releases the answers that were held back. */
   release(): void {
     if (this.#held.size > 0) this.#tell(`the origin lets go of ${this.#held.size} answers`);
     for (const { release } of this.#held) release();
     this.#held.clear();
   }
 
-  /** Lets all answers go, and holds nothing back any more. */
+  /** Releases all answers, and holds back no more. */
   hurry(): void {
     this.#isPatient = false;
     this.release();
   }
 
-  /** The page becomes another one. Who looks from now on gets the new one. */
+  /** Changes a page. Reads from now on get the new version. */
   edit(path: string): void {
     this.#versions.set(path, this.#versions.get(path)! + 1);
     this.#tell(`${path} is version ${this.#versions.get(path)} now`);
   }
 
-  /** A client has the answer: so its head had arrived at this instant. */
+  /** Records that a client has the answer, so that its head had arrived at this instant. */
   hasArrived(fetched: Fetched): void {
     this.#landing.delete(fetched);
   }
 
-  /** The latest instant at which a head may have arrived that nobody has seen yet. */
+  /** Records that time has passed. A head that no client has reported may have arrived as late as now. */
   timeHasPassed(): void {
     for (const fill of this.#landing) fill.receivedAt = this.#stage.timeline.now;
     this.#landing.clear();
@@ -133,7 +133,7 @@ export class Pages {
     return { status: 200, fields, body: method === "HEAD" ? null : text, ...(isCut && { cutAfterBytes: 5 }) };
   }
 
-  /** A POST: refused, or carried out, and then its answer may be lost. */
+  /** A POST. It is refused, or carried out; in the latter case its answer may be lost. */
   async #take(ask: OriginAsk): Promise<OriginReply> {
     const { timeline, knowledge } = this.#stage;
     const { target } = ask;
@@ -141,7 +141,7 @@ export class Pages {
     const life = knowledge.lifeIn(ask.isolate);
     await this.#hold(ask, dice.isBelow(0.3));
     if (dice.isBelow(0.1)) return { status: 409, fields: {}, body: "refused" };
-    // Which of the events of this instant came first, nobody can tell: the log's own time is all that its trail says.
+    // The order of this instant's events is unknown, because the audit trail gives only the log's time.
     const order = timeline.beginningOf(timeline.now) - 1;
     this.edit(target);
     this.#stage.count("changes by unsafe methods");
@@ -167,7 +167,7 @@ export class Pages {
     if (isHeld) await promise;
   }
 
-  /** Decides by who asks, and not by who comes first. */
+  /** Chooses by the visitor, and not by the order of arrival. */
   #diceFor({ fields }: OriginAsk): Dice {
     const visitor = fields["user-agent"] ?? "";
     const ask = this.#asks.get(visitor) ?? 0;

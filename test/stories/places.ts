@@ -14,7 +14,7 @@ export const PLACES: readonly Place[] = REGIONS.flatMap((region) =>
   Array.from({ length: ISOLATES_PER_POP }, (_, isolate) => ({ region, isolate })),
 );
 
-/** As the runtime calls it, in the field `CF-Worker` of its requests. */
+/** Its name in the field `CF-Worker` of the runtime's requests. */
 export function nameOf({ region, isolate }: Place): string {
   return `${region}-${isolate}`;
 }

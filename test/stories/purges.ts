@@ -2,21 +2,21 @@ import type { Page, Purged } from "../simulation/history.ts";
 import type { Dice } from "./dice.ts";
 import type { Pages } from "./pages.ts";
 
-/** What a purge names, and which pages that are. */
+/** The items of a purge, and the pages that they cover. */
 export interface PurgePlan {
   readonly body: Readonly<Record<string, unknown>>;
   readonly mode: "hard" | "soft";
   readonly matches: Purged["matches"];
 }
 
-/** A purge that its caller has a receipt of. */
+/** A purge whose caller has its receipt. */
 export interface Receipt {
   readonly purged: Purged;
   readonly token: string;
   isReread: boolean;
 }
 
-/** Any kind of purge of one story's pages, and of nobody else's. */
+/** Any kind of purge of one story's pages, and of no other story's. */
 export function anyPurge(dice: Dice, { paths, tags }: Pages, host: string, story: string): PurgePlan {
   const [first, second, third] = paths as [string, string, string];
   const isOf = (path: string) => (page: Page) => page.target === path;

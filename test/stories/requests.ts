@@ -11,7 +11,7 @@ import { nameOf, type Place } from "./places.ts";
 import type { Receipt } from "./purges.ts";
 import { LEASE_MS, LOG_ID, type Stage } from "./stage.ts";
 
-/** The requests of one story, and the record of what its clients got. */
+/** The requests of one story, and the record of its clients' answers. */
 export class Requests {
   readonly #stage: Stage;
   readonly #story: string;
@@ -19,7 +19,7 @@ export class Requests {
   readonly #dice: Dice;
   readonly #pages: Pages;
   readonly #history: History;
-  /** Those without an answer so far. */
+  /** The requests without an answer so far. */
   readonly #open = new Set<{ readonly target: string; readonly isolate: string }>();
   #count = 0;
 
@@ -38,12 +38,12 @@ export class Requests {
     this.#history = history;
   }
 
-  /** Whether all that they wait for is what the origin holds back. */
+  /** Whether they wait only for answers that the origin holds back. */
   get areQuiet(): boolean {
     return [...this.#open].every(({ target, isolate }) => this.#pages.isHeld(target, isolate));
   }
 
-  /** A visitor; `null` if he gets nothing whole. */
+  /** A visitor's request; resolves to `null` if no complete answer comes. */
   async get(path: string, place: Place, receipt: Receipt | null): Promise<CdnAnswer | null> {
     const { timeline, knowledge } = this.#stage;
     const number = ++this.#count;
@@ -61,7 +61,7 @@ export class Requests {
     const confirmed = validation === undefined ? fetched : this.#history.fetches.get(Number(validation))!;
     const { xCache } = answer;
     this.tell(`${request} gets fetch ${fetch}${validation ? `, confirmed by ${validation}` : ""}: ${xCache}`);
-    // How late it heard of that is not known: for what a soft purge leaves usable, it is as if it had just heard.
+    // It is not known when the isolate learned of the purge, so the soft window counts from now.
     const until = knowledge.knewUntil(place.region, LEASE_MS);
     const told = new Told([{ logId: LOG_ID, to: heard, at: arrivedAt }], { askedAt: until - LEASE_MS, until });
     const by = { request, arrivedAt, xCache, identity, language: languageOf(language), after };
@@ -80,7 +80,7 @@ export class Requests {
     return null;
   }
 
-  /** A HEAD shows nothing that could be wrong, but may freshen what is stored, or end it. */
+  /** A HEAD cannot show a wrong body, but may freshen or invalidate the stored page. */
   async head(path: string, place: Place): Promise<void> {
     const number = ++this.#count;
     this.tell(`HEAD ${number} of ${path} arrives at ${nameOf(place)}`);

@@ -3,12 +3,12 @@ import { heal, strike } from "./faults.ts";
 import type { Stage } from "./stage.ts";
 import { Story } from "./story.ts";
 
-/** Within the lease, beyond it, beyond the time in which a purge settles; seldom beyond what is fresh. */
+/** Times within the lease, beyond it, beyond the settling of a purge, and seldom beyond a page's freshness. */
 const MOVES_MS = [1, 1, 60, 300, 300, 300, 700, 700, 1000, 1251, 1251, 1500, 3000, 3000, 61_000, 601_000];
 /** Longer than a purge takes to settle. */
 const SETTLING_MS = 2000;
 
-/** Some stories that go on step by step, side by side: they share the CDN, its time and its faults. */
+/** Several stories that run side by side, step by step. They share the CDN, its time and its faults. */
 export class Round {
   readonly stories: readonly Story[];
   readonly #stage: Stage;

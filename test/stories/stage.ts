@@ -10,10 +10,10 @@ import { Timeline } from "./timeline.ts";
 export const LEASE_MS = 1000;
 export const SKEW_MS = 250;
 
-/** There is one log in all stories: what it is called does not matter. */
+/** The name of the one log of all stories. Any name would do. */
 export const LOG_ID = "the log";
 
-/** What the CDN's PoPs are bound to. */
+/** The limits by which the CDN's PoPs are bound. */
 export const BOUNDS: Bounds = {
   knowledgeMs: () => LEASE_MS,
   leaseMs: LEASE_MS,
@@ -27,7 +27,7 @@ export const BOUNDS: Bounds = {
 export const ROUTE_TTL_SECONDS = 600;
 export const ROUTE = { match: "/plog/:slug", ttl: `${ROUTE_TTL_SECONDS}s`, tags: ["plog:{slug}"] };
 
-/** What all stories share: the simulated CDN, its origin, its time, and the record of what happened to it. */
+/** The state that all stories share: the simulated CDN, its origin, its time, and the record of its events. */
 export class Stage implements AsyncDisposable {
   readonly cdn: Cdn<Region>;
   readonly origin: HttpOrigin;
@@ -35,7 +35,7 @@ export class Stage implements AsyncDisposable {
   readonly knowledge = new Knowledge();
   readonly occurred: Occurrences = noOccurrences();
   readonly bugs: string[] = [];
-  /** The isolates that gave up telling the log of a change, or may have died before. */
+  /** The isolates that gave up sending an invalidation to the log, or may have died before they sent it. */
   readonly gaveUp = new Set<string>();
   #stirs = 0;
   #nextStir = Promise.withResolvers<void>();
@@ -72,14 +72,14 @@ export class Stage implements AsyncDisposable {
     this.timeline.tell(null, `— ${ms} ms have passed`);
   }
 
-  /** Something has gone on: a request reached the origin, or an answer its client. */
+  /** Records progress: a request reached the origin, or an answer reached its client. */
   stir(): void {
     this.#stirs++;
     this.#nextStir.resolve();
     this.#nextStir = Promise.withResolvers();
   }
 
-  /** Resolves once nobody waits but for what the origin holds back. */
+  /** Resolves once all waiting work waits only for answers that the origin holds back. */
   async rest(isQuiet: () => boolean): Promise<void> {
     for (;;) {
       while (!isQuiet()) await this.#nextStir.promise;
@@ -89,7 +89,7 @@ export class Stage implements AsyncDisposable {
     }
   }
 
-  /** Asks every isolate for its counters: what it has heard of the log, and whether it is still sound. */
+  /** Reads every isolate's counters: its knowledge of the log, and whether it still works correctly. */
   async listen(): Promise<void> {
     const stats = await Promise.all(PLACES.map(({ region, isolate }) => this.cdn.stats(region, isolate)));
     for (const [at, place] of PLACES.entries()) {
@@ -101,7 +101,7 @@ export class Stage implements AsyncDisposable {
     }
   }
 
-  /** Resolves once nothing goes on behind any answer. */
+  /** Resolves once no background work is left. */
   async finishWork(): Promise<void> {
     await this.#eachPop((region) => this.cdn.pop(region).finishWork());
   }

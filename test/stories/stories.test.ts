@@ -6,10 +6,10 @@ import { Round } from "./round.ts";
 import { Stage } from "./stage.ts";
 import { hostOf, type Story } from "./story.ts";
 
-/** As many rounds as it takes for all that can occur. */
+/** Enough rounds for everything to occur. */
 const ENOUGH_ROUNDS = 11;
 
-/** `ROUNDS=100 npx vitest run test/stories` goes on; `FIRST_ROUND` begins elsewhere. */
+/** `ROUNDS=100 npx vitest run test/stories` runs more; `FIRST_ROUND` begins elsewhere. */
 const ROUNDS = Number(process.env.ROUNDS ?? byDepth({ test: 2, gate: ENOUGH_ROUNDS, all: ENOUGH_ROUNDS }));
 const FIRST_ROUND = Number(process.env.FIRST_ROUND ?? 1);
 const STORIES = 20;
@@ -17,7 +17,7 @@ const STEPS = 12;
 
 const ROUND_NUMBERS = Array.from({ length: ROUNDS }, (_, index) => FIRST_ROUND + index);
 
-/** A story's seed says which round it is in. */
+/** A story's seed contains the number of its round. */
 function seedsOf(round: number): number[] {
   return Array.from({ length: STORIES }, (_, index) => round * STORIES + index);
 }

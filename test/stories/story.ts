@@ -34,22 +34,22 @@ export class Story {
     stage.origin.serve(this.host, this.#pages.answer);
   }
 
-  /** Whether all that it waits for is what its origin holds back. */
+  /** Whether it waits only for answers that its origin holds back. */
   get isQuiet(): boolean {
     return this.#requests.areQuiet;
   }
 
-  /** What broke in it, in words. */
+  /** The broken promises, in words. */
   get broken(): readonly string[] {
     return brokenPromises(this.history, BOUNDS);
   }
 
-  /** Its events, for a person, a line each. */
+  /** Its events, for a person, one line each. */
   get lines(): readonly string[] {
     return this.#stage.timeline.linesOf(this.name, this.#beganAt, this.#endedAt);
   }
 
-  /** What happens next. Nothing of it is waited for. */
+  /** Starts the next event, without waiting for it. */
   step(): void {
     this.#pages.timeHasPassed();
     const dice = this.#dice;
@@ -62,12 +62,12 @@ export class Story {
     else if (drawn < 0.92) void this.#requests.head(dice.pick(this.#pages.paths), dice.pick(PLACES));
   }
 
-  /** The origin holds nothing back any more. */
+  /** The origin holds back no more answers. */
   hurry(): void {
     this.#pages.hurry();
   }
 
-  /** What is left to look at once all is settled. */
+  /** The last checks, once everything has settled. */
   end(): void {
     this.#pages.timeHasPassed();
     if (this.#rereadWhatSettled()) return;
@@ -78,7 +78,7 @@ export class Story {
     this.#endedAt = this.#stage.timeline.nextOrder();
   }
 
-  /** One to three visitors at once, most of them for one page; some bring the token of the latest purge. */
+  /** One to three simultaneous visitors, most of them for one page. Some bring the token of the latest purge. */
   #visit(): void {
     const dice = this.#dice;
     const path = this.#page();
@@ -89,7 +89,7 @@ export class Story {
     if (dice.isBelow(0.3)) void this.#requests.get(this.#page(), dice.pick(PLACES), null);
   }
 
-  /** A purge has settled: a page that it names is looked at in every isolate. Returns false if there is none. */
+  /** Requests a page of a settled purge in every isolate. Returns false if there is none. */
   #rereadWhatSettled(): boolean {
     const { now } = this.#stage.timeline;
     const settled = this.#receipts.find(({ purged, isReread }) => !isReread && now > purged.settledAt);
@@ -100,7 +100,7 @@ export class Story {
     return true;
   }
 
-  /** One of those who look brings the purge's token. */
+  /** One of these visitors brings the purge's token. */
   async #reread(path: string, receipt: Receipt, bearer: Place): Promise<void> {
     const tokenAt = (place: Place) => (place === bearer ? receipt : null);
     const answers = await Promise.all(PLACES.map((place) => this.#requests.get(path, place, tokenAt(place))));
@@ -108,7 +108,7 @@ export class Story {
     this.#stage.count("settled purges with a re-read in every PoP", REGIONS.every(isSeenIn));
   }
 
-  /** Whoever purges looks at once, in one place or two, at a page that he has purged. */
+  /** Purges, and at once requests a purged page in one place or two. */
   async #purge(plan: PurgePlan, place: Place): Promise<void> {
     const dice = this.#dice;
     if (dice.isBelow(0.6)) this.#pages.edit(this.#page());
@@ -122,7 +122,7 @@ export class Story {
     if (seen) for (const looker of lookers) void this.#requests.get(seen.fetched.target, looker, receipt);
   }
 
-  /** Purges, or asks again for a purge that may have been carried out. */
+  /** Sends a purge, and repeats it if it may have been carried out without an answer. */
   async #ask({ body, mode, matches }: PurgePlan, id: string, order: number, place: Place): Promise<Receipt | null> {
     const { cdn, timeline, knowledge } = this.#stage;
     const fields = { "content-type": "application/json" };

@@ -2,12 +2,12 @@
 interface Told {
   readonly order: number;
   readonly at: number;
-  /** Whose event it is; `null` for one that all stories share. */
+  /** The event's story; `null` for one that all stories share. */
   readonly story: string | null;
   readonly words: string;
 }
 
-/** The order of all events. The CDN's time stands still between two moves, so most of them share an instant. */
+/** The order of all events. The CDN's time stands still between two moves, so most events share an instant. */
 export class Timeline {
   readonly #now: () => number;
   readonly #began = new Map<number, number>();
@@ -23,17 +23,17 @@ export class Timeline {
     return this.#now();
   }
 
-  /** The place of an event among all others. */
+  /** The place of an event in the order of all events. */
   nextOrder(): number {
     return this.#order++;
   }
 
-  /** Notes that time has moved: what happens from now on happens at another instant. */
+  /** Records that time has moved, so that later events happen at another instant. */
   beginInstant(): void {
     this.#began.set(this.now, this.nextOrder());
   }
 
-  /** A place before all events of an instant, and after all events before it. */
+  /** A place before all events of an instant, and after all events of earlier ones. */
   beginningOf(at: number): number {
     return this.#began.get(at) ?? -1;
   }
@@ -42,7 +42,7 @@ export class Timeline {
     this.#told.push({ order: this.nextOrder(), at: this.now, story, words });
   }
 
-  /** The events of one story, and those that it shares with others, a line each. Times count from the first. */
+  /** The events of one story, including those that it shares with others, one line each. Times count from the first. */
   linesOf(story: string, from: number, to: number): string[] {
     const told = this.#told.filter((each) => each.order >= from && each.order <= to);
     const beganAt = told[0]?.at ?? 0;

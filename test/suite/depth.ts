@@ -1,6 +1,6 @@
 /**
- * How deep the tests look. `test` is what a person waits for: `npm test`. `gate` draws more at random: `npm run check`.
- * `all` plays every scenario under every order of events besides: `npm run check -- --all`.
+ * The depth of the tests. `test` is for a person who waits: `npm test`. `gate` draws more at random: `npm run check`.
+ * `all` also plays every scenario under every order of events: `npm run check -- --all`.
  */
 const DEPTHS = ["test", "gate", "all"] as const;
 

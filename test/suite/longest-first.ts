@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The files that take longest, the longest first. */
+/** The slowest files, the slowest first. */
 const LONG: readonly string[] = [
   "test/mutants/mutants.test.ts",
   "test/scenarios/scenarios.test.ts",
@@ -14,7 +14,7 @@ const LONG: readonly string[] = [
   "test/packed/package.test.ts",
 ];
 
-/** Begins with the files that take longest, so that at the end no worker waits for the other one's last file. */
+/** Begins with the slowest files, so that at the end no worker waits for another one's last file. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const others = await super.sort(files);

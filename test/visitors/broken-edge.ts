@@ -5,10 +5,10 @@ import type { StartRawEdge } from "./raw-meetings.ts";
 /** Sends bytes to the origin and gives its answer. */
 export type Ask = (bytes: string) => Promise<string>;
 
-/** What an edge writes to a visitor who sent these bytes; `null` to write nothing, ever. */
+/** The bytes that an edge writes to a visitor who sent these bytes; `null` to write nothing at all. */
 export type Behaviour = (bytes: string, ask: Ask) => Promise<string | null>;
 
-/** An edge that keeps a page by its path, asks for it plainly, and is wrong in one thing. */
+/** An edge that stores pages by path, requests them plainly, and has one fault. */
 export function brokenEdge(behaviour: (plainly: Behaviour) => Behaviour): StartRawEdge {
   return async (origin) => {
     const answer = behaviour(keptByPath());
@@ -18,7 +18,7 @@ export function brokenEdge(behaviour: (plainly: Behaviour) => Behaviour): StartR
       let bytes = "";
       sockets.add(socket);
       socket.on("close", () => sockets.delete(socket));
-      socket.on("error", () => undefined); // A visitor may hang up.
+      socket.on("error", () => undefined); // A visitor may close the connection.
       socket.on("data", (chunk) => {
         bytes += chunk.toString("latin1");
       });

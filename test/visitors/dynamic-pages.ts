@@ -1,7 +1,7 @@
 import type { Reply } from "../../cdn/scripted-origin.ts";
 import { type Case, isFirst, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts";
 
-/** A page that is made for whoever asks: the origin says nothing of storing it. */
+/** A page that is made for each visitor, without any statement about storing. */
 const account: Reply = { body: "the account of the first visitor", fields: { "content-type": "text/css" } };
 const CANONICAL = "worker/rules/key/canonical-url.ts";
 const STATIC_ROUTE = { routes: [{ match: "/static/*", defaultTtl: "1h" }] };
@@ -26,7 +26,7 @@ const looksStatic = [
   "//account/x.css",
 ];
 
-/** What is dynamic stays dynamic, whatever its URL looks like. */
+/** Dynamic pages stay dynamic, whatever their URLs look like. */
 export const dynamicPages: readonly Case[] = [
   ...looksStatic.map(
     (path): Case => ({
@@ -109,7 +109,7 @@ export const dynamicPages: readonly Case[] = [
       defence: {
         file: "worker/rules/key/cache-key.ts",
         from: "cacheKey: `",
-        // One text for what only looks alike.
+        // One key for URLs that only look alike.
         to: 'cacheKey: ((_, scheme, host, path) => scheme + host + decodeURIComponent(path).toLowerCase().replace(/[;?].*/, "").replace(/[/]+/g, "/"))`',
       },
     }),

@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz -- --seed S --count N [--runtime | --raw] [--path P]`: encounters, or bytes, that nobody thought of, each
+ * `npm run fuzz -- --seed S --count N [--runtime | --raw] [--path P]`: random encounters, or random bytes, each
  * replayed by its seed and path.
  */
 import { parseArgs } from "node:util";
@@ -33,7 +33,7 @@ function sameAfterAsAlone(meet: Meet) {
   });
 }
 
-/** Runs it, and tells what was found. */
+/** Runs the search, and reports what was found. */
 async function findDifference(meet: Meet): Promise<string | null> {
   const result = await fc.check(sameAfterAsAlone(meet), { seed, numRuns: count, path: values.path });
   if (!result.failed) return null;

@@ -11,7 +11,7 @@ import { oneVisitorsError } from "./one-visitors-error.ts";
 import { RuntimeMeetings } from "./runtime-meeting.ts";
 import { unkeyedInput } from "./unkeyed-input.ts";
 
-/** Whoever changes the code changes what these meet, so that one seed will do; `npm run fuzz` takes others. */
+/** One seed is enough, because every change of the code changes the encounters; `npm run fuzz` takes others. */
 const SEED = 7;
 const IN_MEMORY = byDepth({ test: 800, gate: 2500, all: 2500 });
 const OVER_SOCKETS = byDepth({ test: 50, gate: 150, all: 150 });

@@ -5,19 +5,19 @@ import type { Case } from "./case.ts";
 import { type Meet, sightOf } from "./meet.ts";
 
 /**
- * An origin that nobody wrote, and two visitors. It may answer by any field and say nothing of it, with these exceptions,
- * which docs/security.md tells: what every browser sends it names in Vary, and what is for one visitor it does not call
- * public.
+ * A random origin and two visitors. The origin's answer may depend on any field that it does not name, with the
+ * exceptions in docs/security.md: it names fields that every browser sends in Vary, and does not call an answer for one
+ * visitor public.
  */
 export interface FuzzedOrigin {
   readonly reads: readonly string[];
   readonly cacheControl: string;
   readonly vary: readonly string[];
   readonly status: number;
-  /** Who may read the answer: nobody is named, everybody, or whoever asks. */
+  /** The origins that may read the answer: none is named, all, or the one that asked. */
   readonly allows: "nothing" | "all" | "asker";
   readonly encodes: boolean;
-  /** It sets a cookie where this field comes; where that other one comes, it fails. */
+  /** The answer sets a cookie if the request has the first of these fields, and fails if it has the second. */
   readonly setsCookieFor: string;
   readonly fails: { readonly field: string; readonly value: string; readonly status: number };
   readonly redirects: boolean;
@@ -29,12 +29,12 @@ export interface Encounter {
   readonly second: ClientRequest;
 }
 
-/** By these an origin may choose, if it says so. */
+/** Fields by which an origin may choose, if it names them in Vary. */
 const NEGOTIATED = ["user-agent", "accept", "accept-language", "sec-fetch-site", "via", "dnt"];
 
 const READ = [
   ...NEGOTIATED,
-  // Sessions more often than the rest: what goes wrong with them is worst.
+  // Sessions are more frequent than the others, because errors with them do the most harm.
   ...[
     "cookie",
     "cookie",
@@ -158,7 +158,7 @@ const fuzzedOrigin: fc.Arbitrary<FuzzedOrigin> = fc
   })
   .map((origin) => ({ ...origin, vary: honestVary(origin) }));
 
-/** What an origin has to say of itself, however careless it is with the rest. */
+/** The Vary that even a careless origin has to send. */
 function honestVary({ reads, vary, cacheControl, encodes }: FuzzedOrigin): readonly string[] {
   const isShared = /public|s-maxage|must-revalidate/.test(cacheControl);
   const said = reads.filter(
@@ -167,7 +167,7 @@ function honestVary({ reads, vary, cacheControl, encodes }: FuzzedOrigin): reado
   return [...new Set([...vary, ...said, ...(encodes ? ["accept-encoding"] : [])])];
 }
 
-/** Mostly what this origin reads: a trick that nobody looks at is none. */
+/** Mostly fields that this origin reads, because a trick with another field has no effect. */
 function fieldsFor({ reads, setsCookieFor, fails }: FuzzedOrigin): fc.Arbitrary<Record<string, string>> {
   const telling = [...reads, setsCookieFor, fails.field].filter((name) => name !== "");
   const name =
@@ -194,7 +194,7 @@ const plainFields = fc.record(
   { requiredKeys: [], noNullPrototype: true },
 );
 
-/** Anybody, and somebody who wants a page and nothing else. */
+/** Any visitor, and one who wants a page and nothing else. */
 export const encounter: fc.Arbitrary<Encounter> = fuzzedOrigin.chain((origin) =>
   fc
     .record({
@@ -215,13 +215,17 @@ export const encounter: fc.Arbitrary<Encounter> = fuzzedOrigin.chain((origin) =>
       first: { method, path: paths[0]!, fields: withoutDoubt(fields) },
       second: {
         path: paths[1]!,
-        // Scripts of another site read only what says for whom it is: the Fetch Standard wants such an origin to say so.
+        // Scripts of another site may read only answers that name their origin, which the Fetch Standard requires of
+        // such an origin.
         fields: { ...plainFields, ...(asksAcross && origin.allows === "asker" && { origin: "https://good.example" }) },
       },
     })),
 );
 
-/** Without what decides the message's own end and connection: raw bytes are for test/visitors/raw.test.ts. */
+/**
+ * Without fields that determine the end of the message or the connection; test/visitors/raw.test.ts covers those with
+ * raw bytes.
+ */
 function withoutDoubt(sent: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(sent).filter(([name, text]) => name !== "expect" || text !== "100-continue"),
@@ -252,7 +256,7 @@ export function answering(origin: FuzzedOrigin): Case["origin"] {
   };
 }
 
-/** What the second visitor gets after the first, and what he gets alone. They have to be the same. */
+/** The second visitor's answer after the first one's request, and without it. They have to be the same. */
 export async function meetBoth(
   { origin, first, second }: Encounter,
   meet: Meet,

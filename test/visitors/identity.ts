@@ -2,7 +2,7 @@ import { type Case, isFirst, MAX_AGE, ONE_BROWSER, OTHER_BROWSER, page } from ".
 
 const MAY_STORE = "worker/rules/storing/storable.ts";
 
-/** What is one visitor's own is not shown to another. */
+/** A visitor's own content is not shown to another. */
 export const identity: readonly Case[] = [
   {
     name: "an answer to credentials is not stored",

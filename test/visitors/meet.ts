@@ -2,17 +2,17 @@ import type { ClientAnswer } from "../engine/engine.ts";
 import type { ClientRequest } from "../engine/scenario.ts";
 import type { Answering, Case } from "./case.ts";
 
-/** One edge in front of an origin that answers by a function. */
+/** An edge in front of an origin that answers by a function. */
 export interface Meeting {
   send(request: ClientRequest): Promise<ClientAnswer>;
-  /** How often the origin has been asked. */
+  /** How many requests the origin has received. */
   asked(): number;
   stop(): Promise<void>;
 }
 
 export type Meet = (site: Case["site"], origin: Answering) => Promise<Meeting>;
 
-/** What a visitor sees of an answer, without what tells of the cache and the time. */
+/** An answer as a visitor sees it, without the fields about the cache and the time. */
 export interface Sight {
   readonly status: number;
   readonly body: string;
@@ -31,12 +31,12 @@ const OF_THE_CACHE = new Set([
 ]);
 
 export function sightOf({ status, body, fields }: ClientAnswer): Sight {
-  // Chunks are gone once a body is stored: then its length is told.
+  // A stored body has a length instead of chunks.
   const ofPage = Object.entries(fields).filter(([name]) => !OF_THE_CACHE.has(name) && name !== "content-length");
   return { status, body, fields: Object.fromEntries(ofPage) };
 }
 
-/** What the witness of a case tells: what a visitor got, or how often the origin was asked. */
+/** The result of a case: a visitor's answer, or the number of the origin's requests. */
 export async function testimony(
   { first, second, site, origin, witness = "second" }: Case,
   meet: Meet,
@@ -56,7 +56,7 @@ export async function testimony(
   }
 }
 
-/** What it has to tell: what the origin answers to the second visitor alone, and that it was asked once. */
+/** The expected result: the origin's answer to the second visitor alone, and one request to the origin. */
 export async function truth({ second, site, origin, witness = "second" }: Case, meet: Meet): Promise<unknown> {
   if (witness === "asked") return 1;
   const meeting = await meet(site, origin);
@@ -67,7 +67,7 @@ export async function truth({ second, site, origin, witness = "second" }: Case, 
   }
 }
 
-/** The `X-Cache` of the second visitor where nobody tries anything. */
+/** The second visitor's `X-Cache` when nobody tries a trick. */
 export async function xCacheWithoutTrick(
   { second, control, site, origin }: Case,
   meet: Meet,

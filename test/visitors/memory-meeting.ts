@@ -1,7 +1,7 @@
 import { startMemoryEngine } from "../engine/memory-engine.ts";
 import type { Meet } from "./meet.ts";
 
-/** Visitors of the memory engine: that of these sources, or of others with the same shape. */
+/** Visitors of the memory engine, made from these sources or from others with the same shape. */
 export function meetInMemory(start: typeof startMemoryEngine): Meet {
   return async (site, origin) => {
     const engine = start(site ?? {}, 1);
@@ -9,7 +9,7 @@ export function meetInMemory(start: typeof startMemoryEngine): Meet {
     return {
       send: async (request) => {
         const answer = await engine.settle(engine.send(request));
-        await engine.advance(10); // what is kept behind the answer is kept before the next one comes
+        await engine.advance(10); // background writes end before the next visitor comes
         return answer;
       },
       asked: () => engine.seen.length,

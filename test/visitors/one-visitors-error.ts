@@ -149,7 +149,7 @@ export const oneVisitorsError: readonly Case[] = [
   },
 ];
 
-/** Whether a server with narrow limits and a nervous firewall would take a request. */
+/** Whether a server with narrow limits and a strict firewall would accept a request. */
 function isPlain(fields: Readonly<Record<string, string | string[] | undefined>>): boolean {
   return Object.entries(fields).every(
     ([name, value]) =>

@@ -7,7 +7,7 @@ const VISITORS = {
   second: { path: "/a", fields: OTHER_BROWSER },
 };
 
-/** What an origin does wrong once does not stay. */
+/** A single mistake of the origin is not kept. */
 export const originTrust: readonly Case[] = [
   {
     name: "an answer with too many fields is an error, and is not stored",

@@ -8,12 +8,12 @@ import { cases } from "./index.ts";
 const PAGES = 40;
 const VISITS = 2000;
 
-/** Tricks that pages can be asked with; wrong tokens are left out, since they are answered late. */
+/** Tricks with which pages can be requested. Wrong tokens are left out, because they are answered late. */
 const tricks = cases
   .map(({ first }) => first)
   .filter(({ method, fields = {} }) => method === undefined && !("tidemark-refresh" in fields));
 
-/** What visitors of a site send, none of them up to anything. */
+/** The fields of a site's ordinary visitors. */
 const browsers: readonly Record<string, string>[] = [
   {
     "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
@@ -57,7 +57,7 @@ const browsers: readonly Record<string, string>[] = [
   },
 ];
 
-/** The share of the plain visits that are hits; of ten visits, `tricksters` try every trick that there is. */
+/** The share of the plain visits that are hits. Of ten visitors, `tricksters` try every trick. */
 async function hitRatio(tricksters: number): Promise<number> {
   const engine = startMemoryEngine({ purge: { leaseMs: 60_000 } }, 1);
   engine.answerBy!(({ target }) => page(`page ${target}`, { "cache-control": "public, max-age=3600" }));

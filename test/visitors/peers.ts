@@ -1,6 +1,6 @@
 /**
- * How other caches do on the same cases, as Debian ships them and with nothing set but where the origin is:
- * `node test/visitors/peers.ts`. A case that needs rules of a site, which only Tidemark has, is left out.
+ * How other caches do in the same cases, as Debian packages them and with only the origin's address configured: `node
+ * test/visitors/peers.ts`. Cases that need site rules, which only Tidemark has, are left out.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -66,11 +66,11 @@ const peers: readonly Peer[] = [
 
 const agent = new Agent({ keepAlive: false });
 
-/** A peer that starts anew, and so with nothing stored, for each meeting. */
+/** A peer that is started anew, with nothing stored, for each meeting. */
 function meetAt(peer: Peer, witness: Witness, origin: URL): Meet {
   return async (_, answering) => {
     const folder = await mkdtemp(join(tmpdir(), `${peer.name}-`));
-    await chmod(folder, 0o755); // a worker of another user has its files there
+    await chmod(folder, 0o755); // a worker that runs as another user has its files there
     const port = await freePorts(1);
     const [command, ...args] = await peer.command(port, origin, folder);
     const process = spawn(command, args, { stdio: "ignore" });
@@ -100,7 +100,7 @@ function hungUp(): ClientAnswer {
   return { status: 0, fields: {}, body: "", cutOff: true };
 }
 
-/** Until somebody takes connections. */
+/** Resolves once a server accepts connections. */
 async function listening(port: number, process: ChildProcess): Promise<void> {
   for (;;) {
     if (process.exitCode !== null) throw new Error(`${process.spawnfile} does not start`);
@@ -111,11 +111,14 @@ async function listening(port: number, process: ChildProcess): Promise<void> {
     );
     socket.destroy();
     if (isThere) return;
-    await new Promise((resolve) => setTimeout(resolve, 10)); // a server that starts tells nobody when it listens
+    await new Promise((resolve) => setTimeout(resolve, 10)); // a server does not announce that it listens
   }
 }
 
-/** What a first visitor gets himself is no harm to the second: only Tidemark's own promise is stricter. */
+/**
+ * The case as far as it concerns harm to the second visitor. What the first visitor gets is no harm to others; only
+ * Tidemark promises more.
+ */
 function harm(each: Case): Case {
   return each.witness === "first" ? { ...each, witness: "second" } : each;
 }

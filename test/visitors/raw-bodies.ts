@@ -1,31 +1,31 @@
 import fc from "fast-check";
 
-/** What stands in for a number: each message gets one of its own, of the same length, when it is sent. */
+/** A placeholder for a number. Each message gets its own number, of the same length, when it is sent. */
 export const NUMBER = "00000000";
 export const PAGE = `/page-${NUMBER}`;
 export const HIDDEN = `/hidden-${NUMBER}`;
 export const RAW_HOST = "raw.example.test";
 
-/** A request that hides where another reader would look for one. */
+/** A request that is hidden where another reader would look for one. */
 export const HIDDEN_REQUEST = `GET ${HIDDEN} HTTP/1.1\r\nHost: ${RAW_HOST}\r\n\r\n`;
 
-/** Mostly the first, and one of the others in the rest of all cases. */
+/** Mostly the first value, and otherwise one of the others. */
 export function mostly(usual: string, odd: readonly string[], weight = 6): fc.Arbitrary<string> {
   return fc.oneof({ weight, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...odd) });
 }
 
 export const lineEnd = mostly("\r\n", ["\n", "\r", "\r\r\n", "\n\r", " \r\n", "\u0000\r\n", "\u000b\r\n", ""], 60);
 
-/** What says where a message ends, and what comes there. */
+/** The fields that mark the end of a message, and the bytes of its body. */
 export interface FramedBody {
-  /** Values after the names of fields, as they stand on the wire. */
+  /** Values after the names of fields, as they are on the wire. */
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 }
 
 const content = fc.oneof(fc.constantFrom("", "a=1", HIDDEN_REQUEST, "0\r\n\r\n", `0\r\n\r\n${HIDDEN_REQUEST}`));
 
-/** Spellings of a length that two readers may take for different numbers. */
+/** Spellings of a length that two readers may read as different numbers. */
 function lengths(size: number): string[] {
   const hex = size.toString(16);
   return [
@@ -102,7 +102,7 @@ const chunks = fc.tuple(fc.array(chunk, { maxLength: 2 }), lastChunk).map(([some
 
 const anyBody = fc.oneof({ weight: 2, arbitrary: content }, chunks);
 
-/** Bodies framed rightly, by two rules at once, by none and by what only looks like one. */
+/** Bodies framed correctly, by two rules at once, by none, and by fields that only resemble framing. */
 export const framedBody: fc.Arbitrary<FramedBody> = fc.oneof(
   fc.constant({ fields: [], body: "" }),
   content.map((body) => ({ fields: [["Content-Length", `${body.length}`] as const], body })),

@@ -3,20 +3,23 @@ import { shortened } from "../engine/shortened.ts";
 import type { RawMeetings } from "./raw-meetings.ts";
 import { rawMessage } from "./raw-messages.ts";
 
-/** How many visitors write to their connections at the same time. */
+/** The number of visitors who write to their connections at the same time. */
 const AT_ONCE = 8;
 
 const messages = fc.array(rawMessage, { minLength: AT_ONCE, maxLength: AT_ONCE });
 
 export interface RawFuzz {
   readonly seed: number;
-  /** How many messages, in whole rounds. */
+  /** The number of messages, rounded up to whole rounds. */
   readonly count: number;
-  /** Where to begin: the path that was told with a finding. */
+  /** The path that was reported with a finding, from which to begin. */
   readonly path?: string;
 }
 
-/** Sends messages until something goes wrong. Tells what, with the shortest bytes that do it, or `null`. */
+/**
+ * Sends messages until something goes wrong. Resolves to a description with the shortest bytes that cause it, or to
+ * `null`.
+ */
 export async function findHarm(meetings: RawMeetings, { seed, count, path = "" }: RawFuzz): Promise<string | null> {
   let harmful: readonly string[] = [];
   let harm: string | null = null;
@@ -41,7 +44,7 @@ async function shortenedText(text: string, isWrong: (round: readonly string[]) =
   return (await shortened([...text], (characters) => isWrong([characters.join("")]))).join("");
 }
 
-/** As a piece of a source file. */
+/** The bytes as a string literal of a source file. */
 function escaped(bytes: string): string {
   const code = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return JSON.stringify(bytes).replaceAll(/[\x7f-\xff]/g, code);

@@ -6,7 +6,7 @@ import type { StrictRequest } from "../runtime/strict-requests.ts";
 import { NUMBER, RAW_HOST } from "./raw-bodies.ts";
 import { StrictOrigin } from "./strict-origin.ts";
 
-/** Whatever stands between visitors and the origin. */
+/** A server between visitors and the origin. */
 export interface RawEdge {
   readonly url: URL;
   stop(): Promise<void>;
@@ -14,18 +14,18 @@ export interface RawEdge {
 
 export type StartRawEdge = (origin: string) => Promise<RawEdge>;
 
-/** How long a connection may take to come to its end: a net beneath what ends in milliseconds. */
+/** The longest that a connection may take to end. Normally it takes milliseconds. */
 const DEADLINE_MS = 10_000;
 
 const FIXED = "/fixed";
 
-/** A message under its number. */
+/** A message with its number. */
 interface Sent extends Connection {
   readonly number: string;
   readonly answers: number;
 }
 
-/** Some visitors write bytes to their connections, and others want pages after them. */
+/** Some visitors write bytes to their connections, and others request pages after them. */
 export class RawMeetings {
   readonly #origin = new StrictOrigin();
   readonly #startEdge: StartRawEdge;
@@ -34,7 +34,7 @@ export class RawMeetings {
   #sent = 0;
   #alone = "";
 
-  /** How many requests have come through to the origin. */
+  /** The number of requests that have reached the origin. */
   cameThrough = 0;
 
   constructor(startEdge: StartRawEdge = inRuntime(), deadlineMs = DEADLINE_MS) {
@@ -54,7 +54,9 @@ export class RawMeetings {
     await this.#origin.stop();
   }
 
-  /** What goes wrong when visitors send these bytes at the same time, each over his connection; `null` for nothing. */
+  /**
+   * The fault that shows when visitors send these bytes at the same time, each over its own connection; `null` for none.
+   */
   async wrongWith(messages: readonly string[]): Promise<string | null> {
     const sent = await Promise.all(messages.map((message) => this.#send(message)));
     const { requests, faults } = this.#origin.takeSeen();
@@ -88,7 +90,7 @@ export class RawMeetings {
     return requests.flatMap(pageAsked).includes(FIXED) ? `${FIXED} was stored, and is not any more` : null;
   }
 
-  /** What a visitor gets who sends nothing odd, without what may differ from one time to the next. */
+  /** The answer to an ordinary visitor, without the parts that may differ from one time to the next. */
   async #visit(path: string): Promise<string> {
     const request = `GET ${path} HTTP/1.1\r\nHost: ${RAW_HOST}\r\n\r\n`;
     const { answered } = await sendBytes(this.#edge.url, request, this.#deadlineMs);
@@ -114,7 +116,7 @@ function pageAsked({ line }: StrictRequest): string[] {
   return path === undefined ? [] : [path];
 }
 
-/** The edge in the Workers runtime. `change` makes something else of its script. */
+/** The edge in the Workers runtime. `change` may replace its script. */
 export function inRuntime(change = (script: string) => script): StartRawEdge {
   return async (origin) => {
     const script = change(await bundleWorker("cdn/runtime/virtual-time.worker.ts"));

@@ -30,7 +30,9 @@ const follower = fc.oneof(
   fc.constantFrom("\r\n", "\u0000", "GET"),
 );
 
-/** A share of a message, so that its place shrinks with the message; all places are as likely. */
+/**
+ * A position as a share of a message's length, so that it shrinks with the message. All positions are equally likely.
+ */
 const share = fc.noBias(fc.integer({ min: 0, max: 999 })).map((part) => part / 1000);
 
 function at(text: string, place: number): number {

@@ -5,7 +5,7 @@ import { HIDDEN_REQUEST, PAGE, RAW_HOST } from "./raw-bodies.ts";
 import { findHarm } from "./raw-fuzz.ts";
 import { inRuntime, RawMeetings } from "./raw-meetings.ts";
 
-/** Whoever changes the code changes what these meet, so that one seed will do; `npm run fuzz -- --raw` takes others. */
+/** One seed is enough, because every change of the code changes the messages; `npm run fuzz -- --raw` takes others. */
 const SEED = 7;
 const MESSAGES = 1600;
 const SENT = byDepth({ test: 240, gate: MESSAGES, all: MESSAGES });
@@ -17,7 +17,7 @@ describe("whatever bytes a visitor sends, the origin can read what comes of them
 
   test(`${SENT} messages over sockets`, { timeout: 180_000 }, async () => {
     expect(await findHarm(meetings, { seed: SEED, count: SENT })).toBe(null);
-    expect(meetings.cameThrough).toBeGreaterThan(SENT / 5); // or they would all be refused, and show nothing
+    expect(meetings.cameThrough).toBeGreaterThan(SENT / 5); // otherwise all would be refused, and would prove nothing
   });
 });
 
@@ -53,7 +53,7 @@ const WITH_FIELD = `GET ${PAGE} HTTP/1.1\r\nHost: ${RAW_HOST}\r\nX-A: 1\r\n\r\n`
 const TWO_FRAMINGS = `POST ${PAGE} HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
 const WITH_HIDDEN = `POST ${PAGE} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n${HIDDEN_REQUEST}`;
 
-/** Does something else where a message is not one of the plain ones that others send. */
+/** An edge that behaves differently for messages that are not the plain ones of other visitors. */
 function unlessPlain(otherwise: (plainly: Behaviour) => Behaviour): (plainly: Behaviour) => Behaviour {
   return (plainly) => (bytes, ask) =>
     /^GET \S+ HTTP\/1\.1\r\nHost: [a-z.]+\r\n\r\n$/.test(bytes) ? plainly(bytes, ask) : otherwise(plainly)(bytes, ask);

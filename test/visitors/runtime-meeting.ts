@@ -56,7 +56,7 @@ export class RuntimeMeetings {
   }
 }
 
-/** All meetings look alike to the origin. */
+/** Makes all meetings look alike to the origin. */
 function underOneName(host: string, origin: Answering): Answering {
   return (request) => {
     const alike = Object.entries(request.fields).map(([name, value]) => [name, String(value).replaceAll(host, HOST)]);

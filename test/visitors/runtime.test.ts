@@ -8,7 +8,7 @@ const meetings = new RuntimeMeetings();
 beforeAll(() => meetings.start());
 afterAll(() => meetings.stop());
 
-/** Those of one set of rules one after the other: the edge is started anew for each set. */
+/** The cases grouped by site rules, because the edge is started anew for each set of rules. */
 const byRules = Object.values(Object.groupBy(cases, ({ site }) => JSON.stringify(site ?? {}))).flatMap(
   (group) => group!,
 );

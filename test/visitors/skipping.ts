@@ -19,7 +19,9 @@ function lookUpUnless(condition: string) {
   };
 }
 
-/** Requests by which a stranger would like to reach the origin past the cache, and the rule that would let him. */
+/**
+ * Requests with which a stranger would try to reach the origin past the cache, each with the rule that would permit it.
+ */
 const tricks: readonly (readonly [fields: Readonly<Record<string, string>>, defence: Case["defence"]])[] = [
   [{ "cache-control": "no-cache" }, POLICY],
   [{ "cache-control": "max-age=0" }, POLICY],
@@ -32,7 +34,7 @@ const tricks: readonly (readonly [fields: Readonly<Record<string, string>>, defe
   [{ "accept-encoding": "identity;q=0" }, lookUpUnless('field("accept-encoding") !== null')],
 ];
 
-/** No stranger sends requests past the cache: what is stored answers them. */
+/** No stranger sends requests past the cache: stored responses answer them. */
 export const skipping: readonly Case[] = [
   ...tricks.map(
     ([fields, defence]): Case => ({

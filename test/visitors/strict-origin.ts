@@ -3,8 +3,8 @@ import { SocketOrigin } from "../runtime/socket-origin.ts";
 import { readStrictly, type StrictRequest } from "../runtime/strict-requests.ts";
 
 /**
- * An origin that reads strictly, tells all that it got on its page, and takes one request from each connection: whatever
- * follows that one was a part of it, and is now a request that nobody sent.
+ * An origin that parses strictly, shows everything that it received on its page, and takes one request per connection.
+ * Any bytes after that request were part of it, and are now a request that nobody sent.
  */
 export class StrictOrigin {
   readonly #origin = new SocketOrigin((text, socket) => this.#take(text, socket));
@@ -21,7 +21,7 @@ export class StrictOrigin {
     return this.#origin.stop();
   }
 
-  /** What came since it was asked last: requests, and what no strict reader takes. */
+  /** The requests since the last call, and the bytes that no strict parser accepts. */
   takeSeen(): { readonly requests: readonly StrictRequest[]; readonly faults: readonly string[] } {
     const seen = { requests: this.#requests, faults: this.#faults };
     this.#requests = [];
@@ -54,7 +54,10 @@ function answerTo(request: StrictRequest): string {
   return ["HTTP/1.1 200 OK", ...fields, "", body].join("\r\n");
 }
 
-/** Everything that came, so that whatever of one visitor's reached it shows on what others get. */
+/**
+ * Everything that was received, so that any input of one visitor that reached the origin shows in other visitors'
+ * answers.
+ */
 export function pageFor({ line, fields, body }: StrictRequest): string {
   return [line, ...fields.toSorted(), `${body.length} bytes`].join("\n");
 }

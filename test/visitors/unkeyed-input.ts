@@ -2,7 +2,7 @@ import { type Case, page, reflecting } from "./case.ts";
 
 const FIELDS = "worker/rules/request/request-fields.ts";
 
-/** Fields by which a client pretends to be somebody else, and the text that stops each. */
+/** Fields with which a client pretends to be somebody else, each with the source text that stops it. */
 const claims: readonly (readonly [field: string, from: string, to: string])[] = [
   ["x-forwarded-host", 'written: { asSent: "never"', 'written: { asSent: "always"'],
   ["x-forwarded-proto", 'written: { asSent: "never"', 'written: { asSent: "always"'],
@@ -24,8 +24,8 @@ const claims: readonly (readonly [field: string, from: string, to: string])[] = 
 ];
 
 /**
- * Fields that select another answer, and do not reach the origin where the answer may be stored. `If-Match` and
- * `If-Unmodified-Since` are not among them: such a request is passed on, and nothing of it is stored.
+ * Fields that select another answer, and do not reach the origin if the answer may be stored. `If-Match` and
+ * `If-Unmodified-Since` are not among them: such a request is passed on, and its answer is not stored.
  */
 const selecting = [
   ["x-http-method-override", "DELETE"],
@@ -65,7 +65,7 @@ const software: readonly (readonly [field: string, value: string])[] = [
   ["newrelic", "evil"],
 ];
 
-/** Fields that go through, since somebody may need them, and that no `Vary` of this origin names. */
+/** Fields that are forwarded, because somebody may need them, and that no `Vary` of this origin names. */
 const odd: readonly (readonly [field: string, value: string])[] = [
   ["x-requested-with", "XMLHttpRequest"],
   ["hx-request", "true"],
@@ -87,14 +87,14 @@ const odd: readonly (readonly [field: string, value: string])[] = [
   ["accept-language", `en,${"x".repeat(1024)}`],
 ];
 
-/** The field counts as keyed, and is not. */
+/** The field counts as keyed, but is not. */
 const ORIGIN_IS_NO_KEY = {
   file: "worker/rules/variants/vary.ts",
   from: 'coversCodings(value ?? "identity", asked ?? "identity") : asked === value',
   to: 'coversCodings(value ?? "identity", asked ?? "identity") : name === "origin" || asked === value',
 };
 
-/** What is not in the key does not decide what is stored. */
+/** Input outside the key does not determine stored responses. */
 export const unkeyedInput: readonly Case[] = [
   ...claims.map(
     ([field, from, to]): Case => ({

@@ -7,7 +7,7 @@ import { meetInMemory, meetSoundly } from "./memory-meeting.ts";
 
 const mutated = new Map<string, Promise<MutatedEngine>>();
 
-/** Cases that stand on one defence share the sources without it. */
+/** Cases about the same defence share the engine without it. */
 function engineWithout(defence: Mutation): Promise<MutatedEngine> {
   const key = JSON.stringify(defence);
   const engine = mutated.get(key) ?? mutatedEngine(defence);

@@ -3,10 +3,13 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Reply, SeenRequest } from "../../cdn/scripted-origin.ts";
 import type { Answering } from "./case.ts";
 
-/** A real server that answers by a function of what it is asked, and writes answers that no server would: the origin. */
+/**
+ * The origin: a real server that answers by a function of the request, even with answers that no proper server would
+ * write.
+ */
 export class Witness {
   readonly #server: Server;
-  /** What answers from now on. */
+  /** The function that answers from now on. */
   answering: Answering = () => ({ status: 404 });
   asked = 0;
 
@@ -37,7 +40,7 @@ function seenOf({ method = "GET", url = "/", headers }: IncomingMessage, body: s
   return { method, target: url, fields: headers, body };
 }
 
-/** Writes an answer as it stands, whatever it is, and hangs up. */
+/** Writes an answer unchanged, even if it is malformed, and closes the connection. */
 function write(
   socket: Socket,
   { status = 200, fields = {}, body = "", framing = "length", cutAfterBytes }: Reply,

@@ -13,7 +13,7 @@ import { readText } from "./read-text.ts";
 import { refreshUrls } from "./refresh.ts";
 import { bearerToken } from "./tokens.ts";
 
-/** What the control plane needs. */
+/** The ports that the control plane calls. */
 export interface ControlPorts extends PurgePorts {
   readonly tokens: Tokens;
   readonly audit: PurgeAudit;
@@ -21,15 +21,15 @@ export interface ControlPorts extends PurgePorts {
   readonly stats: () => IsolateStats;
 }
 
-/** What one request of the control plane needs. */
+/** The context of one request to the control plane. */
 export interface ControlCall {
-  /** Sends a request through the corridor in the background of this one. */
+  /** Sends a request through the corridor, in the background of this request. */
   readonly refresh: (request: Request) => Promise<Response>;
 }
 
 type App = { Bindings: ControlCall };
 
-/** The largest body of a purge: 10,000 items of some length. */
+/** The largest body of a purge. 10,000 items of usual length fit into it. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** Everything under `/_tidemark/`, and the method `PURGE` on any URL of the site. */

@@ -2,7 +2,10 @@ import type * as z from "zod";
 import { issuePath } from "../../wire/issue-path.ts";
 import type { Problem } from "../../wire/problem.ts";
 
-/** What is wrong where: `tags[3]: a tag cannot be empty`. A kind that is not known is not also called missing. */
+/**
+ * The issues of a check, each with its place: `tags[3]: a tag cannot be empty`. If a field is unknown, issues of the
+ * whole request are left out, such as that it names no items.
+ */
 export function errorsOf({ issues }: z.ZodError, schema: z.ZodObject): NonNullable<Problem["errors"]> {
   const hasUnknown = issues.some((issue) => issue.code === "unrecognized_keys");
   return issues.flatMap((issue) => {

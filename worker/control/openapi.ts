@@ -11,7 +11,7 @@ import {
 import { purgeRequestSchema } from "../../wire/purge-request.ts";
 import { healthSchema, statsSchema } from "../../wire/stats-schema.ts";
 
-/** The control plane as an OpenAPI 3.1 document, made from the schemas that it checks requests with. */
+/** The control plane as an OpenAPI 3.1 document, made from the schemas that check its requests. */
 export function openApiDocument(): object {
   return {
     openapi: "3.1.0",
@@ -109,7 +109,7 @@ export function openApiDocument(): object {
   };
 }
 
-/** A place that needs no token. */
+/** An endpoint that needs no token. */
 function open(operationId: string, summary: string, response: object): object {
   return { get: { operationId, summary, security: [], responses: { 200: response } } };
 }
@@ -129,7 +129,10 @@ function ref(schema: string): object {
   return { $ref: `#/components/schemas/${schema}` };
 }
 
-/** JSON Schema 2020-12, which is what OpenAPI 3.1 speaks. What a schema checks beyond that is told by its refusals. */
+/**
+ * JSON Schema 2020-12, the dialect of OpenAPI 3.1. It leaves out checks that JSON Schema cannot express; their error
+ * messages explain them.
+ */
 function jsonSchema(schema: z.ZodType, io: "input" | "output"): object {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io });
   return rest;

@@ -17,12 +17,12 @@ import { browserWarnings, mayTouch, prefixWarnings, urlWarnings } from "./purge-
 
 type Planned = NonNullable<PurgeReceiptBody["planned"]>;
 
-/** The items of a purge, resolved. */
+/** The items of a purge, resolved to purge keys. */
 export interface PurgePlan {
   /** The purge keys of the items, each once. */
   readonly purgeKeys: readonly string[];
   readonly planned: Planned;
-  /** The URLs to fetch anew, if the purge asks for that. */
+  /** The URLs to fetch again, if the purge asks for that. */
   readonly refresh: readonly string[];
   readonly warnings: readonly string[];
   /** The items that cannot be purged, and why. */
@@ -36,7 +36,7 @@ interface PlannedItem {
   readonly planned: Planned[number];
   readonly refresh?: string;
   readonly warnings: readonly string[];
-  /** The routes of the pages that it purges, as far as they are known. */
+  /** The routes of the purged pages, as far as they are known. */
   readonly routes: readonly Route[];
 }
 
@@ -45,7 +45,7 @@ interface Refused {
   readonly because: string;
 }
 
-/** Resolves each item to the form that keys have. `base` is the public address that the purge came to. */
+/** Resolves each item to the form that keys have. `base` is the public address to which the purge was sent. */
 export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRules): PurgePlan {
   const keys = new Set<string>(request.everything ? [EVERYTHING_PURGE_KEY] : []);
   const touched = new Set<Route>(request.everything ? rules.routes : []);
@@ -124,23 +124,26 @@ function planHost(text: string, rules: KeyRules, { hosts, routes }: KeyRules): P
   return { kind: "planned", purgeKey: hostPurgeKey(host), planned, warnings: [], routes };
 }
 
-/** The host that stands in the keys for a host of the site: where `publicUrl` replaces the host of requests, that one. */
+/** The host in the keys for a host of the site: that of `publicUrl`, if that replaces the host of requests. */
 function publicHost(host: string, { publicUrl }: KeyRules): string {
   return publicUrl?.host ?? host;
 }
 
-/** The routes of a tag are not known, because the origin gives tags, too. */
+/** The routes of a tag are unknown, because origins give tags, too. */
 function planTag(tag: string): PlannedItem {
   return { kind: "planned", purgeKey: tagPurgeKey(tag), planned: { item: tag, key: tag }, warnings: [], routes: [] };
 }
 
-/** A relative URL is fetched from the host that the purge came to, if it is one of the site's; else from the first. */
+/**
+ * A relative URL is fetched from the host to which the purge was sent, if it is one of the site's; otherwise from the
+ * site's first host.
+ */
 function onSiteHost(target: ResolvedUrl, { hosts }: KeyRules): string {
   if (hosts === null || hosts.includes(target.host)) return target.cacheKey;
   return `${target.scheme}://${hosts[0]}${keyedPath(target)}`;
 }
 
-/** The rules by which the host that an item names is one of the site's: `publicUrl` replaces that of requests later. */
+/** The rules that decide whether a named host is one of the site's. `publicUrl` replaces the host of requests later. */
 function rulesOfNamedHost(rules: KeyRules): KeyRules {
   const { publicUrl, hosts } = rules;
   return publicUrl ? { ...rules, publicUrl: null, hosts: hosts && [...hosts, publicUrl.host] } : rules;

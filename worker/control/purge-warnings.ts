@@ -5,7 +5,7 @@ import type { Route } from "../rules/key/route.ts";
 /** A purge of thousands of items may have the same warning thousands of times. */
 const MAX_WARNINGS = 20;
 
-/** What may surprise the owner about purging a URL, as far as the site's rules tell it. */
+/** Warnings about the purge of a URL whose effect may surprise the owner, as far as the site's rules show it. */
 export function urlWarnings(
   url: string,
   absoluteUrl: string,
@@ -22,7 +22,7 @@ export function urlWarnings(
   return [`${named} has query parameters that ${owner} does not keep apart: what is stored without them is purged.`];
 }
 
-/** What may surprise the owner about purging a prefix. */
+/** Warnings about the purge of a prefix whose effect may surprise the owner. */
 export function prefixWarnings(
   text: string,
   { prefix, isWidened, hadQuery }: { readonly prefix: string; readonly isWidened: boolean; readonly hadQuery: boolean },
@@ -33,7 +33,7 @@ export function prefixWarnings(
   return warnings;
 }
 
-/** Warns of routes whose pages browsers keep for longer than the edge does: no purge reaches a browser. */
+/** Warns of routes whose pages browsers keep longer than the edge does, because a purge does not reach browsers. */
 export function browserWarnings(routes: Iterable<Route>): readonly string[] {
   return [...routes].flatMap(({ pattern, browserTtlSeconds, ttlSeconds, defaultTtlSeconds }) => {
     const edgeSeconds = ttlSeconds ?? defaultTtlSeconds(200);
@@ -50,7 +50,7 @@ export function mayTouch({ pattern }: Route, prefix: string): boolean {
   return literal.startsWith(prefix) || prefix.startsWith(literal);
 }
 
-/** Each warning once, and not more than `MAX_WARNINGS`. */
+/** Removes repeated warnings, and keeps at most `MAX_WARNINGS`. */
 export function limitWarnings(warnings: readonly string[]): string[] {
   const different = [...new Set(warnings)];
   const more = different.length - MAX_WARNINGS;

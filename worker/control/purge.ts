@@ -8,7 +8,7 @@ import { errorsOf } from "./errors-of.ts";
 import { planPurge } from "./purge-plan.ts";
 import { limitWarnings } from "./purge-warnings.ts";
 
-/** What a purge needs. */
+/** The ports that a purge calls. */
 export interface PurgePorts {
   readonly rules: KeyRules;
   readonly log: PurgeLogWriter;
@@ -19,7 +19,7 @@ export interface PurgePorts {
   readonly now: () => number;
 }
 
-/** The name of the token that was used, and the public address that the purge came to. */
+/** The caller of a purge: the name of its token, and the public address to which it sent the purge. */
 export interface PurgeCaller {
   readonly by: string;
   readonly base: string;
@@ -31,7 +31,7 @@ export type PurgeVerdict =
   | { readonly kind: "conflict" }
   | { readonly kind: "unavailable"; readonly cause: unknown };
 
-/** Checks a purge and carries it out: all of it, or nothing (promise 5). A dry run ends with the check. */
+/** Checks a purge and carries out all of it or nothing (promise 5). A dry run ends after the check. */
 export async function purge(body: unknown, { by, base }: PurgeCaller, ports: PurgePorts): Promise<PurgeVerdict> {
   const { rules, log, reporter, fingerprint, now } = ports;
   const checked = purgeRequestSchema.safeParse(body);

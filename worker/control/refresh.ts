@@ -6,7 +6,7 @@ const CONCURRENT_FETCHES = 5;
 
 type Refreshed = NonNullable<PurgeReceiptBody["refreshed"]>;
 
-/** Fetches pages anew through the corridor. Whether that succeeds has no effect on the purge. */
+/** Fetches pages again through the corridor. A failed fetch does not affect the purge. */
 export async function refreshUrls(
   urls: readonly string[],
   token: string,

@@ -3,7 +3,7 @@ import type { TokenScope, Tokens, TokenVerdict } from "../ports.ts";
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/i, "is not a SHA-256 in 64 hexadecimal digits");
 
-/** `TIDEMARK_TOKENS`: named tokens as hashes, so that nobody can use what the setting holds. */
+/** `TIDEMARK_TOKENS`: named tokens, stored as hashes, so that nobody who reads the setting can use them. */
 const namedTokensSchema = z.array(
   z.strictObject({ name: z.string().min(1), scopes: z.array(z.enum(["purge", "read"])).min(1), sha256: hex }),
 );
@@ -14,14 +14,15 @@ interface KnownToken {
   readonly sha256: Uint8Array;
 }
 
-/** The settings that tokens come from. */
+/** The settings that define the tokens. */
 export interface TokenSettings {
   /** One token with all scopes. */
   readonly TIDEMARK_TOKEN?: string | undefined;
   /** JSON: `[{name, scopes, sha256}]`. */
   readonly TIDEMARK_TOKENS?: string | undefined;
   /**
-   * True on a laptop, where tokens protect nothing. It is not a variable, so that no setting can open a deployed edge.
+   * True on a developer's machine, where tokens protect nothing. This is not an environment variable, so that no
+   * setting can open a deployed edge.
    */
   readonly acceptsWeakTokens?: boolean | undefined;
 }
@@ -29,10 +30,10 @@ export interface TokenSettings {
 const CLOSED = "The control plane stays closed until this is corrected. Pages are served.";
 
 const MIN_CHARACTERS = 32;
-/** Thirty-two random characters practically always contain more different ones than this. */
+/** Thirty-two random characters almost always contain more distinct characters than this. */
 const MIN_DIFFERENT = 10;
 
-/** Why a token could be guessed; `null` if it could not be. */
+/** The reason why a token could be guessed; `null` if it could not be. */
 export function tokenWeakness(token: string): string | null {
   const how = "make one with: openssl rand -base64 32";
   if (token.length < MIN_CHARACTERS) return `has fewer than ${MIN_CHARACTERS} characters: ${how}`;
@@ -40,10 +41,10 @@ export function tokenWeakness(token: string): string | null {
 }
 
 /**
- * The owner's tokens. The control plane is closed if there are none; if `TIDEMARK_TOKENS` cannot be read, because half
- * a list would lock somebody out without a word; and if `TIDEMARK_TOKEN` could be guessed. Whether a token of the list
- * could be guessed does not show in its hash. Requests for pages are served in any case. `warn` gets a line for the
- * owner's log.
+ * The owner's tokens. The control plane refuses every call in three cases: if there are no tokens; if `TIDEMARK_TOKENS`
+ * cannot be read, because a partly read list would lock somebody out silently; and if `TIDEMARK_TOKEN` could be
+ * guessed. A hash in the list does not show whether its token could be guessed. Requests for pages are served in any
+ * case. `warn` gets a line for the owner's log.
  */
 export function configuredTokens(settings: TokenSettings, warn: (line: string) => void): Tokens {
   const single = settings.TIDEMARK_TOKEN;
@@ -69,7 +70,7 @@ export function configuredTokens(settings: TokenSettings, warn: (line: string) =
       if (loaded.length === 0) return { kind: "refused", because: "no-tokens", why: "TIDEMARK_TOKEN is not set" };
       if (token === null) return { kind: "refused", because: "unauthorized" };
       const given = await sha256(token);
-      // Every hash is compared to its end, so that the time taken does not tell which one matched, or how far.
+      // Every hash is compared to its end, so that the time does not reveal which one matched, or how much of it.
       const matching = loaded.filter((each) => equalBytes(each.sha256, given));
       if (matching.length === 0) return { kind: "refused", because: "unauthorized" };
       const allowed = matching.find((each) => each.scopes.includes(scope));
@@ -95,7 +96,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // the schema then reports that this is not a list
+    return undefined; // The schema then reports that this is not a list.
   }
 }
 

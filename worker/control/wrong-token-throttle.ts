@@ -1,16 +1,19 @@
 import type { Clock, Reporter, Tokens } from "../ports.ts";
 
-/** The wrong tokens that are refused without delay: a person mistypes, a backend was given the old token. */
+/**
+ * The number of wrong tokens that are refused without delay, for typing errors and for backends that still use an old
+ * token.
+ */
 const PROMPT_REFUSALS = 5;
-/** The delay of the first late refusal. Each further one takes twice as long, up to the maximum. */
+/** The delay of the first late refusal. It doubles with each further refusal, up to the maximum. */
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 8_000;
-/** This long after the last wrong token, refusals are prompt again. */
+/** Refusals are prompt again when this much time has passed since the last wrong token. */
 const RESET_AFTER_MS = 60_000;
 
 /**
- * Counts wrong tokens, and refuses further ones with a delay. A right token is never delayed, or a stranger could keep
- * the owner out; nor is a request without a token, because it guesses nothing.
+ * Counts wrong tokens, and delays the refusal of further ones. A correct token is never delayed, because a stranger
+ * could otherwise keep the owner out. A request without a token is not delayed either, because it guesses nothing.
  */
 export function throttleWrongTokens(tokens: Tokens, clock: Clock, reporter: Reporter): Tokens {
   let wrong = 0;

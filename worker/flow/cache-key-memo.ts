@@ -1,13 +1,12 @@
 import { type KeyRules, type RefusedUrl, type ResolvedUrl, resolveUrl } from "../rules/key/cache-key.ts";
 
-/** The most URLs that are remembered, and the longest of them: with their keys at most about 6 MiB. */
+/** The most URLs to remember, and the longest of them. With their keys, they take at most about 6 MiB. */
 const MAX_URLS = 4096;
 const MAX_CHARACTERS = 256;
 
 /**
- * Remembers the routes and cache keys of URLs: parsing and matching a URL takes several times as long as all the rest
- * of a memory hit (`npm run bench -- hit`). When it is full, all is forgotten: hot URLs are back after one request
- * each.
+ * Remembers the routes and cache keys of URLs, because parsing and matching a URL takes several times as long as the
+ * rest of a memory hit (`npm run bench -- hit`). A full memo is emptied: each hot URL is back after one request.
  */
 export class CacheKeyMemo {
   readonly #rules: KeyRules;

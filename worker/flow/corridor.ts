@@ -16,13 +16,13 @@ import { refreshInBackground } from "./storing/background-refresh.ts";
 import { fetchAndStore } from "./storing/fetch-and-store.ts";
 
 /**
- * The one corridor from request to response. Reads top to bottom; nothing in it throws on what a peer sends.
- * A memory hit comes back at once, without a promise: that is a third of its cost (`npm run bench -- hit`).
+ * The one path from request to response. Nothing in it throws on anything that a peer sends. A memory hit is returned
+ * without a promise, because a promise takes a third of its cost (`npm run bench -- hit`).
  */
-export function handle(arrival: IncomingRequest, isolate: Isolate): Response | Promise<Response> {
-  const resolved = isolate.resolve(arrival.url);
+export function handle(incoming: IncomingRequest, isolate: Isolate): Response | Promise<Response> {
+  const resolved = isolate.resolve(incoming.url);
   if (resolved.kind === "refused") return refuse(isolate, resolved);
-  const context = openContext(arrival, isolate, resolved);
+  const context = openContext(incoming, isolate, resolved);
   switch (context.facts.mode) {
     case "look-up":
       return passMarked(context) ?? lookUp(context);
@@ -33,11 +33,11 @@ export function handle(arrival: IncomingRequest, isolate: Isolate): Response | P
   }
 }
 
-/** Passes any request on to the origin: the last resort when the corridor itself has failed (promise 6). */
-export async function handleWithoutCache(arrival: IncomingRequest, isolate: Isolate): Promise<Response> {
-  const resolved = isolate.resolve(arrival.url);
+/** Passes any request on to the origin, as the last resort when the corridor itself has failed (promise 6). */
+export async function handleWithoutCache(incoming: IncomingRequest, isolate: Isolate): Promise<Response> {
+  const resolved = isolate.resolve(incoming.url);
   if (resolved.kind === "refused") return refuse(isolate, resolved);
-  return bypass(openContext(arrival, isolate, resolved));
+  return bypass(openContext(incoming, isolate, resolved));
 }
 
 function refuse({ ports }: Isolate, { status, because }: RefusedUrl): Response {
@@ -61,7 +61,7 @@ function passMarked(context: RequestContext): Promise<Response> | undefined {
   return forward(context, { xCache: "BYPASS", reason: "bypass", detail, selected: null, toValidate: [] });
 }
 
-/** Looks in memory, under a lease that lives: no I/O, no wait. */
+/** Looks in memory under a live lease. It does no I/O and never waits. */
 function lookUp(context: RequestContext): Response | Promise<Response> {
   const { ports, facts, background } = context;
   const { purges, clock } = ports;
@@ -78,7 +78,7 @@ function lookUp(context: RequestContext): Response | Promise<Response> {
   return lookFurther(context);
 }
 
-/** Asks the shared tier and, if the lease is over, renews the view: both at once, and judges after both (R4). */
+/** Asks the shared tier and, if the lease is over, renews the view at the same time. Judges when both are done (R4). */
 async function lookFurther(context: RequestContext): Promise<Response> {
   const { ports, facts, background } = context;
   const { purges, clock } = ports;
@@ -105,8 +105,8 @@ async function lookFurther(context: RequestContext): Promise<Response> {
 }
 
 /**
- * The answer that need not wait for the renewal of the view: a route may let an older view decide, and a fetch that
- * begins now needs only the view that is held (R1). `undefined` if the newer view has to be waited for.
+ * The answer that need not wait for the renewal of the view: the route may allow an older view to decide, and a fetch
+ * that begins now needs only the view that is held (R1). `undefined` if the request has to wait for the newer view.
  */
 function answerBeforeRenewal(
   context: RequestContext,
@@ -128,8 +128,8 @@ function answerBeforeRenewal(
 }
 
 /**
- * The stored responses that may answer: that of memory, where a fetch that others shared may have put one meanwhile,
- * and that of the shared tier.
+ * The stored responses that may answer: the one in memory, where a fetch shared with others may have put it in the
+ * meantime, and the one in the shared tier.
  */
 function candidates(context: RequestContext, found: StoredResponse | undefined): StoredResponse[] {
   return [selectInMemory(context), found].filter((stored) => stored !== undefined);
@@ -146,8 +146,8 @@ function hitAndRemember(
 }
 
 /**
- * Answers from store, and refreshes a stale response behind the answer. If a body that was stored apart is gone: a
- * miss.
+ * Answers from the store, and refreshes a stale response in the background. If a body that was stored apart is gone,
+ * the request is a miss.
  */
 function hit(context: RequestContext, stored: StoredResponse, verdict: UsableVerdict): Response | Promise<Response> {
   const { reporter } = context.ports;
@@ -179,7 +179,9 @@ function xCacheOf(verdict: UsableVerdict): XCache {
   }
 }
 
-/** Nothing stored may answer. `token` is the receipt's token that still has to be honoured. */
+/**
+ * Fetches, because no stored response may answer. `token` is the receipt's token that the answer still has to honour.
+ */
 async function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToken | null): Promise<Response> {
   const { facts, ports } = context;
   if (facts.directives.onlyIfCached) {
@@ -198,12 +200,15 @@ async function fetchFromOrigin(context: RequestContext, miss: Miss, token: Recei
   return collapse(context, miss, token);
 }
 
-/** Whether the whole page is fetched for a request for a part: if it may be small, or can be confirmed. */
+/**
+ * Whether a request for a part fetches the whole page: if the page may be small, or if a stored response can be
+ * confirmed.
+ */
 function mayFetchWhole({ site }: RequestContext, { toValidate }: Miss): boolean {
   return site.limits.fetchWholeBytes > 0 || toValidate.length > 0;
 }
 
-/** Fetches without looking at what is stored, and stores the answer: `Tidemark-Refresh`. Joins no older fetch (R20). */
+/** Fetches and stores the answer, whatever is stored: `Tidemark-Refresh`. Joins no older fetch (R20). */
 async function refresh(context: RequestContext): Promise<Response> {
   const { ports, facts, background } = context;
   const verdict = await ports.tokens.check(facts.refreshToken, "purge");
@@ -216,7 +221,7 @@ async function refresh(context: RequestContext): Promise<Response> {
   return fetchAndStore(context, REFRESH, null);
 }
 
-/** A request that is not looked up goes to the origin as it is, and nothing is stored. */
+/** Sends a request that is not looked up to the origin unchanged, and stores nothing. */
 async function bypass(context: RequestContext): Promise<Response> {
   const { facts, resolved } = context;
   if (facts.maxForwards.kind === "answer") {

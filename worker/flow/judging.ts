@@ -4,7 +4,7 @@ import type { StoredHead } from "../rules/storing/stored-response.ts";
 import type { UsableVerdict } from "./miss.ts";
 import type { RequestContext } from "./request-context.ts";
 
-/** Judges a stored response with the clock and the view as they are now, whether the view is usable or not. */
+/** Judges a stored response by the current time and view, whether or not the view is usable. */
 export function judgeNow(
   context: RequestContext,
   stored: StoredHead,
@@ -16,7 +16,7 @@ export function judgeNow(
   return judgeBy(context, stored, purges.check(stored, isUsable), token, now);
 }
 
-/** Judges a stored response by what a view has said of it. */
+/** Judges a stored response by the answer that a view has given for it. */
 export function judgeBy(
   context: RequestContext,
   stored: StoredHead,
@@ -31,7 +31,7 @@ export function judgeBy(
   return judge(stored, facts, { answer, maxViewAgeMs: maxAgeMs, awaitsToken: token !== null, soft }, now);
 }
 
-/** How old a view may be that judges this response, where its route allows more than the lease (R6). Milliseconds. */
+/** The oldest view, in milliseconds, that may judge this response, if its route allows more than the lease (R6). */
 export function maxViewAgeMs({ resolved }: RequestContext, { reuse }: StoredHead): number {
   const { maxViewAgeMs, maxViewAgeImmutableMs } = resolved.route.purge;
   return reuse.immutable ? maxViewAgeImmutableMs : maxViewAgeMs;

@@ -4,7 +4,7 @@ import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import type { RequestContext } from "./request-context.ts";
 import { otherVariants } from "./selection.ts";
 
-/** Why nothing stored may answer, and what the stored responses are still good for. */
+/** Why no stored response may answer, and what the stored responses can still be used for. */
 export interface Miss {
   readonly xCache: XCache;
   readonly reason: ForwardReason;
@@ -28,10 +28,10 @@ const MISS: Miss = { xCache: "MISS", reason: "uri-miss", detail: undefined, sele
 /** The body was stored apart and is gone. */
 export const BODY_GONE: Miss = { ...MISS, detail: "body-gone" };
 
-/** The response is fetched whatever is stored: `Tidemark-Refresh`. */
+/** The response is fetched whatever is stored, because of `Tidemark-Refresh`. */
 export const REFRESH: Miss = { ...MISS, xCache: "BYPASS", reason: "request", detail: "refresh" };
 
-/** The miss that these unusable responses add up to. A response that was purged hard is not validated (R10). */
+/** Summarises unusable responses as one miss. A response with a hard purge is not offered for validation (R10). */
 export function missOf(context: RequestContext, unusable: readonly UnusableResponse[]): Miss {
   const [latest] = unusable
     .filter(({ verdict }) => verdict.kind === "validate")
@@ -55,7 +55,7 @@ export function missOf(context: RequestContext, unusable: readonly UnusableRespo
   return { ...MISS, reason: toValidate.length > 0 ? "vary-miss" : "uri-miss", toValidate };
 }
 
-/** Why a response is validated that is not known to be stale. */
+/** The reasons to validate a response that is not known to be stale. */
 const DOUBTS: ReadonlySet<UnusableResponse["verdict"]["because"]> = new Set([
   "request-directive",
   "purge-state-unknown",

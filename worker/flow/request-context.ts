@@ -7,7 +7,7 @@ import type { FillBudget } from "./storing/fill.ts";
 import type { LargeFills } from "./storing/large-fills.ts";
 import type { SecondLooks } from "./storing/second-looks.ts";
 
-/** What one isolate works with. */
+/** The state and the ports of one isolate. */
 export interface Isolate {
   readonly site: Site;
   readonly ports: Ports;
@@ -18,29 +18,29 @@ export interface Isolate {
   readonly resolve: (url: string) => ResolvedUrl | RefusedUrl;
 }
 
-/** A request as it arrives, with what the runtime says about it. */
+/** A request as it arrives, with the runtime's information about it. */
 export interface IncomingRequest {
   readonly request: Request;
-  /** `request.url`, read once: each reading of it goes through the runtime. */
+  /** `request.url`, read once, because each read of it is a call into the runtime. */
   readonly url: string;
   readonly background: BackgroundWork;
   /** `null` where the runtime does not tell. */
   readonly clientAddress: string | null;
 }
 
-/** A request on its way through the corridor. */
+/** A request on its way through the corridor, with the isolate that handles it. */
 export interface RequestContext extends Isolate, IncomingRequest {
   readonly resolved: ResolvedUrl;
-  /** What the request says. Nothing in the corridor looks at its header text. */
+  /** The parsed request. No other code of the corridor looks at its header text. */
   readonly facts: RequestFacts;
-  /** Its place among arrivals (R5), and when it arrived. */
+  /** Its place in the order of arrivals (R5), and the time of its arrival. */
   readonly order: number;
   readonly arrivedAt: number;
 }
 
-/** Reads what the corridor needs to know of an arrival. */
-export function openContext(arrival: IncomingRequest, isolate: Isolate, resolved: ResolvedUrl): RequestContext {
-  const { method, headers } = arrival.request;
+/** Makes the context of an arriving request. */
+export function openContext(incoming: IncomingRequest, isolate: Isolate, resolved: ResolvedUrl): RequestContext {
+  const { method, headers } = incoming.request;
   const { route, mayStore } = resolved;
   const facts = new RequestFacts(method, headers, {
     passes: route.pass || !mayStore,
@@ -52,7 +52,7 @@ export function openContext(arrival: IncomingRequest, isolate: Isolate, resolved
   });
   return {
     ...isolate,
-    ...arrival,
+    ...incoming,
     resolved,
     facts,
     order: isolate.collapsed.nextOrder(),

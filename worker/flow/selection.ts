@@ -19,13 +19,13 @@ export function selectInMemory(context: RequestContext): StoredResponse | undefi
   const found = latestMatch(stored, originView);
   const variant = found && store.recall(found.key);
   if (!variant || !isSelected(variant, originView)) return undefined;
-  // The front half needs no order, since variants are dropped from the back.
+  // Variants are evicted from the back, so the front half need not be kept in order.
   const at = stored.variants.indexOf(found);
   if (at >= context.site.limits.variants / 2) store.remember(withFirst(stored, at));
   return variant;
 }
 
-/** The response that the request selects in the PoP's shared tier; a marker that is found there is remembered. */
+/** The response that the request selects in the PoP's shared tier. A marker that is found there is kept in memory. */
 export async function selectInSharedTier(context: RequestContext): Promise<StoredResponse | undefined> {
   const { store } = context.ports;
   const { cacheKey } = context.resolved;
@@ -40,8 +40,8 @@ export async function selectInSharedTier(context: RequestContext): Promise<Store
 }
 
 /**
- * The other variants that memory holds: the origin may confirm one of them. RFC 9111 §4.3.1. A purged one is not among
- * them, nor one that the client cannot decode: a weak tag may be that of the page in any coding.
+ * The other variants in memory, which the origin may confirm. RFC 9111 §4.3.1. Purged variants are left out, and so are
+ * those that the client cannot decode: a weak tag may be shared by all codings of the page.
  */
 export function otherVariants(context: RequestContext, selected: StoredResponse | null): StoredResponse[] {
   const { store, purges } = context.ports;
@@ -53,7 +53,7 @@ export function otherVariants(context: RequestContext, selected: StoredResponse 
   });
 }
 
-/** Stores a response, and a marker that leads to it if it is one of several variants. */
+/** Stores a response and, if it is one of several variants, the marker that leads to it. */
 export async function storeResponse(context: RequestContext, stored: StoredResponse): Promise<void> {
   const { ports, resolved, site } = context;
   if (stored.head.variant.length === 0) return ports.store.keep(stored);
@@ -68,7 +68,7 @@ export async function storeResponse(context: RequestContext, stored: StoredRespo
   await Promise.all([ports.store.keep(stored), ports.store.keep(marker), ...dropped]);
 }
 
-/** The latest variant that matches. Several can match if the origin has changed its `Vary`. RFC 9111 §4.1. */
+/** The latest matching variant. Several can match after the origin has changed its `Vary`. RFC 9111 §4.1. */
 function latestMatch({ variants }: VariantMarker, request: SelectingFields): Variant | undefined {
   let latest: Variant | undefined;
   for (const variant of variants) {
@@ -78,14 +78,15 @@ function latestMatch({ variants }: VariantMarker, request: SelectingFields): Var
   return latest;
 }
 
-/** The marker of this URL that memory holds: what its responses are known to vary by. */
+/** The marker of this URL in memory, which holds the fields that its responses vary by. */
 export function markerInMemory({ ports, resolved }: RequestContext): VariantMarker | undefined {
   const stored = ports.store.recall(resolved.cacheKey);
   return stored && isMarker(stored) ? stored : undefined;
 }
 
 /**
- * The marker of the shared tier, with variants that others of the PoP have stored first, then those of this isolate.
+ * The marker of the shared tier: first the variants that other isolates of the PoP have stored, then those of this
+ * isolate.
  */
 function mergeFound(found: VariantMarker, held: VariantMarker | undefined, maxVariants: number): VariantMarker {
   const heldSince = new Map(held?.variants.map(({ key, fetchedAt }) => [key, fetchedAt]));
@@ -94,7 +95,7 @@ function mergeFound(found: VariantMarker, held: VariantMarker | undefined, maxVa
   return { head, variants: variants.slice(0, maxVariants) };
 }
 
-/** Both markers' variants, those of the first one first, under the later stamp. */
+/** The variants of both markers, the first marker's first, under the later stamp. */
 function mergeMarkers(first: VariantMarker, second: VariantMarker | undefined): VariantMarker {
   if (!second) return first;
   const known = new Set(first.variants.map(({ key }) => key));
@@ -106,12 +107,15 @@ function withFirst({ head, variants }: VariantMarker, at: number): VariantMarker
   return { head, variants: [variants[at]!, ...variants.filter((_, index) => index !== at)] };
 }
 
-/** Whether a request that was not there when a response was fetched selects it, too. */
+/** Whether a request selects a response that was fetched for another request. */
 export function selects(context: RequestContext, { head }: StoredResponse): boolean {
   return matchesVariant(head.variant, storedField(head, "content-encoding"), context.facts.originView);
 }
 
-/** A response found under a variant's key is checked itself: the marker may be older (R19). */
+/**
+ * A response that is found under a variant's key is itself compared with the request, because the marker may be older
+ * (R19).
+ */
 function isSelected(stored: Stored, request: SelectingFields): stored is StoredResponse {
   return (
     !isMarker(stored) && matchesVariant(stored.head.variant, storedField(stored.head, "content-encoding"), request)

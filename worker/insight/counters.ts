@@ -1,14 +1,14 @@
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { EdgeEvent, Reporter } from "../ports.ts";
 
-/** The stats that are counted from events. The wiring of the isolate adds the others. */
+/** The stats that are counted from events. `startIsolate` adds the others. */
 type Counts = Omit<IsolateStats, "version" | "scope" | "startedAt" | "memory" | "fills" | "view">;
 
 /** The most names of fields that are counted apart, and what the others are counted as: no name has parentheses. */
 const MAX_FIELD_NAMES = 50;
 const OTHER_FIELDS = "(others)";
 
-/** Keeps the counts, and logs a line when the origin or the purge log fails, and when it answers again. */
+/** Counts events, and logs a line when the origin or the purge log fails and when it recovers. */
 export class Counters implements Reporter {
   readonly #write: (line: string) => void;
   readonly #originUrl: string;
@@ -164,7 +164,7 @@ export class Counters implements Reporter {
   }
 }
 
-/** The runtime reports an unknown host name as an internal error with a reference that is of no use to the owner. */
+/** The runtime reports an unknown host name as an internal error with a reference that does not help the owner. */
 function causeWords(cause: unknown): string {
   const text = String(cause).replace(/^Error: /, "");
   return text.startsWith("internal error") ? "no such host name, or the runtime could not connect" : text;

@@ -1,28 +1,28 @@
 import type { PopNotes } from "../ports.ts";
 
 /*
- * Notes in the Cache API of this PoP. What the platform guarantees, and what this relies on:
+ * Notes in the Cache API of this PoP. The platform's guarantees, on which this code relies:
  * - `put` resolves whether or not it stored, and is invisible until it is done; of two puts the one that ends later
  *   stays. A note may be old or missing, so its reader decides by its contents.
  * - All machines of a PoP share the notes, each with its own clock. Other PoPs never see them.
  * - Bytes come back unchanged, but may be cut off, so the reader has to check that they are complete.
  */
 
-/** Longer than any lease: the reader decides when a note is too old. */
+/** Longer than any lease: the reader decides whether a note is too old. */
 const RETENTION_SECONDS = 60;
 
-/** Its methods reject if the platform does. */
+/** The methods reject if the platform does. */
 export class CacheApiNotes implements PopNotes {
   readonly #cache: Cache;
   readonly #prefix: string;
 
   /**
-   * `host` is one of this site's. `subject` names what the notes are about: a version of the worker that is bound to
-   * another log has its own notes.
+   * `host` is one of this site's hosts. `subject` names the log that the notes are about, because a version of the
+   * worker that is bound to another log has its own notes.
    */
   constructor(cache: Cache, host: string, subject: string) {
     this.#cache = cache;
-    // Below the control plane's prefix, so that no page of the site can share a key with a note.
+    // The path is below the control plane's prefix, so that no page of the site can share a key with a note.
     this.#prefix = `https://${host}/_tidemark/note/${subject}/`;
   }
 

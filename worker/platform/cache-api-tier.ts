@@ -4,7 +4,7 @@ import { ENVELOPE_FIELDS, headText, readEnvelope, writeEnvelope } from "../store
 import type { SharedTier } from "../store/tiered-store.ts";
 
 /*
- * The Cache API of this PoP. What the platform guarantees, and what this relies on:
+ * The Cache API of this PoP. The platform's guarantees, on which this code relies:
  * - `put` resolves whether or not the response was stored, and is invisible until it is done. Only a match proves it.
  * - A truncated stream is stored as complete. So heads are put with whole buffers, and a body that is put as a stream
  *   gets a key that nothing points to before all its bytes have been counted.
@@ -13,12 +13,12 @@ import type { SharedTier } from "../store/tiered-store.ts";
  * - `delete` loses to a put under way. So it only saves space: entries are invalidated by sequence number.
  */
 
-/** Below the control plane's prefix, so that no page of the site can share a key with an entry. */
+/** The path is below the control plane's prefix, so that no page of the site can share a key with an entry. */
 const ENTRY_PATH = "/_tidemark/entry";
 const VARIANT_PATH = "/_tidemark/variant/";
 const BODY_PATH = "/_tidemark/body/";
 
-/** Its methods reject if the platform does. */
+/** The methods reject if the platform does. */
 export class CacheApiTier implements SharedTier {
   readonly #cache: Cache;
 

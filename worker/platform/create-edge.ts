@@ -23,13 +23,13 @@ import { systemClock } from "./system-clock.ts";
 /** The bindings and variables that the worker reads. */
 export interface EdgeEnv extends Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMARK_TOKENS"> {
   readonly PURGE_LOG: DurableObjectNamespace<PurgeLog>;
-  /** Outranks the site's `origin`. */
+  /** Takes precedence over the site's `origin`. */
   readonly TIDEMARK_ORIGIN?: string;
-  /** Outranks the site's `hosts`: names separated by commas, or `*` for any. */
+  /** Takes precedence over the site's `hosts`: names separated by commas, or `*` for any. */
   readonly TIDEMARK_HOSTS?: string;
-  /** Outranks the site's `publicUrl`. */
+  /** Takes precedence over the site's `publicUrl`. */
   readonly TIDEMARK_PUBLIC_URL?: string;
-  /** The client address to forward where the runtime does not tell it, as on a laptop. */
+  /** The client address to forward if the runtime does not provide it, as on a developer's machine. */
   readonly TIDEMARK_CLIENT_ADDRESS?: string;
 }
 
@@ -38,11 +38,11 @@ export function createEdge(siteInput: SiteInput): ExportedHandler<EdgeEnv> {
   return createEdgeWithHooks(siteInput, {});
 }
 
-/** What the simulated CDN and the dev command replace. An owner's worker has no use for these. */
+/** The parts that the simulated CDN and the dev command replace. An owner's worker does not need them. */
 export interface EdgeHooks {
   /** Default: the runtime's clock. */
   readonly clock?: Clock;
-  /** Accept a token that could be guessed, as on a laptop. Default false. */
+  /** Accept a token that could be guessed, as on a developer's machine. Default false. */
   readonly acceptsWeakTokens?: boolean;
   /** Returns the platform that the edge runs on, given the real one. Default: the real one. */
   readonly platform?: (platform: Platform) => Platform;
@@ -65,7 +65,7 @@ export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): Exp
   };
 }
 
-/** Invalid settings must not end in the runtime's own error page: the mistakes go to the owner's log. */
+/** Logs the mistakes of invalid settings for the owner, so that the runtime does not answer with its own error page. */
 function startOrExplain(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
   try {
     return startOnWorkers(siteInput, env, hooks);

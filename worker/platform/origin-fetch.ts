@@ -1,7 +1,7 @@
 import type { Origin, OriginAnswer, OriginRequest } from "../ports.ts";
 
 /*
- * The origin over the runtime's fetch. What the platform guarantees, and what this relies on:
+ * The origin over the runtime's fetch. The platform's guarantees, on which this code relies:
  * - The platform caches a worker's fetches by file extension. `cacheTtl: -1` turns that off, and adds no directive to
  *   the request, as `cache: "no-store"` would.
  * - It decodes bodies that are read. `encodeResponseBody: "manual"` keeps the bytes as they came.
@@ -19,7 +19,7 @@ export class OriginFetch implements Origin {
 
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
     const abort = new AbortController();
-    // The limit is for the head of the response. A body may take any time.
+    // The limit is for the head of the response. A body may take any length of time.
     const timer = setTimeout(() => abort.abort(), this.#timeoutMs);
     try {
       const response = await fetch(this.url + request.pathAndQuery, {

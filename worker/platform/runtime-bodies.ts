@@ -1,12 +1,12 @@
 import type { Bodies } from "../ports.ts";
 
-/** A read of this size costs little more than one of 4 KiB, which is the runtime's default. */
+/** A read of this size costs little more than one of 4 KiB, the runtime's default. */
 const MAX_PIECE_BYTES = 64 * 1024;
 
 /**
- * Only a FixedLengthStream lets the runtime announce a length, and shows the client that a body was cut off. Only a
- * BYOB reader returns more than 4 KiB at once, up to the size of its buffer. It works for the runtime's own bodies
- * alone.
+ * Streams of the runtime. Only a FixedLengthStream lets the runtime announce a length, and shows the client that a body
+ * was cut off. Only a BYOB reader returns more than 4 KiB at a time, up to the size of its buffer, and it works only
+ * for the runtime's own bodies.
  */
 export const runtimeBodies: Bodies = {
   pipe: (lengthBytes) => (lengthBytes === null ? new IdentityTransformStream() : new FixedLengthStream(lengthBytes)),

@@ -1,15 +1,15 @@
 import type { BackgroundWork, Clock, Invalidations, NewPurge, PurgeLogWriter, Reporter } from "../ports.ts";
 
-/** The most appends of one isolate in one lease, so that a loop of unsafe requests cannot overload the log. */
+/** The most appends of one isolate in one lease. The limit keeps a loop of unsafe requests from overloading the log. */
 const MAX_APPENDS = 16;
 /** The most keys that wait for the next lease. Further keys are dropped and counted. */
 const MAX_WAITING = 10_000;
-/** How often an append is tried, a lease apart. */
+/** The most attempts to append, one per lease. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * Tells the log which keys unsafe requests have put out of date: at once, but each key at most once in a lease (R15).
- * Further keys are merged, and told in one append when the lease is over.
+ * Tells the log which keys unsafe requests have invalidated: at once, but each key at most once in a lease (R15).
+ * Further keys are merged, and sent in one append when the lease is over.
  */
 export class LogInvalidations implements Invalidations {
   readonly #log: PurgeLogWriter;
@@ -32,7 +32,8 @@ export class LogInvalidations implements Invalidations {
 
   tell(purgeKeys: readonly string[], background: BackgroundWork): void {
     const now = this.#clock.now();
-    // Keys that still wait from the last lease go along: the request that was to tell them may have been cancelled.
+    // Includes keys that still wait from the last lease, because the request that was to send them may have been
+    // cancelled.
     const keys = new Set(this.#isOver(now) ? [...this.#beginLease(now), ...purgeKeys] : purgeKeys);
     if (this.#appends < MAX_APPENDS && !purgeKeys.some((key) => this.#told.has(key))) {
       background.run(this.#tellNow([...keys]));

@@ -11,7 +11,7 @@ export function shadowedRoutes(routes: readonly { readonly match: string }[]): r
   });
 }
 
-/** What a pattern with more than literals, `:name` and `*` contains. */
+/** Syntax that only patterns with more than literals, `:name` and `*` contain. */
 const ELABORATE = /[{}()\\+?]|\*.|:\w+[^/\w]/s;
 
 /** Segments that URLs resolve. */

@@ -2,7 +2,7 @@ import type * as z from "zod";
 import { issuePath } from "../../wire/issue-path.ts";
 import { keysAt, unknownKey } from "../../wire/unknown-key.ts";
 
-/** The mistakes in a site's rules, all at once: each line names the place, the value and what to do. */
+/** All mistakes in a site's rules. Each line gives the place, the value and the correction. */
 export class SiteError extends Error {
   override readonly name = "SiteError";
   readonly errors: readonly { readonly path: string; readonly message: string }[];
@@ -15,7 +15,7 @@ export class SiteError extends Error {
 
 /** The issues of a failed check, in words. */
 export function siteErrors(error: z.ZodError, schema: z.ZodType, input: unknown): { path: string; message: string }[] {
-  // Unknown keys first: a required key that is missing is often the one that was misspelt.
+  // Unknown keys come first, because a missing required key is often one that was misspelt.
   const isUnknown = (issue: z.core.$ZodIssue) => Number(issue.code === "unrecognized_keys");
   return error.issues
     .toSorted((a, b) => isUnknown(b) - isUnknown(a))

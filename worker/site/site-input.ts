@@ -6,18 +6,22 @@ export type Size = number | string;
 
 /** The settings of a site. Only `origin` is required. */
 export interface SiteInput {
-  /** The origin's address: scheme, host and port, without a path. The variable `TIDEMARK_ORIGIN` outranks it. */
+  /**
+   * The origin's address: scheme, host and port, without a path. The variable `TIDEMARK_ORIGIN` takes precedence over
+   * it.
+   */
   readonly origin: string;
   /**
-   * The public host names, with a port where it is not the scheme's default; requests for others get 421.
-   * Required to deploy, here or as `TIDEMARK_HOSTS`, which outranks it; on a laptop any host is served.
+   * The public host names, with a port if it is not the scheme's default; requests for others get 421. Required for
+   * deployment, here or as `TIDEMARK_HOSTS`, which takes precedence; on a developer's machine any host is served.
    */
   readonly hosts?: readonly string[] | undefined;
-  /**
-   * The public address that is keyed and forwarded, where the edge itself is reached under another one. Default: none.
-   */
+  /** The public address to key by and to forward, if the edge itself is reached under another one. Default: none. */
   readonly publicUrl?: string | undefined;
-  /** The rules by path, in order: the first that matches wins. What none matches obeys the origin. Default: none. */
+  /**
+   * The rules by path, in order; the first match applies. For paths without a match, the origin's fields decide.
+   * Default: none.
+   */
   readonly routes?: readonly RouteInput[] | undefined;
   readonly cookies?:
     | {
@@ -38,7 +42,7 @@ export interface SiteInput {
   /** How stale responses may be used, on all routes without a rule of their own. */
   readonly stale?: StaleInput | undefined;
   /**
-   * Guess a lifetime from `Last-Modified` where the origin states none (RFC 9111 §4.2.2): this share of the time since
+   * Guess a lifetime from `Last-Modified` if the origin gives none (RFC 9111 §4.2.2): this fraction of the time since
    * then. Default: nothing is guessed.
    */
   readonly heuristic?:
@@ -50,11 +54,11 @@ export interface SiteInput {
       }
     | undefined;
   /**
-   * A field of this site's own for directives to this cache alone, like `CDN-Cache-Control`, which it outranks
-   * (RFC 9213 §2.2). It is not passed on to clients. Default: none.
+   * A field of the site's own for directives to this cache alone, like `CDN-Cache-Control`, over which it takes
+   * precedence (RFC 9213 §2.2). It is not passed on to clients. Default: none.
    */
   readonly targetedField?: string | undefined;
-  /** Extra fields on every request to the origin, a shared secret for instance. Default: none. */
+  /** Extra fields on every request to the origin, such as a shared secret. Default: none. */
   readonly originFields?: Readonly<Record<string, string>> | undefined;
   readonly limits?: LimitsInput | undefined;
   readonly purge?:
@@ -74,9 +78,9 @@ export interface SiteInput {
         readonly softForMs?: number | undefined;
         /**
          * How old the edge's knowledge of purges may be when it answers with a response that the origin calls
-         * `immutable`, up to an hour: a purge may reach such responses that late. For all routes that do not say
-         * otherwise. See `purge.maxViewAge` of a route for the price. Default `"0s"`: within a lease, like everything
-         * else.
+         * `immutable`, up to an hour: a purge may reach such responses that late. Applies to all routes without their
+         * own value. See a route's `purge.maxViewAge` for the price. Default `"0s"`: within a lease, as for all other
+         * responses.
          */
         readonly maxViewAgeImmutable?: Duration | undefined;
       }
@@ -105,7 +109,7 @@ export interface RouteInput {
               readonly only?: readonly string[] | undefined;
               /** Parameters whose values are lowercased. Default none. */
               readonly lowercase?: readonly string[] | undefined;
-              /** Parameters whose values lose white space at both ends. Default none. */
+              /** Parameters whose values are trimmed of white space. Default none. */
               readonly trim?: readonly string[] | undefined;
               /** Sort the parameters by name. Default false: the same parameters in another order are another page. */
               readonly sort?: boolean | undefined;
@@ -131,15 +135,15 @@ export interface RouteInput {
       }
     | undefined;
   /**
-   * Remove `Set-Cookie` from every answer to GET and HEAD, so that it does not keep answers from being stored. Only for
-   * pages that are the same for all visitors. Each start logs it. Default false.
+   * Remove `Set-Cookie` from every answer to GET and HEAD, so that it does not keep answers from being stored. Use it
+   * only for pages that are the same for all visitors. It is logged at each start. Default false.
    */
   readonly stripSetCookie?: boolean | undefined;
   /** Replaces the lifetime of responses that the origin allows to be stored. It makes no response storable. */
   readonly ttl?: Duration | undefined;
   /**
-   * The lifetime where the origin gives none: one for 200, 203, 204, 300, 301 and 308, or one per status. Errors get
-   * one only if their status is named.
+   * The lifetime if the origin gives none: one for 200, 203, 204, 300, 301 and 308, or one per status. Errors get one
+   * only if their status is named.
    */
   readonly defaultTtl?: Duration | Readonly<Record<string, Duration>> | undefined;
   /**
@@ -159,13 +163,14 @@ export interface RouteInput {
     | {
         /**
          * How old the edge's knowledge of purges may be when it answers from the cache on this route, up to an hour. A
-         * request then waits for the purge log only where the log has not been read for so long, and a purge may reach
-         * the route that late. Every receipt of the site counts with the longest of these, so every purge settles that
+         * request then waits for the purge log only if the log has not been read for that long, and a purge may reach
+         * the route that late. Every receipt of the site waits for the longest of these, so every purge settles that
          * late. Default `"0s"`: within a lease.
          */
         readonly maxViewAge?: Duration | undefined;
         /**
-         * The same for what the origin calls `immutable` on this route. Default: the site's, or `maxViewAge` if longer.
+         * The same for responses that the origin calls `immutable` on this route. Default: the site's value, or
+         * `maxViewAge` if that is longer.
          */
         readonly maxViewAgeImmutable?: Duration | undefined;
       }
@@ -189,18 +194,23 @@ export interface FieldsInput {
   readonly trust?: readonly string[] | undefined;
 }
 
-/** How stale responses may be used where the origin does not say. `must-revalidate` and its like always forbid it. */
+/**
+ * How stale responses may be used if the origin does not say. `must-revalidate` and similar directives always forbid
+ * it.
+ */
 export interface StaleInput {
   /**
-   * How long a stale response may be used when the origin fails. Default `"0s"`: only where the origin says
+   * How long a stale response may be used when the origin fails. Default `"0s"`: only if the origin says
    * `stale-if-error`.
    */
   readonly ifError?: Duration | undefined;
-  /** Whether that holds while the purge log is silent, too, so that the response may have been purged. Default true. */
+  /**
+   * Whether that also holds while the purge log is silent, although the response may have been purged. Default true.
+   */
   readonly ifErrorWhileLogSilent?: boolean | undefined;
 }
 
-/** The bounds of the edge. Sizes and counts are per isolate where it says so. */
+/** The limits of the edge. Sizes and counts are per isolate where the description says so. */
 export interface LimitsInput {
   /** The longest URL that is served; longer ones get 414. Default 16 KiB. */
   readonly urlBytes?: Size | undefined;
@@ -219,13 +229,16 @@ export interface LimitsInput {
   /** The largest body that is stored apart, if its length is announced; larger ones stream past. Default 512 MiB. */
   readonly largeBytes?: Size | undefined;
   /**
-   * Where a part is asked for that is not stored, the whole is fetched and stored if it is at most so large, up to
+   * If a part is requested that is not stored, the whole is fetched and stored if it is at most this large, up to
    * `storeBytes`. Default 0: the part is passed on and not stored.
    */
   readonly fetchWholeBytes?: Size | undefined;
-  /** The most stored variants of one URL (`Vary`); the least used one goes first. Default 32. */
+  /** The most stored variants of one URL (`Vary`); the least recently used one is dropped first. Default 32. */
   readonly variants?: number | undefined;
-  /** The bytes of bodies being read for the store and not yet delivered, together, per isolate. Default 32 MiB. */
+  /**
+   * The most bytes of bodies that are being read for the store and are not yet delivered, together, per isolate.
+   * Default 32 MiB.
+   */
   readonly fillBytes?: Size | undefined;
   /** How many bodies may be read for the store at once, per isolate; others stream past unstored. Default 256. */
   readonly fills?: number | undefined;
@@ -235,6 +248,6 @@ export interface LimitsInput {
   readonly tags?: number | undefined;
   /** The longest wait for the head of the origin's answer; then 504. Default 30 s. */
   readonly originTimeout?: Duration | undefined;
-  /** The longest that a request waits for another one's fetch of the same page. Default 10 s. */
+  /** The longest that a request waits for another request's fetch of the same page. Default 10 s. */
   readonly followTimeout?: Duration | undefined;
 }

@@ -43,9 +43,9 @@ const fraction = z.number().gt(0).max(1);
 
 /** The rules for stale answers, of the site or of a route. */
 const stale = z.strictObject({
-  /** How long a stale response may stand in for a failed origin where the origin does not say. */
+  /** How long a stale response may replace an error of the origin, if the origin does not say. */
   ifError: durationSeconds.optional(),
-  /** Whether it may do so while the purge log is silent, though it may have been purged. */
+  /** Whether that also holds while the purge log is silent, although the response may have been purged. */
   ifErrorWhileLogSilent: z.boolean().optional(),
 });
 
@@ -57,11 +57,11 @@ const maxViewAge = durationMs.refine((ms) => ms <= MAX_VIEW_AGE_MS, "is more tha
 const route = z.strictObject({
   /** URLPattern pathname syntax: `/admin/*`, `/plog/:slug`. */
   match: z.string().startsWith("/", "does not start with /").refine(isUrlPattern, "is not a URLPattern pathname"),
-  /** Send everything to the origin as it is; look up and store nothing. */
+  /** Send every request to the origin unchanged; look up and store nothing. */
   pass: z.boolean().default(false),
   key: z
     .strictObject({
-      /** Fields that go to the origin as sent and are part of the key. */
+      /** Fields that are forwarded to the origin as sent and are part of the key. */
       fields: z
         .array(
           fieldName
@@ -91,11 +91,11 @@ const route = z.strictObject({
         .prefault({}),
     })
     .prefault({}),
-  /** Take `Set-Cookie` off every answer to GET and HEAD, so that it keeps none from being stored. */
+  /** Remove `Set-Cookie` from every answer to GET and HEAD, so that it does not keep answers from being stored. */
   stripSetCookie: z.boolean().default(false),
-  /** Replaces the lifetime of what may be stored anyway. */
+  /** Replaces the lifetime of responses that may be stored. */
   ttl: durationSeconds.optional(),
-  /** The lifetime where the origin gives none: one, or one per status. */
+  /** The lifetime if the origin gives none: one, or one per status. */
   defaultTtl: z
     .union([durationSeconds, z.record(status, durationSeconds)], {
       error: ({ input }) =>
@@ -104,25 +104,26 @@ const route = z.strictObject({
           : 'is not a duration: write one like "24h", or one per status like { 200: "24h", 404: "1m" }',
     })
     .optional(),
-  /** What browsers are told to keep stored responses for. Default: what the origin says. */
+  /** How long browsers may keep stored responses. Default: as the origin says. */
   browserTtl: durationSeconds.refine(Number.isInteger, "is not a whole number of seconds").optional(),
   /** Which directives of a visitor's `Cache-Control` are obeyed. */
   requestDirectives: z.enum(["harmless", "all"]).default("harmless"),
   stale: stale.prefault({}),
-  /** How late a purge may reach the route's responses, where that may be later than a lease. */
+  /** How late a purge may reach the route's responses, if that may be later than a lease. */
   purge: z.strictObject({ maxViewAge: maxViewAge.optional(), maxViewAgeImmutable: maxViewAge.optional() }).prefault({}),
   /** Tags for every response of the route; `{name}` stands for a parameter of `match`. */
   tags: names.default([]),
 });
 
-/** All settings of a site with their defaults. `SiteInput` says what each means. */
+/** All settings of a site with their defaults. `SiteInput` documents each of them. */
 export const siteSchema = z.strictObject({
-  /** The origin's address: scheme, host and port, without a path. `TIDEMARK_ORIGIN` outranks it. */
+  /** The origin's address: scheme, host and port, without a path. `TIDEMARK_ORIGIN` takes precedence over it. */
   origin: z
     .string('is required: the address of the site, like "https://origin.example.com"')
     .refine(isOrigin, "is not an address like https://origin.example.com, without a path"),
   /**
-   * Public host names, with a port where it is not the scheme's default; others get 421. `TIDEMARK_HOSTS` outranks it.
+   * Public host names, with a port if it is not the scheme's default; others get 421. `TIDEMARK_HOSTS` takes
+   * precedence.
    */
   hosts: z
     .array(
@@ -133,15 +134,15 @@ export const siteSchema = z.strictObject({
     )
     .min(1)
     .optional(),
-  /** The public address that is keyed and forwarded, where the edge itself is reached under another. */
+  /** The public address to key by and to forward, if the edge itself is reached under another one. */
   publicUrl: z.string().refine(isOrigin, "is not an address like https://www.example.com, without a path").optional(),
   routes: z.array(route).default([]),
   fields: fields.prefault({}),
   secondLook: z.boolean().default(true),
   stale: stale.prefault({}),
-  /** Lifetimes guessed from `Last-Modified` where the origin states none. Default: none are. */
+  /** Lifetimes guessed from `Last-Modified` if the origin gives none. Default: none are guessed. */
   heuristic: z.strictObject({ fraction: fraction.default(0.1), maxTtl: durationSeconds.prefault("24h") }).optional(),
-  /** A field of this site's own that outranks `CDN-Cache-Control` and `Cache-Control`. RFC 9213 §2.2. */
+  /** A field of the site's own that takes precedence over `CDN-Cache-Control` and `Cache-Control`. RFC 9213 §2.2. */
   targetedField: fieldName
     .refine(
       (name) => name.toLowerCase() !== "cache-control",
@@ -149,28 +150,28 @@ export const siteSchema = z.strictObject({
     )
     .optional(),
   cookies: z.strictObject({ ignore: names.default(ANALYTICS_COOKIES) }).prefault({}),
-  /** Extra fields on every request to the origin, a shared secret for instance. */
+  /** Extra fields on every request to the origin, such as a shared secret. */
   originFields: z.record(fieldName, fieldValue).default({}),
   limits: z
     .strictObject({
       /** The longest URL that is served; longer ones get 414. */
       urlBytes: sizeBytes.default(16 * 1024),
-      /** The fields of a request for the origin, names and values; more gets 431. */
+      /** The fields of a request to the origin, names and values together; one with more gets 431. */
       requestFieldBytes: sizeBytes.default(32 * 1024),
       /** The body of a request; a larger one gets 413. */
       requestBodyBytes: sizeBytes.default(100 * 1024 ** 2),
-      /** How many fields an answer of the origin may have, and their bytes; one with more is 502. */
+      /** How many fields an answer of the origin may have, and their bytes; an answer with more becomes a 502. */
       responseFields: z.int().positive().default(256),
       responseFieldBytes: sizeBytes.default(64 * 1024),
-      /** The largest body that is stored. */
+      /** The largest body that is stored with its head. */
       storeBytes: sizeBytes.default(8 * 1024 ** 2),
       /** The largest body that is stored in two steps, if its length is announced. */
       largeBytes: sizeBytes.default(512 * 1024 ** 2),
-      /** A part that is not stored is fetched with the whole if that is at most so large. */
+      /** If a part is requested that is not stored, the whole is fetched if it is at most this large. */
       fetchWholeBytes: sizeBytes.default(0),
       /** The most variants of one URL. */
       variants: z.int().positive().default(32),
-      /** The bytes that bodies being filled may hold together, per isolate. */
+      /** The most bytes that the bodies being filled may hold together, per isolate. */
       fillBytes: sizeBytes.default(32 * 1024 ** 2),
       /** How many bodies may be filled at once, per isolate. Others stream past. */
       fills: z.int().positive().default(256),
@@ -180,23 +181,23 @@ export const siteSchema = z.strictObject({
       tags: z.int().positive().default(1000),
       /** The longest wait for the head of the origin's answer. */
       originTimeout: durationMs.prefault("30s"),
-      /** The longest that a request waits for another one's fetch. */
+      /** The longest that a request waits for another request's fetch. */
       followTimeout: durationMs.prefault("10s"),
     })
     .prefault({}),
   purge: z
     .strictObject({
-      /** How long a PoP may answer from what it knows of the purges. */
+      /** How long a PoP may answer from its knowledge of purges. */
       leaseMs: z.int().min(100).max(60_000).default(1000),
-      /** What clocks inside one PoP may differ, and one clock may step. */
+      /** How much clocks in one PoP may differ, and one clock may step. */
       skewMs: z.int().nonnegative().max(60_000).default(250),
-      /** How long what was purged softly is of use where the response itself does not say. */
+      /** How long a softly purged response may be used, if the response itself does not say. */
       softForMs: z
         .int()
         .nonnegative()
         .max(30 * 24 * 3_600_000)
         .default(0),
-      /** How late a purge may reach what the origin calls `immutable`. */
+      /** How late a purge may reach responses that the origin calls `immutable`. */
       maxViewAgeImmutable: maxViewAge.prefault("0s"),
     })
     .prefault({}),
@@ -205,14 +206,14 @@ export const siteSchema = z.strictObject({
 /** A checked site, ready for use. */
 export interface Site extends KeyRules {
   readonly originUrl: string;
-  /** False if neither the file nor the environment named the public hosts. */
+  /** False if neither the file nor the environment names the public hosts. */
   readonly namesHosts: boolean;
   readonly ignoredCookies: readonly string[];
   readonly originFields: readonly (readonly [name: string, value: string])[];
   readonly heuristic: HeuristicRules | null;
-  /** Targeted fields of its own, in lower case. */
+  /** The site's own targeted fields, in lower case. */
   readonly targetedFields: readonly string[];
-  /** Fields of the origin that are for this cache alone, in lower case. */
+  /** Fields of the origin that are only for this cache, in lower case. */
   readonly hiddenFields: readonly string[];
   readonly limits: {
     readonly urlBytes: number;
@@ -235,17 +236,18 @@ export interface Site extends KeyRules {
     readonly leaseMs: number;
     readonly skewMs: number;
     readonly softForMs: number;
-    /** The longest of the lease and the routes' view ages, which receipts have to wait for (R6). */
+    /** The longest of the lease and the routes' view ages, for which receipts have to wait (R6). */
     readonly longestViewAgeMs: number;
   };
 }
 
 /**
- * The statuses that a single `defaultTtl` is for. An error that one odd request caused must not be stored by default.
+ * The statuses to which a single `defaultTtl` applies. An error that one odd request caused must not be stored by
+ * default.
  */
 const PLAIN_STATUSES = new Set([200, 203, 204, 300, 301, 308]);
 
-/** Settings from the environment or from flags. They outrank the file. */
+/** Settings from the environment or from flags. They take precedence over the file. */
 export interface SiteOverrides {
   readonly origin?: string | undefined;
   readonly hosts?: readonly string[] | null | undefined;
@@ -261,7 +263,7 @@ export function defineSite(input: SiteInput): SiteInput {
   return input;
 }
 
-/** Turns an owner's rules into what the corridor uses. Throws `SiteError`. */
+/** Compiles an owner's rules into the form that the corridor uses. Throws `SiteError`. */
 export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
   const given: Record<string, unknown> = { ...input };
   if (overrides.origin !== undefined) given.origin = overrides.origin;
@@ -355,7 +357,7 @@ function compileRoute(rules: RouteRules, position: number | null, site: z.output
   };
 }
 
-/** With the site itself as its origin, each request would come back to this edge until `CDN-Loop` stops it. */
+/** If the origin were the site itself, each request would come back to this edge until `CDN-Loop` stops it. */
 function originIsSiteError(origin: string): { path: string; message: string } {
   const message = `${JSON.stringify(origin)} is an address of the site itself: name the server behind it`;
   return { path: "origin", message };
@@ -373,7 +375,7 @@ function parametersOf(result: URLPatternResult | null): Record<string, string> |
   return Object.fromEntries(Object.entries(result.pathname.groups).map(([name, value]) => [name, value ?? ""]));
 }
 
-/** The tag templates with characters that no tag may have, or with parameters that the pattern does not have. */
+/** The mistakes in tag templates: characters that no tag may have, and parameters that the pattern does not have. */
 function tagTemplateErrors(rules: RouteRules, path: string): { path: string; message: string }[] {
   const known = [...rules.match.matchAll(/:(\w+)/g)].map((match) => match[1]!);
   return rules.tags.flatMap((template, index) => {
@@ -416,6 +418,6 @@ function isUrlPattern(text: string): boolean {
   try {
     return new URLPattern({ pathname: text }) !== null;
   } catch {
-    return false; // URLPattern throws for a bad pattern
+    return false; // URLPattern throws on an invalid pattern
   }
 }

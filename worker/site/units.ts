@@ -23,7 +23,7 @@ export const sizeBytes = z
     orIssue(context, NOT_A_SIZE, typeof size === "number" ? size : measure(size, /^(\d+)(B|KiB|MiB|GiB)$/, BYTES_PER)),
   );
 
-/** Tells what to write instead of a bare number: one would be seconds here and milliseconds elsewhere. */
+/** The correction for a bare number, which could be read as seconds or as milliseconds. */
 export function durationError(input: unknown): string {
   if (typeof input !== "number" || !(input >= 0)) return NOT_A_DURATION;
   return `has no unit: write "${input}s" for seconds or "${input}ms" for milliseconds`;

@@ -2,7 +2,7 @@ import type { Route } from "../rules/key/route.ts";
 import { NO_OWNERS_FIELDS, reachesOriginAsSent } from "../rules/request/request-fields.ts";
 import type { Site } from "./site.ts";
 
-/** The defences of docs/security.md that the owner has weakened, a line for each. It is logged at every start. */
+/** The defences of docs/security.md that the owner has weakened, one line each. They are logged at every start. */
 export function weakenedDefences({ routes }: Pick<Site, "routes">): readonly string[] {
   return routes.flatMap(({ pattern, pass, stripsSetCookie, keyFields, trustedFields, requestDirectives }) => {
     const lines: string[] = [];

@@ -2,9 +2,7 @@ import type { ReuseRules } from "../rules/directives/reuse-rules.ts";
 import type { Stamp, StoredFields, StoredHead } from "../rules/storing/stored-response.ts";
 import type { VariantFields } from "../rules/variants/vary.ts";
 
-/**
- * The values that decide whether a head may answer, by position: names would take two thirds of the time to read it.
- */
+/** The values that decide whether a head may answer, by position. Names would take two thirds of the reading time. */
 type Facts = readonly [
   key: string,
   status: number,
@@ -21,7 +19,7 @@ type Facts = readonly [
   flags: number,
 ];
 
-/** Bits of one number, which is read faster than booleans. */
+/** Boolean values as bits of one number, which is read faster. */
 const FLAGS = { sharedWithAuthorized: 1, validateAlways: 2, mayServeStale: 4, immutable: 8 };
 
 /** The fields of the response, its variant and its purge keys. Fields are a flat list of names and values. */
@@ -32,7 +30,7 @@ type Contents = readonly [
   purgeKeys: readonly string[],
 ];
 
-/** A head as two values for JSON: the values that decide, and the rest. */
+/** A head as two values for JSON: the values that decide, and all others. */
 export function headParts(head: StoredHead): readonly [Facts, Contents] {
   const { reuse, stamp } = head;
   return [

@@ -2,8 +2,9 @@ import { isMarker, type Stored, type VariantMarker } from "../rules/storing/stor
 import { EnvelopeHead, headParts } from "./envelope-head.ts";
 
 /**
- * A stored response as the Cache API holds it, which is used as a byte store only: always status 200, a long retention,
- * the body as it is, and everything else in one field. The edge decides on freshness and age, not the runtime.
+ * A stored response in the form that the Cache API stores. The Cache API serves only as a byte store: the status is
+ * always 200, the retention long, the body unchanged, and everything else is in one field. The edge decides on
+ * freshness and age, not the runtime.
  */
 export interface Envelope {
   readonly fields: Readonly<Record<string, string>>;
@@ -11,13 +12,13 @@ export interface Envelope {
 }
 
 const HEAD_FIELD = "tidemark-stored";
-/** The beginning of the head's text. Another version is a miss, because a cache outlives deployments. */
+/** The beginning of the head's text. Another version counts as a miss, because the cache outlives deployments. */
 const VERSION = "3~";
-/** Separates the facts that decide from the rest. The text of a variant marker has none. */
+/** Separates the values that decide from the others. The text of a variant marker does not contain it. */
 const SEPARATOR = "~";
 const RETENTION_SECONDS = 30 * 24 * 3600;
 
-/** The fields that make the Cache API keep bytes unchanged, as long as it will. */
+/** The fields that make the Cache API store bytes unchanged, for as long as it can. */
 export const ENVELOPE_FIELDS = {
   "cache-control": `public, max-age=${RETENTION_SECONDS}`,
   "content-type": "application/octet-stream",
@@ -31,7 +32,7 @@ export function writeEnvelope(stored: Stored): Envelope {
   };
 }
 
-/** Reads an envelope; `undefined` if it is of another version, of another key, or not whole. */
+/** Reads an envelope; `undefined` if it is of another version, of another key, or incomplete. */
 export function readEnvelope(key: string, headText: string | null, body: ArrayBuffer): Stored | undefined {
   if (!headText?.startsWith(VERSION)) return undefined;
   const end = headText.indexOf(SEPARATOR, VERSION.length);
@@ -45,12 +46,12 @@ export function readEnvelope(key: string, headText: string | null, body: ArrayBu
   return head.bodyBytes === body.byteLength ? { head, body: new Uint8Array(body) } : undefined;
 }
 
-/** The field that `open` wants. */
+/** The text of the head that `readEnvelope` takes; `null` if there is none. */
 export function headText(fields: Headers): string | null {
   return fields.get(HEAD_FIELD);
 }
 
-/** JSON in ASCII without separators, so that any characters survive in a header field. */
+/** JSON in ASCII without separators, so that all characters survive in a header field. */
 function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[~\u007f-\uffff]/g,

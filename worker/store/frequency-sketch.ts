@@ -1,20 +1,25 @@
-/** The number of counters, a byte each. A key has two, and the smaller one counts, so that collisions seldom matter. */
+/**
+ * The number of counters, of one byte each. A key has two, of which the smaller one counts, so that collisions seldom
+ * matter.
+ */
 const SLOTS = 1 << 18;
 /** The highest count. */
 const MAX_COUNT = 15;
-/** After this many countings per key in the cache, every counter is halved, so that old requests are forgotten. */
+/**
+ * After this many counted requests per key in the cache, every counter is halved, so that old requests are forgotten.
+ */
 const COUNTINGS_PER_KEY = 64;
 const MIN_COUNTINGS = 512;
 
 /**
- * How often each key has been requested lately, whether it is in the cache or not, in constant memory: the count-min
- * sketch with aging of TinyLFU (Einziger, Friedman and Manes, "TinyLFU: A Highly Efficient Cache Admission Policy",
- * 2017). Between two agings it never counts too few, and seldom too many.
+ * Estimates how often each key has been requested lately, whether it is in the cache or not, in constant memory: the
+ * count-min sketch with aging of TinyLFU (Einziger, Friedman and Manes, "TinyLFU: A Highly Efficient Cache Admission
+ * Policy", 2017). Between two agings it never underestimates, and seldom overestimates.
  */
 export class FrequencySketch {
   readonly #counters = new Uint8Array(SLOTS);
   #countings = 0;
-  /** How often the counters have been halved. Counts that are kept elsewhere have to be halved as often. */
+  /** How often the counters have been halved. Counts kept elsewhere have to be halved as often. */
   halvings = 0;
 
   /** Counts a request for a key. Returns its count. `cachedKeys` is the number of keys in the cache. */
@@ -23,7 +28,7 @@ export class FrequencySketch {
     this.#counters[first] = Math.min(MAX_COUNT, this.#counters[first]! + 1);
     if (second !== first) this.#counters[second] = Math.min(MAX_COUNT, this.#counters[second]! + 1);
     const times = Math.min(this.#counters[first]!, this.#counters[second]!);
-    // With more countings than counters, collisions would raise all of them.
+    // With more counted requests than counters, collisions would raise all of them.
     const limit = Math.min(SLOTS, Math.max(MIN_COUNTINGS, cachedKeys * COUNTINGS_PER_KEY));
     if (++this.#countings >= limit) this.#halve();
     return times;

@@ -1,15 +1,17 @@
 import { isMarker, type Stored } from "../rules/storing/stored-response.ts";
 import { FrequencySketch } from "./frequency-sketch.ts";
 
-/** The memory of an entry beside its body and texts: the slot in the map, and the object of the head. */
+/** The memory of an entry in addition to its body and texts: the slot in the map, and the object of the head. */
 const ENTRY_OVERHEAD_BYTES = 1024;
-/** The memory of a field beside its text: once in the entry, and once in the fields that hits are answered with. */
+/** The memory of a field in addition to its text: once in the entry, and once in the fields of hits. */
 const FIELD_OVERHEAD_BYTES = 256;
 
 /** No entry may take more than this share of the tier, or one large page would evict all others. */
 const LARGEST_SHARE = 1 / 8;
 
-/** Further uses are not counted. One below the highest count of `FrequencySketch`, so that no entry stays for ever. */
+/**
+ * The highest count of uses. It is one below the highest count of `FrequencySketch`, so that no entry stays for ever.
+ */
 const MAX_USES = 14;
 
 interface Entry {
@@ -28,7 +30,7 @@ interface Entry {
  */
 export class MemoryTier {
   readonly #maxBytes: number;
-  /** In the order of use, the least recently used first. */
+  /** Ordered by use, the least recently used first. */
   readonly #entries = new Map<string, Entry>();
   readonly #frequency = new FrequencySketch();
   #newest: string | null = null;
@@ -58,7 +60,7 @@ export class MemoryTier {
     return entry.stored;
   }
 
-  /** Stores a response unless it is too large, it is not admitted, or a newer one is there (R23). */
+  /** Stores a response unless it is too large, is not admitted, or a newer one is stored (R23). */
   put(stored: Stored): void {
     const { key } = stored.head;
     const held = this.#entries.get(key);
@@ -83,7 +85,8 @@ export class MemoryTier {
   }
 
   /**
-   * Evicts entries until `bytes` fit. False, and nothing is evicted, if one of them is used as often as the new one.
+   * Evicts entries until `bytes` fit. Returns false, without evicting any, if one of them is used as often as the new
+   * one.
    */
   #makeRoom(bytes: number, times: number): boolean {
     const dropped: string[] = [];
@@ -117,7 +120,7 @@ export function isNewer(held: Stored, stored: Stored): boolean {
 function weigh(stored: Stored): number {
   let characters = stored.head.key.length;
   if (isMarker(stored)) {
-    for (const { key } of stored.variants) characters += 2 * key.length; // the key, and the same as fields
+    for (const { key } of stored.variants) characters += 2 * key.length; // the key, and fields of that size
     return characters * 2 + stored.variants.length * FIELD_OVERHEAD_BYTES + ENTRY_OVERHEAD_BYTES;
   }
   const { head, body } = stored;

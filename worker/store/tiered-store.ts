@@ -13,7 +13,10 @@ export interface SharedTier {
   putBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<void>;
 }
 
-/** The isolate's memory over the PoP's shared tier. A tier that fails counts as a miss, and is reported (promise 6). */
+/**
+ * The isolate's memory in front of the PoP's shared tier. A tier that fails counts as a miss, and is reported (promise
+ * 6).
+ */
 export class TieredStore implements Store {
   readonly #memory: MemoryTier;
   readonly #shared: SharedTier;

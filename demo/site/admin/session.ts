@@ -3,7 +3,7 @@ import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import type { DemoContext } from "../context.ts";
 import type { PurgeOutcome } from "./purge-after-save.ts";
 
-/** What the next page tells the editor, once. */
+/** A message that the next page shows to the editor, once. */
 export interface Notice {
   headline: string;
   purge: PurgeOutcome;

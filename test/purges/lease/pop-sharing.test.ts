@@ -13,7 +13,7 @@ import { deltaOf, type PurgedText } from "../view/delta.ts";
 const LEASE_MS = 1000;
 const SKEW_MS = 250;
 const ROUND_TRIP_MS = 100;
-/** A claim counts for as long as a read takes, and a quarter more. */
+/** A claim counts for the time of a read and a quarter more. */
 const CLAIM_MS = 125;
 const BEGINNING = 100_000_000;
 
@@ -76,7 +76,7 @@ describe("the isolates of a PoP", () => {
     return new ViewLease({ settings, view, log, pop, clock, random: () => random, reporter });
   }
 
-  /** Renews, and lets so much time pass. */
+  /** Renews, and lets this much time pass. */
   async function renew(lease: ViewLease, ms = ROUND_TRIP_MS): Promise<void> {
     const renewal = lease.renew(behind, null);
     await scheduler.advance(ms);
@@ -90,7 +90,7 @@ describe("the isolates of a PoP", () => {
 
   const isUsable = (lease: ViewLease, inMs = 0) => lease.isUsable(scheduler.now() + inMs, null);
 
-  /** Whether a lease says of a page with this key, filled under this number, that it is not purged. */
+  /** Whether a lease says that a page with this key and this stamp is not purged. */
   const keeps = (lease: ViewLease, key: string, seq: number) =>
     lease.check(storedHead({ purgeKeys: [key], stamp: { logId: log.logId, seq } }), true) === "not-purged";
 
@@ -187,7 +187,7 @@ describe("the isolates of a PoP", () => {
     const before = log.reads;
     await scheduler.advance(600);
     await renew(lease);
-    expect(log.reads).toBe(before + 1); // it is no news
+    expect(log.reads).toBe(before + 1); // nothing new
     expect(lease.stamp()).toEqual({ logId: "a", seq: 2 });
     expect([keeps(lease, "#t", 0), keeps(lease, "#u", 1)]).toEqual([false, false]);
   });
@@ -246,7 +246,7 @@ describe("the isolates of a PoP", () => {
     const renewal = lease.renew(behind, null);
     await scheduler.advance(0);
     expect(log.reads).toBe(isWaitedFor ? 1 : 2);
-    await scheduler.advance(CLAIM_MS + ROUND_TRIP_MS); // whoever claimed has died: it reads itself
+    await scheduler.advance(CLAIM_MS + ROUND_TRIP_MS); // the isolate that claimed has died, so this one reads itself
     await renewal;
     expect(log.reads).toBe(2);
     expect(isUsable(lease)).toBe(true);
@@ -429,7 +429,7 @@ describe("the isolates of a PoP", () => {
         lease.isUsable(scheduler.now() - ROUND_TRIP_MS + ms, null, maxViewAgeMs);
       expect([isUsableAfter(LEASE_MS, 0), isUsableAfter(WITHIN_MS - 1, WITHIN_MS)]).toEqual([false, true]);
       expect(isUsableAfter(WITHIN_MS, WITHIN_MS)).toBe(false);
-      expect(isUsableAfter(WITHIN_MS, WITHIN_MS + 1)).toBe(false); // the log was not told of so long a bound
+      expect(isUsableAfter(WITHIN_MS, WITHIN_MS + 1)).toBe(false); // the log was not told of a bound this long
     });
 
     test("have no usable view after the clock has stepped back", async () => {

@@ -16,10 +16,10 @@ import { deltaOf } from "../view/delta.ts";
 const LEASE_MS = 1000;
 const SKEW_MS = 250;
 
-/** A log whose answers come when the test says so. */
+/** A log that answers when the test says so. */
 class HeldLog implements PurgeLogClient {
   readonly reads: PromiseWithResolvers<ViewDelta>[] = [];
-  /** What the last read asked to hear besides what is new. */
+  /** The unread range that the last read asked for. */
   unread: UnreadRange | null | undefined;
 
   read(since: ReaderPosition | null): Promise<ViewDelta> {
@@ -45,7 +45,7 @@ describe("a view's lease", () => {
   let random: number;
   let events: EdgeEvent[];
   const behind: BackgroundWork = { run: () => undefined };
-  /** It looks at what others of the PoP have read before it reads. */
+  /** It looks at the PoP's shared reads before it reads the log. */
   const rest = () => scheduler.advance(0);
 
   beforeEach(() => {
@@ -228,7 +228,7 @@ describe("a view's lease", () => {
     await scheduler.advance(LEASE_MS);
     await renewal;
     await scheduler.advance(LEASE_MS / 4);
-    log.answer(0, 1); // too late to be of use
+    log.answer(0, 1); // too late to be used
     await rest();
     for (let index = 0; index < 10; index++) await lease.renew(behind, null); // none of them waits, or reads
     await rest();

@@ -312,7 +312,7 @@ describe("the purge log", () => {
   });
 
   describe("deletes old audit rows and ids", () => {
-    /** A first purge, then as many as it takes for the log to look what is too old or too many. */
+    /** A first purge, and then enough purges for the log to prune old rows. */
     const afterFirst = (change: Partial<LogSettings>, laterMs: number, more = 255) => {
       const world = new World();
       const log = world.open({ auditRetentionMs: 3 * DAY_MS, idRetentionMs: 3 * DAY_MS, ...change });
@@ -462,7 +462,7 @@ describe("the purge log", () => {
       expect(settlesInMs(log)).toBe(1250);
     });
 
-    /** So many reads in one second; what they were granted, and what a read in the next second is. */
+    /** Makes this many reads in one second. Returns their grants, and that of a read in the next second. */
     const granted = (world: World, log: SqlPurgeLog, reads: number, leaseMs = 1000) => {
       const during = Array.from({ length: reads }, () => log.read(null, leaseMs).leaseMs);
       world.now += 1000;
@@ -514,7 +514,7 @@ describe("the purge log", () => {
       expect(settlesInMs(world.open())).toBe(4250); // after a restart, too
       world.now = 4999;
       expect(settlesInMs(log)).toBe(4250);
-      world.now = 1000 + 2 * 4000; // it is written down for twice as long, so that a read is no write each time
+      world.now = 1000 + 2 * 4000; // it is stored with twice its duration, so that not every read is a write
       expect(settlesInMs(log)).toBe(1250);
     });
 

@@ -4,7 +4,7 @@ import { hashKeys, hashWordFor } from "../../../worker/purges/view/key-hash.ts";
 
 export type PurgedText = readonly [key: string, seq: number, mode?: PurgeMode];
 
-/** A delta as the log would send it, of log `a` if nothing else is said. */
+/** A delta as the log would send it; by default of log `a`. */
 export function deltaOf(
   from: number,
   to: number,
@@ -40,7 +40,7 @@ export function deltaOfTags(from: number, to: number): ViewDelta {
   return { ...deltaOf(from, to), heads: { hard: to, soft: 0, invalidate: 0 }, items };
 }
 
-/** What a delta tells of these keys, as texts again; keys that it does not tell are left out. */
+/** A delta's items for these keys, as texts again; keys without an item are left out. */
 export function toldOf({ items }: ViewDelta, keys: readonly string[], mode: PurgeMode = "hard"): [string, number][] {
   const told: [string, number][] = [];
   for (let at = 0; at < items.length; at += ITEM_WORDS) {

@@ -37,7 +37,7 @@ describe("the purge table", () => {
     expect(table.highest(...print(99))).toBe(101);
     expect(table.highest(...print(2))).toBe(102);
     expect(table.highest(...print(11))).toBe(111);
-    table.raise(...print(12), 50); // older than all that is there
+    table.raise(...print(12), 50); // older than all others in the table
     expect(table.highest(...print(12))).toBe(101);
     expect(table.highest(...print(2))).toBe(102);
   });
@@ -47,7 +47,7 @@ describe("the purge table", () => {
     for (let key = 1; key <= BUCKET_SLOTS; key++) table.raise(key << 17, 0, key);
     table.raiseFloor(5);
     for (let key = 11; key <= 15; key++) table.raise(key << 17, 0, key);
-    expect(table.highest(99 << 17, 0)).toBe(0); // nothing was pushed out
+    expect(table.highest(99 << 17, 0)).toBe(0); // nothing was evicted
     table.raise(16 << 17, 0, 16);
     expect(table.highest(99 << 17, 0)).toBe(6);
   });
@@ -77,7 +77,7 @@ describe("the purge table", () => {
   });
 
   test("keys with equal fingerprints keep their numbers when the table doubles", () => {
-    // The same print and, in a small table, the same line: only later doublings tell these two apart.
+    // They have the same fingerprint and, in a small table, the same bucket: only later doublings distinguish them.
     const [left, right] = [
       [0b01_00, 0],
       [0b10_00, 0],
@@ -93,7 +93,7 @@ describe("the purge table", () => {
 
   test("a number that a bucket evicted before the table doubled still counts in both buckets after it", () => {
     const table = new PurgeTable(4 * BUCKET_BYTES, 64 * BUCKET_BYTES);
-    // All in line 0; after the doubling, half of them belong into line 4.
+    // All are in bucket 0; after the doubling, half of them belong in bucket 4.
     const inLineZero = (key: number) =>
       [(key << 17) | (key % 2 ? 0b100 : 0), (key << 17) | (key % 2 ? 0b100 : 0)] as const;
     for (let key = 1; key <= 12; key++) table.raise(...inLineZero(key), key);

@@ -155,7 +155,7 @@ describe("a view", () => {
 
     test.each<[PurgeMode, string]>([
       ["hard", "purged"],
-      // It may have been purged hard since, so nothing of it is of use before the origin was asked.
+      // It may have been purged hard since then, so it must not be used before the origin has confirmed it.
       ["soft", "invalidated"],
       ["invalidate", "invalidated"],
     ])("story 8: what is known of a %s purge is said without a usable view, too (R8)", (mode, expected) => {
@@ -192,7 +192,7 @@ describe("a view", () => {
   });
 
   describe("that is too far behind for one reply", () => {
-    /** At the head with the newest told, and the rest of it, from 2 to 7, not. */
+    /** A view at the head that has read the newest purges, but not those from 2 to 7. */
     const behind = () => viewAfter(deltaOf(0, 2, [["#old", 2]]), deltaOf(2, 9, [["#new", 9]], { truncatedAt: 7 }));
 
     test.each([
@@ -245,7 +245,7 @@ describe("a view", () => {
       fc.property(steps, (events) => follow(events, seen)),
       { numRuns: 60, seed: 1, endOnFailure: true },
     );
-    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(100); // else little was tried
+    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(100); // otherwise little was tried
   });
 
   test("at most 1 % of untouched entries are lost after 100,000 and after 1,000,000 purges of other tags", () => {
@@ -256,12 +256,12 @@ describe("a view", () => {
     expect(lost()).toBeLessThan(0.005);
     view.apply(deltaOfTags(100_000, 1_000_000));
     expect(lost()).toBeLessThan(0.01);
-    expect(lost()).toBeGreaterThan(0); // else nothing was measured
+    expect(lost()).toBeGreaterThan(0); // otherwise nothing was measured
     expect(view.heldBytes).toBe(8 * MIB);
   });
 });
 
-/** What a page is filed under: a URL, its path, 5 tags, 6 prefixes, a host. */
+/** The purge keys of a page: a URL, its path, 5 tags, 6 prefixes, a host. */
 function keysOfPage(page: number): string[] {
   const tags = Array.from({ length: 5 }, (_, index) => `#page:${page}:${index}`);
   const prefixes = Array.from({ length: 6 }, (_, index) => `/p${page}/${index}/`);
@@ -285,7 +285,7 @@ const event = fc.oneof(
 );
 type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
-/** From the strongest to the weakest. */
+/** The answers, from the strongest to the weakest. */
 const MODE_ANSWERS = [
   ["hard", "purged"],
   ["invalidate", "invalidated"],
@@ -293,7 +293,10 @@ const MODE_ANSWERS = [
   [null, "not-purged"],
 ] as const;
 
-/** Purges go into a log with short replies, its replies into a view with few lines; an exact list of purges is right. */
+/**
+ * Sends purges to a log with short replies, and its replies to a view with few lines. An exact list of purges decides
+ * what is right.
+ */
 function follow(events: readonly Event[], seen: Record<"not-purged" | "purged" | "unread" | "whole", number>): void {
   const log = new SqlPurgeLog(
     sqlOf(new DatabaseSync(":memory:")),

@@ -236,7 +236,7 @@ describe("parseCacheControl", () => {
         const before = parseCacheControl(text);
         const after = parseCacheControl(`${text}, ${more}`);
         expect(after.noStore || !before.noStore).toBe(true);
-        if (after.noStore) return; // Nothing is less free.
+        if (after.noStore) return; // No value is less restrictive.
         expect(secondsOf(after.maxAge)).toBeLessThanOrEqual(secondsOf(before.maxAge));
         expect(secondsOf(after.sMaxage)).toBeLessThanOrEqual(secondsOf(before.sMaxage));
         expect(breadthOf(after.private)).toBeGreaterThanOrEqual(breadthOf(before.private));
@@ -246,7 +246,7 @@ describe("parseCacheControl", () => {
   });
 });
 
-/** Fields as origins write them, and fields as nobody would. */
+/** Fields as origins write them, and fields that nobody would write. */
 const directive = fc.constantFrom(
   "no-store",
   "No-Cache",

@@ -5,5 +5,5 @@ const anyUnit = fc.oneof(
   fc.nat({ max: 0xffff }).map((unit) => String.fromCharCode(unit)),
 );
 
-/** Whatever a peer might send as a field: with the marks that mean something in HTTP, and unpaired surrogates. */
+/** Any text that a peer might send as a field, with HTTP's separators and with unpaired surrogates. */
 export const anyText = fc.string({ unit: anyUnit, maxLength: 40 });

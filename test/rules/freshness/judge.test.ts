@@ -17,7 +17,7 @@ interface Asked {
   readonly purge?: PurgeAnswer;
   /** True if it carries a receipt's token that has not been reached. */
   readonly awaitsToken?: boolean;
-  /** How long after the fetch this isolate heard of the soft purge, and what the site allows after it. */
+  /** The time from the fetch until this isolate learned of the soft purge, and the site's window after it. */
   readonly soft?: { readonly seenAfterMs: number; readonly forMs: number };
   readonly afterMs: number;
 }

@@ -10,7 +10,7 @@ test("Content-Range of a 416 names the length alone (RFC 9110 §15.5.17)", () =>
   expect(unsatisfiedRange(10)).toBe("bytes */10");
 });
 
-/** The body that a caller makes of the pieces. */
+/** The body that a caller makes from the pieces. */
 function bodyOf(pieces: readonly (string | { first: number; last: number })[], stored: string): Buffer {
   return Buffer.concat(
     pieces.map((piece) =>

@@ -3,7 +3,7 @@ import type { StoredHead } from "../../../worker/rules/storing/stored-response.t
 /** Noon of the first day of 2026, when `storedHead` was fetched: epoch milliseconds. */
 export const NOON = Date.UTC(2026, 0, 1, 12);
 
-/** The head of a plain page that is fresh for a minute, but for what a test changes. */
+/** The head of a plain page that is fresh for a minute, with a test's changes. */
 export function storedHead(change: Partial<StoredHead> = {}): StoredHead {
   return {
     key: "http://www.example.test/a",

@@ -5,7 +5,7 @@ import { anyText } from "../fields/any-text.ts";
 
 const SETS = ["identity", "br", "gzip", "br, gzip", "zstd", "br, zstd", "gzip, zstd", "br, gzip, zstd"];
 
-/** Fields as clients might write them, and now and then anything. */
+/** Fields as clients might write them, and sometimes any text. */
 const anyField = fc.oneof(
   fc.string(),
   fc

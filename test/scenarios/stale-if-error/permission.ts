@@ -12,7 +12,7 @@ const standInPaths = { "/a": [standIn, { status: 503, body: "overloaded", hold: 
 /** A page with an entity tag, its next version, and the 304 that confirms the first. */
 const taggedV1 = page("max-age=60", "v1", { etag: '"1"' });
 
-/** Who allows and who forbids a stale page in place of an error. */
+/** Permission to replace an error with a stale page, and its refusal: by response, request, route and site. */
 export const scenarios: readonly Scenario[] = [
   {
     id: "stale-if-error/purged-while-origin-fails",

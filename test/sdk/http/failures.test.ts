@@ -20,7 +20,7 @@ import { createVirtualClock, type VirtualClock } from "../virtual-clock.ts";
 
 interface Failure {
   name: string;
-  /** What the edge does with each request. If it is absent, nothing listens at the address. */
+  /** The edge's act for each request. If it is absent, nothing listens at the address. */
   edge?: (clock: VirtualClock) => Act[];
   options?: PurgerOptions;
   expect: {

@@ -14,8 +14,8 @@ import type { RequestContext } from "../request-context.ts";
 import { type AnswerMetadata, answerWith, notModifiedFields, storedFields } from "./answers.ts";
 
 /**
- * Answers a client with a stored response: whole, as one part or several, as 304 or 416, or its head alone.
- * Conditions come before parts (RFC 9110 §13.2.2). `null` if the body is stored apart and gone.
+ * Answers a client with a stored response: the whole body, one or several parts, a 304, a 416, or the header section
+ * alone. Conditions are evaluated before ranges (RFC 9110 §13.2.2). `null` if the body is stored apart and is gone.
  */
 export function answerFromStore(
   context: RequestContext,
@@ -45,7 +45,7 @@ function headAlone(head: StoredHead, fields: Headers): Response {
   return answerWith(null, head.status, headFields);
 }
 
-/** Whether the client asks under a condition that the stored response already answers. RFC 9111 §4.3.2. */
+/** Whether the client's condition already matches the stored response, so that a 304 answers it. RFC 9111 §4.3.2. */
 export function isHeldByClient(facts: RequestFacts, head: Pick<StoredHead, "fields">): boolean {
   const ifNoneMatch = facts.field("if-none-match");
   const ifModifiedSince = facts.field("if-modified-since");
@@ -60,7 +60,7 @@ function unsatisfiable(head: StoredHead, stored: Headers): Response {
   return answerWith(null, 416, fields);
 }
 
-/** RFC 9110 §15.3.7. Parts of a body in memory are cut without copying it, but for several. */
+/** RFC 9110 §15.3.7. A single part of a body in memory is not copied; several parts are. */
 function answerWithParts(
   context: RequestContext,
   { head, body }: StoredResponse,
@@ -98,7 +98,10 @@ function join(
   return joined;
 }
 
-/** Streams a body that is stored apart, reading only the bytes that were asked for. A piece of `null` is all of it. */
+/**
+ * Streams a body that is stored apart, and reads only the requested bytes. `null` in place of a piece stands for the
+ * whole body.
+ */
 async function streamed(
   { ports, background }: RequestContext,
   { bodyKey }: StoredHead,
@@ -128,7 +131,7 @@ async function streamed(
     }
     await pipe.writable.close();
   };
-  // A failure reaches the client as a cut; no one else has to know.
+  // A failure reaches the client as a cut-off body. No other code has to learn of it.
   background.run(send().catch((cause: unknown) => pipe.writable.abort(cause).catch(() => undefined)));
   return answerWith(pipe.readable, status, fields);
 }

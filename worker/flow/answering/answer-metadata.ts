@@ -4,7 +4,7 @@ import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { AnswerMetadata } from "./answers.ts";
 
-/** What an answer with a stored response says of itself at this moment. */
+/** The metadata of an answer with a stored response, as of now. */
 export function answerMetadata(
   { ports, resolved }: RequestContext,
   { head }: StoredResponse,

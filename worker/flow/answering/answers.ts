@@ -6,17 +6,18 @@ import { mayHaveBody } from "../../rules/storing/framing.ts";
 import type { StoredHead } from "../../rules/storing/stored-response.ts";
 import { NOT_MODIFIED_FIELDS } from "../../rules/validation/not-modified.ts";
 
-/** What an answer from store says of itself. */
+/** The metadata of an answer from the store. */
 export interface AnswerMetadata {
   readonly xCache: XCache;
   readonly outcome: Outcome;
   readonly ageSeconds: number;
-  /** The lifetime that browsers are given; `null` to leave what the origin said. */
+  /** The lifetime given to browsers; `null` to keep the origin's. */
   readonly browserTtlSeconds: number | null;
 }
 
 /**
- * The fields of hits, made once per entry and second: on a busy page they are what a hit would mostly spend time on.
+ * The fields of hits, made once per entry and second, because making them would take most of the time of a hit on a
+ * busy page.
  */
 const hitFields = new WeakMap<StoredHead, { readonly ageSeconds: number; readonly fields: Headers }>();
 
@@ -33,7 +34,7 @@ export function storedFields(head: StoredHead, metadata: AnswerMetadata): Header
   return fields;
 }
 
-/** The fields that a 304 has, with `Last-Modified` only if there is no entity tag. RFC 9110 §15.4.5. */
+/** The fields of a 304. `Last-Modified` is among them only if there is no entity tag. RFC 9110 §15.4.5. */
 export function notModifiedFields(fields: Headers): Headers {
   const kept = new Headers([...fields].filter(([name]) => NOT_MODIFIED_FIELDS.has(name)));
   const lastModified = fields.get("last-modified");
@@ -41,7 +42,7 @@ export function notModifiedFields(fields: Headers): Headers {
   return kept;
 }
 
-/** Tells browsers, in place, the lifetime that the owner gives them; `null` leaves what the origin said. */
+/** Sets, in place, the lifetime that the owner gives to browsers; `null` keeps the origin's. */
 export function setBrowserLifetime(fields: Headers, ttlSeconds: number | null, ageSeconds: number): void {
   if (ttlSeconds === null) return;
   const text = browserCacheControl(fields.get("cache-control"), ttlSeconds, ageSeconds);
@@ -50,14 +51,14 @@ export function setBrowserLifetime(fields: Headers, ttlSeconds: number | null, a
   fields.delete("expires");
 }
 
-/** Adds to an answer, in place, how it came to be. */
+/** Adds the outcome to an answer's fields, in place. */
 export function markOutcome(fields: Headers, xCache: XCache, outcome: Outcome): void {
   fields.append("via", "1.1 tidemark");
   fields.set("x-cache", xCache);
   fields.append("cache-status", cacheStatusMember(outcome));
 }
 
-/** An answer with the body's bytes as they are: the runtime must not encode a body that is encoded already. */
+/** An answer with the body's bytes as they are: the runtime must not encode an encoded body again. */
 export function answerWith(
   body: ReadableStream | Uint8Array<ArrayBuffer> | null,
   status: number,
@@ -68,7 +69,7 @@ export function answerWith(
   return new Response(mayHaveBody(status) ? body : null, init);
 }
 
-/** An answer that the edge makes itself: words for a person, no `X-Cache`, never stored by anyone. */
+/** An answer that the edge makes itself: a text for a person, without `X-Cache`, and never to be stored. */
 export function edgeAnswer(status: number, detail: string, words: string): Response {
   return new Response(`${words}\n`, {
     status,

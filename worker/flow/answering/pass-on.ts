@@ -16,12 +16,15 @@ export function clientFields(context: RequestContext, sent: Headers): Headers {
   return fields;
 }
 
-/** The origin's address, and the public one that stands for it. */
+/** The origin's address, and the public address that replaces it. */
 export function publicAddress({ ports, resolved }: RequestContext): PublicAddress {
   return { originUrl: ports.origin.url, publicUrl: `${resolved.scheme}://${resolved.host}` };
 }
 
-/** Answers with what the origin sends, as it comes. `notStored` says why it is not stored, if it might have been. */
+/**
+ * Streams the origin's answer to the client. `notStored` is the reason why it is not stored, if it was considered for
+ * storing.
+ */
 export function passOn(
   context: RequestContext,
   response: Pick<Response, "status" | "statusText" | "headers" | "body">,
@@ -42,7 +45,7 @@ export function reportNotStored({ ports }: RequestContext, { because, field }: N
   ports.reporter.report({ kind: "not-stored", because, ...(field !== undefined && { field }) });
 }
 
-/** What `Cache-Status` tells of a fetch. */
+/** The outcome of a fetch for `Cache-Status`. */
 export function forwardedOutcome(
   { reason, detail }: Miss,
   done: { status?: number; stored: boolean; collapsed: boolean; because?: string | undefined },

@@ -9,9 +9,10 @@ import { answerMetadata } from "./answer-metadata.ts";
 import { forwardedOutcome } from "./pass-on.ts";
 
 /**
- * The stored response in place of an origin that failed; `null` if nothing may stand in. RFC 5861 §4. The view is
- * renewed first: the origin may have been waited for longer than a lease, and a response that was purged meanwhile must
- * not be shown (R18). `failure` is how the origin failed; `null` where another request found that out.
+ * The stored response in place of a failed origin's answer; `null` if none may be used. RFC 5861 §4. The view is
+ * renewed first: the request may have waited for the origin longer than a lease, and a response that was purged in the
+ * meantime must not be served (R18). `failure` is the kind of the origin's failure; `null` if another request found it
+ * out.
  */
 export async function staleAnswer(
   context: RequestContext,

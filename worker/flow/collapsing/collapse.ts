@@ -7,8 +7,9 @@ import { collapsingKeys } from "./collapsing-key.ts";
 import { follow, mayFollow, waitFor } from "./followers.ts";
 
 /**
- * Fetches a response together with the other requests of this isolate that miss the same one: the first is the leader,
- * the others wait for its fetch and follow. `token` is the receipt's token that still has to be honoured.
+ * Fetches a response together with the other requests of this isolate that miss the same one. The first request is the
+ * leader; the others are followers and wait for its fetch. `token` is the receipt's token that the answer still has to
+ * honour.
  */
 export async function collapse(context: RequestContext, miss: Miss, token: ReceiptToken | null): Promise<Response> {
   const { ports, collapsed } = context;
@@ -35,7 +36,8 @@ export async function collapse(context: RequestContext, miss: Miss, token: Recei
           const answer = await follow(context, outcome.stored, miss);
           if (answer) return answer;
         }
-        // Refused: the next fetch begins after this request arrived, and is shared by all who were refused.
+        // The answer was refused for this request. The next fetch begins after its arrival, so all requests that were
+        // refused can share it.
         break;
     }
   }

@@ -3,16 +3,17 @@ import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 /** How a shared fetch ended for its followers. */
 export type SharedFetchOutcome =
   | { readonly kind: "storable"; readonly stored: StoredResponse }
-  /** The answer is for one request only, or not to be shared: each follower fetches for itself. */
+  /** The answer is for one request only, or cannot be shared, so each follower fetches for itself. */
   | { readonly kind: "not-shareable" }
   /**
-   * The leader failed, perhaps because of its own request: followers share one more fetch, then fetch for themselves.
+   * The leader failed, perhaps because of its own request. The followers share one more fetch, and after that each
+   * fetches for itself.
    */
   | {
       readonly kind: "failed";
       /**
-       * True if the origin answered with an error or cannot be reached: a stale response may stand in for followers,
-       * too.
+       * True if the origin answered with an error or cannot be reached; then a stale response may be used for
+       * followers, too.
        */
       readonly byOrigin: boolean;
     };
@@ -20,29 +21,33 @@ export type SharedFetchOutcome =
 /** One origin fetch that others may wait for. */
 export interface SharedFetch {
   readonly key: string;
-  /** Its place in the order of arrivals: a request that arrived earlier may take its answer unseen (R5). */
+  /**
+   * Its place in the order of arrivals: a request that arrived before the fetch began may take its answer without a
+   * check (R5).
+   */
   readonly order: number;
   readonly outcome: Promise<SharedFetchOutcome>;
 }
 
-/** How long a key that turned out not storable is fetched without waiting for others. */
+/** For this long, requests for a key whose answer could not be stored do not wait for each other. */
 const HIT_FOR_MISS_MS = 5_000;
 /**
- * The most keys for which that is remembered, the oldest going first, and the longest of them: together about 2 MiB.
+ * The most keys to remember as hit-for-miss, the oldest of which is dropped first, and the longest of them: together
+ * about 2 MiB.
  */
 const MAX_HIT_FOR_MISS = 2_000;
 const MAX_KEY_CHARACTERS = 512;
 
 /**
- * Collapsed forwarding of one isolate: at most one shared fetch per key, and the keys for which waiting is pointless.
- * Only plain values are handed over: a Response belongs to the request that fetched it.
+ * Collapsed forwarding of one isolate: at most one shared fetch per key, and the hit-for-miss keys, for which waiting
+ * is pointless. Only plain values are handed to followers, because a Response belongs to the request that fetched it.
  */
 export class CollapsedFetches {
   readonly #leaders = new Map<string, SharedFetch>();
   readonly #hitForMissUntil = new Map<string, number>();
   #arrivals = 0;
 
-  /** A number for an arriving request or a beginning fetch; later ones are higher. */
+  /** A number for an arriving request or a beginning fetch. Each is higher than all before it. */
   nextOrder(): number {
     return ++this.#arrivals;
   }
@@ -51,7 +56,7 @@ export class CollapsedFetches {
     return this.#leaders.get(key);
   }
 
-  /** Begins a shared fetch. It ends, once, with the call of `end`. */
+  /** Begins a shared fetch. Calling `end` once ends it. */
   begin(key: string): SharedFetch & { end(outcome: SharedFetchOutcome, now: number): void } {
     const { promise, resolve } = Promise.withResolvers<SharedFetchOutcome>();
     const leader: SharedFetch = { key, order: this.nextOrder(), outcome: promise };
@@ -64,17 +69,19 @@ export class CollapsedFetches {
     return { ...leader, end };
   }
 
-  /** No request waits for the fetch under this key any more: what it fetches has been invalidated meanwhile. */
+  /**
+   * From now on no request joins the fetch under this key, because the response that it fetches has been invalidated.
+   */
   abandonKey(key: string): void {
     this.#leaders.delete(key);
   }
 
-  /** No request waits for this fetch any more: the leader's request may be dead. It may still end. */
+  /** From now on no request joins this fetch, because the leader's request may be dead. The fetch may still end. */
   abandon({ key, outcome }: SharedFetch): void {
     if (this.#leaders.get(key)?.outcome === outcome) this.#leaders.delete(key);
   }
 
-  /** Later requests for this key do not wait for each other: the answer itself cannot be shared (R19). */
+  /** From now on requests for this key do not wait for each other, because the answer itself cannot be shared (R19). */
   #rememberHitForMiss(key: string, now: number): void {
     if (key.length > MAX_KEY_CHARACTERS) return;
     this.#hitForMissUntil.delete(key);

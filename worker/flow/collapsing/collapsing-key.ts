@@ -5,16 +5,14 @@ import type { RequestContext } from "../request-context.ts";
 import { markerInMemory } from "../selection.ts";
 import type { SharedFetch } from "./collapsed-fetches.ts";
 
-/** Under which keys a request looks for a fetch to join, and under which others may join its own. */
+/** The keys under which a request looks for a fetch to join, and under which others may join its own fetch. */
 export interface CollapsingKeys {
   readonly own: string;
   /** The fetch under way that the request may wait for. */
   readonly leader: SharedFetch | undefined;
 }
 
-/**
- * The keys of a request without credentials. It may wait only for a fetch whose answer the store would give it, too.
- */
+/** The keys of a request without credentials. It may only join a fetch whose answer the store would also give to it. */
 export function collapsingKeys(context: RequestContext): CollapsingKeys {
   const key = variantToBe(context);
   const keys = mayJoinFetchesOf(context.facts.identity).map((identity) => keyOf(identity, key));
@@ -29,7 +27,7 @@ function keyOf(identity: Identity, key: string): string {
   return identity === "anonymous" ? key : `${identity} ${key}`;
 }
 
-/** The key of the variant that will be stored, as far as is known what the answers vary by. */
+/** The key of the variant that will be stored, as far as the selecting fields are known. */
 function variantToBe(context: RequestContext): string {
   const { cacheKey, route } = context.resolved;
   const marker = markerInMemory(context);

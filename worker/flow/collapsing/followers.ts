@@ -11,7 +11,9 @@ import type { RequestContext } from "../request-context.ts";
 import { selects } from "../selection.ts";
 import type { SharedFetch, SharedFetchOutcome } from "./collapsed-fetches.ts";
 
-/** A follower waits for the leader, but only against its own timer: the leader's request may die. */
+/**
+ * Waits for the leader, and no longer than a timer of the follower's own allows, because the leader's request may die.
+ */
 export async function waitFor(
   { ports, site }: RequestContext,
   leader: SharedFetch,
@@ -24,9 +26,9 @@ export async function waitFor(
 }
 
 /**
- * R5: a follower takes what was fetched after it arrived, or what its own judge would accept at this moment. A response
- * that has to be validated each time, or is stale by now, is only for requests that arrived before its fetch began.
- * RFC 9111 §4.
+ * R5: a follower may take a response that was fetched after the follower arrived, or that its own judgement would
+ * accept now. A response that always needs validation, or is already stale, is only for requests that arrived before
+ * its fetch began. RFC 9111 §4.
  */
 export async function mayFollow(
   context: RequestContext,
@@ -51,14 +53,14 @@ async function isUnpurged(
   return mayAnswerWhileUnknown({ sinceFetchMs, maxViewAgeMs: purges.leaseMs, awaitsToken: token !== null });
 }
 
-/** Whether it could answer without validation if no purge is known. */
+/** Whether the response could answer without validation, leaving purges aside. */
 function isReusable({ ports, facts }: RequestContext, stored: StoredHead): boolean {
   const { purges, clock } = ports;
   const unpurged = { answer: "not-purged", maxViewAgeMs: purges.leaseMs, awaitsToken: false, soft: null } as const;
   return mayAnswer(judge(stored, facts, unpurged, clock.now()));
 }
 
-/** The answer of the leader's fetch; `null` if this request does not select it, or its body is gone. */
+/** The answer of the leader's fetch; `null` if this request does not select it, or if its body is gone. */
 export async function follow(context: RequestContext, stored: StoredResponse, miss: Miss): Promise<Response | null> {
   const { reporter } = context.ports;
   if (!selects(context, stored)) return null;

@@ -9,14 +9,14 @@ import { requestBody } from "./request-body.ts";
 export type OriginResult =
   | { readonly kind: "answered"; readonly response: Response }
   /**
-   * The origin did not answer: it failed, the request may not go there, or another protocol took over. `answer` makes
-   * what the client gets instead, and counts it.
+   * The origin gave no answer: it failed, the request may not be sent there, or the connection switched to another
+   * protocol. `answer` makes and counts the answer for the client.
    */
   | { readonly kind: "failed" | "refused" | "switched"; readonly answer: () => Response };
 
 /**
- * Whether the origin failed, by an error status or by giving no answer: then a stale response may stand in. RFC 5861
- * §4.
+ * Whether the origin failed, by an error status or by giving no answer. A stale response may then replace the answer.
+ * RFC 5861 §4.
  */
 export function hasFailed(result: OriginResult): boolean {
   return result.kind === "failed" || (result.kind === "answered" && isOriginError(result.response.status));
@@ -24,13 +24,13 @@ export function hasFailed(result: OriginResult): boolean {
 
 /** How the origin is asked. */
 export interface OriginCall {
-  /** True if the answer may be stored: then nothing that is not in the key may select it. */
+  /** True if the answer may be stored. Then no field outside the key may select it. */
   readonly storing: boolean;
   /** The edge's own conditions. RFC 9111 §4.3.1. */
   readonly conditions: readonly (readonly [name: string, value: string])[];
 }
 
-/** Sends the request on, as the edge. */
+/** Sends the request to the origin as the edge's own. */
 export async function askOrigin(context: RequestContext, { storing, conditions }: OriginCall): Promise<OriginResult> {
   const { request, resolved, facts, ports, site, clientAddress } = context;
   if (hasLooped(facts.field("cdn-loop"), resolved.host)) {
@@ -97,7 +97,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
   }
 }
 
-/** An answer with more fields than allowed, or with broken ones, counts as a failure of the origin. */
+/** Treats an answer with too many fields, or with broken ones, as a failure of the origin. */
 function acceptable({ site, background }: RequestContext, answer: OriginAnswer): OriginAnswer {
   if (answer.kind !== "answered") return answer;
   const { responseFields: maxFields, responseFieldBytes: maxBytes } = site.limits;

@@ -1,4 +1,7 @@
-/** Cancels a body that nobody reads. If it was cut off before, nothing is lost, so that error is ignored. */
+/**
+ * Cancels a body that nobody reads. Cancelling fails if the body was cut off before; that error is ignored, because
+ * nothing is lost.
+ */
 export async function cancelBody(body: ReadableStream | null): Promise<void> {
   await body?.cancel().catch(() => undefined);
 }

@@ -4,7 +4,7 @@ import type { RequestContext } from "../request-context.ts";
 import { askOrigin } from "./ask-origin.ts";
 import { invalidateAfter } from "./invalidation.ts";
 
-/** Sends the request on as it is and streams what comes; nothing is stored. */
+/** Sends the request on unchanged and streams the answer. Nothing is stored. */
 export async function forward(context: RequestContext, miss: Miss): Promise<Response> {
   const result = await askOrigin(context, { storing: false, conditions: [] });
   await invalidateAfter(context, result);

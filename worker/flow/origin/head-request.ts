@@ -11,12 +11,12 @@ import { appliesToEverybody, freshen, isWithdrawn } from "../storing/freshening.
 import { askOrigin, hasFailed } from "./ask-origin.ts";
 
 /**
- * Forwards a HEAD that nothing stored answers. Its answer is not stored, but it may freshen or invalidate what is
- * stored. RFC 9111 §4.3.5.
+ * Forwards a HEAD that no stored response answers. Its answer is not stored, but may freshen or invalidate a stored
+ * response. RFC 9111 §4.3.5.
  */
 export async function forwardHead(context: RequestContext, miss: Miss): Promise<Response> {
   const { ports, background } = context;
-  const stamp = ports.purges.stamp(); // R2: a HEAD that freshens is a validation
+  const stamp = ports.purges.stamp(); // a HEAD that freshens is a validation (R2)
   const fetchedAt = ports.clock.now();
   const result = await askOrigin(context, { storing: true, conditions: [] });
   const stale = hasFailed(result) ? await staleAnswer(context, miss, result) : null;

@@ -8,10 +8,10 @@ import type { RequestContext } from "../request-context.ts";
 import type { OriginResult } from "./ask-origin.ts";
 
 /**
- * Invalidates what an unsafe request has put out of date: its own URL, those that the answer names, and cache groups.
- * RFC 9111 §4.4, RFC 9875 §3. This PoP's copies are gone before the client has its answer; the log hears of it after
- * the origin's answer and before the client's (R15). An answer that was lost may have been a success, so its URL
- * counts.
+ * Invalidates the responses that an unsafe request has made outdated: those of its own URL, of the URLs that the answer
+ * names, and of cache groups. RFC 9111 §4.4, RFC 9875 §3. This PoP's copies are removed before the client gets the
+ * answer; the log is told after the origin's answer and before the client's (R15). A lost answer may have been a
+ * success, so the URL is invalidated then, too.
  */
 export async function invalidateAfter(context: RequestContext, result: OriginResult): Promise<void> {
   const { facts, resolved, ports, background, collapsed } = context;

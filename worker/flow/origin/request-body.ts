@@ -1,11 +1,11 @@
 /** The body of a request on its way to the origin, of limited size. */
 export interface RequestBody {
   readonly stream: ReadableStream | null;
-  /** Whether more bytes came, or were announced, than the limit allows. */
+  /** Whether the body is larger than the limit, by its announced length or by the bytes that came. */
   readonly isTooLarge: () => boolean;
 }
 
-/** An announced length is believed: the runtime holds the client to it. Chunks are counted as they go by. */
+/** An announced length is trusted, because the runtime holds the client to it. Chunks are counted as they pass. */
 export function requestBody({ body, headers }: Request, maxBytes: number): RequestBody {
   const announced = headers.get("content-length");
   if (announced !== null && /^[0-9]+$/.test(announced)) {

@@ -1,4 +1,3 @@
-import type { Reporter } from "../../ports.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import type { Miss } from "../miss.ts";
@@ -6,11 +5,12 @@ import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
 import { otherVariants } from "../selection.ts";
 import { fetchAndStore } from "./fetch-and-store.ts";
+import { withoutAnswerEvents } from "./without-answer-events.ts";
 
 /**
- * Fetches anew, behind the answer, what has just been answered stale. RFC 5861 §3. One refresh at a time for a page:
- * other requests may join it like any other fetch. A request with `no-store` must not trigger the refresh; the next
- * request will.
+ * Refetches, in the background, a response that has just been served stale. RFC 5861 §3. A page has one refresh at a
+ * time, which other requests may join like any fetch. A request with `no-store` must not start it; the next request
+ * will.
  */
 export function refreshInBackground(context: RequestContext, stored: StoredResponse): void {
   const { facts, background, ports } = context;
@@ -25,13 +25,4 @@ export function refreshInBackground(context: RequestContext, stored: StoredRespo
   const toValidate = [stored, ...otherVariants(context, stored)];
   const miss: Miss = { xCache: "EXPIRED", reason: "stale", detail: undefined, selected: null, toValidate };
   background.run(fetchAndStore(unseen, miss, own).then((answer) => cancelBody(answer.body)));
-}
-
-/** No client gets the answer, so it is not counted as one. */
-function withoutAnswerEvents(reporter: Reporter): Reporter {
-  return {
-    report: (event) => {
-      if (event.kind !== "answered" && event.kind !== "answered-by-edge") reporter.report(event);
-    },
-  };
 }

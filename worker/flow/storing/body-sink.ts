@@ -1,11 +1,12 @@
-/** Writes to a stream whose reader may go away, or be given up, at any time. Its methods never reject. */
+/** Writes to a stream whose reader may disappear, or be given up, at any time. The methods never reject. */
 export class BodySink {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   /**
-   * Ends the step under way. There is one for each step: a promise that outlives the steps would keep them all alive.
+   * Ends the current step. Each step has its own promise, because one that outlived the steps would keep all of them in
+   * memory.
    */
   #letGo: () => void = () => undefined;
-  /** The chunks that wait, one behind the other, so that giving up drops all of them. */
+  /** The chunks that wait, in order. Giving up drops all of them. */
   #delivery: Promise<void> = Promise.resolve();
   isGone = false;
 
@@ -25,11 +26,11 @@ export class BodySink {
     return this.#next(() => this.#writer.abort(cause));
   }
 
-  /** Gives the reader up, with all chunks that wait for it. */
+  /** Gives up the reader, and drops all chunks that wait for it. */
   giveUp(because: string): void {
     this.isGone = true;
     this.#letGo();
-    void this.#writer.abort(new Error(because)).catch(() => undefined); // It is gone already.
+    void this.#writer.abort(new Error(because)).catch(() => undefined); // The reader has already gone.
   }
 
   #next(step: () => Promise<void>): Promise<void> {
@@ -38,7 +39,7 @@ export class BodySink {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#letGo = resolve;
       step().then(resolve, () => {
-        this.isGone = true; // The body goes on without this reader.
+        this.isGone = true; // The rest of the body is not sent to this reader.
         resolve();
       });
       await promise;

@@ -22,9 +22,9 @@ import { decideStorage, type HeadToStore, type OriginResponse, type StorageDecis
 import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts";
 
 /**
- * Asks the origin, answers, and stores the answer if it may be stored. The stored responses of `miss` are validated,
- * and the selected one stands in if the origin fails and it may. With a collapsing key, others may wait for the
- * outcome.
+ * Fetches from the origin, answers, and stores the answer if that is allowed. The stored responses of `miss` are
+ * offered for validation. If the origin fails, the selected one replaces the answer, where that is allowed. With a
+ * collapsing key, other requests may wait for the outcome.
  */
 export async function fetchAndStore(
   context: RequestContext,
@@ -38,14 +38,14 @@ export async function fetchAndStore(
   try {
     return await fetchOnce(context, miss, tellFollowers);
   } catch (bug) {
-    tellFollowers({ kind: "failed", byOrigin: false }); // no follower waits for a leader that is no more
+    tellFollowers({ kind: "failed", byOrigin: false }); // so that no follower waits for a leader that is gone
     throw bug;
   }
 }
 
 async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Response> {
   const { ports, facts } = context;
-  const stamp = ports.purges.stamp(); // what was held before the origin was asked (R1, R2)
+  const stamp = ports.purges.stamp(); // the view held before the request was sent to the origin (R1, R2)
   const fetchedAt = ports.clock.now();
   const conditions = validationFields(miss.toValidate.map(({ head }) => validatorsOf(head)));
   const result = await askOrigin(context, { storing: true, conditions: conditions ?? [] });
@@ -69,7 +69,7 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   return answerFetched(context, decision, response, lengthBytes, miss, tellFollowers);
 }
 
-/** The origin confirmed what is stored. RFC 9111 §4.3.3, §4.3.4. */
+/** Answers with the stored response that the origin confirmed. RFC 9111 §4.3.3, §4.3.4. */
 async function answerFreshened(
   context: RequestContext,
   miss: Miss,
@@ -78,7 +78,7 @@ async function answerFreshened(
 ): Promise<Response> {
   const { ports, background } = context;
   const freshened = freshen(context, miss.toValidate, notModified);
-  // A 304 that confirms none of the offered responses is of no use: the origin is asked again, without conditions.
+  // A 304 that confirms none of the offered responses cannot be used, so the request is sent again without conditions.
   if (!freshened) return fetchOnce(context, { ...miss, toValidate: [] }, tellFollowers);
   const { stored, notStored } = freshened;
   if (notStored === null) background.run(storeUnlessPurged(context, stored, tellFollowers));
@@ -92,7 +92,7 @@ async function answerFreshened(
   const because = notStored === null ? undefined : notStoredDetail(notStored);
   const outcome = forwardedOutcome(miss, { status: 304, stored: notStored === null, collapsed: false, because });
   const answer = await answerFromStore(context, stored, answerMetadata(context, stored, "REVALIDATED", outcome));
-  // The body is gone from where it was stored apart: the origin has it.
+  // The body that was stored apart is gone, so it is fetched from the origin.
   if (!answer) return fetchOnce(context, { ...miss, toValidate: [] }, () => undefined);
   const cookies = context.resolved.route.stripsSetCookie ? [] : notModified.fields.getSetCookie();
   for (const cookie of cookies) answer.headers.append("set-cookie", cookie);
@@ -100,7 +100,10 @@ async function answerFreshened(
   return answer;
 }
 
-/** A whole answer: stored while it streams to the client, in one piece or apart from its head, or passed on. */
+/**
+ * Handles a complete answer. Depending on its size it is stored together with its head or apart from it while it
+ * streams to the client, or it is passed on without being stored.
+ */
 function answerFetched(
   context: RequestContext,
   decision: StorageDecision,
@@ -123,8 +126,8 @@ function answerFetched(
 }
 
 /**
- * The client wants a part. If the whole is small, it is stored, and the part cut from it. Otherwise the origin is asked
- * for the part alone.
+ * Answers a request for a part. If the whole is small, it is stored and the part is cut from it; otherwise the origin
+ * is asked for the part alone.
  */
 async function answerPart(
   context: RequestContext,
@@ -162,14 +165,17 @@ function withBody(head: HeadToStore, bytes: Uint8Array<ArrayBuffer>): StoredResp
   return { head: { ...head, bodyBytes: bytes.byteLength, bodyKey: null }, body: bytes };
 }
 
-/** What followers hear of an answer that is not stored: that the next one may be better, or that none can be shared. */
+/**
+ * The outcome for followers of an answer that is not stored: either the next answer may be better, or none can be
+ * shared.
+ */
 function outcomeOfPass(because: NotStoredBecause, status: number): SharedFetchOutcome {
   if (!mayBeOfOneRequest(because, status)) return { kind: "not-shareable" };
   return { kind: "failed", byOrigin: because !== "unkeyed-field" && isOriginError(status) };
 }
 
 /**
- * Streams the answer to the client and stores a verified copy: followers are told when the whole body has been read.
+ * Streams the answer to the client and stores a verified copy. Followers learn of it when the whole body has been read.
  */
 function storeWhileStreaming(
   context: RequestContext,
@@ -188,7 +194,7 @@ function storeWhileStreaming(
   return answerWhileStoring(context, response, decision, miss, fill.body);
 }
 
-/** The answer to the client while the response is being stored. Nobody has to read `body`. */
+/** The answer to the client while the response is being stored. `body` may be left unread. */
 function answerWhileStoring(
   { ports, background, resolved, facts }: RequestContext,
   response: Response,
@@ -200,7 +206,7 @@ function answerWhileStoring(
   markOutcome(fields, miss.xCache, forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }));
   ports.reporter.report({ kind: "answered", xCache: miss.xCache });
   if (response.status === 200 && isHeldByClient(facts, head)) {
-    background.run(cancelBody(body)); // it is read for the store alone
+    background.run(cancelBody(body)); // the body is read for the store alone
     return answerWith(null, 304, notModifiedFields(fields));
   }
   return answerWith(body, response.status, fields);

@@ -1,13 +1,13 @@
 import type { Bodies } from "../../ports.ts";
 import { BodySink } from "./body-sink.ts";
 
-/** A body on its way to the client, and the copy that is read from it. Neither promise rejects. */
+/** A body on its way to the client, and the copy that is made of it. Neither promise rejects. */
 export interface Fill {
-  /** What the client reads; `null` for an answer without a body. */
+  /** The client's stream; `null` for an answer without a body. */
   readonly body: ReadableStream | null;
-  /** Ends when the body has been read whole, is cut off, or turns out too large to store. */
+  /** Resolves when the whole body has been read, is cut off, or turns out to be too large to store. */
   readonly read: Promise<ReadBody>;
-  /** Ends when the client has all of it, or is gone. */
+  /** Resolves when the client has received all of it, or has gone. */
   readonly delivered: Promise<unknown>;
 }
 
@@ -16,14 +16,14 @@ export type ReadBody =
   | { readonly kind: "cut-off" | "too-large" | "over-budget" };
 
 /**
- * After this long a fill is given up, and its client with it: one that reads so slowly, or is gone without the runtime
- * telling, must not hold bytes for ever.
+ * A fill is given up after this long, together with its client: a client that reads this slowly, or that has gone
+ * without the runtime's notice, must not hold bytes for ever.
  */
 const SHARE_LIVES_MS = 60_000;
 
 /**
- * The bytes that fills of this isolate hold together, read and not yet delivered ones included; the most of them, and
- * of fills.
+ * The budget of all fills of this isolate: the most bytes that they hold together, counting bytes read but not yet
+ * delivered, and the most fills at a time.
  */
 export class FillBudget {
   readonly #maxBytes: number;
@@ -55,7 +55,7 @@ export class FillBudget {
   }
 }
 
-/** What one fill holds. */
+/** One fill's share of the budget. */
 export class FillShare {
   readonly openedAt: number;
   readonly close: () => void;
@@ -75,7 +75,7 @@ export class FillShare {
     this.close();
   }
 
-  /** Takes so many bytes, or none if they do not fit. */
+  /** Takes this many bytes from the budget, or none if they do not fit. */
   take(bytes: number): boolean {
     if (!this.#fits(bytes)) return false;
     this.heldBytes += bytes;
@@ -84,9 +84,9 @@ export class FillShare {
 }
 
 /**
- * Reads a body for keeping while it streams to the client. The origin is read as fast as it sends, so that no slow
- * client holds the fill; what is not yet delivered is bounded by `maxBytes` and by the share. A body that outgrows
- * either goes on to the client alone, at the client's speed. A cut in the origin's body reaches the client as a cut.
+ * Reads a body to store it while it streams to the client. The origin is read as fast as it sends, so that a slow
+ * client does not delay the fill; `maxBytes` and the share bound the bytes not yet delivered. A body that outgrows
+ * either is not stored and streams on at the client's speed. If the origin's body is cut off, so is the client's.
  */
 export function startFill(
   body: ReadableStream<Uint8Array> | null,
@@ -109,7 +109,10 @@ export function startFill(
   return { body: pipe.readable, read: promise, delivered: pumped.then(() => share.close()) };
 }
 
-/** Reads the origin's body to its end, and hands each chunk on. Waits for the client only once nothing is stored. */
+/**
+ * Reads the origin's body to its end, and passes each chunk on. It waits for the client only once nothing is to be
+ * stored.
+ */
 async function pump(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   client: BodySink,

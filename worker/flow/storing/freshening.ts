@@ -14,16 +14,16 @@ import { clientFields } from "../answering/pass-on.ts";
 import type { RequestContext } from "../request-context.ts";
 import { decideStorage, type OriginResponse } from "./storage-decision.ts";
 
-/** A stored response with what a 304 says of it. */
+/** A stored response as a 304 updates it. */
 export interface Freshened {
   readonly stored: StoredResponse;
-  /** Why it may not be stored so; `null` if it may. */
+  /** The reason why it may not be stored; `null` if it may be. */
   readonly notStored: NotStored | null;
 }
 
 /**
- * What a 304 confirms of the responses whose validators were sent (R3); `null` if it names none of them. RFC 9111
- * §4.3.4. The stamp and the times are those of the validation (R2).
+ * The stored response that a 304 confirms, out of those whose validators were sent (R3); `null` if it confirms none of
+ * them. RFC 9111 §4.3.4. Its stamp and times are those of the validation (R2).
  */
 export function freshen(
   context: RequestContext,
@@ -44,13 +44,13 @@ export function freshen(
   const verdict = decideStorage(context, response, tagsOf(head));
   const { bodyBytes, bodyKey } = head;
   if (verdict.kind === "pass") {
-    // It goes only to the client whose request brought the 304.
+    // The response is not stored, so only the client whose request brought the 304 gets it.
     const age = initialAgeMs(fields.get("age"), fields.get("date"), notModified.fetchedAt, receivedAt);
     const shown = [...clientFields(context, fields)].filter(([name]) => name !== "content-length");
     const changed = changedHead(head, { fields: shown, receivedAt, initialAgeMs: age });
     return { stored: { head: changed, body }, notStored: verdict };
   }
-  const purgeKeys = [...new Set([...verdict.head.purgeKeys, ...head.purgeKeys])]; // R17: the union of both
+  const purgeKeys = [...new Set([...verdict.head.purgeKeys, ...head.purgeKeys])]; // old and new tags (R17)
   return { stored: { head: { ...verdict.head, purgeKeys, bodyBytes, bodyKey }, body }, notStored: null };
 }
 
@@ -62,23 +62,23 @@ function tagsOf({ purgeKeys }: StoredHead): string[] {
 }
 
 /**
- * Whether the origin has taken back what is stored: it now says of these very bytes that they are private or not to be
- * stored. They are not shown to others again, not even stale.
+ * Whether the origin has withdrawn the stored response: it now says that the same bytes are private or not to be
+ * stored. They are not served to others again, not even stale.
  */
 export function isWithdrawn(context: RequestContext, { stored, notStored }: Freshened): boolean {
   return isWithdrawal(notStored?.because ?? null) && appliesToEverybody(context, stored);
 }
 
 /**
- * Whether the origin's answer says something about the stored page. The answer to a visitor with cookies may be about
- * that visitor's page alone, and an unkeyed field may have made the answer what it is.
+ * Whether the origin's answer also applies to the stored page. An answer to a visitor with cookies may be about that
+ * visitor's page alone, and an unkeyed field may have influenced the answer.
  */
 export function appliesToEverybody({ facts, resolved }: RequestContext, { head }: StoredResponse): boolean {
   const keyed = head.variant.map(([name]) => name);
   return speaksForEverybody(facts.identity) && unkeyedField(facts.fields, keyed, resolved.route) === null;
 }
 
-/** The fields of the origin's answer that the stored one would be now, with the length of the stored body. */
+/** The client fields that the updated response would have, with the length of the stored body. */
 function freshenedHeaders(
   { fields, hiddenFields, bodyBytes }: StoredHead,
   from304: Headers,
@@ -86,7 +86,7 @@ function freshenedHeaders(
 ): Headers {
   const merged = freshenFields([...fields, ...hiddenFields], [...from304]);
   const headers = new Headers(merged.map(([name, value]) => [name, value] as [string, string]));
-  // RFC 9110 §6.6.1: an answer without a date is of the moment that it arrived, not of the stored one's.
+  // RFC 9110 §6.6.1: an answer without a date has the date of its own arrival, not the stored one.
   if (!from304.has("date")) headers.set("date", new Date(receivedAt).toUTCString());
   headers.set("content-length", String(bodyBytes));
   return headers;

@@ -6,15 +6,14 @@ import { BodySink } from "./body-sink.ts";
 import type { LargeFill } from "./large-fills.ts";
 import type { HeadToStore } from "./storage-decision.ts";
 
-/**
- * A client that takes nothing for so long loses the copy that is made beside it, so that it cannot hold up the fill.
- */
+/** The copy is given up if the client reads nothing for this long, so that a client cannot delay the fill. */
 const STALLED_MS = 10_000;
 
 /**
- * Streams a large body to the client and, at the pace of the slower of both, into the shared tier under a key that
- * nothing points to. The entry that points to it is stored once the announced length has been counted
- * (docs/design.md#bodies). Nobody waits for it. `null` if the same body is being copied already: then nothing is done.
+ * Streams a large body to the client and, at the pace of the slower of the two, into the shared tier, under a key that
+ * nothing refers to. The entry that refers to it is stored once the announced length has been counted
+ * (docs/design.md#bodies). No request waits for the copy. `null`, without doing anything, if the same body is already
+ * being copied.
  */
 export function copyLargeBody(
   context: RequestContext,
@@ -44,7 +43,7 @@ async function copyBeside(
   const pipe = ports.bodies.pipe(lengthBytes);
   const copy = new BodySink(pipe.writable);
   const taken = ports.store.keepBody(bodyKey, pipe.readable).then((isTaken) => {
-    if (!isTaken) copy.giveUp("the shared tier does not take it"); // nobody reads it: the client goes on alone
+    if (!isTaken) copy.giveUp("the shared tier does not take it"); // nobody reads the copy
     return isTaken;
   });
   let readBytes = 0;
@@ -79,7 +78,7 @@ async function copyBeside(
   await storeResponse(context, stored);
 }
 
-/** Whether the client has not taken a chunk in time. */
+/** Whether the client has failed to take a chunk in time. */
 async function isStalled({ ports }: RequestContext, sent: Promise<void>): Promise<boolean> {
   const wait = ports.clock.wait(STALLED_MS);
   const stalled = await Promise.race([sent.then(() => false), wait.over.then(() => true)]);

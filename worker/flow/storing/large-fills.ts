@@ -1,14 +1,14 @@
-/** A fill that has stood still for so long may belong to a dead request: it does not keep another from beginning. */
+/** After this long without progress a fill may belong to a dead request, so another one may begin. */
 const DEAD_AFTER_MS = 30_000;
 
 /** One large body that is being copied. */
 export interface LargeFill {
   readonly key: string;
-  /** When a piece of it last came: epoch milliseconds. */
+  /** When its last piece came: epoch milliseconds. */
   lastChunkAt: number;
 }
 
-/** The large bodies that this isolate is copying: one fill at a time for a page. */
+/** The large bodies that this isolate is copying: at most one fill for each page. */
 export class LargeFills {
   readonly #fills = new Map<string, LargeFill>();
 

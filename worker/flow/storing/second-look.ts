@@ -1,4 +1,3 @@
-import type { Reporter } from "../../ports.ts";
 import {
   choosesPage,
   compareSights,
@@ -19,6 +18,7 @@ import type { RequestContext } from "../request-context.ts";
 import { startFill } from "./fill.ts";
 import { decideStorage } from "./storage-decision.ts";
 import { storeUnlessPurged } from "./store-unless-purged.ts";
+import { withoutAnswerEvents } from "./without-answer-events.ts";
 
 /** The parts of an answer that go on to the client. */
 export type Passed = Pick<Response, "status" | "statusText" | "headers" | "body">;
@@ -142,13 +142,4 @@ async function fetchPlainly(context: RequestContext, status: number): Promise<Pl
   const { bytes } = read;
   const head = { ...decision.head, bodyBytes: bytes.byteLength, bodyKey: null };
   return { stored: { head, body: bytes }, sight: { status, digest: bodyDigest(bytes) } };
-}
-
-/** No client gets the answer, so it is not counted as one. */
-function withoutAnswerEvents(reporter: Reporter): Reporter {
-  return {
-    report: (event) => {
-      if (event.kind !== "answered" && event.kind !== "answered-by-edge") reporter.report(event);
-    },
-  };
 }

@@ -9,22 +9,22 @@ import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
 import { clientFields, publicAddress } from "../answering/pass-on.ts";
 import type { RequestContext } from "../request-context.ts";
 
-/** Fields that are made for each answer. */
+/** Fields that are computed for each answer. */
 const MADE_FOR_EACH_ANSWER = new Set(["age", "content-length"]);
 
-/** An answer of the origin, as it came or as a 304 freshened it. */
+/** An answer of the origin, as it came or as a 304 updated it. */
 export interface OriginResponse {
   readonly status: number;
   /** All its fields. */
   readonly fields: Headers;
-  /** What the view held and when, before the origin was asked (R1, R2). */
+  /** The position of the view before the request was sent to the origin, and the time (R1, R2). */
   readonly stamp: Stamp | null;
   readonly fetchedAt: number;
-  /** The length of the body that would be stored, in bytes; `null` where it is not known, or stored already. */
+  /** The length in bytes of the body to be stored; `null` if it is unknown, or if the body is already stored. */
   readonly lengthBytes: number | null;
 }
 
-/** A head to be stored, but for its body. */
+/** A head to be stored, without the fields that describe its body. */
 export type HeadToStore = Omit<StoredHead, "bodyBytes" | "bodyKey">;
 
 export type StorageDecision =
@@ -36,8 +36,8 @@ export type StorageDecision =
   | ({ readonly kind: "pass" } & NotStored);
 
 /**
- * Brings together what `mayStore` decides by, and makes the head to be stored. `earlierTags` are the tags of the stored
- * response that this one freshens.
+ * Collects the inputs of `mayStore`, and makes the head to be stored. `earlierTags` are the tags of the stored response
+ * that this one freshens.
  */
 export function decideStorage(
   context: RequestContext,
@@ -98,7 +98,8 @@ export function decideStorage(
 }
 
 /**
- * Whether a client that follows this answer comes back to the same entry: stored, it would send everybody in circles.
+ * Whether a client that follows this redirect requests the same entry again. If it were stored, every client would
+ * loop.
  */
 function isRedirectToItself(context: RequestContext, status: number, location: string | null): boolean {
   const { resolve, resolved } = context;

@@ -7,8 +7,8 @@ import { storeResponse } from "../selection.ts";
 export type TellFollowers = (outcome: SharedFetchOutcome) => void;
 
 /**
- * Stores a response, unless the current view says that it is purged: then only requests that arrived before the purge
- * may receive it, and it is not stored (R23).
+ * Stores a response unless the current view says that it is purged. In that case only requests that arrived before the
+ * purge may receive it, and it is not stored (R23).
  */
 export async function storeUnlessPurged(
   context: RequestContext,

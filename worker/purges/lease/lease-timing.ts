@@ -1,15 +1,18 @@
 /**
- * A renewal falls due at a random point in this part of the lease, so that isolates do not all fall due together (R22).
+ * A renewal falls due at a random point from this part of the lease on, so that isolates do not all renew together
+ * (R22).
  */
 const DUE_FROM = 0.7;
 const DUE_TO = 0.88;
 /**
- * Where requests are rare, it falls due earlier, because the next request may come too late; never before this part.
+ * If requests are rare, the renewal falls due earlier, because the next request may come too late; but never before
+ * this part of the lease.
  */
 const DUE_EARLIEST = 0.5;
 
 /**
- * After a failure, the log is left alone for this part of the lease: one probe follows, not one for each request (R21).
+ * After a failure, the log is left alone for this part of the lease. Then one probe follows, not one for each request
+ * (R21).
  */
 const PROBE_AFTER = 0.5;
 
@@ -19,30 +22,33 @@ const NEWEST_GAP_WEIGHT = 0.2;
 const NEVER = Number.NEGATIVE_INFINITY;
 
 export interface LeaseTimingSettings {
-  /** How long a view may be used after the read of the log began, in milliseconds. */
+  /** How long a view may be used after the start of its read, in milliseconds. */
   readonly leaseMs: number;
   /** How far the clock may step back, in milliseconds: each request sees its own time, frozen between its I/O (R7). */
   readonly skewMs: number;
   /**
-   * The longest view age that any route allows, in milliseconds, where that is more than the lease. Default: the lease.
+   * The longest view age that any route allows, in milliseconds, if that is more than the lease. Default: the lease.
    */
   readonly longestViewAgeMs?: number;
 }
 
-/** A lease that the log, or a copy of another isolate's read, has granted. */
+/** A lease, granted by the log or by a copy of another isolate's read. */
 export interface Grant {
-  /** When the read of the log began: epoch milliseconds. The lease counts from then (R6). */
+  /** When the read of the log began: epoch milliseconds. The lease counts from that time (R6). */
   readonly startedAt: number;
   readonly leaseMs: number;
-  /** How long a read takes in this PoP until its copy can be seen, in milliseconds. */
+  /** The time from the start of a read until its copy can be seen in this PoP, in milliseconds. */
   readonly readTakesMs: number;
-  /** False if the log's reply had no room for all purges. The rest is then asked for behind the next hit (R12). */
+  /**
+   * False if the log's reply had no room for all purges. The rest is then requested in the background of the next hit
+   * (R12).
+   */
   readonly isComplete: boolean;
 }
 
 /**
- * When the view may be used, when its renewal is due, and when the log may be asked again after a failure. It has no
- * clock: every method takes `now`, in epoch milliseconds.
+ * Decides when the view may be used, when its renewal is due, and when the log may be asked again after a failure. It
+ * has no clock: every method takes `now`, in epoch milliseconds.
  */
 export class LeaseTiming {
   readonly leaseMs: number;
@@ -68,7 +74,7 @@ export class LeaseTiming {
     this.#random = random;
   }
 
-  /** When the read began that the current lease counts from: epoch milliseconds; never, if there is no lease. */
+  /** When the read behind the current lease began: epoch milliseconds; negative infinity if there is no lease. */
   get startedAt(): number {
     return this.#startedAt;
   }
@@ -97,19 +103,19 @@ export class LeaseTiming {
     return now >= this.#dueAt && now >= this.#probeAt;
   }
 
-  /** Learns how often requests come: where they are rare, the lease is renewed earlier (R22). */
+  /** Records the time between requests: if they are rare, the lease is renewed earlier (R22). */
   noteRequest(now: number): void {
     const gapMs = Math.min(Math.max(now - (this.#lastRequestAt ?? now), 0), this.leaseMs);
     this.#gapMs += (gapMs - this.#gapMs) * NEWEST_GAP_WEIGHT;
     this.#lastRequestAt = now;
   }
 
-  /** Whether another isolate's copy that has just been taken would itself be due for renewal. */
+  /** Whether a copy of another isolate's read that has just been taken is itself already due for renewal. */
   isCopyOld(now: number): boolean {
     return now >= this.#copyIsOldAt;
   }
 
-  /** Whether a failure is remembered: requests then go on without a view. */
+  /** Whether a failure is remembered. Requests then continue without a view. */
   hasFailed(now: number): boolean {
     return now < this.#failedUntil;
   }
@@ -126,7 +132,7 @@ export class LeaseTiming {
   extend({ startedAt, leaseMs, readTakesMs, isComplete }: Grant, now: number): void {
     const usableUntil = startedAt + leaseMs;
     if (usableUntil > now) {
-      this.#failedUntil = 0; // a reply that came too late to be of use is no recovery (R21)
+      this.#failedUntil = 0; // a reply that came too late to be used is no recovery (R21)
       this.#probeAt = 0;
     }
     const part = isComplete ? DUE_FROM + (DUE_TO - DUE_FROM) * this.#random() : 0;

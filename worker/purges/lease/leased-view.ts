@@ -6,7 +6,7 @@ import type { PopSharing } from "./pop-sharing.ts";
 import { mergeRecent } from "./recent-purges.ts";
 import type { SharedCopy } from "./shared-copy.ts";
 
-/** One call of the log: its place in the order of calls, and when it began (epoch milliseconds). */
+/** One call of the log: its place in the order of calls, and its start (epoch milliseconds). */
 export interface LogCall {
   readonly number: number;
   readonly startedAt: number;
@@ -21,8 +21,7 @@ export interface LeasedViewParts {
 }
 
 /**
- * Takes replies of the log, and copies of what other isolates have read, into the view, and extends the lease where
- * that is safe.
+ * Takes replies of the log, and copies of other isolates' reads, into the view. Extends the lease where that is safe.
  */
 export class LeasedView {
   readonly #view: PurgeView;
@@ -31,9 +30,9 @@ export class LeasedView {
   readonly #clock: Clock;
   readonly #reporter: Reporter;
   #callsBegun = 0;
-  /** How many calls had begun when a reply last changed the view. */
+  /** The number of calls that had begun when a reply last changed the view. */
   #callsBeforeView = 0;
-  /** Calls up to this one cannot tell which of two logs is the living one; 0 while there is no doubt. */
+  /** Calls up to this one cannot tell which of two logs is the current one; 0 while there is no doubt. */
   #callsInDoubt = 0;
   /** The newest purges, for the other isolates of the PoP (R22). */
   #recent: ViewDelta | null = null;
@@ -51,20 +50,19 @@ export class LeasedView {
     return position !== null && position.logId === token.logId && position.seq >= token.seq;
   }
 
-  /** Notes that a call of the log begins now. Its reply is then handed to `takeReply`. */
+  /** Records that a call of the log begins now. Pass its reply to `takeReply`. */
   beginCall(): LogCall {
     return { number: ++this.#callsBegun, startedAt: this.#clock.now() };
   }
 
-  /** Takes in a reply of the log (R6, R20). Returns false if it is of no use. */
+  /** Takes in a reply of the log (R6, R20). Returns false if the reply cannot be used. */
   takeReply(delta: ViewDelta, { number, startedAt }: LogCall): boolean {
     const position = this.#view.position;
     const isOfAnotherLog = position !== null && position.logId !== delta.logId;
     if (isOfAnotherLog) this.#timing.end(); // a lease of another log is void
     if (isOfAnotherLog && number <= this.#callsBeforeView) {
-      // This call began before the view last changed, so its log may be the one that was replaced (R11). Only a new
-      // read
-      // can tell which of the two logs is the living one.
+      // This call began before the view last changed, so it may have reached the log that was replaced (R11). Only a
+      // new read can tell which of the two logs is the current one.
       this.#callsInDoubt = this.#callsBegun;
       return false;
     }
@@ -77,15 +75,15 @@ export class LeasedView {
     return true;
   }
 
-  /** Takes in a copy of what another isolate of the PoP has read (R22). Returns false if it is of no use. */
+  /** Takes in a copy of another isolate's read (R22). Returns false if the copy cannot be used. */
   takeCopy({ startedAt, longestViewAgeMs, delta }: SharedCopy): boolean {
     const position = this.#view.position;
-    // Only the log itself leads to another log (R11).
+    // Only a reply of the log itself may move the view to another log (R11).
     if (position !== null && position.logId !== delta.logId) return false;
     if (this.#callsInDoubt > 0) return false;
-    // The log has not been told how long this isolate may use the view (R6).
+    // The log was not told that this isolate may use the view for this long (R6).
     if (!(longestViewAgeMs >= this.#timing.longestViewAgeMs)) return false;
-    if (!(startedAt > this.#timing.startedAt)) return false; // no news
+    if (!(startedAt > this.#timing.startedAt)) return false; // nothing new
     const now = this.#clock.now();
     if (startedAt > now + this.#timing.skewMs) return false; // the clocks differ by more than the allowance (R7)
     if (now >= startedAt + delta.leaseMs) return false; // the age of a copy counts against its lease
@@ -97,8 +95,8 @@ export class LeasedView {
   }
 
   /**
-   * What this isolate can pass on after a call of the log. It may hold more purges than that call's reply, but is no
-   * younger for that: its lease counts from the beginning of the call.
+   * A copy of the view for other isolates after a call of the log. It may hold more purges than that call's reply, but
+   * it is no younger: its lease counts from the start of the call.
    */
   copyAfter(leaseMs: number, { startedAt }: LogCall): SharedCopy {
     return { startedAt, longestViewAgeMs: this.#timing.longestViewAgeMs, delta: { ...this.#recent!, leaseMs } };

@@ -4,17 +4,18 @@ import { readCopy, type SharedCopy, writeCopy } from "./shared-copy.ts";
 const COPY = "view";
 const CLAIM = "claim";
 
-/** The part of a lease that a look at the PoP's notes may take. A note that takes longer counts as missing. */
+/** The longest wait for the PoP's notes, as a part of the lease. A note that takes longer counts as missing. */
 const MAX_LOOK = 0.1;
 
-/** How much longer than the last copies took a copy is waited for, as a factor. */
+/** The wait for a copy, as a multiple of the time that recent copies took. */
 const MARGIN = 1.25;
 
-/** How long an isolate that has not measured a read expects one to take, as a part of the lease. */
+/** The expected time of a read, as a part of the lease, for an isolate that has not measured one. */
 const UNMEASURED = 0.1;
 
 /**
- * The longest wait for another isolate's copy, as a part of the lease: if it does not come, a read has to fit in, too.
+ * The longest wait for another isolate's copy, as a part of the lease. If the copy does not come, there must still be
+ * time for a read.
  */
 const MAX_EXPECTED = 0.3;
 
@@ -27,9 +28,9 @@ export interface PopSharingSettings {
 }
 
 /**
- * How the isolates of a PoP share their reads of the log: one leaves a copy of what it has read, and a claim that it is
- * reading now (R22). If anything fails here, the isolate goes on as if it were alone. No isolate waits for a promise of
- * another one.
+ * How the isolates of a PoP share their reads of the log (R22): an isolate leaves a claim while it reads, and then a
+ * copy of its view. If sharing fails, the isolate continues as if it were alone. No isolate waits for another one's
+ * promise.
  */
 export class PopSharing {
   readonly #notes: PopNotes;
@@ -46,21 +47,21 @@ export class PopSharing {
   }
 
   /**
-   * How long it takes from the beginning of a read until its copy can be seen in the PoP, as measured by this isolate;
-   * 0 before the first measurement.
+   * The time from the start of a read until its copy can be seen in the PoP, as measured by this isolate; 0 before the
+   * first measurement.
    */
   get roundTripMs(): number {
     return this.#takesMs ?? 0;
   }
 
-  /** The newest copy, and for how many more milliseconds a newer one may be expected. */
+  /** The newest copy, and for how many more milliseconds a newer one can be expected. */
   async look(): Promise<{ readonly copy: SharedCopy | null; readonly expectedMs: number }> {
     const looked = Promise.all([this.#read(COPY), this.#read(CLAIM)]);
     const [copy, claim] = (await this.#soon(looked)) ?? [null, null];
     return { copy: copy && this.#opened(copy), expectedMs: claim === null ? 0 : this.#expectedMs(claim) };
   }
 
-  /** Tells the others that this isolate reads the log now. */
+  /** Tells the others that this isolate is now reading the log. */
   claim(startedAt: number, background: BackgroundWork): void {
     background.run(this.#write(CLAIM, new TextEncoder().encode(String(startedAt))));
   }
@@ -72,12 +73,17 @@ export class PopSharing {
     this.#takesMs = this.#takesMs === null ? tookMs : this.#takesMs + (tookMs - this.#takesMs) * NEWEST_WEIGHT;
   }
 
-  /** The same for a caller that waits: a slow write goes on in the background, as far as the runtime lets it. */
+  /**
+   * The same for a caller that waits for it. A slow write continues in the background, as far as the runtime allows.
+   */
   async publishSoon(copy: SharedCopy): Promise<void> {
     await this.#soon(this.#write(COPY, writeCopy(copy)));
   }
 
-  /** A claim counts for as long as a read takes: its isolate may have died, or be unable to reach the log. */
+  /**
+   * A claim counts only for as long as a read takes, because its isolate may have died, or may be unable to reach the
+   * log.
+   */
   #expectedMs(claim: Uint8Array): number {
     const ageMs = this.#clock.now() - Number(new TextDecoder().decode(claim));
     const maxMs = (this.#takesMs ?? this.#settings.leaseMs * UNMEASURED) * MARGIN;
@@ -85,7 +91,7 @@ export class PopSharing {
     return Math.max(0, Math.min(maxMs, maxMs - ageMs));
   }
 
-  /** The result, if it comes within the time that a look may take; else `undefined`. */
+  /** The result, if it arrives within the time allowed for reading notes; otherwise `undefined`. */
   async #soon<T>(work: Promise<T>): Promise<T | undefined> {
     const wait = this.#clock.wait(this.#settings.leaseMs * MAX_LOOK);
     const done = await Promise.race([work, wait.over.then(() => undefined)]);

@@ -3,7 +3,7 @@ import type { PurgeLogClient } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
 import type { ViewLease } from "./view-lease.ts";
 
-/** Appends to the log, and brings this isolate's own view up to the new purge by the reply (R20). */
+/** Appends to the log, and brings this isolate's own view up to the new purge with the reply (R20). */
 export class ReadYourWritesLog implements PurgeLogWriter {
   readonly #log: PurgeLogClient;
   readonly #view: PurgeView;

@@ -1,11 +1,11 @@
 import { ITEM_WORDS, type ViewDelta } from "../log/log-contract.ts";
 
-/** The most items that isolates of a PoP pass on to each other: 60,000 bytes for each read of the log. */
+/** The most items that isolates of a PoP share with each other: 60,000 bytes for each read of the log. */
 export const MAX_RECENT_ITEMS = 5000;
 
 /**
- * The newest purges that an isolate has read, as one delta without gaps: `read` put before what was `held`. The oldest
- * purges beyond the bound are left out, never in part (R12).
+ * The newest purges that an isolate has read, as one delta without gaps, with `read` in front of the earlier `held`.
+ * Purges beyond the bound are left out, the oldest first and never in part (R12).
  */
 export function mergeRecent(held: ViewDelta | null, read: ViewDelta, maxItems: number = MAX_RECENT_ITEMS): ViewDelta {
   const readFrom = Math.max(read.from, read.truncatedAt);
@@ -19,7 +19,7 @@ export function mergeRecent(held: ViewDelta | null, read: ViewDelta, maxItems: n
   return { ...rest, from: firstLeftOut, items: itemsAbove(items.subarray(0, maxItems * ITEM_WORDS), firstLeftOut) };
 }
 
-/** The items above a number, of items of which the newest come first. */
+/** The items above a number. The items are sorted, the newest first. */
 function itemsAbove(items: Uint32Array, seq: number): Uint32Array {
   let end = 0;
   while (end < items.length && items[end + ITEM_WORDS - 1]! > seq) end += ITEM_WORDS;

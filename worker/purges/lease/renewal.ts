@@ -6,7 +6,7 @@ import type { LeasedView } from "./leased-view.ts";
 import type { PopSharing } from "./pop-sharing.ts";
 import type { SharedCopy } from "./shared-copy.ts";
 
-/** A read of the log, or a renewal, that is under way. */
+/** A read of the log, or a renewal, that is in progress. */
 export interface Reading {
   /** Epoch milliseconds. */
   readonly startedAt: number;
@@ -22,11 +22,11 @@ export interface RenewalParts {
   readonly pop: PopSharing;
   readonly clock: Clock;
   readonly reporter: Reporter;
-  /** Whether the view may be used for any route. */
+  /** Whether the view may be used on any route. */
   readonly isUsable: (now: number) => boolean;
 }
 
-/** Renews the lease: takes a copy of what another isolate of the PoP has read, or reads the log (R21, R22). */
+/** Renews the lease, from a copy of another isolate's read or by reading the log (R21, R22). */
 export class Renewal {
   readonly #view: PurgeView;
   readonly #leased: LeasedView;
@@ -36,9 +36,9 @@ export class Renewal {
   readonly #clock: Clock;
   readonly #reporter: Reporter;
   readonly #isUsable: (now: number) => boolean;
-  /** The read of the log that is under way. */
+  /** The read of the log in progress. */
   #read: Reading | null = null;
-  /** The renewal that is under way: a look at the PoP's copies, and mostly a read after it. */
+  /** The renewal in progress: a look at the PoP's copies and, in most cases, a read after it. */
   #renewal: Reading | null = null;
 
   constructor({ view, leased, timing, log, pop, clock, reporter, isUsable }: RenewalParts) {
@@ -61,7 +61,7 @@ export class Renewal {
     return this.#mayBeJoined(this.#read, now) || this.#mayBeJoined(this.#renewal, now);
   }
 
-  /** Joins the renewal that is under way, or begins one. */
+  /** Joins the renewal in progress, or begins one. */
   renew(background: BackgroundWork): Reading {
     if (this.#mayBeJoined(this.#renewal, this.#clock.now())) return this.#renewal;
     const renewal: Reading = {
@@ -76,8 +76,8 @@ export class Renewal {
   }
 
   /**
-   * Joins the read of the log that is under way, or begins one, and leaves a copy for the other isolates of the PoP. A
-   * read that takes longer than a lease is not joined any more: a new one begins.
+   * Joins the read of the log in progress, or begins one, and leaves a copy for the other isolates of the PoP. A read
+   * that takes longer than a lease is no longer joined: a new one begins.
    */
   read(background: BackgroundWork): Reading {
     if (this.#mayBeJoined(this.#read, this.#clock.now())) return this.#read;
@@ -108,7 +108,7 @@ export class Renewal {
   }
 
   /**
-   * Waits for a reading, for a lease at most: the request that reads may be cancelled, and its read then never ends
+   * Waits for a reading, but at most for a lease: the request that reads may be cancelled, and its read then never ends
    * (R21).
    */
   async waitFor(reading: Reading): Promise<boolean> {
@@ -127,7 +127,7 @@ export class Renewal {
     return this.read(background).hasSucceeded;
   }
 
-  /** Takes the newest copy of the PoP. Where another isolate reads the log now, waits for its copy. */
+  /** Takes the newest copy of the PoP. If another isolate is reading the log now, waits for its copy. */
   async #takeCopy(): Promise<boolean> {
     const hasEnded = !this.#isUsable(this.#clock.now());
     const { copy, expectedMs } = await this.#pop.look();
@@ -138,9 +138,7 @@ export class Renewal {
     return this.#renewsWith(later.copy, hasEnded);
   }
 
-  /**
-   * Whether the lease is renewed by this copy. A lease that is still alive is not renewed by a copy that is itself old.
-   */
+  /** Whether this copy renews the lease. A copy that is itself old does not renew a lease that is still alive. */
   #renewsWith(copy: SharedCopy | null, hasEnded: boolean): boolean {
     const isTaken = copy !== null && this.#leased.takeCopy(copy);
     const now = this.#clock.now();

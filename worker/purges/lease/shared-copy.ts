@@ -1,21 +1,23 @@
 import { ITEM_WORDS, type ViewDelta } from "../log/log-contract.ts";
 
-/** What one isolate of a PoP has read of the log, for the PoP's other isolates (R22). */
+/** One isolate's knowledge of the log, shared with the other isolates of its PoP (R22). */
 export interface SharedCopy {
-  /** When that read of the log began, on the clock of the isolate that read: epoch milliseconds. */
+  /** When the read of the log began, by the clock of the isolate that read: epoch milliseconds. */
   readonly startedAt: number;
-  /** The longest view age that the log was told of (R6): the lease, or more if a route allows it. Milliseconds. */
+  /**
+   * The longest view age that the read named to the log (R6), in milliseconds: the lease, or more if a route allows it.
+   */
   readonly longestViewAgeMs: number;
   readonly delta: ViewDelta;
 }
 
-/** A copy of another version is not read: isolates of several versions live side by side during a deployment. */
+/** Copies of other versions are not read, because isolates of several versions run side by side during a deployment. */
 const VERSION = 2;
 /** The version, the bytes of the text, and the words of the items. */
 const LEAD_WORDS = 3;
 const WORD_BYTES = Uint32Array.BYTES_PER_ELEMENT;
 
-/** The items as they are, and everything else as JSON behind them. */
+/** Writes the items as they are, followed by everything else as JSON. */
 export function writeCopy({ delta: { items, ...delta }, ...rest }: SharedCopy): Uint8Array {
   const text = new TextEncoder().encode(JSON.stringify({ ...rest, delta }));
   const words = new Uint32Array(LEAD_WORDS + items.length);
@@ -27,7 +29,7 @@ export function writeCopy({ delta: { items, ...delta }, ...rest }: SharedCopy): 
   return bytes;
 }
 
-/** `null` if the bytes are of another version, or not whole. */
+/** `null` if the bytes are of another version, or incomplete. */
 export function readCopy(bytes: Uint8Array): SharedCopy | null {
   const whole = bytes.slice(); // aligned to words
   if (whole.byteLength < LEAD_WORDS * WORD_BYTES) return null;

@@ -1,7 +1,7 @@
-/** The most reads that tokens may cause in one lease. A request that brings one more waits for the next lease (R9). */
+/** The most reads of the log that tokens may cause in one lease. Further requests wait for the next lease (R9). */
 const MAX_TOKEN_READS = 8;
 
-/** Counts the reads of the log that receipt tokens cause, because anybody can invent a token (R9). */
+/** Limits the reads of the log that receipt tokens cause, because anybody can invent a token (R9). */
 export class TokenReadBudget {
   readonly #leaseMs: number;
   #countsSince = 0;
@@ -11,7 +11,7 @@ export class TokenReadBudget {
     this.#leaseMs = leaseMs;
   }
 
-  /** Counts a read. Returns how long it has to wait for its turn, in milliseconds. */
+  /** Counts a read. Returns how many milliseconds it has to wait for its turn. */
   take(now: number): number {
     if (now - this.#countsSince >= this.#leaseMs) {
       this.#countsSince = now;

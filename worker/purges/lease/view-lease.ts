@@ -15,14 +15,14 @@ export interface ViewLeaseOptions {
   readonly log: PurgeLogClient;
   readonly pop: PopSharing;
   readonly clock: Clock;
-  /** A number from 0 up to, not including, 1. */
+  /** A number from 0 up to, but not including, 1. */
   readonly random: () => number;
   readonly reporter: Reporter;
 }
 
 /**
- * The view of one isolate with its lease: how long it may be used, when it is renewed, and what requests do while the
- * log cannot be reached. A lease counts from the moment the read of the log began (R6).
+ * The view of one isolate with its lease: how long it may be used, when it is renewed, and how requests are handled
+ * while the log cannot be reached. A lease counts from the start of the read of the log (R6).
  */
 export class ViewLease implements PurgeState {
   readonly #view: PurgeView;
@@ -86,36 +86,36 @@ export class ViewLease implements PurgeState {
     return null;
   }
 
-  /** Notes that a call of the log begins now. Its reply is then handed to `takeReply`. */
+  /** Records that a call of the log begins now. Pass its reply to `takeReply`. */
   beginCall(): LogCall {
     return this.#leased.beginCall();
   }
 
-  /** Takes in a reply of the log (R6, R20). Returns false if it is of no use. */
+  /** Takes in a reply of the log (R6, R20). Returns false if the reply cannot be used. */
   takeReply(delta: ViewDelta, call: LogCall): boolean {
     return this.#leased.takeReply(delta, call);
   }
 
   /**
-   * Takes in the reply to a purge, and leaves it for the PoP's other isolates, which need not be a lease behind (R20,
-   * R22).
+   * Takes in the reply to a purge, and shares it with the PoP's other isolates, so that they need not be a lease behind
+   * (R20, R22).
    */
   async takeReplyAndShare(delta: ViewDelta, call: LogCall): Promise<void> {
     if (this.takeReply(delta, call)) await this.#pop.publishSoon(this.#leased.copyAfter(delta.leaseMs, call));
   }
 
   /**
-   * Reads until the view reaches the token, or the token is found false: only a read that began after the token arrived
-   * can tell (R9). While the log is silent, the token stays in force.
+   * Reads until the view reaches the token, or the token proves false. Only a read that began after the token arrived
+   * can prove that (R9). While the log is silent, the token stays in force.
    */
   async #readUpTo(token: ReceiptToken, background: BackgroundWork): Promise<ReceiptToken | null> {
     const underWay = this.#renewal.currentRead;
     if (underWay) {
-      // It began before the token arrived: it may bring the purge, but it proves nothing.
+      // This read began before the token arrived. It may bring the purge, but cannot prove the token false.
       await this.#renewal.waitFor(underWay);
       if (this.#leased.hasReached(token)) return null;
     }
-    // A read that another bearer has begun since will do. Only a read of its own has to wait for its turn.
+    // A read that another bearer has begun since then is enough. Only a new read has to wait for its turn.
     const turnMs = this.#renewal.currentRead ? 0 : this.#tokenReads.take(this.#clock.now());
     if (turnMs > 0) {
       await this.#clock.wait(turnMs).over;

@@ -2,24 +2,24 @@ import type { AcceptedItems, NewPurge, PurgeMode, PurgeRecord, PurgeRecordPage }
 import type { LogSettings } from "./log-settings.ts";
 import type { Sql } from "./sql.ts";
 
-/** The most characters of its purge keys that a row keeps. */
+/** The most characters of purge keys that a row keeps. */
 const MAX_KEY_CHARACTERS = 2000;
 
 const MAX_LISTED = 500;
 
-/** Every id is remembered for this long, however many others there are. */
+/** Every id is remembered for at least this long, however many others there are. */
 const MIN_ID_MS = 24 * 3600 * 1000;
 
-/** A purge as its audit row keeps it. */
+/** A purge as its audit row stores it. */
 export interface AuditedPurge extends Pick<NewPurge, "id" | "content" | "accepted" | "reason" | "by"> {
   readonly mode: PurgeMode;
-  /** As `writePurgeKeys` writes them. */
+  /** In the format of `writePurgeKeys`. */
   readonly purgeKeys: string;
   readonly purgeKeyCount: number;
   readonly repeatOf: number | null;
 }
 
-/** The purge that was first accepted under an id. */
+/** The first purge that was accepted under an id. */
 export interface FirstPurge {
   readonly seq: number;
   readonly at: number;
@@ -27,7 +27,10 @@ export interface FirstPurge {
   readonly mode: PurgeMode;
 }
 
-/** Records who purged what, when and why, and the ids by which a purge that is sent twice happens once. */
+/**
+ * Records who purged what, when and why. Also records the ids of purges, so that a purge that is sent twice is carried
+ * out once.
+ */
 export class AuditTrail {
   readonly #sql: Sql;
   readonly #settings: LogSettings;
@@ -76,7 +79,7 @@ export class AuditTrail {
     return row ? recordOf(row, now) : null;
   }
 
-  /** Deletes rows and ids that are too old or too many. No rule of the protocol needs them. */
+  /** Deletes rows and ids that are too old or too many. No rule of the protocol depends on them. */
   prune(head: number, now: number): void {
     const { maxAuditRows, auditRetentionMs, maxIds, idRetentionMs } = this.#settings;
     this.#sql.exec(

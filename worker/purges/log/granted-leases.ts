@@ -1,12 +1,13 @@
 /**
- * The longest lease that may be alive, and when it was last granted: kept in storage, so that a restarted log knows it.
+ * The longest lease that may be alive, and when it was last granted. It is stored, so that a restarted log knows it.
  */
 export interface LongestLease {
   readonly leaseMs: number;
   /** Epoch milliseconds. */
   readonly grantedAt: number;
   /**
-   * Leases that were granted under load, in milliseconds, each with until when one can be alive: epoch milliseconds.
+   * Leases that were granted under load, in milliseconds, each with the latest time at which it can be alive: epoch
+   * milliseconds.
    */
   readonly stretched?: Readonly<Record<number, number>> | undefined;
 }
@@ -18,16 +19,16 @@ export interface LongestLeaseStorage {
 }
 
 /**
- * How long the longest lease counts after it was last granted. Readers that cannot reach the log go by it, too (R8), so
- * it counts for longer than the lease itself lasts.
+ * How long the longest lease counts after it was last granted. That is longer than the lease itself lasts, because
+ * readers that cannot reach the log use the lease for R8, too.
  */
 const REMEMBERED_MS = 24 * 3600 * 1000;
 
-/** How often a lease that is granted again and again is written to storage: a read must not cost a write each time. */
+/** The interval at which a repeatedly granted lease is written to storage, so that not every read costs a write. */
 const WRITTEN_EVERY_MS = 3600 * 1000;
 
 /**
- * The longest lease that any reader may hold, which a receipt has to wait for (R6). A new version of a site may shorten
+ * The longest lease that any reader may hold. A receipt has to wait for it (R6). A new version of a site may shorten
  * the lease while isolates of the old version still use the longer one.
  */
 export class GrantedLeases {
@@ -48,14 +49,14 @@ export class GrantedLeases {
   }
 
   /**
-   * Notes a lease that is longer than its reader asked for. It is forgotten when it has run out, because a reader that
-   * cannot reach the log goes by the lease of its own site. Call it after `grant`.
+   * Records a lease that is longer than its reader asked for. It is forgotten when it has run out, because a reader
+   * that cannot reach the log uses the lease of its own site. Call it after `grant`.
    */
   stretch(leaseMs: number, now: number): void {
     const longest = this.#storage.read();
     if (longest === null || now + leaseMs <= (longest.stretched?.[leaseMs] ?? 0)) return;
     const living = Object.entries(longest.stretched ?? {}).filter(([, until]) => now < until);
-    // Written as if it were granted for as long again, so that not every read costs a write.
+    // Stored with twice its duration, so that not every read costs a write.
     const stretched = { ...Object.fromEntries(living), [leaseMs]: now + 2 * leaseMs };
     this.#storage.write({ ...longest, stretched });
   }
@@ -65,7 +66,7 @@ export class GrantedLeases {
     const longest = this.#storage.read();
     if (longest === null) return 0;
     const { leaseMs, grantedAt, stretched } = longest;
-    // Grants of up to an hour after the one in storage may not have been written.
+    // Grants of up to an hour after the stored one may not have been written.
     const askedMs = now - grantedAt <= REMEMBERED_MS + WRITTEN_EVERY_MS ? leaseMs : 0;
     const living = Object.entries(stretched ?? {}).filter(([, until]) => now < until);
     return Math.max(askedMs, ...living.map(([stretchedMs]) => Number(stretchedMs)));

@@ -2,33 +2,33 @@ import type { AppendOutcome, NewPurge, PurgeMode } from "../../ports.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
 
 /**
- * Sequence numbers above `from` and up to `to` that a view has passed without having read their purges. The log sends
- * the newest purges first, so a view that is too far behind for one reply is at the head at once, and treats everything
- * stamped below `to` as purged until it has read the rest.
+ * Sequence numbers above `from` and up to `to` that a view has passed without reading their purges. The log sends the
+ * newest purges first, so a view that is too far behind for one reply is at the head at once. Until it has read the
+ * rest, it treats everything stamped below `to` as purged.
  */
 export interface UnreadRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** The last sequence number that a reader's view has read up to. */
+/** The sequence number up to which a reader's view has read. */
 export interface ReaderPosition extends Stamp {
   /** The range that the reader has not read yet and asks for now. Default: none. */
   readonly unread?: UnreadRange | null;
 }
 
-/** The words of an item: the two words of a key's hash, and its sequence number. */
+/** The number of words in an item: two for the key's hash, and one for its sequence number. */
 export const ITEM_WORDS = 3;
 
 /**
- * A reply of the log to a reader: the purges above the reader's position and in its unread range, the newest first, as
- * many keys as one reply holds. Plain data; it crosses processes.
+ * A reply of the log to a reader: the purges above the reader's position and those in its unread range, the newest
+ * first, up to the number of keys that one reply holds. It is plain data, because it crosses processes.
  */
 export interface ViewDelta {
   readonly logId: string;
-  /** The position that the reply continues, exclusive; 0 for a reader that held nothing of this log. */
+  /** The position from which the reply continues, exclusive; 0 for a reader that held nothing of this log. */
   readonly from: number;
-  /** The log's head when it answered. */
+  /** The log's head at the time of the reply. */
   readonly to: number;
   /** The unread range that the reader asked for. */
   readonly unread: UnreadRange | null;
@@ -42,7 +42,7 @@ export interface ViewDelta {
   readonly heads: Readonly<Record<PurgeMode, number>>;
   /** For each purged key in each mode, its hash and its highest sequence number: three words of 32 bits. */
   readonly items: Uint32Array;
-  /** The lease that this read grants, counted from the moment the read began (R6). */
+  /** The lease that this read grants, counted from the start of the read (R6). */
   readonly leaseMs: number;
 }
 
@@ -62,7 +62,7 @@ export type AppendResult =
   | (Extract<AppendOutcome, { kind: "appended" }> & { readonly delta: ViewDelta })
   | Extract<AppendOutcome, { kind: "conflict" }>;
 
-/** The log as an isolate reaches it. Both calls reject if it cannot be reached. */
+/** The log from an isolate's side. Both calls reject if it cannot be reached. */
 export interface PurgeLogClient {
   /** `longestViewAgeMs`: the longest view age that a route of the reader's site allows. Default: the lease. */
   read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): Promise<ViewDelta>;

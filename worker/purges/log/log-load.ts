@@ -1,11 +1,12 @@
-/** However many readers there are, a purge must not take minutes to settle. */
+/** The limit keeps a purge from taking minutes to settle, however many readers there are. */
 const MAX_STRETCH = 10;
 /** The longest lease that is granted under load, unless the reader itself asks for a longer one. */
 const MAX_STRETCHED_MS = 60_000;
 
 /**
- * How often the log is read, from one second to the next. It counts how often the log would be read if every reader had
- * the lease that it asked for: otherwise leases would shorten as soon as they had reduced the load, and lengthen again.
+ * Estimates how often the log would be read in a second if every reader had the lease that it asked for. Counting the
+ * actual reads would make the lease oscillate: leases would shorten as soon as they had reduced the load, and then
+ * lengthen again.
  */
 export class LogLoad {
   readonly #readsPerSecond: number;
@@ -17,7 +18,9 @@ export class LogLoad {
     this.#readsPerSecond = readsPerSecond;
   }
 
-  /** Counts a read. Returns how many times longer than asked for its lease should be: a whole number from 1 on. */
+  /**
+   * Counts a read. Returns the factor, a whole number from 1 on, by which its lease should be longer than requested.
+   */
   noteRead(now: number): number {
     const second = Math.floor(now / 1000);
     if (second !== this.#second) {
@@ -32,7 +35,7 @@ export class LogLoad {
   }
 }
 
-/** The lease that a read is granted (R6): never shorter than the reader asks for. Milliseconds. */
+/** The lease that a read is granted, in milliseconds: never shorter than the reader asks for (R6). */
 export function leaseUnderLoadMs(askedMs: number, stretch: number): number {
   return Math.max(askedMs, Math.min(askedMs * stretch, MAX_STRETCHED_MS));
 }

@@ -2,7 +2,7 @@ const DAY_MS = 24 * 3600 * 1000;
 
 /** Bounds of the log. */
 export interface LogSettings {
-  /** Above this many reads a second the log grants longer leases than it is asked for (R6). */
+  /** Above this many reads a second, the log grants longer leases than requested (R6). */
   readonly readsPerSecond: number;
   /** The most keys in one reply, the newest first. */
   readonly maxReplyKeys: number;
@@ -14,7 +14,7 @@ export interface LogSettings {
   /** The most ids, and how long an id is kept at most, in milliseconds. For a day every id is kept. */
   readonly maxIds: number;
   readonly idRetentionMs: number;
-  /** The highest sequence number. After it another log begins. */
+  /** The highest sequence number. After it, another log begins. */
   readonly maxSeq: number;
 }
 
@@ -23,12 +23,13 @@ export const LOG_SETTINGS: LogSettings = {
   readsPerSecond: 300,
   // 240,000 bytes: a reply stays under 256 KiB, and over the 10,000 items that one purge may have.
   maxReplyKeys: 20_000,
-  // As many as the table of a view has slots for. At 36 bytes each that is some 50 MB of the 10 GB an object may store.
+  // A view's table has this many slots. At 36 bytes each, the keys take about 50 MB of the 10 GB that an object may
+  // store.
   maxHeldKeys: 1_300_000,
-  // 165 bytes each with two items and a short reason, 4 KB at most: up to 400 MB.
+  // Rows take 165 bytes with two items and a short reason, and at most 4 KB: up to 400 MB.
   maxAuditRows: 100_000,
   auditRetentionMs: 90 * DAY_MS,
-  // 170 bytes each with the ids that the SDK makes: some 170 MB, unless a day has more.
+  // Ids take 170 bytes each in the SDK's format: about 170 MB, unless a day has more.
   maxIds: 1_000_000,
   idRetentionMs: 30 * DAY_MS,
   // Views hold numbers in 32 bits. At 500 purges a second that is 99 days, at one a second 136 years.

@@ -2,7 +2,7 @@ import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../ports.ts";
 import type { AppendRequest, AppendResult, PurgeLogClient, ReaderPosition, ViewDelta } from "./log-contract.ts";
 import type { PurgeLog } from "./purge-log.ts";
 
-/** There is one log for a site, under this name. */
+/** The name of a site's one log. */
 const LOG_NAME = "tidemark";
 
 /** The log behind its Durable Object. A stub belongs to the request that made it, so each call makes its own. */
@@ -29,7 +29,7 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit {
     return this.#stub().find(seq);
   }
 
-  /** The id of the log's object, which no other class or namespace has. */
+  /** The id of the log's object, which no object of another class or namespace has. */
   get objectId(): string {
     return this.#namespace.idFromName(LOG_NAME).toString();
   }

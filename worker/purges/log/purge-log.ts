@@ -41,7 +41,7 @@ export class PurgeLog extends DurableObject {
     await this.#wakeWhenDue();
   }
 
-  /** The platform calls it again if it throws. `runDue` then does nothing for repetitions that are done. */
+  /** The platform calls it again if it throws. Repetitions that are done are then skipped. */
   override alarm(): Promise<void> {
     return this.runDue();
   }
@@ -63,7 +63,7 @@ export class PurgeLog extends DurableObject {
   }
 }
 
-/** An exception alone undoes nothing in this runtime: only `transactionSync` rolls back. */
+/** In this runtime an exception alone does not roll back; only `transactionSync` does. */
 function sqlOf(storage: DurableObjectStorage): Sql {
   return {
     exec: (statement, ...bindings) => storage.sql.exec(statement, ...bindings).toArray(),

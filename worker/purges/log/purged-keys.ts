@@ -1,7 +1,10 @@
 import { HASH_WORDS } from "../view/key-hash.ts";
 import type { Sql } from "./sql.ts";
 
-/** A key's hash as two signed words, which SQLite stores in fewer bytes than unsigned ones, and its highest number. */
+/**
+ * A key's hash and its highest sequence number. The hash is two signed words, which SQLite stores in fewer bytes than
+ * unsigned ones.
+ */
 export interface PurgedKey {
   readonly a: number;
   readonly b: number;
@@ -21,14 +24,14 @@ export class PurgedKeys {
     sql.exec("CREATE INDEX IF NOT EXISTS purged_keys_by_seq ON purged_keys (seq)");
   }
 
-  /** Gives the keys a number that is higher than any before. Returns how many of them are new. */
+  /** Gives the keys a number that is higher than all before. Returns how many of the keys are new. */
   raise(hashes: string, count: number, seq: number): number {
     const [{ held }] = this.#sql.exec(
       `SELECT count(*) AS held FROM json_each(?) AS named
         JOIN purged_keys ON a = json_extract(named.value, '$[0]') AND b = json_extract(named.value, '$[1]')`,
       hashes,
     ) as [{ held: number }];
-    // The keys are one parameter: a statement has at most 100.
+    // The keys are passed as one parameter, because a statement has at most 100.
     this.#sql.exec(
       `INSERT INTO purged_keys SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), ? FROM json_each(?)
         WHERE true ON CONFLICT (a, b) DO UPDATE SET seq = excluded.seq`,
@@ -54,7 +57,7 @@ export class PurgedKeys {
     return rows[0]!.seq as number;
   }
 
-  /** Deletes whole purges. Returns how many keys that were. */
+  /** Deletes whole purges. Returns the number of deleted keys. */
   forgetUpTo(seq: number): number {
     const [{ count }] = this.#sql.exec("SELECT count(*) AS count FROM purged_keys WHERE seq <= ?", seq) as [
       { count: number },
@@ -64,7 +67,7 @@ export class PurgedKeys {
   }
 }
 
-/** Hashes as JSON, as this table takes them. */
+/** Hashes as JSON, the format that this table takes. */
 export function writeHashes(words: Uint32Array): string {
   const pairs: (readonly [a: number, b: number])[] = [];
   for (let at = 0; at < words.length; at += HASH_WORDS) pairs.push([words[at]! | 0, words[at + 1]! | 0]);

@@ -15,10 +15,10 @@ import { LOG_SETTINGS, type LogSettings } from "./log-settings.ts";
 import { type PurgedKey, PurgedKeys, writeHashes } from "./purged-keys.ts";
 import type { Sql } from "./sql.ts";
 
-/** The format of what is stored, the hash of the keys included. A log that finds another format begins anew (R13). */
+/** The format of the stored data, including the hash of the keys. A log that finds another format begins anew (R13). */
 const STORAGE_FORMAT = 3;
 
-/** Audit rows and ids are pruned after this many purges, so that not every append has to look for old ones. */
+/** Audit rows and ids are pruned once in this many purges, so that not every append has to search for old ones. */
 const PRUNE_EVERY = 256;
 
 /** The one row of the log's own state. */
@@ -43,8 +43,8 @@ interface Repeat {
 }
 
 /**
- * The purge log over SQLite: gives each accepted purge the next sequence number in one transaction, and sends readers
- * the purges that they have missed. Every answer is read from storage in one synchronous block (R14).
+ * The purge log over SQLite. It gives each accepted purge the next sequence number in one transaction, and sends
+ * readers the purges that they have missed. Every reply is read from storage in one synchronous block (R14).
  */
 export class SqlPurgeLog {
   readonly #sql: Sql;
@@ -56,7 +56,7 @@ export class SqlPurgeLog {
   readonly #leases: GrantedLeases;
   readonly #load: LogLoad;
 
-  /** Settings that are not given are those of `LOG_SETTINGS`. */
+  /** Missing settings are those of `LOG_SETTINGS`. */
   constructor(sql: Sql, settings: Partial<LogSettings>, now: () => number, newId: () => string) {
     this.#sql = sql;
     this.#settings = { ...LOG_SETTINGS, ...settings };
@@ -85,7 +85,7 @@ export class SqlPurgeLog {
     const isOfThisLog = since?.logId === logId;
     const from = isOfThisLog ? since.seq : 0;
     const unread = (isOfThisLog && since.unread) || null;
-    // One more than a reply holds: the first one without room tells where the reply ends.
+    // Reads one more than a reply holds: the first key without room marks the end of the reply.
     let room = this.#settings.maxReplyKeys + 1;
     const rows = this.#keys.newest(Math.max(from, floor), to, room);
     room -= rows.length;
@@ -95,7 +95,7 @@ export class SqlPurgeLog {
     return { logId, from, to, unread, truncatedAt, floor, heads: { hard, soft, invalidate }, items, leaseMs };
   }
 
-  /** Accepts a purge, or answers one that was sent again with its first receipt. All of it happens, or nothing. */
+  /** Accepts a purge, or answers a repeated one with its first receipt. Either all of it happens or nothing. */
   append(purge: AppendRequest): AppendResult {
     return this.#sql.transaction(() => {
       const now = this.#now();
@@ -162,7 +162,7 @@ export class SqlPurgeLog {
     return parts;
   }
 
-  /** Begins another log: everything that any isolate has stored belongs to the one before and is invalid (R13). */
+  /** Begins another log. Everything that any isolate has stored belongs to the old log and is invalid (R13). */
   #beginAnew(): void {
     for (const table of ["purged_keys", "audit", "ids"]) this.#sql.exec(`DELETE FROM ${table}`);
     this.#sql.exec(
@@ -172,7 +172,10 @@ export class SqlPurgeLog {
     );
   }
 
-  /** A reader that is ahead of the head shows that storage went back in time: numbers would be used twice (R13). */
+  /**
+   * A reader that is ahead of the head shows that storage went back in time. Continuing would use numbers twice, so
+   * another log begins (R13).
+   */
   #noticeLostHistory(since: Stamp | null): void {
     const { id, head } = this.#state();
     if (since?.logId === id && since.seq > head) this.#sql.exec("UPDATE state SET id = ?", this.#newId());
@@ -214,7 +217,7 @@ export class SqlPurgeLog {
     return seq;
   }
 
-  /** Only a rise of the floor may forget keys (R13). */
+  /** Forgets the purges up to a number by raising the floor, the only way in which keys may be forgotten (R13). */
   #forgetUpTo(seq: number): void {
     const forgotten = this.#keys.forgetUpTo(seq);
     this.#sql.exec("UPDATE state SET floor = max(floor, ?), keys = keys - ?", seq, forgotten);
@@ -225,7 +228,7 @@ export class SqlPurgeLog {
   }
 }
 
-/** The items of a reply: the rows that it has room for. No purge is sent in part. */
+/** The items of a reply: the rows that fit into it. No purge is sent in part. */
 function writeItems(rows: readonly PurgedKey[], truncatedAt: number): Uint32Array {
   const sent = rows.filter(({ seq }) => seq > truncatedAt);
   const items = new Uint32Array(sent.length * ITEM_WORDS);

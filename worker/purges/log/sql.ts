@@ -1,6 +1,6 @@
-/** SQLite as the log needs it: the Durable Object's own, or any other with the same two calls. */
+/** The part of SQLite that the log uses: that of the Durable Object, or any other with the same two calls. */
 export interface Sql {
   exec(statement: string, ...bindings: (string | number | null)[]): Record<string, unknown>[];
-  /** Runs all or nothing: an exception undoes every statement. */
+  /** Runs all of it or nothing: an exception undoes every statement. */
   transaction<T>(work: () => T): T;
 }

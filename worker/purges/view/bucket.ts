@@ -11,7 +11,7 @@ export const BUCKET_SLOTS = 10;
 export const SEQS_AT = 1;
 export const FINGERPRINTS_AT = SEQS_AT + BUCKET_SLOTS;
 
-/** The bucket that begins at a word of a segment. */
+/** A bucket, by the segment and the word at which it begins. */
 export interface Bucket {
   readonly words: Uint32Array;
   readonly at: number;
@@ -43,7 +43,7 @@ export function setFingerprint({ words, at }: Bucket, slot: number, fingerprint:
   words[word] = slot & 1 ? (words[word]! & 0xffff) | (fingerprint << 16) : (words[word]! & 0xffff_0000) | fingerprint;
 }
 
-/** How many slots are in use, where `floor` holds for all buckets. */
+/** The number of slots in use, for a table with this floor. */
 export function usedSlots(bucket: Bucket, floor: number): number {
   const free = Math.max(floor, bucketFloor(bucket));
   let used = 0;
@@ -51,7 +51,7 @@ export function usedSlots(bucket: Bucket, floor: number): number {
   return used;
 }
 
-/** The slot with the lowest number: a free one, if there is one. */
+/** The slot with the lowest number. If a slot is free, that is a free one. */
 export function lowestSlot(bucket: Bucket): number {
   let lowest = 0;
   for (let slot = 1; slot < BUCKET_SLOTS; slot++) if (seqIn(bucket, slot) < seqIn(bucket, lowest)) lowest = slot;

@@ -1,20 +1,20 @@
-/** Beyond this many, neighbouring sightings are merged: the time of an old purge need not be exact. */
+/** With more sightings than this, neighbouring ones are merged, because the time of an old purge need not be exact. */
 const MAX_SIGHTINGS = 64;
 
-/** A sequence number that a view had read up to, and when it first had: epoch milliseconds. */
+/** A sequence number up to which a view had read, and the time when it first had: epoch milliseconds. */
 interface Sighting {
   readonly seq: number;
   readonly at: number;
 }
 
 /**
- * When a view first saw which sequence numbers, in bounded memory. Where sightings were merged, a number counts as seen
- * earlier than it was, so that a softly purged response stops being usable sooner, never later (R10).
+ * Records, in bounded memory, when a view first saw each sequence number. A number whose sightings were merged counts
+ * as seen earlier than it was, so that a softly purged response stops being usable sooner, never later (R10).
  */
 export class FirstSeen {
   #sightings: Sighting[] = [];
 
-  /** Notes that the view has read up to this number. Numbers only rise. */
+  /** Records that the view has read up to this number. Numbers only rise. */
   note(seq: number, at: number): void {
     this.#sightings.push({ seq, at });
     if (this.#sightings.length <= MAX_SIGHTINGS) return;
@@ -24,7 +24,7 @@ export class FirstSeen {
     );
   }
 
-  /** When the view first reached this number: epoch milliseconds; negative infinity if that is not known. */
+  /** The time when the view first reached this number: epoch milliseconds; negative infinity if it is unknown. */
   firstSeenAt(seq: number): number {
     return this.#sightings.find((sighting) => sighting.seq >= seq)?.at ?? Number.NEGATIVE_INFINITY;
   }

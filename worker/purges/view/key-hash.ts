@@ -1,12 +1,12 @@
 import type { PurgeMode } from "../../ports.ts";
 import { BLOCK_BYTES, finalMix, murmurHash3 } from "./murmur-hash.ts";
 
-/** A hash is two words of 32 bits. */
+/** The number of 32-bit words in a hash. */
 export const HASH_WORDS = 2;
 
-/** Keys that fit in here are hashed without allocating. */
+/** The buffer's size. Keys that fit into it are hashed without allocating. */
 const BUFFER_BYTES = 4096;
-/** The most bytes that one UTF-16 unit takes in UTF-8. */
+/** The most bytes that one UTF-16 code unit takes in UTF-8. */
 const MAX_UNIT_BYTES = 3;
 
 const encoder = new TextEncoder();
@@ -15,9 +15,9 @@ const hash = new Uint32Array(4);
 
 /**
  * The hashes of purge keys: the first 64 bits of the MurmurHash3_x86_128 of their UTF-8, with seed 0. Anybody who finds
- * two tags with one hash can make an entry a miss by purging the other tag, but cannot keep a purged entry alive. The
- * log stores these hashes, and isolates of several versions share them: a change here needs a new `STORAGE_FORMAT` of
- * the log and a new `VERSION` of the shared copies.
+ * two tags with the same hash can turn an entry into a miss by purging the other tag, but cannot keep a purged entry
+ * alive. The log stores these hashes, and isolates of several versions share them, so a change here needs a new
+ * `STORAGE_FORMAT` of the log and a new `VERSION` of the shared copies.
  */
 export function hashKeys(keys: readonly string[]): Uint32Array {
   const hashes = new Uint32Array(keys.length * HASH_WORDS);
@@ -32,8 +32,8 @@ export function hashKeys(keys: readonly string[]): Uint32Array {
 }
 
 /**
- * A word of the hash under which a key's purges of one mode are filed (R10). The mapping is one to one, so keys with
- * different hashes stay different.
+ * A word of the hash under which the purges of a key in one mode are recorded (R10). The mapping is one to one, so keys
+ * with different hashes stay different.
  */
 export function hashWordFor(mode: PurgeMode, word: number): number {
   return mode === "hard" ? word : finalMix(word ^ MODE_WORDS[mode]);
@@ -41,14 +41,17 @@ export function hashWordFor(mode: PurgeMode, word: number): number {
 
 const MODE_WORDS = { soft: 0x5bd1e995, invalidate: 0x1b873593 } as const;
 
-/** Writes the text as UTF-8 with a block of zeros behind it. Returns its length in bytes. */
+/** Writes the text as UTF-8, followed by a block of zeros. Returns its length in bytes. */
 function writePadded(text: string, bytes: Uint8Array): number {
   const byteLength = writeAscii(text, bytes) ? text.length : encoder.encodeInto(text, bytes).written;
   for (let at = byteLength; at < byteLength + BLOCK_BYTES; at++) bytes[at] = 0;
   return byteLength;
 }
 
-/** False for a text that is not ASCII. Practically all keys are, and a call of the encoder costs more than the hash. */
+/**
+ * Writes the text if it is ASCII; otherwise returns false. Almost all keys are ASCII, and a call of the encoder takes
+ * longer than hashing.
+ */
 function writeAscii(text: string, bytes: Uint8Array): boolean {
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);

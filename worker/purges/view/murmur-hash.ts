@@ -3,15 +3,15 @@ const C2 = 0xab0e9789;
 const C3 = 0x38b34ae5;
 const C4 = 0xa1e38b93;
 
-/** A block is 16 bytes: four words. */
+/** A block has 16 bytes, which are four words. */
 export const BLOCK_BYTES = 16;
 
 /**
  * MurmurHash3_x86_128 as published by Austin Appleby (github.com/aappleby/smhasher), checked against the verification
  * value that is published with it. Writes the four words of the hash into `hash`.
  *
- * `input` holds the bytes as little-endian words, followed by zeros up to the end of the block after the last whole
- * one: a word of zeros does not change the hash, so the rest needs no case of its own.
+ * `input` holds the bytes as little-endian words, followed by zeros up to the end of the block after the last complete
+ * one. A word of zeros does not change the hash, so the remainder needs no special case.
  */
 export function murmurHash3(input: Uint32Array, byteLength: number, seed: number, hash: Uint32Array): void {
   let h1 = seed;

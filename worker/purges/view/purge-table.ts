@@ -15,21 +15,22 @@ import {
   usedSlots,
 } from "./bucket.ts";
 
-/** A table doubles when this part of its slots is taken: early enough that hardly any bucket is full by then. */
+/** A table doubles when this part of its slots is taken. That is early enough for almost no bucket to be full. */
 const FULL_ENOUGH = 0.75;
 
-/** The number of a segment has to fit into a byte. */
+/** A segment's number has to fit into a byte. */
 const MAX_SEGMENTS = 256;
 
 /**
  * The highest sequence number of each purged key, in a bounded number of bytes: a hash table with two choices of bucket
  * and 16-bit fingerprints, as in a cuckoo filter. Each of the two words of a key's hash names a bucket, and the key is
- * put into the emptier one. When both are full, the lowest number of one is dropped, and that bucket's floor rises to
- * it: a lookup can find a number that is too high, never one that is too low.
+ * put into the emptier one. If both are full, the lowest number of one is dropped, and that bucket's floor rises to it.
+ * A lookup can therefore find a number that is too high, but never one that is too low.
  *
- * It grows in place, segment by segment: each bucket is split between itself and a new one, so that the old and the new
- * table are never both held. A fingerprint does not tell which of the two a slot then belongs to. Until the table has
- * its full size, a byte beside each slot does: the segment that its key belongs to at the full size.
+ * The table grows in place, segment by segment: each bucket is split between itself and a new one, so that the old and
+ * the new table are never both held. A fingerprint does not show to which of the two buckets a slot then belongs. Until
+ * the table has its full size, a byte beside each slot records it: the segment to which the slot's key belongs at the
+ * full size.
  */
 export class PurgeTable {
   readonly #segmentBuckets: number;
@@ -43,7 +44,7 @@ export class PurgeTable {
   #keys = 0;
   #floor = 0;
 
-  /** Begins with one segment of `firstBytes` and grows up to `maxBytes`; both are rounded down to powers of two. */
+  /** Begins with one segment of `firstBytes` and grows up to `maxBytes`. Both are rounded down to powers of two. */
   constructor(firstBytes: number, maxBytes: number) {
     this.#segmentBits = Math.floor(Math.log2(firstBytes / BUCKET_BYTES));
     this.#segmentBuckets = 2 ** this.#segmentBits;
@@ -57,7 +58,7 @@ export class PurgeTable {
     this.#finalSegments = this.#maxSegments > 1 ? [this.#newFinalSegments()] : [];
   }
 
-  /** How many slots hold a number. Keys whose hashes collide share one. */
+  /** The number of slots that hold a sequence number. Keys with the same hash share one. */
   get keys(): number {
     return this.#keys;
   }
@@ -72,7 +73,7 @@ export class PurgeTable {
     return Math.max(this.#highestInBucket(a, fingerprint), this.#highestInBucket(b, fingerprint));
   }
 
-  /** Raises the number of the key with this hash. False if nothing changed. */
+  /** Raises the number of the key with this hash. Returns false if nothing changed. */
   raise(a: number, b: number, seq: number): boolean {
     if (seq <= this.#floor || this.highest(a, b) >= seq) return false;
     const fingerprint = fingerprintOf(a, b);
@@ -82,7 +83,7 @@ export class PurgeTable {
     return true;
   }
 
-  /** Frees the slots of all numbers up to this one: nobody will ask for them again. */
+  /** Frees the slots of all numbers up to this one, which can no longer be asked for. */
   raiseFloor(floor: number): void {
     this.#floor = Math.max(this.#floor, floor);
   }
@@ -92,8 +93,8 @@ export class PurgeTable {
   }
 
   /**
-   * The bucket's floor, or the number of a slot that may be the key's. Written out for speed: most of a check happens
-   * here.
+   * The highest of the bucket's floor and the numbers of slots that may be the key's. Inlined for speed, because most
+   * of a check happens here.
    */
   #highestInBucket(word: number, fingerprint: number): number {
     const bucket = word & this.#mask;
@@ -112,7 +113,7 @@ export class PurgeTable {
     return this.#finalSegmentIn(word, slot) === this.#finalSegmentOf(word) ? words[at + SEQS_AT + slot]! : 0;
   }
 
-  /** A slot is the key's own only if it also belongs to the key's final segment. */
+  /** Raises a slot that holds the key: one with its fingerprint that also belongs to its final segment. */
   #raiseHeld(word: number, fingerprint: number, seq: number): boolean {
     const bucket = this.#bucketOf(word);
     for (let slot = 0; slot < BUCKET_SLOTS; slot++) {
@@ -124,9 +125,7 @@ export class PurgeTable {
     return false;
   }
 
-  /**
-   * Whether to use the bucket of `a`: it is emptier than that of `b` or, where both are full, holds an older number.
-   */
+  /** Whether to use the bucket of `a`: it is emptier than that of `b` or, if both are full, holds an older number. */
   #isRoomier(a: number, b: number): boolean {
     const [ofA, ofB] = [this.#bucketOf(a), this.#bucketOf(b)];
     const [usedA, usedB] = [usedSlots(ofA, this.#floor), usedSlots(ofB, this.#floor)];
@@ -139,7 +138,7 @@ export class PurgeTable {
     const slot = lowestSlot(bucket);
     const lowest = seqIn(bucket, slot);
     if (lowest > this.#floor && lowest > bucketFloor(bucket)) raiseBucketFloor(bucket, Math.min(lowest, seq));
-    if (seq <= lowest) return; // older than every number here: the floor now covers it
+    if (seq <= lowest) return; // It is older than every number here, so the floor now covers it.
     if (lowest === 0) this.#keys++;
     setSeq(bucket, slot, seq);
     setFingerprint(bucket, slot, fingerprint);
@@ -166,7 +165,7 @@ export class PurgeTable {
     const from: Bucket = { words: this.#segments[index]!, at };
     const to: Bucket = { words: this.#segments[index + count]!, at };
     const finalSegments = this.#finalSegments[index]!;
-    raiseBucketFloor(to, bucketFloor(from)); // a number that was dropped may have belonged to either
+    raiseBucketFloor(to, bucketFloor(from)); // A number that was dropped may have belonged to either bucket.
     for (let slot = 0; slot < BUCKET_SLOTS; slot++) {
       const seq = seqIn(from, slot);
       const finalSegment = finalSegments[bucketIndex * BUCKET_SLOTS + slot]!;
@@ -190,12 +189,12 @@ export class PurgeTable {
     return { words, at: (bucket & (this.#segmentBuckets - 1)) * BUCKET_WORDS };
   }
 
-  /** The segment that a word of a hash names when the table has its full size. */
+  /** The segment named by a word of a hash when the table has its full size. */
   #finalSegmentOf(word: number): number {
     return (word & this.#maxMask) >>> this.#segmentBits;
   }
 
-  /** The final segment of a slot in this word's bucket. At the full size that is the bucket's own segment. */
+  /** The final segment of a slot in this word's bucket. At the full size, that is the bucket's own segment. */
   #finalSegmentIn(word: number, slot: number): number {
     const finalSegments = this.#finalSegments[(word & this.#mask) >>> this.#segmentBits];
     return finalSegments

@@ -11,8 +11,7 @@ import { unreadAfter } from "./unread-range.ts";
 const FIRST_BYTES = 64 * 1024;
 
 /**
- * The answer that a purge of each mode gives. The first that applies counts, so that nothing weakens a hard purge
- * (R10).
+ * The answer for a purge of each mode. The first mode that applies decides, so that nothing weakens a hard purge (R10).
  */
 const ANSWERS: readonly (readonly [mode: PurgeMode, answer: PurgeAnswer])[] = [
   ["hard", "purged"],
@@ -21,8 +20,8 @@ const ANSWERS: readonly (readonly [mode: PurgeMode, answer: PurgeAnswer])[] = [
 ];
 
 /**
- * What an isolate knows of the log: for each purged key the highest sequence number in each mode, in a table of bounded
- * size with a floor. Within one log it only grows (R11). Where it answers wrongly, the answer costs a fetch at most.
+ * An isolate's knowledge of the log: for each purged key, the highest sequence number in each mode, in a table of
+ * bounded size with a floor. Within one log it only grows (R11). A wrong answer costs at most one fetch.
  */
 export class PurgeView {
   readonly #maxBytes: number;
@@ -45,12 +44,12 @@ export class PurgeView {
     this.#table = this.#emptyTable();
   }
 
-  /** The last sequence number that the view has read up to; `null` before the first read. */
+  /** The sequence number up to which the view has read; `null` before the first read. */
   get position(): Stamp | null {
     return this.#logId === null ? null : { logId: this.#logId, seq: this.#seq };
   }
 
-  /** The position, and the range below it that the next read has to ask for. */
+  /** The position, and the range below it that the next read has to request. */
   get readerPosition(): ReaderPosition | null {
     return this.position && { ...this.position, unread: this.#unread };
   }
@@ -68,7 +67,7 @@ export class PurgeView {
     return this.#table.heldBytes;
   }
 
-  /** Takes in a reply of the log. Returns false, and changes nothing, if that would leave a gap (R12). */
+  /** Takes in a reply of the log. Returns false, without a change, if the reply would leave a gap (R12). */
   apply(delta: ViewDelta): boolean {
     if (delta.logId !== this.#logId) {
       if (delta.from > 0) return false;
@@ -90,7 +89,7 @@ export class PurgeView {
     return true;
   }
 
-  /** Whether a stored response is purged. Without a usable view the purges that are known still count. */
+  /** Whether a stored response is purged. Known purges count even if the view is not usable. */
   check(stored: StoredHead, usable: boolean): PurgeAnswer {
     if (this.#logId === null) return usable ? "unverifiable" : "unknown";
     let checked = this.#checked.get(stored);
@@ -104,7 +103,7 @@ export class PurgeView {
     }
     if (usable) return checked.answer;
     if (checked.answer === "not-purged") return "unknown";
-    // A response that was purged softly may have been purged hard since, so the origin has to validate it.
+    // A response that was purged softly may have been purged hard since then, so the origin has to validate it.
     return checked.answer === "soft" ? "invalidated" : checked.answer;
   }
 
@@ -135,14 +134,17 @@ export class PurgeView {
 
   #raiseAll(items: Uint32Array): boolean {
     let hasNews = false;
-    // From the oldest item on, so that a full bucket drops an older number and not one that comes later.
+    // Begins with the oldest item, so that a full bucket drops an older number and not a later one.
     for (let at = items.length - ITEM_WORDS; at >= 0; at -= ITEM_WORDS) {
       if (this.#table.raise(items[at]!, items[at + 1]!, items[at + 2]!)) hasNews = true;
     }
     return hasNews;
   }
 
-  /** A response stamped below this number may have been purged without this view having read it. */
+  /**
+   * The lowest stamp that can be judged: a response with a lower one may have been purged without this view having read
+   * of it.
+   */
   get #lowestStamp(): number {
     return Math.max(this.#floor, this.#unread?.to ?? 0);
   }
@@ -164,12 +166,13 @@ export class PurgeView {
 }
 
 /**
- * The answer for a stored response, the generation it was found in, and the hashes of its keys once they are needed.
+ * The answer for a stored response, the generation of the view that gave it, and the hashes of its keys once they are
+ * needed.
  */
 interface Checked {
   generation: number;
   answer: PurgeAnswer;
-  /** The number of the purge that was found; 0 if none was. */
+  /** The number of the purge that was found; 0 if there was none. */
   seq: number;
   hashes: Uint32Array | null;
 }

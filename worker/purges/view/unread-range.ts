@@ -1,11 +1,11 @@
 import type { UnreadRange, ViewDelta } from "../log/log-contract.ts";
 
 /**
- * The range that is still unread once a view at `seq` has taken in a delta (R12). Deltas may come late and in any
- * order: only one that reaches the end of the unread range shortens it.
+ * The range that is still unread after a view at `seq` has taken in a delta (R12). Deltas may come late and in any
+ * order; only one that reaches the end of the unread range shortens it.
  *
- * A key that has been purged again since then is sent under its newer number only. That suffices, because the same
- * reply also holds everything above the reader's position, read in the same synchronous block.
+ * A key that has been purged again in the meantime is sent only under its newer number. That is enough, because the
+ * same reply also holds everything above the reader's position, read in the same synchronous block.
  */
 export function unreadAfter(unread: UnreadRange | null, seq: number, delta: ViewDelta): UnreadRange | null {
   const sentFrom = Math.max(delta.from, delta.truncatedAt);

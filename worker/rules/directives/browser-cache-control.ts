@@ -1,9 +1,10 @@
 import { formatCacheControl, parseCacheControl } from "./cache-control.ts";
 
 /**
- * The `Cache-Control` for browsers if the owner lets them keep a response for `ttlSeconds` from now. The age that the
- * response has here is added, since browsers subtract it again (RFC 9111 §4.2.3). `null` if the origin says `no-store`
- * or `no-cache`, which stands. Its other restrictions stand, too; its lifetimes and stale windows are replaced.
+ * The `Cache-Control` for browsers if the owner lets them keep a response for `ttlSeconds` from now. The response's
+ * current age is added, because browsers subtract it (RFC 9111 §4.2.3). Lifetimes and stale windows of the origin are
+ * replaced; its other restrictions are kept. `null` if the origin says `no-store` or `no-cache`, which is kept as it
+ * is.
  */
 export function browserCacheControl(sent: string | null, ttlSeconds: number, ageSeconds: number): string | null {
   const said = parseCacheControl(sent);

@@ -5,8 +5,8 @@ import { type DeltaSeconds, readDeltaSeconds, stricterOf } from "./delta-seconds
 /**
  * The directives of a response as a typed value. RFC 9111 §5.2.2; RFC 5861 §3, §4; RFC 8246 for `immutable`.
  *
- * Parsed once; no code after this looks at the text. Where a directive comes twice, the more restrictive one counts
- * (§4.2.1). A field that cannot be read may have meant to forbid: it counts as `no-store`.
+ * The text is parsed once; no code after this looks at it. If a directive comes twice, the more restrictive one counts
+ * (§4.2.1). A field that cannot be read counts as `no-store`, because it may have been meant to forbid storing.
  */
 export interface CacheControl {
   readonly noStore: boolean;
@@ -25,12 +25,12 @@ export interface CacheControl {
 }
 
 /**
- * What a directive is about that may be limited to some fields: the whole response, or these, in lower case.
- * RFC 9111 §5.2.2.4, §5.2.2.7.
+ * The scope of a directive that may be limited to some fields: the whole response, or these fields, in lower case. RFC
+ * 9111 §5.2.2.4, §5.2.2.7.
  */
 export type FieldScope = "absent" | "whole" | readonly string[];
 
-/** The same value while it is put together. */
+/** The same value while it is being built. */
 export type CacheControlDraft = { -readonly [Key in keyof CacheControl]: CacheControl[Key] };
 
 /** The value of a field without directives. */
@@ -52,7 +52,7 @@ export function emptyCacheControl(): CacheControlDraft {
   };
 }
 
-/** A directive that is read, by what its argument is: none, names of fields, or a number of seconds. */
+/** A known directive by the kind of its argument: none, field names, or a number of seconds. */
 export type KnownDirective =
   | {
       readonly kind: "flag";
@@ -68,7 +68,7 @@ export type KnownDirective =
   | { readonly kind: "scope"; readonly key: "noCache" | "private" }
   | { readonly kind: "seconds"; readonly key: "maxAge" | "sMaxage" | "staleWhileRevalidate" | "staleIfError" };
 
-/** The directives that are read, by their names on the wire. */
+/** The known directives by their names on the wire. */
 export const KNOWN_DIRECTIVES: ReadonlyMap<string, KnownDirective> = new Map<string, KnownDirective>([
   ["no-store", { kind: "flag", key: "noStore" }],
   ["no-cache", { kind: "scope", key: "noCache" }],
@@ -88,12 +88,12 @@ export const KNOWN_DIRECTIVES: ReadonlyMap<string, KnownDirective> = new Map<str
 /** The value of an absent field. */
 const NOTHING: CacheControl = emptyCacheControl();
 
-/** Parses the field's text, several lines joined with commas; `null` where the field is absent. Never throws. */
+/** Parses the field's text, in which several lines are joined with commas; `null` for an absent field. Never throws. */
 export function parseCacheControl(text: string | null): CacheControl {
   return text === null ? NOTHING : parseText(text);
 }
 
-/** An origin sends the same few texts again and again; to find one takes a fifth of the time of reading it. */
+/** An origin sends the same few texts again and again. Finding one takes a fifth of the time of parsing it. */
 const parseText = memoize((text: string): CacheControl => {
   const said = emptyCacheControl();
   const directives = readCacheDirectives(text);
@@ -102,7 +102,7 @@ const parseText = memoize((text: string): CacheControl => {
     const known = KNOWN_DIRECTIVES.get(name);
     switch (known?.kind) {
       case undefined:
-        break; // §5.2.3: what is unknown is passed over
+        break; // §5.2.3: unknown directives are ignored
       case "flag":
         said[known.key] = true;
         break;
@@ -110,7 +110,7 @@ const parseText = memoize((text: string): CacheControl => {
         said[known.key] = stricterOf(said[known.key], readDeltaSeconds(value));
         break;
       case "scope":
-        // A list without quotes is cut at its first comma, so what it names is not all that was meant.
+        // A list without quotes is cut at its first comma, so the names before it may not be all of them.
         said[known.key] = widerScope(said[known.key], isQuoted ? readFieldScope(value!) : "whole");
     }
   }
@@ -129,7 +129,10 @@ export function formatCacheControl(cacheControl: CacheControl): string {
   return members.join(", ");
 }
 
-/** The fields that an argument names; one that is empty or malformed may have meant any: the whole response. */
+/**
+ * The fields named by an argument. An empty or malformed argument may have meant any field, so it covers the whole
+ * response.
+ */
 export function readFieldScope(argument: string): FieldScope {
   const names = argument.split(",").flatMap((name) => name.trim().toLowerCase() || []);
   return names.length > 0 && names.every(isLowerCaseToken) ? [...new Set(names)] : "whole";

@@ -1,20 +1,20 @@
 /** One member of a `Cache-Control` field, its name in lower case. RFC 9111 §5.2. */
 export interface CacheDirective {
   readonly name: string;
-  /** The argument without its quotes; `undefined` where there is none. */
+  /** The argument without its quotes; `undefined` if there is none. */
   readonly value: string | undefined;
-  /** True if the argument stood in quotes. */
+  /** True if the argument was quoted. */
   readonly isQuoted: boolean;
 }
 
-/** What a character may be part of. */
+/** The kinds of text that a character may be part of. */
 const SPACE = 1;
 const NAME = 2;
 const BARE_ARGUMENT = 4;
 
 /**
- * The parts of each character that a field can have, which is a byte. Real arguments without quotes hold more than a
- * token does (RFC 9110 §5.6.2), but what might hide a directive is not read.
+ * The kinds for each character that a field can contain, which is a byte. Real arguments without quotes contain more
+ * than a token may (RFC 9110 §5.6.2), but characters that might hide a directive are not accepted.
  */
 const PARTS = Uint8Array.from({ length: 256 }, (_, code) => {
   const partIf = (pattern: RegExp, part: number) => (pattern.test(String.fromCharCode(code)) ? part : 0);
@@ -22,9 +22,9 @@ const PARTS = Uint8Array.from({ length: 256 }, (_, code) => {
 });
 
 /**
- * The directives of a field, several lines joined with commas; `undefined` for one that cannot be read, like
- * `private; max-age=60` or a string that never ends: it may have meant to forbid. A regular expression takes
- * half as long again.
+ * The directives of a field, in which several lines are joined with commas; `undefined` if it cannot be read, like
+ * `private; max-age=60` or a string without an end, because it may have been meant to forbid storing. A regular
+ * expression takes half as long again.
  */
 export function readCacheDirectives(text: string): readonly CacheDirective[] | undefined {
   const directives: CacheDirective[] = [];
@@ -32,7 +32,7 @@ export function readCacheDirectives(text: string): readonly CacheDirective[] | u
   while (at < text.length) {
     const nameAt = endOf(SPACE, text, at);
     const nameEnd = endOf(NAME, text, nameAt);
-    const hasName = nameEnd > nameAt; // RFC 9110 §5.6.1.2: an empty member is none
+    const hasName = nameEnd > nameAt; // RFC 9110 §5.6.1.2: empty members are ignored
     const name = text.slice(nameAt, nameEnd).toLowerCase();
     at = endOf(SPACE, text, nameEnd);
     if (hasName && text[at] === "=") {
@@ -51,14 +51,14 @@ export function readCacheDirectives(text: string): readonly CacheDirective[] | u
   return directives;
 }
 
-/** Where the characters of such a part end that begin at `start`. */
+/** The position after the characters of this kind that begin at `start`. */
 function endOf(part: number, text: string, start: number): number {
   let at = start;
   while (at < text.length && (PARTS[text.charCodeAt(at)]! & part) !== 0) at++;
   return at;
 }
 
-/** Behind the closing quote of a string; its start, if it never ends. RFC 9110 §5.6.4. */
+/** The position after the closing quote of a string; its start, if it has no end. RFC 9110 §5.6.4. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === '"') return at + 1;
@@ -71,7 +71,7 @@ function unescaped(text: string): string {
   return text.includes("\\") ? text.replace(/\\(.)/g, "$1") : text;
 }
 
-/** Whether this is a token in lower case, as names of fields and directives are here. RFC 9110 §5.6.2. */
+/** Whether this is a token in lower case, the form of field and directive names here. RFC 9110 §5.6.2. */
 export function isLowerCaseToken(text: string): boolean {
   return /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(text);
 }

@@ -1,13 +1,13 @@
-/** A number of seconds, `"absent"`, or `"invalid"` for a value that is no such number. RFC 9111 §1.2.2. */
+/** A number of seconds, `"absent"`, or `"invalid"` for a value that is not a number of seconds. RFC 9111 §1.2.2. */
 export type DeltaSeconds = number | "absent" | "invalid";
 
-/** RFC 9111 §1.2.2: a larger number is taken for this one. */
+/** Larger numbers are replaced by this one. RFC 9111 §1.2.2. */
 export const MAX_DELTA_SECONDS = 2_147_483_648;
 
 /** The code of the character `0`. */
 const ZERO = 0x30;
 
-/** Reads a directive's argument; `undefined` where it has none. */
+/** Reads a directive's argument; `undefined` stands for none. */
 export function readDeltaSeconds(value: string | undefined): number | "invalid" {
   if (value === undefined || value === "") return "invalid";
   let seconds = 0;
@@ -26,7 +26,7 @@ export function stricterOf(one: DeltaSeconds, other: DeltaSeconds): DeltaSeconds
   return one === "invalid" || other === "invalid" ? "invalid" : Math.min(one, other);
 }
 
-/** The seconds that count: none where the value is absent or invalid. */
+/** The number of seconds to apply: 0 if the value is absent or invalid. */
 export function secondsOrNone(value: DeltaSeconds): number {
   return typeof value === "number" ? value : 0;
 }

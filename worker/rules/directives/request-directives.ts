@@ -3,23 +3,23 @@ import { readDeltaSeconds, secondsOrNone } from "./delta-seconds.ts";
 
 /**
  * Which directives of a request are obeyed. `harmless`: those that can neither empty the cache nor send requests to the
- * origin. `all`: those too by which a visitor decides what the origin is asked.
+ * origin. `all`: also those that send a visitor's requests to the origin.
  */
 export type RequestDirectivesPolicy = "harmless" | "all";
 
-/** What a request's `Cache-Control` asks for, as far as it is obeyed. RFC 9111 §5.2.1; RFC 5861 §4. */
+/** The demands of a request's `Cache-Control`, as far as they are obeyed. RFC 9111 §5.2.1; RFC 5861 §4. */
 export interface RequestDirectives {
   readonly forbidsStoring: boolean;
   readonly onlyIfCached: boolean;
-  /** How stale an answer may be: 0 for not at all, `Infinity` for however stale. */
+  /** How stale an answer may be, in seconds: 0 for not at all, `Infinity` for any staleness. */
   readonly maxStaleSeconds: number;
-  /** How stale an answer may be where the origin fails. */
+  /** How stale an answer may be if the origin fails, in seconds. */
   readonly staleIfErrorSeconds: number;
   /** True if the answer has to be validated. */
   readonly noCache: boolean;
-  /** The oldest answer that is taken; `null` for any. */
+  /** The greatest age of an answer, in seconds; `null` for any. */
   readonly maxAgeSeconds: number | null;
-  /** How long the answer has to stay fresh. */
+  /** How many seconds the answer has to remain fresh. */
   readonly minFreshSeconds: number;
 }
 
@@ -33,22 +33,24 @@ const NONE: RequestDirectives = {
   minFreshSeconds: 0,
 };
 
-/** Reads the directives of a request. `field` gives a field's text or `null`. Almost every request has none. */
+/** Reads the directives of a request. `field` gives a field's text or `null`. Almost all requests have none. */
 export function readRequestDirectives(
   field: (name: string) => string | null,
   policy: RequestDirectivesPolicy,
 ): RequestDirectives {
   const text = field("cache-control");
   if (text !== null) return parse(text, policy);
-  // RFC 9111 §5.4: where there is no Cache-Control, an old client means this by it.
+  // RFC 9111 §5.4: without Cache-Control, Pragma has this meaning.
   if (policy === "all" && saysNoCache(field("pragma"))) return { ...NONE, noCache: true };
   return NONE;
 }
 
-/** A value that is no number of seconds asks for nothing; of several, the strictest counts. */
+/**
+ * A value that is not a number of seconds is ignored. If a directive comes several times, the strictest value counts.
+ */
 function parse(text: string, policy: RequestDirectivesPolicy): RequestDirectives {
   const directives = readCacheDirectives(text);
-  if (directives === undefined) return { ...NONE, forbidsStoring: true }; // It may have meant to.
+  if (directives === undefined) return { ...NONE, forbidsStoring: true }; // It may forbid storing.
   const has = (name: string) => directives.some((directive) => directive.name === name);
   const harmless: RequestDirectives = {
     ...NONE,
@@ -67,7 +69,7 @@ function parse(text: string, policy: RequestDirectivesPolicy): RequestDirectives
   };
 }
 
-/** How much staleness a directive tolerates; `bareSeconds` where it has no argument. */
+/** The staleness that a directive tolerates, in seconds; `bareSeconds` if it has no argument. */
 function toleratedSeconds(directives: readonly CacheDirective[], name: string, bareSeconds: number): number {
   const tolerated = directives
     .filter((directive) => directive.name === name)

@@ -1,17 +1,19 @@
 import type { CacheControl } from "./cache-control.ts";
 import { secondsOrNone } from "./delta-seconds.ts";
 
-/** What a stored response says about its own reuse, beside its freshness. */
+/** The origin's rules for the reuse of a stored response, other than its freshness. */
 export interface ReuseRules {
-  /** How long past its freshness it may answer while it is validated behind the answer. RFC 5861 §3. */
+  /** How long after its freshness it may be served while it is validated in the background. RFC 5861 §3. */
   readonly staleWhileRevalidateSeconds: number;
-  /** How long past its freshness it may answer for an origin that fails; `null` where that is not said. RFC 5861 §4. */
+  /**
+   * How long after its freshness it may replace an error of the origin; `null` if the origin does not say. RFC 5861 §4.
+   */
   readonly staleIfErrorSeconds: number | null;
   /** True if each reuse has to be validated first. RFC 9111 §5.2.2.4. */
   readonly validateAlways: boolean;
-  /** False if it must never answer while stale, whatever the two windows say. RFC 9111 §4.2.4. */
+  /** False if it must never be served stale, whatever the two windows say. RFC 9111 §4.2.4. */
   readonly mayServeStale: boolean;
-  /** True if it does not change while fresh, so that its route may let a purge come late. RFC 8246. */
+  /** True if it does not change while it is fresh, so that its route may accept late purges. RFC 8246. */
   readonly immutable: boolean;
 }
 
@@ -21,7 +23,7 @@ export function reuseRules(cacheControl: CacheControl): ReuseRules {
     staleWhileRevalidateSeconds: secondsOrNone(cacheControl.staleWhileRevalidate),
     staleIfErrorSeconds: staleIfError === "absent" ? null : secondsOrNone(staleIfError),
     validateAlways: noCache === "whole",
-    // RFC 9111 §5.2.2.2, §5.2.2.4, §5.2.2.8, and §5.2.2.10: s-maxage means proxy-revalidate, too.
+    // RFC 9111 §5.2.2.2, §5.2.2.4, §5.2.2.8, and §5.2.2.10, by which s-maxage implies proxy-revalidate.
     mayServeStale: !mustRevalidate && !proxyRevalidate && sMaxage === "absent" && noCache !== "whole",
     immutable: cacheControl.immutable,
   };

@@ -2,12 +2,12 @@ import { type CacheControl, KNOWN_DIRECTIVES, parseCacheControl } from "./cache-
 import { type CacheDirective, readCacheDirectives } from "./cache-directives.ts";
 
 /**
- * `Surrogate-Control` as a `Cache-Control`: the W3C's Edge Architecture note of 2001, §2.2, and what origins write into
- * it from RFC 9111 and RFC 5861. `undefined` where it says nothing about caching to this cache.
+ * `Surrogate-Control` as a `Cache-Control`: the directives of the W3C's Edge Architecture note of 2001, §2.2, and those
+ * of RFC 9111 and RFC 5861 that origins write into it. `undefined` if it says nothing about caching to this cache.
  *
- * `max-age=3600+600` allows 600 seconds of staleness more. `no-store-remote` counts as `no-store`, for an edge is
- * remote. A directive for a named surrogate, `max-age=60;name`, is for another one: this cache tells no name of its
- * own. A field that cannot be read counts as `no-store`.
+ * `max-age=3600+600` allows 600 further seconds of staleness. `no-store-remote` counts as `no-store`, because an edge
+ * is remote. A directive for a named surrogate, `max-age=60;name`, is ignored, because this cache announces no name. A
+ * field that cannot be read counts as `no-store`.
  */
 export function parseSurrogateControl(text: string): CacheControl | undefined {
   const directives = readCacheDirectives(text.replace(MEMBER, (member) => (FOR_ANOTHER.test(member) ? "" : member)));
@@ -16,10 +16,10 @@ export function parseSurrogateControl(text: string): CacheControl | undefined {
   return members.length === 0 ? undefined : parseCacheControl(members.join(","));
 }
 
-/** What stands between two commas outside quotes. */
+/** The text between two commas outside quotes. */
 const MEMBER = /(?:"(?:[^"\\]|\\.)*"?|[^,"])+/g;
 
-/** A directive and the name of the surrogate that it is for. */
+/** A directive followed by the name of the surrogate that it is for. */
 const FOR_ANOTHER = /^\s*[\w-]+\s*(?:=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;"]+)\s*)?;\s*[\w.-]+\s*$/;
 
 const EXTENDED = /^([0-9]+)\+([0-9]+)$/;

@@ -9,22 +9,22 @@ import {
 import { MAX_DELTA_SECONDS } from "./delta-seconds.ts";
 import { parseSurrogateControl } from "./surrogate-control.ts";
 
-/** The directives that count for this cache, and the field that gave them, in lower case. */
+/** The directives that apply to this cache, and the name, in lower case, of the field that they are from. */
 export interface EffectiveCacheControl {
   readonly cacheControl: CacheControl;
-  /** Unless this is `cache-control`, `Cache-Control` and `Expires` are silenced. */
+  /** If this is not `cache-control`, `Cache-Control` and `Expires` are ignored. */
   readonly source: string;
 }
 
-/** Read after those that the site names. RFC 9213 §3; the W3C's Edge Architecture note of 2001. */
+/** Read after the fields that the site names. RFC 9213 §3; the W3C's Edge Architecture note of 2001. */
 const USUAL_TARGETS = ["cdn-cache-control", "surrogate-control"];
 
 /**
- * Selects the field that speaks to this cache: the first that is valid and not empty, alone. RFC 9213 §2.2.
- * `targeted` are the names that the site puts before the usual ones, in lower case.
+ * Selects the one field that applies to this cache: the first that is valid and not empty. RFC 9213 §2.2. `targeted`
+ * are the names, in lower case, that the site puts before the usual ones.
  *
- * A targeted field that says nothing of freshness still silences `Cache-Control` and `Expires`: then a lifetime is
- * guessed or comes from the route, as if no field said anything.
+ * A targeted field without a lifetime still overrides `Cache-Control` and `Expires`. The lifetime is then guessed or
+ * comes from the route, as if no field gave one.
  */
 export function effectiveCacheControl(
   field: (name: string) => string | null,
@@ -42,10 +42,11 @@ export function effectiveCacheControl(
 }
 
 /**
- * A targeted field's value, or `undefined` where it is empty or no dictionary: then it is ignored. RFC 9213 §2.1.
+ * A targeted field's value; `undefined` if the field is empty or not a dictionary, and therefore ignored. RFC 9213
+ * §2.1.
  *
- * A value of another type than the directive's is not read: a lifetime leaves nothing fresh (RFC 9111 §4.2.1), a
- * permission is not given, but a restriction restricts, whatever it was meant to say beside, unless it says `?0`.
+ * A value of the wrong type is not read. A lifetime then leaves nothing fresh (RFC 9111 §4.2.1), and a permission is
+ * not given. A restriction still restricts, unless its value is `?0`.
  */
 export function parseTargetedField(text: string): CacheControl | undefined {
   const dictionary = readDictionary(text);
@@ -74,11 +75,14 @@ function readDictionary(text: string): Dictionary | undefined {
   try {
     return parseDictionary(text);
   } catch {
-    return undefined; // The parser tells a malformed field by throwing.
+    return undefined; // The parser throws on a malformed field.
   }
 }
 
-/** The parser gives 10 for `10.0`, which is a decimal all the same and no value of a lifetime. RFC 9651 §3.3.2. */
+/**
+ * The members written as decimals. The parser returns 10 for `10.0`, although that is a decimal and not valid as a
+ * lifetime. RFC 9651 §3.3.2.
+ */
 function decimalMembers(text: string): ReadonlySet<string> {
   if (!text.includes(".")) return new Set();
   return new Set([...text.matchAll(/(?<![\w.*-])([a-z-]+)=-?\d+\./g)].map((match) => match[1]!));

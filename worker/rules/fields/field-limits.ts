@@ -2,18 +2,18 @@ import { isToken } from "./token.ts";
 
 type Fields = Iterable<readonly [name: string, value: string]>;
 
-/** How much a message may say in fields. */
+/** The limits for the fields of a message. */
 export interface FieldLimits {
   readonly maxFields: number;
-  /** Of all names and values together. */
+  /** The most bytes of all names and values together. */
   readonly maxBytes: number;
 }
 
-/** What no value may have: control characters but for the tab. RFC 9110 §5.5. */
+/** Characters that no value may contain: control characters other than the tab. RFC 9110 §5.5. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROL_CHARACTER = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
-/** Why a message's fields are not taken, in words; `null` if they are. */
+/** The reason for which a message's fields are refused, in words; `null` if they are accepted. */
 export function reasonToRefuseFields(fields: Fields, { maxFields, maxBytes }: FieldLimits): string | null {
   let count = 0;
   let bytes = 0;
@@ -27,7 +27,7 @@ export function reasonToRefuseFields(fields: Fields, { maxFields, maxBytes }: Fi
   return null;
 }
 
-/** Why one of a message's fields is none that HTTP allows, in words; `null` if all are. */
+/** The reason for which one of a message's fields is not valid in HTTP, in words; `null` if all are. */
 export function reasonFieldIsBroken(fields: Fields): string | null {
   for (const field of fields) {
     const broken = brokenBecause(field);

@@ -1,23 +1,22 @@
 const MONTH_NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const MONTHS = new Map(MONTH_NAMES.map((name, month) => [threeLetters(name, 0), month]));
 const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-/** Of a year that is no leap year. */
+/** Days before each month, in a year that is not a leap year. */
 const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
-/** RFC 9111 §4.2: letter case does not count, and a zone other than GMT is not read. */
+/** RFC 9111 §4.2: letter case is ignored, and a zone other than GMT is not accepted. */
 const IMF_FIXDATE = /^(?:mon|tue|wed|thu|fri|sat|sun), \d\d [a-z]{3} \d{4} \d\d:\d\d:\d\d gmt$/i;
 const RFC_850 = /^(?:mon|tues|wednes|thurs|fri|satur|sun)day, \d\d-[a-z]{3}-\d\d \d\d:\d\d:\d\d gmt$/i;
 const ASCTIME = /^(?:mon|tue|wed|thu|fri|sat|sun) [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i;
 
 /**
- * The instant that an HTTP date names, in epoch milliseconds; `undefined` for what is no date. RFC 9110 §5.6.7.
- * `now` (epoch milliseconds) tells the century of the obsolete form with two digits of a year; without it, that form
- * is not read.
+ * The time of an HTTP date, in epoch milliseconds; `undefined` if the text is not one. RFC 9110 §5.6.7. `now` (epoch
+ * milliseconds) decides the century of the obsolete form with a two-digit year; without it, that form is not accepted.
  */
 export function parseHttpDate(text: string | null, now?: number): number | undefined {
   if (text === null) return undefined;
   const date = text.trim();
-  // Each form has its parts in fixed places; that of RFC 850 counted from its end.
+  // Each form has its parts at fixed positions; those of RFC 850 are counted from its end.
   if (IMF_FIXDATE.test(date)) return instant(fourDigits(date, 12), threeLetters(date, 8), twoDigits(date, 5), date, 17);
   if (ASCTIME.test(date)) return instant(fourDigits(date, 20), threeLetters(date, 4), twoDigits(date, 8), date, 11);
   if (now === undefined || !RFC_850.test(date)) return undefined;
@@ -28,7 +27,7 @@ export function parseHttpDate(text: string | null, now?: number): number | undef
   );
 }
 
-/** §5.6.7: of the years with these two digits the last one that is not more than 50 years ahead. */
+/** §5.6.7: the latest year with these two digits that is not more than 50 years ahead. */
 function inLikelyCentury(
   lastDigits: number,
   now: number,
@@ -42,27 +41,28 @@ function inLikelyCentury(
   return at !== undefined && at > fiftyYearsAhead.getTime() ? inYear(year - 100) : at;
 }
 
-/** `monthName` is as `threeLetters` reads it; `timeAt` is where `hh:mm:ss` begins. */
+/** `monthName` is the result of `threeLetters`; `timeAt` is the position of `hh:mm:ss`. */
 function instant(year: number, monthName: number, day: number, date: string, timeAt: number): number | undefined {
   const month = MONTHS.get(monthName);
   const hour = twoDigits(date, timeAt);
   const minute = twoDigits(date, timeAt + 3);
   const second = twoDigits(date, timeAt + 6);
-  // A leap second is a valid :60, and the first of the next minute.
+  // A leap second is a valid :60, and counts as the first second of the next minute.
   if (month === undefined || hour > 23 || minute > 59 || second > 60) return undefined;
   if (day < 1 || day > daysIn(year, month)) return undefined;
   return (((daysBefore(year, month) + day - 1) * 24 + hour) * 60 + minute) * 60_000 + second * 1000;
 }
 
 /**
- * The days from the epoch to the first of this month. `Date.UTC` is slower, and takes the first century for the 20th.
+ * The days from the epoch to the first of this month. `Date.UTC` is slower, and takes years 0 to 99 for the 20th
+ * century.
  */
 function daysBefore(year: number, month: number): number {
   const leapDay = month > 1 && isLeapYear(year) ? 1 : 0;
   return (year - 1970) * 365 + leapDaysBefore(year) - leapDaysBefore(1970) + DAYS_BEFORE_MONTH[month]! + leapDay;
 }
 
-/** From the beginning of the calendar; only differences count. */
+/** The number of leap days since the beginning of the calendar. Only differences are used. */
 function leapDaysBefore(year: number): number {
   return Math.floor((year - 1) / 4) - Math.floor((year - 1) / 100) + Math.floor((year - 1) / 400);
 }
@@ -76,7 +76,7 @@ function twoDigits(text: string, at: number): number {
   return (text.charCodeAt(at) & 15) * 10 + (text.charCodeAt(at + 1) & 15);
 }
 
-/** The low bits of a letter's code are its place in the alphabet, in either case. */
+/** The low bits of a letter's code are its position in the alphabet, in either case. */
 function threeLetters(text: string, at: number): number {
   return (text.charCodeAt(at) & 31) * 1024 + (text.charCodeAt(at + 1) & 31) * 32 + (text.charCodeAt(at + 2) & 31);
 }

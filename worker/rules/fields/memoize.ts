@@ -1,11 +1,11 @@
-/** Enough for what the origins of a site write into one field, and little memory. */
+/** Enough for the different texts that a site's origins write into one field, and little memory. */
 const MAX_TEXTS = 256;
 const MAX_TEXT_CHARACTERS = 256;
 
 /**
- * The same function, with its last results remembered, for texts that come again and again. It must always return the
- * same for the same text, and no caller may change a result. A full memory is emptied: that is cheaper than to track
- * which text came when.
+ * The same function with its recent results remembered, for texts that repeat. It must always return the same result
+ * for the same text, and no caller may change a result. A full memory is emptied, because that costs less than tracking
+ * the order of the texts.
  */
 export function memoize<Value extends object>(read: (text: string) => Value): (text: string) => Value {
   const values = new Map<string, Value>();

@@ -1,4 +1,4 @@
-/** How an answer came to be, in nginx's words: all but `BYPASS` were looked up. */
+/** The outcome of a request in nginx's words. All outcomes but `BYPASS` come from a lookup. */
 export type XCache = "HIT" | "MISS" | "EXPIRED" | "REVALIDATED" | "UPDATING" | "STALE" | "BYPASS";
 
 /** Why a request went to the origin. RFC 9211 §2.2. */
@@ -6,7 +6,7 @@ export type ForwardReason = "bypass" | "method" | "uri-miss" | "vary-miss" | "st
 
 /** The outcome of a request in the terms of RFC 9211. */
 export type Outcome =
-  /** `ttlSeconds` is not above 0 for what is stale; then `detail` says why it was used. */
+  /** `ttlSeconds` is 0 or less for a stale response; `detail` then says why it was used. */
   | { readonly kind: "hit"; readonly ttlSeconds: number; readonly detail?: string }
   | {
       readonly kind: "forwarded";

@@ -1,5 +1,5 @@
 /**
- * The fields of every answer that the edge makes itself: no browser may run it, show it in a frame or store it.
+ * The fields of every answer that the edge makes itself. No browser may run it, show it in a frame or store it.
  * https://www.w3.org/TR/CSP3/, https://fetch.spec.whatwg.org/#x-content-type-options-header
  */
 export const EDGE_ANSWER_FIELDS = {

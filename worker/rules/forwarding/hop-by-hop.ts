@@ -1,6 +1,6 @@
 import { isToken } from "../fields/token.ts";
 
-/** Fields that concern one connection only and are never forwarded or stored. RFC 9110 §7.6.1. */
+/** Fields that concern only one connection, and are never forwarded or stored. RFC 9110 §7.6.1. */
 const HOP_BY_HOP = [
   "connection",
   "keep-alive",
@@ -14,9 +14,7 @@ const HOP_BY_HOP = [
   "upgrade",
 ];
 
-/**
- * The names, in lower case, of the fields that this message keeps to its own hop, its `Connection` members included.
- */
+/** The names, in lower case, of this message's hop-by-hop fields, including the members of its `Connection`. */
 export function hopByHopFields(connection: string | null): readonly string[] {
   if (connection === null) return HOP_BY_HOP;
   const named = connection

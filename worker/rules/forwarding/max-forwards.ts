@@ -1,12 +1,12 @@
-/** What `Max-Forwards` makes of a request: it goes on with this field, `null` for none, or the edge answers it. */
+/** The effect of `Max-Forwards`: the request is forwarded with this value, `null` for none, or the edge answers it. */
 export type MaxForwards = { readonly kind: "forward"; readonly field: string | null } | { readonly kind: "answer" };
 
-/** A larger number is taken for this one. */
+/** A larger number is replaced by this one. */
 const MAX_HOPS = 2_147_483_647;
 
 /**
- * Counts a hop of TRACE and OPTIONS; at zero the edge is the one that is asked. RFC 9110 §7.6.2. For other methods,
- * and where it is no number, the field means nothing and goes on as it came.
+ * Counts a hop of TRACE and OPTIONS; at zero, the edge answers the request itself. RFC 9110 §7.6.2. For other methods,
+ * or if the value is not a number, the field has no meaning and is forwarded unchanged.
  */
 export function maxForwards(method: string, field: string | null): MaxForwards {
   if (method !== "TRACE" && method !== "OPTIONS") return { kind: "forward", field };

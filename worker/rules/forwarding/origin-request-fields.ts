@@ -1,24 +1,24 @@
 import { type KeyAndOwnersFields, reachesOriginAsSent } from "../request/request-fields.ts";
 import { hopByHopFields } from "./hop-by-hop.ts";
 
-/** What the edge knows of a request and tells the origin, whatever the client sent. */
+/** The parts of a request that the edge itself states to the origin, whatever the client sent. */
 export interface ForwardedRequest {
   readonly scheme: "http" | "https";
   /** The public host. */
   readonly host: string;
-  /** The client's address; `null` where the runtime does not tell. */
+  /** The client's address; `null` if the runtime does not provide it. */
   readonly clientAddress: string | null;
-  /** True if the answer may be stored: then nothing that is not in the key may select it. */
+  /** True if the answer may be stored. Then no field outside the key may select it. */
   readonly storing: boolean;
-  /** The codings that the client accepts, for an answer that may be stored. */
+  /** The codings that the client accepts, sent if the answer may be stored. */
   readonly acceptedCodings: string;
-  /** The `Cookie` field that remains; `null` for none. */
+  /** The `Cookie` field after filtering; `null` for none. */
   readonly cookie: string | null;
-  /** What is left of `Max-Forwards` after this hop; `null` for none. RFC 9110 §7.6.2. */
+  /** `Max-Forwards` after this hop; `null` for none. RFC 9110 §7.6.2. */
   readonly maxForwards: string | null;
   /** What the route says of fields. */
   readonly fieldRules: KeyAndOwnersFields;
-  /** The conditions under which the edge itself asks. RFC 9111 §4.3.1. */
+  /** The edge's own conditions. RFC 9111 §4.3.1. */
   readonly conditions: readonly (readonly [name: string, value: string])[];
   /** Extra fields that the site sets, a shared secret for instance. */
   readonly extra: readonly (readonly [name: string, value: string])[];
@@ -38,7 +38,7 @@ export function originRequestFields(
   const kept = sent.filter(([name, value]) => !ownHop.has(name) && !extraNames.has(name) && isKept(name, value));
   const fields: [string, string][] = kept.map(([name, value]) => [name, value]);
   if (forwarded.storing) {
-    // Also if it is `identity`: without the field, the platform would ask for an encoded answer on its own.
+    // Sent even if it is `identity`: without the field, the platform would ask for an encoded answer by itself.
     fields.push(["accept-encoding", forwarded.acceptedCodings]);
     for (const [name, value] of forwarded.conditions) fields.push([name, value]);
   }
@@ -52,7 +52,7 @@ export function originRequestFields(
   return fields;
 }
 
-/** Whether this request has been through the edge of this host before. RFC 8586 §2. */
+/** Whether this request has already been through the edge of this host. RFC 8586 §2. */
 export function hasLooped(cdnLoop: string | null, host: string): boolean {
   return cdnLoop?.split(",").some((member) => member.trim() === loopMember(host)) ?? false;
 }

@@ -1,4 +1,4 @@
-/** The reason phrases of RFC 9110 §15, and of the registered statuses that origins of pages use beside those. */
+/** The reason phrases of RFC 9110 §15 and of other registered statuses that origins use for pages. */
 const PHRASES: ReadonlyMap<number, string> = new Map([
   [200, "OK"],
   [201, "Created"],
@@ -52,8 +52,9 @@ const PHRASES: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * The usual reason phrase of a status, for answers that the edge makes itself or has stored: a store keeps no phrase,
- * so a miss and the hits after it say the same. Empty for a status without one, as RFC 9112 §4 permits.
+ * The usual reason phrase of a status, for answers that the edge makes itself or has stored. The store keeps no phrase,
+ * and with this one a miss and the hits after it are the same. Empty for a status without a phrase, as RFC 9112 §4
+ * permits.
  */
 export function reasonPhrase(status: number): string {
   return PHRASES.get(status) ?? "";

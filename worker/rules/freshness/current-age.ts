@@ -2,20 +2,21 @@ import { readDeltaSeconds } from "../directives/delta-seconds.ts";
 import { parseHttpDate } from "../fields/http-date.ts";
 
 /**
- * How old a response already was when it arrived, in milliseconds: RFC 9111 §4.2.3, `corrected_initial_age`.
- * `requestedAt` and `receivedAt` are epoch milliseconds of the fetch that brought it. A malformed `Age` counts as
- * zero (§5.1), a `Date` ahead of us as now.
+ * The age of a response at its arrival, in milliseconds: RFC 9111 §4.2.3, `corrected_initial_age`. `requestedAt` and
+ * `receivedAt` are epoch milliseconds of its fetch. A malformed `Age` counts as zero (§5.1), a `Date` in the future as
+ * now.
  */
 export function initialAgeMs(age: string | null, date: string | null, requestedAt: number, receivedAt: number): number {
   const generatedAt = parseHttpDate(date, receivedAt);
-  // `Date` counts whole seconds, so the arrival does too; otherwise an answer of this very second would look old.
+  // `Date` counts whole seconds, so the arrival is rounded down, too. Otherwise an answer generated in this second
+  // would look old.
   const receivedSecondAt = Math.floor(receivedAt / 1000) * 1000;
   const apparentAgeMs = generatedAt === undefined ? 0 : Math.max(0, receivedSecondAt - generatedAt);
   const responseDelayMs = Math.max(0, receivedAt - requestedAt);
   return Math.max(apparentAgeMs, statedAgeMs(age) + responseDelayMs);
 }
 
-/** §5.1: of several members the first counts, and one that is no whole number is ignored. */
+/** §5.1: of several members the first counts, and a value that is not a whole number is ignored. */
 function statedAgeMs(age: string | null): number {
   if (age === null) return 0;
   const seconds = readDeltaSeconds(age.split(",", 1)[0]!.trim());

@@ -3,37 +3,40 @@ import type { EffectiveCacheControl } from "../directives/targeted-fields.ts";
 import { parseHttpDate } from "../fields/http-date.ts";
 import { type HeuristicRules, heuristicFreshnessSeconds } from "./heuristic-freshness.ts";
 
-/** How long a response is fresh, counted from its generation, and who said so. */
+/** How long a response is fresh, counted from its generation, and the source of that lifetime. */
 export interface FreshnessLifetime {
   readonly seconds: number;
   readonly source: "route" | "s-maxage" | "max-age" | "expires" | "heuristic" | "route-default" | "none";
 }
 
-/** A response, as far as its lifetime depends on it. */
+/** The parts of a response that determine its lifetime. */
 export interface ReceivedResponse {
   readonly status: number;
-  /** When it arrived: epoch milliseconds. */
+  /** The time of its arrival: epoch milliseconds. */
   readonly receivedAt: number;
-  /** A field's text, several lines joined with commas; `null` if absent. */
+  /** A field's text, in which several lines are joined with commas; `null` if absent. */
   readonly field: (name: string) => string | null;
 }
 
-/** What the owner says about lifetimes; absent where that is left to the origin. */
+/** The owner's rules for lifetimes. An absent rule leaves the lifetime to the origin. */
 export interface LifetimeRules {
-  /** Replaces what the origin says, but for statuses of `OBEYS_TTL` alone. */
+  /** Replaces the origin's lifetime, for the statuses of `OBEYS_TTL` only. */
   readonly ttlSeconds?: number | undefined;
-  /** Stands in where the origin says nothing, and nothing can be guessed. */
+  /** Used if the origin gives no lifetime and none can be guessed. */
   readonly defaultTtlSeconds?: number | undefined;
   /** `null`: nothing is guessed. */
   readonly heuristic: HeuristicRules | null;
 }
 
-/** An owner who gives a page a day does not mean its failures: their lifetime is the one that the origin says. */
+/**
+ * Statuses to which the owner's lifetime applies. Failures keep the origin's lifetime, because an owner who gives a
+ * page a day does not mean its failures.
+ */
 const OBEYS_TTL = new Set([200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 410]);
 
 /**
- * RFC 9111 §4.2.1 for a shared cache: `s-maxage`, else `max-age`, else `Expires` less `Date`; then §4.2.2. An invalid
- * value makes the response stale; it never lets a weaker source speak.
+ * RFC 9111 §4.2.1 for a shared cache: `s-maxage`, otherwise `max-age`, otherwise `Expires` minus `Date`, otherwise a
+ * guess (§4.2.2). An invalid value makes the response stale; the next source is not used instead.
  */
 export function freshnessLifetime(
   response: ReceivedResponse,
@@ -49,7 +52,7 @@ export function freshnessLifetime(
   const expires = source === "cache-control" ? response.field("expires") : null;
   if (expires !== null) return { seconds: secondsToExpiry(expires, response), source: "expires" };
   if (rules.heuristic !== null) {
-    // A `Date` ahead of us must not lengthen a guess.
+    // A `Date` in the future must not lengthen a guess.
     const generatedAt = Math.min(generationOf(response), response.receivedAt);
     const lastModified = response.field("last-modified");
     const seconds = heuristicFreshnessSeconds(response.status, lastModified, generatedAt, rules.heuristic);
@@ -59,12 +62,12 @@ export function freshnessLifetime(
   return { seconds: 0, source: "none" };
 }
 
-/** Whether the origin itself said how long, be it nothing at all. RFC 9111 §4.2.1. */
+/** Whether the origin itself gave the lifetime, even a lifetime of zero. RFC 9111 §4.2.1. */
 export function isExplicit({ source }: FreshnessLifetime): boolean {
   return source === "s-maxage" || source === "max-age" || source === "expires";
 }
 
-/** §5.3: a text that is no date, two dates in one field included, counts as a time in the past. */
+/** §5.3: a text that is not a date, including two dates in one field, counts as a time in the past. */
 function secondsToExpiry(expires: string, response: ReceivedResponse): number {
   const expiresAt = parseHttpDate(expires, response.receivedAt);
   if (expiresAt === undefined) return 0;

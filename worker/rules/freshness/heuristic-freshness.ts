@@ -1,13 +1,13 @@
 import { parseHttpDate } from "../fields/http-date.ts";
 
-/** How an owner lets a lifetime be guessed where nobody states one. RFC 9111 §4.2.2. */
+/** The owner's rules for guessing a lifetime that nobody states. RFC 9111 §4.2.2. */
 export interface HeuristicRules {
-  /** The share of the time since the last modification: 0.1 is usual. */
+  /** The fraction of the time since the last modification: 0.1 is usual. */
   readonly fraction: number;
   readonly maxSeconds: number;
 }
 
-/** Statuses for which a lifetime may be guessed. RFC 9110 §15.1; 206 is not stored at all. */
+/** Statuses for which a lifetime may be guessed. RFC 9110 §15.1; 206 is left out, because it is never stored. */
 const HEURISTICALLY_CACHEABLE = new Set([200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]);
 
 /** Whether a response of this status may be stored without explicit freshness. RFC 9111 §3. */
@@ -16,8 +16,8 @@ export function isHeuristicallyCacheable(status: number): boolean {
 }
 
 /**
- * The guess for a response without explicit freshness: a share of the time between its last modification and its
- * generation. `undefined` without a `Last-Modified` to guess from.
+ * The guessed lifetime of a response without explicit freshness: a fraction of the time between its last modification
+ * and its generation. `undefined` without a `Last-Modified`.
  */
 export function heuristicFreshnessSeconds(
   status: number,

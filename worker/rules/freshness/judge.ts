@@ -5,60 +5,67 @@ import { currentAgeMs } from "./current-age.ts";
 import { mayAnswerWhileUnknown } from "./unknown-purge-state.ts";
 
 /**
- * What the purge view says of a stored response (R10). Of several purges the hardest counts. `unknown`: no view is
- * usable, and none that is held speaks against the response. `unverifiable`: the view cannot say, since the response is
- * of another log, of none, or below the floor.
+ * The purge view's answer for a stored response (R10). Of several purges the hardest counts. `unknown`: no usable view
+ * is held, and the held view, if any, knows of no purge of the response. `unverifiable`: the view cannot tell, because
+ * the response is of another log, of none, or below the floor.
  */
 export type PurgeAnswer = "not-purged" | "soft" | "invalidated" | "purged" | "unknown" | "unverifiable";
 
-/** Whether a response of which the view says this is worth keeping (R23). */
+/** Whether a response with this answer is worth storing (R23). */
 export function isWorthStoring(answer: PurgeAnswer): boolean {
   return answer === "not-purged" || answer === "unknown";
 }
 
-/** Whether a purge has made a response stale, and not gone: it may be used again once the origin has confirmed it. */
+/**
+ * Whether a purge has made a response stale but not removed it: it may be used again once the origin has confirmed it.
+ */
 export function isMadeStale(answer: PurgeAnswer): boolean {
   return answer === "soft" || answer === "invalidated";
 }
 
-/** A soft purge. The view holds no times, so the purge counts from when this isolate first knew of it (R10). */
+/**
+ * A soft purge. The view holds no times, so the purge counts from the time when this isolate first knew of it (R10).
+ */
 export interface SoftPurge {
   /** Epoch milliseconds. */
   readonly seenAt: number;
-  /** For how long a response without `stale-while-revalidate` may be used after the purge. */
+  /** How long a response without `stale-while-revalidate` may be used after the purge. */
   readonly forMs: number;
 }
 
-/** What is known of the purges when a stored response is judged. */
+/** The knowledge about purges with which a stored response is judged. */
 export interface PurgeKnowledge {
   readonly answer: PurgeAnswer;
-  /** How old a view may be that judges the response: the lease, or more where its route allows that. Milliseconds. */
+  /**
+   * The greatest age, in milliseconds, of a view that may judge the response: the lease, or more if its route allows
+   * that.
+   */
   readonly maxViewAgeMs: number;
-  /** True if the request carries a receipt's token that has not been reached (R9). */
+  /** True if the request carries a receipt's token that the view has not reached (R9). */
   readonly awaitsToken: boolean;
-  /** Only for an `answer` of `soft`; without it, a soft purge leaves nothing usable. */
+  /** Present only for an `answer` of `soft`; without it, a soft purge leaves nothing usable. */
   readonly soft: SoftPurge | null;
 }
 
-/** What the request brings that matters for reuse. */
+/** The properties of a request that affect reuse. */
 export interface ReuseRequest {
   readonly authorized: boolean;
   readonly directives: RequestDirectives;
-  /** True if it carries a receipt's token: such a request takes nothing stale (R9). */
+  /** True if it carries a receipt's token. It then accepts nothing stale (R9). */
   readonly awaitsPurge: boolean;
 }
 
-/** What a selected response may do for a request. */
+/** The permitted use of a selected response for a request. */
 export type Verdict =
   | { readonly kind: "fresh"; readonly ageSeconds: number; readonly ttlSeconds: number }
-  /** It may answer although it is stale; `ttlSeconds` is not above 0. */
+  /** It may be served although it is stale; `ttlSeconds` is 0 or less. */
   | {
       readonly kind: "stale-usable";
       readonly because: "stale-while-revalidate" | "max-stale" | "soft-purge";
       readonly ageSeconds: number;
       readonly ttlSeconds: number;
     }
-  /** It may answer once the origin has confirmed it. RFC 9111 §4.3. */
+  /** It may be served once the origin has confirmed it. RFC 9111 §4.3. */
   | {
       readonly kind: "validate";
       readonly because:
@@ -107,7 +114,7 @@ export function judge(stored: StoredHead, request: ReuseRequest, purge: PurgeKno
   return because ? { kind: "stale-usable", because, ageSeconds, ttlSeconds } : { kind: "validate", because: "stale" };
 }
 
-/** RFC 9111 §5.2.1.1, §5.2.1.3, §5.2.1.4, where the site lets visitors ask for that. */
+/** RFC 9111 §5.2.1.1, §5.2.1.3, §5.2.1.4, if the site lets visitors ask for that. */
 function asksForFresher(directives: RequestDirectives, ageMs: number, lifetimeMs: number): boolean {
   const { noCache, maxAgeSeconds, minFreshSeconds } = directives;
   if (noCache) return true;
@@ -116,9 +123,9 @@ function asksForFresher(directives: RequestDirectives, ageMs: number, lifetimeMs
 }
 
 /**
- * Whether a softly purged response may answer once more while it is fetched anew (R10). It may for as long after the
- * purge as its own `stale-while-revalidate` says, or as the site says if it has none, but never for longer than without
- * a purge. A response that must not be used stale may not.
+ * Whether a response that was purged softly may be served stale while it is refetched (R10). It may for as long after
+ * the purge as its own `stale-while-revalidate` says or, without one, as the site says, but never for longer than
+ * without a purge. A response that must not be used stale may not.
  */
 function isUsableAfterSoftPurge(
   { reuse, freshnessSeconds }: StoredHead,

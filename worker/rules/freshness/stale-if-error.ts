@@ -4,33 +4,33 @@ import { currentAgeMs } from "./current-age.ts";
 import { isMadeStale, type PurgeAnswer, type ReuseRequest } from "./judge.ts";
 import { mayStandInWhileUnknown } from "./unknown-purge-state.ts";
 
-/** What the site says of stale answers. */
+/** The site's rules for stale answers. */
 export interface StaleRules {
-  /** For how long, where the origin does not say, a stale response may stand in for a failed origin. */
+  /** How long a stale response may replace an error of the origin, if the origin does not say. */
   readonly ifErrorSeconds: number;
-  /** Whether it may also while the purge state is unknown (R18): it may have been purged meanwhile. */
+  /** Whether that also holds while the purge state is unknown (R18), although the response may have been purged. */
   readonly ifErrorWhileUnknown: boolean;
 }
 
-/** Statuses by which an origin says that it failed. RFC 5861 §4. */
+/** Statuses that count as failures of the origin. RFC 5861 §4. */
 const ORIGIN_FAILED = new Set([500, 502, 503, 504]);
 
 export function isOriginError(status: number): boolean {
   return ORIGIN_FAILED.has(status);
 }
 
-/** What is known of the purges when a stored response would stand in. */
+/** The knowledge about purges with which a stored response may replace an error. */
 export interface PurgeKnowledgeOnError {
   readonly answer: PurgeAnswer;
-  /** False if the view is too old: then something worse than `answer` may have come meanwhile. */
+  /** False if the view is too old. A stronger purge than `answer` shows may then have happened in the meantime. */
   readonly isViewUsable: boolean;
-  /** Since when a purge has made the response stale: epoch milliseconds; `null` for none. */
+  /** The time when a purge made the response stale: epoch milliseconds; `null` for none. */
   readonly madeStaleAt: number | null;
 }
 
 /**
- * Whether a stored response may answer although the origin failed. RFC 5861 §4, RFC 9111 §4.2.4; rules R9 and R18: a
- * response that is known to be purged never does, and a request that awaits a purge takes nothing stale. A response
+ * Whether a stored response may be served although the origin failed. RFC 5861 §4, RFC 9111 §4.2.4. A response that is
+ * known to be purged is never served (R18), and a request that awaits a purge accepts nothing stale (R9). A response
  * that a purge has made stale counts as stale since `madeStaleAt`. `now` is epoch milliseconds.
  */
 export function mayServeOnError(
@@ -41,7 +41,7 @@ export function mayServeOnError(
   now: number,
 ): boolean {
   const { reuse } = stored;
-  // RFC 9111 §4.4: what an unsafe request has invalidated must be validated before it is used.
+  // RFC 9111 §4.4: a response that an unsafe request has invalidated must be validated before use.
   if (answer === "purged" || answer === "invalidated" || answer === "unverifiable") return false;
   const isUnknown = answer === "unknown" || !isViewUsable;
   if (isUnknown && !mayStandInWhileUnknown(rules)) return false;

@@ -1,29 +1,33 @@
 /**
- * What may be done with a stored response while the purge state is unknown: no usable view is held, and nothing known
- * speaks against the response.
+ * Rules for a stored response while the purge state is unknown: no usable view is held, and no known purge concerns the
+ * response.
  */
 
-/** A request that would be answered with a stored response, and the response's fetch. */
+/** The context in which a request would be answered with a stored response of unknown purge state. */
 export interface UnknownUse {
-  /** How long the fetch had begun before the request is judged, in milliseconds. */
+  /** The time from the start of the response's fetch to the judgement, in milliseconds. */
   readonly sinceFetchMs: number;
-  /** How old a view may be that judges the response: the lease, or more where its route allows that. Milliseconds. */
+  /**
+   * The greatest age, in milliseconds, of a view that may judge the response: the lease, or more if its route allows
+   * that.
+   */
   readonly maxViewAgeMs: number;
   /** True if the request carries a receipt's token that has not been reached. */
   readonly awaitsToken: boolean;
 }
 
 /**
- * R8: a response that was fetched less than a lease ago may answer, since a view of that time would still be usable.
- * Any other response has to be validated. R9: a request with a receipt's token may not take even that one. A fetch in
- * the future means that the clock was set back, so its age says nothing.
+ * R8: a response that was fetched less than a lease ago may be served, because a view of that time would still be
+ * usable. Any other response has to be validated. R9: a request with a receipt's token may not take even a recent one.
+ * A fetch in the future means that the clock was set back, so the response's age is unknown.
  */
 export function mayAnswerWhileUnknown({ sinceFetchMs, maxViewAgeMs, awaitsToken }: UnknownUse): boolean {
   return !awaitsToken && sinceFetchMs >= 0 && sinceFetchMs < maxViewAgeMs;
 }
 
 /**
- * R18: a response may stand in for an origin that failed only if the site allows it: it may have been purged meanwhile.
+ * R18: a response may replace an error of the origin only if the site allows it, because it may have been purged in the
+ * meantime.
  */
 export function mayStandInWhileUnknown(rules: { readonly ifErrorWhileUnknown: boolean }): boolean {
   return rules.ifErrorWhileUnknown;

@@ -1,10 +1,10 @@
 import { matchesAnyName } from "../key/name-pattern.ts";
 
-/** What the cookies of a request mean for a shared cache. */
+/** A request's cookies from the point of view of a shared cache. */
 export interface RequestCookies {
-  /** True if any cookie may tell one visitor from another, that is, is not on the ignore list. */
+  /** True if any cookie may distinguish visitors: one that is not on the ignore list. */
   readonly identifying: boolean;
-  /** The `Cookie` field without ignored cookies and without our own; `null` if nothing is left. */
+  /** The `Cookie` field without ignored cookies and without the edge's own; `null` if nothing is left. */
   readonly forwarded: string | null;
 }
 
@@ -30,7 +30,7 @@ export const ANALYTICS_COOKIES: readonly string[] = [
   "hubspotutk",
 ];
 
-/** Sorts the cookies of a request by a list of names to ignore and names that are ours. RFC 6265 §4.2. */
+/** Sorts the cookies of a request by the names to ignore and the edge's own names. RFC 6265 §4.2. */
 export function readCookies(field: string | null, ignored: readonly string[], ours: readonly string[]): RequestCookies {
   if (field === null) return { identifying: false, forwarded: null };
   const kept = field.split(";").flatMap((pair) => {

@@ -1,8 +1,8 @@
 import type { RequestCookies } from "./cookies.ts";
 
 /**
- * Whom a request may speak for. `anonymous`: nothing in it tells one visitor from another. `cookies`: it carries
- * cookies that may. `authorized`: it carries `Authorization`, with or without cookies.
+ * The kind of visitor that a request may come from. `anonymous`: nothing in it distinguishes visitors. `cookies`: it
+ * carries cookies that may. `authorized`: it carries `Authorization`, with or without cookies.
  */
 export type Identity = "anonymous" | "cookies" | "authorized";
 
@@ -28,8 +28,8 @@ export function mayStoreAnswer(identity: Identity): "yes" | "if-for-everybody" |
 }
 
 /**
- * Whether a stored response may answer such a request. What is stored is for everybody, so cookies do not matter, and a
- * hit need not read them; a request with `Authorization` needs the origin's permission. RFC 9111 §3.5.
+ * Whether a stored response may answer such a request. Stored responses are for everybody, so cookies do not matter and
+ * a hit need not read them. A request with `Authorization` needs the origin's permission. RFC 9111 §3.5.
  */
 export function mayBeAnsweredBy(
   { sharedWithAuthorized }: { readonly sharedWithAuthorized: boolean },
@@ -38,12 +38,16 @@ export function mayBeAnsweredBy(
   return !authorized || sharedWithAuthorized;
 }
 
-/** Whose fetches such a request may join, its own kind last: others may join the fetch that it begins as that kind. */
+/**
+ * The kinds of requests whose fetches such a request may join. Its own kind is last, because others may join its fetch
+ * as one of that kind.
+ */
 export function mayJoinFetchesOf(identity: Identity): readonly Identity[] {
   switch (identity) {
     case "anonymous":
       return ["anonymous"];
-    // The store would give an anonymous answer to a visitor with cookies, too; the other way round it may be personal.
+    // The store would give an anonymous answer to a visitor with cookies, too; but the answer to such a visitor may be
+    // personal.
     case "cookies":
       return ["anonymous", "cookies"];
     case "authorized":
@@ -51,7 +55,7 @@ export function mayJoinFetchesOf(identity: Identity): readonly Identity[] {
   }
 }
 
-/** Whether an answer to such a request says something about the page that everybody gets. */
+/** Whether the answer to such a request applies to the page that everybody gets. */
 export function speaksForEverybody(identity: Identity): boolean {
   return identity === "anonymous";
 }

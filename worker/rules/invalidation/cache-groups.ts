@@ -6,16 +6,16 @@ const MAX_GROUPS = 128;
 const MAX_GROUP_CHARACTERS = 256;
 
 /**
- * The groups that a response belongs to, each once, in order. RFC 9875 §2. They differ in case, and hold for one
- * origin. Parameters are ignored. A field that cannot be read, or has a member that is not a string, counts as absent
- * (RFC 9651 §4.2). A group of more than 256 characters is left out, and so are those after the 128th.
+ * The groups of a response, each once, in order. RFC 9875 §2. They are case-sensitive and belong to one origin.
+ * Parameters are ignored. A field that cannot be read, or that has a member that is not a string, counts as absent (RFC
+ * 9651 §4.2). Groups of more than 256 characters are left out, and so are those after the 128th.
  */
 export function cacheGroups(field: string | null): readonly string[] {
   const groups = field === null ? [] : listOfStrings(field).filter((group) => group.length <= MAX_GROUP_CHARACTERS);
   return [...new Set(groups)].slice(0, MAX_GROUPS);
 }
 
-/** The groups that an answer puts out of date, within the same limits; only unsafe requests do so. RFC 9875 §3. */
+/** The groups that an answer invalidates, within the same limits. Only answers to unsafe requests do. RFC 9875 §3. */
 export function invalidatedGroups(method: string, field: string | null): readonly string[] {
   return isSafeMethod(method) ? [] : cacheGroups(field);
 }
@@ -25,6 +25,6 @@ function listOfStrings(field: string): string[] {
     const values = parseList(field).map(([value]) => value);
     return values.every((value) => typeof value === "string") ? values : [];
   } catch {
-    return []; // The parser throws on what is no structured field; for the rule that is the same as no field.
+    return []; // The parser throws on a field that is not a structured field. Here, that counts as an absent field.
   }
 }

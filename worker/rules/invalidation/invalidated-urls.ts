@@ -1,11 +1,11 @@
 import { isSafeMethod } from "./safe-method.ts";
 
 /**
- * The URLs, absolute and without fragment, whose stored responses an unsafe request made out of date: its own, and
- * those that its answer names in `Location` and `Content-Location` on the same origin: a site must not invalidate the
- * pages of another. RFC 9111 §4.4. Only an answer that is no error counts. `url` is the public URL of the request,
- * absolute, and the two fields are as clients see them. References are resolved against it; malformed ones are passed
- * over.
+ * The URLs, absolute and without fragment, whose stored responses an unsafe request invalidates: its own, and those
+ * that its answer names in `Location` and `Content-Location` on the same origin, because a site must not invalidate the
+ * pages of another. RFC 9111 §4.4. Only an answer that is not an error invalidates. `url` is the absolute public URL of
+ * the request, and the two fields are as clients see them. References are resolved against it; malformed ones are
+ * ignored.
  */
 export function invalidatedUrls(
   method: string,

@@ -5,7 +5,7 @@ import { hostPurgeKey, pathPurgeKey, prefixPurgeKey, urlPurgeKey } from "./purge
 import { canonicalQuery, queryValues } from "./query.ts";
 import { findRoute, type Route } from "./route.ts";
 
-/** What a URL resolves to: its route, its cache key, and the path and query for the origin. */
+/** The result of resolving a URL: its route, its cache key, and the path and query for the origin. */
 export interface ResolvedUrl {
   readonly kind: "resolved";
   /** The primary cache key: scheme, public host, canonical path and query. RFC 9111 §2. */
@@ -13,7 +13,7 @@ export interface ResolvedUrl {
   readonly scheme: "http" | "https";
   /** The public host, with its port unless that is the scheme's default. */
   readonly host: string;
-  /** Path and query for the origin; on a route that stores, exactly what stands in the key. */
+  /** Path and query for the origin. On a route that stores, they are exactly those in the key. */
   readonly pathAndQuery: string;
   /** The keys under which purges by URL, path, prefix and host find this URL. */
   readonly purgeKeys: readonly string[];
@@ -26,23 +26,23 @@ export interface ResolvedUrl {
 
 export interface RefusedUrl {
   readonly kind: "refused";
-  /** 400 for a URL that is ambiguous or none, 421 for a host that is not the site's (RFC 9110 §15.5.20). */
+  /** 400 for a URL that is ambiguous or not valid, 421 for a host that is not the site's (RFC 9110 §15.5.20). */
   readonly status: 400 | 421;
   readonly because: string;
 }
 
-/** What the key needs to know of the site. */
+/** The site's settings that determine keys. */
 export interface KeyRules {
   /** Public hosts; `null` for any. */
   readonly hosts: readonly string[] | null;
-  /** The public scheme and host that stand in for the request's own; `null` for the request's own. */
+  /** The public scheme and host that replace the request's own; `null` to keep the request's own. */
   readonly publicUrl: { readonly scheme: "http" | "https"; readonly host: string } | null;
   readonly routes: readonly Route[];
 }
 
 /**
- * The one key function: look-up, purge and refresh all come through here.
- * `url` is absolute, as it came over the wire or as a purge names it.
+ * Resolves a URL. Lookups, purges and refreshes all use this one function. `url` is absolute, as it came over the wire
+ * or as a purge names it.
  */
 export function resolveUrl(url: string, rules: KeyRules): ResolvedUrl | RefusedUrl {
   const asked = canonicalUrl(url);
@@ -75,15 +75,15 @@ export function resolveUrl(url: string, rules: KeyRules): ResolvedUrl | RefusedU
   };
 }
 
-/** The path and query that stand in the key, also on a route that passes more of the query to the origin. */
+/** The path and query in the key, even on a route that passes more of the query to the origin. */
 export function keyedPath({ cacheKey, scheme, host }: ResolvedUrl): string {
   return cacheKey.slice(`${scheme}://${host}`.length);
 }
 
 /**
- * The cache key of a variant: the primary key, and after a space, which no URL has, what selects. No two variants share
- * one. It can be escaped for a URL, since JSON has no unpaired surrogates. What nothing selects has the primary key
- * itself.
+ * The cache key of a variant: the primary key, a space, which no URL contains, and the selecting fields. No two
+ * variants share a key. It can be escaped for a URL, because JSON has no unpaired surrogates. Without selecting fields,
+ * it is the primary key itself.
  */
 export function variantKey(primaryKey: string, variant: VariantFields): string {
   return variant.length === 0 ? primaryKey : `${primaryKey} ${JSON.stringify(variant)}`;

@@ -1,11 +1,11 @@
-/** One spelling for each URL, so that the same string is routed, keyed, purged and sent to the origin. */
+/** A URL in its canonical spelling, in which it is routed, keyed, purged and sent to the origin. */
 export interface CanonicalUrl {
   readonly scheme: "http" | "https";
-  /** Host with port unless it is the scheme's default; lower case. */
+  /** Host, with the port unless it is the scheme's default, in lower case. */
   readonly host: string;
   /** Percent-encoded path: unreserved characters decoded, escapes in upper case, no dot segments. */
   readonly path: string;
-  /** The query as sent, with its `?`, or empty. */
+  /** The query as sent, including its `?`; or empty. */
   readonly search: string;
 }
 
@@ -16,9 +16,9 @@ export type UrlVerdict =
 /**
  * Parses an absolute http(s) URL as it came over the wire. RFC 3986 §6.2.2.
  *
- * Forms that some parsers read differently are refused (a backslash, a control character or NUL, an escape that is
- * none, user information, dot segments that show only after decoding or without parameters) or kept apart (`//`, `;`,
- * `%2F`, letter case). `%2e` segments are resolved before routing.
+ * Forms that parsers read differently are refused (a backslash, a control character or NUL, a malformed escape, user
+ * information, dot segments that appear only after decoding or without parameters) or kept distinct (`//`, `;`, `%2F`,
+ * letter case). `%2e` segments are resolved before routing.
  */
 export function canonicalUrl(text: string): UrlVerdict {
   const refused = (because: string): UrlVerdict => ({ kind: "refused", because });
@@ -54,9 +54,7 @@ function normalEscapes(path: string): string {
   });
 }
 
-/**
- * Whether an origin that decodes slashes first, or takes `..;x` for `..`, would climb out of the path that was routed.
- */
+/** Whether the path would climb out of its route at an origin that decodes slashes first, or reads `..;x` as `..`. */
 function hasHiddenDots(path: string): boolean {
   if (!path.includes("..")) return false;
   return path.split(/\/|%2F|%5C/).some((segment) => segment.split(/;|%3B/, 1)[0] === "..");

@@ -1,11 +1,14 @@
-/** The deepest and the longest prefix that an entry is filed under: what it costs to keep must have a bound. */
+/**
+ * The most segments and characters of a prefix under which an entry can be purged. They bound the purge keys of an
+ * entry.
+ */
 export const MAX_PREFIX_SEGMENTS = 12;
 export const MAX_PREFIX_CHARACTERS = 1024;
 
 /**
  * The prefixes of a canonical path by whole segments, the shortest first: `/a` and `/a/b` for `/a/b` and for `/a/b/`.
- * An entry is filed under all of them, and a purge by prefix under the last of its own. A prefix beyond the bounds
- * therefore purges by a shorter one: more than it names, and never less.
+ * An entry has all of them as purge keys; a purge by prefix has the last of its own. A prefix beyond the bounds
+ * therefore purges by a shorter one, which covers more than was named, and never less.
  */
 export function pathPrefixes(path: string): readonly string[] {
   const prefixes: string[] = [];
@@ -14,7 +17,7 @@ export function pathPrefixes(path: string): readonly string[] {
     end = path.indexOf("/", end + 1);
     const prefix = end === -1 ? path : path.slice(0, end);
     if (prefix.length > MAX_PREFIX_CHARACTERS) break;
-    if (!prefix.endsWith("/")) prefixes.push(prefix); // an empty segment is none to be named by
+    if (!prefix.endsWith("/")) prefixes.push(prefix); // an empty segment cannot be named
   }
   return prefixes;
 }

@@ -2,13 +2,13 @@ export type PurgeHost =
   | { readonly kind: "host"; readonly host: string }
   | { readonly kind: "refused"; readonly because: string };
 
-/** A host as a purge names it, in the form that keys have. `hosts` are those of the site; `null` for any. */
+/** A host named by a purge, in the form that keys have. `hosts` are those of the site; `null` for any. */
 export function parsePurgeHost(text: string, hosts: readonly string[] | null): PurgeHost {
   const refused = (because: string): PurgeHost => ({ kind: "refused", because });
   if (/^https?:/i.test(text) || /[/?#@\\\s]/.test(text)) {
     return refused("a host is a name like www.example.com, without scheme and path");
   }
-  // A host means http and https, so neither's default port is part of it.
+  // A host covers http and https, so neither scheme's default port is part of it.
   const host = URL.parse(`http://${text.replace(/:(?:80|443)$/, "")}`)?.host;
   if (host === undefined || host === "") return refused("it is no host name");
   if (hosts && !hosts.includes(host)) return refused(`${host} is not a host of this site`);

@@ -1,10 +1,10 @@
-/** What one purge key stands for. */
+/** The items that one purge key can stand for. */
 export type PurgeItem =
   /** One URL of one host, under http and https. */
   | { readonly kind: "url"; readonly host: string; readonly pathAndQuery: string }
   /** One path and query, on every host. */
   | { readonly kind: "path"; readonly pathAndQuery: string }
-  /** All that lies below a path, on one host or, for `null`, on every host. */
+  /** Everything below a path, on one host or, for `null`, on every host. */
   | { readonly kind: "prefix"; readonly host: string | null; readonly prefix: string }
   | { readonly kind: "host"; readonly host: string }
   | { readonly kind: "tag"; readonly tag: string }
@@ -12,35 +12,35 @@ export type PurgeItem =
   | { readonly kind: "group"; readonly scheme: string; readonly host: string; readonly group: string }
   | { readonly kind: "everything" };
 
-/** What a purge of everything is filed under. */
+/** The key under which a purge of everything is recorded. */
 export const EVERYTHING_PURGE_KEY = "*";
 
-/** What a purge of this URL on one host is filed under; it means http and https. */
+/** The key under which a purge of this URL on one host, under http and https, is recorded. */
 export function urlPurgeKey(host: string, pathAndQuery: string): string {
   return `//${host}${pathAndQuery}`;
 }
 
-/** What a purge of this path on every host is filed under. */
+/** The key under which a purge of this path on every host is recorded. */
 export function pathPurgeKey(pathAndQuery: string): string {
   return `path:${pathAndQuery}`;
 }
 
-/** What a purge of this prefix on every host is filed under. */
+/** The key under which a purge of this prefix on every host is recorded. */
 export function prefixPurgeKey(prefix: string): string {
   return `prefix:${prefix}`;
 }
 
-/** What a purge of all of one host is filed under, or of one of its prefixes. */
+/** The key under which a purge of a host, or of one of its prefixes, is recorded. */
 export function hostPurgeKey(host: string, prefix = ""): string {
   return `host:${host}${prefix}`;
 }
 
-/** What a purge of this tag is filed under. */
+/** The key under which a purge of this tag is recorded. */
 export function tagPurgeKey(tag: string): string {
   return `#${tag}`;
 }
 
-/** What a purge of a cache group is filed under: groups are scoped to their origin. RFC 9875 §2. */
+/** The key under which a purge of a cache group is recorded. Groups belong to their origin. RFC 9875 §2. */
 export function groupPurgeKey(
   { scheme, host }: { readonly scheme: string; readonly host: string },
   group: string,
@@ -48,7 +48,7 @@ export function groupPurgeKey(
   return `group:${scheme}://${host} ${group}`;
 }
 
-/** Reads what the functions above write; `null` for any other text. */
+/** Reads a key that the functions above have written; `null` for any other text. */
 export function readPurgeKey(key: string): PurgeItem | null {
   if (key === EVERYTHING_PURGE_KEY) return { kind: "everything" };
   if (key.startsWith("#")) return { kind: "tag", tag: key.slice(1) };
@@ -64,9 +64,8 @@ export function readPurgeKey(key: string): PurgeItem | null {
 }
 
 /**
- * A purge key as a person reads it, and as `tidemark purge -` takes it: `/about`, `https://www.example.com/about`
- * (which means http, too), `tag:song:42`, `prefix:/shop`, `prefix:www.example.com/shop`, `host:www.example.com`,
- * `everything`.
+ * A purge key as people and `tidemark purge -` write it: `/about`, `https://www.example.com/about` (which also covers
+ * http), `tag:song:42`, `prefix:/shop`, `prefix:www.example.com/shop`, `host:www.example.com`, `everything`.
  */
 export function purgeItemText(key: string): string {
   const item = readPurgeKey(key);

@@ -7,18 +7,18 @@ export type PurgePrefix =
       readonly kind: "prefix";
       /** `null` for every host. */
       readonly host: string | null;
-      /** Whole segments of a canonical path, as entries are filed under them. */
+      /** Whole segments of a canonical path, in the form of the entries' purge keys. */
       readonly prefix: string;
-      /** True if the prefix that was named lies deeper than entries are filed: this one is shorter. */
+      /** True if the named prefix is deeper than the entries' purge keys, so that this one is shorter. */
       readonly isWidened: boolean;
-      /** True if a query was named; a prefix has none. */
+      /** True if a query was named, which a prefix cannot have. */
       readonly hadQuery: boolean;
     }
   | { readonly kind: "refused"; readonly because: string };
 
 /**
- * A prefix as a purge names it: `/shop/a` for every host, `www.example.com/shop/a` or `https://www.example.com/shop/a`
- * for one, with or without a slash at its end. `hosts` are those of the site; `null` for any.
+ * A prefix named by a purge: `/shop/a` for every host, `www.example.com/shop/a` or `https://www.example.com/shop/a` for
+ * one, with or without a slash at its end. `hosts` are those of the site; `null` for any.
  */
 export function parsePurgePrefix(text: string, hosts: readonly string[] | null): PurgePrefix {
   const refused = (because: string): PurgePrefix => ({ kind: "refused", because });

@@ -1,6 +1,6 @@
 import { matchesAnyName } from "./name-pattern.ts";
 
-/** What a route makes of the query before it is keyed and sent. Names are compared after decoding. */
+/** A route's rules for the query that is keyed and sent. Names are compared after decoding. */
 export interface QueryRules {
   /** Parameters to drop. A trailing `*` stands for any ending. */
   readonly ignore: readonly string[];
@@ -8,9 +8,9 @@ export interface QueryRules {
   readonly only?: readonly string[] | undefined;
   /** Parameters whose values are lowercased. */
   readonly lowercase: readonly string[];
-  /** Parameters whose values lose white space at both ends. */
+  /** Parameters whose values are trimmed of white space. */
   readonly trim: readonly string[];
-  /** Whether parameters are sorted by name; those of one name keep their order. */
+  /** Whether parameters are sorted by name. Those of the same name keep their order. */
   readonly sort: boolean;
 }
 
@@ -35,8 +35,8 @@ export const TRACKING_PARAMETERS: readonly string[] = [
 ];
 
 /**
- * The query in the form that is keyed and sent, with its `?`, or empty. Parameters that no rule touches stay as they
- * were written. Applying it to its own result changes nothing.
+ * The query in its canonical form, which is keyed and sent, including its `?`; or empty. Parameters to which no rule
+ * applies stay as they were written. Applying it to its own result changes nothing.
  */
 export function canonicalQuery(search: string, rules: QueryRules): string {
   if (search.length <= 1) return "";
@@ -51,7 +51,7 @@ export function canonicalQuery(search: string, rules: QueryRules): string {
   return kept.length === 0 ? "" : `?${kept.map((parameter) => parameter.text).join("&")}`;
 }
 
-/** The decoded values of one parameter, all of them: an origin may read the first or the last. */
+/** All decoded values of one parameter, because an origin may read the first or the last. */
 export function queryValues(search: string, name: string): string[] {
   return search
     .slice(1)
@@ -69,13 +69,13 @@ function rewriteValue(name: string, text: string, rules: QueryRules): string {
   const equals = text.indexOf("=");
   if (equals === -1 || !(lowercase || trim)) return text;
   let value = decoded(text.slice(equals + 1));
-  if (value === null) return text; // not UTF-8: whatever it is, it is passed on as it is
+  if (value === null) return text; // not UTF-8, so it is passed on unchanged
   if (trim) value = value.trim();
   if (lowercase) value = value.toLowerCase();
   return `${text.slice(0, equals)}=${encodeURIComponent(value)}`;
 }
 
-/** Form decoding; what is not UTF-8 stays as written. */
+/** Form decoding. A text that is not UTF-8 stays as it was written. */
 function decode(text: string): string {
   return decoded(text) ?? text;
 }
@@ -84,6 +84,6 @@ function decoded(text: string): string | null {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    return null; // Not UTF-8, or no escape.
+    return null; // Not UTF-8, or a malformed escape.
   }
 }

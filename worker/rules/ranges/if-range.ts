@@ -1,7 +1,7 @@
 import { parseHttpDate } from "../fields/http-date.ts";
 import { isEntityTag, matchesStrongly } from "../validation/entity-tag.ts";
 
-/** What the stored response says of itself; `null` where it says nothing. */
+/** The validators of the stored response; `null` for one that it does not have. */
 export interface RangeValidators {
   readonly etag: string | null;
   readonly lastModified: string | null;
@@ -9,11 +9,11 @@ export interface RangeValidators {
 }
 
 /**
- * Whether the parts that a client asks for belong to what it holds, so that `Range` counts; otherwise it gets the
- * whole. RFC 9110 §13.1.5. Bytes are put together, so only strong validators count: a weak tag never matches, and a
- * date has to name the very second of `Last-Modified`, with the `Date` of the response at least one second later
- * (§8.8.2.2): within one second it may have changed twice. Both times are the origin's, so they are taken to be of one
- * clock.
+ * Whether the requested parts belong to the version that the client holds, so that `Range` applies; otherwise the
+ * client gets the whole body. RFC 9110 §13.1.5. The client joins bytes, so only strong validators count. A weak tag
+ * never matches. A date has to equal `Last-Modified`, and the `Date` of the response has to be at least one second
+ * later (§8.8.2.2), because the page may have changed twice within one second. Both times are the origin's and are
+ * assumed to be from one clock.
  */
 export function rangeStillHolds(ifRange: string | null, validators: RangeValidators): boolean {
   if (ifRange === null) return true;

@@ -10,18 +10,18 @@ export function unsatisfiedRange(lengthBytes: number): string {
   return `bytes */${lengthBytes}`;
 }
 
-/** Several parts as one body: what its fields say, and the texts and slices that it is made of, in order. */
+/** Several parts as one body: its fields, and its texts and slices in order. */
 export interface MultipartByteranges {
-  /** For the field `Content-Type` of the whole. */
+  /** The `Content-Type` of the whole body. */
   readonly contentType: string;
-  /** Of the whole, its texts in UTF-8. */
+  /** The length of the whole body, with its texts in UTF-8. */
   readonly lengthBytes: number;
   readonly pieces: readonly (string | BytePart)[];
 }
 
 /**
  * The body of a 206 with several parts. RFC 9110 §14.6, §15.3.7.2. `contentType` is the type of the stored body, `null`
- * for none. `boundary` is a token of up to 70 characters that does not occur in the body: the caller makes a random
+ * for none. `boundary` is a token of up to 70 characters that does not occur in the body; the caller generates a random
  * one.
  */
 export function multipartByteranges(

@@ -1,24 +1,24 @@
-/** A part of a body by the positions of its first and last byte, both within. RFC 9110 §14.1.2. */
+/** A part of a body by the positions of its first and last byte, both inclusive. RFC 9110 §14.1.2. */
 export interface BytePart {
   readonly first: number;
   readonly last: number;
 }
 
-/** What a `Range` asks of a body: all of it, some parts, or nothing that it has. */
+/** The meaning of a `Range` for a body: the whole body, some parts, or none that the body has. */
 export type RangeVerdict =
   | { readonly kind: "whole" }
   | { readonly kind: "parts"; readonly parts: readonly BytePart[] }
   | { readonly kind: "unsatisfiable" };
 
-/** More ranges than this are taken for an attack, and the body is sent whole. RFC 9110 §17.15. */
+/** More ranges than this are treated as an attack, and the whole body is sent. RFC 9110 §17.15. */
 const MAX_RANGES = 16;
 
 /**
  * Reads `Range` for a body of known length. RFC 9110 §14.1.1, §14.1.2, §14.2.
  *
- * Ignored, as §14.2 permits, are other units, malformed fields, more than 16 ranges, ranges that overlap so much that
- * their sum exceeds the body, and ranges of an empty body, of which no `Content-Range` can tell. Parts that overlap or
- * touch become one (§15.3.7.2); the order of the request is kept.
+ * The field is ignored, as §14.2 permits, if it has another unit, is malformed, has more than 16 ranges, has ranges
+ * that overlap so much that their sum exceeds the body, or is for an empty body, for which no `Content-Range` can be
+ * written. Parts that overlap or touch are merged (§15.3.7.2); the order of the request is kept.
  */
 export function parseRange(field: string | null, lengthBytes: number): RangeVerdict {
   if (field === null || lengthBytes === 0) return { kind: "whole" };
@@ -44,7 +44,7 @@ export function parseRange(field: string | null, lengthBytes: number): RangeVerd
   return askedBytes > lengthBytes ? { kind: "whole" } : { kind: "parts", parts };
 }
 
-/** `first-last`, `first-` or `-suffix`. Numbers beyond what a double holds are only ever compared. */
+/** `first-last`, `first-` or `-suffix`. Numbers too large for a double are only compared. */
 function parseSpec(spec: string, lengthBytes: number): BytePart | "malformed" | "unsatisfiable" {
   const texts = /^([0-9]*)-([0-9]*)$/.exec(spec);
   if (!texts || spec === "-") return "malformed";
@@ -58,7 +58,7 @@ function parseSpec(spec: string, lengthBytes: number): BytePart | "malformed" | 
   return first >= lengthBytes ? "unsatisfiable" : { first, last: Math.min(last, lengthBytes - 1) };
 }
 
-/** Adds a part, and makes it one with those that it overlaps or touches, at the place of the first of them. */
+/** Adds a part. It is merged with those that it overlaps or touches, at the place of the first of them. */
 function withPart(parts: readonly BytePart[], added: BytePart): BytePart[] {
   const touches = (part: BytePart) => part.first <= added.last + 1 && added.first <= part.last + 1;
   const touched = parts.filter(touches);

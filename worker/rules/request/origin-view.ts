@@ -3,8 +3,8 @@ import { normalizedValue, type SelectingFields } from "../variants/vary.ts";
 import { type KeyAndOwnersFields, treatmentOf } from "./request-fields.ts";
 
 /**
- * A request's fields as the origin gets to see them on a route that stores: what selects among variants (RFC 9111
- * §4.1). Each field is read at most once.
+ * A request's fields as the origin sees them on a route that stores; these select among variants (RFC 9111 §4.1). Each
+ * field is read at most once.
  */
 export class OriginView implements SelectingFields {
   readonly #sent: (name: string) => string | null;
@@ -37,7 +37,7 @@ export class OriginView implements SelectingFields {
     return value;
   }
 
-  /** The codings that the client accepts, in one spelling. RFC 9110 §12.5.3. */
+  /** The codings that the client accepts, in canonical form. RFC 9110 §12.5.3. */
   get acceptedCodings(): string {
     return this.value("accept-encoding")!;
   }

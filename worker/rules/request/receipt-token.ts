@@ -5,7 +5,7 @@ export function writeReceiptToken({ logId, seq }: Stamp): string {
   return `${logId}.${seq}`;
 }
 
-/** Reads a token that a client sent; `null` for anything that is none, which is then ignored. */
+/** Reads a token that a client sent; `null`, so that it is ignored, for anything else. */
 export function readReceiptToken(text: string | null): Stamp | null {
   const parts = text === null ? null : /^([A-Za-z0-9-]{1,64})\.([1-9][0-9]{0,14})$/.exec(text);
   return parts ? { logId: parts[1]!, seq: Number(parts[2]) } : null;

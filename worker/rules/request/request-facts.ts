@@ -11,36 +11,36 @@ import { OriginView } from "./origin-view.ts";
 import { readReceiptToken } from "./receipt-token.ts";
 import type { KeyAndOwnersFields } from "./request-fields.ts";
 
-/** The fields of a request: the `Headers` of the web, or something like it. Names are in lower case. */
+/** The fields of a request: the web's `Headers`, or an object with the same methods. Names are in lower case. */
 export interface RequestHeaders extends Iterable<readonly [name: string, value: string]> {
   get(name: string): string | null;
 }
 
-/** What the owner says about the reading of requests. */
+/** The owner's rules for reading requests. */
 export interface RequestRules extends KeyAndOwnersFields {
   /** True if nothing is looked up or stored. */
   readonly passes: boolean;
   readonly directives: RequestDirectivesPolicy;
-  /** Names of cookies that tell no visitors apart; a trailing `*` stands for any ending. */
+  /** Names of cookies that do not distinguish visitors; a trailing `*` stands for any ending. */
   readonly ignoredCookies: readonly string[];
 }
 
-/** The names of our own that a request may carry; none of them reaches the origin. */
+/** The edge's own names that a request may carry. None of them reaches the origin. */
 const REFRESH_FIELD = "tidemark-refresh";
 const AFTER_FIELD = "tidemark-after";
 const AFTER_COOKIE = "tidemark-after";
 
-/** A request, read once at the door. A hit needs only the plain properties; the getters read the rest when asked. */
+/** A parsed request. A hit needs only the plain properties; the getters parse the rest on demand. */
 export class RequestFacts {
   readonly method: string;
-  /** How the request is treated, and why it is not looked up if it is not. */
+  /** How the request is handled and, if it is not looked up, why. */
   readonly mode: "look-up" | "refresh" | "bypass";
   readonly authorized: boolean;
-  /** What its `Cache-Control` asks for, as far as the route lets visitors ask. */
+  /** The demands of its `Cache-Control`, as far as the route obeys them. */
   readonly directives: RequestDirectives;
-  /** The receipt's token that it carries; `null` for none, or for one that cannot be read. */
+  /** The receipt's token that it carries; `null` if there is none, or if it cannot be read. */
   readonly receiptToken: Stamp | null;
-  /** True if it carries one, readable or not: it takes nothing stale (R9). */
+  /** True if it carries a receipt's token, readable or not. It then accepts nothing stale (R9). */
   readonly awaitsPurge: boolean;
   /** The value of `Tidemark-Refresh`; `null` for none. */
   readonly refreshToken: string | null;
@@ -71,13 +71,13 @@ export class RequestFacts {
     return this.fields.get(name);
   }
 
-  /** Its cookies, without those that are ignored and without our own. */
+  /** Its cookies, without ignored ones and without the edge's own. */
   get cookies(): RequestCookies {
     this.#cookies ??= readCookies(this.field("cookie"), this.#rules.ignoredCookies, [AFTER_COOKIE]);
     return this.#cookies;
   }
 
-  /** The `Cookie` field of a request that is passed on as it is: without our own cookie. */
+  /** The `Cookie` field for a request that is passed on unchanged: without the edge's own cookie. */
   get cookieToPassOn(): string | null {
     return readCookies(this.field("cookie"), [], [AFTER_COOKIE]).forwarded;
   }
@@ -86,7 +86,7 @@ export class RequestFacts {
     return identityOf(this.authorized, this.cookies);
   }
 
-  /** Its fields as the origin gets to see them: what selects among variants. */
+  /** Its fields as the origin sees them, which select among variants. */
   get originView(): OriginView {
     this.#originView ??= new OriginView(
       (name) => this.field(name),
@@ -107,12 +107,12 @@ export class RequestFacts {
     return this.method === "GET" && !this.isPartial && asksIf === null;
   }
 
-  /** What its `Max-Forwards` asks for. */
+  /** The effect of its `Max-Forwards`. */
   get maxForwards(): MaxForwards {
     return maxForwards(this.method, this.field("max-forwards"));
   }
 
-  /** Whether the connection is to become a WebSocket. */
+  /** Whether it asks for a WebSocket. */
   get isWebSocket(): boolean {
     return isWebSocket(this.field("upgrade"));
   }
@@ -122,7 +122,7 @@ export class RequestFacts {
     return new RequestFacts(this.method, fields, this.#rules, this.#wantsWhole);
   }
 
-  /** The same request as a GET for the whole page, also for a HEAD or for a request for a part. */
+  /** The same request as a GET for the whole page, even if it is a HEAD or asks for a part. */
   forWholePage(): RequestFacts {
     return new RequestFacts("GET", this.fields, this.#rules, true);
   }
@@ -136,7 +136,7 @@ function mode(
 ): RequestFacts["mode"] {
   if (method !== "GET" && method !== "HEAD") return "bypass";
   if (passes || isWebSocket(field("upgrade"))) return "bypass";
-  // Conditions on the origin's own state: a cache cannot answer for it. RFC 9111 §4.3.2.
+  // Preconditions on the origin's own state, which a cache cannot evaluate. RFC 9111 §4.3.2.
   if (field("if-match") !== null || field("if-unmodified-since") !== null) return "bypass";
   return refreshToken !== null && method === "GET" ? "refresh" : "look-up";
 }

@@ -2,46 +2,46 @@ import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
 import { matchesAnyName } from "../key/name-pattern.ts";
 import { speaksOfCredentials } from "./credential-names.ts";
 
-/** What the edge does with a field of a request, and what that means for the responses that are stored. */
+/** The edge's treatment of a request field, and its consequences for stored responses. */
 export interface FieldTreatment {
-  /** Whether the origin sees the field as the client sent it: always, never, or unless the answer may be stored. */
+  /** When the origin sees the field as the client sent it: always, never, or only if the answer may not be stored. */
   readonly asSent: "always" | "never" | "unless-stored";
   /**
-   * What it means if the origin's `Vary` names the field. `selects`: requests that differ in it get different
-   * responses. `nothing`: the origin sees the same for every request of one key, whatever the client sends.
-   * `unknowable`: the origin may see a value that somebody on the way has made, so what the client sent says nothing
-   * about it, and no second request can be known to select the same response.
+   * The meaning of the field in the origin's `Vary`. `selects`: requests with different values get different responses.
+   * `nothing`: the origin sees the same value for every request of one key, whatever the client sends. `unknowable`:
+   * the origin may see a value made on the way, so the value that the client sent does not show which response another
+   * request selects.
    */
   readonly inVary: "selects" | "nothing" | "unknowable";
-  /** Whether a route may send the field as it came and key by it. */
+  /** Whether a route may forward the field as sent and key by it. */
   readonly mayBeKeyed: boolean;
 }
 
 const TREATMENTS = {
   /**
-   * Fields by which a client could pretend to be the edge or another client, or to ask for another page. Origins and
-   * their gateways believe them.
+   * Fields with which a client could pretend to be the edge or another client, or ask for another page. Origins and
+   * their gateways trust them.
    */
   claim: { asSent: "never", inVary: "unknowable", mayBeKeyed: true },
-  /** Claims of the host or the scheme, both of which stand in the key. */
+  /** Claims about the host or the scheme, both of which are in the key. */
   "host-claim": { asSent: "never", inVary: "nothing", mayBeKeyed: true },
-  /** The client's address, which the edge tells. */
+  /** The client's address, which the edge itself states. */
   address: { asSent: "never", inVary: "unknowable", mayBeKeyed: false },
-  /** Written by the edge or the runtime from what stands in the key, or not sent where the answer may be stored. */
+  /** Written by the edge or the runtime from values in the key, or not sent if the answer may be stored. */
   written: { asSent: "never", inVary: "nothing", mayBeKeyed: false },
-  /** The edge adds a member of its own to what the client sent. RFC 9110 §7.6.3, RFC 8586 §2. */
+  /** The edge adds a member of its own to the client's value. RFC 9110 §7.6.3, RFC 8586 §2. */
   continued: { asSent: "never", inVary: "selects", mayBeKeyed: false },
-  /** Sent without the cookies that are ignored (`identity/cookies.ts`). */
+  /** Sent without ignored cookies (`identity/cookies.ts`). */
   cookies: { asSent: "never", inVary: "selects", mayBeKeyed: false },
   /** Sent as the set of known codings (`variants/accept-encoding.ts`). */
   codings: { asSent: "unless-stored", inVary: "selects", mayBeKeyed: false },
   /** Answers to requests with credentials are stored only if they are for everybody (`identity/identity.ts`). */
   credentials: { asSent: "always", inVary: "selects", mayBeKeyed: false },
-  /** The edge fetches the whole page and answers these itself. RFC 9110 §13, §14. */
+  /** The edge fetches the whole page and evaluates these itself. RFC 9110 §13, §14. */
   "answered-here": { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: false },
   /**
-   * Would select another answer without being in the key. `Referer` is here because it tells where one visitor came
-   * from.
+   * Fields that would select another answer without being in the key. `Referer` is one of them, because it shows where
+   * one visitor came from.
    */
   withheld: { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: true },
   /**
@@ -52,15 +52,15 @@ const TREATMENTS = {
   "of-software": { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: true },
   /** What the owner has named in `fields.drop`. */
   dropped: { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: true },
-  /** All others. */
+  /** All other fields. */
   other: { asSent: "always", inVary: "selects", mayBeKeyed: true },
 } as const satisfies Readonly<Record<string, FieldTreatment>>;
 
 type Treatment = keyof typeof TREATMENTS;
 
 /**
- * Every request field that needs its own treatment, in lower case, each once. Fields of one hop are in `hop-by-hop.ts`,
- * since `Connection` adds to them. `Proxy` is none of HTTP's, but gateways turn it into a setting (CVE-2016-5385).
+ * Every request field that needs its own treatment, in lower case, each once. Hop-by-hop fields are in `hop-by-hop.ts`,
+ * because `Connection` adds to them. `Proxy` is not an HTTP field, but gateways turn it into a setting (CVE-2016-5385).
  */
 export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "dropped" | "other">, readonly string[]>> = {
   claim: [
@@ -177,7 +177,7 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "dropped" | "oth
 /** What else belongs to the client's software begins with. The sources are the same. */
 const SOFTWARE_PREFIXES = ["x-b3-", "x-datadog-", "x-newrelic-", "uberctx-", "ot-tracer-", "ot-baggage-", "pinpoint-"];
 
-/** What claims begin with. */
+/** The prefixes of claims. */
 const CLAIM_PREFIXES = [
   "x-forwarded",
   "x-original-",
@@ -207,8 +207,8 @@ export interface OwnersFields {
 export const NO_OWNERS_FIELDS: OwnersFields = { droppedFields: [], trustedFields: [] };
 
 /**
- * The treatment of a field, whose name is in lower case, and of this value of it. Everything that the edge does with a
- * request's fields asks here. The owner's lists are for fields of which the table says nothing stricter.
+ * The treatment of a field, whose name is in lower case, and of this value of it. All handling of request
+ * fields goes through this function. The owner's lists are for fields of which the table says nothing stricter.
  */
 export function treatmentOf(name: string, value: string | null = null, owners = NO_OWNERS_FIELDS): FieldTreatment {
   const listed = listedTreatment(name, value);
@@ -253,7 +253,7 @@ function isPackageName(value: string): boolean {
   return value.length <= 255 && /^[A-Za-z]\w*(?:\.[A-Za-z]\w*)+$/.test(value);
 }
 
-/** Gateways of origins take `X_Forwarded_Host` for `X-Forwarded-Host`, so both are one claim. */
+/** Gateways of origins read `X_Forwarded_Host` as `X-Forwarded-Host`, so both are the same claim. */
 function isClaim(name: string): boolean {
   const dashed = name.replaceAll("_", "-");
   const known = TREATMENT_OF.get(dashed);
@@ -269,7 +269,7 @@ export interface KeyAndOwnersFields extends OwnersFields {
 }
 
 /**
- * Whether the origin sees a client's field as it was sent, fields of one hop aside. `storing` is true if the answer may
+ * Whether the origin sees a client's field as it was sent, leaving hop-by-hop fields aside. `storing` is true if the answer may
  * be stored.
  */
 export function reachesOriginAsSent(
@@ -283,25 +283,25 @@ export function reachesOriginAsSent(
   return asSent === "always" || (asSent === "unless-stored" && !storing);
 }
 
-/** What a field means in the origin's `Vary`, on a route that does not key by it. */
+/** The meaning of a field in the origin's `Vary`, on a route that does not key by it. */
 export function meaningInVary(name: string, owners = NO_OWNERS_FIELDS): FieldTreatment["inVary"] {
   return hopByHopFields(null).includes(name) ? "nothing" : treatmentOf(name, null, owners).inVary;
 }
 
-/** A name, a number, or a list of such with weights. */
+/** A name, a number, or a list of them with weights. */
 const LIST = /^[A-Za-z0-9*][A-Za-z0-9 ,;=.*+/_-]*$/;
-/** Any printable text, without what a page would take for markup, or a firewall for an attack. */
+/** Any printable text without characters that a page would read as markup, or a firewall as an attack. */
 const WORDS = /^[^<>"'\\^`{|}]*$/;
-/** The same with quotes, where they belong: a structured field. RFC 9651. */
+/** The same, but with double quotes, which structured fields use. RFC 9651. */
 const STRUCTURED = /^[^<>'\\^`{|}]*$/;
-/** Directives for the caches on the way, which every cache passes on (RFC 9111 §5.2), without extensions. */
+/** Directives for caches on the way, which every cache passes on (RFC 9111 §5.2), without extensions. */
 const DIRECTIVES =
   /^(?:(?:no-cache|no-store|no-transform|only-if-cached|m(?:ax-age|in-fresh|ax-stale)(?:=\d{1,10})?)(?:, *|$))+$/i;
 
 /**
- * What browsers, crawlers and command lines send, and how such a value looks. An origin that answers by one of these
- * says so in `Vary`, or would be wrong behind any cache (RFC 9110 §12.5.5). Another field, or another value, may have
- * made the origin answer what nobody else would get.
+ * Fields that browsers, crawlers and command-line clients send, with the form of their ordinary values. An origin whose
+ * answer depends on one of these names it in `Vary`, or would be wrong behind any cache (RFC 9110 §12.5.5). Any other
+ * field or value may have made the origin give an answer that nobody else would get.
  */
 const ORDINARY_FORMS: ReadonlyMap<string, RegExp> = new Map(
   Object.entries({
@@ -324,14 +324,12 @@ const ORDINARY_FORMS: ReadonlyMap<string, RegExp> = new Map(
   }),
 );
 
-/** The form of an ordinary value of this field; `undefined` if the field is not an ordinary one. */
+/** The form of this field's ordinary values; `undefined` if the field is not an ordinary one. */
 export function ordinaryForm(name: string): RegExp | undefined {
   return ORDINARY_FORMS.get(name) ?? (name.startsWith("sec-") ? STRUCTURED : undefined);
 }
 
-/**
- * Whether a route may key by this field: what the edge, the runtime or a connection sets is not the client's to say.
- */
+/** Whether a route may key by this field. Fields set by the edge, the runtime or a connection are not the client's. */
 export function mayBeKeyed(name: string): boolean {
   if (name.startsWith("if-") || name.startsWith("tidemark-") || hopByHopFields(null).includes(name)) return false;
   return treatmentOf(name).mayBeKeyed;

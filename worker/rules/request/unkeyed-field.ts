@@ -3,7 +3,7 @@ import type { Identity } from "../identity/identity.ts";
 import { acceptsPages } from "../variants/accepts-pages.ts";
 import { isTrusted, NO_OWNERS_FIELDS, ordinaryForm, REQUEST_FIELDS, reachesOriginAsSent } from "./request-fields.ts";
 
-/** What is known of a request beside its fields. */
+/** The properties of a request, other than its fields, that these rules use. */
 export interface UnkeyedFieldRules {
   /** Fields, in lower case, whose values select the response. */
   readonly inKey: readonly string[];
@@ -12,19 +12,20 @@ export interface UnkeyedFieldRules {
   readonly droppedFields: readonly string[];
 }
 
-/** The edge adds to these, so that what the client sent of them goes along. */
+/** The edge adds a member to these fields, so the client's value reaches the origin, too. */
 const CONTINUED: ReadonlySet<string> = new Set(REQUEST_FIELDS.continued);
 
-/** The longest value, and the most of all names and values together: well under what servers refuse. */
+/** The most characters of a value, and of all names and values together: well below the limits of servers. */
 const MAX_VALUE_CHARACTERS = 1024;
 const MAX_CHARACTERS = 4096;
 
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
 /**
- * Whether an error that the origin answers may be taken for what everybody would get. One request with an oversized,
- * odd or unknown field can make an origin fail, and a stored failure would reach all visitors. So can a request that
- * some other site's page made, or one that takes neither HTML nor anything else. That the owner trusts a field does not help: it is said of pages.
+ * Whether an error that the origin answers may be treated as the answer that everybody would get. One request with an
+ * oversized, odd or unknown field can make an origin fail, and a stored error would reach all visitors. A request that
+ * a page of another site has sent can do the same, and so can one that accepts neither HTML nor anything. A field that
+ * the owner trusts still counts here, since it is trusted for pages alone.
  */
 export function isPlainRequest(
   fields: Iterable<readonly [name: string, value: string]>,
@@ -39,8 +40,8 @@ export function isPlainRequest(
 }
 
 /**
- * The first field that reached the origin and that it may have answered by, though it is neither in the key nor what
- * everybody sends; `null` for none.
+ * The first field that reached the origin and may have influenced its answer, although it is neither in the key nor
+ * ordinary; `null` for none.
  */
 export function unkeyedField(
   fields: Iterable<readonly [name: string, value: string]>,

@@ -7,20 +7,20 @@ import { type Storable, type StorableResponse, type StorableRules, storable } fr
 import { isErrorStatus } from "./storable-status.ts";
 import { collectTags, TAG_FIELDS } from "./tags.ts";
 
-/** What the request brings that matters for storing: all that may have made the answer what it is. */
+/** The properties of the request that affect storing, because they may have influenced the answer. */
 export type StoreRequest = Pick<RequestFacts, "identity" | "directives" | "fields" | "originView">;
 
-/** An answer of the origin to a GET, as it came or as a 304 freshened it. */
+/** An answer of the origin to a GET, as it came or as a 304 updated it. */
 export interface StoreResponse extends StorableResponse {
-  /** The length of the body that is to be stored, in bytes; `null` where it is not known, or stored already. */
+  /** The length in bytes of the body to be stored; `null` if it is unknown, or if the body is already stored. */
   readonly lengthBytes: number | null;
-  /** True if it redirects to the URL that it answers. */
+  /** True if it redirects to the URL that was requested. */
   readonly redirectsToItself: boolean;
   /** The tags of the stored response that it freshens (R17). */
   readonly earlierTags: readonly string[];
 }
 
-/** What the owner says about storing. */
+/** The owner's rules for storing. */
 export interface StoreRules extends StorableRules, KeyAndOwnersFields {
   /** The tags that the route gives. */
   readonly routeTags: readonly string[];
@@ -45,8 +45,9 @@ export type StoreVerdict =
 const MAX_TOLD_CHARACTERS = 64;
 
 /**
- * Whether the answer to a GET may be stored, and as what. `NotStoredBecause` lists the reasons in the order in which
- * they are asked: first RFC 9111 §3 in `storable`, then what variants, tags, unkeyed fields and sizes allow.
+ * Whether the answer to a GET may be stored, and in which form. `NotStoredBecause` lists the reasons against it in the
+ * order in which they are checked: first RFC 9111 §3 in `storable`, then the rules for variants, tags, unkeyed fields
+ * and sizes.
  */
 export function mayStore(request: StoreRequest, response: StoreResponse, rules: StoreRules): StoreVerdict {
   const { identity, directives, fields, originView } = request;
@@ -66,7 +67,7 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
     owners: rules,
   });
   if (names === "*") return pass("vary");
-  // A visitor's own cookies and credentials are no choice among variants: each visitor would have an entry.
+  // A visitor's own cookies and credentials do not choose among a few variants: each visitor would have an entry.
   if (["cookie", "authorization"].some((name) => names.includes(name) && originView.value(name) !== null))
     return pass("vary");
   const variant = variantOf(names, originView);

@@ -1,11 +1,11 @@
 /**
- * Why an answer is not stored, as the `detail` of `Cache-Status` says it, in the order in which the reasons are
- * checked: the first one that holds is given.
+ * The reasons for not storing an answer, as the `detail` of `Cache-Status` gives them, in the order in which they are
+ * checked. The first one that holds is given.
  */
 export type NotStoredBecause =
-  // The request: `storable.ts`.
+  // Reasons in the request: `storable.ts`.
   | "request-no-store"
-  // The response: `storable.ts`.
+  // Reasons in the response: `storable.ts`.
   | "authorization"
   | "status"
   | "no-store"
@@ -18,14 +18,14 @@ export type NotStoredBecause =
   | "no-freshness"
   | "no-cache"
   | "stale-on-arrival"
-  // The limits of this cache: `may-store.ts`, which may also give "vary" once more.
+  // Limits of this cache: `may-store.ts`, which can also give "vary".
   | "vary-too-long"
   | "too-many-tags"
   | "tag-invalid"
   | "unkeyed-field"
   | "redirects-to-itself"
   | "too-large"
-  // Not a rule: this isolate is storing the same large body already (`flow/storing/fetch-and-store.ts`).
+  // Not a rule: this isolate is already storing the same large body (`flow/storing/fetch-and-store.ts`).
   | "being-stored";
 
 /** That an answer is not stored, and why. */
@@ -40,13 +40,13 @@ export function notStoredDetail({ because, field }: NotStored): string {
   return field === undefined ? because : `${because}:${field}`;
 }
 
-/** Whether the answer may be the doing of the request that fetched it, so that another request may get a better one. */
+/** Whether the request itself may have caused this answer, so that another request may get one that can be stored. */
 export function mayBeOfOneRequest(because: NotStoredBecause, status: number): boolean {
   if (because === "status" || because === "unkeyed-field") return true;
   return status >= 400 && (because === "error-for-odd-request" || because === "no-freshness");
 }
 
-/** Whether the origin has taken back what is stored: these bytes are for one visitor now, or for no store. */
+/** Whether the origin has withdrawn the stored response: these bytes are now for one visitor, or must not be stored. */
 export function isWithdrawal(because: NotStoredBecause | null): boolean {
   return because === "private" || because === "no-store";
 }

@@ -17,24 +17,24 @@ import { isFramed } from "./framing.ts";
 import type { NotStoredBecause } from "./not-stored.ts";
 import { isErrorStatus, isStorableStatus, isUnderstoodStatus } from "./storable-status.ts";
 
-/** What the request brings that matters for storing. */
+/** The properties of the request that affect storing. */
 export interface StorableRequest {
   readonly identity: Identity;
   /** True if its `Cache-Control` says `no-store`. */
   readonly forbidsStoring: boolean;
-  /** True if nothing in it can have made the origin fail: `isPlainRequest`. */
+  /** True if no field of it can have made the origin fail: `isPlainRequest`. */
   readonly isPlain: boolean;
 }
 
-/** What the response brings that matters for storing. */
+/** The properties of the response that affect storing. */
 export interface StorableResponse extends ReceivedResponse {
   /** When the fetch began: epoch milliseconds. */
   readonly requestedAt: number;
 }
 
-/** What the owner says about storing. */
+/** The owner's rules for storing. */
 export interface StorableRules extends LifetimeRules {
-  /** Targeted fields of this site, in lower case; they outrank the usual ones. RFC 9213 §2.2. */
+  /** The site's targeted fields, in lower case. They come before the usual ones. RFC 9213 §2.2. */
   readonly targetedFields: readonly string[];
 }
 
@@ -42,19 +42,19 @@ export type StorableVerdict =
   | ({ readonly kind: "storable" } & Storable)
   | { readonly kind: "pass"; readonly because: NotStoredBecause };
 
-/** What is known of a response that may be stored. */
+/** The derived rules for a response that may be stored. */
 export interface Storable {
   readonly freshness: FreshnessLifetime;
   readonly initialAgeMs: number;
   readonly sharedWithAuthorized: boolean;
-  /** Fields that are not stored with the rest, in lower case. RFC 9111 §5.2.2.4, §5.2.2.7. */
+  /** Fields that are not stored with the others, in lower case. RFC 9111 §5.2.2.4, §5.2.2.7. */
   readonly withheldFields: readonly string[];
   readonly reuse: ReuseRules;
 }
 
 /**
- * Whether a shared cache may store the answer to a GET, and for what. RFC 9111 §3. Stricter than the RFC in doubt. The
- * limits of this cache's own come after it, in `may-store.ts`.
+ * Whether a shared cache may store the answer to a GET, and with which rules. RFC 9111 §3. In case of doubt it is
+ * stricter than the RFC. This cache's own limits are checked afterwards, in `may-store.ts`.
  */
 export function storable(request: StorableRequest, response: StorableResponse, rules: StorableRules): StorableVerdict {
   const { field, requestedAt, receivedAt } = response;
@@ -106,7 +106,10 @@ function responseSpeaksAgainst(
   return undefined;
 }
 
-/** Why it could never answer a request: it is not fresh, may not be used stale, and cannot be validated. */
+/**
+ * The reason for which it could never answer a request: it is not fresh, may not be used stale, and cannot be
+ * validated.
+ */
 function isUseless(
   response: StorableResponse,
   cacheControl: CacheControl,
@@ -134,7 +137,7 @@ function hasValidator({ field, receivedAt }: StorableResponse): boolean {
 /** RFC 9110 §8.8.3. */
 const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 
-/** Fields that are for one visitor, or not to be used again without validation: they are left out. */
+/** Fields that are for one visitor, or must not be reused without validation. They are not stored. */
 function withheldFields({ private: ofOne, noCache }: CacheControl): readonly string[] {
   const ofOneVisitor = typeof ofOne === "string" ? [] : ofOne;
   return typeof noCache === "string" ? ofOneVisitor : [...new Set([...ofOneVisitor, ...noCache])];
@@ -147,7 +150,7 @@ function isWhollyMeantForAll(status: number, cacheControl: CacheControl): boolea
   return WHOLLY_SHAREABLE.has(status) && isMeantForAll(cacheControl);
 }
 
-/** Whether the origin says that one answer is for everybody: `s-maxage=0` and garbage do not say so. */
+/** Whether the origin says that this one answer is for everybody. `s-maxage=0` and malformed values do not say so. */
 function isMeantForAll({ public: isPublic, sMaxage }: CacheControl): boolean {
   return isPublic || (typeof sMaxage === "number" && sMaxage > 0);
 }

@@ -1,20 +1,20 @@
 import type { ReuseRules } from "../directives/reuse-rules.ts";
 import type { VariantFields } from "../variants/vary.ts";
 
-/** How far the purge view had come when the fetch of a response began. Rule R1 in docs/protocol.md. */
+/** How far the purge view had read when the fetch of a response began (rule R1 in docs/protocol.md). */
 export interface Stamp {
   readonly logId: string;
   readonly seq: number;
 }
 
 /**
- * All of a stored response but its body. Both tiers keep the same.
+ * A stored response without its body. Both tiers store the same.
  *
- * The parts that only answers need may be parsed when they are first read. A spread would lose them: since this is
- * declared as a class, and not as an interface, the compiler says so.
+ * The parts that only answers need may be parsed when they are first read. A spread would lose them, so this is
+ * declared as a class and not as an interface: the compiler then rejects a spread.
  */
 export declare abstract class StoredHead {
-  /** What it is stored under: the primary cache key, or that of its variant. */
+  /** Its key in the store: the primary cache key, or that of its variant. */
   readonly key: string;
   /**
    * The fields of the request that selected it, with their values; empty for a response that does not vary. RFC 9111
@@ -22,16 +22,16 @@ export declare abstract class StoredHead {
    */
   abstract get variant(): VariantFields;
   readonly status: number;
-  /** End-to-end fields as clients get them, names in lower case. */
+  /** End-to-end fields as clients see them, with names in lower case. */
   abstract get fields(): StoredFields;
-  /** Fields that were read and are kept from clients, for when a 304 freshens the others. */
+  /** Fields that are kept from clients, but needed again when a 304 updates the others. */
   abstract get hiddenFields(): StoredFields;
   readonly bodyBytes: number;
-  /** Where the body lies if it is stored apart from the head; `null` for one that is with it. */
+  /** The key of the body if it is stored apart from the head; `null` if it is stored with it. */
   readonly bodyKey: string | null;
-  /** When the fetch or validation that it rests on began (R2): epoch milliseconds of this PoP's clock. */
+  /** The start of its latest fetch or validation (R2): epoch milliseconds of this PoP's clock. */
   readonly fetchedAt: number;
-  /** When the head of that answer arrived: epoch milliseconds of this PoP's clock. */
+  /** The arrival of that answer's head: epoch milliseconds of this PoP's clock. */
   readonly receivedAt: number;
   readonly initialAgeMs: number;
   readonly freshnessSeconds: number;
@@ -39,9 +39,9 @@ export declare abstract class StoredHead {
   readonly reuse: ReuseRules;
   /** True if it may answer a request with `Authorization`. RFC 9111 §3.5. */
   readonly sharedWithAuthorized: boolean;
-  /** The keys under which purges find it, in no order: its URL, its path, its tags, its groups, everything. */
+  /** The keys by which purges find it, in no order: its URL, its path, its tags, its groups, everything. */
   abstract get purgeKeys(): readonly string[];
-  /** `null` if no view was held when the fetch began: every usable view refuses it. */
+  /** `null` if no view was held when the fetch began. Every usable view then refuses it. */
   readonly stamp: Stamp | null;
 }
 
@@ -55,8 +55,8 @@ export interface StoredResponse {
 }
 
 /**
- * The entry under the primary key of a URL whose responses vary. It decides nothing: each response is checked itself
- * (R19).
+ * The entry under the primary key of a URL whose responses vary. It decides nothing: each response is itself compared
+ * with the request (R19).
  */
 export interface VariantMarker {
   readonly head: Pick<StoredHead, "key" | "stamp" | "fetchedAt">;
@@ -69,23 +69,26 @@ export interface Variant {
   readonly fields: VariantFields;
   /** Its `Content-Encoding`; `null` for none. */
   readonly encoding: string | null;
-  /** When the fetch or validation that it rests on began: epoch milliseconds. */
+  /** The start of its latest fetch or validation: epoch milliseconds. */
   readonly fetchedAt: number;
 }
 
-/** What a tier holds under one key. */
+/** The value that a tier stores under one key. */
 export type Stored = StoredResponse | VariantMarker;
 
 export function isMarker(stored: Stored): stored is VariantMarker {
   return "variants" in stored;
 }
 
-/** One field of a stored response; `null` if it has none of that name. */
+/** One field of a stored response; `null` if it does not have the field. */
 export function storedField({ fields }: Pick<StoredHead, "fields">, name: string): string | null {
   return fields.find(([other]) => other === name)?.[1] ?? null;
 }
 
-/** By what a stored response is validated, and compared with a client's conditions. RFC 9110 §8.8, RFC 9111 §4.3.2. */
+/**
+ * The validators of a stored response, for validation and for comparison with a client's conditions. RFC 9110 §8.8, RFC
+ * 9111 §4.3.2.
+ */
 export function validatorsOf(head: Pick<StoredHead, "fields">): {
   readonly etag: string | null;
   readonly lastModified: string | null;
@@ -98,7 +101,7 @@ export function validatorsOf(head: Pick<StoredHead, "fields">): {
   };
 }
 
-/** The same head but for what changes. */
+/** The same head with these changes. */
 export function changedHead(head: StoredHead, change: Partial<StoredHead>): StoredHead {
   const { variant, fields, hiddenFields, purgeKeys } = head;
   return { ...head, variant, fields, hiddenFields, purgeKeys, ...change };

@@ -1,18 +1,18 @@
-/** The fields in which origins name tags, in lower case. They are read, and removed from what clients see. */
+/** The fields in which origins name tags, in lower case. They are read, and hidden from clients. */
 export const TAG_FIELDS = ["cache-tag", "surrogate-key", "xkey", "cdn-tag", "x-cache-tags"] as const;
 
 /** The longest tag, in bytes. */
 const MAX_TAG_BYTES = 256;
 
-/** The tags of a response, or why the response must not be stored: it could not be purged by all of them. */
+/** The tags of a response, or the reason why it must not be stored: it could not be purged by all of its tags. */
 export type TagsVerdict =
   | { readonly kind: "tags"; readonly tags: readonly string[] }
   | { readonly kind: "refused"; readonly because: "tag-invalid" | "too-many-tags" };
 
 /**
- * Collects the tags of a response: those of its route and those that its fields name, split on commas and spaces,
- * case-sensitive, without repetition, in order. `earlierTags` are those of a stored response that this one freshens:
- * they are kept beside these, and count (R17).
+ * Collects the tags of a response: those of its route and those in its fields, split on commas and spaces,
+ * case-sensitive, each once, in order. `earlierTags` are those of a stored response that this one freshens; they are
+ * kept, and count towards the limit (R17).
  */
 export function collectTags(
   routeTags: readonly string[],

@@ -3,9 +3,9 @@ import { isEntityTag } from "./entity-tag.ts";
 import type { Validators } from "./not-modified.ts";
 
 /**
- * The fields that ask the origin whether stored responses still hold; `null` if they have nothing to ask with.
- * RFC 9111 §4.3.1. All their tags are sent, each once. `Last-Modified` goes along as it came if a single response is
- * validated; with several, it would not say which of them it is about.
+ * The fields that ask the origin whether stored responses are still valid; `null` if they have no validators. RFC 9111
+ * §4.3.1. All their tags are sent, each once. `Last-Modified` is sent unchanged if only one response is validated; with
+ * several, it would not show which of them it is about.
  */
 export function validationFields(
   held: readonly Validators[],

@@ -1,7 +1,7 @@
-/** An entity tag by the grammar: a quoted text, with `W/` before it if it is weak. RFC 9110 §8.8.3. */
+/** The syntax of an entity tag: a quoted text, with `W/` before it if it is weak. RFC 9110 §8.8.3. */
 const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\uffff]*"$/;
 
-/** Whether a text is one entity tag. Origins send others, too, mostly without the quotes. */
+/** Whether a text is one entity tag. Some origins send malformed ones, mostly without quotes. */
 export function isEntityTag(text: string): boolean {
   return ENTITY_TAG.test(text);
 }
@@ -21,7 +21,7 @@ export function matchesWeakly(one: string, other: string): boolean {
   return withoutWeakness(one) === withoutWeakness(other);
 }
 
-/** Whether a tag says that the same bytes are not promised. RFC 9110 §8.8.1. */
+/** Whether a tag is weak, so that it does not promise the same bytes. RFC 9110 §8.8.1. */
 export function isWeak(tag: string): boolean {
   return tag.startsWith("W/");
 }

@@ -3,13 +3,13 @@ import { isWeak, matchesStrongly, matchesWeakly } from "./entity-tag.ts";
 import type { Validators } from "./not-modified.ts";
 
 /**
- * Which of the stored responses that were offered for validation a 304 confirms: its index, or `null` if the 304 may
- * not be used. RFC 9111 §4.3.4. `held` has the most recent first.
+ * The stored response that a 304 confirms, out of those offered for validation: its index, or `null` if the 304 cannot
+ * be used. RFC 9111 §4.3.4. `held` has the most recent first.
  *
- * A strong tag selects by strong comparison only. A weak tag, or else `Last-Modified`, selects the most recent that
- * matches; the date does not count where both have a tag, for the tag is the finer one. A 304 that names nothing is
- * taken for the one response that was offered, if there was but one. There the RFC wants the stored one to lack
- * validators, too; but many origins forget to repeat them, and the condition that they confirmed named only this one.
+ * A strong tag selects by strong comparison only. A weak tag or, without a tag, `Last-Modified` selects the most recent
+ * match; the date does not count if both have a tag, because the tag is more precise. A 304 without validators confirms
+ * the offered response if there was only one. For this the RFC also wants the stored response to have no validators;
+ * but many origins forget to repeat them, and the condition that they confirmed named only this one.
  */
 export function selectToFreshen(held: readonly Validators[], got: Validators): number | null {
   const { etag, lastModified } = got;
@@ -22,20 +22,20 @@ export function selectToFreshen(held: readonly Validators[], got: Validators): n
   return index === -1 ? null : index;
 }
 
-/** Fields in lower case, as they are stored. */
+/** Fields in lower case, as stored. */
 type Fields = readonly (readonly [name: string, value: string])[];
 
 /**
  * Fields that are never taken from a 304. The first three describe the stored bytes, which a 304 does not replace: a
- * wrong one would make them unreadable. A cookie is for the visitor whose request brought the 304.
+ * wrong value would make them unreadable. A cookie is for the visitor whose request brought the 304.
  */
 const NEVER_FROM_304 = new Set(["content-length", "content-encoding", "content-range", "set-cookie", "set-cookie2"]);
 
 /**
  * The fields of a stored response after a 304 confirmed it. RFC 9111 §3.2, §4.3.4. Each field of the 304 replaces all
- * lines of that name, the others stay. `Content-Type` and the other `Content-` fields are replaced, too: the stored
- * bytes are as the origin sent them, so what it now says about them, a charset or a security policy, has to count.
- * Tag fields and `Age` are the caller's, as they are when a response is stored.
+ * lines of that name; the others stay. `Content-Type` and the other `Content-` fields are replaced, too: the stored
+ * bytes are those that the origin sent, so its current statements about them, such as a charset or a security policy,
+ * have to apply. The caller handles tag fields and `Age`, as when a response is stored.
  */
 export function freshenFields(stored: Fields, from304: Fields): Fields {
   const connection = from304.filter(([name]) => name === "connection").map(([, value]) => value);
@@ -45,19 +45,20 @@ export function freshenFields(stored: Fields, from304: Fields): Fields {
   return [...stored.filter(([name]) => !replaced.has(name)), ...taken];
 }
 
-/** What a stored response is compared by. */
+/** The properties by which a stored response is compared with the answer to a HEAD. */
 export interface StoredForHead extends Validators {
   readonly bodyBytes: number;
 }
 
-/** What a 200 to HEAD says; `null` where it says nothing. */
+/** The properties of a 200 to HEAD; `null` for a field that it does not have. */
 export interface HeadResponse extends Validators {
   readonly contentLength: string | null;
 }
 
 /**
- * What a 200 to HEAD means for a stored response that could have answered it. RFC 9111 §4.3.5. All that it says must
- * match, or the stored one is out of date. If it brings no validator, equal lengths prove nothing, and nothing is done.
+ * The effect of a 200 to HEAD on a stored response that could have answered it. RFC 9111 §4.3.5. All its properties
+ * must match; otherwise the stored response is invalid. Equal lengths without a validator prove nothing, so nothing is
+ * done.
  */
 export function freshenByHead(stored: StoredForHead, head: HeadResponse): "freshen" | "invalidate" | "nothing" {
   const { etag, lastModified, contentLength } = head;

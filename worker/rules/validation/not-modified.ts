@@ -1,27 +1,27 @@
 import { parseHttpDate } from "../fields/http-date.ts";
 import { entityTags, matchesWeakly } from "./entity-tag.ts";
 
-/** What a client says it holds; `null` where it says nothing. */
+/** The conditions of a client; `null` for one that it does not send. */
 export interface ClientConditions {
   readonly ifNoneMatch: string | null;
   readonly ifModifiedSince: string | null;
 }
 
-/** The validators of the stored response; `null` where the origin gave none. */
+/** The validators of a response; `null` for one that the origin did not give. */
 export interface Validators {
   readonly etag: string | null;
   readonly lastModified: string | null;
 }
 
-/** What a client's condition is compared with. */
+/** The values with which a client's conditions are compared. */
 export interface StoredValidators extends Validators {
-  /** The stored `Date`, which stands in for `Last-Modified` where there is none. RFC 9111 §4.3.2. */
+  /** The stored `Date`, which is used if there is no `Last-Modified`. RFC 9111 §4.3.2. */
   readonly date?: string | null;
 }
 
 /**
- * Whether the client holds what is stored, so that a 304 will do. RFC 9110 §13.1.2, §13.1.3, §13.2.2.
- * `If-None-Match` compares weakly and outranks `If-Modified-Since`, also where it is malformed.
+ * Whether the client holds the stored response, so that a 304 is enough. RFC 9110 §13.1.2, §13.1.3, §13.2.2.
+ * `If-None-Match` compares weakly and takes precedence over `If-Modified-Since`, even if it is malformed.
  */
 export function isNotModified({ ifNoneMatch, ifModifiedSince }: ClientConditions, stored: StoredValidators): boolean {
   if (ifNoneMatch !== null) {
@@ -35,8 +35,8 @@ export function isNotModified({ ifNoneMatch, ifModifiedSince }: ClientConditions
 }
 
 /**
- * Fields of a 304 that a 200 to the same request would have had, RFC 9110 §15.4.5, and what a cache tells of itself.
- * `Set-Cookie` is never stored: it is there only for the one visitor whose request the origin answered with it.
+ * The fields of a 304: those that a 200 to the same request would have had (RFC 9110 §15.4.5), and the cache's own.
+ * `Set-Cookie` is never stored; it is on the list only for the one visitor whose request the origin answered with it.
  */
 export const NOT_MODIFIED_FIELDS: ReadonlySet<string> = new Set([
   "age",

@@ -1,19 +1,19 @@
-/** The content codings that are distinguished, one bit each. All others count as one that no client accepts. */
+/** The known content codings, one bit each. All others are treated as one coding that no client accepts. */
 const BR = 1;
 const GZIP = 2;
 const ZSTD = 4;
 const ALL = BR | GZIP | ZSTD;
 
-/** The canonical text of each set of codings, at the place that its bits name. */
+/** The canonical text of each set of codings, indexed by its bits. */
 const TEXTS = ["identity", "br", "gzip", "br, gzip", "zstd", "br, zstd", "gzip, zstd", "br, gzip, zstd"] as const;
 
 /**
  * The content codings that a client accepts, as one text for each set: sorted, or `identity` for none. RFC 9110
  * §12.5.3.
  *
- * Preferences among accepted codings are not kept, so that clients which differ only there share a variant. A client
- * that does not send the field gets no coding: it may not know any. A coding that is named twice is accepted only if no
- * mention refuses it. What is malformed is passed over.
+ * Preferences among accepted codings are dropped, so that clients that differ only in these share a variant. A client
+ * that does not send the field gets no coding, because it may not know any. A coding that is named twice is accepted
+ * only if no mention refuses it. Malformed members are ignored.
  */
 export function acceptedCodings(field: string | null): string {
   if (field === null) return TEXTS[0];
@@ -35,8 +35,8 @@ export function acceptedCodings(field: string | null): string {
 }
 
 /**
- * Whether a client that accepts these codings can read this content. `accepted` is the result of `acceptedCodings`.
- * Content without a coding is for everybody, also where `identity` was refused: it takes no decoder.
+ * Whether a client that accepts these codings can decode this content. `accepted` is the result of `acceptedCodings`.
+ * Content without a coding is for everybody, even if `identity` was refused, because it needs no decoder.
  */
 export function acceptsCoding(accepted: string, contentEncoding: string | null): boolean {
   if (contentEncoding === null) return true;
@@ -49,8 +49,8 @@ export function acceptsCoding(accepted: string, contentEncoding: string | null):
 
 /**
  * Whether an answer to a request that offered the codings `stored` is also the answer to one that offers `asked`. It is
- * if `stored` includes all of `asked`: the origin would have made the same choice from a smaller offer that still has
- * its choice in it, which `acceptsCoding` checks. Both are results of `acceptedCodings`.
+ * if `stored` includes all of `asked`: from a smaller offer that still contains its choice, which `acceptsCoding`
+ * checks, the origin would have chosen the same. Both are results of `acceptedCodings`.
  */
 export function coversCodings(stored: string, asked: string): boolean {
   return (bitsOf(asked) & ~bitsOf(stored)) === 0;
@@ -59,7 +59,7 @@ export function coversCodings(stored: string, asked: string): boolean {
 function codingBit(name: string): number {
   switch (name) {
     case "gzip":
-    case "x-gzip": // RFC 9110 §8.4.1.3: the same
+    case "x-gzip": // RFC 9110 §8.4.1.3: the same coding
       return GZIP;
     case "br":
       return BR;
@@ -74,7 +74,7 @@ function bitsOf(canonical: string): number {
   return Math.max(0, (TEXTS as readonly string[]).indexOf(canonical));
 }
 
-/** What the text after the first semicolon says. RFC 9110 §12.4.2. */
+/** The meaning of the text after the first semicolon. RFC 9110 §12.4.2. */
 function weightOf(parameter: string): "none" | "some" | "malformed" {
   const text = parameter.trim();
   if (!/^q=(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/i.test(text)) return "malformed";

@@ -2,10 +2,10 @@ import { isToken } from "../fields/token.ts";
 import { meaningInVary, type OwnersFields } from "../request/request-fields.ts";
 import { acceptedCodings, acceptsCoding, coversCodings } from "./accept-encoding.ts";
 
-/** The fields of the request by which a stored response was selected, sorted by name; `null` for an absent one. */
+/** The fields of the request that selected a stored response, sorted by name; `null` for an absent one. */
 export type VariantFields = readonly (readonly [name: string, value: string | null])[];
 
-/** A request's fields as the origin gets to see them: a field that the edge takes away is absent. */
+/** A request's fields as the origin sees them. A field that the edge removes is absent. */
 export interface SelectingFields {
   /** The field's text; `null` if it is absent. */
   field(name: string): string | null;
@@ -13,14 +13,17 @@ export interface SelectingFields {
   value(name: string): string | null;
 }
 
-/** Fields that are lists without regard to case. RFC 9110 §12.5. */
+/** Fields that are case-insensitive lists. RFC 9110 §12.5. */
 const CASELESS_LISTS = new Set(["accept", "accept-charset", "accept-language"]);
 
-/** The most characters that the values of a variant have together. More is no choice, but a client's own text. */
+/**
+ * The most characters of a variant's values together. Longer values are not a choice among variants, but a client's own
+ * text.
+ */
 const MAX_VALUE_CHARACTERS = 512;
 
 /**
- * The names in a `Vary`: in lower case, sorted, each once. RFC 9110 §12.5.5. A member that is no name may mean
+ * The names in a `Vary`: in lower case, sorted, each once. RFC 9110 §12.5.5. A member that is not a name may mean
  * anything, so it counts as `*`.
  */
 export function varyFields(vary: string | null): readonly string[] | "*" {
@@ -28,14 +31,14 @@ export function varyFields(vary: string | null): readonly string[] | "*" {
   const names = new Set<string>();
   for (const member of vary.split(",")) {
     const name = member.trim().toLowerCase();
-    if (name === "") continue; // RFC 9110 §5.6.1.2: an empty member is none
+    if (name === "") continue; // RFC 9110 §5.6.1.2: empty members are ignored
     if (name === "*" || !isToken(name)) return "*";
     names.add(name);
   }
   return [...names].sort();
 }
 
-/** The parts of a response that show by which fields of the request it was selected. */
+/** The properties of a response and its request that show which fields selected it. */
 export interface SelectionHints {
   readonly vary: string | null;
   readonly contentEncoding: string | null;
@@ -50,9 +53,10 @@ export interface SelectionHints {
 }
 
 /**
- * The fields that select among the stored responses of one key; `*` if the response can serve no second request.
- * RFC 9111 §4.1. Two that origins forget to name count as named: content with a coding was selected by
- * `Accept-Encoding`, and what scripts of another origin may read by `Origin`, unless all may and none was named.
+ * The fields that select among the stored responses of one key; `*` if the response can answer no other request. RFC
+ * 9111 §4.1. Two fields that origins forget to name are added: `Accept-Encoding` if the content has a coding, and
+ * `Origin` if the response allows scripts of another origin to read it, unless it allows all origins and the request
+ * named none.
  */
 export function selectingFields({
   vary,
@@ -73,9 +77,9 @@ export function selectingFields({
 }
 
 /**
- * One text for all values of a selecting field that mean the same, as RFC 9111 §4.1 permits. `name` is in lower case.
- * An absent field is `null`, which is not the same as an empty one; only for `Accept-Encoding` both mean `identity`.
- * A value with a quoted string is left as it is, for its commas and spaces may count.
+ * One text for all equivalent values of a selecting field, as RFC 9111 §4.1 permits. `name` is in lower case. An absent
+ * field is `null`, which differs from an empty one, except for `Accept-Encoding`, where both mean `identity`. A value
+ * with a quoted string is left unchanged, because its commas and spaces may be significant.
  */
 export function normalizedValue(name: string, value: string | null): string | null {
   if (name === "accept-encoding") return acceptedCodings(value);
@@ -96,7 +100,7 @@ function trimmedAround(separator: string, text: string): string {
     .join(separator);
 }
 
-/** What a request says in the selecting fields. */
+/** The values of the selecting fields in a request. */
 export function variantOf(names: readonly string[], request: SelectingFields): VariantFields {
   return names.map((name) => [name, request.value(name)] as const);
 }
