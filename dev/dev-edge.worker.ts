@@ -84,7 +84,7 @@ async function logRequest(
     path: pathOf(url),
     status: response.status,
     xCache: response.headers.get("x-cache"),
-    detail: /; detail=([^;]+)/.exec(cacheStatus)?.[1] ?? null,
+    detail: /; detail="?([^;"]+)/.exec(cacheStatus)?.[1] ?? null,
     ageS: numberOf(response.headers.get("age")),
     ttlS: numberOf(/; ttl=(-?\d+)/.exec(cacheStatus)?.[1]),
     stored: cacheStatus.includes("; stored"),

@@ -22,9 +22,15 @@ export interface IsolateStats {
     failed: number;
     /** Answers that may not be stored, by the `detail` of their `Cache-Status`. */
     refused: CountsByName;
+    /** Those of them with `unkeyed-field`, by the name of the field: the first 50 names, and `(others)`. */
+    unkeyedFields: CountsByName;
     /** Copies that were dropped while their body was read or after it, by the reason. */
     discarded: CountsByName;
   };
+  /**
+   * Requests to the origin for second looks, a part of `origin.asked`, and the fields that they found to choose pages.
+   */
+  secondLooks: { asked: number; marked: number };
   /** Requests that were answered by the fetch of another request (collapsed forwarding). */
   collapsed: number;
   /**

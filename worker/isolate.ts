@@ -11,6 +11,7 @@ import { HeadOnlyPages } from "./flow/origin/head-only-pages.ts";
 import type { IncomingRequest, Isolate } from "./flow/request-context.ts";
 import { FillBudget } from "./flow/storing/fill.ts";
 import { LargeFills } from "./flow/storing/large-fills.ts";
+import { SecondLooks } from "./flow/storing/second-looks.ts";
 import type { Counters } from "./insight/counters.ts";
 import type { Bodies, Clock, Origin, PopNotes, PurgeAudit, Tokens } from "./ports.ts";
 import { LogInvalidations } from "./purges/invalidations.ts";
@@ -78,6 +79,7 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     largeFills: new LargeFills(),
     headOnly: new HeadOnlyPages(),
     codings: new CodingChoices(),
+    secondLooks: new SecondLooks(),
     resolve: (url) => cacheKeys.resolve(url),
   };
   const startedAt = clock.now();

@@ -259,8 +259,15 @@ export type EdgeEvent =
   | { readonly kind: "origin-answered" }
   | { readonly kind: "origin-failed"; readonly because: string; readonly cause: unknown }
   | { readonly kind: "body-cut-off" }
-  /** An answer of the origin that may not be stored, by the `detail` of its `Cache-Status`. */
-  | { readonly kind: "not-stored"; readonly because: string }
+  /**
+   * An answer of the origin that may not be stored, by the `detail` of its `Cache-Status`. `field` is the one that is
+   * not in the key, in a client's spelling.
+   */
+  | { readonly kind: "not-stored"; readonly because: string; readonly field?: string }
+  /** A request to the origin for a second look. It is one of those `origin-asked`. */
+  | { readonly kind: "second-look" }
+  /** A second look has found a field that chooses pages. */
+  | { readonly kind: "field-marked" }
   | { readonly kind: "stored"; readonly bytes: number }
   | { readonly kind: "store-failed"; readonly cause: unknown }
   | { readonly kind: "fill-discarded"; readonly because: "purged" | "over-budget" | "too-large" | "client-stalled" }

@@ -141,6 +141,8 @@ const REQUEST_RULES = {
   passes: false,
   directives: "harmless",
   keyFields: [],
+  droppedFields: [],
+  trustedFields: [],
   ignoredCookies: [],
   bypass: NO_BYPASS,
   choices: NO_CHOICES,

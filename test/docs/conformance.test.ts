@@ -23,6 +23,7 @@ const WITHOUT_MUTANT = [
   "invalidation-log/post-during-anothers-fill",
   "invalidation-log/post-during-fill",
   "invalidation/every-variant",
+  "second-look/none-for-large",
   "stale-if-error/after-restart",
   "stale-if-error/after-stale-while-revalidate",
   "stale-if-error/followers-of-error-response",

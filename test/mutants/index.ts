@@ -14,6 +14,7 @@ import { mutants as key } from "../scenarios/key/mutants.ts";
 import { mutants as purgeProtocol } from "../scenarios/purge-protocol/mutants.ts";
 import { mutants as purging } from "../scenarios/purging/mutants.ts";
 import { mutants as ranges } from "../scenarios/ranges/mutants.ts";
+import { mutants as secondLook } from "../scenarios/second-look/mutants.ts";
 import { mutants as staleIfError } from "../scenarios/stale-if-error/mutants.ts";
 import { mutants as staleWhileRevalidate } from "../scenarios/stale-while-revalidate/mutants.ts";
 import { mutants as storing } from "../scenarios/storing/mutants.ts";
@@ -40,6 +41,7 @@ const areas = {
   "purge-protocol": purgeProtocol,
   purging: purging,
   ranges: ranges,
+  "second-look": secondLook,
   "stale-if-error": staleIfError,
   "stale-while-revalidate": staleWhileRevalidate,
   storing: storing,

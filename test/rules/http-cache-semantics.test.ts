@@ -141,9 +141,9 @@ const hasValidator = ({ fields }: Exchange) => "etag" in fields || "last-modifie
 
 const DIFFERENCES: readonly Difference[] = [
   {
-    name: "answers to requests with credentials are never stored",
+    name: "answers to requests with credentials are stored only if they are for everybody and no error",
     source: "RFC 9111 §3.5",
-    reason: "the RFC allows it with public, s-maxage or must-revalidate; a mistake there would show one visitor to all",
+    reason: "the RFC allows it with must-revalidate, too; a mistake there would show one visitor to all",
     aspects: ["stores"],
     ours: "stricter",
     when: ({ authorized }) => authorized,

@@ -20,7 +20,9 @@ const origin = new SocketOrigin((text, socket) => {
 
 beforeAll(async () => {
   const script = await bundleWorker("cdn/runtime/virtual-time.worker.ts");
-  const variables = { SITE: { origin: await origin.start() }, TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN };
+  // Without second looks, so that every request to the origin belongs to an answer.
+  const site = { origin: await origin.start(), secondLook: false };
+  const variables = { SITE: site, TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN };
   edge = await startEdgeRuntime({ script, variables }, { port: 0 });
 });
 

@@ -13,6 +13,7 @@ import { rows as invalidation } from "./invalidation/conformance.ts";
 import { rows as invalidationLog } from "./invalidation-log/conformance.ts";
 import { rows as key } from "./key/conformance.ts";
 import { rows as ranges } from "./ranges/conformance.ts";
+import { rows as secondLook } from "./second-look/conformance.ts";
 import { rows as staleIfError } from "./stale-if-error/conformance.ts";
 import { rows as staleWhileRevalidate } from "./stale-while-revalidate/conformance.ts";
 import { rows as storing } from "./storing/conformance.ts";
@@ -31,6 +32,7 @@ export const rows: readonly ConformanceRow[] = [
   ...key,
   ...bodies,
   ...ranges,
+  ...secondLook,
   ...forwarding,
   ...collapsing,
   ...variants,

@@ -30,6 +30,7 @@ import { scenarios as purging } from "./purging/scenarios.ts";
 import { scenarios as purgingSoftPurges } from "./purging/soft-purges.ts";
 import { scenarios as rangesFromOrigin } from "./ranges/from-origin.ts";
 import { scenarios as rangesFromStore } from "./ranges/from-store.ts";
+import { scenarios as secondLook } from "./second-look/scenarios.ts";
 import { scenarios as staleIfErrorPermission } from "./stale-if-error/permission.ts";
 import { scenarios as staleIfErrorReplacedAnswers } from "./stale-if-error/replaced-answers.ts";
 import { scenarios as staleWhileRevalidate } from "./stale-while-revalidate/scenarios.ts";
@@ -75,6 +76,7 @@ export const scenarios: readonly Scenario[] = [
   ...purgingSoftPurges,
   ...rangesFromOrigin,
   ...rangesFromStore,
+  ...secondLook,
   ...staleIfErrorPermission,
   ...staleIfErrorReplacedAnswers,
   ...staleWhileRevalidate,

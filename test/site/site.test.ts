@@ -72,6 +72,33 @@ describe("a mistake in a site's rules is told with its place, its value and what
       { origin, purge: { maxViewAge: "60s" } },
       /^purge\.maxViewAge: unknown key\. Known here: leaseMs, skewMs, softForMs, maxViewAgeImmutable$/,
     ],
+    [
+      "a star that covers every field",
+      { origin, fields: { trust: ["*"] } },
+      /^fields\.trust\[0\]: covers every field: name them, like "x-app-version" or "x-app-\*"; found "\*"$/,
+    ],
+    [
+      "a star inside the name of a field",
+      { origin, fields: { drop: ["x-*-version"] } },
+      /^fields\.drop\[0\]: has a \* before its end/,
+    ],
+    [
+      "a claim that is trusted",
+      { origin, routes: [{ match: "/a", fields: { trust: ["X-Forwarded-Host"] } }] },
+      /^routes\[0\]\.fields\.trust\[0\]: names or covers a claim.*: name others, like "x-app-version"; found "X-Forwarded-Host"$/,
+    ],
+    ["a cookie that is trusted", { origin, fields: { trust: ["Cookie"] } }, /^fields\.trust\[0\]: names or covers/],
+    ["a pattern that covers claims", { origin, fields: { trust: ["x-*"] } }, /^fields\.trust\[0\]: names or covers/],
+    [
+      "a field of credentials that is trusted",
+      { origin, fields: { trust: ["x-app-version", "x-api-key"] } },
+      /^fields\.trust\[1\]: speaks of credentials.*: name others, or drop it; found "x-api-key"$/,
+    ],
+    [
+      "a list of fields under a wrong name",
+      { origin, fields: { trusts: ["x-app-version"] } },
+      /^fields\.trusts: unknown key; did you mean trust\? Known here: drop, trust$/,
+    ],
     ["a route without a pattern", { origin, routes: [{}] }, /^routes\[0\]\.match: .*found nothing/],
     [
       "a pattern that does not start with a slash",
@@ -488,6 +515,14 @@ describe("what is loosened is said at the start", () => {
       "a claim that is believed",
       [{ match: "/a", key: { fields: ["X-Original-Host"] } }],
       ["The route /a sends x-original-host to the origin as visitors claim it, and keys by it."],
+    ],
+    [
+      "fields that are trusted, but on a route that passes",
+      [
+        { match: "/a", fields: { trust: ["X-App-*"], drop: ["x-tenant"] } },
+        { match: "/b", pass: true, fields: { trust: ["x-app-version"] } },
+      ],
+      ["The route /a sends x-app-* to the origin, and stores for everybody what it answers."],
     ],
     [
       "visitors' directives",

@@ -6,13 +6,39 @@ const MAY_STORE = "worker/rules/storing/storable.ts";
 export const identity: readonly Case[] = [
   {
     name: "an answer to credentials is not stored",
-    origin: ({ fields }) => page(`for ${fields.authorization ?? "all"}`, { "cache-control": "public, max-age=60" }),
+    origin: ({ fields }) => page(`for ${fields.authorization ?? "all"}`),
     first: { path: "/a", fields: { authorization: "Basic YTpi" } },
     second: { path: "/a" },
     defence: {
       file: "worker/rules/request/request-facts.ts",
       from: 'this.authorized = field("authorization") !== null',
       to: "this.authorized = false",
+    },
+  },
+  {
+    name: "an answer to credentials is not stored because must-revalidate lets it serve others",
+    origin: ({ fields }) =>
+      page(`for ${fields.authorization ?? "all"}`, { "cache-control": "max-age=60, must-revalidate" }),
+    first: { path: "/a", fields: { authorization: "Basic YTpi" } },
+    second: { path: "/a" },
+    defence: {
+      file: MAY_STORE,
+      from: "WHOLLY_SHAREABLE.has(status) && isMeantForAll(cacheControl)",
+      to: "WHOLLY_SHAREABLE.has(status)",
+    },
+  },
+  {
+    name: "a redirect for credentials is not stored, though it says public",
+    origin: ({ fields }) =>
+      fields.authorization === undefined
+        ? page("the page")
+        : { ...page("", { "cache-control": "public, max-age=60", location: "/yours" }), status: 302 },
+    first: { path: "/a", fields: { authorization: "Basic YTpi" } },
+    second: { path: "/a" },
+    defence: {
+      file: MAY_STORE,
+      from: "WHOLLY_SHAREABLE.has(status) && isMeantForAll(cacheControl)",
+      to: "isMeantForAll(cacheControl)",
     },
   },
   {
@@ -125,7 +151,7 @@ export const identity: readonly Case[] = [
       second: { path: "/a", fields: OTHER_BROWSER },
       defence: {
         file: "worker/rules/variants/vary.ts",
-        from: 'if (named.some((name) => meaningInVary(name) === "unknowable")) return "*";',
+        from: 'if (named.some((name) => meaningInVary(name, owners) === "unknowable")) return "*";',
         to: "",
       },
     }),

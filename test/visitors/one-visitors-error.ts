@@ -1,7 +1,7 @@
 import { type Case, isFirst, ONE_BROWSER, OTHER_BROWSER, page } from "./case.ts";
 
 const FIELDS = "worker/rules/forwarding/origin-request-fields.ts";
-const ODD = { file: "worker/rules/storing/may-store.ts", from: "unkeyedField(fields, names) !== null", to: "false" };
+const ODD = { file: "worker/rules/storing/may-store.ts", from: "odd !== null", to: "false" };
 
 /** An error that one odd request caused is that visitor's alone. */
 export const oneVisitorsError: readonly Case[] = [
@@ -32,6 +32,31 @@ export const oneVisitorsError: readonly Case[] = [
       file: "worker/rules/storing/storable.ts",
       from: "isErrorStatus(status) && !request.isPlain",
       to: "false",
+    },
+  },
+  {
+    name: "an error that a strange Accept provokes is not stored",
+    origin: ({ fields }) =>
+      fields.accept === "text/evil" ? { ...page("no such type"), status: 400 } : page("the page"),
+    first: { path: "/a", fields: { accept: "text/evil" } },
+    second: { path: "/a", fields: { accept: "text/html,*/*;q=0.8" } },
+    defence: {
+      file: "worker/rules/request/unkeyed-field.ts",
+      from: '!inKey.includes("accept") && !acceptsPages(accept)',
+      to: "false",
+    },
+  },
+  {
+    name: "an error that a trusted field provokes is not stored",
+    site: { fields: { trust: ["x-app-version"] } },
+    origin: ({ fields }) =>
+      fields["x-app-version"] === undefined ? page("the page") : { ...page("bad version"), status: 400 },
+    first: { path: "/a", fields: { "x-app-version": "evil" } },
+    second: { path: "/a" },
+    defence: {
+      file: "worker/rules/request/unkeyed-field.ts",
+      from: "{ ...NO_OWNERS_FIELDS, droppedFields }",
+      to: '{ trustedFields: ["x-app-version"], droppedFields }',
     },
   },
   {
@@ -76,8 +101,8 @@ export const oneVisitorsError: readonly Case[] = [
     second: { path: "/a" },
     defence: {
       file: FIELDS,
-      from: "=> reachesOriginAsSent(name, forwarded.keyFields, forwarded.storing)",
-      to: '=> name === "range" || reachesOriginAsSent(name, forwarded.keyFields, forwarded.storing)',
+      from: "reachesOriginAsSent(name, value, forwarded.fieldRules, forwarded.storing)",
+      to: 'name === "range" || reachesOriginAsSent(name, value, forwarded.fieldRules, forwarded.storing)',
     },
   },
   {

@@ -121,7 +121,8 @@ export function inRuntime(change = (script: string) => script): StartRawEdge {
   return async (origin) => {
     const script = change(await bundleWorker("cdn/runtime/virtual-time.worker.ts"));
     const variables = {
-      SITE: { origin },
+      // Without second looks, so that every request to the origin belongs to an answer.
+      SITE: { origin, secondLook: false },
       TIDEMARK_HOSTS: "*",
       TIDEMARK_TOKEN: TOKEN,
       TIDEMARK_CLIENT_ADDRESS: "192.0.2.7",

@@ -39,6 +39,32 @@ const selecting = [
   ["content-encoding", "evil"],
 ] as const;
 
+/** What the client's software adds, which does not reach the origin where the answer may be stored. */
+const software: readonly (readonly [field: string, value: string])[] = [
+  ["alt-used", "evil.example"],
+  ["x-requested-with", "com.evil.app"],
+  ["x-purpose", "preview"],
+  ["x-moz", "prefetch"],
+  ["a-im", "feed"],
+  ["icy-metadata", "1"],
+  ["x-playback-session-id", "evil"],
+  ["dpr", "9"],
+  ["viewport-width", "1"],
+  ["ect", "2g"],
+  ["tracestate", "evil=1"],
+  ["baggage", "page=evil"],
+  ["sentry-trace", "<evil>"],
+  ["b3", "evil"],
+  ["x-b3-traceid", "evil"],
+  ["x-request-id", "<evil>"],
+  ["x-correlation-id", "<evil>"],
+  ["x-amzn-trace-id", "Root=evil"],
+  ["x-cloud-trace-context", "evil"],
+  ["x-datadog-trace-id", "evil"],
+  ["uber-trace-id", "evil"],
+  ["newrelic", "evil"],
+];
+
 /** Fields that are forwarded, because somebody may need them, and that no `Vary` of this origin names. */
 const odd: readonly (readonly [field: string, value: string])[] = [
   ["x-requested-with", "XMLHttpRequest"],
@@ -125,6 +151,20 @@ export const unkeyedInput: readonly Case[] = [
       defence: { file: FIELDS, from: `"${field}",`, to: "" },
     }),
   ),
+  ...software.map(
+    ([field, value]): Case => ({
+      name: `${field}: ${value} does not reach the origin where the answer may be stored`,
+      origin: reflecting(field),
+      first: { path: "/a", fields: { [field]: value } },
+      second: { path: "/a" },
+      witness: "first",
+      defence: {
+        file: FIELDS,
+        from: '"of-software": { asSent: "unless-stored"',
+        to: '"of-software": { asSent: "always"',
+      },
+    }),
+  ),
   {
     name: "a GET's max-forwards does not reach the origin where the answer may be stored",
     origin: reflecting("max-forwards"),
@@ -145,7 +185,7 @@ export const unkeyedInput: readonly Case[] = [
       second: { path: "/a" },
       defence: {
         file: "worker/rules/storing/may-store.ts",
-        from: "unkeyedField(fields, names) !== null",
+        from: "odd !== null",
         to: "false",
       },
     }),
@@ -209,7 +249,7 @@ export const unkeyedInput: readonly Case[] = [
     second: { path: "/data" },
     defence: {
       file: "worker/rules/storing/may-store.ts",
-      from: "unkeyedField(fields, names) !== null",
+      from: "odd !== null",
       to: "false",
     },
   },
@@ -221,9 +261,46 @@ export const unkeyedInput: readonly Case[] = [
     second: { path: "/a", fields: { "x-original-host": "one.example" } },
     defence: {
       file: "worker/rules/request/origin-view.ts",
-      from: 'treatmentOf(name).inVary !== "selects" && !this.#keyFields.includes(name)',
-      to: 'treatmentOf(name).inVary !== "selects"',
+      from: '!isKeyed && treatmentOf(name, value, this.#rules).inVary !== "selects"',
+      to: 'treatmentOf(name, value, this.#rules).inVary !== "selects"',
     },
+  },
+  {
+    name: "a field that the owner drops does not reach the origin where the answer may be stored",
+    site: { fields: { drop: ["x-app-*"] } },
+    origin: reflecting("x-app-version"),
+    first: { path: "/a", fields: { "x-app-version": "evil" } },
+    second: { path: "/a" },
+    witness: "first",
+    defence: {
+      file: FIELDS,
+      from: 'dropped: { asSent: "unless-stored"',
+      to: 'dropped: { asSent: "always"',
+    },
+  },
+  {
+    name: "a pattern of trusted fields does not cover what speaks of credentials",
+    site: { fields: { trust: ["x-app-*"] } },
+    origin: reflecting("x-app-token"),
+    first: { path: "/a", fields: { "x-app-token": "secret" } },
+    second: { path: "/a" },
+    defence: { file: FIELDS, from: " && !speaksOfCredentials(name)", to: "" },
+  },
+  {
+    name: "a field by which an origin chooses without a word in Vary passes the cache once that is found out",
+    origin: ({ fields }) => page(fields["hx-request"] === undefined ? "whole" : "part"),
+    first: { path: "/a", fields: { "hx-request": "true" } },
+    second: { path: "/a", fields: { "hx-request": "true" } },
+    control: { path: "/a" },
+    defence: { file: "worker/flow/corridor.ts", from: "passMarked(context) ?? ", to: "" },
+  },
+  {
+    name: "what an origin reflects of an unknown field reaches nobody by a second look",
+    origin: reflecting("x-app-version"),
+    first: { path: "/a", fields: { "x-app-version": "evil" } },
+    second: { path: "/a", fields: { "x-other": "1" } },
+    control: { path: "/a" },
+    defence: { file: "worker/rules/storing/may-store.ts", from: "odd !== null", to: "false" },
   },
   {
     name: "the body of a GET does not reach the origin",

@@ -1,6 +1,7 @@
 import type { ReceiptToken } from "../ports.ts";
 import type { Outcome, XCache } from "../rules/forwarding/cache-status.ts";
 import type { RefusedUrl } from "../rules/key/cache-key.ts";
+import { notStoredDetail } from "../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { answerFromStore } from "./answering/answer-from-store.ts";
 import { edgeAnswer } from "./answering/answers.ts";
@@ -25,7 +26,7 @@ export function handle(incoming: IncomingRequest, isolate: Isolate): Response | 
   const context = openContext(incoming, isolate, resolved);
   switch (context.facts.mode) {
     case "look-up":
-      return lookUp(context);
+      return passMarked(context) ?? lookUp(context);
     case "refresh":
       return refresh(context);
     case "bypass":
@@ -48,6 +49,17 @@ function refuse({ ports }: Isolate, { status, because }: RefusedUrl): Response {
 function answerOurselves({ ports }: Pick<Isolate, "ports">, status: number, detail: string, words: string): Response {
   ports.reporter.report({ kind: "answered-by-edge", detail });
   return edgeAnswer(status, detail, words);
+}
+
+/** A second look has found that a field of the request chooses the page: it is passed on. */
+function passMarked(context: RequestContext): Promise<Response> | undefined {
+  const { facts, resolved, secondLooks, arrivedAt } = context;
+  if (!secondLooks.hasMarks) return undefined;
+  const has = (name: string) => facts.field(name) !== null;
+  const marked = secondLooks.markedField(resolved.route.pattern, has, arrivedAt);
+  if (marked === undefined || facts.directives.onlyIfCached) return undefined;
+  const detail = notStoredDetail({ because: "unkeyed-field", field: marked });
+  return forward(context, { xCache: "BYPASS", reason: "bypass", detail, selected: null, toValidate: [] });
 }
 
 /** Looks in memory under a live lease. It does no I/O and never waits. */
@@ -177,9 +189,12 @@ async function fetchFromOrigin(context: RequestContext, miss: Miss, token: Recei
     const words = "504: this page is not stored, and only a stored one is wanted.";
     return answerOurselves(context, 504, "only-if-cached", words);
   }
-  if (facts.authorized || miss.detail === "session" || losesSession(context)) {
+  const needsSession = miss.detail === "session" || losesSession(context);
+  if (facts.authorized || needsSession) {
     ports.reporter.report({ kind: "asked-past-the-cache" });
-    return forward(context, miss);
+    if (needsSession || !facts.isForWholePage || facts.directives.forbidsStoring) return forward(context, miss);
+    // It validates nothing and nobody joins it: until its head is there, its answer may be for one visitor.
+    return fetchAndStore(context, { ...miss, selected: null, toValidate: [] }, null);
   }
   if (facts.method === "HEAD") {
     return mayFetchByGet(context, miss) ? headByGet(context, miss, token) : forwardHead(context, miss);

@@ -7,6 +7,7 @@ import type { CodingChoices } from "./origin/coding-choices.ts";
 import type { HeadOnlyPages } from "./origin/head-only-pages.ts";
 import type { FillBudget } from "./storing/fill.ts";
 import type { LargeFills } from "./storing/large-fills.ts";
+import type { SecondLooks } from "./storing/second-looks.ts";
 
 /** The state and the ports of one isolate. */
 export interface Isolate {
@@ -17,6 +18,7 @@ export interface Isolate {
   readonly largeFills: LargeFills;
   readonly headOnly: HeadOnlyPages;
   readonly codings: CodingChoices;
+  readonly secondLooks: SecondLooks;
   readonly resolve: (url: string) => ResolvedUrl | RefusedUrl;
 }
 
@@ -52,6 +54,8 @@ export function openContext(incoming: IncomingRequest, isolate: Isolate, resolve
     passes: route.pass || !mayStore,
     directives: route.requestDirectives,
     keyFields: route.keyFields,
+    droppedFields: route.droppedFields,
+    trustedFields: route.trustedFields,
     ignoredCookies: isolate.site.ignoredCookies,
     bypass: route.bypass,
     choices: route.choices,

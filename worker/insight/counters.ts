@@ -4,6 +4,10 @@ import type { EdgeEvent, Reporter } from "../ports.ts";
 /** The stats that are counted from events. `startIsolate` adds the others. */
 type Counts = Omit<IsolateStats, "version" | "scope" | "startedAt" | "memory" | "fills" | "view">;
 
+/** The most names of fields that are counted apart, and what the others are counted as: no name has parentheses. */
+const MAX_FIELD_NAMES = 50;
+const OTHER_FIELDS = "(others)";
+
 /** Counts events, and logs a line when the origin or the purge log fails and when it recovers. */
 export class Counters implements Reporter {
   readonly #write: (line: string) => void;
@@ -11,6 +15,7 @@ export class Counters implements Reporter {
   readonly #answers = new Map<string, number>();
   readonly #answeredByEdge = new Map<string, number>();
   readonly #refused = new Map<string, number>();
+  readonly #unkeyedFields = new Map<string, number>();
   readonly #discarded = new Map<string, number>();
   readonly #counts = {
     originAsked: 0,
@@ -19,6 +24,8 @@ export class Counters implements Reporter {
     stored: 0,
     storedBytes: 0,
     storeFailed: 0,
+    secondLooks: 0,
+    fieldsMarked: 0,
     collapsed: 0,
     askedPastTheCache: 0,
     tokensRefused: 0,
@@ -66,6 +73,13 @@ export class Counters implements Reporter {
         return;
       case "not-stored":
         add(this.#refused, event.because);
+        if (event.field !== undefined) this.#addUnkeyedField(event.field);
+        return;
+      case "second-look":
+        this.#counts.secondLooks++;
+        return;
+      case "field-marked":
+        this.#counts.fieldsMarked++;
         return;
       case "stored":
         this.#counts.stored++;
@@ -124,8 +138,10 @@ export class Counters implements Reporter {
         storedBytes: counts.storedBytes,
         failed: counts.storeFailed,
         refused: Object.fromEntries(this.#refused),
+        unkeyedFields: Object.fromEntries(this.#unkeyedFields),
         discarded: Object.fromEntries(this.#discarded),
       },
+      secondLooks: { asked: counts.secondLooks, marked: counts.fieldsMarked },
       collapsed: counts.collapsed,
       askedPastTheCache: counts.askedPastTheCache,
       tokensRefused: counts.tokensRefused,
@@ -134,6 +150,11 @@ export class Counters implements Reporter {
       invalidationsDropped: counts.invalidationsDropped,
       failures: counts.failures,
     };
+  }
+
+  #addUnkeyedField(name: string): void {
+    const isCounted = this.#unkeyedFields.has(name) || this.#unkeyedFields.size < MAX_FIELD_NAMES;
+    add(this.#unkeyedFields, isCounted ? name : OTHER_FIELDS);
   }
 
   #originDownLine(because: string, cause: unknown): string {

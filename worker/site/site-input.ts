@@ -44,6 +44,13 @@ export interface SiteInput {
         readonly onHead?: boolean | undefined;
       }
     | undefined;
+  /** What becomes of fields that are not in the key, on all routes, beside what each route says. */
+  readonly fields?: FieldsInput | undefined;
+  /**
+   * Where only an unknown field keeps an answer from being stored, ask the origin once more without it, behind the
+   * answer, and store that. Default true.
+   */
+  readonly secondLook?: boolean | undefined;
   /** How stale responses may be used, on all routes without a rule of their own. */
   readonly stale?: StaleInput | undefined;
   /**
@@ -148,6 +155,10 @@ export interface RouteInput {
     | undefined;
   /** Which requests go past the cache on this route. Each list that is not given is the site's. */
   readonly bypass?: BypassInput | undefined;
+  /** What becomes of fields that are not in the key, on this route, beside what the site says. */
+  readonly fields?: FieldsInput | undefined;
+  /** The same as `secondLook` of the site, for this route. Default: as the site says. */
+  readonly secondLook?: boolean | undefined;
   readonly store?:
     | {
         /** Whether a HEAD that finds nothing stored fetches the page by GET and stores it. Default: the site's rule. */
@@ -226,6 +237,21 @@ export interface BypassInput {
    * is turned off. Default true.
    */
   readonly sessions?: boolean | undefined;
+}
+
+/**
+ * What becomes of request fields that are not in the key. Names, in any letter case; a trailing `*` stands for any
+ * ending. `key.fields` outranks both lists.
+ */
+export interface FieldsInput {
+  /** Fields that do not reach the origin where the answer may be stored. They outrank trusted ones. Default none. */
+  readonly drop?: readonly string[] | undefined;
+  /**
+   * Fields that go to the origin and do not choose the page: its answers are stored for everybody. If that is wrong, one
+   * visitor's answer reaches others. `Vary` is still obeyed, and errors are not stored. Each start logs it. Claims,
+   * cookies and what speaks of credentials cannot be trusted. Default none.
+   */
+  readonly trust?: readonly string[] | undefined;
 }
 
 /**

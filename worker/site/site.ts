@@ -5,7 +5,8 @@ import type { KeyRules } from "../rules/key/cache-key.ts";
 import { type QueryRules, TRACKING_PARAMETERS } from "../rules/key/query.ts";
 import type { Route } from "../rules/key/route.ts";
 import { type ChoiceRules, choiceNames } from "../rules/request/choices.ts";
-import { mayBeKeyed } from "../rules/request/request-fields.ts";
+import { speaksOfCredentials } from "../rules/request/credential-names.ts";
+import { isOpenToOwners, mayBeKeyed } from "../rules/request/request-fields.ts";
 import { isTag } from "../rules/storing/tags.ts";
 import { SiteError, siteErrors } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
@@ -14,6 +15,29 @@ import { durationError, durationMs, durationSeconds, sizeBytes } from "./units.t
 const names = z.array(z.string().min(1)).readonly();
 const fieldName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not a field name");
 const fieldValue = z.string().regex(/^[\t\x20-\x7e]*$/, "is not a field value of printable ASCII");
+/** The name of a field that the owner may drop or trust, in lower case. It may end in `*`. */
+const openField = fieldName
+  .transform((name) => name.toLowerCase())
+  .refine((name) => name !== "*", 'covers every field: name them, like "x-app-version" or "x-app-*"')
+  .refine((name) => !name.slice(0, -1).includes("*"), "has a * before its end, where it stands for itself")
+  .refine(
+    (name) => name === "*" || isOpenToOwners(name),
+    'names or covers a claim, a credential, a cookie, or a field that the edge or the connection sets: name others, like "x-app-version"',
+  );
+
+/** What becomes of fields that are not in the key, of the site or of a route. */
+const fields = z.strictObject({
+  drop: z.array(openField).default([]),
+  trust: z
+    .array(
+      openField.refine(
+        (name) => !isOpenToOwners(name) || !speaksOfCredentials(name),
+        "speaks of credentials, so that answers to it may be for one visitor: name others, or drop it",
+      ),
+    )
+    .default([]),
+});
+
 const status = z.string().regex(/^[2-5][0-9][0-9]$/, "is not a status, 200 to 599");
 
 /** RFC 6265 §4.1.1. */
@@ -90,6 +114,8 @@ const route = z.strictObject({
     })
     .prefault({}),
   bypass: bypass.prefault({}),
+  fields: fields.prefault({}),
+  secondLook: z.boolean().optional(),
   store: z
     .strictObject({
       onHead: z.boolean().optional(),
@@ -148,6 +174,8 @@ export const siteSchema = z.strictObject({
   routes: z.array(route).default([]),
   bypass: bypass.prefault({}),
   store: z.strictObject({ onHead: z.boolean().optional() }).prefault({}),
+  fields: fields.prefault({}),
+  secondLook: z.boolean().default(true),
   stale: stale.prefault({}),
   /** Lifetimes guessed from `Last-Modified` if the origin gives none. Default: none are guessed. */
   heuristic: z.strictObject({ fraction: fraction.default(0.1), maxTtl: durationSeconds.prefault("24h") }).optional(),
@@ -361,6 +389,9 @@ function compileRoute(rules: RouteRules, position: number | null, site: z.output
       sessions: hasOwnLifetime && (rules.bypass.sessions ?? site.bypass.sessions ?? true),
     },
     storesOnHead: rules.store.onHead ?? site.store.onHead ?? true,
+    looksAgain: rules.secondLook ?? site.secondLook,
+    droppedFields: [...new Set([...site.fields.drop, ...rules.fields.drop])],
+    trustedFields: [...new Set([...site.fields.trust, ...rules.fields.trust])],
     stripsSetCookie: rules.stripSetCookie,
     storeWhenQuery: Object.entries(rules.store.when.query).map(([name, { maxLength }]) => ({ name, maxLength })),
     browserTtlSeconds: rules.browserTtl ?? null,

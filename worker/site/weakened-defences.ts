@@ -1,16 +1,23 @@
 import type { Route } from "../rules/key/route.ts";
-import { reachesOriginAsSent } from "../rules/request/request-fields.ts";
+import { NO_OWNERS_FIELDS, reachesOriginAsSent } from "../rules/request/request-fields.ts";
 import type { Site } from "./site.ts";
 
 /** The defences of docs/security.md that the owner has weakened, one line each. They are logged at every start. */
 export function weakenedDefences({ routes }: Pick<Site, "routes">): readonly string[] {
-  return routes.flatMap(({ pattern, stripsSetCookie, keyFields, requestDirectives, bypass, hasOwnLifetime }) => {
+  return routes.flatMap((route) => {
+    const { pattern, pass, stripsSetCookie, keyFields, trustedFields, requestDirectives, bypass, hasOwnLifetime } =
+      route;
     const lines: string[] = [];
     if (stripsSetCookie) lines.push("takes Set-Cookie off every answer to GET and HEAD, and stores it for everybody");
-    for (const name of keyFields.filter((each) => !reachesOriginAsSent(each, []))) {
+    for (const name of keyFields.filter(
+      (each) => !reachesOriginAsSent(each, null, { ...NO_OWNERS_FIELDS, keyFields: [] }),
+    )) {
       lines.push(`sends ${name} to the origin as visitors claim it, and keys by it`);
     }
     if (hasOwnLifetime && !bypass.sessions) lines.push("answers visitors with a session like those without one");
+    for (const name of pass ? [] : trustedFields) {
+      lines.push(`sends ${name} to the origin, and stores for everybody what it answers`);
+    }
     if (requestDirectives === "all") lines.push("lets every visitor send requests past the cache by Cache-Control");
     return lines.map((line) => `${routeName(pattern)} ${line}.`);
   });

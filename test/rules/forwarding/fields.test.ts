@@ -58,7 +58,7 @@ describe("originRequestFields", () => {
     acceptedCodings: "identity",
     cookie: null,
     maxForwards: null,
-    keyFields: [],
+    fieldRules: { keyFields: [], droppedFields: [], trustedFields: [] },
     chosenFields: new Map(),
     conditions: [],
     extra: [],

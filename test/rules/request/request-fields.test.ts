@@ -2,12 +2,15 @@ import { describe, expect, test } from "vitest";
 import { hopByHopFields } from "../../../worker/rules/forwarding/hop-by-hop.ts";
 import { originRequestFields } from "../../../worker/rules/forwarding/origin-request-fields.ts";
 import {
+  isOpenToOwners,
   mayBeKeyed,
   meaningInVary,
   REQUEST_FIELDS,
   reachesOriginAsSent,
 } from "../../../worker/rules/request/request-fields.ts";
 import { selectingFields } from "../../../worker/rules/variants/vary.ts";
+
+const AS_LISTED = { keyFields: [], droppedFields: [], trustedFields: [] };
 
 describe("reachesOriginAsSent", () => {
   test.each([
@@ -31,20 +34,79 @@ describe("reachesOriginAsSent", () => {
     "Cookie",
     "Host",
     "Tidemark-Refresh",
+    "Alt-Used",
+    "Icy-MetaData",
+    "DPR",
+    "Tracestate",
+    "X-Request-Id",
+    "X-B3-TraceId",
+    "X-Datadog-Trace-Id",
+    "MF-Original-Hostname",
   ])("%s does not reach the origin as it was sent where the answer may be stored", (name) => {
-    expect(reachesOriginAsSent(name.toLowerCase(), [])).toBe(false);
+    expect(reachesOriginAsSent(name.toLowerCase(), "odd", AS_LISTED)).toBe(false);
   });
 
   test.each(["user-agent", "accept", "accept-language", "origin", "x-requested-with", "x-forwarder", "referer-policy"])(
     "control: %s does",
     (name) => {
-      expect(reachesOriginAsSent(name, [])).toBe(true);
+      expect(reachesOriginAsSent(name, "odd", AS_LISTED)).toBe(true);
     },
   );
 
+  test.each([
+    ["com.example.app", false],
+    ["org.mozilla.firefox_beta", false],
+    [`com.${"x".repeat(251)}`, false],
+    [`com.${"x".repeat(252)}`, true],
+    ["XMLHttpRequest", true],
+    ["com.example.", true],
+    ["com.1app", true],
+    ["com.example.app evil", true],
+    ["", true],
+  ])("X-Requested-With: %s reaches the origin: %s", (value, reaches) => {
+    expect(reachesOriginAsSent("x-requested-with", value, AS_LISTED)).toBe(reaches);
+  });
+
+  test("what the owner drops does not, unless the answer is not stored or the route keys by it", () => {
+    const rules = { ...AS_LISTED, droppedFields: ["x-app-*", "x-tenant"] };
+    for (const name of ["x-app-version", "x-tenant"]) {
+      expect(reachesOriginAsSent(name, "1", rules)).toBe(false);
+      expect(reachesOriginAsSent(name, "1", rules, false)).toBe(true);
+      expect(reachesOriginAsSent(name, "1", { ...rules, keyFields: [name] })).toBe(true);
+      expect(meaningInVary(name, rules)).toBe("nothing");
+    }
+    expect(reachesOriginAsSent("x-tenants", "1", rules)).toBe(true);
+  });
+
+  test("what the owner trusts does, though it is the client's software's, and selects if Vary names it", () => {
+    const rules = { ...AS_LISTED, trustedFields: ["x-request-id", "x-fo*"] };
+    expect(reachesOriginAsSent("x-request-id", "1", rules)).toBe(true);
+    expect(meaningInVary("x-request-id", rules)).toBe("selects");
+    expect(reachesOriginAsSent("x-forwarded-host", "1", rules)).toBe(false);
+    expect(reachesOriginAsSent("x-request-id", "1", { ...rules, droppedFields: ["x-request-id"] })).toBe(false);
+  });
+
+  test.each([
+    ...["x-app-version", "x-app-*", "x-request-id", "user-agent", "accept-language", "x-datadog-*", "origin"],
+  ])("an owner may drop or trust %s", (name) => {
+    expect(isOpenToOwners(name)).toBe(true);
+  });
+
+  test.each([
+    ...["*", "x-*", "x-forwarded-*", "x_forwarded*", "cookie", "c*", "authorization", "host", "via", "te", "if-none-*"],
+    ...["referer", "range", "accept-encoding", "x-original-url", "tidemark-after", "x-http-method-override"],
+  ])("no owner may drop or trust %s", (name) => {
+    expect(isOpenToOwners(name)).toBe(false);
+  });
+
+  test("where the answer is not stored, what the client's software sends goes through", () => {
+    expect(reachesOriginAsSent("x-request-id", "1", AS_LISTED, false)).toBe(true);
+    expect(reachesOriginAsSent("x-requested-with", "com.example.app", AS_LISTED, false)).toBe(true);
+  });
+
   test("a field that the route keys by goes through, and its other spelling does not", () => {
-    expect(reachesOriginAsSent("x-original-host", ["x-original-host"])).toBe(true);
-    expect(reachesOriginAsSent("x_original_host", ["x-original-host"])).toBe(false);
+    expect(reachesOriginAsSent("x-original-host", "odd", { ...AS_LISTED, keyFields: ["x-original-host"] })).toBe(true);
+    expect(reachesOriginAsSent("x_original_host", "odd", { ...AS_LISTED, keyFields: ["x-original-host"] })).toBe(false);
   });
 
   test.each(["cookie", "authorization", "host", "x-forwarded-host", "if-none-match", "tidemark-after", "te", "range"])(
@@ -83,7 +145,7 @@ const FORWARDED = {
   acceptedCodings: "identity",
   cookie: null,
   maxForwards: null,
-  keyFields: [],
+  fieldRules: AS_LISTED,
   chosenFields: new Map(),
   conditions: [],
   extra: [],
@@ -127,7 +189,7 @@ describe("the table of request fields", () => {
   });
 
   test("control: a field that is in no list reaches the origin and selects", () => {
-    expect(reachesOriginAsSent("x-any", [])).toBe(true);
+    expect(reachesOriginAsSent("x-any", "odd", AS_LISTED)).toBe(true);
     expect(meaningInVary("x-any")).toBe("selects");
   });
 });

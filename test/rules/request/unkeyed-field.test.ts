@@ -48,6 +48,9 @@ const cases: readonly {
   { name: "a request without fields is plain", fields: [], plain: true },
   { name: "an unknown field is not", fields: [["x-debug", "1"]], plain: false },
   { name: "what the origin never sees is", fields: [["x-http-method-override", "POST"]], plain: true },
+  { name: "what takes neither HTML nor anything is not", fields: [["Accept", "text/evil"]], plain: false },
+  { name: "it is where that is in the key", fields: [["accept", "text/evil"]], inKey: ["accept"], plain: true },
+  { name: "what the owner drops is", fields: [["X-Dropped", "<any>"]], plain: true },
   {
     name: "what a script marks its requests with is not",
     fields: [["x-requested-with", "XMLHttpRequest"]],
@@ -96,7 +99,22 @@ const cases: readonly {
 
 describe("isPlainRequest", () => {
   test.each(cases)("$name", ({ fields, inKey = [], identity = "anonymous", plain }) => {
-    expect(isPlainRequest(fields, { inKey, identity })).toBe(plain);
+    expect(isPlainRequest(fields, { inKey, identity, droppedFields: ["x-dropped"] })).toBe(plain);
+  });
+});
+
+describe("unkeyedField, with fields that the owner names", () => {
+  const owners = { droppedFields: ["x-dropped-*"], trustedFields: ["x-trusted-*"] };
+
+  test.each<[name: string, fields: Fields, odd: string | null]>([
+    ["what is dropped is not odd", [["x-dropped-1", "<any>"]], null],
+    ["what is trusted is not", [["X-Trusted-1", '{"any":1}']], null],
+    ["it is where it is too long", [["x-trusted-1", "x".repeat(1025)]], "x-trusted-1"],
+    ["it is where it is not printable", [["x-trusted-1", "é"]], "x-trusted-1"],
+    ["what speaks of credentials is, whatever a pattern covers", [["x-trusted-token", "1"]], "x-trusted-token"],
+    ["another field is", [["x-other", "1"]], "x-other"],
+  ])("%s", (_, fields, odd) => {
+    expect(unkeyedField(fields, [], owners)).toBe(odd);
   });
 });
 
@@ -119,6 +137,16 @@ describe("unkeyedField", () => {
       fields: [
         ["x-forwarded-host", "evil.example"],
         ["range", "bytes=0-1"],
+      ],
+      odd: null,
+    },
+    {
+      name: "what WebViews, players and tracers send is not",
+      fields: [
+        ["X-Requested-With", "com.example.app"],
+        ["X-Request-Id", "<any>"],
+        ["x-b3-traceid", "1"],
+        ["icy-metadata", "1"],
       ],
       odd: null,
     },

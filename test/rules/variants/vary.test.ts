@@ -127,7 +127,7 @@ describe("selectingFields", () => {
     acceptedCodings: "identity",
     cookie: null,
     maxForwards: null,
-    keyFields: [],
+    fieldRules: { keyFields: [], droppedFields: [], trustedFields: [] },
     chosenFields: new Map(),
     conditions: [],
     extra: [],

@@ -90,7 +90,7 @@ export const mutants: Mutants = {
   "being-stored-is-not-told": {
     name: "a request that is passed on beside a fill is not told the reason",
     file: FETCH_AND_STORE,
-    from: 'miss, "being-stored")',
+    from: 'miss, { because: "being-stored" })',
     to: "miss, undefined)",
     reddens: "bodies/while-being-stored",
   },

@@ -120,7 +120,7 @@ export const mutants: Mutants = {
   "sessions-are-not-counted": {
     name: "a visitor with a session joins the fetches of others instead of going past the cache",
     file: "worker/flow/corridor.ts",
-    from: ' || miss.detail === "session"',
+    from: 'miss.detail === "session" || ',
     to: "",
     reddens: "bypass/session-and-ttl",
   },

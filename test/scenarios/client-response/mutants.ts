@@ -87,10 +87,10 @@ export const mutants: Mutants = {
   "told-of-what-is-not-stored": {
     name: "browserTtl applies to a response that the edge does not store",
     file: "worker/flow/answering/pass-on.ts",
-    from: "  const fields = clientFields(context, response.headers);\n  const outcome",
+    from: "  const fields = clientFields(context, response.headers);\n  const because",
     to: `  const fields = clientFields(context, response.headers);
   if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-age=600");
-  const outcome`,
+  const because`,
     reddens: "client-response/browser-ttl-if-stored",
   },
   "not-modified-says-nothing": {
@@ -174,8 +174,8 @@ export const mutants: Mutants = {
   "confirmed-status-is-not-told": {
     name: "a confirmed page reports its own status as the origin's",
     file: "worker/flow/storing/fetch-and-store.ts",
-    from: "{ status: 304, stored: passBecause === null",
-    to: "{ status: stored.head.status, stored: passBecause === null",
+    from: "{ status: 304, stored: notStored === null",
+    to: "{ status: stored.head.status, stored: notStored === null",
     reddens: "client-response/confirmed-is-revalidated",
   },
   "expired-is-told-as-a-miss": {
@@ -301,7 +301,7 @@ export const mutants: Mutants = {
     name: "the answer to a HEAD is reported as stored",
     file: "worker/flow/origin/head-request.ts",
     from: "return passOn(context, response, miss, undefined);",
-    to: 'return passOn(context, response, miss, "stored");',
+    to: 'return passOn(context, response, miss, { because: "stored" });',
     reddens: "storing/head-that-forbids-storing",
   },
   "edges-own-answers-are-misses": {

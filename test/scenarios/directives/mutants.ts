@@ -409,7 +409,7 @@ export const mutants: Mutants = {
   "confirmed-for-one-is-kept-for-all": {
     name: "a 304 that answers a request with no-store is stored",
     file: "worker/flow/storing/fetch-and-store.ts",
-    from: "if (passBecause === null) background.run(",
+    from: "if (notStored === null) background.run(",
     to: "if (true) background.run(",
     reddens: "directives/no-store-and-validation",
   },

@@ -173,8 +173,8 @@ export const mutants: Mutants = {
   "visitors-304-ends-the-page": {
     name: "a 304 that may not be stored because of what its request carried ends the stored page",
     file: FRESHENING,
-    from: "isWithdrawal(passBecause) && appliesToEverybody(context, stored)",
-    to: "passBecause !== null",
+    from: "isWithdrawal(notStored?.because ?? null) && appliesToEverybody(context, stored)",
+    to: "notStored !== null",
     reddens: "freshening/304-for-one-visitor",
   },
   "session-withdraws-the-page": {

@@ -25,6 +25,19 @@ const plain = {
   cookie: "_ga=1",
 };
 
+/** What is added to requests on the way, or by the software that makes them. */
+const software = {
+  "alt-used": "www.example.test",
+  "x-requested-with": "com.example.app",
+  "icy-metadata": "1",
+  "x-playback-session-id": "8E5F",
+  dpr: "2",
+  traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+  tracestate: "vendor=1",
+  "x-request-id": "7",
+  "x-b3-traceid": "80f198ee56343ba8",
+};
+
 /** Pages for one visitor are not shared: cookies, credentials, and unusual request fields. */
 export const scenarios: readonly Scenario[] = [
   {
@@ -84,14 +97,118 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    id: "identity/authorization-is-never-stored",
-    name: "a response to a request with Authorization is never stored",
-    source: "RFC 9111 §3.5, which would allow some",
-    origin: { "/a": [page("public, max-age=60")] },
+    id: "identity/authorization-and-shared-answers",
+    name: "a response to a request with Authorization is stored only if it says public or s-maxage",
+    source: "RFC 9111 §3.5",
+    origin: {
+      "/plain": [page("max-age=60")],
+      "/must-revalidate": [page("max-age=60, must-revalidate")],
+      "/public": [page("public, max-age=60")],
+      "/s-maxage": [page("s-maxage=60")],
+    },
     steps: [
+      ...["/plain", "/must-revalidate"].flatMap((path) => [
+        {
+          get: path,
+          fields: { authorization: "Basic eDp5" },
+          expect: { xCache: "MISS", cacheStatus: /detail=authorization$/ },
+        },
+        { get: path, expect: { xCache: "MISS" } },
+      ]),
+      ...["/public", "/s-maxage"].flatMap((path) => [
+        { get: path, fields: { authorization: "Basic eDp5" }, expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
+        { get: path, expect: { xCache: "HIT" } },
+        { get: path, fields: { authorization: "Basic ejp6" }, expect: { xCache: "HIT" } },
+      ]),
+      { stats: { "store.refused.authorization": 2, askedPastTheCache: 4 } },
+    ],
+  },
+  {
+    id: "identity/authorization-and-statuses",
+    name: "an error that answers a request with Authorization is not stored, though it says public",
+    source: "RFC 9111 §3.5; docs/design.md#identity",
+    origin: {
+      "/error": [{ status: 404, fields: { "cache-control": "public, max-age=60" }, body: "not for you" }],
+      "/elsewhere": [{ status: 302, fields: { "cache-control": "public, max-age=60", location: "/you" } }],
+      "/moved": [{ status: 301, fields: { "cache-control": "public, max-age=60", location: "/new" } }],
+    },
+    steps: [
+      ...["/error", "/elsewhere"].map((path) => ({
+        get: path,
+        fields: { authorization: "Basic eDp5" },
+        expect: { xCache: "MISS", cacheStatus: /detail=authorization$/ },
+      })),
+      { get: "/moved", fields: { authorization: "Basic eDp5" }, expect: { status: 301, cacheStatus: /; stored$/ } },
+    ],
+  },
+  {
+    id: "identity/authorization-and-ttl",
+    name: "a route's lifetimes are not for responses to requests with Authorization",
+    source: "docs/design.md#identity",
+    site: {
+      routes: [
+        { match: "/ttl", ttl: "1h" },
+        { match: "/*", defaultTtl: "1h" },
+      ],
+    },
+    origin: { "/ttl": [page("public, max-age=60")], "/default": [page("public")] },
+    steps: [
+      { get: "/ttl", fields: { authorization: "Basic eDp5" }, expect: { cacheStatus: /; stored$/ } },
+      { get: "/ttl", expect: { xCache: "HIT", cacheStatus: /ttl=60$/ } },
+      { get: "/default", fields: { authorization: "Basic eDp5" }, expect: { cacheStatus: /detail=no-freshness$/ } },
+      { get: "/default", expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
+    ],
+  },
+  {
+    id: "identity/authorization-and-vary",
+    name: "a response that varies by Authorization is not stored for one visitor's credentials",
+    source: "docs/design.md#identity",
+    origin: { "/a": [{ fields: { "cache-control": "public, max-age=60", vary: "Authorization" }, body: "for one" }] },
+    steps: [
+      { get: "/a", fields: { authorization: "Basic eDp5" }, expect: { cacheStatus: /detail=vary$/ } },
       { get: "/a", fields: { authorization: "Basic eDp5" }, expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "identity/authorization-is-not-joined",
+    name: "nobody waits for the answer to a request with Authorization",
+    source: "docs/decisions/0007-what-a-follower-may-take.md",
+    origin: {
+      "/a": [
+        { fields: { "cache-control": "public, max-age=60" }, body: "for one", hold: "first" },
+        { fields: { "cache-control": "public, max-age=60" }, body: "for all" },
+      ],
+    },
+    steps: [
+      { begin: "one", send: { path: "/a", fields: { authorization: "Basic eDp5" } } },
+      { originSees: "/a", count: 1 },
+      { get: "/a", expect: { xCache: "MISS", body: "for all" } },
+      { release: "first" },
+      { finish: "one", expect: { body: "for one" } },
+    ],
+  },
+  {
+    id: "identity/authorization-and-conditions",
+    name: "a condition with Authorization reaches the origin, and what is held is not validated for one visitor",
+    source: "RFC 9111 §3.5",
+    origin: {
+      "/a": [
+        { fields: { "cache-control": "max-age=60", etag: '"1"' }, body: "v1" },
+        { status: 304, fields: { etag: '"2"' } },
+        { fields: { "cache-control": "max-age=60", etag: '"2"' }, body: "v2" },
+      ],
+    },
+    steps: [
       { get: "/a", expect: { xCache: "MISS" } },
-      { originSaw: { "/a": 2 } },
+      {
+        get: "/a",
+        fields: { authorization: "Basic eDp5", "if-none-match": '"2"' },
+        expect: { status: 304, xCache: "MISS" },
+      },
+      { originLastSaw: "/a", fields: { "if-none-match": '"2"' } },
+      { get: "/a", fields: { authorization: "Basic eDp5" }, expect: { body: "v2" } },
+      { originLastSaw: "/a", fields: { "if-none-match": null } },
+      { get: "/a", expect: { xCache: "HIT", body: "v1" } },
     ],
   },
   ...(
@@ -122,6 +239,7 @@ export const scenarios: readonly Scenario[] = [
     ([id, what, fields]): Scenario => ({
       id: `identity/${id}`,
       name: `neither an error nor a page is stored if its request had ${what}`,
+      site: { secondLook: false },
       source: "docs/design.md#promise-1",
       origin: { "/error": [{ status: 404, fields: minute, body: "no" }], "/page": [{ fields: minute, body: "v1" }] },
       steps: [
@@ -130,7 +248,7 @@ export const scenarios: readonly Scenario[] = [
           fields,
           expect: { status: 404, xCache: "MISS", cacheStatus: /detail=error-for-odd-request$/ },
         },
-        { get: "/page", fields, expect: { xCache: "MISS", cacheStatus: /detail=unkeyed-field$/ } },
+        { get: "/page", fields, expect: { xCache: "MISS", cacheStatus: /detail="unkeyed-field:[a-z0-9-]+"$/ } },
         { get: "/error", fields: plain, expect: { status: 404, xCache: "MISS", cacheStatus: /; stored$/ } },
         { get: "/page", fields: plain, expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
         { get: "/error", fields, expect: { status: 404, xCache: "HIT" } },
@@ -138,6 +256,182 @@ export const scenarios: readonly Scenario[] = [
       ],
     }),
   ),
+  {
+    id: "identity/software-fields",
+    name: "what tracers, WebViews and players add does not reach the origin where the answer is stored",
+    source: "docs/security.md#what-of-a-request-reaches-the-origin",
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      { get: "/a", fields: software, expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
+      {
+        originLastSaw: "/a",
+        fields: {
+          ...Object.fromEntries(Object.keys(software).map((name) => [name, null])),
+          traceparent: software.traceparent,
+        },
+      },
+      { get: "/a", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "identity/software-fields-pass",
+    name: "what tracers add reaches the origin where nothing is stored",
+    source: "docs/security.md#what-of-a-request-reaches-the-origin",
+    site: { routes: [{ match: "/*", pass: true }] },
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      { get: "/a", fields: software, expect: { xCache: "BYPASS" } },
+      { originLastSaw: "/a", fields: { "x-request-id": "7", "x-requested-with": "com.example.app" } },
+    ],
+  },
+  {
+    id: "identity/script-marks-its-requests",
+    name: "X-Requested-With: XMLHttpRequest reaches the origin, and its answer is not stored for others",
+    source: "docs/security.md#what-of-a-request-reaches-the-origin",
+    origin: { "/a": [page("max-age=60", "part"), page("max-age=60", "whole")] },
+    steps: [
+      {
+        get: "/a",
+        fields: { "x-requested-with": "XMLHttpRequest" },
+        expect: { body: "part", cacheStatus: /detail="unkeyed-field:x-requested-with"$/ },
+      },
+      { originLastSaw: "/a", fields: { "x-requested-with": "XMLHttpRequest" } },
+    ],
+  },
+  {
+    id: "identity/webview-and-vary",
+    name: "the name of a WebView's app selects nothing, though Vary names X-Requested-With",
+    source: "RFC 9111 §4.1; docs/security.md#what-of-a-request-reaches-the-origin",
+    origin: { "/a": [{ fields: { ...minute, vary: "X-Requested-With" }, body: "whole" }] },
+    steps: [
+      { get: "/a", fields: { "x-requested-with": "com.example.app" }, expect: { xCache: "MISS" } },
+      { get: "/a", expect: { xCache: "HIT" } },
+      { get: "/a", fields: { "x-requested-with": "XMLHttpRequest" }, expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "identity/error-for-odd-accept",
+    name: "an error is stored only for a request that accepts anything or HTML",
+    source: "docs/design.md#promise-1; RFC 9110 §12.5.1",
+    origin: { "/a": [{ status: 400, fields: minute, body: "no such type" }, page("max-age=60", "the page")] },
+    steps: [
+      {
+        get: "/a",
+        fields: { accept: "text/evil" },
+        expect: { status: 400, cacheStatus: /detail=error-for-odd-request$/ },
+      },
+      { get: "/a", fields: { accept: "text/html" }, expect: { status: 200, body: "the page", xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "identity/error-for-keyed-accept",
+    name: "an error is stored for a request that accepts neither, where the route keys by Accept",
+    source: "docs/design.md#promise-1",
+    site: { routes: [{ match: "/*", key: { fields: ["accept"] } }] },
+    origin: { "/a": [{ status: 400, fields: minute, body: "no such type" }] },
+    steps: [
+      { get: "/a", fields: { accept: "text/evil" }, expect: { status: 400, cacheStatus: /; stored$/ } },
+      { get: "/a", fields: { accept: "text/evil" }, expect: { status: 400, xCache: "HIT" } },
+      { get: "/a", fields: { accept: "text/html" }, expect: { status: 400, xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "identity/dropped-fields",
+    name: "a field that the owner drops does not reach the origin where the answer is stored, and selects nothing",
+    source: "docs/security.md#fields-of-your-own",
+    site: {
+      fields: { drop: ["X-App-*"] },
+      routes: [
+        { match: "/pass", pass: true },
+        { match: "/*", fields: { drop: ["x-tenant"] } },
+      ],
+    },
+    origin: {
+      "/a": [{ fields: { ...minute, vary: "x-app-version, x-tenant" }, body: "v1" }],
+      "/pass": [page("max-age=60")],
+    },
+    steps: [
+      { get: "/a", fields: { "x-app-version": "7", "x-tenant": "a" }, expect: { cacheStatus: /; stored$/ } },
+      { originLastSaw: "/a", fields: { "x-app-version": null, "x-tenant": null } },
+      { get: "/a", fields: { "x-app-version": "8" }, expect: { xCache: "HIT" } },
+      { get: "/pass", fields: { "x-app-version": "7" }, expect: { xCache: "BYPASS" } },
+      { originLastSaw: "/pass", fields: { "x-app-version": "7" } },
+    ],
+  },
+  {
+    id: "identity/trusted-fields",
+    name: "a field that the owner trusts reaches the origin, and its answer is stored for everybody",
+    source: "docs/security.md#fields-of-your-own",
+    site: { routes: [{ match: "/*", fields: { trust: ["X-App-*", "x-request-id"] } }] },
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      { get: "/a", fields: { "x-app-version": "7", "x-request-id": "9" }, expect: { cacheStatus: /; stored$/ } },
+      { originLastSaw: "/a", fields: { "x-app-version": "7", "x-request-id": "9" } },
+      { get: "/a", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "identity/trusted-fields-and-vary",
+    name: "a field that the owner trusts selects if Vary names it",
+    source: "RFC 9111 §4.1; docs/security.md#fields-of-your-own",
+    site: { fields: { trust: ["x-request-id"] } },
+    origin: { "/a": [{ fields: { ...minute, vary: "x-request-id" }, body: "v1" }] },
+    steps: [
+      { get: "/a", fields: { "x-request-id": "7" }, expect: { cacheStatus: /; stored$/ } },
+      { get: "/a", fields: { "x-request-id": "7" }, expect: { xCache: "HIT" } },
+      { get: "/a", expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "identity/trusted-fields-and-errors",
+    name: "an error that a trusted field may have provoked is not stored",
+    source: "docs/security.md#fields-of-your-own",
+    site: { fields: { trust: ["x-app-*"] } },
+    origin: { "/a": [{ status: 404, fields: minute, body: "no" }] },
+    steps: [
+      {
+        get: "/a",
+        fields: { "x-app-version": "7" },
+        expect: { status: 404, cacheStatus: /detail=error-for-odd-request$/ },
+      },
+      { get: "/a", expect: { status: 404, xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "identity/trusted-pattern-and-credentials",
+    name: "a pattern of trusted fields does not cover a field that speaks of credentials",
+    source: "docs/security.md#fields-of-your-own",
+    site: { fields: { trust: ["x-app-*"] } },
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      {
+        get: "/a",
+        fields: { "x-app-token": "7" },
+        expect: { cacheStatus: /detail="unkeyed-field:x-app-token"$/ },
+      },
+      { get: "/a", expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "identity/unkeyed-field-is-named",
+    name: "the field that keeps an answer from being stored is named, and counted by name",
+    source: "docs/design.md#what-clients-see; RFC 9211 §2.8",
+    site: { secondLook: false },
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      {
+        get: "/a",
+        fields: { "X-App-Version": "7" },
+        expect: { cacheStatus: 'tidemark; fwd=uri-miss; fwd-status=200; detail="unkeyed-field:x-app-version"' },
+      },
+      {
+        get: "/a",
+        fields: { [`x-${"a".repeat(100)}`]: "7" },
+        expect: { cacheStatus: `tidemark; fwd=uri-miss; fwd-status=200; detail="unkeyed-field:x-${"a".repeat(62)}"` },
+      },
+      { stats: { "store.refused.unkeyed-field": 2, "store.unkeyedFields.x-app-version": 1 } },
+    ],
+  },
   {
     id: "identity/unusual-field-in-vary",
     name: "a page for a request with an unusual field is stored if Vary names the field, and an error is not",
@@ -206,6 +500,7 @@ export const scenarios: readonly Scenario[] = [
     id: "identity/unusual-request-validates",
     name: "an unusual request that has a stale page confirmed leaves it as it was, and the next requests share one fetch",
     source: "docs/decisions/0007-what-a-follower-may-take.md",
+    site: { secondLook: false },
     origin: {
       "/a": [
         { fields: { ...minute, etag: '"1"' }, body: "v1" },
@@ -219,7 +514,7 @@ export const scenarios: readonly Scenario[] = [
       {
         get: "/a",
         fields: { "x-debug": "1" },
-        expect: { xCache: "REVALIDATED", cacheStatus: /detail=unkeyed-field$/ },
+        expect: { xCache: "REVALIDATED", cacheStatus: /detail="unkeyed-field:x-debug"$/ },
       },
       { begin: "one", send: { path: "/a" } },
       { originSees: "/a", count: 3 },
@@ -235,6 +530,7 @@ export const scenarios: readonly Scenario[] = [
     id: "identity/unusual-request-with-followers",
     name: "requests that waited for an unusual request do not get its error: they share one fetch of their own",
     source: "docs/decisions/0007-what-a-follower-may-take.md",
+    site: { secondLook: false },
     origin: {
       "/a": [
         { status: 400, fields: minute, body: "odd", hold: "slow" },

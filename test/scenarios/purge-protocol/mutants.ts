@@ -390,7 +390,7 @@ export const mutants: Mutants = {
   },
   "r23-overtaken-is-kept": {
     name: "an answer that is known to be purged is stored",
-    file: FETCH_AND_STORE,
+    file: "worker/flow/storing/store-unless-purged.ts",
     from: "!isWorthStoring(purges.check(stored.head, false))",
     to: "false",
     reddens: "purge-protocol/purged-before-arrival",

@@ -231,7 +231,7 @@ export const mutants: Mutants = {
   "refused-is-not-counted": {
     name: "a response that is refused for its tags is not counted",
     file: "worker/flow/answering/pass-on.ts",
-    from: 'if (because !== undefined) reporter.report({ kind: "not-stored", because });',
+    from: "if (notStored !== undefined) reportNotStored(context, notStored);",
     to: "",
     reddens: "purging/too-many-or-invalid-tags",
   },

@@ -29,7 +29,7 @@ export const mutants: Mutants = {
   },
   "failed-refresh-counts-as-an-answer": {
     name: "a background refresh that fails is counted as an answer of the edge",
-    file: BACKGROUND_REFRESH,
+    file: "worker/flow/storing/without-answer-events.ts",
     from: ' && event.kind !== "answered-by-edge"',
     to: "",
     reddens: "stale-while-revalidate/refresh-finds-no-origin",

@@ -182,8 +182,8 @@ export const mutants: Mutants = {
   "confirmed-stays-in-memory": {
     name: "a page that a 304 confirmed is kept in memory alone",
     file: FETCH_AND_STORE,
-    from: "if (passBecause === null) background.run(storeUnlessPurged(context, stored, tellFollowers));",
-    to: 'if (passBecause === null) { ports.store.remember(stored); tellFollowers({ kind: "storable", stored }); }',
+    from: "if (notStored === null) background.run(storeUnlessPurged(context, stored, tellFollowers));",
+    to: 'if (notStored === null) { ports.store.remember(stored); tellFollowers({ kind: "storable", stored }); }',
     reddens: "validation/confirmed-after-restart",
   },
   "memory-is-believed": {

@@ -103,7 +103,7 @@ export const mutants: Mutants = {
   "address-is-a-choice": {
     name: "the client's address counts as a field that the client sent",
     file: VARY,
-    from: 'named.some((name) => meaningInVary(name) === "unknowable")',
+    from: 'named.some((name) => meaningInVary(name, owners) === "unknowable")',
     to: "false",
     reddens: "variants/vary-x-real-ip",
   },
@@ -283,7 +283,7 @@ export const mutants: Mutants = {
   "session-makes-a-variant": {
     name: "a session's cookies make a variant",
     file: "worker/rules/storing/may-store.ts",
-    from: 'names.includes("cookie") && originView.value("cookie") !== null',
+    from: '["cookie", "authorization"].some((name) => names.includes(name) && originView.value(name) !== null)',
     to: "false",
     reddens: "variants/vary-by-cookie",
   },

@@ -1,7 +1,7 @@
 import type { Outcome } from "../../rules/forwarding/cache-status.ts";
 import { toClientFields } from "../../rules/forwarding/client-response-fields.ts";
 import type { PublicAddress } from "../../rules/forwarding/location.ts";
-import type { NotStoredBecause } from "../../rules/storing/not-stored.ts";
+import { type NotStored, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 import { answerWith, markOutcome } from "./answers.ts";
@@ -22,22 +22,27 @@ export function publicAddress({ ports, resolved }: RequestContext): PublicAddres
 }
 
 /**
- * Streams the origin's answer to the client. `because` is the reason why it is not stored, if it was considered for
+ * Streams the origin's answer to the client. `notStored` is the reason why it is not stored, if it was considered for
  * storing.
  */
 export function passOn(
   context: RequestContext,
-  response: Response,
+  response: Pick<Response, "status" | "statusText" | "headers" | "body">,
   miss: Miss,
-  because: NotStoredBecause | undefined,
+  notStored: NotStored | undefined,
 ): Response {
   const fields = clientFields(context, response.headers);
+  const because = notStored && notStoredDetail(notStored);
   const outcome = forwardedOutcome(miss, { status: response.status, stored: false, collapsed: false, because });
   markOutcome(fields, miss.xCache, outcome);
   const { reporter } = context.ports;
-  if (because !== undefined) reporter.report({ kind: "not-stored", because });
+  if (notStored !== undefined) reportNotStored(context, notStored);
   reporter.report({ kind: "answered", xCache: miss.xCache });
   return answerWith(response.body, response.status, fields, response.statusText);
+}
+
+export function reportNotStored({ ports }: RequestContext, { because, field }: NotStored): void {
+  ports.reporter.report({ kind: "not-stored", because, ...(field !== undefined && { field }) });
 }
 
 /** The outcome of a fetch for `Cache-Status`. */

@@ -46,7 +46,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
     acceptedCodings: facts.originView.acceptedCodings,
     cookie: storing ? facts.cookies.forwarded : facts.cookieToPassOn,
     maxForwards: maxForwards.kind === "forward" ? maxForwards.field : null,
-    keyFields: resolved.route.keyFields,
+    fieldRules: resolved.route,
     chosenFields: storing ? facts.choices.fields : toldChoices(facts.choices),
     conditions,
     extra: site.originFields,
@@ -69,6 +69,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
   };
   if (body?.isTooLarge()) return bodyTooLarge();
   ports.reporter.report({ kind: "origin-asked" });
+  context.secondLooks.countRequest();
   const { method } = facts;
   const toOrigin = { method, pathAndQuery: resolved.pathAndQuery, fields, body: body?.stream ?? null };
   const answer = acceptable(context, await ports.origin.fetch(toOrigin));

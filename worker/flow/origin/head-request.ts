@@ -40,7 +40,7 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
     if (effect === "freshen") {
       const freshened = freshen(context, [stored], { status: 304, fields: headers, stamp, fetchedAt });
       if (freshened && isWithdrawn(context, freshened)) background.run(ports.store.forget(stored.head.key));
-      if (freshened?.passBecause === null && isWorthStoring(ports.purges.check(freshened.stored.head, false))) {
+      if (freshened?.notStored === null && isWorthStoring(ports.purges.check(freshened.stored.head, false))) {
         background.run(storeResponse(context, freshened.stored));
       }
     }

@@ -1,4 +1,3 @@
-import type { Reporter } from "../../ports.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import type { Miss } from "../miss.ts";
@@ -6,6 +5,7 @@ import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
 import { otherVariants } from "../selection.ts";
 import { fetchAndStore } from "./fetch-and-store.ts";
+import { withoutAnswerEvents } from "./without-answer-events.ts";
 
 /**
  * Refetches, in the background, a response that has just been served stale. RFC 5861 §3. A page has one refresh at a
@@ -26,13 +26,4 @@ export function refreshInBackground(context: RequestContext, stored: StoredRespo
   const toValidate = [stored, ...otherVariants(context, stored)];
   const miss: Miss = { xCache: "EXPIRED", reason: "stale", detail: undefined, selected: null, toValidate };
   background.run(fetchAndStore(unseen, miss, own).then((answer) => cancelBody(answer.body)));
-}
-
-/** Reports everything but answers: no client receives this one, so it is not counted. */
-function withoutAnswerEvents(reporter: Reporter): Reporter {
-  return {
-    report: (event) => {
-      if (event.kind !== "answered" && event.kind !== "answered-by-edge") reporter.report(event);
-    },
-  };
 }

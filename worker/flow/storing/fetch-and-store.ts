@@ -1,13 +1,12 @@
-import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
-import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
+import { mayBeOfOneRequest, type NotStoredBecause, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import { type StoredResponse, validatorsOf } from "../../rules/storing/stored-response.ts";
 import { validationFields } from "../../rules/validation/conditional-request.ts";
 import { answerFromStore, isHeldByClient } from "../answering/answer-from-store.ts";
 import { answerMetadata } from "../answering/answer-metadata.ts";
 import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime } from "../answering/answers.ts";
-import { forwardedOutcome, passOn } from "../answering/pass-on.ts";
+import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import type { SharedFetchOutcome } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
@@ -16,13 +15,12 @@ import { askOrigin, hasFailed } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
 import type { RequestContext } from "../request-context.ts";
-import { storeResponse } from "../selection.ts";
 import { type ReadBody, startFill } from "./fill.ts";
 import { freshen, isWithdrawn } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
+import { lookAgainAfterConfirmation, lookAgainBehind } from "./second-look.ts";
 import { decideStorage, type HeadToStore, type OriginResponse, type StorageDecision } from "./storage-decision.ts";
-
-type TellFollowers = (outcome: SharedFetchOutcome) => void;
+import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts";
 
 /**
  * Fetches from the origin, answers, and stores the answer if that is allowed. The stored responses of `miss` are
@@ -85,14 +83,17 @@ async function answerFreshened(
   const freshened = freshen(context, miss.toValidate, notModified);
   // A 304 that confirms none of the offered responses cannot be used, so the request is sent again without conditions.
   if (!freshened) return fetchOnce(context, { ...miss, toValidate: [] }, tellFollowers);
-  const { stored, passBecause } = freshened;
-  if (passBecause !== null) ports.reporter.report({ kind: "not-stored", because: passBecause });
-  if (passBecause === null) background.run(storeUnlessPurged(context, stored, tellFollowers));
-  else tellFollowers(outcomeOfPass(passBecause, stored.head.status));
+  const { stored, notStored } = freshened;
+  if (notStored === null) background.run(storeUnlessPurged(context, stored, tellFollowers));
+  else {
+    reportNotStored(context, notStored);
+    tellFollowers(outcomeOfPass(notStored.because, stored.head.status));
+    lookAgainAfterConfirmation(context, notModified.fields, stored.head.status, notStored);
+  }
   if (isWithdrawn(context, freshened)) background.run(ports.store.forget(stored.head.key));
 
-  const because = passBecause ?? undefined;
-  const outcome = forwardedOutcome(miss, { status: 304, stored: passBecause === null, collapsed: false, because });
+  const because = notStored === null ? undefined : notStoredDetail(notStored);
+  const outcome = forwardedOutcome(miss, { status: 304, stored: notStored === null, collapsed: false, because });
   const answer = await answerFromStore(context, stored, answerMetadata(context, stored, "REVALIDATED", outcome));
   // The body that was stored apart is gone, so it is fetched from the origin.
   if (!answer) return fetchOnce(context, { ...miss, toValidate: [] }, () => undefined);
@@ -117,17 +118,17 @@ function answerFetched(
   if (decision.kind === "pass") {
     tellFollowers(outcomeOfPass(decision.because, response.status));
     if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly(context);
-    return passOn(context, response, miss, decision.because);
+    return passOn(context, lookAgainBehind(context, response, lengthBytes, decision), miss, decision);
   }
   if (decision.isLarge && lengthBytes !== null) {
     if (context.answersHead) {
       tellFollowers({ kind: "not-shareable" });
       rememberHeadOnly(context);
-      return passOn(context, response, miss, "too-large");
+      return passOn(context, response, miss, { because: "too-large" });
     }
     tellFollowers({ kind: "not-shareable" });
     const toClient = copyLargeBody(context, response.body!, decision.head, lengthBytes);
-    if (!toClient) return passOn(context, response, miss, "being-stored");
+    if (!toClient) return passOn(context, response, miss, { because: "being-stored" });
     return answerWhileStoring(context, response, decision, miss, toClient);
   }
   return storeWhileStreaming(context, response, decision, lengthBytes, miss, tellFollowers);
@@ -240,21 +241,4 @@ async function storeIfWhole(
     return tellFollowers(read.kind === "too-large" ? { kind: "not-shareable" } : { kind: "failed", byOrigin: false });
   }
   await storeUnlessPurged(context, withBody(head, read.bytes), tellFollowers);
-}
-
-/**
- * Stores a response unless the current view says that it is purged. In that case only requests that arrived before the
- * purge may receive it, and it is not stored (R23).
- */
-async function storeUnlessPurged(
-  context: RequestContext,
-  stored: StoredResponse,
-  tellFollowers: TellFollowers,
-): Promise<void> {
-  const { purges, reporter } = context.ports;
-  const isPurged = !isWorthStoring(purges.check(stored.head, false));
-  if (isPurged) reporter.report({ kind: "fill-discarded", because: "purged" });
-  const stores = isPurged ? Promise.resolve() : storeResponse(context, stored);
-  tellFollowers({ kind: "storable", stored });
-  await stores;
 }

@@ -2,7 +2,7 @@ import { initialAgeMs } from "../../rules/freshness/current-age.ts";
 import { speaksForEverybody } from "../../rules/identity/identity.ts";
 import { readPurgeKey } from "../../rules/key/purge-key.ts";
 import { unkeyedField } from "../../rules/request/unkeyed-field.ts";
-import { isWithdrawal, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
+import { isWithdrawal, type NotStored } from "../../rules/storing/not-stored.ts";
 import {
   changedHead,
   type StoredHead,
@@ -18,7 +18,7 @@ import { decideStorage, type OriginResponse } from "./storage-decision.ts";
 export interface Freshened {
   readonly stored: StoredResponse;
   /** The reason why it may not be stored; `null` if it may be. */
-  readonly passBecause: NotStoredBecause | null;
+  readonly notStored: NotStored | null;
 }
 
 /**
@@ -48,10 +48,10 @@ export function freshen(
     const age = initialAgeMs(fields.get("age"), fields.get("date"), notModified.fetchedAt, receivedAt);
     const shown = [...clientFields(context, fields)].filter(([name]) => name !== "content-length");
     const changed = changedHead(head, { fields: shown, receivedAt, initialAgeMs: age });
-    return { stored: { head: changed, body }, passBecause: verdict.because };
+    return { stored: { head: changed, body }, notStored: verdict };
   }
   const purgeKeys = [...new Set([...verdict.head.purgeKeys, ...head.purgeKeys])]; // old and new tags (R17)
-  return { stored: { head: { ...verdict.head, purgeKeys, bodyBytes, bodyKey }, body }, passBecause: null };
+  return { stored: { head: { ...verdict.head, purgeKeys, bodyBytes, bodyKey }, body }, notStored: null };
 }
 
 function tagsOf({ purgeKeys }: StoredHead): string[] {
@@ -65,17 +65,17 @@ function tagsOf({ purgeKeys }: StoredHead): string[] {
  * Whether the origin has withdrawn the stored response: it now says that the same bytes are private or not to be
  * stored. They are not served to others again, not even stale.
  */
-export function isWithdrawn(context: RequestContext, { stored, passBecause }: Freshened): boolean {
-  return isWithdrawal(passBecause) && appliesToEverybody(context, stored);
+export function isWithdrawn(context: RequestContext, { stored, notStored }: Freshened): boolean {
+  return isWithdrawal(notStored?.because ?? null) && appliesToEverybody(context, stored);
 }
 
 /**
  * Whether the origin's answer also applies to the stored page. An answer to a visitor with cookies may be about that
  * visitor's page alone, and an unkeyed field may have influenced the answer.
  */
-export function appliesToEverybody({ facts }: RequestContext, { head }: StoredResponse): boolean {
+export function appliesToEverybody({ facts, resolved }: RequestContext, { head }: StoredResponse): boolean {
   const keyed = head.variant.map(([name]) => name);
-  return speaksForEverybody(facts.identity) && unkeyedField(facts.fields, keyed) === null;
+  return speaksForEverybody(facts.identity) && unkeyedField(facts.fields, keyed, resolved.route) === null;
 }
 
 /** The client fields that the updated response would have, with the length of the stored body. */

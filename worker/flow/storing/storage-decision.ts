@@ -3,7 +3,7 @@ import { cacheGroups } from "../../rules/invalidation/cache-groups.ts";
 import { variantKey } from "../../rules/key/cache-key.ts";
 import { EVERYTHING_PURGE_KEY, groupPurgeKey, tagPurgeKey } from "../../rules/key/purge-key.ts";
 import { mayStore } from "../../rules/storing/may-store.ts";
-import type { NotStoredBecause } from "../../rules/storing/not-stored.ts";
+import type { NotStored } from "../../rules/storing/not-stored.ts";
 import { redirectTarget } from "../../rules/storing/redirect-target.ts";
 import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
 import { clientFields, publicAddress } from "../answering/pass-on.ts";
@@ -33,7 +33,7 @@ export type StorageDecision =
    * is stored apart.
    */
   | { readonly kind: "store"; readonly head: HeadToStore; readonly fields: Headers; readonly isLarge: boolean }
-  | { readonly kind: "pass"; readonly because: NotStoredBecause };
+  | ({ readonly kind: "pass" } & NotStored);
 
 /**
  * Collects the inputs of `mayStore`, and makes the head to be stored. `earlierTags` are the tags of the stored response
@@ -59,6 +59,8 @@ export function decideStorage(
       heuristic: site.heuristic,
       targetedFields: site.targetedFields,
       keyFields: route.selectingNames,
+      droppedFields: route.droppedFields,
+      trustedFields: route.trustedFields,
       routeTags: resolved.routeTags,
       maxTags: site.limits.tags,
       maxBodyBytes: site.limits.storeBytes,

@@ -18,7 +18,7 @@ export type Outcome =
     }
   | { readonly kind: "answered-by-edge"; readonly detail: string };
 
-/** One member of `Cache-Status`. RFC 9211 §2: a structured field list whose parameters are tokens and integers. */
+/** One member of `Cache-Status`. RFC 9211 §2: a structured field list whose parameters are integers, tokens, strings. */
 export function cacheStatusMember(outcome: Outcome): string {
   switch (outcome.kind) {
     case "hit":
@@ -33,6 +33,8 @@ export function cacheStatusMember(outcome: Outcome): string {
   }
 }
 
-function detail(token: string | undefined): string {
-  return token === undefined ? "" : `; detail=${token}`;
+/** A string or a token, as RFC 9211 §2.8 lets a cache choose: what more than one word says is a string. RFC 9651 §3.3. */
+function detail(text: string | undefined): string {
+  if (text === undefined) return "";
+  return `; detail=${/^[a-z][a-z0-9-]*$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`}`;
 }

@@ -1,4 +1,4 @@
-import { reachesOriginAsSent } from "../request/request-fields.ts";
+import { type KeyAndOwnersFields, reachesOriginAsSent } from "../request/request-fields.ts";
 import { hopByHopFields } from "./hop-by-hop.ts";
 
 /** The parts of a request that the edge itself states to the origin, whatever the client sent. */
@@ -16,8 +16,8 @@ export interface ForwardedRequest {
   readonly cookie: string | null;
   /** `Max-Forwards` after this hop; `null` for none. RFC 9110 §7.6.2. */
   readonly maxForwards: string | null;
-  /** Fields, in lower case, that the route keys by. They are forwarded as sent. */
-  readonly keyFields: readonly string[];
+  /** What the route says of fields. */
+  readonly fieldRules: KeyAndOwnersFields;
   /** Fields, in lower case, that the origin gets in place of the client's; `null` for none at all. */
   readonly chosenFields: ReadonlyMap<string, string | null>;
   /** The edge's own conditions. RFC 9111 §4.3.1. */
@@ -37,8 +37,9 @@ export function originRequestFields(
   const extraNames = new Set(forwarded.extra.map(([name]) => name.toLowerCase()));
   // Gateways of origins take `X_Country` for `X-Country`.
   const isChosen = (name: string) => forwarded.chosenFields.has(name.replaceAll("_", "-"));
-  const isKept = (name: string) => reachesOriginAsSent(name, forwarded.keyFields, forwarded.storing);
-  const kept = sent.filter(([name]) => !ownHop.has(name) && !extraNames.has(name) && !isChosen(name) && isKept(name));
+  const isKept = (name: string, value: string) =>
+    !isChosen(name) && reachesOriginAsSent(name, value, forwarded.fieldRules, forwarded.storing);
+  const kept = sent.filter(([name, value]) => !ownHop.has(name) && !extraNames.has(name) && isKept(name, value));
   const fields: [string, string][] = kept.map(([name, value]) => [name, value]);
   for (const [name, value] of forwarded.chosenFields) {
     if (value !== null && !extraNames.has(name)) fields.push([name, value]);

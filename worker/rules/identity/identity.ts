@@ -12,18 +12,18 @@ export function identityOf(authorized: boolean, { identifying }: RequestCookies)
 }
 
 /**
- * Whether the answer to such a request may be stored. With `Authorization` it never is, which is stricter than RFC 9111
- * §3.5. With cookies it may have been made for one visitor, so it is stored only if the origin says that it is for
- * everybody.
+ * Whether the answer to such a request may be stored. With cookies it may have been made for one visitor, unless the
+ * origin says that it is for everybody. With credentials the origin has to say so of an answer that is no error, and
+ * gives the lifetime, too. RFC 9111 §3.5.
  */
-export function mayStoreAnswer(identity: Identity): "yes" | "if-for-everybody" | "no" {
+export function mayStoreAnswer(identity: Identity): "yes" | "if-for-everybody" | "if-wholly-for-everybody" {
   switch (identity) {
     case "anonymous":
       return "yes";
     case "cookies":
       return "if-for-everybody";
     case "authorized":
-      return "no";
+      return "if-wholly-for-everybody";
   }
 }
 

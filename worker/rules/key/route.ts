@@ -2,10 +2,11 @@ import type { RequestDirectivesPolicy } from "../directives/request-directives.t
 import type { StaleRules } from "../freshness/stale-if-error.ts";
 import type { BypassRules } from "../request/bypass.ts";
 import type { ChoiceRules } from "../request/choices.ts";
+import type { KeyAndOwnersFields } from "../request/request-fields.ts";
 import type { QueryRules } from "./query.ts";
 
 /** The owner's rules for the paths that a pattern matches, ready for use. */
-export interface Route {
+export interface Route extends KeyAndOwnersFields {
   /** The pattern as written, for messages and `Cache-Status`; `null` for paths that match no route. */
   readonly pattern: string | null;
   /** The parameters of a canonical path that matches; otherwise `undefined`. */
@@ -23,6 +24,8 @@ export interface Route {
   readonly bypass: BypassRules;
   /** True if a HEAD that finds nothing stored fetches the page by GET and stores it. */
   readonly storesOnHead: boolean;
+  /** True if an answer that only an unknown field keeps from being stored leads to a plain look at the page. */
+  readonly looksAgain: boolean;
   /** True if `Set-Cookie` is removed from answers to GET and HEAD, so that it does not keep them from being stored. */
   readonly stripsSetCookie: boolean;
   /** Query parameters, each with the most characters that its value may have if the answer is to be stored. */

@@ -1,6 +1,6 @@
 import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
 import { normalizedValue, type SelectingFields } from "../variants/vary.ts";
-import { treatmentOf } from "./request-fields.ts";
+import { type KeyAndOwnersFields, treatmentOf } from "./request-fields.ts";
 
 /**
  * A request's fields as the origin sees them on a route that stores; these select among variants (RFC 9111 §4.1). Each
@@ -8,7 +8,7 @@ import { treatmentOf } from "./request-fields.ts";
  */
 export class OriginView implements SelectingFields {
   readonly #sent: (name: string) => string | null;
-  readonly #keyFields: readonly string[];
+  readonly #rules: KeyAndOwnersFields;
   readonly #cookie: () => string | null;
   readonly #chosen: () => ReadonlyMap<string, string | null>;
   readonly #values = new Map<string, string | null>();
@@ -16,12 +16,12 @@ export class OriginView implements SelectingFields {
   /** `sent` gives a field's text as the client sent it; `cookie` gives the `Cookie` field for the origin, and `chosen` the choices that select. */
   constructor(
     sent: (name: string) => string | null,
-    keyFields: readonly string[],
+    rules: KeyAndOwnersFields,
     cookie: () => string | null,
     chosen: () => ReadonlyMap<string, string | null>,
   ) {
     this.#sent = sent;
-    this.#keyFields = keyFields;
+    this.#rules = rules;
     this.#cookie = cookie;
     this.#chosen = chosen;
   }
@@ -30,10 +30,12 @@ export class OriginView implements SelectingFields {
     const chosen = this.#chosen().get(name);
     if (chosen !== undefined) return chosen;
     if (name === "cookie") return this.#cookie();
-    if (treatmentOf(name).inVary !== "selects" && !this.#keyFields.includes(name)) return null;
+    const value = this.#sent(name);
+    const isKeyed = this.#rules.keyFields.includes(name);
+    if (!isKeyed && treatmentOf(name, value, this.#rules).inVary !== "selects") return null;
     const connection = this.#sent("connection");
     if (connection !== null && hopByHopFields(connection).includes(name)) return null;
-    return this.#sent(name);
+    return value;
   }
 
   value(name: string): string | null {

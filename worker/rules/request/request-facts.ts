@@ -12,6 +12,7 @@ import { type BypassRules, bypassReason } from "./bypass.ts";
 import { type ChoiceRules, type Choices, readChoices } from "./choices.ts";
 import { OriginView } from "./origin-view.ts";
 import { readReceiptToken } from "./receipt-token.ts";
+import type { KeyAndOwnersFields } from "./request-fields.ts";
 
 /** The fields of a request: the web's `Headers`, or an object with the same methods. Names are in lower case. */
 export interface RequestHeaders extends Iterable<readonly [name: string, value: string]> {
@@ -19,12 +20,10 @@ export interface RequestHeaders extends Iterable<readonly [name: string, value: 
 }
 
 /** The owner's rules for reading requests. */
-export interface RequestRules {
+export interface RequestRules extends KeyAndOwnersFields {
   /** True if nothing is looked up or stored. */
   readonly passes: boolean;
   readonly directives: RequestDirectivesPolicy;
-  /** Fields, in lower case, that the route keys by. */
-  readonly keyFields: readonly string[];
   /** Names of cookies that do not distinguish visitors; a trailing `*` stands for any ending. */
   readonly ignoredCookies: readonly string[];
   /** What sends a request past the cache. */
@@ -120,7 +119,7 @@ export class RequestFacts {
   get originView(): OriginView {
     this.#originView ??= new OriginView(
       (name) => this.field(name),
-      this.#rules.keyFields,
+      this.#rules,
       () => this.cookies.forwarded,
       () => this.choices.selecting,
     );
@@ -132,6 +131,12 @@ export class RequestFacts {
     return !this.#wantsWhole && this.field("range") !== null;
   }
 
+  /** True if it asks for nothing but the whole page, which the origin then answers with a page for the store. */
+  get isForWholePage(): boolean {
+    const asksIf = this.field("if-none-match") ?? this.field("if-modified-since");
+    return this.method === "GET" && !this.isPartial && asksIf === null;
+  }
+
   /** The effect of its `Max-Forwards`. */
   get maxForwards(): MaxForwards {
     return maxForwards(this.method, this.field("max-forwards"));
@@ -140,6 +145,11 @@ export class RequestFacts {
   /** Whether it asks for a WebSocket. */
   get isWebSocket(): boolean {
     return isWebSocket(this.field("upgrade"));
+  }
+
+  /** The same request with other fields. */
+  withFields(fields: RequestHeaders): RequestFacts {
+    return new RequestFacts(this.method, fields, this.#rules, this.#wantsWhole);
   }
 
   /** The same request as a GET for the whole page, even if it is a HEAD or asks for a part. */

@@ -1,4 +1,6 @@
 import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
+import { matchesAnyName } from "../key/name-pattern.ts";
+import { speaksOfCredentials } from "./credential-names.ts";
 
 /** The edge's treatment of a request field, and its consequences for stored responses. */
 export interface FieldTreatment {
@@ -33,7 +35,7 @@ const TREATMENTS = {
   cookies: { asSent: "never", inVary: "selects", mayBeKeyed: false },
   /** Sent as the set of known codings (`variants/accept-encoding.ts`). */
   codings: { asSent: "unless-stored", inVary: "selects", mayBeKeyed: false },
-  /** Answers to requests with credentials are not stored (`identity/identity.ts`). */
+  /** Answers to requests with credentials are stored only if they are for everybody (`identity/identity.ts`). */
   credentials: { asSent: "always", inVary: "selects", mayBeKeyed: false },
   /** The edge fetches the whole page and evaluates these itself. RFC 9110 §13, §14. */
   "answered-here": { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: false },
@@ -42,6 +44,14 @@ const TREATMENTS = {
    * one visitor came from.
    */
   withheld: { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: true },
+  /**
+   * Written by the client's software or by something on the way, and about the request rather than about the page:
+   * traces, request numbers, players, proxies. Each request may have another value, so storing would be of no use if
+   * these chose.
+   */
+  "of-software": { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: true },
+  /** What the owner has named in `fields.drop`. */
+  dropped: { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: true },
   /** All other fields. */
   other: { asSent: "always", inVary: "selects", mayBeKeyed: true },
 } as const satisfies Readonly<Record<string, FieldTreatment>>;
@@ -52,7 +62,7 @@ type Treatment = keyof typeof TREATMENTS;
  * Every request field that needs its own treatment, in lower case, each once. Hop-by-hop fields are in `hop-by-hop.ts`,
  * because `Connection` adds to them. `Proxy` is not an HTTP field, but gateways turn it into a setting (CVE-2016-5385).
  */
-export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readonly string[]>> = {
+export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "dropped" | "other">, readonly string[]>> = {
   claim: [
     "forwarded",
     "proxy",
@@ -96,7 +106,76 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readon
     "content-disposition",
     "content-range",
   ],
+  "of-software": [
+    // Browsers, WebViews and feed readers.
+    "alt-used", // RFC 7838 §5: Firefox, whenever it follows an Alt-Svc, to HTTP/3 for instance
+    "x-purpose", // Safari, for previews: developer.apple.com/documentation/safari-release-notes
+    "x-moz", // Firefox, for prefetches: developer.mozilla.org/docs/Glossary/Prefetch
+    "a-im", // RFC 3229 §10.5.3: feed readers that ask for changes only
+    "ua-cpu", // Internet Explorer: learn.microsoft.com, "User-Agent and other request headers"
+    "x-uidh", // added by Verizon: eff.org/deeplinks/2014/11/verizon-x-uidh
+    // The client hints from before they were called Sec-CH-*: www.ietf.org/archive/id/draft-ietf-httpbis-client-hints-07,
+    // wicg.github.io/netinfo, www.w3.org/TR/device-memory. `key.fields` sends them on and keys by them.
+    "dpr",
+    "viewport-width",
+    "width",
+    "device-memory",
+    "rtt",
+    "downlink",
+    "ect",
+    // Media players.
+    "x-playback-session-id", // AVPlayer: developer.apple.com, "HTTP Live Streaming authoring specification"
+    "icy-metadata", // VLC, ExoPlayer, mpv: the SHOUTcast protocol
+    "getcontentfeatures.dlna.org", // DLNA guidelines, part 1
+    "transfermode.dlna.org",
+    // Proxies, gateways and monitors.
+    "x-bluecoat-via", // Blue Coat ProxySG, against loops
+    "x-imforwards", // Cisco Web Security Appliance, against loops
+    "x-varnish", // varnish-cache.org/docs/trunk/reference/vcl-var
+    "x-request-start", // devcenter.heroku.com/articles/http-routing
+    "x-queue-start", // docs.newrelic.com, "Request queuing configuration"
+    "x-abuse-info", // New Relic Synthetics: docs.newrelic.com, "Identify synthetic monitoring requests"
+    // Numbers of requests.
+    "x-request-id", // envoyproxy.io, "HTTP header manipulation"; Heroku, Rails, nginx, and most clients of APIs
+    "x-correlation-id", // en.wikipedia.org/wiki/List_of_HTTP_header_fields
+    "x-client-trace-id", // envoyproxy.io, "HTTP header manipulation"
+    "request-id", // learn.microsoft.com/azure/azure-monitor/app, "Application Insights telemetry correlation"
+    "request-context",
+    "correlation-context",
+    "client-request-id", // learn.microsoft.com/graph/best-practices-concept
+    "x-ms-client-request-id", // learn.microsoft.com/rest/api/storageservices/common-rest-api-headers
+    "ms-cv", // github.com/microsoft/CorrelationVector
+    "x-amzn-trace-id", // docs.aws.amazon.com/elasticloadbalancing, "Request tracing"
+    "x-amz-cf-id", // docs.aws.amazon.com/AmazonCloudFront, "Add CloudFront request headers"
+    "x-cloud-trace-context", // cloud.google.com/trace/docs/trace-context
+    "x-vercel-id", // vercel.com/docs/headers/request-headers
+    // Traces. `traceparent` is an ordinary field: it is sent on.
+    "tracestate", // www.w3.org/TR/trace-context
+    "baggage", // www.w3.org/TR/baggage
+    "sentry-trace", // develop.sentry.dev/sdk/telemetry/traces
+    "b3", // github.com/openzipkin/b3-propagation
+    "uber-trace-id", // jaegertracing.io, "Client libraries: propagation format"
+    "jaeger-debug-id",
+    "jaeger-baggage",
+    "newrelic", // docs.newrelic.com, "How distributed tracing works"
+    "grpc-trace-bin", // opencensus.io, "Propagation"
+    "x-ot-span-context", // istio.io, "Distributed tracing: overview"
+    "elastic-apm-traceparent", // elastic.co/docs/reference/apm, "Distributed tracing"
+    "x-instana-t", // npmjs.com/package/@opentelemetry/propagator-instana
+    "x-instana-s",
+    "x-instana-l",
+    "x-dynatrace", // docs.dynatrace.com, "Requirements for tracing with HTTP headers"
+    "x-dtpc",
+    "x-dtreferer",
+    "x-honeycomb-trace", // docs.honeycomb.io, "Beelines: trace propagation"
+    "sw8", // skywalking.apache.org, "Cross Process Propagation Headers Protocol v3"
+    "sw8-correlation",
+    "sw8-x",
+  ],
 };
+
+/** What else belongs to the client's software begins with. The sources are the same. */
+const SOFTWARE_PREFIXES = ["x-b3-", "x-datadog-", "x-newrelic-", "uberctx-", "ot-tracer-", "ot-baggage-", "pinpoint-"];
 
 /** The prefixes of claims. */
 const CLAIM_PREFIXES = [
@@ -117,14 +196,61 @@ const TREATMENT_OF: ReadonlyMap<string, Treatment> = new Map(
   ),
 );
 
+/** What the owner says about fields: names in lower case; a trailing `*` stands for any ending. */
+export interface OwnersFields {
+  /** Fields that do not reach the origin where the answer may be stored. They outrank the trusted ones. */
+  readonly droppedFields: readonly string[];
+  /** Fields that go to the origin and choose no page, on the owner's word. */
+  readonly trustedFields: readonly string[];
+}
+
+export const NO_OWNERS_FIELDS: OwnersFields = { droppedFields: [], trustedFields: [] };
+
 /**
- * The treatment of a field, whose name is in lower case. All handling of request fields goes through this function. If
- * a site could name fields itself, they would be looked up here, before the table.
+ * The treatment of a field, whose name is in lower case, and of this value of it. All handling of request
+ * fields goes through this function. The owner's lists are for fields of which the table says nothing stricter.
  */
-export function treatmentOf(name: string): FieldTreatment {
+export function treatmentOf(name: string, value: string | null = null, owners = NO_OWNERS_FIELDS): FieldTreatment {
+  const listed = listedTreatment(name, value);
+  if (!OPEN_TO_OWNERS.has(listed)) return TREATMENTS[listed];
+  if (matchesAnyName(name, owners.droppedFields)) return TREATMENTS.dropped;
+  return isTrusted(name, owners) ? TREATMENTS.other : TREATMENTS[listed];
+}
+
+function listedTreatment(name: string, value: string | null): Treatment {
   const known = TREATMENT_OF.get(name);
-  if (known !== undefined) return TREATMENTS[known];
-  return isClaim(name) ? TREATMENTS.claim : TREATMENTS.other;
+  if (known !== undefined) return known;
+  if (isClaim(name)) return "claim";
+  if (SOFTWARE_PREFIXES.some((prefix) => name.startsWith(prefix))) return "of-software";
+  return name === "x-requested-with" && value !== null && isPackageName(value) ? "of-software" : "other";
+}
+
+const OPEN_TO_OWNERS: ReadonlySet<Treatment> = new Set<Treatment>(["of-software", "other"]);
+
+/** Whether the owner says that the field chooses no page. A pattern does not cover what speaks of credentials. */
+export function isTrusted(name: string, { trustedFields }: OwnersFields): boolean {
+  return trustedFields.length > 0 && matchesAnyName(name, trustedFields) && !speaksOfCredentials(name);
+}
+
+/**
+ * Whether an owner may drop or trust the fields of this name, which may end in `*`: none of them is one that the edge
+ * or the connection sets, a claim, a credential or a cookie.
+ */
+export function isOpenToOwners(pattern: string): boolean {
+  const name = pattern.replace(/\*$/, "").replaceAll("_", "-");
+  const isOpen = OPEN_TO_OWNERS.has(listedTreatment(name, null)) && !hopByHopFields(null).includes(name);
+  if (!isOpen || name.startsWith("if-") || name === "") return false;
+  if (!pattern.endsWith("*")) return true;
+  const closed = [...TREATMENT_OF].filter(([, treatment]) => !OPEN_TO_OWNERS.has(treatment)).map(([each]) => each);
+  return ![...closed, ...CLAIM_PREFIXES, ...hopByHopFields(null)].some((each) => each.startsWith(name));
+}
+
+/**
+ * Android's WebView sends the name of its app: developer.android.com, "Configure the app module: set the application
+ * ID". A script's `XMLHttpRequest` has no dot, and chooses pages in many frameworks.
+ */
+function isPackageName(value: string): boolean {
+  return value.length <= 255 && /^[A-Za-z]\w*(?:\.[A-Za-z]\w*)+$/.test(value);
 }
 
 /** Gateways of origins read `X_Forwarded_Host` as `X-Forwarded-Host`, so both are the same claim. */
@@ -137,19 +263,29 @@ function isClaim(name: string): boolean {
 
 const CLAIMED: ReadonlySet<Treatment> = new Set<Treatment>(["claim", "host-claim"]);
 
+export interface KeyAndOwnersFields extends OwnersFields {
+  /** Fields, in lower case, that the route keys by: they go to the origin as sent. They outrank the owner's others. */
+  readonly keyFields: readonly string[];
+}
+
 /**
- * Whether the origin sees a client's field as it was sent, leaving hop-by-hop fields aside. `keyFields` are those that
- * the route keys by; `storing` is true if the answer may be stored.
+ * Whether the origin sees a client's field as it was sent, leaving hop-by-hop fields aside. `storing` is true if the answer may
+ * be stored.
  */
-export function reachesOriginAsSent(name: string, keyFields: readonly string[], storing = true): boolean {
-  if (keyFields.includes(name)) return true;
-  const { asSent } = treatmentOf(name);
+export function reachesOriginAsSent(
+  name: string,
+  value: string | null,
+  rules: KeyAndOwnersFields,
+  storing = true,
+): boolean {
+  if (rules.keyFields.includes(name)) return true;
+  const { asSent } = treatmentOf(name, value, rules);
   return asSent === "always" || (asSent === "unless-stored" && !storing);
 }
 
 /** The meaning of a field in the origin's `Vary`, on a route that does not key by it. */
-export function meaningInVary(name: string): FieldTreatment["inVary"] {
-  return hopByHopFields(null).includes(name) ? "nothing" : treatmentOf(name).inVary;
+export function meaningInVary(name: string, owners = NO_OWNERS_FIELDS): FieldTreatment["inVary"] {
+  return hopByHopFields(null).includes(name) ? "nothing" : treatmentOf(name, null, owners).inVary;
 }
 
 /** A name, a number, or a list of them with weights. */

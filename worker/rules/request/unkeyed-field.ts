@@ -1,12 +1,15 @@
 import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
 import type { Identity } from "../identity/identity.ts";
-import { ordinaryForm, REQUEST_FIELDS, reachesOriginAsSent } from "./request-fields.ts";
+import { acceptsPages } from "../variants/accepts-pages.ts";
+import { isTrusted, NO_OWNERS_FIELDS, ordinaryForm, REQUEST_FIELDS, reachesOriginAsSent } from "./request-fields.ts";
 
 /** The properties of a request, other than its fields, that these rules use. */
 export interface UnkeyedFieldRules {
   /** Fields, in lower case, whose values select the response. */
   readonly inKey: readonly string[];
   readonly identity: Identity;
+  /** Fields that the owner drops; a trailing `*` stands for any ending. */
+  readonly droppedFields: readonly string[];
 }
 
 /** The edge adds a member to these fields, so the client's value reaches the origin, too. */
@@ -21,16 +24,19 @@ const PRINTABLE = /^[\x20-\x7e]*$/;
 /**
  * Whether an error that the origin answers may be treated as the answer that everybody would get. One request with an
  * oversized, odd or unknown field can make an origin fail, and a stored error would reach all visitors. A request that
- * a page of another site has sent can do the same.
+ * a page of another site has sent can do the same, and so can one that accepts neither HTML nor anything. A field that
+ * the owner trusts still counts here, since it is trusted for pages alone.
  */
 export function isPlainRequest(
   fields: Iterable<readonly [name: string, value: string]>,
-  { inKey, identity }: UnkeyedFieldRules,
+  { inKey, identity, droppedFields }: UnkeyedFieldRules,
 ): boolean {
   if (identity !== "anonymous") return false;
   const sent = [...fields];
   if (sent.some(([name, value]) => name.toLowerCase() === "sec-fetch-site" && value === "cross-site")) return false;
-  return unkeyedField(sent, inKey) === null;
+  const accept = sent.find(([name]) => name.toLowerCase() === "accept")?.[1] ?? null;
+  if (!inKey.includes("accept") && !acceptsPages(accept)) return false;
+  return unkeyedField(sent, inKey, { ...NO_OWNERS_FIELDS, droppedFields }) === null;
 }
 
 /**
@@ -40,16 +46,19 @@ export function isPlainRequest(
 export function unkeyedField(
   fields: Iterable<readonly [name: string, value: string]>,
   inKey: readonly string[],
+  owners = NO_OWNERS_FIELDS,
 ): string | null {
   const sent = [...fields].map(([name, value]) => [name.toLowerCase(), value] as const);
   const ownHop = hopByHopFields(sent.find(([name]) => name === "connection")?.[1] ?? null);
+  const { droppedFields, trustedFields } = owners;
+  const rules = { keyFields: inKey, droppedFields, trustedFields };
   let characters = 0;
   for (const [name, value] of sent) {
-    const isSeen = CONTINUED.has(name) || reachesOriginAsSent(name, inKey);
-    if (!isSeen || ownHop.includes(name) || name === "authorization") continue; // such answers are not stored
+    const isSeen = CONTINUED.has(name) || reachesOriginAsSent(name, value, rules);
+    if (!isSeen || ownHop.includes(name) || name === "authorization") continue; // see `storable`
     characters += name.length + value.length;
     if (characters > MAX_CHARACTERS || value.length > MAX_VALUE_CHARACTERS || !PRINTABLE.test(value)) return name;
-    if (inKey.includes(name)) continue;
+    if (inKey.includes(name) || isTrusted(name, owners)) continue;
     const form = ordinaryForm(name);
     if (!form || (value !== "" && !form.test(value))) return name;
   }

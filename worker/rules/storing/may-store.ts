@@ -1,7 +1,8 @@
 import type { RequestFacts } from "../request/request-facts.ts";
+import type { KeyAndOwnersFields } from "../request/request-fields.ts";
 import { isPlainRequest, unkeyedField } from "../request/unkeyed-field.ts";
 import { isVariantTooLong, selectingFields, type VariantFields, variantOf } from "../variants/vary.ts";
-import type { NotStoredBecause } from "./not-stored.ts";
+import type { NotStored, NotStoredBecause } from "./not-stored.ts";
 import { type Storable, type StorableResponse, type StorableRules, storable } from "./storable.ts";
 import { isErrorStatus } from "./storable-status.ts";
 import { collectTags, TAG_FIELDS } from "./tags.ts";
@@ -20,9 +21,7 @@ export interface StoreResponse extends StorableResponse {
 }
 
 /** The owner's rules for storing. */
-export interface StoreRules extends StorableRules {
-  /** Fields, in lower case, that the route keys by. */
-  readonly keyFields: readonly string[];
+export interface StoreRules extends StorableRules, KeyAndOwnersFields {
   /** The tags that the route gives. */
   readonly routeTags: readonly string[];
   /** The most tags of one response. */
@@ -40,7 +39,10 @@ export type StoreVerdict =
       /** True if the body is too large to be stored with its head. */
       readonly isLarge: boolean;
     } & Storable)
-  | { readonly kind: "pass"; readonly because: NotStoredBecause };
+  | ({ readonly kind: "pass" } & NotStored);
+
+/** The most characters of a field's name that are told: a client can make it as long as it likes. */
+const MAX_TOLD_CHARACTERS = 64;
 
 /**
  * Whether the answer to a GET may be stored, and in which form. `NotStoredBecause` lists the reasons against it in the
@@ -50,9 +52,9 @@ export type StoreVerdict =
 export function mayStore(request: StoreRequest, response: StoreResponse, rules: StoreRules): StoreVerdict {
   const { identity, directives, fields, originView } = request;
   const { field, status, lengthBytes } = response;
-  const { keyFields } = rules;
+  const { keyFields, droppedFields } = rules;
   const pass = (because: NotStoredBecause): StoreVerdict => ({ kind: "pass", because });
-  const isPlain = !isErrorStatus(status) || isPlainRequest(fields, { inKey: keyFields, identity });
+  const isPlain = !isErrorStatus(status) || isPlainRequest(fields, { inKey: keyFields, identity, droppedFields });
   const verdict = storable({ identity, forbidsStoring: directives.forbidsStoring, isPlain }, response, rules);
   if (verdict.kind === "pass") return verdict;
 
@@ -62,10 +64,12 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
     allowedOrigin: field("access-control-allow-origin"),
     askedAcross: fields.get("origin") !== null,
     keyFields,
+    owners: rules,
   });
   if (names === "*") return pass("vary");
-  // A visitor's own cookies do not choose among a few variants: each visitor would have an entry.
-  if (names.includes("cookie") && originView.value("cookie") !== null) return pass("vary");
+  // A visitor's own cookies and credentials do not choose among a few variants: each visitor would have an entry.
+  if (["cookie", "authorization"].some((name) => names.includes(name) && originView.value(name) !== null))
+    return pass("vary");
   const variant = variantOf(names, originView);
   if (isVariantTooLong(variant)) return pass("vary-too-long");
 
@@ -73,7 +77,8 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
   const tags = collectTags(rules.routeTags, tagTexts, rules.maxTags, response.earlierTags);
   if (tags.kind === "refused") return pass(tags.because);
 
-  if (unkeyedField(fields, names) !== null) return pass("unkeyed-field");
+  const odd = unkeyedField(fields, names, rules);
+  if (odd !== null) return { kind: "pass", because: "unkeyed-field", field: odd.slice(0, MAX_TOLD_CHARACTERS) };
   if (response.redirectsToItself) return pass("redirects-to-itself");
   if (lengthBytes !== null && lengthBytes > rules.maxLargeBodyBytes) return pass("too-large");
   const isLarge = lengthBytes !== null && lengthBytes > rules.maxBodyBytes;

@@ -4,9 +4,9 @@
  */
 export type NotStoredBecause =
   // Reasons in the request: `storable.ts`.
-  | "authorization"
   | "request-no-store"
   // Reasons in the response: `storable.ts`.
+  | "authorization"
   | "status"
   | "no-store"
   | "private"
@@ -27,6 +27,18 @@ export type NotStoredBecause =
   | "too-large"
   // Not a rule: this isolate is already storing the same large body (`flow/storing/fetch-and-store.ts`).
   | "being-stored";
+
+/** That an answer is not stored, and why. */
+export interface NotStored {
+  readonly because: NotStoredBecause;
+  /** The name of the field that is to blame, where it is one that is not in the key. */
+  readonly field?: string;
+}
+
+/** The reason in one word, with the field behind a colon. */
+export function notStoredDetail({ because, field }: NotStored): string {
+  return field === undefined ? because : `${because}:${field}`;
+}
 
 /** Whether the request itself may have caused this answer, so that another request may get one that can be stored. */
 export function mayBeOfOneRequest(because: NotStoredBecause, status: number): boolean {

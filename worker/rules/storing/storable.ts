@@ -63,7 +63,8 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   const { cacheControl } = speaking;
   const because = requestSpeaksAgainst(request) ?? responseSpeaksAgainst(request, response, cacheControl);
   if (because) return { kind: "pass", because };
-  const freshness = freshnessLifetime(response, speaking, rules);
+  const ofOrigin = mayStoreAnswer(request.identity) === "if-wholly-for-everybody";
+  const freshness = freshnessLifetime(response, speaking, ofOrigin ? LIFETIMES_OF_ORIGIN : rules);
   const ageMs = initialAgeMs(field("age"), field("date"), requestedAt, receivedAt);
   const reuse = reuseRules(cacheControl);
   const useless = isUseless(response, cacheControl, freshness, ageMs, reuse);
@@ -79,8 +80,10 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   };
 }
 
-function requestSpeaksAgainst({ identity, forbidsStoring }: StorableRequest): NotStoredBecause | undefined {
-  if (mayStoreAnswer(identity) === "no") return "authorization"; // §3.5
+/** Lifetimes of the owner's are not said of what visitors get for their credentials. */
+const LIFETIMES_OF_ORIGIN: LifetimeRules = { heuristic: null };
+
+function requestSpeaksAgainst({ forbidsStoring }: StorableRequest): NotStoredBecause | undefined {
   if (forbidsStoring) return "request-no-store"; // §5.2.1.5
   return undefined;
 }
@@ -91,13 +94,15 @@ function responseSpeaksAgainst(
   cacheControl: CacheControl,
 ): NotStoredBecause | undefined {
   const { status, field } = response;
+  const mayStore = mayStoreAnswer(request.identity);
+  if (mayStore === "if-wholly-for-everybody" && !isWhollyMeantForAll(status, cacheControl)) return "authorization"; // §3.5
   if (!isStorableStatus(status)) return "status";
   if (cacheControl.mustUnderstand && !isUnderstoodStatus(status)) return "status"; // §5.2.2.3
   if (cacheControl.noStore && !cacheControl.mustUnderstand) return "no-store"; // §5.2.2.5, §5.2.2.3
   if (cacheControl.private === "whole") return "private"; // §5.2.2.7
   if (field("set-cookie") !== null && !withheldFields(cacheControl).includes("set-cookie")) return "set-cookie"; // §7.3
   if (varyFields(field("vary")) === "*") return "vary"; // §4.1
-  if (mayStoreAnswer(request.identity) === "if-for-everybody" && !isMeantForAll(cacheControl)) return "cookie";
+  if (mayStore === "if-for-everybody" && !isMeantForAll(cacheControl)) return "cookie";
   if (isErrorStatus(status) && !request.isPlain) return "error-for-odd-request";
   if (!isFramed(status, field)) return "unframed-body"; // RFC 9112 §8
   return undefined;
@@ -144,6 +149,13 @@ function withheldFields({ private: ofOne, noCache }: CacheControl): readonly str
 function isOriginsWish(response: StorableResponse, speaking: EffectiveCacheControl, used: FreshnessLifetime): boolean {
   if (used.source !== "route" && used.source !== "route-default") return true;
   return isMeantForAll(speaking.cacheControl) || freshnessLifetime(response, speaking, { heuristic: null }).seconds > 0;
+}
+
+/** Statuses of answers to credentials that may be for everybody: none of them tells whether the visitor was let in. */
+const WHOLLY_SHAREABLE = new Set([200, 203, 204, 300, 301, 308]);
+
+function isWhollyMeantForAll(status: number, cacheControl: CacheControl): boolean {
+  return WHOLLY_SHAREABLE.has(status) && isMeantForAll(cacheControl);
 }
 
 /** Whether the origin says that this one answer is for everybody. `s-maxage=0` and malformed values do not say so. */

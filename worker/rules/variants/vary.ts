@@ -1,5 +1,5 @@
 import { isToken } from "../fields/token.ts";
-import { meaningInVary } from "../request/request-fields.ts";
+import { meaningInVary, type OwnersFields } from "../request/request-fields.ts";
 import { acceptedCodings, acceptsCoding, coversCodings } from "./accept-encoding.ts";
 
 /** The fields of the request that selected a stored response, sorted by name; `null` for an absent one. */
@@ -48,6 +48,8 @@ export interface SelectionHints {
   readonly askedAcross: boolean;
   /** Fields, in lower case, that the route keys by, whatever the origin says. */
   readonly keyFields: readonly string[];
+  /** What the owner says of other fields. Default: nothing. */
+  readonly owners?: OwnersFields;
 }
 
 /**
@@ -62,12 +64,13 @@ export function selectingFields({
   allowedOrigin,
   askedAcross,
   keyFields,
+  owners,
 }: SelectionHints): readonly string[] | "*" {
   const names = varyFields(vary);
   if (names === "*") return "*";
   const named = names.filter((name) => !keyFields.includes(name));
-  if (named.some((name) => meaningInVary(name) === "unknowable")) return "*";
-  const selecting = new Set([...keyFields, ...named.filter((name) => meaningInVary(name) === "selects")]);
+  if (named.some((name) => meaningInVary(name, owners) === "unknowable")) return "*";
+  const selecting = new Set([...keyFields, ...named.filter((name) => meaningInVary(name, owners) === "selects")]);
   if (contentEncoding !== null) selecting.add("accept-encoding");
   if (allowedOrigin !== null && (askedAcross || allowedOrigin.trim() !== "*")) selecting.add("origin");
   return [...selecting].sort();

@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import type { Identity } from "../../../worker/rules/identity/identity.ts";
+import { choosesPage, compareSights, plainRequest } from "../../../worker/rules/request/second-look.ts";
+import { bodyDigest } from "../../../worker/rules/storing/body-digest.ts";
+
+const NONE = { droppedFields: [], trustedFields: [] };
+type Fields = readonly (readonly [name: string, value: string])[];
+
+describe("plainRequest", () => {
+  test.each<{ name: string; fields: Fields; identity?: Identity; inKey?: string[]; leftOut: string[] | null }>([
+    {
+      name: "unknown fields are left out, and others stay",
+      fields: [
+        ["accept", "*/*"],
+        ["X-App-Version", "7"],
+        ["x-os", "a"],
+      ],
+      leftOut: ["x-app-version", "x-os"],
+    },
+    { name: "a field that selects stays", fields: [["x-tenant", "a"]], inKey: ["x-tenant"], leftOut: null },
+    { name: "where nothing is left out, there is none", fields: [["accept", "*/*"]], leftOut: null },
+    { name: "with cookies that count there is none", fields: [["x-a", "1"]], identity: "cookies", leftOut: null },
+    { name: "with credentials there is none", fields: [["x-a", "1"]], identity: "authorized", leftOut: null },
+    ...["x-api-key", "x-csrf-token", "x-auth", "x-session", "x-signature", "x-user-id"].map((name) => ({
+      name: `for ${name} there is none`,
+      fields: [
+        ["x-a", "1"],
+        [name, "1"],
+      ] as Fields,
+      leftOut: null,
+    })),
+    { name: "for an unusual value of a usual field there is none", fields: [["user-agent", "<b>"]], leftOut: null },
+    {
+      name: "for more than sixteen fields there is none",
+      fields: [...Array(17)].map((_, index) => [`x-${index}`, "1"] as const),
+      leftOut: null,
+    },
+    {
+      name: "sixteen are left out",
+      fields: [...Array(16)].map((_, index) => [`x-${index}`, "1"] as const),
+      leftOut: [...Array(16)].map((_, index) => `x-${index}`),
+    },
+  ])("$name", ({ fields, identity = "anonymous", inKey = [], leftOut }) => {
+    const plain = plainRequest(fields, identity, inKey, NONE);
+    expect(plain?.leftOut ?? null).toEqual(leftOut);
+    if (plain) expect(plain.fields).toEqual(fields.filter(([name]) => !leftOut!.includes(name.toLowerCase())));
+  });
+});
+
+describe("what two sights say", () => {
+  const a = { status: 200, digest: "a" };
+  const b = { status: 200, digest: "b" };
+
+  test.each([
+    [a, a, "alike"],
+    [a, b, "differs"],
+    [a, { status: 404, digest: "a" }, "unlike"],
+    [{ status: 200, digest: null }, b, "alike"],
+  ] as const)("%j and %j: %s", (odd, plain, says) => {
+    expect(compareSights(odd, plain)).toBe(says);
+  });
+
+  test("a field chooses if it is alone and two plain answers agree", () => {
+    expect(choosesPage(["x-a"], b, b)).toBe(true);
+    expect(choosesPage(["x-a"], b, a)).toBe(false);
+    expect(choosesPage(["x-a", "x-b"], b, b)).toBe(false);
+  });
+});
+
+test("digests tell bodies apart by length, content and order", () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const digests = ["", "a", "b", "ab", "ba", "aa", "\0", "\0\0"].map((text) => bodyDigest(bytes(text)));
+  expect(new Set(digests).size).toBe(digests.length);
+  expect(bodyDigest(bytes("ab"))).toBe(bodyDigest(bytes("ab")));
+});

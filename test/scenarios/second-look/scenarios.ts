@@ -1,0 +1,177 @@
+import type { Scenario } from "../../engine/scenario.ts";
+import { page } from "../page.ts";
+
+const SOURCE = "docs/design.md#second-looks";
+const app = { "x-app-version": "7" };
+
+/** What the edge makes of an answer that only an unknown field keeps from being stored. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "second-look/plain-answer-is-stored",
+    name: "behind the answer to an odd request, the origin is asked plainly, and that answer is stored",
+    source: SOURCE,
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      { get: "/a", fields: app, expect: { xCache: "MISS", cacheStatus: /detail="unkeyed-field:x-app-version"$/ } },
+      { work: "finished" },
+      { originLastSaw: "/a", fields: { "x-app-version": null } },
+      { get: "/a", expect: { xCache: "HIT" } },
+      { get: "/a", fields: app, expect: { xCache: "HIT" } },
+      { originSaw: { "/a": 2 } },
+      { stats: { "secondLooks.asked": 1, "secondLooks.marked": 0 } },
+    ],
+  },
+  {
+    id: "second-look/statuses-differ",
+    name: "nothing is stored if the plain answer has another status",
+    source: SOURCE,
+    origin: {
+      "/a": [page("max-age=60", "odd"), { status: 301, fields: { "cache-control": "max-age=60", location: "/b" } }],
+    },
+    steps: [
+      { get: "/a", fields: app, expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { get: "/a", expect: { status: 301, xCache: "MISS" } },
+      { originSaw: { "/a": 3 } },
+    ],
+  },
+  ...(
+    [
+      ["credentials", "a field that speaks of credentials", { "x-api-key": "7" }, {}],
+      ["session", "a visitor with a session", { ...app, cookie: "session=1" }, {}],
+      ["odd-value", "a usual field with an unusual value", { "user-agent": "{jndi:ldap}" }, {}],
+      ["switched-off", "a site that does not want it", app, { secondLook: false }],
+      [
+        "switched-off-for-route",
+        "a route that does not want it",
+        app,
+        { routes: [{ match: "/a", secondLook: false }] },
+      ],
+      ["large", "a body above the limit of those that are collected", app, { limits: { storeBytes: 1 } }],
+    ] as const
+  ).map(
+    ([id, what, fields, site]): Scenario => ({
+      id: `second-look/none-for-${id}`,
+      name: `no second look is taken for ${what}`,
+      source: SOURCE,
+      site,
+      origin: { "/a": [page("public, max-age=60", "v1")] },
+      steps: [
+        { get: "/a", fields, expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ } },
+        { work: "finished" },
+        { originSaw: { "/a": 1 } },
+      ],
+    }),
+  ),
+  {
+    id: "second-look/field-chooses",
+    name: "requests with a field that chooses pass the cache on this route for one lifetime",
+    source: SOURCE,
+    site: { routes: [{ match: "/b" }] },
+    origin: {
+      "/a": [
+        page("max-age=60", "part"),
+        page("max-age=60", "whole"),
+        page("max-age=60", "whole"),
+        page("max-age=60", "part"),
+      ],
+      "/b": [page("max-age=60", "b")],
+    },
+    steps: [
+      { get: "/a", fields: { "hx-request": "true" }, expect: { xCache: "MISS", body: "part" } },
+      { work: "finished" },
+      { originSaw: { "/a": 3 } },
+      { stats: { "secondLooks.asked": 2, "secondLooks.marked": 1 } },
+      {
+        get: "/a",
+        fields: { "hx-request": "true" },
+        expect: { xCache: "BYPASS", body: "part", cacheStatus: /fwd=bypass.*detail="unkeyed-field:hx-request"$/ },
+      },
+      { get: "/a", expect: { xCache: "HIT", body: "whole" } },
+      { get: "/a", fields: app, expect: { xCache: "HIT", body: "whole" } },
+      { get: "/b", expect: { xCache: "MISS" } },
+      { get: "/b", fields: { "hx-request": "true" }, expect: { xCache: "HIT" } },
+      { advanceMs: 61_000 },
+      { get: "/a", fields: { "hx-request": "true" }, expect: { xCache: "EXPIRED" } },
+    ],
+  },
+  {
+    id: "second-look/random-page",
+    name: "a page that differs on every render is answered from store, whatever field a request invents",
+    source: SOURCE,
+    origin: { "/a": [1, 2, 3, 4].map((render) => page("max-age=60", `render ${render}`)) },
+    steps: [
+      { get: "/a", fields: app, expect: { xCache: "MISS", body: "render 1" } },
+      { work: "finished" },
+      { stats: { "secondLooks.asked": 2, "secondLooks.marked": 0 } },
+      { get: "/a", fields: app, expect: { xCache: "HIT", body: "render 2" } },
+      { get: "/a", expect: { xCache: "HIT", body: "render 2" } },
+    ],
+  },
+  {
+    id: "second-look/several-fields",
+    name: "of several odd fields none is said to choose",
+    source: SOURCE,
+    origin: { "/a": [page("max-age=60", "part"), page("max-age=60", "whole")] },
+    steps: [
+      { get: "/a", fields: { ...app, "hx-request": "true" }, expect: { xCache: "MISS", body: "part" } },
+      { work: "finished" },
+      { stats: { "secondLooks.marked": 0 } },
+      { get: "/a", fields: { "hx-request": "true" }, expect: { xCache: "HIT", body: "whole" } },
+    ],
+  },
+  {
+    id: "second-look/after-a-confirmation",
+    name: "where the origin confirms a stale page to an odd request, a second look brings the page for all",
+    source: SOURCE,
+    origin: {
+      "/a": [
+        { fields: { "cache-control": "max-age=60", etag: '"1"' }, body: "v1" },
+        { status: 304, fields: { "cache-control": "max-age=60", etag: '"1"' } },
+        { fields: { "cache-control": "max-age=60", etag: '"1"' }, body: "v1" },
+      ],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { advanceMs: 61_000 },
+      { get: "/a", fields: app, expect: { xCache: "REVALIDATED" } },
+      { work: "finished" },
+      { originSaw: { "/a": 3 } },
+      { get: "/a", fields: app, expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "second-look/purged-meanwhile",
+    name: "what is purged during a second look is not served",
+    source: "docs/protocol.md, R1",
+    origin: {
+      "/a": [page("max-age=60", "v1"), { ...page("max-age=60", "v1"), hold: "look" }, page("max-age=60", "v2")],
+      "/b": [page("max-age=60", "b")],
+    },
+    steps: [
+      { get: "/a", fields: app, expect: { xCache: "MISS" } },
+      { originSees: "/a", count: 2 },
+      { purge: { urls: ["/a"] } },
+      { advanceMs: 3_000 },
+      { get: "/b", expect: { xCache: "MISS" } },
+      { release: "look" },
+      { work: "finished" },
+      { get: "/a", expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    id: "second-look/plain-requests-wait",
+    name: "plain requests wait for a second look, and it is the only one",
+    source: SOURCE,
+    origin: { "/a": [page("max-age=60", "v1"), { ...page("max-age=60", "v1"), hold: "look" }] },
+    steps: [
+      { get: "/a", fields: app, expect: { xCache: "MISS" } },
+      { originSees: "/a", count: 2 },
+      { begin: "plain", send: { path: "/a" } },
+      { advanceMs: 100 },
+      { release: "look" },
+      { finish: "plain", expect: { xCache: "MISS", cacheStatus: /collapsed/ } },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+];

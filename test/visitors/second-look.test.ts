@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { mutatedEngine } from "../mutants/mutated-engine.ts";
+import { page } from "./case.ts";
+import type { Meet } from "./meet.ts";
+import { meetInMemory, meetSoundly } from "./memory-meeting.ts";
+
+/** What visitors see who invent a field each, of a page that differs on every render. */
+async function rendersSeen(meet: Meet): Promise<{ renders: string[]; asked: number }> {
+  let render = 0;
+  const meeting = await meet({}, () => page(`render ${++render}`));
+  const renders: string[] = [];
+  try {
+    for (const fields of [{ "x-invented": "1" }, { "x-invented": "2" }, { "x-other": "1" }, {}]) {
+      renders.push((await meeting.send({ path: "/a", fields })).body);
+    }
+    return { renders, asked: meeting.asked() };
+  } finally {
+    await meeting.stop();
+  }
+}
+
+test("on a page that differs on every render, no invented field is a way past the cache", async () => {
+  const { renders, asked } = await rendersSeen(meetSoundly);
+  expect(renders).toEqual(["render 1", "render 2", "render 2", "render 2"]);
+  expect(asked).toBe(3);
+});
+
+test("control: it would be one if any difference counted as a choice", async () => {
+  const { startMemoryEngine } = await mutatedEngine({
+    file: "worker/rules/request/second-look.ts",
+    from: 'compareSights(plain, again) === "alike"',
+    to: 'compareSights(plain, again) !== "unlike"',
+  });
+  expect((await rendersSeen(meetInMemory(startMemoryEngine))).asked).toBeGreaterThan(3);
+});

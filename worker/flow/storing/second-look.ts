@@ -1,0 +1,147 @@
+import {
+  choosesPage,
+  compareSights,
+  type PlainRequest,
+  plainRequest,
+  type Sight,
+} from "../../rules/request/second-look.ts";
+import { bodyDigest } from "../../rules/storing/body-digest.ts";
+import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
+import type { NotStored } from "../../rules/storing/not-stored.ts";
+import type { StoredResponse } from "../../rules/storing/stored-response.ts";
+import { selectingFields } from "../../rules/variants/vary.ts";
+import type { SharedFetchOutcome } from "../collapsing/collapsed-fetches.ts";
+import { collapsingKeys } from "../collapsing/collapsing-key.ts";
+import { askOrigin } from "../origin/ask-origin.ts";
+import { cancelBody } from "../origin/cancel-body.ts";
+import type { RequestContext } from "../request-context.ts";
+import { startFill } from "./fill.ts";
+import { decideStorage } from "./storage-decision.ts";
+import { storeUnlessPurged } from "./store-unless-purged.ts";
+import { withoutAnswerEvents } from "./without-answer-events.ts";
+
+/** The parts of an answer that go on to the client. */
+export type Passed = Pick<Response, "status" | "statusText" | "headers" | "body">;
+
+/**
+ * An answer that might be stored but for a field that nobody knows goes to its client, and behind it the origin is asked
+ * once more as a plain visitor would ask: that answer is stored. Returns what goes to the client.
+ */
+export function lookAgainBehind(
+  context: RequestContext,
+  response: Response,
+  lengthBytes: number | null,
+  notStored: NotStored,
+): Passed {
+  const { site, ports, fills, background } = context;
+  const { status, statusText, headers } = response;
+  const plain = plainOf(context, headers, notStored);
+  if (!plain || (lengthBytes !== null && lengthBytes > site.limits.storeBytes)) return response;
+  const body = mayHaveBody(status) ? response.body : null;
+  const share = fills.open(ports.clock.now());
+  const fill = startFill(body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
+  background.run(fill.delivered);
+  const looked = fill.read.then((read) =>
+    read.kind === "whole" ? look(context, plain, { status, digest: bodyDigest(read.bytes) }) : undefined,
+  );
+  background.run(looked);
+  return { status, statusText, headers, body: fill.body };
+}
+
+/** The same where the origin has confirmed to the odd request what is stored: a page of this status. */
+export function lookAgainAfterConfirmation(
+  context: RequestContext,
+  headers: Headers,
+  status: number,
+  notStored: NotStored,
+): void {
+  const plain = plainOf(context, headers, notStored);
+  if (plain) context.background.run(look(context, plain, { status, digest: null }));
+}
+
+function plainOf(context: RequestContext, headers: Headers, { because }: NotStored): PlainRequest | null {
+  const { facts, resolved, answersHead } = context;
+  const { route } = resolved;
+  if (because !== "unkeyed-field" || !route.looksAgain || facts.method !== "GET" || facts.isPartial) return null;
+  if (answersHead) return null;
+  const names = selectingFields({
+    vary: headers.get("vary"),
+    contentEncoding: headers.get("content-encoding"),
+    allowedOrigin: headers.get("access-control-allow-origin"),
+    askedAcross: facts.field("origin") !== null,
+    keyFields: route.selectingNames,
+    owners: route,
+  });
+  return names === "*" ? null : plainRequest(facts.fields, facts.identity, names, route);
+}
+
+async function look(context: RequestContext, { fields, leftOut }: PlainRequest, odd: Sight): Promise<void> {
+  const { secondLooks, resolved, ports } = context;
+  const plain: RequestContext = {
+    ...context,
+    facts: context.facts.withFields(new Headers(fields.map(([name, value]) => [name, value]))),
+    ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
+  };
+  const { own, leader } = collapsingKeys(plain);
+  if (leader) return; // a plain visitor asks already
+  const first = await fetchForAll(plain, own, odd.status);
+  if (!first || compareSights(odd, first.sight) !== "differs") return;
+  const again = await fetchPlainly(plain, odd.status);
+  if (!again || !choosesPage(leftOut, first.sight, again.sight)) return;
+  const { freshnessSeconds, initialAgeMs } = first.stored.head;
+  const now = ports.clock.now();
+  const until = now + freshnessSeconds * 1000 - initialAgeMs;
+  const isMarked = secondLooks.mark(resolved.route.pattern, leftOut[0]!, until, now);
+  if (isMarked) ports.reporter.report({ kind: "field-marked" });
+}
+
+/** Fetches and stores the plain answer. Other requests may wait for it, as for any other fetch. */
+async function fetchForAll(context: RequestContext, key: string, status: number): Promise<PlainAnswer | null> {
+  const { collapsed, ports, background } = context;
+  const shared = collapsed.begin(key);
+  background.run(shared.outcome);
+  const tellFollowers = (outcome: SharedFetchOutcome) => shared.end(outcome, ports.clock.now());
+  try {
+    const answer = await fetchPlainly(context, status);
+    if (answer) await storeUnlessPurged(context, answer.stored, tellFollowers);
+    return answer;
+  } finally {
+    tellFollowers({ kind: "failed", byOrigin: false }); // unless they have been told
+  }
+}
+
+interface PlainAnswer {
+  readonly stored: StoredResponse;
+  readonly sight: Sight;
+}
+
+/** A plain answer that may be stored, under a stamp of its own (R1); `null` if there is none, or one of another status. */
+async function fetchPlainly(context: RequestContext, status: number): Promise<PlainAnswer | null> {
+  const { ports, site, fills, background, secondLooks } = context;
+  if (!secondLooks.take()) return null;
+  ports.reporter.report({ kind: "second-look" });
+  const stamp = ports.purges.stamp();
+  const fetchedAt = ports.clock.now();
+  const result = await askOrigin(context, { storing: true, conditions: [] });
+  if (result.kind !== "answered") return null;
+  const { response } = result;
+  const { headers } = response;
+  const announced = announcedBytes((name) => headers.get(name));
+  const lengthBytes = mayHaveBody(response.status) ? announced : null;
+  const decision = decideStorage(context, { status: response.status, fields: headers, stamp, fetchedAt, lengthBytes });
+  const isStored = decision.kind === "store" && !decision.isLarge && response.status === status;
+  if (!isStored) {
+    background.run(cancelBody(response.body));
+    return null;
+  }
+  const share = fills.open(ports.clock.now());
+  const body = mayHaveBody(response.status) ? response.body : null;
+  const fill = startFill(body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
+  background.run(cancelBody(fill.body));
+  background.run(fill.delivered);
+  const read = await fill.read;
+  if (read.kind !== "whole") return null;
+  const { bytes } = read;
+  const head = { ...decision.head, bodyBytes: bytes.byteLength, bodyKey: null };
+  return { stored: { head, body: bytes }, sight: { status, digest: bodyDigest(bytes) } };
+}

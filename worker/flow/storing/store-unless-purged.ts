@@ -1,0 +1,24 @@
+import { isWorthStoring } from "../../rules/freshness/judge.ts";
+import type { StoredResponse } from "../../rules/storing/stored-response.ts";
+import type { SharedFetchOutcome } from "../collapsing/collapsed-fetches.ts";
+import type { RequestContext } from "../request-context.ts";
+import { storeResponse } from "../selection.ts";
+
+export type TellFollowers = (outcome: SharedFetchOutcome) => void;
+
+/**
+ * Stores a response unless the current view says that it is purged. In that case only requests that arrived before the
+ * purge may receive it, and it is not stored (R23).
+ */
+export async function storeUnlessPurged(
+  context: RequestContext,
+  stored: StoredResponse,
+  tellFollowers: TellFollowers,
+): Promise<void> {
+  const { purges, reporter } = context.ports;
+  const isPurged = !isWorthStoring(purges.check(stored.head, false));
+  if (isPurged) reporter.report({ kind: "fill-discarded", because: "purged" });
+  const stores = isPurged ? Promise.resolve() : storeResponse(context, stored);
+  tellFollowers({ kind: "storable", stored });
+  await stores;
+}
