@@ -137,7 +137,7 @@ export const scenarios: readonly Scenario[] = [
     source: "docs/design.md#promise-1",
     origin: { "/a": [page("max-age=60")] },
     steps: [
-      head("/a", { xCache: "MISS", cacheStatus: /detail=unkeyed-field$/ }, { "x-debug": "1" }),
+      head("/a", { xCache: "MISS", cacheStatus: /detail="unkeyed-field:x-debug"$/ }, { "x-debug": "1" }),
       head("/a", { xCache: "MISS", cacheStatus: /; stored$/ }),
       { work: "finished" },
       head("/a", { xCache: "HIT" }),
