@@ -12,6 +12,20 @@ export const mutants: Mutants = {
     to: "true",
     reddens: "second-look/plain-answer-is-stored",
   },
+  "heads-are-looked-at": {
+    name: "a second look is taken behind a HEAD that a GET has answered",
+    file: LOOK,
+    from: "if (answersHead) return null;",
+    to: "",
+    reddens: "second-look/none-for-a-head",
+  },
+  "choices-are-left-out": {
+    name: "a second look asks without the visitor's language",
+    file: LOOK,
+    from: "new Headers(fields.map(([name, value]) => [name, value]))",
+    to: 'new Headers(fields.filter(([name]) => name !== "accept-language").map(([name, value]) => [name, value]))',
+    reddens: "second-look/keeps-the-choice",
+  },
   "any-status-is-stored": {
     name: "a plain answer of another status is stored",
     file: LOOK,

@@ -22,6 +22,33 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "second-look/keeps-the-choice",
+    name: "on a route that keys by language, the second look asks for the visitor's language, and is stored for that one",
+    source: SOURCE,
+    site: { routes: [{ match: "/*", key: { languages: ["en", "de"] } }] },
+    origin: { "/a": [page("max-age=60", "Deutsch"), page("max-age=60", "Deutsch"), page("max-age=60", "English")] },
+    steps: [
+      { get: "/a", fields: { ...app, "accept-language": "de-AT" }, expect: { xCache: "MISS", body: "Deutsch" } },
+      { work: "finished" },
+      { originLastSaw: "/a", fields: { "x-app-version": null, "accept-language": "de" } },
+      { get: "/a", fields: { "accept-language": "de" }, expect: { xCache: "HIT", body: "Deutsch" } },
+      { get: "/a", fields: { "accept-language": "en" }, expect: { xCache: "MISS", body: "English" } },
+      { originSaw: { "/a": 3 } },
+    ],
+  },
+  {
+    id: "second-look/none-for-a-head",
+    name: "a HEAD that is answered by a GET leads to no second look",
+    source: SOURCE,
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      { send: { method: "HEAD", path: "/a", fields: app }, expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ } },
+      { work: "finished" },
+      { originSaw: { "/a": 1 } },
+      { stats: { "secondLooks.asked": 0 } },
+    ],
+  },
+  {
     id: "second-look/statuses-differ",
     name: "nothing is stored if the plain answer has another status",
     source: SOURCE,
