@@ -1,5 +1,5 @@
 import type { PurgeMode } from "../../ports.ts";
-import { BLOCK_BYTES, finalMix, murmurHash3 } from "./murmur-hash.ts";
+import { BLOCK_BYTES, finalMix, murmurHash3 } from "../../rules/hashing/murmur-hash.ts";
 
 /** The number of 32-bit words in a hash. */
 export const HASH_WORDS = 2;

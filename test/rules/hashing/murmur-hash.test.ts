@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { BLOCK_BYTES, murmurHash3 } from "../../../worker/purges/view/murmur-hash.ts";
+import { BLOCK_BYTES, murmurHash3 } from "../../../worker/rules/hashing/murmur-hash.ts";
 
 describe("MurmurHash3_x86_128", () => {
   test.each([
