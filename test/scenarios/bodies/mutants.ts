@@ -76,8 +76,8 @@ export const mutants: Mutants = {
     name: "other requests for the page wait until a large body is stored",
     file: FETCH_AND_STORE,
     from: `tellFollowers({ kind: "not-shareable" });
-    const toClient`,
-    to: "const toClient",
+    if (context.answersHead)`,
+    to: "if (context.answersHead)",
     reddens: "bodies/while-being-stored",
   },
   "everybody-stores": {

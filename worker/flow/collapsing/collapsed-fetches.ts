@@ -1,4 +1,5 @@
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
+import { ExpiringKeys } from "../expiring-keys.ts";
 
 /** How a shared fetch ended for its followers. */
 export type SharedFetchOutcome =
@@ -31,12 +32,8 @@ export interface SharedFetch {
 
 /** For this long, requests for a key whose answer could not be stored do not wait for each other. */
 const HIT_FOR_MISS_MS = 5_000;
-/**
- * The most keys to remember as hit-for-miss, the oldest of which is dropped first, and the longest of them: together
- * about 2 MiB.
- */
+/** The most keys to remember as hit-for-miss. */
 const MAX_HIT_FOR_MISS = 2_000;
-const MAX_KEY_CHARACTERS = 512;
 
 /**
  * Collapsed forwarding of one isolate: at most one shared fetch per key, and the hit-for-miss keys, for which waiting
@@ -44,7 +41,7 @@ const MAX_KEY_CHARACTERS = 512;
  */
 export class CollapsedFetches {
   readonly #leaders = new Map<string, SharedFetch>();
-  readonly #hitForMissUntil = new Map<string, number>();
+  readonly #hitForMiss = new ExpiringKeys(MAX_HIT_FOR_MISS, HIT_FOR_MISS_MS);
   #arrivals = 0;
 
   /** A number for an arriving request or a beginning fetch. Each is higher than all before it. */
@@ -63,7 +60,8 @@ export class CollapsedFetches {
     this.#leaders.set(key, leader);
     const end = (outcome: SharedFetchOutcome, now: number) => {
       this.abandon(leader);
-      if (outcome.kind === "not-shareable") this.#rememberHitForMiss(key, now);
+      // The answer itself cannot be shared, so later requests for this key do not wait for each other (R19).
+      if (outcome.kind === "not-shareable") this.#hitForMiss.remember(key, now);
       resolve(outcome);
     };
     return { ...leader, end };
@@ -81,19 +79,7 @@ export class CollapsedFetches {
     if (this.#leaders.get(key)?.outcome === outcome) this.#leaders.delete(key);
   }
 
-  /** From now on requests for this key do not wait for each other, because the answer itself cannot be shared (R19). */
-  #rememberHitForMiss(key: string, now: number): void {
-    if (key.length > MAX_KEY_CHARACTERS) return;
-    this.#hitForMissUntil.delete(key);
-    this.#hitForMissUntil.set(key, now + HIT_FOR_MISS_MS);
-    if (this.#hitForMissUntil.size > MAX_HIT_FOR_MISS) {
-      const oldest = this.#hitForMissUntil.keys().next();
-      if (!oldest.done) this.#hitForMissUntil.delete(oldest.value);
-    }
-  }
-
   isHitForMiss(key: string, now: number): boolean {
-    const until = this.#hitForMissUntil.get(key);
-    return until !== undefined && now < until;
+    return this.#hitForMiss.has(key, now);
   }
 }

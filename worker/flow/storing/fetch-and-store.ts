@@ -121,12 +121,11 @@ function answerFetched(
     return passOn(context, lookAgainBehind(context, response, lengthBytes, decision), miss, decision);
   }
   if (decision.isLarge && lengthBytes !== null) {
+    tellFollowers({ kind: "not-shareable" });
     if (context.answersHead) {
-      tellFollowers({ kind: "not-shareable" });
       rememberHeadOnly(context);
       return passOn(context, response, miss, { because: "too-large" });
     }
-    tellFollowers({ kind: "not-shareable" });
     const toClient = copyLargeBody(context, response.body!, decision.head, lengthBytes);
     if (!toClient) return passOn(context, response, miss, { because: "being-stored" });
     return answerWhileStoring(context, response, decision, miss, toClient);
