@@ -1,5 +1,7 @@
+import type { Fields } from "./rules/fields/fields.ts";
 import type { PurgeAnswer } from "./rules/freshness/judge.ts";
 import type { BytePart } from "./rules/ranges/range.ts";
+import type { RequestHeaders } from "./rules/request/request-facts.ts";
 import type { Stamp, Stored, StoredHead } from "./rules/storing/stored-response.ts";
 
 /** The corridor's interfaces to the outside. Their adapters are in `platform/`, `store/` and `purges/`. */
@@ -50,9 +52,9 @@ export interface Store {
   /** Removes this PoP's copy as far as possible: a put under way may still bring it back. */
   forget(key: string): Promise<void>;
   /** A body that is stored apart, or a part of it; `undefined` if it is gone. */
-  readBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined>;
+  readBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined>;
   /** Stores the bytes that arrive of a body under a key of its own. Resolves to whether the tier accepted it. */
-  keepBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<boolean>;
+  keepBody(bodyKey: string, body: StreamedBody): Promise<boolean>;
 }
 
 /**
@@ -69,16 +71,25 @@ export interface OriginRequest {
   readonly method: string;
   readonly pathAndQuery: string;
   readonly fields: readonly (readonly [name: string, value: string])[];
-  readonly body: ReadableStream | null;
+  readonly body: StreamedBody | null;
+}
+
+/** The origin's answer, with its fields as they came. */
+export interface OriginResponse {
+  readonly status: number;
+  readonly statusText: string;
+  readonly fields: Fields;
+  /** Not decoded. */
+  readonly body: StreamedBody | null;
 }
 
 /**
  * The result of a request to the origin. Expected failures are values, because the rules for stale responses need them.
  */
 export type OriginAnswer =
-  | { readonly kind: "answered"; readonly response: Response }
-  /** 101: the connection now belongs to another protocol, and the answer goes to the client unchanged. */
-  | { readonly kind: "switched"; readonly response: Response }
+  | { readonly kind: "answered"; readonly response: OriginResponse }
+  /** 101: the connection now belongs to another protocol. `connection` is the `switchedTo` of the answer. */
+  | { readonly kind: "switched"; readonly connection: unknown }
   | {
       readonly kind: "failed";
       readonly because: "unreachable" | "timed-out" | "bad-response";
@@ -234,21 +245,58 @@ export type TokenVerdict =
       readonly why?: string;
     };
 
-/** Pipes whose length the runtime may announce, and the reading of bodies. */
+/** A body that arrives in pieces. It belongs to the platform: only its `Bodies` can read it, and at most once. */
+export interface StreamedBody {
+  /** Nobody reads the rest of it. */
+  cancel(cause?: unknown): Promise<void>;
+}
+
+/** The platform's bodies: pipes whose length it may announce, and the reading of bodies. */
 export interface Bodies {
   /** Makes a pipe. With a length, its reader gets an error if fewer bytes come. */
-  pipe(lengthBytes: number | null): {
-    readonly readable: ReadableStream;
-    readonly writable: WritableStream<Uint8Array>;
-  };
+  pipe(lengthBytes: number | null): { readonly readable: StreamedBody; readonly writable: BodyWriter };
   /** Reads a body that is passed on at once, in pieces as large as they arrive, if the runtime can. */
-  read(body: ReadableStream<Uint8Array>): BodyReader;
+  read(body: StreamedBody): BodyReader;
+  /** Writes all of a body, and leaves the writer open. Rejects if either side fails. */
+  copy(body: StreamedBody, to: BodyWriter): Promise<void>;
 }
 
 export interface BodyReader {
-  /** The next piece; `null` at the end. */
+  /** The next piece; `null` at the end. Rejects if the body is cut off. */
   next(): Promise<Uint8Array | null>;
   cancel(): Promise<void>;
+}
+
+export interface BodyWriter {
+  /** Resolves when the reader has room for more; rejects once it has gone. */
+  write(piece: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+  /** The reader gets an error, so that it does not take what came for the whole body. */
+  abort(cause: unknown): Promise<void>;
+}
+
+/** A request as its client sent it. The web's `Request` is one. */
+export interface ClientRequest {
+  readonly method: string;
+  readonly headers: RequestHeaders;
+  readonly body: StreamedBody | null;
+  /** Whether the body has been read, in part or whole, so that the request cannot be sent again. */
+  readonly bodyUsed: boolean;
+}
+
+/** An answer as plain values. Each platform writes it to its client in its own way. */
+export interface Answer {
+  readonly status: number;
+  /** The reason phrase; it may be empty. */
+  readonly statusText: string;
+  /**
+   * Its fields, without `content-length` where the body tells the length. Hits of the same entry in the same second
+   * share them, so that a platform may keep what it makes of them. Nobody changes the fields of an answer.
+   */
+  readonly fields: Fields;
+  readonly body: Uint8Array<ArrayBuffer> | StreamedBody | null;
+  /** 101: the connection that now belongs to another protocol, as the platform's `Origin` made it. */
+  readonly switchedTo?: unknown;
 }
 
 /** An event, as plain data. Only an adapter writes log lines. */

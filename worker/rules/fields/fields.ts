@@ -1,0 +1,53 @@
+/**
+ * The fields of a message, in the order in which their names first came. Names are in lower case. Lines of the same
+ * name are one value, joined by commas, but each `Set-Cookie` stays a line of its own. RFC 9110 §5.2, §5.3.
+ */
+export class Fields implements Iterable<readonly [name: string, value: string]> {
+  readonly #lines: [name: string, value: string][] = [];
+
+  /** Names may be in any case. */
+  constructor(lines: Iterable<readonly [name: string, value: string]> = []) {
+    for (const [name, value] of lines) this.append(name.toLowerCase(), value);
+  }
+
+  /** The value of a field; `null` if there is none. Several `Set-Cookie` are joined, which is good for no more than a look. */
+  get(name: string): string | null {
+    let found: string | null = null;
+    for (const line of this.#lines) {
+      if (line[0] !== name) continue;
+      if (name !== "set-cookie") return line[1];
+      found = found === null ? line[1] : `${found}, ${line[1]}`;
+    }
+    return found;
+  }
+
+  getSetCookie(): string[] {
+    return this.#lines.filter(([name]) => name === "set-cookie").map(([, value]) => value);
+  }
+
+  has(name: string): boolean {
+    return this.#lines.some((line) => line[0] === name);
+  }
+
+  /** Replaces the field, or adds it. */
+  set(name: string, value: string): void {
+    const held = this.#lines.find((line) => line[0] === name);
+    if (held) held[1] = value;
+    else this.#lines.push([name, value]);
+  }
+
+  /** Adds a value to the field, or adds the field. */
+  append(name: string, value: string): void {
+    const held = name === "set-cookie" ? undefined : this.#lines.find((line) => line[0] === name);
+    if (held) held[1] = `${held[1]}, ${value}`;
+    else this.#lines.push([name, value]);
+  }
+
+  delete(name: string): void {
+    for (let at = this.#lines.length - 1; at >= 0; at--) if (this.#lines[at]![0] === name) this.#lines.splice(at, 1);
+  }
+
+  [Symbol.iterator](): Iterator<readonly [name: string, value: string]> {
+    return this.#lines[Symbol.iterator]();
+  }
+}
