@@ -1,3 +1,5 @@
+import { streamOf } from "../../worker/platform/web-bodies.ts";
+import type { StreamedBody } from "../../worker/ports.ts";
 import type { BytePart } from "../../worker/rules/ranges/range.ts";
 import type { Stored } from "../../worker/rules/storing/stored-response.ts";
 import { headText, readEnvelope, writeEnvelope } from "../../worker/store/envelope.ts";
@@ -60,7 +62,7 @@ export class MemorySharedTier implements SharedTier {
     this.#bodies.clear();
   }
 
-  async getBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined> {
+  async getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {
     await this.#scheduler.turn();
     if (this.#scheduler.random() < this.#treachery.evictions) this.#bodies.delete(bodyKey);
     const whole = this.#bodies.get(bodyKey);
@@ -76,10 +78,10 @@ export class MemorySharedTier implements SharedTier {
   }
 
   /** Like the platform's, it stores the bytes that arrived before a stream broke off. */
-  async putBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<void> {
+  async putBody(bodyKey: string, body: StreamedBody): Promise<void> {
     const chunks: Uint8Array[] = [];
     try {
-      for await (const chunk of body) chunks.push(chunk);
+      for await (const chunk of streamOf(body)) chunks.push(chunk);
     } catch {
       // Like the platform, it treats the bytes that arrived as the whole body.
     }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { streamOf } from "../../worker/platform/web-bodies.ts";
 import { variantKey } from "../../worker/rules/key/cache-key.ts";
 import {
   changedHead,
@@ -135,7 +136,7 @@ function contract(name: string, start: () => Promise<Subject>): void {
       expect(await get(key)).toEqual(entry);
       const read = async (part: { first: number; last: number } | null) => {
         const body = await subject.settle(subject.tier.getBody(`${key}\n1-a`, part));
-        return body && new Response(body).text();
+        return body && new Response(streamOf(body)).text();
       };
       expect(await read(null)).toBe("0123456789");
       expect(await read({ first: 2, last: 4 })).toBe("234");
@@ -193,7 +194,7 @@ describe("the Cache API", () => {
         await call(`/delete?key=${encodeURIComponent(key)}`);
       },
       async putBody(bodyKey, body) {
-        const bytes = await new Response(body).arrayBuffer();
+        const bytes = await new Response(streamOf(body)).arrayBuffer();
         await call(`/body?key=${encodeURIComponent(bodyKey)}`, { method: "POST", body: bytes });
       },
       async getBody(bodyKey, part) {

@@ -1,7 +1,9 @@
+import type { StreamedBody } from "../ports.ts";
 import type { BytePart } from "../rules/ranges/range.ts";
 import type { Stored } from "../rules/storing/stored-response.ts";
 import { ENVELOPE_FIELDS, headText, readEnvelope, writeEnvelope } from "../store/envelope.ts";
 import type { SharedTier } from "../store/tiered-store.ts";
+import { streamOf } from "./web-bodies.ts";
 
 /*
  * The Cache API of this PoP. The platform's guarantees, on which this code relies:
@@ -41,7 +43,7 @@ export class CacheApiTier implements SharedTier {
     await this.#cache.delete(entryUrl(key));
   }
 
-  async getBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined> {
+  async getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {
     const url = bodyUrl(bodyKey);
     const range = part && `bytes=${part.first}-${part.last}`;
     const response = await this.#cache.match(range ? new Request(url, { headers: { range } }) : url);
@@ -50,8 +52,8 @@ export class CacheApiTier implements SharedTier {
     return undefined;
   }
 
-  async putBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<void> {
-    await this.#cache.put(bodyUrl(bodyKey), new Response(body, { headers: ENVELOPE_FIELDS }));
+  async putBody(bodyKey: string, body: StreamedBody): Promise<void> {
+    await this.#cache.put(bodyUrl(bodyKey), new Response(streamOf(body), { headers: ENVELOPE_FIELDS }));
   }
 }
 

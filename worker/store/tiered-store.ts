@@ -1,4 +1,4 @@
-import type { Reporter, Store } from "../ports.ts";
+import type { Reporter, Store, StreamedBody } from "../ports.ts";
 import type { BytePart } from "../rules/ranges/range.ts";
 import { isMarker, type Stored } from "../rules/storing/stored-response.ts";
 import type { MemoryTier } from "./memory-tier.ts";
@@ -8,9 +8,9 @@ export interface SharedTier {
   get(key: string): Promise<Stored | undefined>;
   put(stored: Stored): Promise<void>;
   delete(key: string): Promise<void>;
-  getBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined>;
+  getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined>;
   /** Stores the bytes that arrive, even if the body is cut off: only the caller knows whether it is complete. */
-  putBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<void>;
+  putBody(bodyKey: string, body: StreamedBody): Promise<void>;
 }
 
 /**
@@ -53,11 +53,11 @@ export class TieredStore implements Store {
     await this.#orReport(() => this.#shared.delete(key));
   }
 
-  readBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined> {
+  readBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {
     return this.#orReport(() => this.#shared.getBody(bodyKey, part));
   }
 
-  async keepBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<boolean> {
+  async keepBody(bodyKey: string, body: StreamedBody): Promise<boolean> {
     const done = await this.#orReport(async () => {
       await this.#shared.putBody(bodyKey, body);
       return true;

@@ -87,8 +87,8 @@ export const mutants: Mutants = {
   "told-of-what-is-not-stored": {
     name: "browserTtl applies to a response that the edge does not store",
     file: "worker/flow/answering/pass-on.ts",
-    from: "  const fields = clientFields(context, response.headers);\n  const because",
-    to: `  const fields = clientFields(context, response.headers);
+    from: "  const fields = clientFields(context, response.fields);\n  const because",
+    to: `  const fields = clientFields(context, response.fields);
   if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-age=600");
   const because`,
     reddens: "client-response/browser-ttl-if-stored",

@@ -82,7 +82,7 @@ export const mutants: Mutants = {
     name: "a 416 has the fields of the page's body",
     file: ANSWER_FROM_STORE,
     from: "const fields = notModifiedFields(stored);",
-    to: "const fields = new Headers(stored);",
+    to: "const fields = new Fields(stored);",
     reddens: "ranges/unsatisfiable-is-416",
   },
   "malformed-is-left-out": {

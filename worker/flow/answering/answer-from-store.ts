@@ -1,3 +1,5 @@
+import type { Answer } from "../../ports.ts";
+import { Fields } from "../../rules/fields/fields.ts";
 import { rangeStillHolds } from "../../rules/ranges/if-range.ts";
 import { contentRange, multipartByteranges, unsatisfiedRange } from "../../rules/ranges/partial-content.ts";
 import { type BytePart, parseRange } from "../../rules/ranges/range.ts";
@@ -20,7 +22,7 @@ export function answerFromStore(
   context: RequestContext,
   stored: StoredResponse,
   metadata: AnswerMetadata,
-): Response | Promise<Response | null> {
+): Answer | Promise<Answer | null> {
   const { head } = stored;
   const fields = storedFields(head, metadata);
   const { facts } = context;
@@ -38,8 +40,8 @@ export function answerFromStore(
   return streamed(context, head, [null], head.bodyBytes, head.status, fields);
 }
 
-function headAlone(head: StoredHead, fields: Headers): Response {
-  const headFields = new Headers(fields);
+function headAlone(head: StoredHead, fields: Fields): Answer {
+  const headFields = new Fields(fields);
   if (mayHaveBody(head.status)) headFields.set("content-length", String(head.bodyBytes));
   return answerWith(null, head.status, headFields);
 }
@@ -53,7 +55,7 @@ export function isHeldByClient({ facts, ports }: RequestContext, head: Pick<Stor
 }
 
 /** RFC 9110 §15.5.17. */
-function unsatisfiable(head: StoredHead, stored: Headers): Response {
+function unsatisfiable(head: StoredHead, stored: Fields): Answer {
   const fields = notModifiedFields(stored);
   fields.set("content-range", unsatisfiedRange(head.bodyBytes));
   return answerWith(null, 416, fields);
@@ -64,10 +66,10 @@ function answerWithParts(
   context: RequestContext,
   { head, body }: StoredResponse,
   parts: readonly BytePart[],
-  stored: Headers,
-): Response | Promise<Response | null> {
+  stored: Fields,
+): Answer | Promise<Answer | null> {
   const { random } = context.ports;
-  const fields = new Headers(stored);
+  const fields = new Fields(stored);
   const [only] = parts;
   if (only && parts.length === 1) {
     fields.set("content-range", contentRange(only, head.bodyBytes));
@@ -107,8 +109,8 @@ async function streamed(
   pieces: readonly (string | BytePart | null)[],
   lengthBytes: number,
   status: number,
-  fields: Headers,
-): Promise<Response | null> {
+  fields: Fields,
+): Promise<Answer | null> {
   if (bodyKey === null) return null;
   const read = (piece: BytePart | null) => ports.store.readBody(bodyKey, piece);
   const firstPart = pieces.find((piece) => typeof piece !== "string")!;
@@ -118,15 +120,13 @@ async function streamed(
   const send = async () => {
     for (const piece of pieces) {
       if (typeof piece === "string") {
-        const writer = pipe.writable.getWriter();
-        await writer.write(new TextEncoder().encode(piece));
-        writer.releaseLock();
+        await pipe.writable.write(new TextEncoder().encode(piece));
         continue;
       }
       const body = first ?? (await read(piece));
       first = undefined;
       if (!body) throw new Error("a body that was stored apart is gone");
-      await body.pipeTo(pipe.writable, { preventClose: true });
+      await ports.bodies.copy(body, pipe.writable);
     }
     await pipe.writable.close();
   };
