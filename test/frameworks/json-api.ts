@@ -1,4 +1,5 @@
 import type { Reply } from "../../cdn/scripted-origin.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
 import { type FrameworkTrial, SETTLED_MS, withoutRoute } from "./framework-trial.ts";
 
 const JSON_FIELDS = { "x-powered-by": "Express", "content-type": "application/json; charset=utf-8" };
@@ -30,6 +31,14 @@ const app = (version: string) => ({
 });
 const withToken = (token: string) => ({ ...app("3.1"), authorization: `Bearer ${token}` });
 
+/** The site without one rule of the key. */
+function withoutInKey(name: "query" | "fields"): (site: SiteInput) => SiteInput {
+  return ({ routes = [], ...site }) => ({
+    ...site,
+    routes: routes.map(({ key, ...route }) => (key ? { ...route, key: { ...key, [name]: undefined } } : route)),
+  });
+}
+
 export const jsonApi: FrameworkTrial = {
   heading: "A JSON API",
   recordedFrom: "Express 5.3.0",
@@ -58,6 +67,7 @@ export const jsonApi: FrameworkTrial = {
   without: {
     "fields.drop": ({ fields: _, ...site }) => site,
     "the pages of one visitor": withoutRoute("/v1/me{/*}?"),
-    "the route of everything else": withoutRoute("/v1/*"),
+    "the sorted query": withoutInKey("query"),
+    "accept in key.fields": withoutInKey("fields"),
   },
 };

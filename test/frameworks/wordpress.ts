@@ -1,4 +1,5 @@
 import type { Reply } from "../../cdn/scripted-origin.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
 import { BROWSER, type FrameworkTrial, SETTLED_MS, withoutBypassCookie, withoutRoute } from "./framework-trial.ts";
 
 /** Behind Apache, which adds `Vary`. The host is replaced, and `Cache-Tag` comes from the page's plugin. */
@@ -63,6 +64,20 @@ const results: Reply = {
   body: "results",
 };
 
+/** A file, which Apache sends. */
+const style: Reply = {
+  fields: {
+    "last-modified": "Sat, 21 Nov 2026 00:18:14 GMT",
+    etag: '"1732d-660be4bf1e618-gzip"',
+    "accept-ranges": "bytes",
+    vary: "Accept-Encoding",
+    "content-type": "text/css",
+  },
+  body: "css",
+};
+
+const STYLE = "/wp-includes/css/dist/block-library/style.min.css";
+const MODERATED = "/hello-world/?unapproved=6&moderation-hash=0147e9d341cd47efd75c9915fd64ddc8";
 const HASH = "cc6fba0684be0cc4e5d6d3d8eb261f81";
 const visitor = (cookie: string) => ({ ...BROWSER, cookie });
 const ADA = visitor(
@@ -70,6 +85,14 @@ const ADA = visitor(
 );
 const KNOWS_THE_PASSWORD = visitor(`wp-postpass_${HASH}=%24P%24B63.0RMejNvG0GfBxJJfsFrDhweTYM1`);
 const CAROL = visitor(`comment_author_${HASH}=Carol; comment_author_email_${HASH}=carol%40example.com`);
+
+function withoutBypassQuery(name: string): (site: SiteInput) => SiteInput {
+  return (site) => {
+    const query = site.bypass?.query?.filter((each) => each !== name);
+    if (query?.length !== (site.bypass?.query?.length ?? 0) - 1) throw new Error(`bypass does not name ${name}`);
+    return { ...site, bypass: { ...site.bypass, query } };
+  };
+}
 
 export const wordpress: FrameworkTrial = {
   heading: "WordPress",
@@ -87,6 +110,8 @@ export const wordpress: FrameworkTrial = {
     "/wp-login.php": [login],
     "/wp-json/wp/v2/posts": [api],
     "/?s=hello": [results],
+    [MODERATED]: [post("with the comment, which awaits moderation")],
+    [STYLE]: [style],
     "/": [toPublicName],
   },
   steps: [
@@ -107,8 +132,12 @@ export const wordpress: FrameworkTrial = {
     },
     { get: "/wp-json/wp/v2/posts", fields: BROWSER, expect: { xCache: "BYPASS" } },
     { get: "/?s=hello", fields: BROWSER, expect: { cacheStatus: /detail=bypass-query/ } },
+    { get: MODERATED, fields: BROWSER, expect: { body: /awaits/, cacheStatus: /detail=bypass-query/ } },
     { get: "/", fields: BROWSER, expect: { status: 301, cacheStatus: /fwd-status=301/ } },
     { get: "/", fields: BROWSER, expect: { status: 301, xCache: "MISS" } },
+    { get: STYLE, fields: BROWSER, expect: { body: "css" } },
+    { advanceMs: 23 * 3_600_000 },
+    { get: STYLE, fields: BROWSER, expect: { body: "css", xCache: "HIT" } },
     { purge: { tags: ["post:1"] } },
     { advanceMs: SETTLED_MS },
     { get: "/hello-world/", fields: BROWSER, expect: { body: "a new post" } },
@@ -121,7 +150,10 @@ export const wordpress: FrameworkTrial = {
       const { bypass, ...others } = withoutBypassCookie("wordpress_logged_in_*")(site);
       return { ...others, bypass: { ...bypass, sessions: false } };
     },
-    "bypass.query": (site) => ({ ...site, bypass: { cookies: site.bypass?.cookies } }),
+    "s in bypass.query": withoutBypassQuery("s"),
+    "preview in bypass.query": withoutBypassQuery("preview"),
+    "unapproved in bypass.query": withoutBypassQuery("unapproved"),
+    "the route of files": withoutRoute("/wp-:part(content|includes)/*"),
     "the route of scripts": withoutRoute("/*.php"),
     "the route of the API": withoutRoute("/wp-:part(admin|json){/*}?"),
     defaultTtl: withoutRoute("/*"),
