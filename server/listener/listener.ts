@@ -15,7 +15,7 @@ import { ownAnswer } from "./own-answer.ts";
 import { requestTarget } from "./request-target.ts";
 import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
 import { fromWebResponse } from "./web-answer.ts";
-import { cutOff, type Written, writeAnswer } from "./write-answer.ts";
+import { cutOff, cutSocket, type Written, writeAnswer } from "./write-answer.ts";
 
 /** Where to listen. */
 export type ListenAddress =
@@ -179,7 +179,7 @@ export class Listener {
     server.on("checkContinue", (message, response) => this.#requested({ message, response }));
     server.on("checkExpectation", (message, response) => this.#requested({ message, response }));
     server.on("upgrade", (message, socket, head) => void this.#upgrade(message, socket as Socket, head));
-    server.on("connect", (_message, socket) => this.#refuse(socket, 501, "connect", "this is no proxy for CONNECT"));
+    server.on("connect", (_message, socket) => this.#refuseTunnel(socket));
     server.on("clientError", (error, socket) => this.#misread(error, socket));
     server.on("timeout", (socket) => this.#connections.get(socket)?.stalled());
     return server;
@@ -300,7 +300,7 @@ export class Listener {
       written = writeAnswer(response, head, answer.body, isHead, this.#parts.bodies, () => connection.watchStall());
     } catch (cause) {
       this.#parts.warn(`An answer could not be written: ${String(cause)}`);
-      cutOff(connection.socket, head.framing);
+      cutOff(response, head.framing);
       written = { bodyBytes: 0, isWhole: false };
     }
     if (!this.#parts.accessLog) return;
@@ -431,7 +431,7 @@ export class Listener {
             await new Promise<void>((resolve) => socket.once("drain", resolve).once("close", resolve));
         }
       } catch {
-        cutOff(socket, head.framing);
+        cutSocket(socket, head.framing);
         return { bodyBytes, isWhole: false };
       }
     }
@@ -450,11 +450,10 @@ export class Listener {
     connection.refuseRest(farewell(status, "bad-request", words));
   }
 
-  #refuse(socket: Duplex, status: number, detail: string, words: string): void {
-    socket.on("error", () => undefined);
-    socket.end(farewell(status, detail, words), "latin1");
-    const connection = this.#connections.get(socket);
-    if (connection) linger(connection.socket);
+  /** RFC 9110 §9.1, §9.3.6. */
+  #refuseTunnel(socket: Duplex): void {
+    socket.on("error", () => undefined); // Node has taken its own listeners off.
+    this.#connections.get(socket)?.refuseRest(farewell(501, "connect", "this is no proxy for CONNECT"));
   }
 
   #sweep(): void {

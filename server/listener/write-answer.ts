@@ -43,7 +43,6 @@ async function writeStream(
   stalls: () => void,
 ): Promise<Written> {
   const reader = bodies.readThrough(body);
-  const { socket } = response.req;
   let bodyBytes = 0;
   let wake: (() => void) | undefined;
   response.on("drain", () => wake?.());
@@ -70,16 +69,22 @@ async function writeStream(
     return { bodyBytes, isWhole: true };
   } catch {
     void reader.cancel().catch(() => undefined);
-    cutOff(socket, framing);
+    cutOff(response, framing);
     return { bodyBytes, isWhole: false };
   }
 }
 
 /**
- * Ends a connection in the middle of a body. Where the end of the connection is that of the body, only a reset shows
- * that something is missing. RFC 9112 §8.
+ * Ends a connection in the middle of the body of this answer, once the answers before it are written. Where the end of
+ * the connection is that of the body, only a reset shows that something is missing. RFC 9112 §8.
  */
-export function cutOff(socket: Socket, framing: Framing): void {
+export function cutOff(response: ServerResponse, framing: Framing): void {
+  const cut = () => cutSocket(response.req.socket, framing);
+  if (response.socket) cut();
+  else response.once("socket", () => process.nextTick(cut));
+}
+
+export function cutSocket(socket: Socket, framing: Framing): void {
   if (framing.kind === "close") socket.resetAndDestroy();
-  else socket.destroy();
+  else socket.destroySoon();
 }
