@@ -1,5 +1,6 @@
 import type { Clock, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
 import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "../../worker/purges/log/log-contract.ts";
+import type { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import type { LogFile } from "./log-file.ts";
 import type { LogCalls } from "./log-messages.ts";
@@ -11,7 +12,7 @@ const LOOK_EVERY_MS = 3_600_000;
 const TRY_AGAIN_MS = 5_000;
 
 /** The steps of a purge, for tests that interrupt it. */
-export type PurgeStep = "received" | "committed" | "confirmed";
+export type PurgeStep = "received" | "committed" | "pushed" | "confirmed";
 
 export interface LogKeeperOptions {
   readonly file: LogFile;
@@ -35,10 +36,14 @@ export class LogKeeper implements LogCalls {
     const { file, clock, hasStrangers } = options;
     this.#options = options;
     this.#file = file;
+    let head = file.use((log) => log.head);
     const pushed = {
-      head: () => file.use((log) => log.head),
-      changesSince: (position: Stamp | null) => file.use((log) => log.changesSince(position)),
-      settleUpTo: (position: Stamp) => file.use((log) => log.settleUpTo(position)),
+      head: () => {
+        head = this.#try((log) => log.head) ?? head;
+        return head;
+      },
+      changesSince: (position: Stamp | null) => this.#try((log) => log.changesSince(position)),
+      settleUpTo: (position: Stamp) => void this.#try((log) => log.settleUpTo(position)),
     };
     this.readers = new LogReaders(pushed, clock, hasStrangers);
     this.#lookForRepeats();
@@ -56,7 +61,9 @@ export class LogKeeper implements LogCalls {
     onStep?.("committed", purge);
     this.#file.noteHead();
     if (purge.repeatAfterMs !== null) this.#lookForRepeats();
-    const hasSettled = await this.#push(result);
+    const confirmations = this.readers.push({ logId: result.logId, seq: result.seq });
+    onStep?.("pushed", purge);
+    const hasSettled = await confirmations;
     onStep?.("confirmed", purge);
     return hasSettled ? { ...result, settlesInMs: 0 } : result;
   }
@@ -75,13 +82,13 @@ export class LogKeeper implements LogCalls {
     this.#file.close();
   }
 
-  /** Never rejects: the purge has been committed, and the lease bounds what a worker that missed the push can serve. */
-  async #push({ logId, seq }: Stamp): Promise<boolean> {
+  /** The result; `null`, and a report, if the storage fails. What was committed stays so, and the lease bounds the rest. */
+  #try<T>(work: (log: SqlPurgeLog) => T): T | null {
     try {
-      return await this.readers.push({ logId, seq });
+      return this.#file.use(work);
     } catch (cause) {
       this.#options.onFailure(cause);
-      return false;
+      return null;
     }
   }
 
@@ -113,7 +120,7 @@ export class LogKeeper implements LogCalls {
         return log.head;
       });
       this.#file.noteHead();
-      void this.#push(head);
+      void this.readers.push(head);
       this.#lookForRepeats();
     } catch (cause) {
       this.#options.onFailure(cause);

@@ -13,10 +13,11 @@ export interface PushChannel {
   push(delta: ViewDelta): void;
 }
 
-/** The part of the log that pushing needs. */
+/** The part of the log that pushing needs. Nothing here throws. */
 export interface PushedLog {
   head(): Stamp;
-  changesSince(position: Stamp | null): ViewDelta;
+  /** `null` if it cannot be read. */
+  changesSince(position: Stamp | null): ViewDelta | null;
   settleUpTo(position: Stamp): void;
 }
 
@@ -64,14 +65,16 @@ export class LogReaders {
   }
 
   /**
-   * Resolves once the reader has confirmed the head. Only then may it answer visitors: without a view it could serve what
+   * Resolves once the reader has confirmed the head; rejects if nobody expects it. Only then may it answer visitors: without a view it could serve what
    * was fetched less than a lease ago (R8), and a purge that has settled without it may have ended that.
    */
   admit(name: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
+    const reader = this.#readers.get(name);
+    if (reader === undefined) return Promise.reject(new Error(`${name} has ended`));
     this.#admissions.set(name, resolve);
     this.#decide();
-    if (this.#admissions.has(name)) this.#pushTo(this.#readers.get(name)!, true);
+    if (!reader.isAdmitted) this.#pushTo(reader, true);
     return promise;
   }
 
@@ -130,7 +133,9 @@ export class LogReaders {
     const lacksNothing = sent?.logId === head.logId && sent.seq === head.seq;
     if (lacksNothing && !evenIfNothingIsNew) return;
     // A reader without a view cannot take in a push, and reads the log when it gets one.
-    channel.push(this.#log.changesSince(sent ?? head));
+    const delta = this.#log.changesSince(sent ?? head);
+    if (delta === null) return;
+    channel.push(delta);
     reader.sent = head;
   }
 
