@@ -1,12 +1,11 @@
 import { Counters } from "../../worker/insight/counters.ts";
-import { type IncomingRequest, type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
+import { type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
 import { fingerprint } from "../../worker/platform/fingerprint.ts";
 import type { Clock, Origin, PopNotes, Tokens } from "../../worker/ports.ts";
 import type { Site } from "../../worker/site/site.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { nodeBodies } from "../bodies/node-bodies.ts";
-import type { NodeBody } from "../bodies/node-body.ts";
-import { webStream } from "../bodies/web-stream.ts";
+import { toWebRequest } from "../listener/node-request.ts";
 import type { LogCalls } from "../log/log-messages.ts";
 
 /** The parts of a worker that differ between production and tests. */
@@ -32,22 +31,8 @@ export function startNodeIsolate(site: Site, { log, write, ...parts }: NodeParts
     audit: log,
     notes: noNotes,
     bodies: nodeBodies,
-    webRequest,
+    webRequest: toWebRequest,
     fingerprint,
     reporter: new Counters(site.originUrl, write),
   });
 }
-
-function webRequest({ request, url }: IncomingRequest): Request {
-  const { method, headers } = request;
-  const body = method === "GET" || method === "HEAD" ? null : request.body;
-  // A URL that the web's class cannot hold is not one of the control plane's either.
-  const init = {
-    method,
-    headers: new Headers([...headers].filter(([name]) => !NOT_WEB.has(name)) as [string, string][]),
-  };
-  return new Request(url, body ? { ...init, body: webStream(body as NodeBody), duplex: "half" } : init);
-}
-
-/** Fields of the connection, which the web's class does not take. */
-const NOT_WEB: ReadonlySet<string> = new Set(["connection", "expect", "keep-alive", "transfer-encoding", "upgrade"]);

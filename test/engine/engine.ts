@@ -27,7 +27,7 @@ export interface Beneath {
 
 /** An edge with its origin and its time. Both engines have this interface. */
 export interface Engine {
-  readonly name: "memory" | "runtime";
+  readonly name: "memory" | "runtime" | "server";
   send(request: ClientRequest): Promise<ClientAnswer>;
   /** Runs everything that can continue, until the promise settles. */
   settle<T>(promise: Promise<T>): Promise<T>;

@@ -1,0 +1,113 @@
+import { randomUUID } from "node:crypto";
+import { Agent } from "node:http";
+import type { AddressInfo } from "node:net";
+import { DatabaseSync } from "node:sqlite";
+import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import { nodeBodies } from "../../server/bodies/node-bodies.ts";
+import { Listener } from "../../server/listener/listener.ts";
+import type { LogCalls } from "../../server/log/log-messages.ts";
+import { sqlOver } from "../../server/log/node-sql.ts";
+import { UndiciOrigin } from "../../server/origin/undici-origin.ts";
+import { startNodeIsolate } from "../../server/serve/node-isolate.ts";
+import { configuredTokens } from "../../worker/control/tokens.ts";
+import type { RunningIsolate } from "../../worker/isolate.ts";
+import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
+import { Fields } from "../../worker/rules/fields/fields.ts";
+import { compileSite } from "../../worker/site/site.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
+import { COUNTRY_FIELD } from "./beginning.ts";
+import type { Engine } from "./engine.ts";
+import { ManualClock } from "./manual-clock.ts";
+import { exchange } from "./runtime-engine.ts";
+import { BEGINNING, HOST, TOKEN } from "./scenario.ts";
+import { TestTier } from "./test-tier.ts";
+
+const CLIENT_ADDRESS = "192.0.2.7";
+
+/** The edge as a server on this machine: the real listener, origin and log over sockets, on a clock that is told. */
+export async function startServerEngine(input: Omit<Partial<SiteInput>, "origin">): Promise<Engine> {
+  const clock = new ManualClock(BEGINNING);
+  const scripted = new ScriptedOrigin(() => clock.now());
+  await scripted.comeUp();
+  const site = compileSite({ origin: scripted.url, hosts: [HOST], ...input }, {});
+  const { originUrl, limits } = site;
+  const address = { url: originUrl, socketPath: null };
+  const origin = new UndiciOrigin({ address, timeoutMs: limits.originTimeoutMs, bodies: nodeBodies });
+  const log = logOf(new SqlPurgeLog(sqlOver(new DatabaseSync(":memory:")), {}, () => clock.now(), randomUUID));
+  const tier = new TestTier();
+  const start = () =>
+    startNodeIsolate(site, {
+      clock,
+      random: Math.random,
+      sharedTier: tier,
+      origin,
+      log,
+      tokens: configuredTokens({ TIDEMARK_TOKEN: TOKEN, acceptsWeakTokens: true }, () => undefined),
+      write: () => undefined,
+    });
+  let isolate = start();
+  const bugs: unknown[] = [];
+  const listener = new Listener({
+    // The client's address and country are told by the scenario, as the other platforms have them told.
+    isolate: toldCountry({ fetch: (incoming) => isolate.fetch({ ...incoming, clientAddress: CLIENT_ADDRESS }) }),
+    bodies: nodeBodies,
+    warn: (line) => bugs.push(line),
+    usesFastHits: true,
+  });
+  const { port } = (await listener.listen({ host: "127.0.0.1", port: 0 })) as AddressInfo;
+  const edge = new URL(`http://127.0.0.1:${port}`);
+  const agent = new Agent({ keepAlive: false });
+  return {
+    name: "server",
+    get seen() {
+      return scripted.seen;
+    },
+    send: ({ country, isolate: named, ...sent }) => {
+      if (named !== undefined) throw new Error("one listener of the server is one isolate");
+      const fields = { ...sent.fields, ...(country !== undefined && { [COUNTRY_FIELD]: country }) };
+      return exchange(edge, agent, { ...sent, fields });
+    },
+    settle: (promise) => promise,
+    advance: (ms) => clock.advance(ms),
+    reply: (target, replies) => scripted.reply(target, ...replies),
+    release: (hold) => scripted.release(hold),
+    originSees: (target, count) => scripted.waitUntilSeen(target, count),
+    originDown: () => scripted.goDown(),
+    originUp: () => scripted.comeUp(),
+    restartIsolate: async () => {
+      isolate = start();
+    },
+    finishWork: () => listener.work.idle(),
+    emptySharedTier: async () => tier.empty(),
+    stop: async () => {
+      agent.destroy();
+      await scripted.goDown();
+      await listener.close(0);
+      await origin.close();
+      if (bugs.length > 0) throw new Error(`the listener warned: ${bugs.join("; ")}`);
+    },
+  };
+}
+
+/** Takes the country from a field, as a trusted platform would tell it. */
+function toldCountry(isolate: RunningIsolate): RunningIsolate {
+  return {
+    fetch: (incoming) => {
+      const { headers } = incoming.request;
+      const country = headers.get(COUNTRY_FIELD);
+      if (country === null) return isolate.fetch(incoming);
+      const without = new Fields([...headers].filter(([name]) => name !== COUNTRY_FIELD));
+      const request = { ...incoming.request, method: incoming.request.method, headers: without };
+      return isolate.fetch({ ...incoming, request, country });
+    },
+  };
+}
+
+function logOf(log: SqlPurgeLog): LogCalls {
+  return {
+    read: async (...asked) => log.read(...asked),
+    append: async (purge) => log.append(purge),
+    list: async (before, limit) => log.list(before, limit),
+    find: async (seq) => log.find(seq),
+  };
+}
