@@ -4,6 +4,7 @@ import { type RunningIsolate, startIsolate } from "../../worker/isolate.ts";
 import type { Tokens } from "../../worker/ports.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
+import { CLIENT_ADDRESS } from "./beginning.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
 import { Holds } from "./holds.ts";
 import { memoryBodies } from "./memory-bodies.ts";
@@ -70,7 +71,7 @@ export function startMemoryEngine(
           request: incoming,
           url,
           background,
-          clientAddress: "192.0.2.7",
+          clientAddress: request.address ?? CLIENT_ADDRESS,
           country: request.country ?? null,
         };
         return readAnswer(await isolate.fetch(arrival));

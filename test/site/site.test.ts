@@ -467,6 +467,65 @@ describe("choices in the key", () => {
   });
 });
 
+describe("countries that a proxy tells", () => {
+  const trustedProxies = ["198.51.100.0/24"];
+
+  test.each<[string, object, RegExp]>([
+    [
+      "a field without proxies",
+      { countryField: "X-Geo" },
+      /^countryField: "x-geo" could be any visitor's word: name who sends it in trustedProxies$/,
+    ],
+    [
+      "proxies without a field",
+      { trustedProxies },
+      /^trustedProxies: are believed in countryField alone, which is not set/,
+    ],
+    [
+      "a proxy by its name",
+      { countryField: "X-Geo", trustedProxies: ["proxy.example.com"] },
+      /^trustedProxies\[0\]: is not an address like "192\.0\.2\.7" or a network like "10\.0\.0\.0\/8"; found "proxy/,
+    ],
+    [
+      "everybody",
+      { countryField: "X-Geo", trustedProxies: ["0.0.0.0/0"] },
+      /^trustedProxies\[0\]: trusts everybody: name the proxies; found "0\.0/,
+    ],
+    ...[
+      "Accept-Language",
+      "User-Agent",
+      "Cookie",
+      "Authorization",
+      "Range",
+      "Host",
+      "Via",
+      "Connection",
+      "Tidemark-After",
+      "X-Forwarded-For",
+      "If-Range",
+    ].map((field): [string, object, RegExp] => [
+      `the field ${field}`,
+      { countryField: field, trustedProxies },
+      /^countryField: cannot tell a country: name a field of the proxy's own/,
+    ]),
+    [
+      "a route that keys by the field itself",
+      { countryField: "X-Geo", trustedProxies, routes: [{ match: "/a", key: { fields: ["X-Geo"] } }] },
+      /^routes\[0\]\.key\.fields: names "x-geo", the countryField, .*: write key: \{ country: true \}$/,
+    ],
+    ["a misspelt setting", { contryField: "X-Geo" }, /^contryField: unknown key; did you mean countryField\?/],
+  ])("%s is refused", (_, change, message) => {
+    expect(problemsOf({ origin, ...change })).toEqual([expect.stringMatching(message)]);
+  });
+
+  test("the field is told in any letter case, and does not reach the origin where an answer may be stored", () => {
+    const routes = [{ match: "/a", fields: { trust: ["X-G*"] } }];
+    const site = compileSite({ origin, countryField: "CF-IPCountry", trustedProxies, routes }, {});
+    expect(site.countryField).toBe("cf-ipcountry");
+    expect(site.routes.map(({ droppedFields }) => droppedFields)).toEqual([["cf-ipcountry"], ["cf-ipcountry"]]);
+  });
+});
+
 describe("bypass", () => {
   const none = { cookies: [], fields: [], query: [] };
 

@@ -334,3 +334,10 @@ export function mayBeKeyed(name: string): boolean {
   if (name.startsWith("if-") || name.startsWith("tidemark-") || hopByHopFields(null).includes(name)) return false;
   return treatmentOf(name).mayBeKeyed;
 }
+
+/** Whether a proxy may tell a country in this field, which nobody else needs then: it is never sent on. */
+export function mayTellCountry(name: string): boolean {
+  const treatment = listedTreatment(name, null);
+  const isKnown = treatment !== "claim" && (treatment !== "other" || ordinaryForm(name) !== undefined);
+  return !isKnown && !name.startsWith("if-") && !name.startsWith("tidemark-") && !hopByHopFields(null).includes(name);
+}
