@@ -4,6 +4,7 @@ export interface Manifest {
   readonly scripts?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly allowScripts?: Readonly<Record<string, boolean>>;
   readonly [key: string]: unknown;
 }
 
@@ -28,6 +29,12 @@ const TOOLS = [
   "vitest",
   "wrangler",
 ] as const;
+
+/**
+ * The packages under those tools that have scripts to run when they are installed. The tools work without them, and npm
+ * warns at each install until the project says yes or no.
+ */
+const WITH_INSTALL_SCRIPTS = ["esbuild", "workerd"] as const;
 
 const SCRIPTS: Readonly<Record<string, string>> = {
   dev: "tidemark dev",
@@ -70,6 +77,13 @@ export function completedManifest(
     devDependencies[tool] = tested[tool]!;
     changed.push(`devDependencies.${tool}`);
   }
-  const manifest = { ...base, scripts, dependencies, devDependencies };
+  const allowScripts = { ...base.allowScripts };
+  const isDecided = (each: string) =>
+    Object.keys(allowScripts).some((key) => key === each || key.startsWith(`${each}@`));
+  for (const each of WITH_INSTALL_SCRIPTS.filter((name) => !isDecided(name))) {
+    allowScripts[each] = false;
+    changed.push(`allowScripts.${each}`);
+  }
+  const manifest = { ...base, scripts, dependencies, devDependencies, allowScripts };
   return { manifest, changed: existing === null ? [] : changed, kept };
 }

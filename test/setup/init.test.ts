@@ -84,6 +84,21 @@ describe("tidemark init", () => {
     expect(await get("package.json")).toMatch(/^\{\n\t"name"/);
   });
 
+  test("decides for each of its tools' install scripts that it does not run, unless the owner has", async () => {
+    const lock = JSON.parse(await readFile("package-lock.json", "utf8")) as {
+      packages: Record<string, { hasInstallScript?: boolean }>;
+    };
+    const withScripts = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript);
+    // The package `node` is for contributors alone.
+    const names = withScripts.map(([path]) => path.replace(/^.*node_modules\//, "")).filter((name) => name !== "node");
+    await outcomes();
+    expect((await manifest()).allowScripts).toEqual(Object.fromEntries(names.map((name) => [name, false])));
+
+    await put("package.json", JSON.stringify({ allowScripts: { "esbuild@0.28.1": true, sharp: true } }));
+    await outcomes();
+    expect((await manifest()).allowScripts).toEqual({ "esbuild@0.28.1": true, sharp: true, workerd: false });
+  });
+
   test("takes the place of npm's script that has no test", async () => {
     await put("package.json", JSON.stringify({ scripts: { test: 'echo "Error: no test specified" && exit 1' } }));
     await outcomes();
