@@ -2,7 +2,7 @@ import { Agent } from "node:http";
 import { createPurger, type Purger, type PurgerOptions, type Receipt } from "../sdk/index.ts";
 import type { IsolateStats } from "../wire/stats.ts";
 import { answerFrom, type CdnAnswer } from "./answer.ts";
-import { checkRequest } from "./check-options.ts";
+import { checkReceipt, checkRequest } from "./check-options.ts";
 import { durationMs, type SimulatedDuration } from "./duration.ts";
 import { exchange } from "./exchange.ts";
 import type { Pop } from "./pop.ts";
@@ -143,8 +143,9 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
   }
 
   /** Moves the time until a purge has settled. */
-  async settle({ settlesInMs }: Pick<Receipt, "settlesInMs">): Promise<void> {
-    await this.#moveTime(settlesInMs);
+  async settle(receipt: Pick<Receipt, "settlesInMs">): Promise<void> {
+    checkReceipt(receipt);
+    await this.#moveTime(receipt.settlesInMs);
   }
 
   /** Puts one PoP's clock ahead of the CDN's time, or behind it: `"2s"`, `"-1h"`. `"0s"` puts it right. */

@@ -54,6 +54,16 @@ export function checkRequest(path: unknown, request: unknown): void {
   check(call, requestSchema, request);
 }
 
+/** Throws a `TypeError` for what `cdn.settle` does not take. A promise would put the time of the CDN out of order. */
+export function checkReceipt(receipt: unknown): void {
+  const settlesInMs = isObject(receipt) ? receipt.settlesInMs : undefined;
+  if (typeof settlesInMs === "number" && Number.isFinite(settlesInMs)) return;
+  const what = receipt instanceof Promise ? "a promise" : "no receipt";
+  throw new TypeError(
+    `cdn.settle: this is ${what}. It takes the receipt of a purge; write await cdn.settle(await cdn.purger.purgeUrls("/about")).`,
+  );
+}
+
 const HOW_TO_NAME_A_SITE =
   'Write startCdn({ site: {} }) for a site without rules, or startCdn({ config: "tidemark.config.ts" }) for one in a file.';
 
@@ -162,6 +172,7 @@ function isPath(target: unknown): boolean {
 }
 
 function asPath(target: unknown): string {
+  if (typeof target !== "string" && !(target instanceof URL)) return 'A path is a string, like "/about".';
   const url = URL.parse(String(target));
   if (url?.protocol.startsWith("http")) {
     return `Write the path ${JSON.stringify(url.pathname + url.search)} without scheme and host.`;

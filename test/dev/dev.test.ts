@@ -177,6 +177,9 @@ describe("tidemark dev", () => {
     await dev.says(/everything/);
     await ask("/a");
     await dev.says(/^\d\d:\d\d:\d\d {2}GET {4}\/a +200 {2}MISS /m);
+    origin.reply("/odd", { fields: { "cache-control": "max-age=60" }, body: "v1" });
+    await ask("/odd", { "x-odd": "1" });
+    await dev.says(/ {2}GET {4}\/odd +200 {2}MISS .* {2}unkeyed-field:x-odd$/m);
     dev.interrupt();
     expect(await dev.exited).toBe(0);
     dev = new Dev([...flags, "--quiet"]);
