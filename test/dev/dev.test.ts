@@ -197,7 +197,7 @@ describe("tidemark dev", () => {
     const token = "token-of-the-edge-0123456789abcdef";
     dev = new Dev([...flags, "--quiet"], { TIDEMARK_TOKEN: token });
     await dev.says(/everything/);
-    for (const path of ["/a", "/a", "/a", "/_tidemark/health", "/b"]) await ask(path);
+    for (const path of ["/a", "/a", "/a", "/_tidemark/health", "/_tidemark/purges", "/b"]) await ask(path);
     await ask("/a", { authorization: `Bearer ${token}` }, "PURGE");
     dev.interrupt();
     expect(await dev.exited).toBe(0);

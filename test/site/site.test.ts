@@ -441,7 +441,21 @@ describe("choices in the key", () => {
       { cookies: { a: ["x;y"] } },
       /^routes\[0\]\.key\.cookies\.a\[0\]: is not the value of/,
     ],
-    ["a name that no cookie can have", { cookies: { "a b": ["x"] } }, /^routes\[0\]\.key\.cookies/],
+    [
+      "a name that no cookie can have",
+      { cookies: { "a b": ["x"] } },
+      /^routes\[0\]\.key\.cookies.*: is not the name of a cookie$/,
+    ],
+    [
+      "a pattern of fields",
+      { fields: ["X-App-*"] },
+      /^routes\[0\]\.key\.fields\[0\]: has a \*, .*: name each one; found "X-App-\*"$/,
+    ],
+    [
+      "a pattern of cookies",
+      { cookies: { "wp-*": ["1"] } },
+      /^routes\[0\]\.key\.cookies\.wp-\*: has a \*, which would stand for itself here: name each one$/,
+    ],
     ["no languages", { languages: [] }, /^routes\[0\]\.key\.languages: needs at least one language/],
     [
       "what is no language",
@@ -513,6 +527,7 @@ describe("countries that a proxy tells", () => {
       { countryField: "X-Geo", trustedProxies, routes: [{ match: "/a", key: { fields: ["X-Geo"] } }] },
       /^routes\[0\]\.key\.fields: names "x-geo", the countryField, .*: write key: \{ country: true \}$/,
     ],
+    ["a pattern", { countryField: "X-Geo-*", trustedProxies }, /^countryField: has a \*, .*: name one field; found "X/],
     ["a misspelt setting", { contryField: "X-Geo" }, /^contryField: unknown key; did you mean countryField\?/],
   ])("%s is refused", (_, change, message) => {
     expect(problemsOf({ origin, ...change })).toEqual([expect.stringMatching(message)]);

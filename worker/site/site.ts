@@ -46,6 +46,8 @@ const cookieName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not the
 const cookieValue = z.string().regex(/^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/, "is not the value of a cookie");
 const languageTag = z.string().regex(/^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/, 'is not a language like "en" or "de-AT"');
 
+const NAMES_ONE = "has a *, which would stand for itself here: name each one";
+
 /** The most values of one choice. All combinations of choices share the variants of a URL. */
 const MAX_CHOICES = 32;
 
@@ -99,12 +101,16 @@ const route = z.strictObject({
         .array(
           fieldName
             .transform((name) => name.toLowerCase())
+            .refine((name) => !name.includes("*"), NAMES_ONE)
             .refine(mayBeKeyed, "cannot be keyed, because the edge or the connection sets it"),
         )
         .default([]),
       /** Values of cookies that select, in a bounded set each. */
       cookies: z
-        .record(cookieName, z.array(cookieValue).min(1, "needs at least one value").max(MAX_CHOICES))
+        .record(
+          cookieName.refine((name) => !name.includes("*"), NAMES_ONE),
+          z.array(cookieValue).min(1, "needs at least one value").max(MAX_CHOICES),
+        )
         .default({}),
       languages: z.array(languageTag).min(1, "needs at least one language").max(MAX_CHOICES).optional(),
       country: z.boolean({ error: COUNTRY_IS_THE_PLATFORMS }).default(false),
@@ -199,6 +205,7 @@ export const siteSchema = z.strictObject({
   /** The field in which a trusted proxy tells the visitor's country. */
   countryField: fieldName
     .transform((name) => name.toLowerCase())
+    .refine((name) => !name.includes("*"), "has a *, which would stand for itself: name one field")
     .refine(mayTellCountry, 'cannot tell a country: name a field of the proxy\'s own, like "CF-IPCountry"')
     .optional(),
   /** Extra fields on every request to the origin, such as a shared secret. */
