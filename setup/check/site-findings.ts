@@ -25,6 +25,10 @@ export function siteFindings(config: string, entry: string, settings: WranglerSe
     const words = 'TIDEMARK_HOSTS is "*", so the edge answers for every name that reaches it';
     findings.push(warning(where, `${words}. Name the site's hosts instead.`));
   }
+  if (/^(?:localhost|127\..*|\[::1\]|.*\.localhost)$/.test(new URL(review.originUrl).hostname)) {
+    const words = `the origin is ${review.originUrl}, which a deployed edge cannot reach`;
+    findings.push(warning(where, `${words}. Name one that it can, or set TIDEMARK_ORIGIN where it is deployed.`));
+  }
   for (const host of settings.routedHosts ?? []) {
     if (review.hosts === null || host.startsWith("*") || review.hosts.includes(host)) continue;
     const words = `routes sends ${host} here, but hosts is ${review.hosts.join(", ")}, so its visitors would get 421`;

@@ -36,13 +36,14 @@ const TOOLS = [
  */
 const WITH_INSTALL_SCRIPTS = ["esbuild", "workerd"] as const;
 
-const SCRIPTS: Readonly<Record<string, string>> = {
+/** The scripts that are added beside the one for the test. */
+export const SCRIPTS = {
   dev: "tidemark dev",
   check: "tidemark check",
   deploy: "wrangler deploy",
-};
+} as const;
 
-const TEST_SCRIPT = "vitest run test/edge.test.ts";
+export const TEST_SCRIPT = "vitest run test/edge.test.ts";
 
 /** Adds what the project needs to a package.json; `null` if there is none. What is there stays. */
 export function completedManifest(

@@ -133,6 +133,20 @@ export const checkMutants: readonly CheckMutant[] = [
     reddens: "a route that never matches",
   },
   {
+    name: "any name that begins like localhost is this machine",
+    file: SITE,
+    from: ".*\\.localhost)$/",
+    to: ".*\\.localhost)/",
+    reddens: "an origin with localhost in its name",
+  },
+  {
+    name: "nobody is warned of an origin on this machine",
+    file: SITE,
+    from: ".test(new URL(review.originUrl).hostname)",
+    to: ".test(review.originUrl)",
+    reddens: "the origin http://localhost:8000",
+  },
+  {
     name: "a site without hosts can be deployed",
     file: SITE,
     from: "if (!review.namesHosts) {",

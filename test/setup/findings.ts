@@ -103,6 +103,12 @@ export const findingCases: readonly FindingCase[] = [
     review: { shadowed: [{ match: "/a", index: 3, by: { match: "/*", index: 1 } }] },
     finds: [/^problem {2}worker\.ts, routes\[3\]: \/a never matches, because routes\[1\], \/\*, comes first/],
   },
+  ...["http://localhost:8000", "https://127.0.0.1", "http://[::1]:80", "http://shop.localhost"].map((originUrl) => ({
+    name: `the origin ${originUrl}`,
+    review: { originUrl },
+    finds: [/^warning {2}wrangler\.toml: the origin is .*, which a deployed edge cannot reach/],
+  })),
+  { name: "an origin with localhost in its name", review: { originUrl: "https://localhost.example.com" }, finds: [] },
   { name: "no host", review: { namesHosts: false, hosts: null }, finds: [/^problem .*no public host is named/] },
   { name: "any host", review: { hosts: null }, finds: [/^warning .*TIDEMARK_HOSTS is "\*"/] },
   {

@@ -47,6 +47,7 @@ describe("tidemark init", () => {
     expect((await readdir(folder)).sort()).toEqual([...files, "wrangler.toml"]);
     for (const file of [...files, "wrangler.toml"]) expect(stdout).toContain(`written    ${file}`);
     expect(stdout.match(/^ {2}\d\. /gm)).toHaveLength(3);
+    expect(stdout).toMatch(/1\. npm install && npm test .*\n {2}2\. npm run dev .*\n {2}3\. npm run deploy /);
     expect(await get("tidemark.config.ts")).toContain('{ match: "/admin{/*}?", pass: true }');
     expect((await get(".gitignore")).split("\n")).toContain(".dev.vars");
   });
@@ -76,6 +77,10 @@ describe("tidemark init", () => {
     expect(stdout).toContain("kept       worker.ts");
     expect(stdout).toMatch(/kept {7}wrangler\.toml: it needs these lines:\s+\[\[durable_objects\.bindings\]\]/);
     expect(stdout).toContain("scripts.dev stayed as found");
+    // What the owner's own scripts do is not what the steps say.
+    expect(stdout).toMatch(
+      /1\. npm install && npm run test:edge .*\n {2}2\. npx tidemark dev .*\n {2}3\. npm run deploy /,
+    );
     const { name, scripts, dependencies, devDependencies } = await manifest();
     expect(name).toBe("shop");
     expect(scripts).toMatchObject({ test: "mocha", dev: "vite", "test:edge": expect.stringContaining("vitest") });

@@ -46,6 +46,8 @@ const software: readonly (readonly [field: string, value: string])[] = [
   ["x-purpose", "preview"],
   ["x-moz", "prefetch"],
   ["a-im", "feed"],
+  ["available-dictionary", ":ZXZpbA==:"],
+  ["dictionary-id", '"evil"'],
   ["icy-metadata", "1"],
   ["x-playback-session-id", "evil"],
   ["dpr", "9"],

@@ -76,7 +76,7 @@ export interface SiteInput {
    */
   readonly trustedProxies?: readonly string[] | undefined;
   /**
-   * The field in which a trusted proxy tells the visitor's country, like `CF-IPCountry`, for routes with `key.country`.
+   * The field in which a trusted proxy tells the visitor's country, like `CloudFront-Viewer-Country`, for routes with `key.country`.
    * The proxy must replace what visitors send in it. From others the field is ignored, and the platform tells the
    * country. It never reaches the origin. It needs `trustedProxies`. Default: none.
    */

@@ -206,7 +206,7 @@ export const siteSchema = z.strictObject({
   countryField: fieldName
     .transform((name) => name.toLowerCase())
     .refine((name) => !name.includes("*"), "has a *, which would stand for itself: name one field")
-    .refine(mayTellCountry, 'cannot tell a country: name a field of the proxy\'s own, like "CF-IPCountry"')
+    .refine(mayTellCountry, 'cannot tell a country: name a field of the proxy\'s own, like "CloudFront-Viewer-Country"')
     .optional(),
   /** Extra fields on every request to the origin, such as a shared secret. */
   originFields: z.record(fieldName, fieldValue).default({}),
