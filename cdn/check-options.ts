@@ -3,6 +3,7 @@
  * write instead.
  */
 
+import { isIP } from "node:net";
 import * as z from "zod";
 import { misuse } from "../sdk/errors.ts";
 
@@ -139,6 +140,14 @@ const requestSchema = z.strictObject({
   host: z.string('must be a host, like "www.example.com"').optional(),
   fields: strings.optional(),
   body: z.string("must be a string").optional(),
+  country: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9]$/, 'must be a country of ISO 3166-1, like "DE"')
+    .optional(),
+  address: z
+    .string()
+    .refine((text) => isIP(text) !== 0, 'must be an IP address, like "192.0.2.7"')
+    .optional(),
   token: z.string("must be a string").optional(),
   after: z
     .custom(

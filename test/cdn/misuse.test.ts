@@ -167,6 +167,8 @@ describe("asking a CDN", () => {
     ["/about", { headers: {} }, 'cdn.get("/about"): headers: unknown key; did you mean fields? Known here: from, '],
     ["/about", { region: "nyc" }, 'cdn.get("/about"): region: unknown key; did you mean from? Known here: from, '],
     ["/about", { fields: { a: 1 } }, 'cdn.get("/about"): fields.a: '],
+    ["/about", { country: "Germany" }, 'cdn.get("/about"): country: must be a country of ISO 3166-1, like "DE"'],
+    ["/about", { address: "localhost" }, 'cdn.get("/about"): address: must be an IP address, like "192.0.2.7"'],
   ])("for %j with %j is refused with what to write", async (path, request, message) => {
     const error = await cdn.get(path as string, request as object).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(TypeError);
