@@ -101,6 +101,11 @@ describe("a mistake in a site's rules is told with its place, its value and what
     ],
     ["a route without a pattern", { origin, routes: [{}] }, /^routes\[0\]\.match: .*found nothing/],
     [
+      "a route without paths",
+      { origin, routes: [{ ttl: "1h" }] },
+      /^routes\[0\]\.match: is required: the paths of the route, like "\/blog\/:slug"; found nothing$/,
+    ],
+    [
       "a pattern that does not start with a slash",
       { origin, routes: [{ match: "admin/*" }] },
       /^routes\[0\]\.match: does not start with \/; found "admin\/\*"/,

@@ -91,7 +91,10 @@ const maxViewAge = durationMs.refine((ms) => ms <= MAX_VIEW_AGE_MS, "is more tha
 
 const route = z.strictObject({
   /** URLPattern pathname syntax: `/admin/*`, `/plog/:slug`. */
-  match: z.string().startsWith("/", "does not start with /").refine(isUrlPattern, "is not a URLPattern pathname"),
+  match: z
+    .string('is required: the paths of the route, like "/blog/:slug"')
+    .startsWith("/", "does not start with /")
+    .refine(isUrlPattern, "is not a URLPattern pathname"),
   /** Send every request to the origin unchanged; look up and store nothing. */
   pass: z.boolean().default(false),
   key: z
