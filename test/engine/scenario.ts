@@ -51,6 +51,8 @@ export interface ClientRequest {
   readonly isolate?: string;
   /** Where the platform says that the client is. Default: it does not say. */
   readonly country?: string;
+  /** The address that the platform tells of the client. Default: `192.0.2.7`. */
+  readonly address?: string;
 }
 
 /** The expected answer. Properties that are not named are not checked. */

@@ -15,14 +15,12 @@ import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { compileSite } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
-import { COUNTRY_FIELD } from "./beginning.ts";
+import { ADDRESS_FIELD, CLIENT_ADDRESS, COUNTRY_FIELD } from "./beginning.ts";
 import type { Engine } from "./engine.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { exchange } from "./runtime-engine.ts";
 import { BEGINNING, HOST, TOKEN } from "./scenario.ts";
 import { TestTier } from "./test-tier.ts";
-
-const CLIENT_ADDRESS = "192.0.2.7";
 
 /** The edge as a server on this machine: the real listener, origin and log over sockets, on a clock that is told. */
 export async function startServerEngine(input: Omit<Partial<SiteInput>, "origin">): Promise<Engine> {
@@ -49,7 +47,7 @@ export async function startServerEngine(input: Omit<Partial<SiteInput>, "origin"
   const bugs: unknown[] = [];
   const listener = new Listener({
     // The client's address and country are told by the scenario, as the other platforms have them told.
-    isolate: toldCountry({ fetch: (incoming) => isolate.fetch({ ...incoming, clientAddress: CLIENT_ADDRESS }) }),
+    isolate: toldByScenario({ fetch: (incoming) => isolate.fetch(incoming) }),
     bodies: nodeBodies,
     warn: (line) => bugs.push(line),
     usesFastHits: true,
@@ -62,9 +60,13 @@ export async function startServerEngine(input: Omit<Partial<SiteInput>, "origin"
     get seen() {
       return scripted.seen;
     },
-    send: ({ country, isolate: named, ...sent }) => {
+    send: ({ country, address, isolate: named, ...sent }) => {
       if (named !== undefined) throw new Error("one listener of the server is one isolate");
-      const fields = { ...sent.fields, ...(country !== undefined && { [COUNTRY_FIELD]: country }) };
+      const fields = {
+        ...sent.fields,
+        ...(country !== undefined && { [COUNTRY_FIELD]: country }),
+        ...(address !== undefined && { [ADDRESS_FIELD]: address }),
+      };
       return exchange(edge, agent, { ...sent, fields });
     },
     settle: (promise) => promise,
@@ -89,16 +91,17 @@ export async function startServerEngine(input: Omit<Partial<SiteInput>, "origin"
   };
 }
 
-/** Takes the country from a field, as a trusted platform would tell it. */
-function toldCountry(isolate: RunningIsolate): RunningIsolate {
+/** Takes country and address of the client from fields. */
+function toldByScenario(isolate: RunningIsolate): RunningIsolate {
   return {
     fetch: (incoming) => {
-      const { headers } = incoming.request;
+      const { method, headers } = incoming.request;
       const country = headers.get(COUNTRY_FIELD);
-      if (country === null) return isolate.fetch(incoming);
-      const without = new Fields([...headers].filter(([name]) => name !== COUNTRY_FIELD));
-      const request = { ...incoming.request, method: incoming.request.method, headers: without };
-      return isolate.fetch({ ...incoming, request, country });
+      const address = headers.get(ADDRESS_FIELD);
+      const told = { ...incoming, country, clientAddress: address ?? CLIENT_ADDRESS };
+      if (country === null && address === null) return isolate.fetch(told);
+      const without = new Fields([...headers].filter(([name]) => name !== COUNTRY_FIELD && name !== ADDRESS_FIELD));
+      return isolate.fetch({ ...told, request: { method, headers: without, body: null, bodyUsed: false } });
     },
   };
 }
