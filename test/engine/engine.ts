@@ -29,6 +29,8 @@ export interface Beneath {
 export interface Engine {
   readonly name: "memory" | "runtime" | "server";
   send(request: ClientRequest): Promise<ClientAnswer>;
+  /** Waits until all requests that were sent have arrived, where that takes time. */
+  arrival?(): Promise<void>;
   /** Runs everything that can continue, until the promise settles. */
   settle<T>(promise: Promise<T>): Promise<T>;
   advance(ms: number): Promise<void>;

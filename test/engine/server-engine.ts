@@ -31,7 +31,7 @@ export async function startServerEngine(input: Omit<Partial<SiteInput>, "origin"
   const { originUrl, limits } = site;
   const address = { url: originUrl, socketPath: null };
   const origin = new UndiciOrigin({ address, timeoutMs: limits.originTimeoutMs, bodies: nodeBodies });
-  const log = logOf(new SqlPurgeLog(sqlOver(new DatabaseSync(":memory:")), {}, () => clock.now(), randomUUID));
+  const log = new SqlPurgeLog(sqlOver(new DatabaseSync(":memory:")), {}, () => clock.now(), randomUUID);
   const tier = new TestTier();
   const start = () =>
     startNodeIsolate(site, {
@@ -39,15 +39,24 @@ export async function startServerEngine(input: Omit<Partial<SiteInput>, "origin"
       random: Math.random,
       sharedTier: tier,
       origin,
-      log,
+      log: logOf(log),
       tokens: configuredTokens({ TIDEMARK_TOKEN: TOKEN, acceptsWeakTokens: true }, () => undefined),
       write: () => undefined,
     });
   let isolate = start();
+  let sent = 0;
+  let arrived = 0;
+  let onArrival: () => void = () => undefined;
   const bugs: unknown[] = [];
   const listener = new Listener({
     // The client's address and country are told by the scenario, as the other platforms have them told.
-    isolate: toldByScenario({ fetch: (incoming) => isolate.fetch(incoming) }),
+    isolate: toldByScenario({
+      fetch: (incoming) => {
+        arrived++;
+        onArrival();
+        return isolate.fetch(incoming);
+      },
+    }),
     bodies: nodeBodies,
     warn: (line) => bugs.push(line),
     usesFastHits: true,
@@ -60,17 +69,28 @@ export async function startServerEngine(input: Omit<Partial<SiteInput>, "origin"
     get seen() {
       return scripted.seen;
     },
-    send: ({ country, address, isolate: named, ...sent }) => {
+    send: ({ country, address, isolate: named, ...request }) => {
       if (named !== undefined) throw new Error("one listener of the server is one isolate");
       const fields = {
-        ...sent.fields,
+        ...request.fields,
         ...(country !== undefined && { [COUNTRY_FIELD]: country }),
         ...(address !== undefined && { [ADDRESS_FIELD]: address }),
       };
-      return exchange(edge, agent, { ...sent, fields });
+      sent++;
+      return exchange(edge, agent, { ...request, fields });
+    },
+    arrival: async () => {
+      while (arrived < sent) await new Promise<void>((resolve) => (onArrival = resolve));
     },
     settle: (promise) => promise,
-    advance: (ms) => clock.advance(ms),
+    advance: async (ms) => {
+      const end = clock.now() + ms;
+      for (let due = log.nextDueAt(); due !== null && due <= end; due = log.nextDueAt()) {
+        await clock.advance(Math.max(0, due - clock.now()));
+        log.runDue();
+      }
+      await clock.advance(end - clock.now());
+    },
     reply: (target, replies) => scripted.reply(target, ...replies),
     release: (hold) => scripted.release(hold),
     originSees: (target, count) => scripted.waitUntilSeen(target, count),
