@@ -107,7 +107,7 @@ async function measureSessions({ json, ...settings }: SessionsOptions): Promise<
     rows.map(({ kind, tallies }) => [kind, String(tallies[0]!.requests), ...tallies.map(cellOf)]),
   );
   console.log(`
-A hit is a request for which the origin was not asked; an edge's own requests count against it. "!": visitors got an answer
+A hit is a request for which the origin was not asked. "+": requests that the cache sent to the origin beyond those. "!": visitors got an answer
 that another visitor's field, cookie or token had made, so often. "p": visitors whose field the site heeds got the answer of
 those without it.`);
   for (const peer of PEERS) {
@@ -124,7 +124,8 @@ those without it.`);
 }
 
 function cellOf(tally: Tally): string {
-  const marks = [tally.foreign > 0 ? `${tally.foreign}!` : "", tally.plain > 0 ? `${tally.plain}p` : ""];
+  const added = tally.added > 0 ? `+${tally.added}` : "";
+  const marks = [added, tally.foreign > 0 ? `${tally.foreign}!` : "", tally.plain > 0 ? `${tally.plain}p` : ""];
   return [...marks, (hitRatio(tally) * 100).toFixed(1)].filter((part) => part !== "").join(" ");
 }
 

@@ -153,7 +153,6 @@ const CRAWLERS: readonly Fields[] = [
       "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)",
     accept: "*/*",
     "accept-encoding": "gzip, br, deflate",
-    "x-openai-host-hash": "918273645",
     from: "gptbot(at)openai.com",
   },
   {
@@ -256,13 +255,13 @@ function htmxSession(folder: string): SessionKind["session"] {
   };
 }
 
-/** Somebody with a session of Django, with a page of that visitor's own at this path. */
-function loggedInSession(own: string): SessionKind["session"] {
+/** Somebody with a session of Django, with a page of that visitor's own at this path, and others in this folder. */
+function loggedInSession(own: string, folder: string): SessionKind["session"] {
   return (visit) => {
     const sessionid = `sessionid=${visit.hex(32)}; csrftoken=${visit.hex(32)}`;
     const browser = { ...visit.pick(BROWSERS), cookie: `${analyticsCookies(visit)}; ${sessionid}` };
     const get = (path: string): ClientRequest => ({ path, fields: { ...browser, ...NAVIGATION } });
-    const pages = visit.times(4, 8, () => get(`/plog/${visit.popular(PAGES)}`));
+    const pages = visit.times(4, 8, () => get(`${folder}/${visit.popular(PAGES)}`));
     return [get(own), ...assets(browser, own), ...pages, get(own)];
   };
 }
@@ -278,6 +277,7 @@ export const KINDS: readonly SessionKind[] = [
   { name: "monitoring", session: monitorSession },
   { name: "htmx, named in Vary", session: htmxSession("/board") },
   { name: "htmx, not named in Vary", session: htmxSession("/feed") },
-  { name: "logged-in users, own pages private", session: loggedInSession("/account") },
-  { name: "logged-in users, own pages not private", session: loggedInSession("/inbox") },
+  { name: "logged-in users, own pages private", session: loggedInSession("/account", "/plog") },
+  { name: "logged-in users, own pages not private", session: loggedInSession("/inbox", "/plog") },
+  { name: "logged-in users alone, shared pages not public", session: loggedInSession("/account", "/news") },
 ];

@@ -8,8 +8,10 @@ import { Visit } from "./visit.ts";
 /** What the sessions of one kind got. */
 export interface Tally {
   requests: number;
-  /** The requests of the origin while these were answered. Those that an edge adds on its own count, too. */
-  asked: number;
+  /** The requests for which the origin was not asked at all. */
+  hits: number;
+  /** The requests that reached the origin beyond one for each of these: those that an edge adds on its own. */
+  added: number;
   /** Answers that a field, a cookie or a token of another visitor has made. */
   foreign: number;
   /** Answers for a visitor without any such field, where the site makes another one for this visitor. */
@@ -57,12 +59,14 @@ export async function measure(
 ): Promise<Tallies> {
   const tallies = new Map<string, Tally>();
   for (const { kind, request } of steps) {
-    const tally = tallies.get(kind) ?? { requests: 0, asked: 0, foreign: 0, plain: 0 };
+    const tally = tallies.get(kind) ?? { requests: 0, hits: 0, added: 0, foreign: 0, plain: 0 };
     tallies.set(kind, tally);
     const before = asked();
     const answer = await send(request);
     tally.requests++;
-    tally.asked += asked() - before;
+    const cost = asked() - before;
+    if (cost === 0) tally.hits++;
+    else tally.added += cost - 1;
     const maker = makerOf(request, answer);
     if (maker !== "own") tally[maker]++;
   }
@@ -70,8 +74,8 @@ export async function measure(
 }
 
 /** The share of the requests for which the origin was not asked. */
-export function hitRatio({ requests, asked }: Tally): number {
-  return 1 - asked / requests;
+export function hitRatio({ requests, hits }: Tally): number {
+  return hits / requests;
 }
 
 /** By whose request a body was made. Throws for an answer that no visitor of this site can get. */

@@ -23,7 +23,10 @@ export function answerOf({ target, method, fields }: SeenRequest): Reply {
 }
 
 /** Servers for pages name `Accept-Encoding` in `Vary` even where a body is too short to be compressed, as all are here. */
-const PAGE = { "cache-control": "max-age=3600", "content-type": "text/html; charset=utf-8", vary: "Accept-Encoding" };
+const HTML = { "content-type": "text/html; charset=utf-8", vary: "Accept-Encoding" };
+const PAGE = { ...HTML, "cache-control": "public, max-age=3600" };
+/** A page that may be stored (RFC 9111 §3), but does not say that it is for everybody. */
+const PAGE_WITHOUT_PUBLIC = { ...HTML, "cache-control": "max-age=3600" };
 const JSON_FOR_ALL = { "cache-control": "public, max-age=3600", "content-type": "application/json" };
 const JSON_OF_ONE = { "cache-control": "private, max-age=60", "content-type": "application/json" };
 
@@ -54,13 +57,15 @@ function pageOf(path: string, field: (name: string) => string, session: string):
       return { fields: { ...PAGE, vary: "Accept-Encoding, HX-Request" }, body: madeFor("hx-request") };
     case "/feed": // the mistake: it does not name HX-Request in `Vary`
       return { fields: PAGE, body: madeFor("hx-request") };
+    case "/news":
+      return { fields: PAGE_WITHOUT_PUBLIC, body: madeFor() };
     case "/account":
       return {
-        fields: { ...PAGE, "cache-control": "private, max-age=0" },
+        fields: { ...HTML, "cache-control": "private, max-age=0" },
         body: `${madeFor()}\nmade for session: ${session}`,
       };
     case "/inbox": // the mistake: it does not say `private`
-      return { fields: PAGE, body: `${madeFor()}\nmade for session: ${session}` };
+      return { fields: PAGE_WITHOUT_PUBLIC, body: `${madeFor()}\nmade for session: ${session}` };
     default:
       return { fields: PAGE, body: madeFor() };
   }

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { SecondLooks } from "../../worker/flow/storing/second-looks.ts";
 
+const place = (route: string, folder = "/") => ({ route, folder });
+
 test("second looks are at most ten, and a tenth of all other requests to the origin", () => {
   const looks = new SecondLooks();
   const taken = (): number => {
@@ -22,13 +24,13 @@ test("second looks are at most ten, and a tenth of all other requests to the ori
 test("at most 32 fields are marked at a time, each until its end", () => {
   const looks = new SecondLooks();
   expect(looks.hasMarks).toBe(false);
-  for (let field = 1; field <= 32; field++) expect(looks.mark("/a", `x-${field}`, 1000, 0)).toBe(true);
-  expect(looks.mark("/a", "x-33", 2000, 999)).toBe(false);
-  expect(looks.mark("/a", "x-32", 2000, 999)).toBe(true);
-  expect(looks.markedField("/a", (field) => field === "x-33", 999)).toBeUndefined();
-  expect(looks.markedField("/a", (field) => field === "x-1", 999)).toBe("x-1");
-  expect(looks.markedField("/a", (field) => field === "x-1", 1000)).toBeUndefined();
-  expect(looks.markedField("/b", (field) => field === "x-32", 999)).toBeUndefined();
-  expect(looks.mark("/a", "x-33", 2000, 1000)).toBe(true);
-  expect(looks.markedField("/a", (field) => field === "x-32", 1999)).toBe("x-32");
+  for (let field = 1; field <= 32; field++) expect(looks.mark(place("/a"), `x-${field}`, 1000, 0)).toBe(true);
+  expect(looks.mark(place("/a"), "x-33", 2000, 999)).toBe(false);
+  expect(looks.mark(place("/a"), "x-32", 2000, 999)).toBe(true);
+  expect(looks.markedField(place("/a"), (field) => field === "x-33", 999)).toBeUndefined();
+  expect(looks.markedField(place("/a"), (field) => field === "x-1", 999)).toBe("x-1");
+  expect(looks.markedField(place("/a"), (field) => field === "x-1", 1000)).toBeUndefined();
+  expect(looks.markedField(place("/b"), (field) => field === "x-32", 999)).toBeUndefined();
+  expect(looks.mark(place("/a"), "x-33", 2000, 1000)).toBe(true);
+  expect(looks.markedField(place("/a"), (field) => field === "x-32", 1999)).toBe("x-32");
 });

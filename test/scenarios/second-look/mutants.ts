@@ -78,15 +78,15 @@ export const mutants: Mutants = {
   "marks-are-for-all-routes": {
     name: "a field that chooses on one route passes on all",
     file: "worker/flow/storing/second-looks.ts",
-    from: "mark.route === route && mark.until > now && has",
-    to: "mark.until > now && has",
+    from: "mark.route === route && mark.until > now && isIn",
+    to: "mark.until > now && isIn",
     reddens: "second-look/field-chooses",
   },
   "marks-have-no-end": {
     name: "a field that chose once passes for ever",
     file: "worker/flow/storing/second-looks.ts",
-    from: "mark.route === route && mark.until > now && has",
-    to: "mark.route === route && has",
+    from: "mark.route === route && mark.until > now && isIn",
+    to: "mark.route === route && isIn",
     reddens: "second-look/field-chooses",
   },
   "random-pages-are-choices": {

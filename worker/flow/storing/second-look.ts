@@ -16,6 +16,7 @@ import { askOrigin } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
 import { startFill } from "./fill.ts";
+import { placeOf } from "./second-looks.ts";
 import { decideStorage } from "./storage-decision.ts";
 import { storeUnlessPurged } from "./store-unless-purged.ts";
 import { withoutAnswerEvents } from "./without-answer-events.ts";
@@ -76,7 +77,8 @@ function plainOf(context: RequestContext, headers: Headers, { because }: NotStor
 }
 
 async function look(context: RequestContext, { fields, leftOut }: PlainRequest, odd: Sight): Promise<void> {
-  const { secondLooks, resolved, ports } = context;
+  const { secondLooks, idleFields, resolved, ports } = context;
+  const place = placeOf(resolved);
   const plain: RequestContext = {
     ...context,
     facts: context.facts.withFields(new Headers(fields.map(([name, value]) => [name, value]))),
@@ -85,25 +87,33 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
   const { own, leader } = collapsingKeys(plain);
   if (leader) return; // a plain visitor asks already
   const first = await fetchForAll(plain, own, odd.status);
-  if (!first || compareSights(odd, first.sight) !== "differs") return;
+  if (first === null) return;
+  if (first === "unlike") return idleFields.learn(place, leftOut, "unlike");
+  const seen = compareSights(odd, first.sight);
+  if (odd.digest !== null) idleFields.learn(place, leftOut, seen);
+  if (seen !== "differs") return;
   const again = await fetchPlainly(plain, odd.status);
-  if (!again || !choosesPage(leftOut, first.sight, again.sight)) return;
+  if (again === null || again === "unlike" || !choosesPage(leftOut, first.sight, again.sight)) return;
   const { freshnessSeconds, initialAgeMs } = first.stored.head;
   const now = ports.clock.now();
   const until = now + freshnessSeconds * 1000 - initialAgeMs;
-  const isMarked = secondLooks.mark(resolved.route.pattern, leftOut[0]!, until, now);
+  const isMarked = secondLooks.mark(place, leftOut[0]!, until, now);
   if (isMarked) ports.reporter.report({ kind: "field-marked" });
 }
 
 /** Fetches and stores the plain answer. Other requests may wait for it, as for any other fetch. */
-async function fetchForAll(context: RequestContext, key: string, status: number): Promise<PlainAnswer | null> {
+async function fetchForAll(
+  context: RequestContext,
+  key: string,
+  status: number,
+): Promise<PlainAnswer | "unlike" | null> {
   const { collapsed, ports, background } = context;
   const shared = collapsed.begin(key);
   background.run(shared.outcome);
   const tellFollowers = (outcome: SharedFetchOutcome) => shared.end(outcome, ports.clock.now());
   try {
     const answer = await fetchPlainly(context, status);
-    if (answer) await storeUnlessPurged(context, answer.stored, tellFollowers);
+    if (answer !== null && answer !== "unlike") await storeUnlessPurged(context, answer.stored, tellFollowers);
     return answer;
   } finally {
     tellFollowers({ kind: "failed", byOrigin: false }); // unless they have been told
@@ -115,8 +125,8 @@ interface PlainAnswer {
   readonly sight: Sight;
 }
 
-/** A plain answer that may be stored, under a stamp of its own (R1); `null` if there is none, or one of another status. */
-async function fetchPlainly(context: RequestContext, status: number): Promise<PlainAnswer | null> {
+/** A plain answer that may be stored, under a stamp of its own (R1); `unlike` for one of another status, `null` for none. */
+async function fetchPlainly(context: RequestContext, status: number): Promise<PlainAnswer | "unlike" | null> {
   const { ports, site, fills, background, secondLooks } = context;
   if (!secondLooks.take()) return null;
   ports.reporter.report({ kind: "second-look" });
@@ -132,7 +142,7 @@ async function fetchPlainly(context: RequestContext, status: number): Promise<Pl
   const isStored = decision.kind === "store" && !decision.isLarge && response.status === status;
   if (!isStored) {
     background.run(cancelBody(response.body));
-    return null;
+    return response.status === status ? null : "unlike";
   }
   const share = fills.open(ports.clock.now());
   const body = mayHaveBody(response.status) ? response.body : null;
