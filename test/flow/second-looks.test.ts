@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { SecondLooks } from "../../worker/flow/storing/second-looks.ts";
+import { placeOf, SecondLooks } from "../../worker/flow/storing/second-looks.ts";
+import type { Route } from "../../worker/rules/key/route.ts";
 
 const place = (route: string, folder = "/") => ({ route, folder });
 
@@ -33,4 +34,19 @@ test("at most 32 fields are marked at a time, each until its end", () => {
   expect(looks.markedField(place("/b"), (field) => field === "x-32", 999)).toBeUndefined();
   expect(looks.mark(place("/a"), "x-33", 2000, 1000)).toBe(true);
   expect(looks.markedField(place("/a"), (field) => field === "x-32", 1999)).toBe("x-32");
+});
+
+test("a field that chooses in four folders of a route is marked on the whole route", () => {
+  const looks = new SecondLooks();
+  const isMarked = (folder: string) => looks.markedField(place("/*", folder), () => true, 0) !== undefined;
+  for (const folder of ["/a/", "/b/", "/c/"]) looks.mark(place("/*", folder), "x-a", 1000, 0);
+  expect(["/a/", "/b/", "/c/", "/d/"].map(isMarked)).toEqual([true, true, true, false]);
+  looks.mark(place("/*", "/d/"), "x-a", 1000, 0);
+  expect(["/a/", "/d/", "/e/"].map(isMarked)).toEqual([true, true, true]);
+  expect(looks.markedField(place("/other", "/a/"), () => true, 0)).toBeUndefined();
+});
+
+test("the folder of a page is its path up to the last slash", () => {
+  const folderOf = (pathAndQuery: string) => placeOf({ route: { pattern: "/*" } as Route, pathAndQuery }).folder;
+  expect(["/", "/a", "/a/", "/a/b?c=/d/e"].map(folderOf)).toEqual(["/", "/", "/a/", "/a/"]);
 });

@@ -73,7 +73,10 @@ function plainOf(context: RequestContext, headers: Headers, { because }: NotStor
     keyFields: route.selectingNames,
     owners: route,
   });
-  return names === "*" ? null : plainRequest(facts.fields, facts.identity, names, route);
+  if (names === "*") return null;
+  // What the origin lets others have of an answer to credentials alone (RFC 9111 §3.5) is no visitor's own.
+  const identity = facts.authorized && !facts.cookies.identifying ? "anonymous" : facts.identity;
+  return plainRequest(facts.fields, identity, names, route);
 }
 
 async function look(context: RequestContext, { fields, leftOut }: PlainRequest, odd: Sight): Promise<void> {
@@ -84,9 +87,9 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
     facts: context.facts.withFields(new Headers(fields.map(([name, value]) => [name, value]))),
     ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
   };
-  const { own, leader } = collapsingKeys(plain);
-  if (leader) return; // a plain visitor asks already
-  const first = await fetchForAll(plain, own, odd.status);
+  const key = context.facts.authorized ? null : collapsingKeys(plain);
+  if (key?.leader) return; // a plain visitor asks already
+  const first = key === null ? await fetchForNobody(plain, odd.status) : await fetchForAll(plain, key.own, odd.status);
   if (first === null) return;
   if (first === "unlike") return idleFields.learn(place, leftOut, "unlike");
   const seen = compareSights(odd, first.sight);
@@ -118,6 +121,13 @@ async function fetchForAll(
   } finally {
     tellFollowers({ kind: "failed", byOrigin: false }); // unless they have been told
   }
+}
+
+/** The same with credentials, whose fetches nobody joins. */
+async function fetchForNobody(context: RequestContext, status: number): Promise<PlainAnswer | "unlike" | null> {
+  const answer = await fetchPlainly(context, status);
+  if (answer !== null && answer !== "unlike") await storeUnlessPurged(context, answer.stored, () => undefined);
+  return answer;
 }
 
 interface PlainAnswer {
