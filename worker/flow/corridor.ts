@@ -13,9 +13,9 @@ import { headByGet, mayFetchByGet } from "./origin/head-by-get.ts";
 import { forwardHead } from "./origin/head-request.ts";
 import { type IncomingRequest, type Isolate, openContext, type RequestContext } from "./request-context.ts";
 import { selectInMemory, selectInSharedTier } from "./selection.ts";
+import { withoutIdleFields } from "./storing/ask-without-idle-fields.ts";
 import { refreshInBackground } from "./storing/background-refresh.ts";
 import { fetchAndStore } from "./storing/fetch-and-store.ts";
-import { withoutIdleFields } from "./storing/idle-fields.ts";
 import { placeOf } from "./storing/second-looks.ts";
 
 /**

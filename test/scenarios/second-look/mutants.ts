@@ -2,6 +2,7 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 const LOOK = "worker/flow/storing/second-look.ts";
 const IDLE = "worker/flow/storing/idle-fields.ts";
+const ASK = "worker/flow/storing/ask-without-idle-fields.ts";
 const RULE = "worker/rules/request/second-look.ts";
 
 /** Wrong rules under which a second look stores too much or too little. */
@@ -71,7 +72,7 @@ export const mutants: Mutants = {
   },
   "no-field-is-idle": {
     name: "fields that choose nothing are never left out",
-    file: IDLE,
+    file: ASK,
     from: "idleFields.isEmpty || ",
     to: "true || ",
     reddens: "second-look/idle-field",
@@ -94,7 +95,7 @@ export const mutants: Mutants = {
   },
   "plain-answers-stay": {
     name: "a visitor gets an answer without an idle field that is not stored",
-    file: IDLE,
+    file: ASK,
     from: 'decision.kind === "store" && !leftOut',
     to: "!leftOut",
     reddens: "second-look/idle-field-matters",
@@ -108,7 +109,7 @@ export const mutants: Mutants = {
   },
   "vary-is-not-heard": {
     name: "a visitor gets an answer without an idle field that varies by it",
-    file: IDLE,
+    file: ASK,
     from: "names.includes(name)",
     to: "false",
     reddens: "second-look/idle-field-in-vary",
