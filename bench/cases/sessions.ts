@@ -95,8 +95,9 @@ async function measureSessions({ json, ...settings }: SessionsOptions): Promise<
   } finally {
     await witness.stop();
   }
-  const rows = KINDS.map(({ name }) => ({
+  const rows = KINDS.map(({ name, price }) => ({
     kind: name,
+    price,
     tallies: results.map(({ tallies }) => tallies.find(([kind]) => kind === name)![1]),
   }));
   console.log(
@@ -115,7 +116,10 @@ those without it.`);
     console.log(version === null ? `${peer.name}: SKIPPED, because it is not installed.` : `${peer.name}: ${version}`);
   }
   writeResults("sessions", { machine: thisMachine(), settings, results }, json);
-  const lost = rows.filter(({ tallies }) => isBelowTheBest(tallies));
+  const below = rows.filter(({ tallies }) => isBelowTheBest(tallies));
+  for (const { kind, price } of below)
+    if (price) console.log(`\nFewer hits than a safe peer: ${kind}, because ${price}.`);
+  const lost = below.filter(({ price }) => price === undefined);
   if (results[0]!.tallies.some(([, { foreign }]) => foreign > 0))
     throw new BenchFailure("A visitor of Tidemark got another's answer.");
   if (lost.length > 0) {
@@ -142,7 +146,7 @@ async function atTidemark(witness: Witness, origin: URL, steps: ReturnType<typeo
     {
       send: async ({ path, fields = {}, method = "GET" }) => {
         const answer = await cdn.request(path, { method, fields });
-        await pop.finishWrites();
+        await pop.finishWork();
         return answer;
       },
       asked: () => witness.asked,
@@ -153,7 +157,7 @@ async function atTidemark(witness: Witness, origin: URL, steps: ReturnType<typeo
 
 async function atPeer(peer: Peer, witness: Witness, origin: URL, steps: ReturnType<typeof mixOf>): Promise<Tallies> {
   await using running = await peer.start(origin);
-  const agent = new Agent({ keepAlive: true });
+  const agent = new Agent({ keepAlive: false });
   const send: Meeting["send"] = (request) => exchange(running.url, agent, { host: HOST, ...request });
   try {
     return await measure({ send, asked: () => witness.asked }, steps);

@@ -8,6 +8,8 @@ type Fields = Readonly<Record<string, string>>;
 export interface SessionKind {
   readonly name: string;
   readonly session: (visit: Visit) => readonly ClientRequest[];
+  /** Why Tidemark may have fewer hits here than a cache that is safe for these visitors. Default: it may not. */
+  readonly price?: string;
 }
 
 const HTML = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -279,5 +281,9 @@ export const KINDS: readonly SessionKind[] = [
   { name: "htmx, not named in Vary", session: htmxSession("/feed") },
   { name: "logged-in users, own pages private", session: loggedInSession("/account", "/plog") },
   { name: "logged-in users, own pages not private", session: loggedInSession("/inbox", "/plog") },
-  { name: "logged-in users alone, shared pages not public", session: loggedInSession("/account", "/news") },
+  {
+    name: "logged-in users alone, shared pages not public",
+    session: loggedInSession("/account", "/news"),
+    price: "what visitors with cookies get is stored only if it says public, and no other visitors come to these pages",
+  },
 ];
