@@ -216,7 +216,7 @@ export const mutants: Mutants = {
     name: "a second look is taken although a plain answer could not be stored just now",
     file: LOOK,
     from: "collapsed.isHitForMiss(key.own, ports.clock.now())",
-    to: "collapsed.isHitForMiss(own, Number.POSITIVE_INFINITY)",
+    to: "collapsed.isHitForMiss(key.own, Number.POSITIVE_INFINITY)",
     reddens: "second-look/none-where-nothing-could-be-stored",
   },
   "looks-tell-nothing-of-what-they-could-not-store": {
