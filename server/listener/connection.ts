@@ -42,6 +42,7 @@ export class Connection {
   readonly #stallMs: number;
   #isStallArmed = false;
   #isPaused = false;
+  #awaitsDrain = false;
   #farewell: string | undefined;
   #seenBytes = 0;
   #idleSince: number;
@@ -71,12 +72,9 @@ export class Connection {
     if (this.isLast || this.#farewell !== undefined) return;
     this.outstanding++;
     exchange.response.on("close", () => this.#finished());
-    if (this.outstanding <= MAX_OUTSTANDING && this.#waiting.length === 0 && !this.#isBackedUp()) {
-      this.#answer(exchange, this);
-      return;
-    }
     this.#waiting.push(exchange);
-    if (this.#isPaused) return;
+    this.#answerWaiting();
+    if (this.#isPaused || this.#waiting.length === 0) return;
     this.#isPaused = true;
     // The parser goes on with the bytes that it has, and Node resumes the socket after each message of them.
     process.nextTick(() => {
@@ -129,9 +127,10 @@ export class Connection {
   }
 
   #answerWaiting(): void {
+    if (this.socket.destroyed) this.#waiting.length = 0;
     while (this.#waiting.length > 0 && this.outstanding - this.#waiting.length < MAX_OUTSTANDING) {
       if (this.#isBackedUp()) {
-        this.socket.once("drain", () => this.#answerWaiting());
+        this.#awaitDrain();
         return;
       }
       this.#answer(this.#waiting.shift()!, this);
@@ -139,6 +138,16 @@ export class Connection {
     if (!this.#isPaused || this.#waiting.length > 0) return;
     this.#isPaused = false;
     this.socket.resume();
+  }
+
+  #awaitDrain(): void {
+    if (this.#awaitsDrain) return;
+    this.#awaitsDrain = true;
+    this.watchStall();
+    this.socket.once("drain", () => {
+      this.#awaitsDrain = false;
+      this.#answerWaiting();
+    });
   }
 
   #end(): void {

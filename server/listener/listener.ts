@@ -77,7 +77,7 @@ export class Listener {
   readonly #sweeper: NodeJS.Timeout;
   readonly #fast: FastHits | null;
   #isClosing = false;
-  #whenEmpty: (() => void) | undefined;
+  #whenEmpty: (() => void)[] = [];
 
   constructor(parts: ListenerParts) {
     this.#parts = parts;
@@ -114,6 +114,12 @@ export class Listener {
     return this.#fast?.answered ?? 0;
   }
 
+  /** Calls back once there is no connection; at once if there is none. */
+  onceEmpty(tell: () => void): void {
+    if (this.#connections.size === 0) tell();
+    else this.#whenEmpty.push(tell);
+  }
+
   /** Begins to listen. Resolves to the address as Node tells it; rejects if it cannot be had. */
   async listen(address: ListenAddress): Promise<AddressInfo | string | null> {
     const server = this.#makeServer();
@@ -141,10 +147,7 @@ export class Listener {
       setTimeout(() => this.#endIdle(), Math.min(IDLE_GRACE_MS, limitMs)),
       setTimeout(limit.resolve, limitMs),
     ];
-    const empty = new Promise<void>((resolve) => {
-      this.#whenEmpty = resolve;
-      if (this.#connections.size === 0) resolve();
-    });
+    const empty = new Promise<void>((resolve) => this.onceEmpty(resolve));
     await Promise.race([empty.then(() => this.work.idle()), limit.promise]);
     for (const timer of timers) clearTimeout(timer);
     clearInterval(this.#sweeper);
@@ -194,7 +197,8 @@ export class Listener {
     this.#fast?.serve(connection);
     socket.once("close", () => {
       this.#connections.delete(socket);
-      if (this.#connections.size === 0) this.#whenEmpty?.();
+      if (this.#connections.size > 0) return;
+      for (const tell of this.#whenEmpty.splice(0)) tell();
     });
   }
 
