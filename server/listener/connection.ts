@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
+import type { PushedBody } from "../bodies/pushed-body.ts";
 import type { NodeRequest } from "./node-request.ts";
 
 /** After this many unanswered requests on one connection, no more are read from it until some are answered. */
@@ -19,6 +20,12 @@ export interface AskedEarly {
   readonly startedAt: number;
 }
 
+/** A request with a body on its way. */
+export interface Upload {
+  readonly message: IncomingMessage;
+  readonly body: PushedBody;
+}
+
 /** One connection of a client, with the requests on it that wait for their answers. */
 export class Connection {
   readonly socket: Socket;
@@ -35,8 +42,8 @@ export class Connection {
   isTunnel = false;
   /** Set for the one request that the fast way has handed over to the plain way. */
   askedEarly: AskedEarly | undefined;
-  /** The request whose body is being waited for. */
-  uploading: IncomingMessage | undefined;
+  /** The last request with a body. No other one can be incomplete. */
+  upload: Upload | undefined;
   readonly #answer: (exchange: Exchange, connection: Connection) => void;
   readonly #waiting: Exchange[] = [];
   readonly #stallMs: number;
@@ -82,10 +89,16 @@ export class Connection {
     });
   }
 
+  /** Nothing more can be read from it. */
+  get isBroken(): boolean {
+    return this.#farewell !== undefined;
+  }
+
   /** Ends the connection with these bytes, once every request before them is answered. */
   refuseRest(farewell: string): void {
     if (this.isLast || this.#farewell !== undefined) return;
     this.#farewell = farewell;
+    if (this.upload && !this.upload.message.complete) this.upload.body.fail(new Error("the body was cut off"));
     if (this.outstanding === 0) this.#end();
   }
 
@@ -100,9 +113,9 @@ export class Connection {
   stalled(): void {
     this.#isStallArmed = false;
     this.socket.setTimeout(0);
-    const waitsForBody = this.uploading !== undefined && !this.uploading.complete && !this.uploading.isPaused();
-    if (this.socket.writableLength > 0 || waitsForBody) this.socket.destroy();
-    else if (this.uploading) this.watchStall();
+    const upload = this.upload?.body.isRead && !this.upload.message.complete ? this.upload : undefined;
+    if (this.socket.writableLength > 0 || (upload && !upload.message.isPaused())) this.socket.destroy();
+    else if (upload) this.watchStall();
   }
 
   /** Whether the connection has carried nothing for this long: milliseconds. */

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { EdgeAnswer, RunningIsolate } from "../../worker/isolate.ts";
@@ -224,7 +224,7 @@ export class Listener {
       versionMinor: message.httpVersionMinor,
     };
     const target = requestTarget(line, fields, this.#settings.defaultHost);
-    const request = new NodeRequest(line.method, fields, this.#bodyOf(message, response, fields, connection));
+    const request = this.#read({ message, response }, fields, connection);
     const refuse = (status: number, detail: string, words: string) => {
       connection.isLast = true;
       this.#respond({ message, response }, connection, request, ownAnswer(status, detail, words), startedAt);
@@ -282,14 +282,13 @@ export class Listener {
   ): void {
     const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
     connection.requests++;
-    connection.uploading = undefined;
     if (response.destroyed) {
       if (answer.body && !(answer.body instanceof Uint8Array)) void answer.body.cancel().catch(() => undefined);
       this.#log(message, connection, request, answer, { bodyBytes: 0, isWhole: false }, startedAt);
       return;
     }
     const isHead = message.method === "HEAD";
-    const sendsOn = !message.complete && !isSmall(request);
+    const sendsOn = !message.complete && (request.awaitsContinue || connection.isBroken || !isSmall(request));
     const head = answerHead(answer, {
       isHead,
       knowsChunks: message.httpVersionMinor === 1,
@@ -330,36 +329,31 @@ export class Listener {
     this.#parts.accessLog?.record({ ...line, answer, bodyBytes, isWhole, tookMs });
   }
 
-  /** The body of a request, which begins to be read, and to be asked for by a 100, when somebody reads it. */
-  #bodyOf(
-    message: IncomingMessage,
-    response: ServerResponse,
-    fields: ClientFields,
-    connection: Connection,
-  ): PushedBody | null {
+  /** A request whose body begins to be read, and to be asked for by a 100, when somebody reads it. */
+  #read({ message, response }: Exchange, fields: ClientFields, connection: Connection): NodeRequest {
     const length = fields.get("content-length");
     const isChunked = fields.get("transfer-encoding") !== null;
-    if (!isChunked && (length === null || Number(length) === 0)) return null;
-    const expects = message.httpVersionMinor === 1 && fields.get("expect") !== null;
+    if (!isChunked && (length === null || Number(length) === 0)) return new NodeRequest(message.method!, fields, null);
     const body: PushedBody = new PushedBody(isChunked ? null : Number(length), {
       begin: () => {
-        if (message.destroyed) {
-          body.fail(new Error("the client has gone"));
-          return;
-        }
-        connection.uploading = message;
-        connection.watchStall();
+        if (message.destroyed) body.fail(new Error("the client has gone"));
         message.on("data", (piece: Buffer) => body.push(piece));
         message.on("end", () => body.end());
         message.on("error", (cause) => body.fail(cause));
         message.on("close", () => body.fail(new Error("the client hung up in the middle of its request")));
-        if (expects) response.writeContinue();
+        if (request.awaitsContinue) response.writeContinue();
+        request.awaitsContinue = false;
+        connection.watchStall();
       },
       pause: () => message.pause(),
       resume: () => message.resume(),
       cancel: () => message.resume(),
     });
-    return body;
+    const request = new NodeRequest(message.method!, fields, body);
+    request.awaitsContinue = message.httpVersionMinor === 1 && fields.get("expect") !== null;
+    connection.upload = { message, body };
+    if (connection.isBroken && !message.complete) body.fail(new Error("the body was cut off"));
+    return request;
   }
 
   #mayUpgrade(message: IncomingMessage): boolean {
