@@ -37,8 +37,12 @@ export class Connection {
   outstanding = 0;
   /** Requests that it has carried. */
   requests = 0;
+  /** The last request that was read. Only its answer may end the connection, unless it cannot be helped. */
+  newest: Exchange | undefined;
   /** The last answer was written, or is being written: it says `Connection: close`. Nothing after it is answered. */
   isLast = false;
+  /** The answer to a request that the listener refuses. Nothing after it is read as a request. */
+  refused: ServerResponse | undefined;
   isTunnel = false;
   /** Set for the one request that the fast way has handed over to the plain way. */
   askedEarly: AskedEarly | undefined;
@@ -78,6 +82,8 @@ export class Connection {
   take(exchange: Exchange): void {
     if (this.isLast || this.#farewell !== undefined) return;
     this.outstanding++;
+    this.requests++;
+    this.newest = exchange;
     exchange.response.on("close", () => this.#finished());
     this.#waiting.push(exchange);
     this.#answerWaiting();

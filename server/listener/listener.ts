@@ -227,6 +227,7 @@ export class Listener {
     const request = this.#read({ message, response }, fields, connection);
     const refuse = (status: number, detail: string, words: string) => {
       connection.isLast = true;
+      connection.refused = response;
       this.#respond({ message, response }, connection, request, ownAnswer(status, detail, words), startedAt);
     };
     if (connection.isOverLimit) {
@@ -281,7 +282,6 @@ export class Listener {
     startedAt: number,
   ): void {
     const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
-    connection.requests++;
     if (response.destroyed) {
       if (answer.body && !(answer.body instanceof Uint8Array)) void answer.body.cancel().catch(() => undefined);
       this.#log(message, connection, request, answer, { bodyBytes: 0, isWhole: false }, startedAt);
@@ -289,10 +289,12 @@ export class Listener {
     }
     const isHead = message.method === "HEAD";
     const sendsOn = !message.complete && (request.awaitsContinue || connection.isBroken || !isSmall(request));
+    const isLast = connection.newest?.response === response && this.#isLast(connection);
+    const isRefused = connection.refused === response;
     const head = answerHead(answer, {
       isHead,
       knowsChunks: message.httpVersionMinor === 1,
-      keepsAlive: response.shouldKeepAlive && !sendsOn && !this.#isLast(connection),
+      keepsAlive: response.shouldKeepAlive && !sendsOn && !isRefused && !isLast,
     });
     if (!head.keepsAlive) {
       connection.isLast = true;
@@ -313,7 +315,7 @@ export class Listener {
   }
 
   #isLast(connection: Connection): boolean {
-    return connection.isLast || this.#isClosing || connection.requests >= this.#settings.maxRequestsPerConnection;
+    return this.#isClosing || connection.requests >= this.#settings.maxRequestsPerConnection;
   }
 
   #log(

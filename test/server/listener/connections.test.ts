@@ -78,6 +78,30 @@ test("pipelined requests are answered in their order, whichever is ready first",
   expect(received.match(/page \d/g)).toEqual(["page 0", "page 1", "page 2"]);
 });
 
+test("an answer that ends the connection waits for those before it", async () => {
+  const pages = held();
+  const one = client(await start(({ url }) => (url.endsWith("/held") ? pages.answering() : answer("last"))));
+  await one.send(GET.replace("/", "/held").repeat(2) + GET.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
+  await pages.until(2);
+  pages.answer(0);
+  pages.answer(1);
+  await one.closed;
+  expect(one.received.match(/page \d|last/g)).toEqual(["page 0", "page 1", "last"]);
+});
+
+test("a graceful stop answers all that were asked on one connection", async () => {
+  const pages = held();
+  const running = await start(pages.answering);
+  const one = client(running);
+  await one.send(GET.repeat(3));
+  await pages.until(3);
+  const stopped = running.listener.close(10_000);
+  for (const index of [1, 2, 0]) pages.answer(index);
+  await one.closed;
+  expect(one.received.match(/page \d/g)).toEqual(["page 0", "page 1", "page 2"]);
+  expect(await stopped).toEqual({ cutOff: 0 });
+});
+
 test("no more than 32 requests of a connection are asked at a time, and all are answered", async () => {
   const pages = held();
   const one = client(await start(pages.answering));
