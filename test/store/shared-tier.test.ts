@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { streamOf } from "../../worker/platform/web-bodies.ts";
+import type { Found, StreamedBody } from "../../worker/ports.ts";
 import { variantKey } from "../../worker/rules/key/cache-key.ts";
 import {
   changedHead,
@@ -59,8 +60,14 @@ function stored(path: string, text: string, change: Partial<StoredHead> = {}): S
 }
 
 /** Reads all of its head, because the comparison sees only plain values. */
-function whole(found: Stored | undefined): Stored | undefined {
-  return found && !isMarker(found) ? { ...found, head: changedHead(found.head, {}) } : found;
+async function whole(found: Found | undefined): Promise<Stored | undefined> {
+  if (!found || isMarker(found)) return found;
+  const { head, body } = found;
+  return { head: changedHead(head, {}), body: body && (await bytesOf(body)) };
+}
+
+async function bytesOf(body: Uint8Array<ArrayBuffer> | StreamedBody): Promise<Uint8Array<ArrayBuffer>> {
+  return body instanceof Uint8Array ? body : new Uint8Array(await new Response(streamOf(body)).arrayBuffer());
 }
 
 function toHex(bytes: Uint8Array): string {
@@ -227,7 +234,7 @@ describe("the memory engine's shared tier fails in the same ways as the platform
     const first = await scheduler.settle(Promise.race([tier.get(key).then(whole), put.then(() => "put first")]));
     expect([undefined, "put first"]).toContainEqual(first);
     await scheduler.settle(put);
-    expect(whole(await scheduler.settle(tier.get(key)))).toEqual(stored("/a", "v1"));
+    expect(await whole(await scheduler.settle(tier.get(key)))).toEqual(stored("/a", "v1"));
   });
 
   test("a put may be acknowledged and store nothing", async () => {

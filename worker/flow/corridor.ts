@@ -1,13 +1,14 @@
-import type { Answer, ReceiptToken } from "../ports.ts";
+import type { Answer, FoundResponse, ReceiptToken } from "../ports.ts";
 import type { Outcome, XCache } from "../rules/forwarding/cache-status.ts";
 import type { RefusedUrl } from "../rules/key/cache-key.ts";
 import { notStoredDetail } from "../rules/storing/not-stored.ts";
-import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { answerFromStore } from "./answering/answer-from-store.ts";
 import { edgeAnswer } from "./answering/answers.ts";
 import { collapse } from "./collapsing/collapse.ts";
+import { isInMemory, readFound } from "./found-response.ts";
 import { judgeBy, judgeNow, maxViewAgeMs, mayAnswer } from "./judging.ts";
 import { BODY_GONE, type Miss, missOf, REFRESH, type UnusableResponse, type UsableVerdict } from "./miss.ts";
+import { cancelBody } from "./origin/cancel-body.ts";
 import { forward } from "./origin/forward.ts";
 import { headByGet, mayFetchByGet } from "./origin/head-by-get.ts";
 import { forwardHead } from "./origin/head-request.ts";
@@ -99,8 +100,9 @@ async function lookFurther(context: RequestContext): Promise<Answer> {
   const unusable: UnusableResponse[] = [];
   for (const stored of candidates(context, found)) {
     const verdict = judgeNow(context, stored.head, token, clock.now());
-    if (mayAnswer(verdict)) return hitAndRemember(context, stored, found, verdict);
-    unusable.push({ stored, verdict });
+    if (mayAnswer(verdict)) return hitFound(context, stored, found, verdict);
+    const read = await readFound(context, stored);
+    if (read) unusable.push({ stored: read, verdict });
   }
   return fetchFromOrigin(context, missOf(context, unusable), token);
 }
@@ -111,7 +113,7 @@ async function lookFurther(context: RequestContext): Promise<Answer> {
  */
 function answerBeforeRenewal(
   context: RequestContext,
-  found: StoredResponse | undefined,
+  found: FoundResponse | undefined,
 ): (() => Answer | Promise<Answer>) | undefined {
   const { purges, clock } = context.ports;
   if (context.facts.receiptToken !== null) return undefined;
@@ -123,7 +125,7 @@ function answerBeforeRenewal(
   for (const each of stored) {
     if (!purges.isUsable(now, null, maxViewAgeMs(context, each.head))) continue;
     const verdict = judgeNow(context, each.head, null, now);
-    if (mayAnswer(verdict)) return () => hitAndRemember(context, each, found, verdict);
+    if (mayAnswer(verdict)) return () => hitFound(context, each, found, verdict);
   }
   return undefined;
 }
@@ -132,31 +134,42 @@ function answerBeforeRenewal(
  * The stored responses that may answer: the one in memory, where a fetch shared with others may have put it in the
  * meantime, and the one in the shared tier.
  */
-function candidates(context: RequestContext, found: StoredResponse | undefined): StoredResponse[] {
+function candidates(context: RequestContext, found: FoundResponse | undefined): FoundResponse[] {
   return [selectInMemory(context), found].filter((stored) => stored !== undefined);
 }
 
-function hitAndRemember(
+/**
+ * Answers with one of the candidates. A body that is on its way from the shared tier is passed on as it comes; it is read
+ * first if the response is stale, because the refresh needs it.
+ */
+async function hitFound(
   context: RequestContext,
-  stored: StoredResponse,
-  found: StoredResponse | undefined,
+  stored: FoundResponse,
+  found: FoundResponse | undefined,
   verdict: UsableVerdict,
-): Answer | Promise<Answer> {
-  if (found && stored === found) context.ports.store.remember(found);
-  return hit(context, stored, verdict);
+): Promise<Answer> {
+  const { ports, background } = context;
+  if (found && stored !== found) background.run(cancelBody(found.body));
+  if (isInMemory(stored)) {
+    if (stored === found) ports.store.remember(stored);
+    return hit(context, stored, verdict);
+  }
+  if (verdict.kind === "fresh") return hit(context, stored, verdict);
+  const read = await readFound(context, stored);
+  return read ? hit(context, read, verdict) : fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
 }
 
 /**
  * Answers from the store, and refreshes a stale response in the background. If a body that was stored apart is gone,
  * the request is a miss.
  */
-function hit(context: RequestContext, stored: StoredResponse, verdict: UsableVerdict): Answer | Promise<Answer> {
+function hit(context: RequestContext, stored: FoundResponse, verdict: UsableVerdict): Answer | Promise<Answer> {
   const { reporter } = context.ports;
   const { ageSeconds, ttlSeconds } = verdict;
   const { browserTtlSeconds } = context.resolved.route;
   const xCache = xCacheOf(verdict);
   const outcome: Outcome = { kind: "hit", ttlSeconds, ...(verdict.kind !== "fresh" && { detail: verdict.because }) };
-  if (xCache === "UPDATING") refreshInBackground(context, stored);
+  if (xCache === "UPDATING" && isInMemory(stored)) refreshInBackground(context, stored);
   const answer = answerFromStore(context, stored, { xCache, outcome, ageSeconds, browserTtlSeconds });
   if (answer instanceof Promise) {
     return answer.then((streamed) => {

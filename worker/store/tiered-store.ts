@@ -1,11 +1,12 @@
-import type { Reporter, Store, StreamedBody } from "../ports.ts";
+import type { Found, Reporter, Store, StreamedBody } from "../ports.ts";
 import type { BytePart } from "../rules/ranges/range.ts";
-import { isMarker, type Stored } from "../rules/storing/stored-response.ts";
+import { isMarker, type Stored, type StoredHead } from "../rules/storing/stored-response.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 
 /** The tier that the isolates of a PoP share. Each call may reject. */
 export interface SharedTier {
-  get(key: string): Promise<Stored | undefined>;
+  /** A body that is not read is cancelled by the caller. */
+  get(key: string): Promise<Found | undefined>;
   put(stored: Stored): Promise<void>;
   delete(key: string): Promise<void>;
   getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined>;
@@ -32,12 +33,16 @@ export class TieredStore implements Store {
     return this.#memory.get(key);
   }
 
-  lookUp(key: string): Promise<Stored | undefined> {
+  lookUp(key: string): Promise<Found | undefined> {
     return this.#orReport(() => this.#shared.get(key));
   }
 
-  remember(stored: Stored): void {
-    this.#memory.put(stored);
+  admits(head: StoredHead): boolean {
+    return this.#memory.admits(head);
+  }
+
+  remember(stored: Stored, isAdmitted = false): void {
+    this.#memory.put(stored, isAdmitted);
   }
 
   async keep(stored: Stored): Promise<void> {

@@ -328,7 +328,7 @@ export const mutants: Mutants = {
   "head-tells-no-length": {
     name: "a HEAD is answered without the stored length",
     file: ANSWER_FROM_STORE,
-    from: 'headFields.set("content-length", String(head.bodyBytes));',
+    from: 'headFields.set("content-length", String(bodyBytes));',
     to: "{}",
     reddens: "client-response/head-of-stored-page",
   },

@@ -67,14 +67,14 @@ export const mutants: Mutants = {
   "nothing-is-unsatisfiable": {
     name: "a part that the page does not have is answered with the whole page",
     file: ANSWER_FROM_STORE,
-    from: 'if (parsed.kind === "unsatisfiable") return unsatisfiable(head, fields);',
+    from: 'if (parsed.kind === "unsatisfiable") return unsatisfiable(context, stored, fields);',
     to: "",
     reddens: "ranges/unsatisfiable-is-416",
   },
   "416-tells-no-length": {
     name: "a 416 does not give the length of the page",
     file: ANSWER_FROM_STORE,
-    from: 'fields.set("content-range", unsatisfiedRange(head.bodyBytes));',
+    from: 'fields.set("content-range", unsatisfiedRange(found.head.bodyBytes));',
     to: "",
     reddens: "ranges/unsatisfiable-is-416",
   },

@@ -1,4 +1,4 @@
-import type { Answer } from "../../ports.ts";
+import type { Answer, FoundResponse } from "../../ports.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { rangeStillHolds } from "../../rules/ranges/if-range.ts";
 import { contentRange, multipartByteranges, unsatisfiedRange } from "../../rules/ranges/partial-content.ts";
@@ -11,6 +11,8 @@ import {
   validatorsOf,
 } from "../../rules/storing/stored-response.ts";
 import { isNotModified } from "../../rules/validation/not-modified.ts";
+import { isInMemory, passFoundBody, readFound } from "../found-response.ts";
+import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
 import { type AnswerMetadata, answerWith, notModifiedFields, storedFields } from "./answers.ts";
 
@@ -20,30 +22,42 @@ import { type AnswerMetadata, answerWith, notModifiedFields, storedFields } from
  */
 export function answerFromStore(
   context: RequestContext,
-  stored: StoredResponse,
+  stored: FoundResponse,
   metadata: AnswerMetadata,
 ): Answer | Promise<Answer | null> {
   const { head } = stored;
   const fields = storedFields(head, metadata);
   const { facts } = context;
   if (head.status === 200) {
-    if (isHeldByClient(context, head)) return answerWith(null, 304, notModifiedFields(fields));
+    if (isHeldByClient(context, head)) return withoutBody(context, stored, 304, notModifiedFields(fields));
     const range = context.answersHead ? null : facts.field("range");
     if (range !== null && rangeStillHolds(facts.field("if-range"), validatorsOf(head), context.ports.clock.now())) {
       const parsed = parseRange(range, head.bodyBytes);
-      if (parsed.kind === "unsatisfiable") return unsatisfiable(head, fields);
-      if (parsed.kind === "parts") return answerWithParts(context, stored, parsed.parts, fields);
+      if (parsed.kind === "unsatisfiable") return unsatisfiable(context, stored, fields);
+      if (parsed.kind === "parts") {
+        if (isInMemory(stored)) return answerWithParts(context, stored, parsed.parts, fields);
+        return readFound(context, stored).then((read) =>
+          read ? answerWithParts(context, read, parsed.parts, fields) : null,
+        );
+      }
     }
   }
-  if (context.answersHead) return headAlone(head, fields);
-  if (stored.body) return answerWith(stored.body, head.status, fields);
+  if (context.answersHead) return headAlone(context, stored, fields);
+  if (stored.body instanceof Uint8Array) return answerWith(stored.body, head.status, fields);
+  if (stored.body) return answerWith(passFoundBody(context, head, stored.body), head.status, fields);
   return streamed(context, head, [null], head.bodyBytes, head.status, fields);
 }
 
-function headAlone(head: StoredHead, fields: Fields): Answer {
+function headAlone(context: RequestContext, found: FoundResponse, fields: Fields): Answer {
+  const { status, bodyBytes } = found.head;
   const headFields = new Fields(fields);
-  if (mayHaveBody(head.status)) headFields.set("content-length", String(head.bodyBytes));
-  return answerWith(null, head.status, headFields);
+  if (mayHaveBody(status)) headFields.set("content-length", String(bodyBytes));
+  return withoutBody(context, found, status, headFields);
+}
+
+function withoutBody({ background }: RequestContext, { body }: FoundResponse, status: number, fields: Fields): Answer {
+  if (body !== null && !(body instanceof Uint8Array)) background.run(cancelBody(body));
+  return answerWith(null, status, fields);
 }
 
 /** Whether the client's condition already matches the stored response, so that a 304 answers it. RFC 9111 §4.3.2. */
@@ -55,10 +69,10 @@ export function isHeldByClient({ facts, ports }: RequestContext, head: Pick<Stor
 }
 
 /** RFC 9110 §15.5.17. */
-function unsatisfiable(head: StoredHead, stored: Fields): Answer {
+function unsatisfiable(context: RequestContext, found: FoundResponse, stored: Fields): Answer {
   const fields = notModifiedFields(stored);
-  fields.set("content-range", unsatisfiedRange(head.bodyBytes));
-  return answerWith(null, 416, fields);
+  fields.set("content-range", unsatisfiedRange(found.head.bodyBytes));
+  return withoutBody(context, found, 416, fields);
 }
 
 /** RFC 9110 §15.3.7. A single part of a body in memory is not copied; several parts are. */
