@@ -1,0 +1,33 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { fieldOf } from "../load/raw-request.ts";
+import type { CommandLine } from "../processes/server-process.ts";
+import type { Contender } from "./contender.ts";
+
+const SOURCES = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+
+export const TIDEMARK_NAME = "tidemark serve";
+
+/** How Tidemark is started, unless `--tidemark` says another way. */
+export const TIDEMARK_COMMAND = `node ${SOURCES} serve --origin {origin} --port {port} --cache {cache} --workers {workers}`;
+
+/** Tidemark, started from a command with the placeholders `{origin}`, `{port}`, `{cache}` and `{workers}`. */
+export function tidemark(command: string): Contender {
+  return {
+    name: TIDEMARK_NAME,
+    needs: null,
+    isConstant: false,
+    absentFrom: () => null,
+    isHit: (answer) => fieldOf(answer, "x-cache") === "HIT",
+    commandLine: async ({ origin, workers }, { port, folder }) =>
+      fillIn(command, { origin: origin.origin, port: `${port}`, cache: join(folder, "cache"), workers: `${workers}` }),
+  };
+}
+
+function fillIn(command: string, values: Readonly<Record<string, string>>): CommandLine {
+  const [program = "", ...parameters] = command
+    .split(" ")
+    .filter((word) => word !== "")
+    .map((word) => word.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder));
+  return [program === "node" ? process.execPath : program, ...parameters];
+}
