@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { allContenders } from "../contenders/all.ts";
 import type { Contender } from "../contenders/contender.ts";
 import { ordinaryNginx } from "../contenders/nginx.ts";
-import { TIDEMARK_COMMAND, TIDEMARK_NAME } from "../contenders/tidemark.ts";
+import { SOURCES_COMMAND, TIDEMARK_NAME } from "../contenders/tidemark.ts";
 import { installMissing, isInstalled, versionOf } from "../debian-programs.ts";
 import { AB } from "../load/ab.ts";
 import { HEY } from "../load/hey.ts";
@@ -46,7 +46,7 @@ export const server = new Command("server")
   .option(
     "--tidemark <command>",
     "how to start Tidemark; {origin}, {port}, {cache} and {workers} are filled in",
-    TIDEMARK_COMMAND,
+    SOURCES_COMMAND,
   )
   .option("--quick", "one short round, to see that everything works; its figures mean nothing", false)
   .option("--install", "install what is missing from Debian's packages, without starting services; needs root", false)

@@ -8,8 +8,8 @@ const SOURCES = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
 export const TIDEMARK_NAME = "tidemark serve";
 
-/** How Tidemark is started, unless `--tidemark` says another way. */
-export const TIDEMARK_COMMAND = `node ${SOURCES} serve --origin {origin} --port {port} --cache {cache} --workers {workers}`;
+/** How Tidemark is started from the sources, unless `--tidemark` says another way. */
+export const SOURCES_COMMAND = `node ${SOURCES} serve --origin {origin} --port {port} --cache {cache} --workers {workers}`;
 
 /** Tidemark, started from a command with the placeholders `{origin}`, `{port}`, `{cache}` and `{workers}`. */
 export function tidemark(command: string): Contender {

@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DebianProgram } from "../debian-programs.ts";
+import { inTemporaryFolder } from "../processes/temporary-folder.ts";
 import type { CountedLoadSettings, Load } from "./load.ts";
 import { figureIn, runMeasured } from "./measured-process.ts";
 
@@ -14,8 +14,7 @@ interface AbSettings extends CountedLoadSettings {
 
 /** `ab -n <requests> -c <connections>`, with `-k` to keep connections alive. It speaks HTTP/1.0. */
 export async function measureWithAb(url: URL, { connections, requests, keepAlive }: AbSettings): Promise<Load> {
-  const folder = await mkdtemp(join(tmpdir(), "tidemark-ab-"));
-  try {
+  return inTemporaryFolder(async (folder) => {
     const file = join(folder, "percentiles.csv");
     const options = ["-q", ...(keepAlive ? ["-k"] : []), "-c", `${connections}`, "-n", `${requests}`, "-e", file];
     const { output, cpu } = await runMeasured("ab", [...options, url.href]);
@@ -28,7 +27,5 @@ export async function measureWithAb(url: URL, { connections, requests, keepAlive
       failures: figureIn(output, /Failed requests:\s+(\d+)/) + (figureIn(output, /Non-2xx responses:\s+(\d+)/) || 0),
       generatorCpu: cpu,
     };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }

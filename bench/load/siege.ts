@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DebianProgram } from "../debian-programs.ts";
+import { inTemporaryFolder } from "../processes/temporary-folder.ts";
 import type { CountedLoadSettings, Load } from "./load.ts";
 import { runMeasured } from "./measured-process.ts";
 
@@ -22,8 +22,7 @@ logging = false
 
 /** `siege -b -c <connections>`, with a new connection for each request. Siege does not report percentiles. */
 export async function measureWithSiege(url: URL, { connections, requests }: CountedLoadSettings): Promise<Load> {
-  const folder = await mkdtemp(join(tmpdir(), "tidemark-siege-"));
-  try {
+  return inTemporaryFolder(async (folder) => {
     const settings = join(folder, "siege.conf");
     await writeFile(settings, SETTINGS);
     const each = Math.ceil(requests / connections);
@@ -43,7 +42,5 @@ export async function measureWithSiege(url: URL, { connections, requests }: Coun
       failures: each * connections - report.successful_transactions,
       generatorCpu: cpu,
     };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }

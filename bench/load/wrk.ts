@@ -23,6 +23,17 @@ export async function measureMissesWithWrk(page: URL, missesPrefix: string, sett
   return runWrk(page, settings, PAGES_SCRIPT, ["misses", missesPrefix]);
 }
 
+interface MixedLoad extends LoadSettings {
+  readonly files: number;
+  /** The prefix of pages that were never requested. */
+  readonly newPages: string;
+}
+
+/** Requests a page most of the time, and files, new pages, and a page that must not be stored in between. */
+export async function measureMixWithWrk(page: URL, { files, newPages, ...settings }: MixedLoad): Promise<Load> {
+  return runWrk(page, settings, PAGES_SCRIPT, ["mixed", `${files}`, newPages]);
+}
+
 /** One thread is enough for a server that answers on one thread. */
 async function runWrk(
   url: URL,

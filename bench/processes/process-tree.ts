@@ -31,6 +31,11 @@ export function memoryBytesOfTree(root: number): number {
   return processTree(root).reduce((sum, pid) => sum + memoryBytes(pid), 0);
 }
 
+/** How many files and sockets the processes of a tree have open. */
+export function descriptorsOfTree(root: number): number {
+  return processTree(root).reduce((sum, pid) => sum + entriesOf(`/proc/${pid}/fd`).length, 0);
+}
+
 function allProcesses(): { readonly pid: number; readonly parent: number }[] {
   return entriesOf("/proc").flatMap((entry) => {
     const stat = /^\d+$/.test(entry) ? contentOf(`/proc/${entry}/stat`) : undefined;

@@ -33,12 +33,17 @@ export class ServerProcess implements AsyncDisposable {
   readonly #forgetExit: () => void;
   #output = "";
 
-  private constructor({ port, folder }: Place, [program, ...parameters]: CommandLine) {
+  private constructor(
+    { port, folder }: Place,
+    [program, ...parameters]: CommandLine,
+    environment: Readonly<Record<string, string>>,
+  ) {
     this.url = new URL(`http://127.0.0.1:${port}`);
     this.folder = folder;
     this.#process = spawn(program, parameters, {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder }, // nothing outside its folder
+      // The home folder is the server's own, so that it writes nothing outside.
+      env: { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder, ...environment },
     });
     this.#forgetExit = atExit(() => {
       if (!this.hasEnded) killTree(this.pid);
@@ -58,11 +63,15 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   /** Starts a server on a free port and resolves once it accepts connections. */
-  static async start(name: string, commandLine: (place: Place) => Promise<CommandLine>): Promise<ServerProcess> {
+  static async start(
+    name: string,
+    commandLine: (place: Place) => Promise<CommandLine>,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<ServerProcess> {
     const folder = await mkdtemp(join(tmpdir(), "tidemark-bench-"));
     await chmod(folder, 0o755); // some servers run their workers as another user
     const place = { port: await freePort(), folder };
-    const server = new ServerProcess(place, await commandLine(place));
+    const server = new ServerProcess(place, await commandLine(place), environment);
     const startedAt = performance.now();
     while (!(await accepts(place.port))) {
       if (!server.hasEnded && performance.now() - startedAt < START_MS) await wait(20);

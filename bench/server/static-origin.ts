@@ -17,6 +17,7 @@ const MISS_PATH_LENGTH = missPath("0000", 0).length;
  * - `/pages/<bytes>.html`: a page of that size
  * - `/uncached/<bytes>.html`: the same page, which must not be stored
  * - `/files/<number>.html`: as many pages of 100 KB as were written
+ * - `/new/<anything>`: the page of 10 KB
  * - `/misses/<turn>/<number>.html`: a page of 1 KB at each address, with its address in it
  */
 export class StaticOrigin implements AsyncDisposable {
@@ -104,6 +105,7 @@ function originBlock(port: number, folder: string): string {
       location / { ${STORABLE} }
       location /uncached/ { alias ${folder}/pages/; add_header Cache-Control no-store; }
       location /misses/ { ${STORABLE} return 200 "$uri\\n${MISS_FILLER}"; }
+      location /new/ { ${STORABLE} try_files /pages/10000.html =404; }
       location = /requests { stub_status; }
     }`;
 }
