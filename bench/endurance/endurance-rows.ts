@@ -40,6 +40,7 @@ const FILE_BYTES = 100_000;
 const SAMPLE_EVERY_MS = 1000;
 /** Enough for a garbage collection or two, and for connections to close. */
 const RECOVERS_AFTER_MS = 3000;
+const ENDS_WITHIN_MS = 500;
 
 export const ENDURANCE_ROWS: readonly EnduranceRow[] = [
   mixedLoad,
@@ -55,7 +56,7 @@ async function mixedLoad({ tidemark, workers, mixedSeconds }: EnduranceSettings)
   await server.origin.writeFiles(FILES, FILE_BYTES);
   let isOver = false;
   const everyMs = Math.max(100, Math.min(SAMPLE_EVERY_MS, (mixedSeconds * 1000) / 20));
-  const { result, samples } = await sampleMemory(server.pid, everyMs, async () => {
+  const { result, samples } = await endure(server, everyMs, async () => {
     const load = measureMixWithWrk(server.pageOf(SMALL_BYTES), {
       connections: 20,
       seconds: mixedSeconds,
@@ -67,7 +68,6 @@ async function mixedLoad({ tidemark, workers, mixedSeconds }: EnduranceSettings)
     const [mix, visit] = await Promise.all([load, visitUntil(() => isOver, server)]);
     return { mix, visit };
   });
-  assertRuns(server);
   const { mix, visit } = result;
   if (mix.failures > 0) throw new BenchFailure(`mixed load: ${mix.failures} requests failed.`);
   await wait(RECOVERS_AFTER_MS);
@@ -93,13 +93,12 @@ async function crowd(
   const page = server.pageOf(bytes);
   await measureWithWrk(page, { connections: 10, seconds: 2 }); // the page is stored, and the server is warm
   await wait(RECOVERS_AFTER_MS);
-  const { result, samples } = await sampleMemory(server.pid, SAMPLE_EVERY_MS / 4, async () => {
+  const { result, samples } = await endure(server, SAMPLE_EVERY_MS / 4, async () => {
     await using present = await Crowd.gather(manner, page, connections);
     const endsAt = performance.now() + crowdSeconds * 1000;
     const visit = await visitUntil(() => performance.now() > endsAt, server);
     return { visit, counts: await present.leave() };
   });
-  assertRuns(server);
   await wait(RECOVERS_AFTER_MS);
   const rest = resultOf(`${connections.toLocaleString("en")} ${name}`, samples, server);
   return {
@@ -127,8 +126,21 @@ function resultOf(
   };
 }
 
-function assertRuns(server: EnduranceServer): void {
-  if (server.ending !== null) throw new BenchFailure(`The server ended under load: ${server.ending}`);
+/** Samples memory while work runs. Fails if the server ends, or breaks a connection off. */
+async function endure<T>(
+  server: EnduranceServer,
+  everyMs: number,
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly samples: readonly MemorySample[] }> {
+  try {
+    return await sampleMemory(server.pid, everyMs, work);
+  } catch (cause) {
+    await wait(ENDS_WITHIN_MS); // its connections may have ended before the process
+    if (server.ending !== null) throw new BenchFailure(`The server ended under load: ${server.ending}`);
+    if (cause instanceof Error && "code" in cause)
+      throw new BenchFailure(`The visitor got no answer: ${cause.message}`);
+    throw cause;
+  }
 }
 
 function remarksOfCrowd(manner: Manner, { open, answered, refused, readBytes }: CrowdCounts): string {

@@ -91,11 +91,11 @@ export class ServerProcess implements AsyncDisposable {
     return this.#process.pid === undefined || this.#process.exitCode !== null || this.#process.signalCode !== null;
   }
 
-  /** The end of what the server printed, on one line. */
+  /** The last line that the server printed about an error, or else the last line. */
   get lastOutput(): string {
-    return (
-      this.#output.trim().split("\n").slice(-3).join(" | ") || `${basename(this.#process.spawnfile)} said nothing.`
-    );
+    const lines = this.#output.trim().split("\n");
+    const line = lines.findLast((each) => /error|fail/i.test(each)) ?? lines.at(-1);
+    return line || `${basename(this.#process.spawnfile)} printed nothing.`;
   }
 
   /** Asks the server to stop, kills what is left of it after a while, and removes its folder. */
