@@ -45,7 +45,7 @@ export const server = new Command("server")
   .option("--servers <words>", "only nginx and the servers whose name has one of these, separated by commas")
   .option(
     "--tidemark <command>",
-    "how to start Tidemark; {origin}, {port}, {cache} and {workers} are filled in",
+    "how to start Tidemark; {project}, {origin}, {port}, {cache} and {workers} are filled in",
     SOURCES_COMMAND,
   )
   .option("--quick", "one short round, to see that everything works; its figures mean nothing", false)

@@ -4,14 +4,18 @@ import { fieldOf } from "../load/raw-request.ts";
 import type { CommandLine } from "../processes/server-process.ts";
 import type { Contender } from "./contender.ts";
 
-const SOURCES = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
 export const TIDEMARK_NAME = "tidemark serve";
 
 /** How Tidemark is started from the sources, unless `--tidemark` says another way. */
-export const SOURCES_COMMAND = `node ${SOURCES} serve --origin {origin} --port {port} --cache {cache} --workers {workers}`;
+export const SOURCES_COMMAND =
+  "node {project}/cli/main.ts serve --origin {origin} --listen 127.0.0.1:{port} --cache {cache} --workers {workers}";
 
-/** Tidemark, started from a command with the placeholders `{origin}`, `{port}`, `{cache}` and `{workers}`. */
+/**
+ * Tidemark, started from a command with the placeholders `{project}`, `{origin}`, `{port}`, `{cache}` and `{workers}`. It
+ * runs in a folder of its own, so that it finds no config, and paths in the command have to be absolute.
+ */
 export function tidemark(command: string): Contender {
   return {
     name: TIDEMARK_NAME,
@@ -20,7 +24,13 @@ export function tidemark(command: string): Contender {
     absentFrom: () => null,
     isHit: (answer) => fieldOf(answer, "x-cache") === "HIT",
     commandLine: async ({ origin, workers }, { port, folder }) =>
-      fillIn(command, { origin: origin.origin, port: `${port}`, cache: join(folder, "cache"), workers: `${workers}` }),
+      fillIn(command, {
+        project: PROJECT,
+        origin: origin.origin,
+        port: `${port}`,
+        cache: join(folder, "cache"),
+        workers: `${workers}`,
+      }),
   };
 }
 

@@ -42,8 +42,15 @@ export class ServerProcess implements AsyncDisposable {
     this.folder = folder;
     this.#process = spawn(program, parameters, {
       stdio: ["ignore", "pipe", "pipe"],
-      // The home folder is the server's own, so that it writes nothing outside.
-      env: { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder, ...environment },
+      // The server's own folder, so that it finds no settings outside and writes nothing there.
+      cwd: folder,
+      env: {
+        ...withoutSettings(process.env),
+        HOME: folder,
+        XDG_CONFIG_HOME: folder,
+        XDG_DATA_HOME: folder,
+        ...environment,
+      },
     });
     this.#forgetExit = atExit(() => {
       if (!this.hasEnded) killTree(this.pid);
@@ -110,6 +117,11 @@ export class ServerProcess implements AsyncDisposable {
     this.#forgetExit();
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/** An environment without settings for Tidemark. */
+function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("TIDEMARK_")));
 }
 
 async function freePort(): Promise<number> {
