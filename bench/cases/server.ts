@@ -21,6 +21,7 @@ import { type Amounts, PAGE_SIZES, serverRows } from "../server/server-rows.ts";
 import { StaticOrigin } from "../server/static-origin.ts";
 import { SlowOrigin } from "../stampede/slow-origin.ts";
 
+const WARM_UP_SECONDS = 2;
 const FULL_AMOUNTS = { divisor: 1, files: 12_500, stampede: 1000 };
 const QUICK_AMOUNTS = { divisor: 20, files: 200, stampede: 100 };
 const QUICK = { rounds: 1, seconds: 1 };
@@ -77,13 +78,14 @@ async function measureRows(contenders: readonly Contender[], options: ServerOpti
   await using pages = await StaticOrigin.start(PAGE_SIZES);
   await using slow = await SlowOrigin.start();
   const origins = { static: pages, slow };
+  const course = { ...options, warmUpSeconds: options.quick ? 0 : WARM_UP_SECONDS };
   const results: RowResult[] = [];
   for (const row of serverRows(origins, amounts).filter(({ name }) => isSelected(name, options.rows))) {
     if (row.client !== null && !isInstalled(row.client)) {
       console.log(`\n${row.name}\nskipped: ${row.client.program} is missing. --install gets it from Debian.`);
       continue;
     }
-    const result = summarize(row, await measureRow(row, contenders, origins, options), ordinaryNginx.name);
+    const result = summarize(row, await measureRow(row, contenders, origins, course), ordinaryNginx.name);
     printRow(result);
     results.push(result);
   }

@@ -1,10 +1,10 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fieldOf } from "../load/raw-request.ts";
 import type { CommandLine } from "../processes/server-process.ts";
 import type { Contender } from "./contender.ts";
 
-const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
+const PROJECT = resolve(fileURLToPath(new URL("../..", import.meta.url)));
 
 export const TIDEMARK_NAME = "tidemark serve";
 

@@ -32,6 +32,8 @@ interface Running {
 }
 
 export interface Course {
+  /** How long each server gets load before the first round, so that a runtime has compiled what it runs often. */
+  readonly warmUpSeconds: number;
   readonly rounds: number;
   readonly workers: number;
 }
@@ -57,8 +59,7 @@ export async function measureRow(
         failures.set(contender, messageOf(cause));
       }
     }
-    for (const each of running) await takeTurn(row, each, origins); // warm-up
-    for (const each of running) each.turns.length = 0;
+    for (const each of running) await warmUp(row, each, origins, course.warmUpSeconds);
     for (let round = 0; round < course.rounds; round++) {
       for (const turn of running.keys()) await takeTurn(row, running[(round + turn) % running.length]!, origins);
     }
@@ -94,6 +95,13 @@ async function start(row: ServerRow, contender: Contender, origins: Origins, wor
     throw cause;
   }
   return { contender, server, turns: [], failure: null };
+}
+
+async function warmUp(row: ServerRow, running: Running, origins: Origins, seconds: number): Promise<void> {
+  const endsAt = performance.now() + seconds * 1000;
+  do await takeTurn(row, running, origins);
+  while (performance.now() < endsAt && running.failure === null);
+  running.turns.length = 0;
 }
 
 /** Turns are numbered over all rows and servers, so that no page of a row of misses is ever requested twice. */
