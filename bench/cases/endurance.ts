@@ -48,10 +48,17 @@ async function measureEndurance({ json, install, ...options }: EnduranceOptions)
   const long = { mixedSeconds: options.minutes * 60, crowdSeconds: 60 };
   const settings: EnduranceSettings = { ...options, ...(options.short ? SHORT : long) };
   const results: EnduranceResult[] = [];
+  const failures: string[] = [];
   for (const measure of ENDURANCE_ROWS) {
-    const result = await measure(settings);
-    results.push(result);
-    console.error(`${result.name}: ${result.remarks}`);
+    try {
+      const result = await measure(settings);
+      results.push(result);
+      console.error(`${result.name}: ${result.remarks}`);
+    } catch (cause) {
+      if (!(cause instanceof BenchFailure)) throw cause;
+      console.error(`FAILED: ${cause.message}`);
+      failures.push(cause.message);
+    }
   }
   printTable(
     ["", "memory before", "peak", "after", "growth MiB", "descriptors", "requests"],
@@ -63,11 +70,16 @@ async function measureEndurance({ json, install, ...options }: EnduranceOptions)
     ]),
   );
   console.log("\nProportional set size of the server's whole process tree, in MiB, sampled while the load runs.");
-  writeResults("endurance", { machine, settings: { ...settings, maxGrowthMiB: options.maxGrowth }, results }, json);
-  const grown = results.filter(({ growthBytes }) => growthBytes > options.maxGrowth * MIB);
-  if (grown.length === 0) return;
-  const list = grown.map(({ name, growthBytes }) => `${name}: ${inMebibytes(growthBytes)} MiB`).join(", ");
-  throw new BenchFailure(`memory grew by more than ${options.maxGrowth} MiB: ${list}.`);
+  for (const { name, growthBytes } of results) {
+    if (growthBytes > options.maxGrowth * MIB)
+      failures.push(`${name}: memory grew by ${inMebibytes(growthBytes)} MiB.`);
+  }
+  writeResults(
+    "endurance",
+    { machine, settings: { ...settings, maxGrowthMiB: options.maxGrowth }, results, failures },
+    json,
+  );
+  if (failures.length > 0) throw new BenchFailure(failures.join(" "));
 }
 
 function inMebibytes(bytes: number): string {

@@ -32,7 +32,7 @@ export interface EnduranceResult {
   readonly samples: readonly MemorySample[];
 }
 
-/** A row does its load for the settings, and checks the answers meanwhile. */
+/** Puts a server under one kind of load, and checks its answers meanwhile. Rejects with `BenchFailure` if one is wrong. */
 export type EnduranceRow = (settings: EnduranceSettings) => Promise<EnduranceResult>;
 
 const FILES = 2000;
