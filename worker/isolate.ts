@@ -60,6 +60,8 @@ export interface Platform {
 /** The largest table of a view, with room for 1.3 million keys. */
 const MAX_VIEW_BYTES = 8 * 1024 * 1024;
 
+export type { IncomingRequest } from "./flow/request-context.ts";
+
 export type EdgeAnswer = Answer | Response;
 
 /** One running isolate of the edge. */

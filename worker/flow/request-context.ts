@@ -1,4 +1,5 @@
 import type { BackgroundWork, ClientRequest, Ports } from "../ports.ts";
+import { isWithin } from "../rules/forwarding/trusted-proxies.ts";
 import type { RefusedUrl, ResolvedUrl } from "../rules/key/cache-key.ts";
 import { RequestFacts } from "../rules/request/request-facts.ts";
 import type { Site } from "../site/site.ts";
@@ -59,7 +60,7 @@ export function openContext(incoming: IncomingRequest, isolate: Isolate, resolve
     ignoredCookies: isolate.site.ignoredCookies,
     bypass: route.bypass,
     choices: route.choices,
-    country: incoming.country ?? null,
+    country: route.choices.country ? visitorsCountry(incoming, isolate.site) : null,
   });
   return {
     ...isolate,
@@ -70,4 +71,14 @@ export function openContext(incoming: IncomingRequest, isolate: Isolate, resolve
     order: isolate.collapsed.nextOrder(),
     arrivedAt: isolate.ports.clock.now(),
   };
+}
+
+/**
+ * The country of the client, as a trusted proxy tells it or else the platform. Behind such a proxy the platform tells
+ * the country of the proxy, which is not the client's.
+ */
+function visitorsCountry({ request, clientAddress, country }: IncomingRequest, site: Site): string | null {
+  const { countryField, trustedProxies } = site;
+  if (countryField === null || !isWithin(clientAddress, trustedProxies)) return country ?? null;
+  return request.headers.get(countryField)?.toUpperCase() ?? null;
 }

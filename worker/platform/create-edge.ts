@@ -9,9 +9,10 @@ import type { PurgeLog } from "../purges/log/purge-log.ts";
 import { PurgeLogStub } from "../purges/log/purge-log-stub.ts";
 import { UnboundPurgeLog } from "../purges/log/unbound-purge-log.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
-import { compileSite, type Site, type SiteOverrides } from "../site/site.ts";
+import { compileSite, type Site } from "../site/site.ts";
 import { SiteError } from "../site/site-error.ts";
 import type { SiteInput } from "../site/site-input.ts";
+import { overridesOf } from "../site/site-overrides.ts";
 import { weakenedDefences } from "../site/weakened-defences.ts";
 import { CacheApiNotes } from "./cache-api-notes.ts";
 import { CacheApiTier } from "./cache-api-tier.ts";
@@ -128,16 +129,4 @@ function withoutControlPlane(isolate: RunningIsolate): RunningIsolate {
 
 function tokensOf({ TIDEMARK_TOKEN, TIDEMARK_TOKENS }: EdgeEnv): TokenSettings {
   return { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
-}
-
-/** The settings of the environment that outrank the site's rules. */
-export function overridesOf(
-  env: Pick<EdgeEnv, "TIDEMARK_ORIGIN" | "TIDEMARK_HOSTS" | "TIDEMARK_PUBLIC_URL">,
-): SiteOverrides {
-  const hosts = env.TIDEMARK_HOSTS;
-  return {
-    origin: env.TIDEMARK_ORIGIN || undefined,
-    hosts: hosts ? (hosts === "*" ? null : hosts.split(",").map((host) => host.trim())) : undefined,
-    publicUrl: env.TIDEMARK_PUBLIC_URL || undefined,
-  };
 }

@@ -24,6 +24,7 @@ export const rows: readonly ConformanceRow[] = [
       "second-look/after-a-confirmation",
       "second-look/purged-meanwhile",
       "second-look/plain-requests-wait",
+      "second-look/none-where-nothing-could-be-stored",
     ],
   },
 ];

@@ -124,4 +124,18 @@ export const mutants: Mutants = {
     to: 'collapsed.begin("")',
     reddens: "second-look/plain-requests-wait",
   },
+  "looks-are-taken-where-nothing-could-be-stored": {
+    name: "a second look is taken although a plain answer could not be stored just now",
+    file: LOOK,
+    from: "collapsed.isHitForMiss(own, ports.clock.now())",
+    to: "collapsed.isHitForMiss(own, Number.POSITIVE_INFINITY)",
+    reddens: "second-look/none-where-nothing-could-be-stored",
+  },
+  "looks-tell-nothing-of-what-they-could-not-store": {
+    name: "that a second look could not be stored is forgotten",
+    file: LOOK,
+    from: 'if (decision.kind === "pass") tellFollowers(outcomeOfPass(decision.because, response.status));',
+    to: "",
+    reddens: "second-look/none-where-nothing-could-be-stored",
+  },
 };

@@ -1,7 +1,6 @@
 import type { Answer, OriginResponse, StreamedBody } from "../../ports.ts";
-import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
-import { mayBeOfOneRequest, type NotStoredBecause, notStoredDetail } from "../../rules/storing/not-stored.ts";
+import { mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import { type StoredResponse, validatorsOf } from "../../rules/storing/stored-response.ts";
 import { validationFields } from "../../rules/validation/conditional-request.ts";
 import { answerFromStore, isHeldByClient } from "../answering/answer-from-store.ts";
@@ -9,7 +8,7 @@ import { answerMetadata } from "../answering/answer-metadata.ts";
 import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
-import type { SharedFetchOutcome } from "../collapsing/collapsed-fetches.ts";
+import { outcomeOfPass } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import type { Miss } from "../miss.ts";
 import { askOrigin, hasFailed } from "../origin/ask-origin.ts";
@@ -177,15 +176,6 @@ function withBody(head: HeadToStore, bytes: Uint8Array<ArrayBuffer>): StoredResp
 /** Remembers, for a HEAD, that a GET in its place has stored nothing. */
 function rememberHeadOnly(context: RequestContext): void {
   if (context.answersHead) context.headOnly.remember(collapsingKeys(context).own, context.ports.clock.now());
-}
-
-/**
- * The outcome for followers of an answer that is not stored: either the next answer may be better, or none can be
- * shared.
- */
-function outcomeOfPass(because: NotStoredBecause, status: number): SharedFetchOutcome {
-  if (!mayBeOfOneRequest(because, status)) return { kind: "not-shareable" };
-  return { kind: "failed", byOrigin: because !== "unkeyed-field" && isOriginError(status) };
 }
 
 /**

@@ -12,14 +12,14 @@ import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { selectingFields } from "../../rules/variants/vary.ts";
-import type { SharedFetchOutcome } from "../collapsing/collapsed-fetches.ts";
+import { outcomeOfPass, type SharedFetchOutcome } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import { askOrigin } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
 import { startFill } from "./fill.ts";
 import { decideStorage } from "./storage-decision.ts";
-import { storeUnlessPurged } from "./store-unless-purged.ts";
+import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts";
 import { withoutAnswerEvents } from "./without-answer-events.ts";
 
 /**
@@ -75,7 +75,7 @@ function plainOf(context: RequestContext, fields: Fields, { because }: NotStored
 }
 
 async function look(context: RequestContext, { fields, leftOut }: PlainRequest, odd: Sight): Promise<void> {
-  const { secondLooks, resolved, ports } = context;
+  const { secondLooks, collapsed, resolved, ports } = context;
   const plain: RequestContext = {
     ...context,
     facts: context.facts.withFields(new Fields(fields)),
@@ -83,6 +83,7 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
   };
   const { own, leader } = collapsingKeys(plain);
   if (leader) return; // a plain visitor asks already
+  if (collapsed.isHitForMiss(own, ports.clock.now())) return; // one has just asked, and the answer could not be stored
   const first = await fetchForAll(plain, own, odd.status);
   if (!first || compareSights(odd, first.sight) !== "differs") return;
   const again = await fetchPlainly(plain, odd.status);
@@ -101,7 +102,7 @@ async function fetchForAll(context: RequestContext, key: string, status: number)
   background.run(shared.outcome);
   const tellFollowers = (outcome: SharedFetchOutcome) => shared.end(outcome, ports.clock.now());
   try {
-    const answer = await fetchPlainly(context, status);
+    const answer = await fetchPlainly(context, status, tellFollowers);
     if (answer) await storeUnlessPurged(context, answer.stored, tellFollowers);
     return answer;
   } finally {
@@ -114,8 +115,15 @@ interface PlainAnswer {
   readonly sight: Sight;
 }
 
-/** A plain answer that may be stored, under a stamp of its own (R1); `null` if there is none, or one of another status. */
-async function fetchPlainly(context: RequestContext, status: number): Promise<PlainAnswer | null> {
+/**
+ * A plain answer that may be stored, under a stamp of its own (R1); `null` if there is none, or one of another status.
+ * Followers are told of one that may not be stored.
+ */
+async function fetchPlainly(
+  context: RequestContext,
+  status: number,
+  tellFollowers: TellFollowers = () => undefined,
+): Promise<PlainAnswer | null> {
   const { ports, site, fills, background, secondLooks } = context;
   if (!secondLooks.take()) return null;
   ports.reporter.report({ kind: "second-look" });
@@ -130,6 +138,7 @@ async function fetchPlainly(context: RequestContext, status: number): Promise<Pl
   const decision = decideStorage(context, { status: response.status, fields, stamp, fetchedAt, lengthBytes });
   const isStored = decision.kind === "store" && !decision.isLarge && response.status === status;
   if (!isStored) {
+    if (decision.kind === "pass") tellFollowers(outcomeOfPass(decision.because, response.status));
     background.run(cancelBody(response.body));
     return null;
   }
