@@ -26,6 +26,8 @@ export interface EnduranceResult {
   readonly afterBytes: number;
   /** What has to stay below the limit: growth over time under lasting load, and the peak over the start under a crowd. */
   readonly growthBytes: number;
+  /** What the open connections themselves may take of it. */
+  readonly allowedBytes: number;
   readonly descriptorGrowth: number;
   readonly requests: number;
   readonly remarks: string;
@@ -40,6 +42,8 @@ const FILE_BYTES = 100_000;
 const SAMPLE_EVERY_MS = 1000;
 /** Enough for a garbage collection or two, and for connections to close. */
 const RECOVERS_AFTER_MS = 3000;
+/** What Node takes for an open connection and its parser. */
+const CONNECTION_BYTES = 16 * 1024;
 const ENDS_WITHIN_MS = 500;
 
 export const ENDURANCE_ROWS: readonly EnduranceRow[] = [
@@ -75,6 +79,7 @@ async function mixedLoad({ tidemark, workers, mixedSeconds }: EnduranceSettings)
   return {
     ...resultOf(`mixed load, ${mixedSeconds} s`, samples, server),
     growthBytes: growth(samples, ({ memoryBytes }) => memoryBytes),
+    allowedBytes: 0,
     descriptorGrowth: growth(samples, ({ descriptors }) => descriptors),
     requests: mix.requests + visit.requests,
     remarks: `${perSecond} requests/s, p99 ${mix.p99Ms.toFixed(1)} ms; ${remarksOf(visit)}`,
@@ -104,6 +109,7 @@ async function crowd(
   return {
     ...rest,
     growthBytes: rest.peakBytes - rest.beforeBytes,
+    allowedBytes: connections * CONNECTION_BYTES,
     requests: result.visit.requests,
     remarks: `${remarksOfCrowd(manner, result.counts)}; ${remarksOf(result.visit)}`,
   };
@@ -113,7 +119,7 @@ function resultOf(
   name: string,
   samples: readonly MemorySample[],
   server: EnduranceServer,
-): Omit<EnduranceResult, "growthBytes" | "requests" | "remarks"> {
+): Omit<EnduranceResult, "growthBytes" | "allowedBytes" | "requests" | "remarks"> {
   const before = samples[0]!;
   const after = takeSample(server.pid);
   return {
