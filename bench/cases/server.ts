@@ -66,7 +66,7 @@ async function measureServers(given: ServerOptions): Promise<void> {
   const versions = Object.fromEntries(programs.map((each) => [each.program, versionOf(each)]));
   printSettings(machine, versions, options);
   const rows = await measureRows(contenders, options);
-  const goals = rows.flatMap((row) => goalResults(row, TIDEMARK_NAME));
+  const goals = options.quick ? [] : rows.flatMap((row) => goalResults(row, TIDEMARK_NAME));
   printGoals(goals);
   const { json, install: _, ...settings } = options;
   writeResults("server", { machine, versions, settings, goals, rows }, json);
