@@ -8,6 +8,7 @@ import { purges } from "./cases/purges.ts";
 import { quiet } from "./cases/quiet.ts";
 import { rules } from "./cases/rules.ts";
 import { server } from "./cases/server.ts";
+import { sessions } from "./cases/sessions.ts";
 import { view } from "./cases/view.ts";
 import { BenchFailure } from "./report/bench-failure.ts";
 
@@ -15,8 +16,9 @@ const bench = new Command("npm run bench --")
   .description("Measures the edge. Each case prints a table and writes its results as JSON.")
   .configureHelp({ subcommandTerm: (command) => command.name() })
   .action(() => bench.outputHelp());
-for (const command of [hit, server, endurance, cdn, view, rules, large, quiet, logLoad, purges])
+for (const command of [hit, server, endurance, cdn, view, rules, large, quiet, logLoad, purges, sessions]) {
   bench.addCommand(command);
+}
 
 try {
   await bench.parseAsync();

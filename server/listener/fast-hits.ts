@@ -8,6 +8,7 @@ import { ClientFields } from "./client-fields.ts";
 import type { Connection } from "./connection.ts";
 import { NodeRequest } from "./node-request.ts";
 import { isHost } from "./request-target.ts";
+import { latin1, MAX_TEXT_BYTES } from "./write-answer.ts";
 
 /*
  * Answers hits inside the callback in which Node's parser hands over a head, before Node makes its objects for the
@@ -52,9 +53,6 @@ interface Parser {
 /** The indices of these methods in the parser. */
 const GET = 1;
 const HEAD = 2;
-
-/** Bodies below this size go out in one piece with their head. */
-const MAX_TEXT_BYTES = 16 * 1024;
 
 /** What was made of the fields of a hit: it is the same for every hit of an entry in a second. */
 interface MadeHit {
@@ -164,9 +162,9 @@ function make(answer: Answer, request: { isHead: boolean; knowsChunks: boolean; 
   const text = headText(head);
   const { body } = answer;
   if (request.isHead || head.framing.kind === "none" || body === null) return { body, text, large: null };
-  const bytes = body as Uint8Array;
+  const bytes = body as Uint8Array<ArrayBuffer>;
+  if (bytes.byteLength < MAX_TEXT_BYTES) return { body, text: text + latin1(bytes), large: null };
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (buffer.byteLength < MAX_TEXT_BYTES) return { body, text: text + buffer.toString("latin1"), large: null };
   return { body, text, large: { head: Buffer.from(text, "latin1"), body: buffer } };
 }
 
