@@ -6,6 +6,9 @@ const NODE_VERSION = { "node-version": "sdk/node-version.ts" };
 
 const SDK = { index: "sdk/index.ts", "index.web": "sdk/index.web.ts", testing: "sdk/testing.ts" };
 
+/** Outboxes for the purges of the SDK. The backend brings its own database client. */
+const OUTBOX = { "outbox-sqlite": "sdk/outbox/sqlite.ts", "outbox-pg": "sdk/outbox/pg.ts" };
+
 /** The simulated CDN. For Node alone, and so as ES modules alone. */
 const LOCAL = { local: "cdn/index.ts", "local-matchers": "cdn/matchers/vitest.ts" };
 
@@ -34,7 +37,7 @@ export default defineConfig([
     entry: { ...NODE_VERSION, ...SDK, ...LOCAL, ...SERVER, cli: "cli/main.ts" },
     format: "esm",
     deps: { onlyBundle: ["commander", "hono", "leven", "structured-headers"] },
-    dts: { generator: "oxc", entry: [...Object.values(SDK), ...Object.values(LOCAL)] },
+    dts: { generator: "oxc", entry: [...Object.values(SDK), ...Object.values(OUTBOX), ...Object.values(LOCAL)] },
     // What is bundled, here and below, comes with its licence.
     copy: ({ outDir }) =>
       ["commander/LICENSE", "hono/LICENSE", "leven/license", "structured-headers/LICENSE"].map((file) => ({
@@ -46,12 +49,12 @@ export default defineConfig([
   {
     ...shared,
     name: "sdk for require",
-    entry: { ...NODE_VERSION, ...SDK },
+    entry: { ...NODE_VERSION, ...SDK, ...OUTBOX },
     format: "cjs",
     deps: { onlyBundle: ["leven"] },
     // Backends that are CommonJS are many, and the SDK is for backends.
     checks: { legacyCjs: false },
-    dts: { generator: "oxc", entry: Object.values(SDK) },
+    dts: { generator: "oxc", entry: [...Object.values(SDK), ...Object.values(OUTBOX)] },
   },
   {
     ...shared,

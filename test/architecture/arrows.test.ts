@@ -16,6 +16,7 @@ const ROOMS: readonly (readonly [room: string, path: RegExp])[] = [
   ["wiring", /^worker\/((isolate|package|internal|index)|platform\/create-edge)\.ts$/],
   ["platform", /^worker\/platform\//],
   ["wire", /^wire\//],
+  ["outbox", /^sdk\/outbox\//],
   ["sdk", /^sdk\//],
   ["own-package", /^cdn\/(own-package|config\/config-file-error)\.ts$/],
   ["cdn", /^cdn\//],
@@ -64,6 +65,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "own-package": [],
   wire: [],
   sdk: ["wire"],
+  // The purges in a backend's own database. It gets its purger from its caller.
+  outbox: ["sdk"],
   // The counters that a CDN returns have the type of the wire contract.
   cdn: ["own-package", "sdk", "wire", "site-input", "tidemark/worker", "tidemark/worker/internal"],
   dev: ["own-package", "cdn", "sdk", "tidemark/worker", "tidemark/worker/internal"],
@@ -86,7 +89,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   cli: ["own-package", "cdn", "dev", "sdk", "server", "setup"],
   // `npm run dev` is the dev command with the demo as its site.
-  demo: ["sdk", "dev", "cli"],
+  demo: ["sdk", "outbox", "dev", "cli"],
 };
 
 /** The packages that a room may import. Node's own modules are for the Node side. */
@@ -104,6 +107,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   config: [],
   wire: [/^zod$/, /^leven$/],
   sdk: [/^undici$/, /^zod$/],
+  outbox: [/^node:/, /^zod$/],
   cdn: [/^node:/, /^zod$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
   dev: [/^node:/, /^leven$/],
   setup: [/^node:/, /^esbuild$/, /^wrangler$/, /^vitest$/, /^tidemark\/(local|recorded-sites)(\/|$)/],

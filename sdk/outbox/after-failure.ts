@@ -1,0 +1,60 @@
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 3_600_000;
+
+/** Whether a purge is tried again after a failure, and when (epoch milliseconds). */
+export type AfterFailure =
+  | { readonly kind: "retry"; readonly dueAt: number }
+  /** `refused`: the edge will never accept this request. `attempts`: all attempts are used up. */
+  | { readonly kind: "dead"; readonly because: "refused" | "attempts" };
+
+/** `attempts` counts the failures, this one included. `random` is from 0 up to 1. */
+export function afterFailure(
+  error: unknown,
+  { attempts, maxAttempts, now, random }: { attempts: number; maxAttempts: number; now: number; random: number },
+): AfterFailure {
+  if (isRefused(error)) return { kind: "dead", because: "refused" };
+  if (attempts >= maxAttempts) return { kind: "dead", because: "attempts" };
+  return { kind: "retry", dueAt: now + Math.max(backOffMs(attempts, random), retryAfterMsOf(error)) };
+}
+
+/**
+ * Milliseconds to wait after this many failures. They double from a second to an hour, and half of them is random, so that
+ * purges that failed together do not come back together.
+ */
+export function backOffMs(attempts: number, random: number): number {
+  const ceilingMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempts - 1));
+  return Math.ceil(ceilingMs * (0.5 + random / 2));
+}
+
+/**
+ * True if the failure is the edge's or the connection's, and not that of one purge: others would fail, too, so it is no use
+ * to send them now.
+ */
+export function isOfEveryPurge(error: unknown): boolean {
+  return typeof codeOf(error) === "string" && !isRefused(error);
+}
+
+/** The codes of refusals for the request itself, which the same request will always get. */
+const REFUSALS: readonly unknown[] = ["invalid", "too-large", "unsupported-media-type", "conflict"];
+
+/**
+ * A wrong token and the like are no refusals of this kind: they end when the settings are corrected. Errors are told by
+ * their `code`, because a backend can hold the classes of the package twice, as ES modules and as CommonJS.
+ */
+function isRefused(error: unknown): boolean {
+  // A purge of several edges fails as a whole for the code of its first failure, but another edge may yet accept it.
+  const { failures } = Object(error) as { failures?: readonly { readonly error: unknown }[] };
+  if (Array.isArray(failures) && failures.length > 0) return failures.every((failure) => isRefused(failure?.error));
+  return REFUSALS.includes(codeOf(error));
+}
+
+/** The `code` of a `PurgeError`. Other errors have a `code`, too, but do not say whether they are retryable. */
+function codeOf(error: unknown): unknown {
+  const { code, retryable } = Object(error) as { code?: unknown; retryable?: unknown };
+  return typeof retryable === "boolean" ? code : undefined;
+}
+
+function retryAfterMsOf(error: unknown): number {
+  const { retryAfterMs } = Object(error) as { retryAfterMs?: unknown };
+  return typeof retryAfterMs === "number" ? retryAfterMs : 0;
+}

@@ -1,0 +1,128 @@
+import { chooseClaims, MAX_SCANNED_ROWS, NO_CLAIMS, obtainedClaims, PAGE_ROWS } from "./claims.ts";
+import type { FailedRow, Lease, OutboxStore, StoreClaims } from "./outbox-store.ts";
+import { type TableRow, toWaitingRow, WAITING_COLUMNS } from "./queued-purge.ts";
+import { SCHEMA_VERSION, schemaError } from "./schema-version.ts";
+
+/** The table as `createTable` creates it in PostgreSQL, for the migrations of a backend. */
+export const TABLE_SQL: string = `CREATE TABLE IF NOT EXISTS tidemark_outbox (
+  seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  request TEXT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  due_at BIGINT NOT NULL DEFAULT 0,
+  lease_id TEXT,
+  lease_until BIGINT NOT NULL DEFAULT 0,
+  last_error TEXT,
+  enqueued_at BIGINT NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+  dead_at BIGINT
+);
+CREATE INDEX IF NOT EXISTS tidemark_outbox_waiting ON tidemark_outbox (seq) WHERE dead_at IS NULL;
+CREATE TABLE IF NOT EXISTS tidemark_outbox_schema (version INTEGER NOT NULL);
+INSERT INTO tidemark_outbox_schema
+  SELECT ${SCHEMA_VERSION} WHERE NOT EXISTS (SELECT 1 FROM tidemark_outbox_schema);
+`;
+
+/** A `Client` or a `Pool` of `pg`, or another object with its `query`. */
+export interface PgDatabase {
+  query(text: string, values?: unknown[]): Promise<PgResult>;
+}
+
+/** Statements without parameters in one text, as `query` also takes them, have a result each. It is not used. */
+export interface PgResult {
+  readonly rows: readonly unknown[];
+  readonly rowCount: number | null;
+}
+
+/** Rejects if the tables are missing or of another version. It aborts no transaction. */
+export async function checkSchema(database: PgDatabase): Promise<void> {
+  const { rows: found } = await database.query("SELECT to_regclass('tidemark_outbox_schema') IS NOT NULL AS exists");
+  const exists = (found[0] as { exists: boolean }).exists;
+  const { rows } = exists ? await database.query("SELECT version FROM tidemark_outbox_schema") : { rows: [] };
+  const error = schemaError(rows.length > 0 ? Number((rows[0] as { version: unknown }).version) : null, TABLE_SQL);
+  if (error) throw error;
+}
+
+/**
+ * Creates the tables. Without the lock, two processes that both see no table fail in `CREATE TABLE IF NOT EXISTS`.
+ * Statements in one text are one transaction, and the lock lasts as long.
+ */
+export async function createTable(database: PgDatabase): Promise<void> {
+  await database.query(`SELECT pg_advisory_xact_lock(${LOCK_NUMBER});\n${TABLE_SQL}`);
+  await checkSchema(database);
+}
+
+/** Any number that other programs are unlikely to use: the letters "tidemark" as a 64-bit number. */
+const LOCK_NUMBER = "8388346167743836779";
+
+/**
+ * The table in PostgreSQL. A claim reads without a lock, then leases in one statement what no other process holds. A row
+ * that another process was quicker to lease is left out, and so are the rows behind it.
+ *
+ * Numbers are given out before the commit, so that a row can appear before another one of a higher number that was
+ * committed, and perhaps sent, earlier. Each purge is sent after its own commit, and that order is the one that counts.
+ */
+export function pgStore(database: PgDatabase, givenNow: (() => number) | undefined): OutboxStore {
+  let isChecked = false;
+
+  /** The clocks of several machines may differ, so that of the database counts. */
+  async function now(): Promise<number> {
+    if (givenNow) return givenNow();
+    const { rows } = await database.query("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now");
+    return Math.floor(Number((rows[0] as { now: unknown }).now));
+  }
+
+  async function claim(lease: Lease, now: number, limit: number): Promise<StoreClaims> {
+    if (!isChecked) await checkSchema(database);
+    isChecked = true;
+    let claims = NO_CLAIMS;
+    let lastSeq = 0;
+    for (let scanned = 0; scanned < MAX_SCANNED_ROWS; scanned += PAGE_ROWS) {
+      const page = await database.query(
+        `SELECT ${WAITING_COLUMNS} FROM tidemark_outbox WHERE dead_at IS NULL AND seq > $1 ORDER BY seq LIMIT ${PAGE_ROWS}`,
+        [lastSeq],
+      );
+      const rows = (page.rows as readonly TableRow[]).map(toWaitingRow);
+      claims = chooseClaims(rows, now, limit, claims);
+      if (rows.length < PAGE_ROWS || claims.rows.length >= limit) break;
+      lastSeq = rows.at(-1)!.seq;
+    }
+    const { rows: chosen, nextAt } = claims;
+    if (chosen.length === 0) return { rows: [], nextAt };
+    const leased = await database.query(
+      `WITH free AS (
+         SELECT seq FROM tidemark_outbox
+         WHERE seq = ANY($1::bigint[]) AND dead_at IS NULL AND due_at <= $2 AND lease_until <= $2
+         FOR UPDATE SKIP LOCKED
+       )
+       UPDATE tidemark_outbox AS o SET lease_id = $3, lease_until = $4 FROM free WHERE o.seq = free.seq RETURNING o.seq`,
+      [chosen.map(({ seq }) => seq), now, lease.id, lease.until],
+    );
+    const obtained = new Set((leased.rows as readonly TableRow[]).map(({ seq }) => Number(seq)));
+    const rows = obtainedClaims(chosen, obtained);
+    const behind = [...obtained].filter((seq) => !rows.some((row) => row.seq === seq));
+    if (behind.length > 0) await release(behind, lease.id);
+    return { rows, nextAt };
+  }
+
+  async function remove(seq: number): Promise<void> {
+    await database.query("DELETE FROM tidemark_outbox WHERE seq = $1", [seq]);
+  }
+
+  async function release(seqs: readonly number[], leaseId: string): Promise<void> {
+    await database.query(
+      "UPDATE tidemark_outbox SET lease_id = NULL, lease_until = 0 WHERE seq = ANY($1::bigint[]) AND lease_id = $2",
+      [seqs, leaseId],
+    );
+  }
+
+  async function fail(seq: number, leaseId: string, { attempts, error, dueAt, deadAt }: FailedRow): Promise<boolean> {
+    const { rowCount } = await database.query(
+      `UPDATE tidemark_outbox SET lease_id = NULL, lease_until = 0, attempts = $1, last_error = $2, due_at = $3, dead_at = $4
+       WHERE seq = $5 AND lease_id = $6`,
+      [attempts, error, dueAt, deadAt, seq, leaseId],
+    );
+    return (rowCount ?? 0) > 0;
+  }
+
+  return { now, claim, remove, release, fail };
+}

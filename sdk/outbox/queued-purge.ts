@@ -1,0 +1,81 @@
+import type { PurgeRequest } from "../purge-request.ts";
+
+/** A request with the `id` that makes it happen once, however often it is sent. */
+export type IdentifiedRequest = PurgeRequest & { readonly id: string };
+
+/** A purge in the outbox, as `list` shows it. Instants are epoch milliseconds. */
+export interface QueuedPurge {
+  readonly id: string;
+  readonly request: IdentifiedRequest;
+  /** `"waiting"`: it is being sent or will be. `"dead"`: it was given up, and `requeue` gives it another chance. */
+  readonly state: "waiting" | "dead";
+  /** How often sending it has failed. */
+  readonly attempts: number;
+  /** The message of the last failure; `null` if there was none. */
+  readonly lastError: string | null;
+  readonly enqueuedAt: number;
+  /** Not tried again before this instant; 0 for at once. */
+  readonly dueAt: number;
+  /** When it was given up; `null` if it was not. */
+  readonly deadAt: number | null;
+}
+
+/** A row of a purge that waits, as far as claiming and sending it need to know. Instants are epoch milliseconds. */
+export interface WaitingRow {
+  /** The place in the order in which rows were written. */
+  readonly seq: number;
+  readonly request: IdentifiedRequest;
+  readonly attempts: number;
+  readonly dueAt: number;
+  /** Until then some process is sending it; 0 if none is. */
+  readonly leaseUntil: number;
+}
+
+/** Every item of a request, with its kind. Two purges that have one in common keep their order. */
+export function orderedItems({ urls, tags, prefixes, hosts, everything }: PurgeRequest): string[] {
+  const lists = { url: urls, tag: tags, prefix: prefixes, host: hosts };
+  const items = Object.entries(lists).flatMap(([kind, list = []]) => list.map((item) => `${kind} ${item}`));
+  return everything ? [...items, "everything"] : items;
+}
+
+/** A row of the table as both databases return it, with large numbers in the form that each of them has. */
+export interface TableRow {
+  readonly seq: unknown;
+  readonly id: unknown;
+  readonly request: unknown;
+  readonly attempts: unknown;
+  readonly due_at: unknown;
+  readonly lease_until: unknown;
+  readonly last_error: unknown;
+  readonly enqueued_at: unknown;
+  readonly dead_at: unknown;
+}
+
+/** The columns that a `WaitingRow` is made of. */
+export const WAITING_COLUMNS = "seq, request, attempts, due_at, lease_until";
+
+/** The columns that a `QueuedPurge` is made of. */
+export const LISTED_COLUMNS = "id, request, attempts, due_at, last_error, enqueued_at, dead_at";
+
+export function toWaitingRow(row: TableRow): WaitingRow {
+  return {
+    seq: Number(row.seq),
+    request: JSON.parse(String(row.request)),
+    attempts: Number(row.attempts),
+    dueAt: Number(row.due_at),
+    leaseUntil: Number(row.lease_until),
+  };
+}
+
+export function toQueuedPurge(row: TableRow): QueuedPurge {
+  return {
+    id: String(row.id),
+    request: JSON.parse(String(row.request)),
+    state: row.dead_at === null ? "waiting" : "dead",
+    attempts: Number(row.attempts),
+    lastError: row.last_error === null ? null : String(row.last_error),
+    enqueuedAt: Number(row.enqueued_at),
+    dueAt: Number(row.due_at),
+    deadAt: row.dead_at === null ? null : Number(row.dead_at),
+  };
+}

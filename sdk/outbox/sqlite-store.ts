@@ -1,0 +1,167 @@
+import type { Clock } from "../clock.ts";
+import { chooseClaims, MAX_SCANNED_ROWS, NO_CLAIMS, PAGE_ROWS } from "./claims.ts";
+import type { FailedRow, Lease, OutboxStore, StoreClaims } from "./outbox-store.ts";
+import { type TableRow, toWaitingRow, WAITING_COLUMNS } from "./queued-purge.ts";
+import { SCHEMA_VERSION, schemaError } from "./schema-version.ts";
+
+/** The table as `createTable` creates it in SQLite, for the migrations of a backend. */
+export const TABLE_SQL: string = `CREATE TABLE IF NOT EXISTS tidemark_outbox (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  request TEXT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  due_at INTEGER NOT NULL DEFAULT 0,
+  lease_id TEXT,
+  lease_until INTEGER NOT NULL DEFAULT 0,
+  last_error TEXT,
+  enqueued_at INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER)),
+  dead_at INTEGER
+) STRICT;
+CREATE INDEX IF NOT EXISTS tidemark_outbox_waiting ON tidemark_outbox (seq) WHERE dead_at IS NULL;
+CREATE TABLE IF NOT EXISTS tidemark_outbox_schema (version INTEGER NOT NULL) STRICT;
+INSERT INTO tidemark_outbox_schema
+  SELECT ${SCHEMA_VERSION} WHERE NOT EXISTS (SELECT 1 FROM tidemark_outbox_schema);
+`;
+
+/** A connection of `node:sqlite` or `better-sqlite3`, as far as both are alike. */
+export interface SqliteDatabase {
+  exec(sql: string): unknown;
+  prepare(sql: string): SqliteStatement;
+  /** Whether a transaction is open, as `node:sqlite` calls it. */
+  readonly isTransaction?: boolean;
+  /** The same, as `better-sqlite3` calls it. */
+  readonly inTransaction?: boolean;
+}
+
+export interface SqliteStatement {
+  run(...parameters: (string | number | null)[]): { changes: number | bigint };
+  get(...parameters: (string | number | null)[]): unknown;
+  all(...parameters: (string | number | null)[]): unknown[];
+  setReturnArrays?(enabled: boolean): void;
+}
+
+/** A statement whose rows are objects, also on a connection of `node:sqlite` that returns arrays. */
+export function prepared(database: SqliteDatabase, sql: string): SqliteStatement {
+  const statement = database.prepare(sql);
+  statement.setReturnArrays?.(false);
+  return statement;
+}
+
+export function isInTransaction({ isTransaction, inTransaction }: SqliteDatabase): boolean {
+  return isTransaction ?? inTransaction ?? false;
+}
+
+/** Throws if the tables are missing or of another version. */
+export function checkSchema(database: SqliteDatabase): void {
+  const hasTable = prepared(database, "SELECT 1 FROM sqlite_schema WHERE name = 'tidemark_outbox_schema'").get();
+  const row = hasTable && prepared(database, "SELECT version FROM tidemark_outbox_schema").get();
+  const error = schemaError(row ? Number((row as { version: unknown }).version) : null, TABLE_SQL);
+  if (error) throw error;
+}
+
+/** How long a step waits for another connection's transaction to end. */
+const MAX_BUSY_MS = 5_000;
+const MAX_BUSY_PAUSE_MS = 50;
+
+/**
+ * The table in SQLite. SQLite lets one connection write at a time, so that whole claims never overlap. The steps never run
+ * inside a transaction of the caller's, which could roll them back, or show rows that are not committed yet.
+ */
+export function sqliteStore(
+  database: SqliteDatabase,
+  now: () => number,
+  { clock, random }: { readonly clock: Clock; random(): number },
+): OutboxStore {
+  /** Runs the work in a transaction, and again while another transaction is in its way. */
+  async function transaction<T>(work: () => T): Promise<T> {
+    const until = clock.now() + MAX_BUSY_MS;
+    for (;;) {
+      try {
+        return inTransaction(database, work);
+      } catch (error) {
+        if (!isBusy(error) || clock.now() >= until) throw error;
+        await clock.sleep(MAX_BUSY_PAUSE_MS * (0.1 + 0.9 * random()));
+      }
+    }
+  }
+
+  function claim(lease: Lease, now: number, limit: number): Promise<StoreClaims> {
+    return transaction(() => {
+      checkSchema(database);
+      const page = prepared(
+        database,
+        `SELECT ${WAITING_COLUMNS} FROM tidemark_outbox WHERE dead_at IS NULL AND seq > ? ORDER BY seq LIMIT ${PAGE_ROWS}`,
+      );
+      let claims = NO_CLAIMS;
+      let lastSeq = 0;
+      for (let scanned = 0; scanned < MAX_SCANNED_ROWS; scanned += PAGE_ROWS) {
+        const rows = (page.all(lastSeq) as TableRow[]).map(toWaitingRow);
+        claims = chooseClaims(rows, now, limit, claims);
+        if (rows.length < PAGE_ROWS || claims.rows.length >= limit) break;
+        lastSeq = rows.at(-1)!.seq;
+      }
+      const update = database.prepare("UPDATE tidemark_outbox SET lease_id = ?, lease_until = ? WHERE seq = ?");
+      for (const { seq } of claims.rows) update.run(lease.id, lease.until, seq);
+      return { rows: claims.rows, nextAt: claims.nextAt };
+    });
+  }
+
+  async function remove(seq: number): Promise<void> {
+    await transaction(() => database.prepare("DELETE FROM tidemark_outbox WHERE seq = ?").run(seq));
+  }
+
+  async function release(seqs: readonly number[], leaseId: string): Promise<void> {
+    await transaction(() => {
+      const update = database.prepare(
+        "UPDATE tidemark_outbox SET lease_id = NULL, lease_until = 0 WHERE seq = ? AND lease_id = ?",
+      );
+      for (const seq of seqs) update.run(seq, leaseId);
+    });
+  }
+
+  async function fail(seq: number, leaseId: string, { attempts, error, dueAt, deadAt }: FailedRow): Promise<boolean> {
+    const { changes } = await transaction(() =>
+      database
+        .prepare(
+          `UPDATE tidemark_outbox SET lease_id = NULL, lease_until = 0, attempts = ?, last_error = ?, due_at = ?, dead_at = ?
+           WHERE seq = ? AND lease_id = ?`,
+        )
+        .run(attempts, error, dueAt, deadAt, seq, leaseId),
+    );
+    return Number(changes) > 0;
+  }
+
+  return { now: async () => now(), claim, remove, release, fail };
+}
+
+function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
+  if (isInTransaction(database)) throw new CallersTransaction();
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    const result = work();
+    database.exec("COMMIT");
+    return result;
+  } catch (error) {
+    if (isInTransaction(database)) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** The connection was given to the outbox, and is in use for a transaction of the backend. */
+class CallersTransaction extends Error {
+  constructor() {
+    super(
+      "A transaction of the backend was open on the outbox's connection for more than five seconds. Give the outbox a connection of its own.",
+    );
+  }
+}
+
+/** SQLITE_BUSY, with its extended codes. `node:sqlite` waits for no lock, unless its option `timeout` says so. */
+function isBusy(error: unknown): boolean {
+  if (error instanceof CallersTransaction) return true;
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  return (
+    (typeof errcode === "number" && (errcode & 0xff) === 5) ||
+    (typeof code === "string" && code.startsWith("SQLITE_BUSY"))
+  );
+}
