@@ -34,7 +34,7 @@ export default defineConfig([
     ...shared,
     name: "sdk, cli and simulated cdn",
     // One build, so that a PurgeError of `tidemark/testing` or `tidemark/local` is the class that `tidemark` exports.
-    entry: { ...NODE_VERSION, ...SDK, ...LOCAL, ...SERVER, cli: "cli/main.ts" },
+    entry: { ...NODE_VERSION, ...SDK, ...OUTBOX, ...LOCAL, ...SERVER, cli: "cli/main.ts" },
     format: "esm",
     deps: { onlyBundle: ["commander", "hono", "leven", "structured-headers"] },
     dts: { generator: "oxc", entry: [...Object.values(SDK), ...Object.values(OUTBOX), ...Object.values(LOCAL)] },

@@ -7,22 +7,22 @@ export type AfterFailure =
   /** `refused`: the edge will never accept this request. `attempts`: all attempts are used up. */
   | { readonly kind: "dead"; readonly because: "refused" | "attempts" };
 
-/** `attempts` counts the failures, this one included. `random` is from 0 up to 1. */
+/** `failures` counts the failures, this one included. `random` is from 0 up to 1. */
 export function afterFailure(
   error: unknown,
-  { attempts, maxAttempts, now, random }: { attempts: number; maxAttempts: number; now: number; random: number },
+  { failures, maxAttempts, now, random }: { failures: number; maxAttempts: number; now: number; random: number },
 ): AfterFailure {
   if (isRefused(error)) return { kind: "dead", because: "refused" };
-  if (attempts >= maxAttempts) return { kind: "dead", because: "attempts" };
-  return { kind: "retry", dueAt: now + Math.max(backOffMs(attempts, random), retryAfterMsOf(error)) };
+  if (failures >= maxAttempts) return { kind: "dead", because: "attempts" };
+  return { kind: "retry", dueAt: now + Math.max(backOffMs(failures, random), retryAfterMsOf(error)) };
 }
 
 /**
  * Milliseconds to wait after this many failures. They double from a second to an hour, and half of them is random, so that
  * purges that failed together do not come back together.
  */
-export function backOffMs(attempts: number, random: number): number {
-  const ceilingMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempts - 1));
+export function backOffMs(failures: number, random: number): number {
+  const ceilingMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
   return Math.ceil(ceilingMs * (0.5 + random / 2));
 }
 

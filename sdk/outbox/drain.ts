@@ -171,7 +171,7 @@ export function createDrain<Answer>(
       return await recordFailure(row, lease, outcomes, error);
     }
     await store.remove(row.seq);
-    const purge = { id, request, receipt, failures: row.attempts };
+    const purge = { id, request, receipt, failures: row.failures };
     outcomes.sent.push(purge);
     publish("tidemark:outbox:sent", purge);
     return "happened";
@@ -185,12 +185,12 @@ export function createDrain<Answer>(
   ): Promise<"happened" | "failed" | "useless"> {
     const { request } = row;
     const { id } = request;
-    const failures = row.attempts + 1;
+    const failures = row.failures + 1;
     const now = await store.now();
-    const next = afterFailure(error, { attempts: failures, maxAttempts, now, random: random() });
+    const next = afterFailure(error, { failures, maxAttempts, now, random: random() });
     const dueAt = next.kind === "retry" ? next.dueAt : now;
     const deadAt = next.kind === "dead" ? now : null;
-    const isMine = await store.fail(row.seq, lease.id, { attempts: failures, error: errorText(error), dueAt, deadAt });
+    const isMine = await store.fail(row.seq, lease.id, { failures, error: errorText(error), dueAt, deadAt });
     // Otherwise this process was stopped for longer than its lease, and another one is sending the row.
     if (isMine && next.kind === "retry") {
       const purge = { id, request, error, failures, dueInMs: dueAt - now };

@@ -8,7 +8,7 @@ export interface Lease {
 
 /** The record of a failure in its row. Instants are epoch milliseconds. */
 export interface FailedRow {
-  readonly attempts: number;
+  readonly failures: number;
   readonly error: string;
   readonly dueAt: number;
   /** `null` if the purge is tried again. */

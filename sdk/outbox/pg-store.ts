@@ -8,7 +8,7 @@ export const TABLE_SQL: string = `CREATE TABLE IF NOT EXISTS tidemark_outbox (
   seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   request TEXT NOT NULL,
-  attempts INTEGER NOT NULL DEFAULT 0,
+  failures INTEGER NOT NULL DEFAULT 0,
   due_at BIGINT NOT NULL DEFAULT 0,
   lease_id TEXT,
   lease_until BIGINT NOT NULL DEFAULT 0,
@@ -115,11 +115,11 @@ export function pgStore(database: PgDatabase, givenNow: (() => number) | undefin
     );
   }
 
-  async function fail(seq: number, leaseId: string, { attempts, error, dueAt, deadAt }: FailedRow): Promise<boolean> {
+  async function fail(seq: number, leaseId: string, { failures, error, dueAt, deadAt }: FailedRow): Promise<boolean> {
     const { rowCount } = await database.query(
-      `UPDATE tidemark_outbox SET lease_id = NULL, lease_until = 0, attempts = $1, last_error = $2, due_at = $3, dead_at = $4
+      `UPDATE tidemark_outbox SET lease_id = NULL, lease_until = 0, failures = $1, last_error = $2, due_at = $3, dead_at = $4
        WHERE seq = $5 AND lease_id = $6`,
-      [attempts, error, dueAt, deadAt, seq, leaseId],
+      [failures, error, dueAt, deadAt, seq, leaseId],
     );
     return (rowCount ?? 0) > 0;
   }

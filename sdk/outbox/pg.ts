@@ -2,7 +2,7 @@
 
 import type { PurgeInput } from "../purge-request.ts";
 import type { Receipt } from "../receipt.ts";
-import { createDrain, type OutboxPlatform, outboxPlatform } from "./drain.ts";
+import { createDrain, outboxPlatform } from "./drain.ts";
 import type { DrainReport } from "./drain-report.ts";
 import {
   type EnqueueOptions,
@@ -47,7 +47,7 @@ export interface PgOutbox<Answer = Receipt> extends AsyncDisposable {
   /** The purges that wait or were given up, the oldest first. */
   list(options?: ListOptions): Promise<QueuedPurge[]>;
   /**
-   * Makes purges due at once, with all their attempts: all that were given up, or those with these ids, which may also be
+   * Makes purges due at once, with all attempts before them: all that were given up, or those with these ids, which may also be
    * waiting ones. Resolves to their number. `drain` sends them.
    */
   requeue(ids?: Iterable<string>): Promise<number>;
@@ -59,13 +59,9 @@ export interface PgOutbox<Answer = Receipt> extends AsyncDisposable {
 
 /** Makes an outbox. Throws a `TypeError` for an unknown option, or one of the wrong type. */
 export function createOutbox<Answer = Receipt>(options: PgOutboxOptions<Answer>): PgOutbox<Answer> {
-  return createPgOutbox(options, outboxPlatform);
-}
-
-export function createPgOutbox<Answer>(options: PgOutboxOptions<Answer>, platform: OutboxPlatform): PgOutbox<Answer> {
   const settings = parseOutboxOptions(options);
   const { database, now } = options;
-  const sending = createDrain(pgStore(database, now), settings, platform);
+  const sending = createDrain(pgStore(database, now), settings, outboxPlatform);
   let isChecked = false;
 
   async function check(connection: PgDatabase): Promise<void> {
@@ -80,7 +76,7 @@ export function createPgOutbox<Answer>(options: PgOutboxOptions<Answer>, platfor
     [Symbol.asyncDispose]: sending.close,
     createTable: () => createTable(database),
     async enqueue(transaction, request, options) {
-      const purge = parseEnqueue(request, options, platform.newId);
+      const purge = parseEnqueue(request, options, outboxPlatform.newId);
       refuseNoTransaction(transaction);
       await check(transaction);
       await transaction.query("INSERT INTO tidemark_outbox (id, request) VALUES ($1, $2)", [
@@ -103,7 +99,7 @@ export function createPgOutbox<Answer>(options: PgOutboxOptions<Answer>, platfor
       const given = ids === undefined ? null : parseIds("requeue", ids);
       await check(database);
       const { rowCount } = await database.query(
-        `UPDATE tidemark_outbox SET attempts = 0, due_at = 0, dead_at = NULL
+        `UPDATE tidemark_outbox SET failures = 0, due_at = 0, dead_at = NULL
          WHERE ${given ? "id = ANY($1::text[])" : "dead_at IS NOT NULL"}`,
         given ? [given] : [],
       );

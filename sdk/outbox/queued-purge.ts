@@ -10,7 +10,7 @@ export interface QueuedPurge {
   /** `"waiting"`: it is being sent or will be. `"dead"`: it was given up, and `requeue` gives it another chance. */
   readonly state: "waiting" | "dead";
   /** How often sending it has failed. */
-  readonly attempts: number;
+  readonly failures: number;
   /** The message of the last failure; `null` if there was none. */
   readonly lastError: string | null;
   readonly enqueuedAt: number;
@@ -25,7 +25,7 @@ export interface WaitingRow {
   /** The place in the order in which rows were written. */
   readonly seq: number;
   readonly request: IdentifiedRequest;
-  readonly attempts: number;
+  readonly failures: number;
   readonly dueAt: number;
   /** Until then some process is sending it; 0 if none is. */
   readonly leaseUntil: number;
@@ -43,7 +43,7 @@ export interface TableRow {
   readonly seq: unknown;
   readonly id: unknown;
   readonly request: unknown;
-  readonly attempts: unknown;
+  readonly failures: unknown;
   readonly due_at: unknown;
   readonly lease_until: unknown;
   readonly last_error: unknown;
@@ -52,16 +52,16 @@ export interface TableRow {
 }
 
 /** The columns that a `WaitingRow` is made of. */
-export const WAITING_COLUMNS = "seq, request, attempts, due_at, lease_until";
+export const WAITING_COLUMNS = "seq, request, failures, due_at, lease_until";
 
 /** The columns that a `QueuedPurge` is made of. */
-export const LISTED_COLUMNS = "id, request, attempts, due_at, last_error, enqueued_at, dead_at";
+export const LISTED_COLUMNS = "id, request, failures, due_at, last_error, enqueued_at, dead_at";
 
 export function toWaitingRow(row: TableRow): WaitingRow {
   return {
     seq: Number(row.seq),
     request: JSON.parse(String(row.request)),
-    attempts: Number(row.attempts),
+    failures: Number(row.failures),
     dueAt: Number(row.due_at),
     leaseUntil: Number(row.lease_until),
   };
@@ -72,7 +72,7 @@ export function toQueuedPurge(row: TableRow): QueuedPurge {
     id: String(row.id),
     request: JSON.parse(String(row.request)),
     state: row.dead_at === null ? "waiting" : "dead",
-    attempts: Number(row.attempts),
+    failures: Number(row.failures),
     lastError: row.last_error === null ? null : String(row.last_error),
     enqueuedAt: Number(row.enqueued_at),
     dueAt: Number(row.due_at),

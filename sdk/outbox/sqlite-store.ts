@@ -9,7 +9,7 @@ export const TABLE_SQL: string = `CREATE TABLE IF NOT EXISTS tidemark_outbox (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
   request TEXT NOT NULL,
-  attempts INTEGER NOT NULL DEFAULT 0,
+  failures INTEGER NOT NULL DEFAULT 0,
   due_at INTEGER NOT NULL DEFAULT 0,
   lease_id TEXT,
   lease_until INTEGER NOT NULL DEFAULT 0,
@@ -51,10 +51,13 @@ export function isInTransaction({ isTransaction, inTransaction }: SqliteDatabase
   return isTransaction ?? inTransaction ?? false;
 }
 
+export function hasSchema(database: SqliteDatabase): boolean {
+  return prepared(database, "SELECT 1 FROM sqlite_schema WHERE name = 'tidemark_outbox_schema'").get() !== undefined;
+}
+
 /** Throws if the tables are missing or of another version. */
 export function checkSchema(database: SqliteDatabase): void {
-  const hasTable = prepared(database, "SELECT 1 FROM sqlite_schema WHERE name = 'tidemark_outbox_schema'").get();
-  const row = hasTable && prepared(database, "SELECT version FROM tidemark_outbox_schema").get();
+  const row = hasSchema(database) && prepared(database, "SELECT version FROM tidemark_outbox_schema").get();
   const error = schemaError(row ? Number((row as { version: unknown }).version) : null, TABLE_SQL);
   if (error) throw error;
 }
@@ -119,14 +122,14 @@ export function sqliteStore(
     });
   }
 
-  async function fail(seq: number, leaseId: string, { attempts, error, dueAt, deadAt }: FailedRow): Promise<boolean> {
+  async function fail(seq: number, leaseId: string, { failures, error, dueAt, deadAt }: FailedRow): Promise<boolean> {
     const { changes } = await transaction(() =>
       database
         .prepare(
-          `UPDATE tidemark_outbox SET lease_id = NULL, lease_until = 0, attempts = ?, last_error = ?, due_at = ?, dead_at = ?
+          `UPDATE tidemark_outbox SET lease_id = NULL, lease_until = 0, failures = ?, last_error = ?, due_at = ?, dead_at = ?
            WHERE seq = ? AND lease_id = ?`,
         )
-        .run(attempts, error, dueAt, deadAt, seq, leaseId),
+        .run(failures, error, dueAt, deadAt, seq, leaseId),
     );
     return Number(changes) > 0;
   }

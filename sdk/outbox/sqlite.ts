@@ -2,7 +2,7 @@
 
 import type { PurgeInput } from "../purge-request.ts";
 import type { Receipt } from "../receipt.ts";
-import { createDrain, type OutboxPlatform, outboxPlatform } from "./drain.ts";
+import { createDrain, outboxPlatform } from "./drain.ts";
 import type { DrainReport } from "./drain-report.ts";
 import {
   type EnqueueOptions,
@@ -15,7 +15,15 @@ import {
   type StartOptions,
 } from "./outbox-options.ts";
 import { LISTED_COLUMNS, type QueuedPurge, type TableRow, toQueuedPurge } from "./queued-purge.ts";
-import { checkSchema, isInTransaction, prepared, type SqliteDatabase, sqliteStore, TABLE_SQL } from "./sqlite-store.ts";
+import {
+  checkSchema,
+  hasSchema,
+  isInTransaction,
+  prepared,
+  type SqliteDatabase,
+  sqliteStore,
+  TABLE_SQL,
+} from "./sqlite-store.ts";
 
 export interface SqliteOutboxOptions<Answer = Receipt> extends OutboxOptions<Answer> {
   /**
@@ -49,7 +57,7 @@ export interface SqliteOutbox<Answer = Receipt> extends AsyncDisposable {
   /** The purges that wait or were given up, the oldest first. */
   list(options?: ListOptions): QueuedPurge[];
   /**
-   * Makes purges due at once, with all their attempts: all that were given up, or those with these ids, which may also be
+   * Makes purges due at once, with all attempts before them: all that were given up, or those with these ids, which may also be
    * waiting ones. Returns their number. `drain` sends them.
    */
   requeue(ids?: Iterable<string>): number;
@@ -61,16 +69,9 @@ export interface SqliteOutbox<Answer = Receipt> extends AsyncDisposable {
 
 /** Makes an outbox. Throws a `TypeError` for an unknown option, or one of the wrong type. */
 export function createOutbox<Answer = Receipt>(options: SqliteOutboxOptions<Answer>): SqliteOutbox<Answer> {
-  return createSqliteOutbox(options, outboxPlatform);
-}
-
-export function createSqliteOutbox<Answer>(
-  options: SqliteOutboxOptions<Answer>,
-  platform: OutboxPlatform,
-): SqliteOutbox<Answer> {
   const settings = parseOutboxOptions(options);
   const { database, now = Date.now } = options;
-  const sending = createDrain(sqliteStore(database, now, platform), settings, platform);
+  const sending = createDrain(sqliteStore(database, now, outboxPlatform), settings, outboxPlatform);
 
   async function drain(): Promise<DrainReport<Answer>> {
     if (isInTransaction(database)) {
@@ -85,11 +86,12 @@ export function createSqliteOutbox<Answer>(
     close: sending.close,
     [Symbol.asyncDispose]: sending.close,
     createTable() {
-      database.exec(TABLE_SQL);
+      // It takes no lock if there is nothing to do, because it would not wait for one.
+      if (!hasSchema(database)) database.exec(TABLE_SQL);
       checkSchema(database);
     },
     enqueue(transaction, request, options) {
-      const purge = parseEnqueue(request, options, platform.newId);
+      const purge = parseEnqueue(request, options, outboxPlatform.newId);
       if (!isInTransaction(transaction)) {
         throw new TypeError(
           "enqueue: no transaction is open on this connection. Write the change and its purge in one transaction, or else a crash between the two loses the purge.",
@@ -112,7 +114,7 @@ export function createSqliteOutbox<Answer>(
       const given = ids === undefined ? null : parseIds("requeue", ids);
       checkSchema(database);
       const statement = database.prepare(
-        `UPDATE tidemark_outbox SET attempts = 0, due_at = 0, dead_at = NULL
+        `UPDATE tidemark_outbox SET failures = 0, due_at = 0, dead_at = NULL
          WHERE ${given ? "id = ?" : "dead_at IS NOT NULL"}`,
       );
       return changesOf(given ? given.map((id) => statement.run(id)) : [statement.run()]);

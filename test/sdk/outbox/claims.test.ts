@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import { chooseClaims, NO_CLAIMS, nextWave, obtainedClaims } from "../../../sdk/outbox/claims.ts";
+import type { WaitingRow } from "../../../sdk/outbox/queued-purge.ts";
+
+const NOW = 1_000_000;
+
+function row(seq: number, tags: string, more: Partial<WaitingRow> = {}): WaitingRow {
+  return { seq, request: { id: `p${seq}`, tags: tags.split(" ") }, failures: 0, dueAt: 0, leaseUntil: 0, ...more };
+}
+
+const seqs = (rows: readonly WaitingRow[]) => rows.map(({ seq }) => seq);
+
+describe("the rows to claim", () => {
+  const CASES: { name: string; rows: WaitingRow[]; limit?: number; chosen: number[]; nextAt: number | null }[] = [
+    { name: "no rows", rows: [], chosen: [], nextAt: null },
+    { name: "due rows, also with the same tag", rows: [row(1, "a"), row(2, "a")], chosen: [1, 2], nextAt: null },
+    { name: "a row that is due now", rows: [row(1, "a", { dueAt: NOW })], chosen: [1], nextAt: null },
+    { name: "no row that is due later", rows: [row(1, "a", { dueAt: NOW + 1 })], chosen: [], nextAt: NOW + 1 },
+    { name: "a row whose lease ends now", rows: [row(1, "a", { leaseUntil: NOW })], chosen: [1], nextAt: null },
+    { name: "no leased row", rows: [row(1, "a", { leaseUntil: NOW + 1 })], chosen: [], nextAt: NOW + 1 },
+    {
+      name: "a leased row that is due later still",
+      rows: [row(1, "a", { leaseUntil: NOW + 1, dueAt: NOW + 9 })],
+      chosen: [],
+      nextAt: NOW + 9,
+    },
+    {
+      name: "rows of other tags, but none behind a row that waits",
+      rows: [row(1, "a", { dueAt: NOW + 5 }), row(2, "a"), row(3, "b")],
+      chosen: [3],
+      nextAt: NOW + 5,
+    },
+    {
+      name: "no row behind a row behind a row that waits",
+      rows: [row(1, "a", { dueAt: NOW + 5 }), row(2, "a b"), row(3, "b c"), row(4, "c"), row(5, "d")],
+      chosen: [5],
+      nextAt: NOW + 5,
+    },
+    {
+      name: "a row before one that waits",
+      rows: [row(1, "a"), row(2, "a", { dueAt: NOW + 5 }), row(3, "a")],
+      chosen: [1],
+      nextAt: NOW + 5,
+    },
+    {
+      name: "the earliest instant, but not that of a row behind another",
+      rows: [row(1, "a", { dueAt: NOW + 9 }), row(2, "a", { dueAt: NOW + 1 }), row(3, "b", { dueAt: NOW + 7 })],
+      chosen: [],
+      nextAt: NOW + 7,
+    },
+    {
+      name: "as many as the limit",
+      rows: [row(1, "a"), row(2, "b"), row(3, "c")],
+      limit: 2,
+      chosen: [1, 2],
+      nextAt: null,
+    },
+  ];
+
+  test.each(CASES)("$name", ({ rows, limit = 50, chosen, nextAt }) => {
+    const claims = chooseClaims(rows, NOW, limit);
+    expect([seqs(claims.rows), claims.nextAt]).toEqual([chosen, nextAt]);
+    const pageByPage = rows.reduce((before, each) => chooseClaims([each], NOW, limit, before), NO_CLAIMS);
+    expect([seqs(pageByPage.rows), pageByPage.nextAt]).toEqual([chosen, nextAt]);
+  });
+
+  test("A URL, a prefix and a host keep their order like a tag, and are not confused with one", () => {
+    const requests = [
+      { urls: ["x"] },
+      { prefixes: ["x"] },
+      { hosts: ["x"] },
+      { tags: ["x"] },
+      { everything: true },
+    ] as const;
+    for (const items of requests) {
+      const waiting = { ...row(1, "a", { dueAt: NOW + 1 }), request: { id: "1", ...items } };
+      const behind = requests.map((others, index) => ({ ...row(2 + index, "a"), request: { id: "2", ...others } }));
+      const chosen = chooseClaims([waiting, ...behind], NOW, 50).rows.map(({ seq }) => requests[seq - 2]);
+      expect(chosen).toEqual(requests.filter((others) => others !== items));
+    }
+  });
+});
+
+test("Rows that another process was quicker to lease are left out, with those behind them", () => {
+  const chosen = [row(1, "a"), row(2, "a b"), row(3, "b"), row(4, "c")];
+  expect(seqs(obtainedClaims(chosen, new Set([1, 2, 3, 4])))).toEqual([1, 2, 3, 4]);
+  expect(seqs(obtainedClaims(chosen, new Set([2, 3, 4])))).toEqual([4]);
+  expect(seqs(obtainedClaims(chosen, new Set([1, 3, 4])))).toEqual([1, 4]);
+  expect(seqs(obtainedClaims(chosen, new Set()))).toEqual([]);
+});
+
+describe("the rows to send side by side", () => {
+  test.each([
+    { rows: [row(1, "a"), row(2, "b"), row(3, "c")], held: [], limit: 2, wave: [1, 2] },
+    { rows: [row(1, "a"), row(2, "a"), row(3, "b")], held: [], limit: 8, wave: [1, 3] },
+    { rows: [row(1, "a"), row(2, "a b"), row(3, "b")], held: [], limit: 8, wave: [1] },
+    { rows: [row(1, "a"), row(2, "b")], held: ["tag a"], limit: 8, wave: [2] },
+    { rows: [row(1, "a b"), row(2, "b")], held: ["tag a"], limit: 8, wave: [] },
+  ])("are $wave", ({ rows, held, limit, wave }) => {
+    expect(seqs(nextWave(rows, new Set(held), limit))).toEqual(wave);
+  });
+});

@@ -1,0 +1,432 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { PurgeInput } from "../../../sdk/index.ts";
+import type {
+  DeadPurge,
+  DrainReport,
+  EnqueueOptions,
+  ListOptions,
+  OutboxOptions,
+  QueuedPurge,
+} from "../../../sdk/outbox/sqlite.ts";
+import {
+  accepts,
+  createScriptedPurger,
+  fails,
+  forTags,
+  heldUp,
+  isUnreachable,
+  refuses,
+  type ScriptedPurger,
+} from "./scripted-purger.ts";
+
+/** An outbox over one of the databases. */
+export interface OutboxUnderTest {
+  /** Writes purges in one transaction and commits it. */
+  enqueue(...purges: [PurgeInput, EnqueueOptions?][]): Promise<string[]>;
+  /** Writes a purge in a transaction and rolls that back. */
+  enqueueAndRollBack(purge: PurgeInput): Promise<void>;
+  drain(): Promise<DrainReport<string>>;
+  list(options?: ListOptions): Promise<QueuedPurge[]>;
+  requeue(ids?: Iterable<string>): Promise<number>;
+  discard(ids: Iterable<string>): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseUnderTest {
+  /** Opens an outbox over the same table with a connection of its own, as another process has it. */
+  open(options: OutboxOptions<string>): Promise<OutboxUnderTest>;
+  /** Empties the table, and closes all outboxes. */
+  reset(): Promise<void>;
+}
+
+/** The longest lease: three deadlines. */
+const LEASE_MS = 30_000;
+
+/** What an outbox does, whatever its database. */
+export function describeOutbox(database: DatabaseUnderTest): void {
+  let now = 0;
+
+  async function open(
+    more: Partial<OutboxOptions<string>> = {},
+  ): Promise<OutboxUnderTest & { purger: ScriptedPurger }> {
+    const purger = createScriptedPurger();
+    const outbox = await database.open({ purger, now: () => now, ...more });
+    return { ...outbox, purger };
+  }
+
+  const tagged = (...lists: string[]): [PurgeInput][] => lists.map((tags) => [{ tags: tags.split(" ") }]);
+
+  describe("after the commit", () => {
+    test("a purge is sent once, with the id that enqueue gave", async () => {
+      const outbox = await open();
+      const [id] = await outbox.enqueue([
+        { tags: new Set(["a", "b"]), urls: [new URL("https://a.example/")] },
+        { reason: "r" },
+      ]);
+      const request = { tags: ["a", "b"], urls: ["https://a.example/"], reason: "r", id };
+      expect(await outbox.list()).toEqual([
+        {
+          id,
+          request,
+          state: "waiting",
+          failures: 0,
+          lastError: null,
+          enqueuedAt: expect.any(Number),
+          dueAt: 0,
+          deadAt: null,
+        },
+      ]);
+      expect(await outbox.drain()).toEqual({
+        sent: [{ id, request, receipt: id, failures: 0 }],
+        failed: [],
+        dead: [],
+        nextDueInMs: null,
+      });
+      expect(await outbox.list()).toEqual([]);
+      await outbox.drain();
+      expect(outbox.purger.requests).toEqual([request]);
+    });
+
+    test("the id may be the backend's own, and stands in the table once", async () => {
+      const outbox = await open();
+      await outbox.enqueue([{ tags: ["a"] }, { id: "order-7" }]);
+      await expect(outbox.enqueue([{ tags: ["a"] }, { id: "order-7" }])).rejects.toThrow(/unique/i);
+      expect((await outbox.drain()).sent.map(({ id }) => id)).toEqual(["order-7"]);
+    });
+
+    test("a transaction that is rolled back purges nothing", async () => {
+      const outbox = await open();
+      await outbox.enqueueAndRollBack({ tags: ["a"] });
+      expect(await outbox.drain()).toEqual({ sent: [], failed: [], dead: [], nextDueInMs: null });
+      expect(outbox.purger.requests).toEqual([]);
+    });
+
+    test("a thousand purges are sent by one call, at most eight at once, and the rest by the next", async () => {
+      const outbox = await open();
+      await outbox.enqueue(...Array.from({ length: 1_001 }, (_, index) => tagged(`t${index}`)[0]!));
+      const first = await outbox.drain();
+      expect([first.sent.length, first.nextDueInMs]).toEqual([1_000, 0]);
+      expect(outbox.purger.mostAtOnce).toBe(8);
+      const second = await outbox.drain();
+      expect([second.sent.length, second.nextDueInMs]).toEqual([1, null]);
+    });
+
+    test("a call during another one reports what either of them sent", async () => {
+      const outbox = await open();
+      const slow = heldUp();
+      outbox.purger.answer = forTags(["a"], slow.answer);
+      await outbox.enqueue(...tagged("a"));
+      const first = outbox.drain();
+      await slow.arrived;
+      const [id] = await outbox.enqueue(...tagged("b"));
+      const others = [outbox.drain(), outbox.drain()];
+      slow.end(accepts);
+      await first;
+      for (const report of await Promise.all(others)) expect(report.sent.map((sent) => sent.id)).toContain(id);
+      expect(outbox.purger.tags).toEqual(["a", "b"]);
+    });
+  });
+
+  describe("the order", () => {
+    test("purges with a tag in common are sent in their order, one after another", async () => {
+      const outbox = await open();
+      await outbox.enqueue(...tagged("a", "a b", "b", "a", "c"));
+      await outbox.drain();
+      const orderOf = (tag: string) => outbox.purger.tags.filter((tags) => tags.includes(tag));
+      expect([orderOf("a"), orderOf("b")]).toEqual([
+        ["a", "a b", "a"],
+        ["a b", "b"],
+      ]);
+      expect(outbox.purger.tags.indexOf("c")).toBe(1); // beside the first
+    });
+
+    test("a purge is not overtaken by a later one of its tag while it waits for its next attempt, but by others", async () => {
+      const outbox = await open();
+      outbox.purger.answer = forTags(["a"], fails);
+      await outbox.enqueue(...tagged("a", "a b", "b c", "d"));
+      const report = await outbox.drain();
+      expect(outbox.purger.tags).toEqual(["a", "d"]);
+      expect(report).toMatchObject({
+        sent: [{ request: { tags: ["d"] } }],
+        failed: [{ request: { tags: ["a"] }, failures: 1 }],
+      });
+      expect(report.nextDueInMs).toBe(report.failed[0]!.dueInMs);
+
+      outbox.purger.answer = accepts;
+      await outbox.enqueue(...tagged("a", "e"));
+      await outbox.drain();
+      expect(outbox.purger.tags).toEqual(["a", "d", "e"]);
+
+      now += 1_000;
+      await outbox.drain();
+      expect(outbox.purger.tags).toEqual(["a", "d", "e", "a", "a b", "b c", "a"]);
+      expect(new Set(outbox.purger.requests.map(({ id }) => id)).size).toBe(6);
+    });
+
+    test("a purge is not overtaken while another process sends it", async () => {
+      const [one, other] = [await open(), await open()];
+      const slow = heldUp();
+      one.purger.answer = forTags(["a"], slow.answer);
+      await one.enqueue(...tagged("a"));
+      const first = one.drain();
+      await slow.arrived;
+      await other.enqueue(...tagged("a", "b"));
+      expect(await other.drain()).toMatchObject({ sent: [{ request: { tags: ["b"] } }], nextDueInMs: LEASE_MS });
+      slow.end(accepts);
+      await first;
+      await other.drain();
+      expect([...one.purger.tags, ...other.purger.tags]).toEqual(["a", "a", "b"].sort());
+    });
+
+    test("no order of failures, processes and pauses makes a later purge of a tag happen first", async () => {
+      const tags = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d"), { minLength: 1, maxLength: 2 });
+      const step = fc.oneof(
+        fc.record({ enqueue: fc.array(tags, { minLength: 1, maxLength: 4 }) }),
+        fc.record({
+          failing: fc.subarray(["a", "b", "c", "d"]),
+          drains: fc.array(fc.nat(2), { minLength: 1, maxLength: 3 }),
+        }),
+        fc.record({ passMs: fc.constantFrom(1, 600, 2_000, 40_000) }),
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+          await database.reset();
+          const happened: string[] = [];
+          const enqueued: { id: string; tags: readonly string[] }[] = [];
+          const outboxes = [await open(), await open(), await open()];
+          const answer = (failing: readonly string[]) =>
+            forTags(failing, fails, async ({ id }) => {
+              happened.push(id!);
+              return id!;
+            });
+          for (const each of steps) {
+            if ("passMs" in each) now += each.passMs;
+            else if ("enqueue" in each) {
+              const ids = await outboxes[0]!.enqueue(...each.enqueue.map((tags): [PurgeInput] => [{ tags }]));
+              enqueued.push(...ids.map((id, index) => ({ id, tags: each.enqueue[index]! })));
+            } else {
+              for (const { purger } of outboxes) purger.answer = answer(each.failing);
+              await Promise.all(each.drains.map((index) => outboxes[index]!.drain()));
+            }
+          }
+          for (const { purger } of outboxes) purger.answer = answer([]);
+          now += 3_600_000;
+          await Promise.all(outboxes.map((outbox) => outbox.drain()));
+          await outboxes[0]!.drain();
+          for (const tag of ["a", "b", "c", "d"]) {
+            const expected = enqueued.filter(({ tags }) => tags.includes(tag)).map(({ id }) => id);
+            expect(happened.filter((id) => expected.includes(id))).toEqual(expected);
+          }
+          expect(await outboxes[0]!.list()).toEqual([]);
+        }),
+        { numRuns: 25 },
+      );
+    });
+  });
+
+  describe("a purge that fails", () => {
+    test("is tried again with the same id when its pause is over, and not before", async () => {
+      const outbox = await open();
+      outbox.purger.answer = fails;
+      const [id] = await outbox.enqueue(...tagged("a"));
+      const { failed } = await outbox.drain();
+      const [{ dueInMs }] = failed as [(typeof failed)[0]];
+      expect(dueInMs).toBeGreaterThanOrEqual(500);
+      expect(dueInMs).toBeLessThanOrEqual(1_000);
+      expect(await outbox.list()).toMatchObject([{ failures: 1, lastError: "Error: it failed", dueAt: now + dueInMs }]);
+
+      outbox.purger.answer = accepts;
+      now += dueInMs - 1;
+      expect(await outbox.drain()).toMatchObject({ sent: [], nextDueInMs: 1 });
+      now += 1;
+      expect(await outbox.drain()).toMatchObject({ sent: [{ id, failures: 1 }], nextDueInMs: null });
+      expect(outbox.purger.requests.map((request) => request.id)).toEqual([id, id]);
+    });
+
+    test("is given up after the last attempt, told, listed, and sent again once it is requeued", async () => {
+      const told: DeadPurge[] = [];
+      const outbox = await open({ maxAttempts: 3, onDead: (purge) => told.push(purge) });
+      outbox.purger.answer = fails;
+      const [id] = await outbox.enqueue(...tagged("a", "a"));
+      for (const kind of ["failed", "failed", "dead"] as const) {
+        expect((await outbox.drain())[kind].map((purge) => purge.id)).toContain(id);
+        now += 3_600_000;
+      }
+      expect(told).toEqual([
+        { id, request: { tags: ["a"], id }, error: new Error("it failed"), failures: 3, because: "attempts" },
+      ]);
+      expect(await outbox.list({ state: "dead" })).toMatchObject([
+        { id, state: "dead", failures: 3, lastError: "Error: it failed", deadAt: expect.any(Number) },
+      ]);
+
+      outbox.purger.answer = accepts;
+      expect((await outbox.drain()).sent).toHaveLength(1); // the one behind it
+      expect(await outbox.requeue()).toBe(1);
+      expect(await outbox.list()).toMatchObject([{ id, state: "waiting", failures: 0 }]);
+      expect((await outbox.drain()).sent).toMatchObject([{ id }]);
+      expect(await outbox.list()).toEqual([]);
+    });
+
+    test("is given up at once if the edge refuses the request, and holds back no other", async () => {
+      const outbox = await open();
+      outbox.purger.answer = forTags(["bad"], refuses);
+      await outbox.enqueue(...tagged("bad a", "a"));
+      expect(await outbox.drain()).toMatchObject({
+        sent: [{ request: { tags: ["a"] } }],
+        dead: [{ request: { tags: ["bad", "a"] }, because: "refused", failures: 1 }],
+        nextDueInMs: null,
+      });
+    });
+
+    test("ends the call if the edge cannot be reached: the others keep their attempts, and are due at once", async () => {
+      const outbox = await open();
+      outbox.purger.answer = isUnreachable;
+      await outbox.enqueue(...Array.from({ length: 20 }, (_, index) => tagged(`t${index}`)[0]!));
+      const report = await outbox.drain();
+      expect(report.failed).toHaveLength(8);
+      expect(report.nextDueInMs).toBeGreaterThanOrEqual(500);
+      expect((await outbox.list()).map(({ failures }) => failures)).toEqual([
+        ...Array(8).fill(1),
+        ...Array(12).fill(0),
+      ]);
+      const other = await open();
+      expect((await other.drain()).sent).toHaveLength(12);
+    });
+
+    test("is due at once after requeue with its id; a purge that waits cannot be discarded", async () => {
+      const outbox = await open();
+      outbox.purger.answer = fails;
+      const [a, b] = await outbox.enqueue(...tagged("a", "b"));
+      await outbox.drain();
+      expect([await outbox.discard([a!]), await outbox.requeue([a!, "unknown"])]).toEqual([0, 1]);
+      outbox.purger.answer = accepts;
+      expect((await outbox.drain()).sent.map(({ id }) => id)).toEqual([a]);
+      expect((await outbox.list()).map(({ id }) => id)).toEqual([b]);
+    });
+
+    test("can be discarded once it was given up", async () => {
+      const outbox = await open();
+      outbox.purger.answer = refuses;
+      const ids = await outbox.enqueue(...tagged("a", "b"));
+      await outbox.drain();
+      expect(await outbox.discard([ids[0]!])).toBe(1);
+      expect((await outbox.list({ state: "dead", limit: 5 })).map(({ id }) => id)).toEqual([ids[1]]);
+      expect(await outbox.list({ state: "waiting" })).toEqual([]);
+      expect(await outbox.list({ limit: 1 })).toHaveLength(1);
+    });
+  });
+
+  describe("several processes", () => {
+    test("share the work: no purge is sent twice", async () => {
+      const outboxes = [await open(), await open(), await open(), await open()];
+      const ids = await outboxes[0]!.enqueue(
+        ...Array.from({ length: 300 }, (_, index) => tagged(`t${index % 90}`)[0]!),
+      );
+      await Promise.all(outboxes.map((outbox) => outbox.drain()));
+      await outboxes[0]!.drain(); // those behind a row that another process was sending
+      const sent = outboxes.flatMap(({ purger }) => purger.requests.map(({ id }) => id!));
+      expect(sent.sort()).toEqual(ids.sort());
+    });
+
+    test("take over the purges of one that was killed when its lease is over, with the same id", async () => {
+      const [killed, other] = [await open(), await open()];
+      const slow = heldUp();
+      killed.purger.answer = slow.answer;
+      const [id] = await killed.enqueue(...tagged("a"));
+      const first = killed.drain();
+      await slow.arrived;
+      now += LEASE_MS - 1;
+      expect(await other.drain()).toMatchObject({ sent: [], nextDueInMs: 1 });
+      now += 1;
+      expect(await other.drain()).toMatchObject({ sent: [{ id }] });
+      slow.end(accepts);
+      expect((await first).sent).toHaveLength(1);
+      expect(await other.list()).toEqual([]);
+    });
+
+    test("are not disturbed by the late failure of one that was stopped for longer than its lease", async () => {
+      const [stopped, other] = [await open(), await open()];
+      const [slow, slower] = [heldUp(), heldUp()];
+      stopped.purger.answer = slow.answer;
+      other.purger.answer = slower.answer;
+      await stopped.enqueue(...tagged("a"));
+      const first = stopped.drain();
+      await slow.arrived;
+      now += LEASE_MS;
+      const second = other.drain();
+      await slower.arrived;
+      slow.end(refuses);
+      expect(await first).toMatchObject({ sent: [], failed: [], dead: [] });
+      expect(await other.list()).toMatchObject([{ state: "waiting", failures: 0 }]);
+      slower.end(accepts);
+      expect((await second).sent).toHaveLength(1);
+    });
+  });
+
+  test("A closed outbox finishes what is under way, and sends nothing more", async () => {
+    const outbox = await open();
+    const slow = heldUp();
+    outbox.purger.answer = slow.answer;
+    await outbox.enqueue(...tagged("a", "a"));
+    const draining = outbox.drain();
+    await slow.arrived;
+    const closed = outbox.close();
+    slow.end(accepts);
+    await closed;
+    expect((await draining).sent).toHaveLength(1);
+    await expect(outbox.drain()).rejects.toThrow("This outbox was closed.");
+    const other = await open();
+    expect((await other.drain()).sent).toHaveLength(1); // its lease was given back
+  });
+
+  test("A callback that throws loses no purge, and is not swallowed", async () => {
+    const outbox = await open({
+      onDead: () => {
+        throw new Error("in the callback");
+      },
+    });
+    outbox.purger.answer = forTags(["bad"], refuses);
+    await outbox.enqueue(...tagged("bad", "bad", "a"));
+    await expect(outbox.drain()).rejects.toThrow("in the callback");
+    await expect(outbox.drain()).rejects.toThrow("in the callback");
+    expect((await outbox.list()).map(({ state }) => state)).toEqual(["dead", "dead"]);
+    expect(outbox.purger.tags).toEqual(["bad", "a", "bad"]);
+  });
+
+  describe("misuse", () => {
+    const WRONG: { name: string; purge: PurgeInput; options: EnqueueOptions; says: RegExp }[] = [
+      { name: "an empty list", purge: { tags: [] }, options: {}, says: /^enqueue: tags: name at least one tag/ },
+      {
+        name: "a tag with a space",
+        purge: { tags: ["a b"] },
+        options: {},
+        says: /^enqueue: tags\[0\]: a tag must be printable/,
+      },
+      { name: "a dry run", purge: { tags: ["a"], dryRun: true }, options: {}, says: /^enqueue: dryRun/ },
+      {
+        name: "a signal",
+        purge: { tags: ["a"] },
+        options: { deadlineMs: 5 } as object,
+        says: /^enqueue: signal and deadlineMs/,
+      },
+    ];
+    test.each(WRONG)("enqueue refuses $name, and writes nothing", async ({ purge, options, says }) => {
+      const outbox = await open();
+      await expect(outbox.enqueue([purge, options])).rejects.toThrow(says);
+      expect(await outbox.list()).toEqual([]);
+    });
+
+    test("options that do not exist are refused", async () => {
+      await expect(open({ maxAttempt: 3 } as object)).rejects.toThrow(
+        /^createOutbox: maxAttempt: unknown key; did you mean maxAttempts/,
+      );
+      await expect(open({ purger: {} } as object)).rejects.toThrow(/^createOutbox: purger: must be a purger/);
+      const outbox = await open();
+      await expect(outbox.list({ state: "sent" } as object)).rejects.toThrow(
+        /^list: state: must be "waiting" or "dead"/,
+      );
+      await expect(outbox.requeue([7] as unknown as string[])).rejects.toThrow("requeue: an id is a string");
+    });
+  });
+}

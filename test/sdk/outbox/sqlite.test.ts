@@ -1,0 +1,210 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import BetterSqlite3 from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createOutbox, type SqliteDatabase, type SqliteOutbox, TABLE_SQL } from "../../../sdk/outbox/sqlite.ts";
+import { describeOutbox, type OutboxUnderTest } from "./outbox-contract.ts";
+import { accepts, createScriptedPurger, heldUp } from "./scripted-purger.ts";
+
+type Connection = SqliteDatabase & { close(): unknown };
+
+const CLIENTS: { name: string; connect: (file: string) => Connection }[] = [
+  { name: "node:sqlite", connect: (file) => new DatabaseSync(file) },
+  {
+    name: "node:sqlite with rows as arrays, and with BigInt",
+    connect: (file) => new DatabaseSync(file, { returnArrays: true, readBigInts: true }),
+  },
+  { name: "better-sqlite3", connect: (file) => new BetterSqlite3(file) },
+  { name: "better-sqlite3 with BigInt", connect: (file) => new BetterSqlite3(file).defaultSafeIntegers(true) },
+];
+
+let folder: string;
+let file: string;
+let connections: Connection[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tidemark-outbox-"));
+  file = join(folder, "site.sqlite");
+  connections = [];
+});
+
+afterEach(() => {
+  closeAll();
+  rmSync(folder, { recursive: true });
+});
+
+function connect(open: (file: string) => Connection = (file) => new DatabaseSync(file)): Connection {
+  const connection = open(file);
+  connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF");
+  connections.push(connection);
+  return connection;
+}
+
+function closeAll(): void {
+  for (const connection of connections.splice(0)) connection.close();
+}
+
+function transaction<T>(connection: SqliteDatabase, end: "COMMIT" | "ROLLBACK", work: () => T): T {
+  connection.exec("BEGIN IMMEDIATE");
+  try {
+    const result = work();
+    connection.exec(end);
+    return result;
+  } catch (error) {
+    connection.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function underTest(outbox: SqliteOutbox<string>, connection: SqliteDatabase): OutboxUnderTest {
+  return {
+    enqueue: async (...purges) =>
+      transaction(connection, "COMMIT", () => purges.map((purge) => outbox.enqueue(connection, ...purge))),
+    enqueueAndRollBack: async (purge) => {
+      transaction(connection, "ROLLBACK", () => outbox.enqueue(connection, purge));
+    },
+    drain: outbox.drain,
+    list: async (options) => outbox.list(options),
+    requeue: async (ids) => outbox.requeue(ids),
+    discard: async (ids) => outbox.discard(ids),
+    close: outbox.close,
+  };
+}
+
+for (const { name, connect: open } of CLIENTS) {
+  describe(name, () => {
+    describeOutbox({
+      async open(options) {
+        const connection = connect(open);
+        const outbox = createOutbox({ database: connection, ...options });
+        outbox.createTable();
+        return underTest(outbox, connection);
+      },
+      async reset() {
+        closeAll();
+        const connection = open(file);
+        connection.exec("DROP TABLE IF EXISTS tidemark_outbox; DROP TABLE IF EXISTS tidemark_outbox_schema");
+        connection.close();
+      },
+    });
+  });
+}
+
+describe("one connection for everything", () => {
+  function opened(): {
+    connection: Connection;
+    outbox: SqliteOutbox<string>;
+    purger: ReturnType<typeof createScriptedPurger>;
+  } {
+    const connection = connect();
+    const purger = createScriptedPurger();
+    const outbox = createOutbox({ database: connection, purger });
+    outbox.createTable();
+    return { connection, outbox, purger };
+  }
+
+  test("enqueue outside of a transaction is refused, and so is drain inside of one", async () => {
+    const { connection, outbox, purger } = opened();
+    expect(() => outbox.enqueue(connection, { tags: ["a"] })).toThrow(/^enqueue: no transaction is open/);
+    connection.exec("BEGIN");
+    outbox.enqueue(connection, { tags: ["a"] });
+    await expect(outbox.drain()).rejects.toThrow(/^drain: a transaction is open/);
+    connection.exec("ROLLBACK");
+    await outbox.drain();
+    expect(purger.requests).toEqual([]);
+  });
+
+  test("the row is deleted after the transaction that was open when the receipt came, and not in it", async () => {
+    const { connection, outbox, purger } = opened();
+    const slow = heldUp();
+    purger.answer = slow.answer;
+    transaction(connection, "COMMIT", () => outbox.enqueue(connection, { tags: ["a"] }));
+    const draining = outbox.drain();
+    await slow.arrived;
+    connection.exec("BEGIN");
+    outbox.enqueue(connection, { tags: ["b"] });
+    purger.answer = accepts;
+    slow.end(accepts);
+    await Promise.all(Array.from({ length: 20 }, () => new Promise(setImmediate)));
+    expect(purger.tags).toEqual(["a"]);
+    connection.exec("ROLLBACK");
+    expect((await draining).sent).toHaveLength(1);
+    expect(outbox.list()).toEqual([]);
+    expect(purger.tags).toEqual(["a"]);
+  });
+
+  test("a write lock of another connection is waited for", async () => {
+    const { connection, outbox } = opened();
+    transaction(connection, "COMMIT", () => outbox.enqueue(connection, { tags: ["a"] }));
+    const other = connect();
+    other.exec("BEGIN IMMEDIATE");
+    const draining = outbox.drain();
+    await new Promise(setImmediate);
+    other.exec("COMMIT");
+    expect((await draining).sent).toHaveLength(1);
+  });
+});
+
+describe("the table", () => {
+  const outboxOf = (connection: Connection) => createOutbox({ database: connection, purger: createScriptedPurger() });
+
+  test("is created once, and by its statement in a migration", async () => {
+    const connection = connect();
+    connection.exec(TABLE_SQL);
+    const outbox = outboxOf(connection);
+    outbox.createTable();
+    outbox.createTable();
+    expect(outbox.list()).toEqual([]);
+    const { n } = connection.prepare("SELECT count(*) AS n FROM tidemark_outbox_schema").get() as { n: number };
+    expect(n).toBe(1);
+  });
+
+  test("is asked for, with its statement, if it is missing", async () => {
+    const connection = connect();
+    const outbox = outboxOf(connection);
+    const missing = /has no table tidemark_outbox\..*CREATE TABLE IF NOT EXISTS tidemark_outbox \(/s;
+    await expect(outbox.drain()).rejects.toThrow(missing);
+    expect(() => outbox.list()).toThrow(missing);
+    expect(() => transaction(connection, "COMMIT", () => outbox.enqueue(connection, { tags: ["a"] }))).toThrow(missing);
+  });
+
+  test.each([0, 2])("is refused in version %i", async (version) => {
+    const connection = connect();
+    connection.exec(`${TABLE_SQL} UPDATE tidemark_outbox_schema SET version = ${version}`);
+    const outbox = outboxOf(connection);
+    expect(() => outbox.createTable()).toThrow(`The table tidemark_outbox has version ${version}`);
+    await expect(outbox.drain()).rejects.toThrow(`The table tidemark_outbox has version ${version}`);
+    expect(() => outbox.requeue()).toThrow(`The table tidemark_outbox has version ${version}`);
+  });
+});
+
+test("Four processes that drain one file at once send each purge once, those of a tag in their order", async () => {
+  const connection = connect();
+  const outbox = createOutbox({ database: connection, purger: createScriptedPurger() });
+  outbox.createTable();
+  const ids = transaction(connection, "COMMIT", () =>
+    Array.from({ length: 200 }, (_, index) => outbox.enqueue(connection, { tags: [`t${index % 40}`] })),
+  );
+  const child = fileURLToPath(new URL("./draining-process.ts", import.meta.url));
+  const children = Array.from({ length: 4 }, () => fork(child, [file]));
+  const sent: { id: string; tag: string }[] = [];
+  for (const each of children) each.on("message", (message) => sent.push(message as { id: string; tag: string }));
+  // They wait for each other, so that all of them drain at the same time.
+  await Promise.all(children.map((each) => once(each, "message")));
+  sent.length = 0;
+  for (const each of children) each.send("drain");
+  const exits = await Promise.all(children.map((each) => once(each, "exit")));
+  expect(exits.map(([code]) => code)).toEqual([0, 0, 0, 0]);
+  // A process ends when nothing is left for it: what others were sending then, or what lay behind that, is left to them.
+  await createOutbox({
+    database: connection,
+    purger: { purge: async ({ id, tags }) => sent.push({ id: id!, tag: tags![0]! }) },
+  }).drain();
+  expect(sent.map(({ id }) => id).sort()).toEqual([...ids].sort());
+  expect(outbox.list()).toEqual([]);
+});
