@@ -1,8 +1,10 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { SqliteOutbox } from "../sdk/outbox/sqlite.ts";
 import { DemoDatabase } from "./data/database.ts";
 import { listen } from "./listen.ts";
 import { demoApp } from "./site/app.ts";
 import type { DemoEvent, Site } from "./site/context.ts";
-import type { DemoPurger } from "./site/purger.ts";
+import { type DemoPurger, openOutbox } from "./site/purger.ts";
 
 export type { DemoEvent } from "./site/context.ts";
 export type { DemoPurger } from "./site/purger.ts";
@@ -14,8 +16,8 @@ export interface DemoOriginOptions {
   host?: string;
   /** Purges what a saved change has made outdated. Without one, saving works and says that nothing was purged. */
   purger?: DemoPurger;
-  /** The database file; default `:memory:`. A new database is always filled with the same rows. */
-  database?: string;
+  /** The database file, or a connection; default `:memory:`. A new database is always filled with the same rows. */
+  database?: string | DatabaseSync;
   /** Host names, without a port, to accept in `X-Forwarded-Host` beside those of this machine. Default: none. */
   publicHosts?: readonly string[];
   /** The page on another origin, which the front page links to; default `http://localhost:8789/`. */
@@ -34,6 +36,8 @@ export interface DemoOrigin {
   url: string;
   port: number;
   database: DemoDatabase;
+  /** The purges that are still to be sent; undefined if there is no purger. */
+  outbox: SqliteOutbox<unknown> | undefined;
   close(): Promise<void>;
 }
 
@@ -44,9 +48,11 @@ export async function startDemoOrigin(options: DemoOriginOptions = {}): Promise<
   const closing = new AbortController();
   const renders = options.renders ?? { count: 0 };
   const publicHosts = options.publicHosts ?? [];
+  const report = options.log ?? (() => {});
+  const outbox = options.purger && openOutbox(database.connection, options.purger, now, report);
   const site: Site = {
     database,
-    purger: options.purger,
+    outbox,
     autocompleteDelayMs: options.autocompleteDelayMs ?? 200,
     searchPageUrl: options.searchPageUrl ?? "http://localhost:8789/",
     publicHosts,
@@ -57,18 +63,22 @@ export async function startDemoOrigin(options: DemoOriginOptions = {}): Promise<
       renders.count += 1;
       return { number: renders.count, at: now() };
     },
-    report: options.log ?? (() => {}),
+    report,
   };
   try {
     const server = await listen(demoApp(site).fetch, options.port ?? 0, options.host ?? "127.0.0.1");
     if (publicHosts.length === 0) site.fallbackUrl = server.url;
+    // It sends what was left behind when this site was last stopped, and later what has to be tried again.
+    outbox?.start({ onError: (error) => report({ kind: "outbox-failed", error }) });
     return {
       url: server.url,
       port: server.port,
       database,
+      outbox,
       async close() {
         closing.abort();
         await server.close();
+        await outbox?.close();
         database.close();
       },
     };

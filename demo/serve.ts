@@ -93,6 +93,9 @@ function writeLine(event: DemoEvent): void {
     case "purge-failed":
       console.error(`could not purge ${event.tags.join(" ")} (${event.reason}): ${message(event.error)}`);
       return;
+    case "outbox-failed":
+      console.error(`could not read which purges are still to be sent: ${message(event.error)}`);
+      return;
     case "failed":
       console.error(`error at ${event.method} ${event.path}:`, event.error);
       return;

@@ -18,14 +18,8 @@ export interface Post {
 
 export type PostChange = Pick<Post, "title" | "summary" | "body">;
 
-/** A purge that was recorded together with a change, and whose receipt has not arrived yet. */
-export interface UnsentPurge {
-  id: number;
-  tags: string[];
-  reason: string;
-}
-
-export type NewPurge = Omit<UnsentPurge, "id">;
+/** Writes down a purge in the open transaction of this connection. */
+export type EnqueuePurge<Purge> = (transaction: DatabaseSync) => Purge;
 
 export interface Suggestion {
   kind: "song" | "artist";
@@ -42,7 +36,7 @@ export interface Page<Item> {
 
 type Row = Record<string, SQLOutputValue>;
 
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 
 const SCHEMA = `
   CREATE TABLE songs (
@@ -55,9 +49,6 @@ const SCHEMA = `
     song_id INTEGER NOT NULL REFERENCES songs(id), published_at INTEGER NOT NULL UNIQUE,
     updated_at INTEGER NOT NULL, revision INTEGER NOT NULL
   ) STRICT;
-  CREATE TABLE unsent_purges (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, tags TEXT NOT NULL, reason TEXT NOT NULL
-  ) STRICT;
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
@@ -65,14 +56,16 @@ const SCHEMA = `
 export class DemoDatabase {
   readonly #sql: DatabaseSync;
 
-  /** `location` is a file, or `:memory:` for rows that last as long as the process. */
-  constructor(location = ":memory:") {
-    this.#sql = new DatabaseSync(location);
+  /** `location` is a file, `:memory:` for rows that last as long as the process, or an open connection. */
+  constructor(location: string | DatabaseSync = ":memory:") {
+    this.#sql = typeof location === "string" ? new DatabaseSync(location) : location;
     const version = Number(this.#sql.prepare("PRAGMA user_version").get()?.user_version);
     if (version === 0) this.#create();
     else if (version !== SCHEMA_VERSION) {
       this.#sql.close();
-      throw new Error(`${location} was created by another version of the demo; delete it, or use another file`);
+      throw new Error(
+        `${this.#sql.location() ?? location} was created by another version of the demo; delete it, or use another file`,
+      );
     }
   }
 
@@ -152,38 +145,29 @@ export class DemoDatabase {
       }));
   }
 
-  /** Changes a post and, in the same transaction, records the purge that has to follow, if there is one. */
-  savePost(slug: string, change: PostChange, updatedAt: number, purge: NewPurge | undefined): UnsentPurge | undefined {
+  /** The connection, for the outbox of purges. */
+  get connection(): DatabaseSync {
+    return this.#sql;
+  }
+
+  /** Changes a post and, in the same transaction, writes down the purge that has to follow. */
+  savePost<Purge>(slug: string, change: PostChange, updatedAt: number, enqueuePurge: EnqueuePurge<Purge>): Purge {
     return this.#transaction(() => {
       this.#sql
         .prepare(
           "UPDATE posts SET title = ?, summary = ?, body = ?, updated_at = ?, revision = revision + 1 WHERE slug = ?",
         )
         .run(change.title, change.summary, change.body, updatedAt, slug);
-      return purge && this.#recordPurge(purge);
+      return enqueuePurge(this.#sql);
     });
   }
 
-  /** Deletes a post and, in the same transaction, records the purge that has to follow, if there is one. */
-  deletePost(slug: string, purge: NewPurge | undefined): UnsentPurge | undefined {
+  /** Deletes a post and, in the same transaction, writes down the purge that has to follow. */
+  deletePost<Purge>(slug: string, enqueuePurge: EnqueuePurge<Purge>): Purge {
     return this.#transaction(() => {
       this.#sql.prepare("DELETE FROM posts WHERE slug = ?").run(slug);
-      return purge && this.#recordPurge(purge);
+      return enqueuePurge(this.#sql);
     });
-  }
-
-  unsentPurges(): UnsentPurge[] {
-    return this.#sql.prepare("SELECT * FROM unsent_purges ORDER BY id").all().map(toUnsentPurge);
-  }
-
-  unsentPurge(id: number): UnsentPurge | undefined {
-    const row = this.#sql.prepare("SELECT * FROM unsent_purges WHERE id = ?").get(id);
-    return row && toUnsentPurge(row);
-  }
-
-  /** Forgets a purge whose receipt has arrived, and the earlier ones of the same tags, which it has made superfluous. */
-  forgetPurge({ id, tags }: UnsentPurge): void {
-    this.#sql.prepare("DELETE FROM unsent_purges WHERE id <= ? AND tags = ?").run(id, tags.join(" "));
   }
 
   close(): void {
@@ -202,13 +186,6 @@ export class DemoDatabase {
       }
       this.#sql.exec("INSERT INTO song_words(song_words) VALUES ('rebuild')");
     });
-  }
-
-  #recordPurge(purge: NewPurge): UnsentPurge {
-    const { lastInsertRowid } = this.#sql
-      .prepare("INSERT INTO unsent_purges (tags, reason) VALUES (?, ?)")
-      .run(purge.tags.join(" "), purge.reason);
-    return { id: Number(lastInsertRowid), ...purge };
   }
 
   #count(query: string, ...values: string[]): number {
@@ -251,8 +228,4 @@ function toSong(row: Row): Song {
     lengthSeconds: Number(row.length_seconds),
     firstLine: String(row.first_line),
   };
-}
-
-function toUnsentPurge(row: Row): UnsentPurge {
-  return { id: Number(row.id), tags: String(row.tags).split(" "), reason: String(row.reason) };
 }

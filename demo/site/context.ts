@@ -1,6 +1,6 @@
 import type { Context } from "hono";
+import type { SqliteOutbox } from "../../sdk/outbox/sqlite.ts";
 import type { DemoDatabase } from "../data/database.ts";
-import type { DemoPurger } from "./purger.ts";
 
 /** When a page was rendered, and its number: the two tell a fresh page from a stored copy. */
 export interface RenderStamp {
@@ -11,14 +11,16 @@ export interface RenderStamp {
 /** An event in the origin, for a caller that writes a log. */
 export type DemoEvent =
   | { kind: "answered"; method: string; path: string; status: number; tookMs: number; forwarded: boolean }
-  | { kind: "purged"; tags: string[]; reason: string; seq: number | undefined }
-  | { kind: "purge-failed"; tags: string[]; reason: string; error: unknown }
+  | { kind: "purged"; tags: readonly string[]; reason: string; seq: number | undefined }
+  | { kind: "purge-failed"; tags: readonly string[]; reason: string; error: unknown }
+  | { kind: "outbox-failed"; error: unknown }
   | { kind: "failed"; method: string; path: string; error: unknown };
 
 /** Everything that a page is made from, apart from the request. There is one `Site` for each origin. */
 export interface Site {
   database: DemoDatabase;
-  purger: DemoPurger | undefined;
+  /** The purges of saved changes, which are sent after the commit; undefined if nothing is purged. */
+  outbox: SqliteOutbox<unknown> | undefined;
   autocompleteDelayMs: number;
   /** The page on another origin that calls the autocomplete. */
   searchPageUrl: string;

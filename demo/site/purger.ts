@@ -1,8 +1,44 @@
+import type { DatabaseSync } from "node:sqlite";
 import * as z from "zod";
+import { createOutbox, type SqliteOutbox } from "../../sdk/outbox/sqlite.ts";
+import type { DemoEvent } from "./context.ts";
 
 /** The client with which saving purges, such as the SDK's `createPurger()` makes. */
 export interface DemoPurger {
-  purge(request: { tags?: string[]; urls?: string[]; reason?: string }): Promise<unknown>;
+  /** The `id` makes the purge happen once, however often it is sent. */
+  purge(request: {
+    tags?: readonly string[] | undefined;
+    urls?: readonly string[] | undefined;
+    reason?: string | undefined;
+    id?: string | undefined;
+  }): Promise<unknown>;
+}
+
+/** An outbox that reports what becomes of each purge. */
+export function openOutbox(
+  database: DatabaseSync,
+  purger: DemoPurger,
+  now: () => number,
+  report: (event: DemoEvent) => void,
+): SqliteOutbox<unknown> {
+  const outbox = createOutbox({
+    database,
+    now,
+    purger: {
+      async purge({ tags = [], reason = "", ...request }) {
+        try {
+          const answer = await purger.purge({ tags, reason, ...request });
+          report({ kind: "purged", tags, reason, seq: readReceipt(answer).seq });
+          return answer;
+        } catch (error) {
+          report({ kind: "purge-failed", tags, reason, error });
+          throw error;
+        }
+      },
+    },
+  });
+  outbox.createTable();
+  return outbox;
 }
 
 /** The parts of a receipt that the editor is told about. A purger of another kind may leave out all of them. */

@@ -62,6 +62,9 @@ export function createDrain<Answer>(
   let running: Promise<DrainReport<Answer>> | undefined;
   let following: Promise<DrainReport<Answer>> | undefined;
   let background: Promise<void> | undefined;
+  /** When another purge may be due, by the clock; and the end of the background's pause, if that changes. */
+  let dueAt = Number.POSITIVE_INFINITY;
+  let dueChanged = new AbortController();
 
   /**
    * A call during another one waits for that and looks once more, because its row may have been written too late for the
@@ -70,9 +73,15 @@ export function createDrain<Answer>(
   function drain(): Promise<DrainReport<Answer>> {
     if (closing.signal.aborted) return Promise.reject(new Error("This outbox was closed."));
     if (!running) {
-      running = pass().finally(() => {
-        running = undefined;
-      });
+      running = pass()
+        .then((report) => {
+          dueAt = report.nextDueInMs === null ? Number.POSITIVE_INFINITY : clock.now() + report.nextDueInMs;
+          return report;
+        })
+        .finally(() => {
+          running = undefined;
+          dueChanged.abort();
+        });
       return running;
     }
     following ??= running
@@ -212,16 +221,25 @@ export function createDrain<Answer>(
     if (background) throw new TypeError("start: this outbox was started before");
     background = (async () => {
       while (!closing.signal.aborted) {
-        let pauseMs = everyMs;
         try {
-          const { nextDueInMs } = await drain();
-          pauseMs = Math.min(everyMs, nextDueInMs ?? everyMs);
+          await drain();
         } catch (error) {
+          dueAt = Number.POSITIVE_INFINITY;
           if (!closing.signal.aborted) onError(error);
         }
-        await idle(pauseMs, closing.signal);
+        await untilDue(clock.now() + everyMs);
       }
     })();
+  }
+
+  /** Calls of `drain` by the backend may bring the end of the pause forward, or put it off. */
+  async function untilDue(atLatest: number): Promise<void> {
+    for (;;) {
+      const leftMs = Math.min(dueAt, atLatest) - clock.now();
+      if (leftMs <= 0 || closing.signal.aborted) return;
+      dueChanged = new AbortController();
+      await idle(leftMs, AbortSignal.any([closing.signal, dueChanged.signal]));
+    }
   }
 
   async function close(): Promise<void> {

@@ -9,7 +9,7 @@ export interface Editor {
   send(path: string, form?: Record<string, string>): Promise<Response>;
 }
 
-export async function logIn(origin: DemoOrigin): Promise<Editor> {
+export async function logIn(origin: Pick<DemoOrigin, "url">): Promise<Editor> {
   const response = await sendForm(origin, "/admin/login", "", { user: DEMO_USER, password: DEMO_PASSWORD });
   const cookie = response.headers.getSetCookie()[0]?.split(";")[0] ?? "";
   const view = async (path: string) => {
@@ -22,7 +22,7 @@ export async function logIn(origin: DemoOrigin): Promise<Editor> {
 }
 
 export function sendForm(
-  origin: DemoOrigin,
+  origin: Pick<DemoOrigin, "url">,
   path: string,
   cookie: string,
   form: Record<string, string>,

@@ -53,10 +53,11 @@ the old pages until their lifetime is over. Set <code>TIDEMARK_ENDPOINT</code> a
 }
 
 function unsentBoxes(site: Site, session: Session): Html[] {
-  return site.database.unsentPurges().map(
-    (purge) => html`<form class="note bad" method="post" action="/admin/purges/${purge.id}">
+  const purges = site.outbox?.list() ?? [];
+  return purges.map(
+    ({ id, request }) => html`<form class="note bad" method="post" action="/admin/purges/${id}">
 ${csrfField(session)}
-<p>Not purged yet: ${tagList(purge.tags)} (${purge.reason}).</p>
+<p>Not purged yet: ${tagList(request.tags ?? [])} (${request.reason}).</p>
 <button>Try the purge again</button>
 </form>`,
   );

@@ -73,14 +73,16 @@ export async function savePost(context: DemoContext, session: Session, form: URL
     for (const issue of change.error.issues) complaints[issue.path[0] as keyof PostChange] ??= issue.message;
     return editForm(context, session, 422, post, given, complaints);
   }
-  const purge = site.purger && { tags: [postTag(post.slug)], reason: `saved “${change.data.title}”` };
-  const recorded = site.database.savePost(post.slug, change.data, site.now(), purge);
+  const purge = { tags: [postTag(post.slug)], reason: `saved “${change.data.title}”` };
+  const purgeId = site.database.savePost(post.slug, change.data, site.now(), (transaction) =>
+    site.outbox?.enqueue(transaction, purge),
+  );
   return redirectWithNotice(
     context,
     session,
     `/admin/posts/${post.slug}`,
     "Saved.",
-    await purgeAfterSave(site, recorded),
+    await purgeAfterSave(site, purgeId),
   );
 }
 
@@ -89,24 +91,24 @@ export async function deletePost(context: DemoContext, session: Session): Promis
   const { site } = context.var;
   const post = requestedPost(context);
   if (post === undefined) return noSuchPost(context);
-  const purge = site.purger && {
+  const purge = {
     tags: [postTag(post.slug), LIST_TAG, FEED_TAG, SITEMAP_TAG, HOME_TAG],
     reason: `deleted “${post.title}”`,
   };
-  const recorded = site.database.deletePost(post.slug, purge);
+  const purgeId = site.database.deletePost(post.slug, (transaction) => site.outbox?.enqueue(transaction, purge));
   return redirectWithNotice(
     context,
     session,
     "/admin/",
     `Deleted “${post.title}”.`,
-    await purgeAfterSave(site, recorded),
+    await purgeAfterSave(site, purgeId),
   );
 }
 
 export async function retryPurge(context: DemoContext, session: Session): Promise<Response> {
   const { site } = context.var;
-  const recorded = site.database.unsentPurge(Number(context.req.param("id")));
-  const outcome = recorded && (await purgeAfterSave(site, recorded));
+  const purgeId = context.req.param("id") ?? "";
+  const outcome = site.outbox?.requeue([purgeId]) ? await purgeAfterSave(site, purgeId) : undefined;
   return redirectWithNotice(context, session, "/admin/", "Tried again.", outcome);
 }
 

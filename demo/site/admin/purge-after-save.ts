@@ -1,28 +1,38 @@
-import type { UnsentPurge } from "../../data/database.ts";
 import type { Site } from "../context.ts";
 import { type Receipt, readReceipt } from "../purger.ts";
 
 export type PurgeOutcome =
-  | { kind: "purged"; tags: string[]; receipt: Receipt }
-  | { kind: "failed"; tags: string[]; message: string }
+  | { kind: "purged"; tags: readonly string[]; receipt: Receipt }
+  | { kind: "failed"; tags: readonly string[]; message: string }
   | { kind: "no-purger" };
 
 /**
- * Sends a purge that was recorded together with a committed change, and waits for its receipt.
+ * Sends a purge that was written in the transaction of a change, and waits for its receipt.
  *
  * The purge is never sent inside the transaction: the edge would fetch the page again while readers still see the old
- * row. The record is deleted when the receipt has arrived. Until then the editor can try again, even after a restart.
+ * row. Its row is deleted when the receipt has arrived. Until then it is tried again, even after a restart.
  */
-export async function purgeAfterSave(site: Site, recorded: UnsentPurge | undefined): Promise<PurgeOutcome> {
-  if (site.purger === undefined || recorded === undefined) return { kind: "no-purger" };
-  const { tags, reason } = recorded;
+export async function purgeAfterSave({ outbox }: Site, id: string | undefined): Promise<PurgeOutcome> {
+  if (outbox === undefined || id === undefined) return { kind: "no-purger" };
+  const waiting = outbox.list({ state: "waiting" });
+  const tags = waiting.find((purge) => purge.id === id)?.request.tags ?? [];
+  // The editor is waiting, and an earlier purge of the same tag would be in the way until the end of its pause.
+  outbox.requeue(waiting.map((purge) => purge.id));
   try {
-    const receipt = readReceipt(await site.purger.purge({ tags, reason }));
-    site.database.forgetPurge(recorded);
-    site.report({ kind: "purged", tags, reason, seq: receipt.seq });
-    return { kind: "purged", tags, receipt };
+    const { sent, failed, dead } = await outbox.drain();
+    const done = sent.find((purge) => purge.id === id);
+    if (done) return { kind: "purged", tags: done.request.tags ?? [], receipt: readReceipt(done.receipt) };
+    const error = [...failed, ...dead].find((purge) => purge.id === id)?.error;
+    return {
+      kind: "failed",
+      tags,
+      message: error === undefined ? "an earlier purge has to be sent first" : text(error),
+    };
   } catch (error) {
-    site.report({ kind: "purge-failed", tags, reason, error });
-    return { kind: "failed", tags, message: error instanceof Error ? error.message : String(error) };
+    return { kind: "failed", tags, message: text(error) };
   }
+}
+
+function text(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -78,7 +78,7 @@ ${command(`curl -sD- -o /dev/null '${publicUrl}/plog/?page=41'`)}
     step(
       "Purge",
       html`${
-        site.purger
+        site.outbox
           ? html`<p>This has already happened: saving commits the row first, then purges the one tag <code>${postTag(slug)}</code>, and the edge answers with a receipt.</p>`
           : html`<p class="note">This origin has no purger, so saving purges nothing. Set <code>TIDEMARK_ENDPOINT</code> to
 the address of the edge and <code>TIDEMARK_TOKEN</code> to its token, and start the origin again.</p>`

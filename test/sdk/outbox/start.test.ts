@@ -1,0 +1,165 @@
+import { channel } from "node:diagnostics_channel";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createDrain, type Drain } from "../../../sdk/outbox/drain.ts";
+import { createOutbox } from "../../../sdk/outbox/sqlite.ts";
+import { sqliteStore } from "../../../sdk/outbox/sqlite-store.ts";
+import { createVirtualClock, type VirtualClock } from "../virtual-clock.ts";
+import { accepts, createScriptedPurger, fails, forTags, heldUp, isUnreachable, refuses } from "./scripted-purger.ts";
+
+const PAUSE_MS = 500; // after the first failure, with a random part of 0
+const EVERY_MS = 30_000;
+
+let database: DatabaseSync;
+let purger: ReturnType<typeof createScriptedPurger>;
+let clock: VirtualClock;
+let drain: Drain<string>;
+let errors: unknown[];
+/** The pauses of the background that have begun, and the end of a wait for the next one. */
+let pauses: number[];
+let paused: () => void;
+
+beforeEach(() => {
+  database = new DatabaseSync(":memory:");
+  purger = createScriptedPurger();
+  clock = createVirtualClock();
+  errors = [];
+  pauses = [];
+  paused = () => {};
+  const outbox = createOutbox({ database, purger });
+  outbox.createTable();
+  const platform = {
+    clock,
+    idle: (ms: number, signal: AbortSignal) => {
+      pauses.push(ms);
+      paused();
+      return clock.sleep(ms, signal).catch(() => {});
+    },
+    random: () => 0,
+    newId: () => crypto.randomUUID(),
+  };
+  const settings = { purger, maxAttempts: 20, deadlineMs: 10_000, onDead: () => {} };
+  drain = createDrain(sqliteStore(database, clock.now, platform), settings, platform);
+});
+
+afterEach(async () => {
+  await drain.close();
+  database.close();
+});
+
+function enqueue(...tags: string[]): void {
+  const outbox = createOutbox({ database, purger });
+  database.exec("BEGIN");
+  for (const tag of tags) outbox.enqueue(database, { tags: [tag] });
+  database.exec("COMMIT");
+}
+
+/** Does something, and waits until the background pauses again. */
+async function untilPaused(act: () => void): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  paused = resolve;
+  act();
+  await promise;
+  return pauses.at(-1)!;
+}
+
+const start = () => drain.start({ onError: (error) => errors.push(error), everyMs: EVERY_MS });
+
+test("The start sends what was left behind, and looks again after the time it was given", async () => {
+  enqueue("a");
+  expect(await untilPaused(start)).toBe(EVERY_MS);
+  expect(purger.tags).toEqual(["a"]);
+  enqueue("b"); // by another process
+  expect(await untilPaused(() => clock.advance(EVERY_MS))).toBe(EVERY_MS);
+  expect(purger.tags).toEqual(["a", "b"]);
+});
+
+test("A purge that failed is tried again when it is due", async () => {
+  purger.answer = isUnreachable;
+  enqueue("a");
+  expect(await untilPaused(start)).toBe(PAUSE_MS);
+  expect(await untilPaused(() => clock.advance(PAUSE_MS))).toBe(2 * PAUSE_MS);
+  purger.answer = accepts;
+  expect(await untilPaused(() => clock.advance(2 * PAUSE_MS))).toBe(EVERY_MS);
+  expect(purger.tags).toEqual(["a", "a", "a"]);
+});
+
+test("A failure in a call of drain by the backend ends the pause of the background earlier", async () => {
+  expect(await untilPaused(start)).toBe(EVERY_MS);
+  purger.answer = fails;
+  enqueue("a");
+  expect(await untilPaused(() => void drain.drain())).toBe(PAUSE_MS);
+  purger.answer = accepts;
+  await untilPaused(() => clock.advance(PAUSE_MS));
+  expect(purger.tags).toEqual(["a", "a"]);
+});
+
+test("An error of the database is told, and the background goes on", async () => {
+  database.exec("ALTER TABLE tidemark_outbox RENAME TO hidden");
+  expect(await untilPaused(start)).toBe(EVERY_MS);
+  expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining("no such table") })]);
+  database.exec("ALTER TABLE hidden RENAME TO tidemark_outbox");
+  enqueue("a");
+  await untilPaused(() => clock.advance(EVERY_MS));
+  expect([purger.tags, errors.length]).toEqual([["a"], 1]);
+});
+
+test("The end waits for what is under way, and a second start is refused", async () => {
+  const slow = heldUp();
+  purger.answer = slow.answer;
+  enqueue("a");
+  start();
+  expect(start).toThrow("start: this outbox was started before");
+  await slow.arrived;
+  const closed = drain.close();
+  slow.end(accepts);
+  await closed;
+  expect(database.prepare("SELECT count(*) AS n FROM tidemark_outbox").get()?.n).toBe(0);
+});
+
+test("A row is sent only while its lease covers the whole attempt; the others get a new lease", async () => {
+  // Each attempt takes as long as it may.
+  purger.answer = async (request) => {
+    clock.advance(10_000);
+    return accepts(request);
+  };
+  enqueue("a", "a", "a", "a", "a");
+  const { sent } = await drain.drain();
+  expect(sent).toHaveLength(5);
+  expect(new Set(purger.requests.map(({ id }) => id)).size).toBe(5);
+});
+
+test("What becomes of a purge is published on a channel", async () => {
+  const seen: string[] = [];
+  const subscribed = ["sent", "failed", "dead"].map((kind) => {
+    const listener = (message: unknown) => {
+      const { id, request, failures } = message as {
+        id: string;
+        request: { tags: string[]; id: string };
+        failures: number;
+      };
+      seen.push(`${kind} ${request.tags} ${failures} ${id === request.id}`);
+    };
+    channel(`tidemark:outbox:${kind}`).subscribe(listener);
+    return () => channel(`tidemark:outbox:${kind}`).unsubscribe(listener);
+  });
+  purger.answer = forTags(["bad"], refuses, forTags(["slow"], fails));
+  enqueue("good", "slow", "bad");
+  await drain.drain();
+  for (const unsubscribe of subscribed) unsubscribe();
+  expect(seen.sort()).toEqual(["dead bad 1 true", "failed slow 1 true", "sent good 0 true"]);
+});
+
+test("A script with a started outbox ends by itself", async () => {
+  const { spawnSync } = await import("node:child_process");
+  const script = `
+    import { DatabaseSync } from "node:sqlite";
+    import { createOutbox } from "./sdk/outbox/sqlite.ts";
+    const outbox = createOutbox({ database: new DatabaseSync(":memory:"), purger: { async purge() {} } });
+    outbox.createTable();
+    outbox.start({ onError: console.error });`;
+  const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
+    encoding: "utf8",
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+});
