@@ -215,6 +215,8 @@ describe("imports go one way", () => {
     { file: "worker/store/tiered-store.ts", imports: "../flow/corridor.ts" },
     { file: "worker/control/app.ts", imports: "../purges/view/purge-view.ts" },
     { file: "sdk/index.ts", imports: "../worker/site/site.ts" },
+    { file: "sdk/index.ts", imports: "./outbox/sqlite.ts" },
+    { file: "sdk/outbox/pg.ts", imports: "pg" },
     { file: "wire/problem.ts", imports: "../sdk/index.ts" },
     { file: "cdn/runtime/miniflare.ts", imports: "../../worker/platform/create-edge.ts" },
     { file: "cdn/cdn.ts", imports: "../dev/dev-edge.ts" },

@@ -117,6 +117,8 @@ describe("what is published", () => {
     expect(Object.keys(exports)).toEqual([
       ".",
       "./testing",
+      "./outbox/sqlite",
+      "./outbox/pg",
       "./worker",
       "./worker/internal",
       "./local",
@@ -136,7 +138,7 @@ describe("what is published", () => {
 
   test.each([
     // node10 knows no `exports`; every TypeScript that understands Node 22 resolves as node16 or a bundler does.
-    { entries: [".", "./testing"], profile: "node16" },
+    { entries: [".", "./testing", "./outbox/sqlite", "./outbox/pg"], profile: "node16" },
     // Workers are ES modules, and so is what they import: nothing can require it, because of `cloudflare:workers`.
     { entries: ["./worker"], profile: "esm-only" },
     // Tests are ES modules, and Node 22 requires one where a test is not.
@@ -278,6 +280,94 @@ export async function purge(request: PurgeRequest): Promise<Receipt> {
       const compilerOptions = { ...STRICT, module: "nodenext", lib: ["es2024", "dom", "esnext.disposable"], ...more };
       await expectTypesToHold(folder, { compilerOptions: { ...compilerOptions, types: [] }, include: ["types.*"] });
     }
+  });
+});
+
+/** A backend's script: it purges a page through an outbox in SQLite, with the purger of the other entry. */
+const OUTBOX = `
+const database = new sqlite.DatabaseSync(":memory:");
+const outbox = outboxes.createOutbox({ database, purger: sdk.createPurger() });
+outbox.createTable();
+database.exec("BEGIN");
+const id = outbox.enqueue(database, { urls: [process.argv[2]] });
+database.exec("COMMIT");
+const { sent } = await outbox.drain();
+console.log(JSON.stringify({
+  names: [Object.keys(outboxes).sort(), Object.keys(pg).sort()],
+  isSent: sent[0].id === id,
+  settlesInMs: sent[0].receipt.settlesInMs,
+}));`;
+
+const OUTBOX_SCRIPTS = {
+  "outbox.mjs": `
+import * as sqlite from "node:sqlite";
+import * as sdk from "tidemark";
+import * as outboxes from "tidemark/outbox/sqlite";
+import * as pg from "tidemark/outbox/pg";
+${OUTBOX}`,
+  "outbox.cjs": `
+const sqlite = require("node:sqlite");
+const sdk = require("tidemark");
+const outboxes = require("tidemark/outbox/sqlite");
+const pg = require("tidemark/outbox/pg");
+(async () => {${OUTBOX}})();`,
+};
+
+describe("the outboxes, installed", () => {
+  test.for(Object.keys(OUTBOX_SCRIPTS) as (keyof typeof OUTBOX_SCRIPTS)[])(
+    "%s purges the running edge, without any database client installed",
+    async (script) => {
+      const path = `/${script}`;
+      await writeFile(join(installed.folder, script), OUTBOX_SCRIPTS[script]);
+      await warm(path);
+      const { stdout } = await run(process.execPath, [script, path], { cwd: installed.folder, env: settings });
+      const seen = JSON.parse(stdout) as { settlesInMs: number };
+      expect(seen).toEqual({
+        names: [
+          ["TABLE_SQL", "createOutbox"],
+          ["TABLE_SQL", "createOutbox"],
+        ],
+        isSent: true,
+        settlesInMs: expect.any(Number),
+      });
+      await settle(seen);
+      expect(await xCacheOf(edge, path)).toBe("MISS");
+    },
+  );
+
+  test("Their types take the clients of both databases, and give the receipts of the purger", async () => {
+    const folder = await folderWith(installed, "owner-with-databases", [
+      "pg",
+      "@types/pg",
+      "@types/better-sqlite3",
+      "@types/node",
+    ]);
+    await writeFile(
+      join(folder, "types.mts"),
+      `
+import { DatabaseSync } from "node:sqlite";
+import type BetterSqlite3 from "better-sqlite3";
+import type pg from "pg";
+import { createPurger, type Receipt } from "tidemark";
+import { createOutbox as createPgOutbox } from "tidemark/outbox/pg";
+import { createOutbox } from "tidemark/outbox/sqlite";
+const purger = createPurger();
+export async function send(better: BetterSqlite3.Database, pool: pg.Pool, client: pg.PoolClient): Promise<Receipt[]> {
+  const database = new DatabaseSync(":memory:");
+  const outboxes = [createOutbox({ database, purger }), createOutbox({ database: better, purger })];
+  for (const outbox of outboxes) outbox.enqueue(better, { tags: new Set(["a"]) });
+  const inPg = createPgOutbox({ database: pool, purger });
+  await inPg.enqueue(client, { urls: [new URL("https://www.example.com/")] }, { reason: "r" });
+  // @ts-expect-error It sends nothing, and so takes no deadline.
+  await inPg.enqueue(client, { tags: ["a"] }, { deadlineMs: 5 });
+  // @ts-expect-error A dry run has no answer.
+  outboxes[0]!.enqueue(database, { tags: ["a"] }, { dryRun: true });
+  const { sent } = await inPg.drain();
+  return sent.map(({ receipt }) => receipt);
+}`,
+    );
+    const compilerOptions = { ...STRICT, module: "nodenext", lib: ["es2024", "esnext.disposable"], types: ["node"] };
+    await expectTypesToHold(folder, { compilerOptions, include: ["types.mts"] });
   });
 });
 
