@@ -136,9 +136,10 @@ export function parseEnqueue(
   options: EnqueueOptions | undefined,
   newId: () => string,
 ): IdentifiedRequest {
-  const { request, signal, deadlineMs } = parseCall("enqueue", input, options);
-  if (signal !== undefined || deadlineMs !== undefined) {
-    throw new TypeError("enqueue: signal and deadlineMs are options of a call that sends, and enqueue sends nothing");
+  const { request, ...ofSending } = parseCall("enqueue", input, options);
+  const [misplaced] = Object.entries(ofSending).find(([, value]) => value !== undefined) ?? [];
+  if (misplaced !== undefined) {
+    throw new TypeError(`enqueue: ${misplaced} is an option of a call that sends, and enqueue sends nothing`);
   }
   if (request.dryRun)
     throw new TypeError("enqueue: dryRun: a dry run would be sent later, and nobody would see its answer");

@@ -405,10 +405,10 @@ export function describeOutbox(database: DatabaseUnderTest): void {
       },
       { name: "a dry run", purge: { tags: ["a"], dryRun: true }, options: {}, says: /^enqueue: dryRun/ },
       {
-        name: "a signal",
+        name: "a deadline",
         purge: { tags: ["a"] },
         options: { deadlineMs: 5 } as object,
-        says: /^enqueue: signal and deadlineMs/,
+        says: /^enqueue: deadlineMs is an option of a call that sends/,
       },
     ];
     test.each(WRONG)("enqueue refuses $name, and writes nothing", async ({ purge, options, says }) => {
