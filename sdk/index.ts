@@ -14,7 +14,16 @@ export function createPurger(options: PurgerOptions = {}): Purger {
   return createHttpPurger(options, { ...platform, openTransport: openUndici });
 }
 
-export type { PurgeBatch } from "./batch.ts";
+export type {
+  BatchOptions,
+  BatchOutcome,
+  BatchProgress,
+  BatchReceipt,
+  PurgeBatch,
+  PurgeCollector,
+} from "./batch/batch.ts";
+export type { DividedCall } from "./batch/divide.ts";
+export { type PurgeFailure, PurgeIncomplete } from "./batch/purge-incomplete.ts";
 export {
   PurgeConflict,
   PurgeError,
@@ -32,6 +41,7 @@ export type { PurgerOptions } from "./options.ts";
 export type { PurgeRecord, PurgeRecordPage, PurgesQuery, ReadOptions } from "./purge-record.ts";
 export type {
   ItemList,
+  ItemsInput,
   ItemsThenOptions,
   PurgeDetails,
   PurgeInput,
@@ -40,4 +50,4 @@ export type {
 } from "./purge-request.ts";
 export type { Purger } from "./purger.ts";
 export type { Accepted, Planned, Receipt, ReceiptBody, Refreshed, SettledOptions } from "./receipt.ts";
-export { type HeadersLike, type ResponseLike, type ServerResponseLike, tagResponse } from "./tag-response.ts";
+export { type HeadersLike, type ResponseLike, type ServerResponseLike, tagResponse } from "./tags/tag-response.ts";

@@ -87,6 +87,12 @@ export interface PurgeInput extends PurgeDetails {
   everything?: true | undefined;
 }
 
+/** The items of a request as they may be written, without `everything`. */
+export type ItemsInput = Pick<PurgeInput, "urls" | "tags" | "prefixes" | "hosts">;
+
+/** The items of a request, without `everything`. */
+export type PurgeItems = Pick<PurgeRequest, "urls" | "tags" | "prefixes" | "hosts">;
+
 /** The items, one by one or in lists and sets, then the options if there are any. */
 export type ItemsThenOptions<Item = string> =
   | (Item | ItemList<Item>)[]
@@ -113,14 +119,31 @@ const purgeOptionsSchema = z.strictObject({
 
 /** Checks a request and its options, and joins them. Throws a `TypeError` that begins with the name of the call. */
 export function parseCall(name: string, input: PurgeInput, options: PurgeOptions = {}): PurgeCall {
-  const parsedOptions = purgeOptionsSchema.safeParse(options, { reportInput: true });
-  if (!parsedOptions.success) throw misuse(`${name}, options`, parsedOptions.error, purgeOptionsSchema);
-  const { signal, deadlineMs, ...details } = parsedOptions.data;
+  const { signal, deadlineMs, ...details } = parseOptions(name, options);
   const given = Object.entries(details).filter(([, value]) => value !== undefined);
   const request = typeof input === "object" ? { ...withLists(input), ...Object.fromEntries(given) } : input;
   const parsed = purgeRequestSchema.safeParse(request, { reportInput: true });
   if (!parsed.success) throw misuse(name, parsed.error, purgeRequestSchema);
   return { request: parsed.data, signal, deadlineMs };
+}
+
+/** Checks the options of a call. Throws a `TypeError` that begins with the name of the call. */
+export function parseOptions(name: string, options: PurgeOptions = {}): PurgeOptions {
+  const parsed = purgeOptionsSchema.safeParse(options, { reportInput: true });
+  if (!parsed.success) throw misuse(`${name}, options`, parsed.error, purgeOptionsSchema);
+  return parsed.data;
+}
+
+const { urls, tags, prefixes, hosts } = purgeRequestSchema.shape;
+const itemsSchema = z.strictObject({ urls, tags, prefixes, hosts });
+
+/** Checks items, however many there are, and leaves out empty lists. Throws a `TypeError` that begins with the name. */
+export function parseItems(name: string, input: ItemsInput): PurgeItems {
+  const lists = typeof input === "object" && input !== null ? Object.entries(withLists(input)) : null;
+  const named = lists && Object.fromEntries(lists.filter(([, list]) => !Array.isArray(list) || list.length > 0));
+  const parsed = itemsSchema.safeParse(named ?? input, { reportInput: true });
+  if (!parsed.success) throw misuse(name, parsed.error, itemsSchema);
+  return parsed.data;
 }
 
 /** Separates the items of `purgeUrls` and its like from the options after them. */

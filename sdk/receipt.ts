@@ -98,3 +98,42 @@ export function receiptFrom(body: ReceiptBody, arrivedAt: number, clock: Clock):
     },
   };
 }
+
+/** The receipt with the highest number, of receipts in the order in which they came: those of an earlier log do not count. */
+export function newestOf(receipts: readonly Receipt[]): Receipt {
+  const { logId } = receipts.at(-1)!;
+  return receipts.filter((receipt) => receipt.logId === logId).reduce((a, b) => (b.seq > a.seq ? b : a));
+}
+
+/** One receipt for several purges: it settles when all of them have, and its number and token are those of `leading`. */
+export function joinReceipts(receipts: readonly Receipt[], leading: ReceiptBody): Receipt {
+  const sum = (kind: "urls" | "tags" | "prefixes" | "hosts") =>
+    receipts.reduce((total, { accepted }) => total + accepted[kind], 0);
+  const all = <T>(list: (receipt: Receipt) => readonly T[] | undefined) => receipts.flatMap((each) => list(each) ?? []);
+  const lists = {
+    warnings: [...new Set(all(({ warnings }) => warnings))],
+    planned: all(({ planned }) => planned),
+    refreshed: all(({ refreshed }) => refreshed),
+  };
+  const { seq, logId, token, at } = leading;
+  return {
+    seq,
+    logId,
+    token,
+    at,
+    settlesInMs: Math.max(...receipts.map(({ settlesInMs }) => settlesInMs)),
+    accepted: {
+      urls: sum("urls"),
+      tags: sum("tags"),
+      prefixes: sum("prefixes"),
+      hosts: sum("hosts"),
+      everything: receipts.some(({ accepted }) => accepted.everything),
+    },
+    replayed: receipts.every(({ replayed }) => replayed),
+    dryRun: leading.dryRun,
+    ...Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0)),
+    async settled(options) {
+      await Promise.all(receipts.map((receipt) => receipt.settled(options)));
+    },
+  };
+}

@@ -9,7 +9,7 @@ import { type Receipt, settledSignal } from "./receipt.ts";
 export interface RecordingPurger extends Purger {
   /**
    * The requests of the calls, oldest first, including the calls that were made to fail. A request has an `id` only if
-   * the call gave one.
+   * the call gave one, or if a batch became several.
    */
   readonly calls: readonly PurgeRequest[];
   /** Makes the next call reject with this error. Calling it twice makes the next two calls fail. */
@@ -27,6 +27,7 @@ export function createRecordingPurger(): RecordingPurger {
   const failures: Error[] = [];
   const records: PurgeRecord[] = [];
   let seq = 0;
+  let ids = 0;
 
   async function send({ request, signal }: PurgeCall): Promise<Receipt> {
     signal?.throwIfAborted();
@@ -55,7 +56,7 @@ export function createRecordingPurger(): RecordingPurger {
   }
 
   return {
-    ...purgerFrom({ send, read, close: async () => {} }),
+    ...purgerFrom({ send, read, newId: () => `recorded-${++ids}`, close: async () => {} }),
     calls,
     failNext(error) {
       failures.push(error);

@@ -64,5 +64,5 @@ export function createHttpPurger(options: PurgerOptions, platform: Platform): Pu
     return readPurges({ ...common, query: call.query }, transport, platform);
   }
 
-  return purgerFrom({ send, read, close: async () => transport?.close() });
+  return purgerFrom({ send, read, newId: platform.newId, close: async () => transport?.close() });
 }

@@ -152,6 +152,7 @@ const SDK_NAMES = [
   "PurgeConflict",
   "PurgeError",
   "PurgeForbidden",
+  "PurgeIncomplete",
   "PurgeRateLimited",
   "PurgeRejected",
   "PurgeTimeout",

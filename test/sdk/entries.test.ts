@@ -9,6 +9,7 @@ const names = [
   "PurgeConflict",
   "PurgeError",
   "PurgeForbidden",
+  "PurgeIncomplete",
   "PurgeRateLimited",
   "PurgeRejected",
   "PurgeTimeout",

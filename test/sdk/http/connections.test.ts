@@ -51,6 +51,7 @@ test("Closing a purger waits for the purges under way, closes once, and refuses 
       return receipt;
     },
     read: async () => null,
+    newId: () => "id",
     close: async () => {
       events.push("closed");
     },

@@ -1,6 +1,6 @@
-import { TAG_FIELD } from "../wire/fields.ts";
-import { purgeRequestSchema } from "../wire/purge-request.ts";
-import { shown } from "./errors.ts";
+import { TAG_FIELD } from "../../wire/fields.ts";
+import { purgeRequestSchema } from "../../wire/purge-request.ts";
+import { shown } from "../errors.ts";
 
 /** The methods of `Headers` that are used, on any platform. */
 export interface HeadersLike {

@@ -1,0 +1,73 @@
+import { PurgeConflict, PurgeError, PurgeRejected } from "../errors.ts";
+import type { PurgeCall, PurgeRequest } from "../purge-request.ts";
+import type { Receipt } from "../receipt.ts";
+
+/** A purge that failed, of several that one call became. */
+export interface PurgeFailure {
+  /** The edge that did not accept it, for a purger with several `endpoints`; otherwise absent. */
+  endpoint?: string | undefined;
+  /** The purge with its `id`: `purger.purge(failure.request)` sends it again, and it happens once. */
+  request: PurgeRequest;
+  error: PurgeError;
+}
+
+/**
+ * One call became several purges, because of several `endpoints` or a batch larger than a purge may be, and not all of
+ * them were accepted. `code`, `status` and `cause` are those of the first failure; `retryable` is true if every failure
+ * is.
+ *
+ * The purges that were accepted stand. To get the others done, send the same call again with the same `id`, or send each
+ * `request` of `failures`: an edge that has accepted a purge before gives its first receipt again.
+ */
+export class PurgeIncomplete extends PurgeError {
+  override readonly name = "PurgeIncomplete";
+  /** The receipts of the purges that were accepted. */
+  readonly receipts: readonly Receipt[];
+  readonly failures: readonly PurgeFailure[];
+
+  constructor(receipts: readonly Receipt[], failures: readonly PurgeFailure[]) {
+    const { code, status, message } = failures[0]!.error;
+    const all = receipts.length + failures.length;
+    super(
+      `${failures.length} of ${all} purges failed; ${receipts.length === 0 ? "none was" : `${receipts.length} ${receipts.length === 1 ? "was" : "were"}`} ` +
+        `accepted. Sending the same again with the same id is safe. The first failure: ${message}`,
+      {
+        code,
+        status,
+        retryable: failures.every(({ error }) => error.retryable),
+        attempts: failures.reduce((sum, { error }) => sum + error.attempts, 0),
+        cause: failures[0]!.error,
+      },
+    );
+    this.receipts = receipts;
+    this.failures = failures;
+  }
+}
+
+/**
+ * Sends purges one after another. After a refusal of the items of one purge the others are still sent; after any other
+ * failure they are not, because they would fail, too, and then each of them counts as failed.
+ */
+export async function sendInTurn(
+  calls: readonly PurgeCall[],
+  send: (call: PurgeCall) => Promise<Receipt>,
+  onReceipt: (receipt: Receipt, done: number) => void,
+): Promise<{ receipts: readonly Receipt[]; failures: readonly PurgeFailure[] }> {
+  const receipts: Receipt[] = [];
+  const failures: PurgeFailure[] = [];
+  for (const [index, call] of calls.entries()) {
+    let receipt: Receipt;
+    try {
+      receipt = await send(call);
+    } catch (error) {
+      if (!(error instanceof PurgeError)) throw error;
+      failures.push({ request: call.request, error });
+      if (error instanceof PurgeRejected || error instanceof PurgeConflict) continue;
+      failures.push(...calls.slice(index + 1).map(({ request }) => ({ request, error })));
+      break;
+    }
+    receipts.push(receipt);
+    onReceipt(receipt, receipts.length);
+  }
+  return { receipts, failures };
+}
