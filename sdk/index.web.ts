@@ -40,8 +40,15 @@ export {
   type RejectedItem,
 } from "./errors.ts";
 export type { Fetch, FetchAnswer, FetchBody, FetchBodyReader, FetchInit } from "./http/transport.ts";
-export type { PurgerOptions } from "./options.ts";
-export type { PurgeRecord, PurgeRecordPage, PurgesQuery, ReadOptions } from "./purge-record.ts";
+export type { EdgeOptions, PurgerOptions } from "./options.ts";
+export type {
+  PurgeRecord,
+  PurgeRecordPage,
+  PurgeReference,
+  PurgesQuery,
+  ReadOptions,
+  SeqAtEdge,
+} from "./purge-record.ts";
 export type {
   ItemList,
   ItemsInput,
@@ -52,5 +59,5 @@ export type {
   PurgeRequest,
 } from "./purge-request.ts";
 export type { Purger } from "./purger.ts";
-export type { Accepted, Planned, Receipt, ReceiptBody, Refreshed, SettledOptions } from "./receipt.ts";
+export type { Accepted, EdgeReceipt, Planned, Receipt, ReceiptBody, Refreshed, SettledOptions } from "./receipt.ts";
 export { type HeadersLike, type ResponseLike, type ServerResponseLike, tagResponse } from "./tags/tag-response.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { purgeRequestSchema } from "../wire/purge-request.ts";
 import { misuse } from "./errors.ts";
-import { deadlineMsSchema, signalSchema } from "./options.ts";
+import { deadlineMsSchema, isUrl, signalSchema } from "./options.ts";
 
 /** How a purge is carried out and recorded: part of a request, or given as options beside it. */
 export interface PurgeDetails {
@@ -173,9 +173,4 @@ function withLists(input: PurgeInput): object {
 /** Text is iterable too, but a text where a list belongs is a mistake. */
 function isIterable(value: unknown): value is Iterable<string | URL> {
   return typeof value === "object" && value !== null && Symbol.iterator in value;
-}
-
-/** By its shape, because test environments replace the class. */
-function isUrl(value: unknown): value is URL {
-  return typeof value === "object" && value !== null && "href" in value && "protocol" in value;
 }

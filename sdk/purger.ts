@@ -10,6 +10,7 @@ import { PurgeError } from "./errors.ts";
 import {
   type PurgeRecord,
   type PurgeRecordPage,
+  type PurgeReference,
   type PurgesQuery,
   parsePurgesQuery,
   parseStatusCall,
@@ -44,14 +45,15 @@ export interface Purger {
   purgeEverything(options?: PurgeOptions): Promise<Receipt>;
   /**
    * A page of the edge's audit trail: who purged what, when and why, the newest first. It needs a token with the scope
-   * `read`, as `TIDEMARK_TOKEN` has.
+   * `read`, as `TIDEMARK_TOKEN` has. With several `endpoints` it is a `TypeError`, because each edge has a trail of its own.
    */
   purges(query?: PurgesQuery): Promise<PurgeRecordPage>;
   /**
    * What the edge's audit trail has on one purge, `settled` among it; `null` if it has none of that number, or no longer.
-   * It takes a receipt or its `seq`, and needs a token with the scope `read`.
+   * It takes a receipt or its `seq`, and needs a token with the scope `read`. With several `endpoints` it takes the receipt
+   * alone, asks every edge, and is the record of the first one, which has settled if it has at all of them.
    */
-  status(purge: number | Pick<Receipt, "seq">, options?: ReadOptions): Promise<PurgeRecord | null>;
+  status(purge: PurgeReference, options?: ReadOptions): Promise<PurgeRecord | null>;
   /** Collects the changes of a request or a transaction, for one purge after its commit. */
   batch(): PurgeBatch;
   /**

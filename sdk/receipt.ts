@@ -66,7 +66,18 @@ export interface SettledOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** The receipt of one of several edges. Its number and token mean something to this edge alone. */
+export interface EdgeReceipt extends Receipt {
+  /** The origin that the edge serves. */
+  endpoint: string;
+}
+
 export interface Receipt extends ReceiptBody {
+  /**
+   * The receipt of each edge, in the order of `endpoints`; absent for a purger of one edge. The number, log, token and
+   * time beside it are those of the first edge.
+   */
+  edges?: readonly EdgeReceipt[] | undefined;
   /**
    * Resolves when no PoP serves the purged responses any more: `settlesInMs` after the receipt arrived, by this machine's
    * monotonic clock, no matter when it is called. It sends nothing.
@@ -106,7 +117,7 @@ export function newestOf(receipts: readonly Receipt[]): Receipt {
 }
 
 /** One receipt for several purges: it settles when all of them have, and its number and token are those of `leading`. */
-export function joinReceipts(receipts: readonly Receipt[], leading: ReceiptBody): Receipt {
+export function joinReceipts(receipts: readonly Receipt[], leading: Receipt): Receipt {
   const sum = (kind: "urls" | "tags" | "prefixes" | "hosts") =>
     receipts.reduce((total, { accepted }) => total + accepted[kind], 0);
   const all = <T>(list: (receipt: Receipt) => readonly T[] | undefined) => receipts.flatMap((each) => list(each) ?? []);
@@ -132,8 +143,21 @@ export function joinReceipts(receipts: readonly Receipt[], leading: ReceiptBody)
     replayed: receipts.every(({ replayed }) => replayed),
     dryRun: leading.dryRun,
     ...Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0)),
+    ...(leading.edges && { edges: leading.edges.map(({ endpoint }) => joinOfEdge(endpoint, receipts)) }),
     async settled(options) {
       await Promise.all(receipts.map((receipt) => receipt.settled(options)));
     },
   };
+}
+
+function joinOfEdge(endpoint: string, receipts: readonly Receipt[]): EdgeReceipt {
+  const own = receipts.flatMap(({ edges = [] }) => edges.filter((edge) => edge.endpoint === endpoint));
+  return { ...joinReceipts(own, newestOf(own)), endpoint };
+}
+
+/** One receipt for one purge of several edges, the leading one first. */
+export function receiptOfEdges(edges: readonly [EdgeReceipt, ...EdgeReceipt[]]): Receipt {
+  const [{ accepted, planned }] = edges;
+  const joined = joinReceipts(edges, edges[0]);
+  return { ...joined, accepted, ...(planned && { planned }), edges };
 }

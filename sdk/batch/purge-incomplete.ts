@@ -29,8 +29,8 @@ export class PurgeIncomplete extends PurgeError {
     const { code, status, message } = failures[0]!.error;
     const all = receipts.length + failures.length;
     super(
-      `${failures.length} of ${all} purges failed; ${receipts.length === 0 ? "none was" : `${receipts.length} ${receipts.length === 1 ? "was" : "were"}`} ` +
-        `accepted. Sending the same again with the same id is safe. The first failure: ${message}`,
+      `${failures.length} of ${all} purges failed, and ${receipts.length} ${receipts.length === 1 ? "was" : "were"} accepted. ` +
+        `It is safe to send the same again with the same id. The first failure: ${message}`,
       {
         code,
         status,
@@ -55,19 +55,24 @@ export async function sendInTurn(
 ): Promise<{ receipts: readonly Receipt[]; failures: readonly PurgeFailure[] }> {
   const receipts: Receipt[] = [];
   const failures: PurgeFailure[] = [];
+  let done = 0;
   for (const [index, call] of calls.entries()) {
     let receipt: Receipt;
     try {
       receipt = await send(call);
     } catch (error) {
       if (!(error instanceof PurgeError)) throw error;
-      failures.push({ request: call.request, error });
-      if (error instanceof PurgeRejected || error instanceof PurgeConflict) continue;
+      // The purger of several edges has told which of them failed.
+      const failed = error instanceof PurgeIncomplete ? error.failures : [{ request: call.request, error }];
+      if (error instanceof PurgeIncomplete) receipts.push(...error.receipts);
+      failures.push(...failed);
+      if (failed.every(({ error }) => error instanceof PurgeRejected || error instanceof PurgeConflict)) continue;
       failures.push(...calls.slice(index + 1).map(({ request }) => ({ request, error })));
       break;
     }
     receipts.push(receipt);
-    onReceipt(receipt, receipts.length);
+    done += 1;
+    onReceipt(receipt, done);
   }
   return { receipts, failures };
 }

@@ -261,7 +261,9 @@ test("A batch whose second purge is refused sends the third, and its error has w
 
   expect(error).toBeInstanceOf(PurgeIncomplete);
   expect(error).toMatchObject({ code: "invalid", status: 400, retryable: false, attempts: 1 });
-  expect((error as PurgeIncomplete).message).toMatch(/^1 of 3 purges failed; 2 were accepted\..* tags\[0\]: is bad/);
+  expect((error as PurgeIncomplete).message).toMatch(
+    /^1 of 3 purges failed, and 2 were accepted\..* tags\[0\]: is bad/,
+  );
   expect(progress).toEqual([
     [7, { done: 1, purges: 3 }],
     [7, { done: 2, purges: 3 }],
