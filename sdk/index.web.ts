@@ -60,4 +60,11 @@ export type {
 } from "./purge-request.ts";
 export type { Purger } from "./purger.ts";
 export type { Accepted, EdgeReceipt, Planned, Receipt, ReceiptBody, Refreshed, SettledOptions } from "./receipt.ts";
-export { type HeadersLike, type ResponseLike, type ServerResponseLike, tagResponse } from "./tags/tag-response.ts";
+export { defineTags, type TagOf, type TagVocabulary } from "./tags/define-tags.ts";
+export {
+  type HeadersLike,
+  type ResponseLike,
+  type ServerResponseLike,
+  type TagLimits,
+  tagResponse,
+} from "./tags/tag-response.ts";

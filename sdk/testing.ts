@@ -1,10 +1,15 @@
-/** A purger for the tests of a backend. It opens no connection and imports no transport. */
+/**
+ * For the tests of a backend: a purger that records, and a search for tags that are missing. It opens no connection and
+ * imports no transport.
+ */
 
 import { DEFAULT_LISTED_PURGES } from "../wire/purge-record.ts";
 import type { PurgeRecord, PurgeRecordPage, ReadCall } from "./purge-record.ts";
 import type { PurgeCall, PurgeRequest } from "./purge-request.ts";
 import { type Purger, purgerFrom } from "./purger.ts";
 import { type Receipt, settledSignal } from "./receipt.ts";
+
+export { findUntagged, type RecordOnPage, type RecordsOnPage, type TaggedPage } from "./tags/find-untagged.ts";
 
 export interface RecordingPurger extends Purger {
   /**

@@ -159,6 +159,7 @@ const SDK_NAMES = [
   "PurgeUnauthorized",
   "PurgeUnreachable",
   "createPurger",
+  "defineTags",
   "tagResponse",
 ];
 
@@ -173,7 +174,7 @@ const refused = await recording.purgeTags("b").catch((error) => error);
 console.log(JSON.stringify({
   resolved,
   names: Object.keys(sdk).sort(),
-  testingNames: Object.keys(testing),
+  testingNames: Object.keys(testing).sort(),
   recorded: recording.calls,
   isOneFamily: refused instanceof sdk.PurgeError,
   settlesInMs: receipt.settlesInMs,
@@ -214,7 +215,7 @@ describe("the SDK, installed", () => {
     expect(seen).toEqual({
       resolved: expect.stringMatching(new RegExp(`/dist/package/${file.replaceAll(".", "\\.")}$`)),
       names: SDK_NAMES,
-      testingNames: ["createRecordingPurger"],
+      testingNames: ["createRecordingPurger", "findUntagged"],
       recorded: [{ tags: ["a"] }],
       isOneFamily: true,
       settlesInMs: expect.any(Number),

@@ -16,6 +16,7 @@ const names = [
   "PurgeUnauthorized",
   "PurgeUnreachable",
   "createPurger",
+  "defineTags",
   "tagResponse",
 ];
 
@@ -24,8 +25,8 @@ test("Both entries export these names", () => {
   expect(Object.keys(web).sort()).toEqual(names);
 });
 
-test("The entry for tests exports the recording purger", () => {
-  expect(Object.keys(testing)).toEqual(["createRecordingPurger"]);
+test("The entry for tests exports the recording purger and the search for missing tags", () => {
+  expect(Object.keys(testing).sort()).toEqual(["createRecordingPurger", "findUntagged"]);
 });
 
 /** The packages that an entry imports, and the modules of Node. */
