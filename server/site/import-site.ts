@@ -1,7 +1,7 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { ConfigFileError } from "../../cdn/config/config-file-error.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 
@@ -16,6 +16,12 @@ const OWN_WORKER = import.meta.url.endsWith(".ts")
 const RUNTIME_MODULE = "data:text/javascript,export class DurableObject {}";
 
 let hasHooks = false;
+const ownersFiles = new Set<string>();
+
+/** The files of the owner that have been imported: the config, and what it imports outside of packages. */
+export function importedFiles(): string[] {
+  return [...ownersFiles];
+}
 
 function addHooks(): void {
   if (hasHooks) return;
@@ -24,30 +30,39 @@ function addHooks(): void {
     resolve: (specifier, context, next) => {
       if (specifier === "tidemark/worker") return { url: OWN_WORKER, shortCircuit: true };
       if (specifier.startsWith("cloudflare:")) return { url: RUNTIME_MODULE, shortCircuit: true };
-      return next(specifier, context);
+      const resolved = next(specifier, context);
+      const { protocol, pathname } = new URL(resolved.url);
+      if (protocol === "file:" && !pathname.includes("/node_modules/") && isOwners(context.parentURL)) {
+        ownersFiles.add(fileURLToPath(`file://${pathname}`));
+      }
+      return resolved;
     },
   });
 }
 
-/** The rules in a config file, not yet checked. Throws `ConfigFileError`. */
-export async function importSite(file: string): Promise<SiteInput> {
+/** Whether a file was imported by the config, or by a file that it imports. */
+function isOwners(parent: string | undefined): boolean {
+  return parent?.startsWith("file:") === true && ownersFiles.has(fileURLToPath(parent.replace(/\?.*$/, "")));
+}
+
+/** The rules in a config file, not yet checked. `origin` stands in for one that it lacks. Throws `ConfigFileError`. */
+export async function importSite(file: string, origin?: string): Promise<SiteInput> {
   if (!existsSync(file)) {
     throw new ConfigFileError(
       `there is no ${file}. Name another file with --config, or write one as the README shows.`,
     );
   }
   addHooks();
-  const url = pathToFileURL(resolve(file));
-  url.search = String(statSync(file).mtimeMs); // so that a changed file is read anew
+  ownersFiles.add(resolve(file));
   let module: { default?: unknown };
   try {
-    module = (await import(url.href)) as { default?: unknown };
+    module = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };
   } catch (error) {
     throw new ConfigFileError(`${file}: ${(error as Error).message}`, { cause: error });
   }
-  const site = module.default;
-  if (typeof site !== "object" || site === null || !("origin" in site)) {
+  const site = module.default as Partial<SiteInput> | undefined;
+  if (typeof site !== "object" || typeof (site.origin ?? origin) !== "string") {
     throw new ConfigFileError(`${file}: the file must end in export default defineSite({ origin: …, … })`);
   }
-  return site as SiteInput;
+  return { ...site, origin: site.origin ?? origin! };
 }
