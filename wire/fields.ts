@@ -29,3 +29,12 @@ export const DEFAULT_MAX_TAGS = 1000;
  * more becomes a 502.
  */
 export const DEFAULT_MAX_RESPONSE_FIELD_BYTES = 64 * 1024;
+
+/**
+ * A field of the answer to a purge, which the edge of `tidemark dev` alone sends: the path at which it tells, a moment later,
+ * which pages it has fetched again and found unchanged. Such a purge may have come before the commit.
+ */
+export const EARLY_PURGES_FIELD = "tidemark-early-purges";
+
+/** The time after which the path of `EARLY_PURGES_FIELD` is asked, in milliseconds. */
+export const EARLY_PURGES_AFTER_MS = 2_500;

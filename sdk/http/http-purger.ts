@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../clock.ts";
+import { systemClock } from "../clock.ts";
 import { misuse } from "../errors.ts";
 import { findEdges, type PurgerOptions, purgerOptionsSchema, type Settings } from "../options.ts";
 import type { PurgeRecordPage, ReadCall, RecordQuery } from "../purge-record.ts";
@@ -6,7 +6,7 @@ import type { PurgeCall } from "../purge-request.ts";
 import { type Purger, purgerFrom } from "../purger.ts";
 import type { Receipt } from "../receipt.ts";
 import { readPurges } from "./read-purges.ts";
-import { sendPurge } from "./send-purge.ts";
+import { type SendPlatform, sendPurge } from "./send-purge.ts";
 import { readFromAll, sendToAll } from "./several-edges.ts";
 import { openFetch, type Transport } from "./transport.ts";
 
@@ -14,10 +14,7 @@ const DEFAULT_DEADLINE_MS = 10_000;
 const DEFAULT_RETRIES = 4;
 
 /** Everything that a purger needs from the platform it runs on. Tests give their own. */
-export interface Platform {
-  readonly clock: Clock;
-  /** A number from 0 up to, not including, 1. */
-  random(): number;
+export interface Platform extends SendPlatform {
   newId(): string;
   /** The environment variables. */
   environment(): Record<string, string | undefined>;
@@ -29,9 +26,28 @@ export const platform: Omit<Platform, "openTransport"> = {
   clock: systemClock,
   random: () => Math.random(),
   newId: () => crypto.randomUUID(),
-  // Workers and browsers have no process, or one without env.
-  environment: () => (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {},
+  environment: () => processOf(globalThis)?.env ?? {},
+  later(ms, work) {
+    const timer: unknown = setTimeout(work, ms);
+    // Elsewhere than on Node a timer is a number, and keeps nothing running.
+    (timer as { unref?(): void }).unref?.();
+  },
+  warn(message) {
+    const emitWarning = processOf(globalThis)?.emitWarning;
+    if (emitWarning) emitWarning(message, { type: "TidemarkWarning", code: "TIDEMARK_EARLY_PURGE" });
+    else console.warn(message);
+  },
 };
+
+/** Workers and browsers have no process, or one with fewer parts. */
+function processOf(global: object): Partial<Process> | undefined {
+  return (global as { process?: Partial<Process> }).process;
+}
+
+interface Process {
+  env: Record<string, string | undefined>;
+  emitWarning(message: string, options: { type: string; code: string }): void;
+}
 
 /** A purger over HTTP. It looks for its settings and opens its transport when it is first used. */
 export function createHttpPurger(options: PurgerOptions, platform: Platform): Purger {

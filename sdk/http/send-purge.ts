@@ -5,6 +5,7 @@ import type { PurgeRequest } from "../purge-request.ts";
 import { type Receipt, receiptFrom } from "../receipt.ts";
 import { readBody } from "./answer.ts";
 import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
+import { type WarningPlatform, watchForEarlyPurge } from "./early-purge.ts";
 import { incomplete, timedOut, unexpected, unreachable } from "./failures.ts";
 import { readAnswer } from "./read-answer.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
@@ -15,19 +16,22 @@ export interface PreparedPurge extends Settings, CallLimits {
   request: PurgeRequest & { id: string };
 }
 
+/** What a purge needs from the platform. */
+export interface SendPlatform extends WarningPlatform {
+  readonly clock: Clock;
+  /** A number from 0 up to, not including, 1. */
+  random(): number;
+}
+
 /** Sends a purge until there is a receipt, or as often as its limits allow. */
-export function sendPurge(
-  purge: PreparedPurge,
-  transport: Transport,
-  platform: { readonly clock: Clock; random(): number },
-): Promise<Receipt> {
+export function sendPurge(purge: PreparedPurge, transport: Transport, platform: SendPlatform): Promise<Receipt> {
   const { endpoint, deadlineMs, retries, signals } = purge;
   return withRetries(
     {
       deadlineMs,
       retries,
       signals,
-      attempt: (signal, attempts) => attempt(purge, transport, signal, attempts, platform.clock),
+      attempt: (signal, attempts) => attempt(purge, transport, signal, attempts, platform),
       timedOut: (attempts, lastError) => timedOut(endpoint, deadlineMs, attempts, lastError),
     },
     platform,
@@ -42,7 +46,7 @@ async function attempt(
   transport: Transport,
   signal: AbortSignal,
   attempts: number,
-  clock: Clock,
+  platform: SendPlatform,
 ): Promise<Outcome<Receipt>> {
   signal.throwIfAborted();
   let answer: FetchAnswer;
@@ -68,9 +72,10 @@ async function attempt(
   switch (body.kind) {
     case "whole": {
       const outcome = readAnswer({ ...head, text: body.text });
-      return outcome.kind === "done"
-        ? { kind: "done", value: receiptFrom(outcome.value, clock.now(), clock) }
-        : outcome;
+      if (outcome.kind !== "done") return outcome;
+      // A page that the repetition will purge again may still be the old one.
+      if (!request.repeatAfterMs) watchForEarlyPurge(head, outcome.value.seq, transport, platform);
+      return { kind: "done", value: receiptFrom(outcome.value, platform.clock.now(), platform.clock) };
     }
     case "too-long":
       return { kind: "failed", error: unexpected(head, `with more than ${MAX_ANSWER_BYTES} bytes`, undefined) };
