@@ -68,7 +68,19 @@ export interface PurgeOptions extends PurgeDetails {
    * rejects with a `PurgeTimeout`. Default: the purger's `deadlineMs`.
    */
   deadlineMs?: number | undefined;
+  /**
+   * The trace that the purge belongs to, as the `traceparent` of W3C Trace Context; it is passed on to the edge. Default:
+   * none, unless a subscriber of the channel `tidemark:request` adds one.
+   */
+  traceparent?: string | undefined;
 }
+
+/** The field of W3C Trace Context, of any version. */
+const traceparentSchema = z
+  .string()
+  .regex(/^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}/, "must be the value of a traceparent field")
+  .regex(/^[!-~]{1,512}$/, "must be the value of a traceparent field")
+  .optional();
 
 /** Several items, in a list or a set. */
 export type ItemList<Item> = readonly Item[] | ReadonlySet<Item>;
@@ -104,6 +116,7 @@ export interface PurgeCall {
   request: PurgeRequest;
   signal: AbortSignal | undefined;
   deadlineMs: number | undefined;
+  traceparent: string | undefined;
 }
 
 const purgeOptionsSchema = z.strictObject({
@@ -115,16 +128,17 @@ const purgeOptionsSchema = z.strictObject({
   repeatAfterMs: purgeRequestSchema.shape.repeatAfterMs,
   signal: signalSchema,
   deadlineMs: deadlineMsSchema,
+  traceparent: traceparentSchema,
 });
 
 /** Checks a request and its options, and joins them. Throws a `TypeError` that begins with the name of the call. */
 export function parseCall(name: string, input: PurgeInput, options: PurgeOptions = {}): PurgeCall {
-  const { signal, deadlineMs, ...details } = parseOptions(name, options);
+  const { signal, deadlineMs, traceparent, ...details } = parseOptions(name, options);
   const given = Object.entries(details).filter(([, value]) => value !== undefined);
   const request = typeof input === "object" ? { ...withLists(input), ...Object.fromEntries(given) } : input;
   const parsed = purgeRequestSchema.safeParse(request, { reportInput: true });
   if (!parsed.success) throw misuse(name, parsed.error, purgeRequestSchema);
-  return { request: parsed.data, signal, deadlineMs };
+  return { request: parsed.data, signal, deadlineMs, traceparent };
 }
 
 /** Checks the options of a call. Throws a `TypeError` that begins with the name of the call. */

@@ -5,6 +5,7 @@ import type { PurgeRecordPage, ReadCall, RecordQuery } from "../purge-record.ts"
 import type { PurgeCall } from "../purge-request.ts";
 import { type Purger, purgerFrom } from "../purger.ts";
 import type { Receipt } from "../receipt.ts";
+import { traced } from "./diagnostics.ts";
 import { readPurges } from "./read-purges.ts";
 import { type SendPlatform, sendPurge } from "./send-purge.ts";
 import { readFromAll, sendToAll } from "./several-edges.ts";
@@ -73,7 +74,11 @@ export function createHttpPurger(options: PurgerOptions, platform: Platform): Pu
   function send(call: PurgeCall): Promise<Receipt> {
     const { edges, limits, transport } = prepared(call);
     const request = { ...call.request, id: call.request.id ?? platform.newId() };
-    const sendTo = (edge: Settings) => sendPurge({ ...edge, ...limits, request }, transport, platform);
+    const { traceparent } = call;
+    const sendTo = (edge: Settings) =>
+      traced("tidemark:purge", { endpoint: edge.endpoint, request }, () =>
+        sendPurge({ ...edge, ...limits, request, traceparent }, transport, platform),
+      );
     return options.endpoints ? sendToAll(edges, request, sendTo) : sendTo(edges[0]!);
   }
 

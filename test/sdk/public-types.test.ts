@@ -69,8 +69,8 @@ test("The error codes are those of the wire and seven of the SDK", () => {
   expectTypeOf<RejectedItem>().toEqualTypeOf<NonNullable<Problem["errors"]>[number]>();
 });
 
-test("Options have the details of a request, a signal and a deadline", () => {
-  expectTypeOf<Omit<PurgeOptions, "signal" | "deadlineMs">>().toEqualTypeOf<
+test("Options have the details of a request, a signal, a deadline and a trace", () => {
+  expectTypeOf<Omit<PurgeOptions, "signal" | "deadlineMs" | "traceparent">>().toEqualTypeOf<
     Pick<PurgeRequest, "mode" | "dryRun" | "id" | "reason" | "refresh" | "repeatAfterMs">
   >();
 });
