@@ -84,7 +84,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "wiring",
     "wire",
   ],
-  cli: ["own-package", "cdn", "dev", "sdk", "server", "setup"],
+  cli: ["own-package", "cdn", "dev", "sdk", "server", "setup", "wire"],
   // `npm run dev` is the dev command with the demo as its site.
   demo: ["sdk", "dev", "cli"],
 };
