@@ -11,6 +11,7 @@ export interface EdgeOptions {
   token?: string | undefined;
 }
 
+/** The settings of a purger. Each is optional. */
 export interface PurgerOptions {
   /**
    * The site's origin, like `https://www.example.com`, without a path. Default: the environment variable

@@ -61,6 +61,7 @@ export interface ReceiptBody {
   refreshed?: Refreshed[] | undefined;
 }
 
+/** Options of `settled`. */
 export interface SettledOptions {
   /** Ends the wait: the promise rejects with the signal's reason. The purge stands. Default: none. */
   signal?: AbortSignal | undefined;
@@ -72,6 +73,7 @@ export interface EdgeReceipt extends Receipt {
   endpoint: string;
 }
 
+/** The receipt of a purge that was accepted: the answer of the edge, and a way to wait until the purge has settled. */
 export interface Receipt extends ReceiptBody {
   /**
    * The receipt of each edge, in the order of `endpoints`; absent for a purger of one edge. The number, log, token and

@@ -11,6 +11,7 @@ import { type Receipt, settledSignal } from "./receipt.ts";
 
 export { findUntagged, type RecordOnPage, type RecordsOnPage, type TaggedPage } from "./tags/find-untagged.ts";
 
+/** A purger that records what it is asked for, and sends nothing. */
 export interface RecordingPurger extends Purger {
   /**
    * The requests of the calls, oldest first, including the calls that were made to fail. A request has an `id` only if
