@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { expect, test } from "vitest";
+import { platform } from "../../../sdk/http/http-purger.ts";
 import { type Act, accepts, receiptBody, startFakeEdge } from "../fake-edge.ts";
 import { purgerUnderTest } from "../purger-under-test.ts";
 
@@ -83,4 +85,17 @@ test.for(quiet)("Nobody is warned, and nothing fails, if $name", async ({ answer
   await cdn.close();
 
   expect(warnings).toEqual([]);
+});
+
+test("On Node the warning is one of the process, with a code", async () => {
+  const warned = once(process, "warning");
+
+  platform.later(1, () => platform.warn("Purge 7 may have come before the commit"));
+
+  const [warning] = (await warned) as [Error & { code: string }];
+  expect(warning).toMatchObject({
+    name: "TidemarkWarning",
+    code: "TIDEMARK_EARLY_PURGE",
+    message: expect.stringMatching(/^Purge 7/),
+  });
 });
