@@ -13,13 +13,14 @@ import { FillBudget } from "./flow/storing/fill.ts";
 import { LargeFills } from "./flow/storing/large-fills.ts";
 import { SecondLooks } from "./flow/storing/second-looks.ts";
 import type { Counters } from "./insight/counters.ts";
-import type { Bodies, Clock, Origin, PopNotes, PurgeAudit, Tokens } from "./ports.ts";
+import type { Answer, Bodies, ClientRequest, Clock, Origin, PopNotes, PurgeAudit, Tokens } from "./ports.ts";
 import { LogInvalidations } from "./purges/invalidations.ts";
 import { PopSharing } from "./purges/lease/pop-sharing.ts";
 import { ReadYourWritesLog } from "./purges/lease/read-your-writes-log.ts";
 import { ViewLease } from "./purges/lease/view-lease.ts";
 import type { PurgeLogClient } from "./purges/log/log-contract.ts";
 import { PurgeView } from "./purges/view/purge-view.ts";
+import type { Fields } from "./rules/fields/fields.ts";
 import type { Site } from "./site/site.ts";
 import { MemoryTier } from "./store/memory-tier.ts";
 import { type SharedTier, TieredStore } from "./store/tiered-store.ts";
@@ -39,6 +40,8 @@ export interface Platform {
   readonly audit: PurgeAudit;
   readonly bodies: Bodies;
   readonly tokens: Tokens;
+  /** A request as the web's class, for the control plane. */
+  readonly webRequest: (incoming: IncomingRequest) => Request;
   readonly reporter: Counters;
   /** A short text that identifies a long one. */
   readonly fingerprint: (text: string) => Promise<string>;
@@ -47,10 +50,12 @@ export interface Platform {
 /** The largest table of a view, with room for 1.3 million keys. */
 const MAX_VIEW_BYTES = 8 * 1024 * 1024;
 
+export type EdgeAnswer = Answer | Response;
+
 /** One running isolate of the edge. */
 export interface RunningIsolate {
-  /** Answers every request, even if the edge itself fails (promise 6). */
-  fetch(incoming: IncomingRequest): Response | Promise<Response>;
+  /** Answers every request, even if the edge itself fails (promise 6). The control plane answers by the web's class. */
+  fetch(incoming: IncomingRequest): EdgeAnswer | Promise<EdgeAnswer>;
 }
 
 /** Wires one isolate: the corridor, the control plane, and an outer catch around both. */
@@ -126,10 +131,11 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
         return answerOurselves(414, "url-too-long", `This URL is longer than ${site.limits.urlBytes} bytes.`);
       }
       try {
-        const answer =
+        const answer: EdgeAnswer | Promise<EdgeAnswer> =
           request.method === "PURGE" || isControl(url)
-            ? control.fetch(request, {
-                refresh: async (inner) => handle({ ...incoming, request: inner, url: inner.url }, isolate),
+            ? control.fetch(platform.webRequest(incoming), {
+                bodies: platform.bodies,
+                refresh: async (page, fields) => handle({ ...incoming, request: getFor(fields), url: page }, isolate),
               })
             : handle(incoming, isolate);
         return answer instanceof Promise ? answer.catch((cause: unknown) => rescue(incoming, cause)) : answer;
@@ -138,6 +144,11 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
       }
     },
   };
+}
+
+/** A request that the edge itself makes. */
+function getFor(headers: Fields): ClientRequest {
+  return { method: "GET", headers, body: null, bodyUsed: false };
 }
 
 const NO_HOSTS =

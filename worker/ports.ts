@@ -2,7 +2,7 @@ import type { Fields } from "./rules/fields/fields.ts";
 import type { PurgeAnswer } from "./rules/freshness/judge.ts";
 import type { BytePart } from "./rules/ranges/range.ts";
 import type { RequestHeaders } from "./rules/request/request-facts.ts";
-import type { Stamp, Stored, StoredHead } from "./rules/storing/stored-response.ts";
+import type { Stamp, Stored, StoredHead, VariantMarker } from "./rules/storing/stored-response.ts";
 
 /** The corridor's interfaces to the outside. Their adapters are in `platform/`, `store/` and `purges/`. */
 export interface Ports {
@@ -44,9 +44,14 @@ export interface Store {
   /** The isolate's memory. No I/O. */
   recall(key: string): Stored | undefined;
   /** The PoP's shared tier. */
-  lookUp(key: string): Promise<Stored | undefined>;
-  /** Keeps a response from the shared tier in memory. Its stamp stays as it is (R3). */
-  remember(stored: Stored): void;
+  lookUp(key: string): Promise<Found | undefined>;
+  /** Counts a request for what the shared tier has found, and tells whether memory would keep it. */
+  admits(head: StoredHead): boolean;
+  /**
+   * Keeps a response from the shared tier in memory. Its stamp stays as it is (R3). `isAdmitted`: `admits` has counted the
+   * request and said so.
+   */
+  remember(stored: Stored, isAdmitted?: boolean): void;
   /** Stores in both tiers: in memory at once, and in the shared tier by the time the promise resolves. */
   keep(stored: Stored): Promise<void>;
   /** Removes this PoP's copy as far as possible: a put under way may still bring it back. */
@@ -55,6 +60,16 @@ export interface Store {
   readBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined>;
   /** Stores the bytes that arrive of a body under a key of its own. Resolves to whether the tier accepted it. */
   keepBody(bodyKey: string, body: StreamedBody): Promise<boolean>;
+}
+
+/** What the shared tier has under a key. */
+export type Found = FoundResponse | VariantMarker;
+
+/** A stored response whose body may still be on its way from the shared tier. Whoever does not read it cancels it. */
+export interface FoundResponse {
+  readonly head: StoredHead;
+  /** `null` where the body is stored apart, under `head.bodyKey`. */
+  readonly body: Uint8Array<ArrayBuffer> | StreamedBody | null;
 }
 
 /**
@@ -255,8 +270,10 @@ export interface StreamedBody {
 export interface Bodies {
   /** Makes a pipe. With a length, its reader gets an error if fewer bytes come. */
   pipe(lengthBytes: number | null): { readonly readable: StreamedBody; readonly writable: BodyWriter };
-  /** Reads a body that is passed on at once, in pieces as large as they arrive, if the runtime can. */
+  /** Reads a body in pieces that may be kept: none of them holds more memory than its own bytes. */
   read(body: StreamedBody): BodyReader;
+  /** Reads a body that is passed on at once, in pieces as large as they arrive, if the runtime can. */
+  readThrough(body: StreamedBody): BodyReader;
   /** Writes all of a body, and leaves the writer open. Rejects if either side fails. */
   copy(body: StreamedBody, to: BodyWriter): Promise<void>;
 }

@@ -208,13 +208,12 @@ function withMutableFields({ body, status, statusText, headers, webSocket }: Res
 }
 
 /** The response of an origin on real time, with its dates shifted to the CDN's time. */
-function withDatesShifted(response: Response, originNow: number): Response {
-  const shifted = withMutableFields(response);
+function withDatesShifted(response: OriginResponse, originNow: number): OriginResponse {
   for (const name of ["date", "expires"]) {
-    const at = Date.parse(shifted.headers.get(name) ?? "");
-    if (!Number.isNaN(at)) shifted.headers.set(name, new Date(at + originNow - Date.now()).toUTCString());
+    const at = Date.parse(response.fields.get(name) ?? "");
+    if (!Number.isNaN(at)) response.fields.set(name, new Date(at + originNow - Date.now()).toUTCString());
   }
-  return shifted;
+  return response;
 }
 
 /** The runtime's platform behind the simulated network, with its writes counted and its keys remembered. */
@@ -254,6 +253,8 @@ async function countingWrite(write: () => Promise<void>): Promise<void> {
     unfinishedWrites--;
   }
 }
+
+type OriginResponse = Extract<Awaited<OriginAnswer>, { kind: "answered" }>["response"];
 
 type OriginAnswer = ReturnType<Platform["origin"]["fetch"]>;
 

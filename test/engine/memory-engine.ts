@@ -1,6 +1,7 @@
 import type { Reply } from "../../cdn/scripted-origin.ts";
 import { Counters } from "../../worker/insight/counters.ts";
 import { type RunningIsolate, startIsolate } from "../../worker/isolate.ts";
+import { toWebResponse } from "../../worker/platform/web-answer.ts";
 import type { Tokens } from "../../worker/ports.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
@@ -44,6 +45,7 @@ export function startMemoryEngine(
       log: latest.log,
       audit: latest.log,
       bodies: memoryBodies,
+      webRequest: ({ request }) => request as Request,
       fingerprint: async (text) => text,
       tokens,
       reporter: new Counters(origin.url, () => undefined),
@@ -73,7 +75,7 @@ export function startMemoryEngine(
           clientAddress: "192.0.2.7",
           country: request.country ?? null,
         };
-        return readAnswer(await isolate.fetch(arrival));
+        return readAnswer(toWebResponse(await isolate.fetch(arrival)));
       });
       underway.set(answer, of);
       return answer;

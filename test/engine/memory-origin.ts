@@ -1,4 +1,6 @@
 import type { Reply, SeenRequest } from "../../cdn/scripted-origin.ts";
+import { fromWebResponse } from "../../worker/platform/web-answer.ts";
+import { streamOf } from "../../worker/platform/web-bodies.ts";
 import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports.ts";
 import type { Scheduler } from "./scheduler.ts";
 
@@ -65,7 +67,7 @@ export class MemoryOrigin implements Origin {
   }
 
   async #answer({ method, pathAndQuery, fields, body }: OriginRequest): Promise<OriginAnswer> {
-    const text = body ? await new Response(body).text() : "";
+    const text = body ? await new Response(streamOf(body)).text() : "";
     const seen = {
       method,
       target: pathAndQuery,
@@ -86,7 +88,7 @@ export class MemoryOrigin implements Origin {
     const hasBody = status !== 204 && status !== 304;
     const answerFields = this.#fieldsOf(reply, hasBody);
     const stream = hasBody && method !== "HEAD" ? this.#bodyOf(reply, held) : null;
-    return { kind: "answered", response: new Response(stream, { status, headers: answerFields }) };
+    return { kind: "answered", response: fromWebResponse(new Response(stream, { status, headers: answerFields })) };
   }
 
   #fieldsOf({ fields = {}, body = "", framing = "length" }: Reply, hasBody: boolean): Headers {

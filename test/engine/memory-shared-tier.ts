@@ -1,5 +1,7 @@
+import { streamOf } from "../../worker/platform/web-bodies.ts";
+import type { Found, StreamedBody } from "../../worker/ports.ts";
 import type { BytePart } from "../../worker/rules/ranges/range.ts";
-import type { Stored } from "../../worker/rules/storing/stored-response.ts";
+import { isMarker, type Stored } from "../../worker/rules/storing/stored-response.ts";
 import { headText, readEnvelope, writeEnvelope } from "../../worker/store/envelope.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { Holds } from "./holds.ts";
@@ -32,13 +34,16 @@ export class MemorySharedTier implements SharedTier {
     this.#holds = holds;
   }
 
-  async get(key: string): Promise<Stored | undefined> {
+  async get(key: string): Promise<Found | undefined> {
     await this.#scheduler.turn();
     if (this.#scheduler.random() < this.#treachery.evictions) this.#entries.delete(key);
     const entry = this.#entries.get(key);
     await this.#holds.pass("look-up");
     await this.#scheduler.turn();
-    return entry && readEnvelope(key, headText(entry.fields), entry.body.slice(0));
+    if (!entry) return undefined;
+    const found = readEnvelope(key, headText(entry.fields));
+    if (!found || isMarker(found)) return found;
+    return { head: found.head, body: found.head.bodyKey === null ? streamOfBytes(new Uint8Array(entry.body)) : null };
   }
 
   async put(stored: Stored): Promise<void> {
@@ -60,26 +65,21 @@ export class MemorySharedTier implements SharedTier {
     this.#bodies.clear();
   }
 
-  async getBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined> {
+  async getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {
     await this.#scheduler.turn();
     if (this.#scheduler.random() < this.#treachery.evictions) this.#bodies.delete(bodyKey);
     const whole = this.#bodies.get(bodyKey);
     if (!whole) return undefined;
     const bytes = part ? whole.slice(part.first, part.last + 1) : whole.slice();
     this.bodyBytesRead += bytes.length;
-    return new ReadableStream({
-      start: (controller) => {
-        controller.enqueue(bytes);
-        controller.close();
-      },
-    });
+    return streamOfBytes(bytes);
   }
 
   /** Like the platform's, it stores the bytes that arrived before a stream broke off. */
-  async putBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<void> {
+  async putBody(bodyKey: string, body: StreamedBody): Promise<void> {
     const chunks: Uint8Array[] = [];
     try {
-      for await (const chunk of body) chunks.push(chunk);
+      for await (const chunk of streamOf(body)) chunks.push(chunk);
     } catch {
       // Like the platform, it treats the bytes that arrived as the whole body.
     }
@@ -87,4 +87,13 @@ export class MemorySharedTier implements SharedTier {
     if (this.#scheduler.random() < this.#treachery.lostPuts) return;
     this.#bodies.set(bodyKey, Buffer.concat(chunks));
   }
+}
+
+function streamOfBytes(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start: (controller) => {
+      if (bytes.length > 0) controller.enqueue(bytes);
+      controller.close();
+    },
+  });
 }

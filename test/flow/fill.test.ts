@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FillBudget, startFill } from "../../worker/flow/storing/fill.ts";
+import { streamOf } from "../../worker/platform/web-bodies.ts";
 import { memoryBodies } from "../engine/memory-bodies.ts";
 
 function bodyOf(...chunks: string[]): ReadableStream<Uint8Array> {
@@ -27,7 +28,7 @@ describe("a fill", () => {
     const fill = startFill(bodyOf("01234", "56789"), 10, 50, budget.open(0), memoryBodies);
     expect(await fill.read).toMatchObject({ kind: "whole", bytes: new TextEncoder().encode("0123456789") });
     expect(budget.heldBytes).toBe(10);
-    expect(await new Response(fill.body).text()).toBe("0123456789");
+    expect(await new Response(streamOf(fill.body!)).text()).toBe("0123456789");
     await fill.delivered;
     expect(budget.heldBytes).toBe(0);
   });
@@ -46,7 +47,7 @@ describe("a fill", () => {
     const first = startFill(bodyOf("0123456789"), 10, 50, budget.open(0), memoryBodies);
     const second = startFill(bodyOf("abc", "def"), 6, 50, budget.open(0), memoryBodies);
     expect(await second.read).toEqual({ kind: "over-budget" });
-    expect(await new Response(second.body).text()).toBe("abcdef");
+    expect(await new Response(streamOf(second.body!)).text()).toBe("abcdef");
     expect(await first.read).toMatchObject({ kind: "whole" });
     expect(budget.heldBytes).toBeLessThanOrEqual(12);
   });
@@ -58,7 +59,7 @@ describe("a fill", () => {
     budget.open(60_001).close();
     await slow.delivered;
     expect(budget.heldBytes).toBe(0);
-    await expect(new Response(slow.body).text()).rejects.toThrow("too slowly");
+    await expect(new Response(streamOf(slow.body!)).text()).rejects.toThrow("too slowly");
   });
 
   test("whose request has died without giving back its bytes is forgotten after a minute", async () => {
@@ -76,13 +77,13 @@ describe("a fill", () => {
   ])("of %s is cut off, and the client sees an error", async (_, length) => {
     const fill = startFill(bodyOf("0123456789"), length, 50, new FillBudget(100, 256).open(0), memoryBodies);
     expect(await fill.read).toEqual({ kind: "cut-off" });
-    await expect(new Response(fill.body).text()).rejects.toThrow("of");
+    await expect(new Response(streamOf(fill.body!)).text()).rejects.toThrow("of");
   });
 
   test("of exactly the limit is kept, and of one byte more is not", async () => {
     const at = (maxBytes: number) => {
       const fill = startFill(bodyOf("01234", "56789"), null, maxBytes, new FillBudget(100, 256).open(0), memoryBodies);
-      void new Response(fill.body).text();
+      void new Response(streamOf(fill.body!)).text();
       return fill.read;
     };
     expect(await at(10)).toMatchObject({ kind: "whole" });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Counters } from "../../worker/insight/counters.ts";
-import { startIsolate } from "../../worker/isolate.ts";
+import { type EdgeAnswer, startIsolate } from "../../worker/isolate.ts";
+import { toWebResponse } from "../../worker/platform/web-answer.ts";
 import { compileSite } from "../../worker/site/site.ts";
 import { memoryBodies } from "../engine/memory-bodies.ts";
 import { MemoryLog } from "../engine/memory-log.ts";
@@ -44,6 +45,7 @@ describe("a memory hit within the lease", () => {
     },
     audit: log,
     bodies: memoryBodies,
+    webRequest: ({ request }) => request as Request,
     fingerprint: async (text) => text,
     tokens: { check: async () => ({ kind: "refused", because: "no-tokens" }) },
     reporter: new Counters(origin.url, () => undefined),
@@ -59,7 +61,7 @@ describe("a memory hit within the lease", () => {
 
   test("does no I/O, sets no timer, leaves no work behind, and waits for nothing that could be slow", async () => {
     origin.reply("/a", [{ fields: { "cache-control": "max-age=60" }, body: "v1" }]);
-    const first = await scheduler.settle(Promise.resolve(ask()));
+    const first = toWebResponse(await scheduler.settle(Promise.resolve(ask())));
     await scheduler.settle(first.text());
     await scheduler.settle(Promise.all(behind));
     // Control: a miss does look in the shared tier, and waits for shared reads of the PoP and for the log.
@@ -69,8 +71,9 @@ describe("a memory hit within the lease", () => {
     const before = { reads: log.reads, asked: origin.seen.length };
 
     // Nothing turns the scheduler here, so anything that needed I/O would never return.
-    const answer = ask() as Response;
-    expect(answer).toBeInstanceOf(Response);
+    const hit = ask();
+    expect(hit).not.toBeInstanceOf(Promise);
+    const answer = toWebResponse(hit as EdgeAnswer);
     expect(answer.headers.get("x-cache")).toBe("HIT");
     expect(await answer.text()).toBe("v1");
     expect({ io, behind, reads: log.reads, asked: origin.seen.length }).toEqual({ io: [], behind: [], ...before });
@@ -79,7 +82,7 @@ describe("a memory hit within the lease", () => {
   test("late in the lease reads the log behind the answer, and still waits for nothing", async () => {
     await scheduler.advance(880);
     const before = log.reads;
-    const answer = await ask();
+    const answer = toWebResponse(await ask());
     expect(answer.headers.get("x-cache")).toBe("HIT");
     expect(behind).toHaveLength(2); // the renewal, and the read that others may join
     await scheduler.settle(Promise.all(behind));
@@ -90,7 +93,7 @@ describe("a memory hit within the lease", () => {
     await scheduler.advance(5000);
     logAnswers = false;
     origin.reply("/b", [{ fields: { "cache-control": "max-age=60" }, body: "b" }]);
-    const fields = await scheduler.settle(Promise.resolve(ask("/b")));
+    const fields = toWebResponse(await scheduler.settle(Promise.resolve(ask("/b"))));
     expect(fields.headers.get("x-cache")).toBe("MISS");
     expect(await scheduler.settle(fields.text())).toBe("b");
   });

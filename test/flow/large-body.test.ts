@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { Counters } from "../../worker/insight/counters.ts";
 import { startIsolate } from "../../worker/isolate.ts";
+import { fromWebResponse, toWebResponse } from "../../worker/platform/web-answer.ts";
+import { streamOf } from "../../worker/platform/web-bodies.ts";
 import type { Origin } from "../../worker/ports.ts";
 import { compileSite } from "../../worker/site/site.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
@@ -52,7 +54,7 @@ describe("a large body", () => {
         { highWaterMark: 0 },
       );
       const headers = { "cache-control": "max-age=60", "content-length": `${BODY.length}` };
-      return { kind: "answered", response: new Response(body, { headers }) };
+      return { kind: "answered", response: fromWebResponse(new Response(body, { headers })) };
     },
   };
 
@@ -74,6 +76,7 @@ describe("a large body", () => {
       notes: { read: async () => null, write: async () => undefined },
       audit: { list: async () => ({ purges: [], next: null }), find: async () => null },
       bodies: memoryBodies,
+      webRequest: ({ request }) => request as Request,
       fingerprint: async (text) => text,
       tokens: { check: async () => ({ kind: "refused", because: "no-tokens" }) },
       reporter,
@@ -82,7 +85,7 @@ describe("a large body", () => {
       const request = new Request(`http://${HOST}/a`);
       const run = (work: Promise<unknown>) => void behind.push(work);
       const answer = isolate.fetch({ request, url: request.url, background: { run }, clientAddress: null });
-      return scheduler.settle(Promise.resolve(answer));
+      return toWebResponse(await scheduler.settle(Promise.resolve(answer)));
     };
   }
 
@@ -136,7 +139,7 @@ describe("a large body", () => {
     [
       "in the middle",
       async (_, body) => {
-        const reader = body.getReader();
+        const reader = streamOf(body).getReader();
         await reader.read();
         throw new Error("full");
       },

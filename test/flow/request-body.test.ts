@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { requestBody } from "../../worker/flow/origin/request-body.ts";
+import { streamOf } from "../../worker/platform/web-bodies.ts";
+import { memoryBodies } from "../engine/memory-bodies.ts";
+
+const background = { run: () => undefined };
 
 function post(text: string, announced: string | null): Request {
   const headers: Record<string, string> = announced === null ? {} : { "content-length": announced };
@@ -13,7 +17,7 @@ describe("the body of a request", () => {
     ["11", true],
     ["99999999999999999999", true],
   ])("of an announced length of %s is over ten bytes: %j", (announced, isTooLarge) => {
-    expect(requestBody(post("x", announced), 10).isTooLarge()).toBe(isTooLarge);
+    expect(requestBody(post("x", announced), 10, memoryBodies, background).isTooLarge()).toBe(isTooLarge);
   });
 
   test.each([
@@ -21,14 +25,19 @@ describe("the body of a request", () => {
     ["x".repeat(10), false],
     ["x".repeat(11), true],
   ])("in chunks, %s, is over ten bytes when they have come: %j", async (text, isTooLarge) => {
-    const body = requestBody(post(text, null), 10);
+    const body = requestBody(post(text, null), 10, memoryBodies, background);
     expect(body.isTooLarge()).toBe(false);
-    const read = await new Response(body.stream).text().catch(() => "cut off");
+    const read = await new Response(streamOf(body.stream!)).text().catch(() => "cut off");
     expect({ read, isTooLarge: body.isTooLarge() }).toEqual({ read: isTooLarge ? "cut off" : text, isTooLarge });
   });
 
   test("may be absent", () => {
-    const body = requestBody(new Request("http://www.example.test/", { method: "DELETE" }), 10);
+    const body = requestBody(
+      new Request("http://www.example.test/", { method: "DELETE" }),
+      10,
+      memoryBodies,
+      background,
+    );
     expect({ stream: body.stream, isTooLarge: body.isTooLarge() }).toEqual({ stream: null, isTooLarge: false });
   });
 });

@@ -1,3 +1,4 @@
+import { fromWebResponse } from "../../worker/platform/web-answer.ts";
 import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports.ts";
 import { FETCH_FIELD, VALIDATION_FIELD } from "./answer-numbers.ts";
 import { DIRECTIVES, languageOf } from "./directives.ts";
@@ -92,11 +93,12 @@ export class RandomOrigin {
     this.#countCrossings(fetched, isNotModified);
     if (isNotModified || method === "HEAD") headers.set(VALIDATION_FIELD, String(number));
     else headers.set(FETCH_FIELD, String(number));
-    if (isNotModified) return { kind: "answered", response: new Response(null, { status: 304, headers }) };
+    if (isNotModified)
+      return { kind: "answered", response: fromWebResponse(new Response(null, { status: 304, headers })) };
     const text = `fetch ${String(number).padStart(4)} whole`;
     headers.set("content-length", String(text.length));
     const body = method === "HEAD" ? null : this.#bodyOf(text);
-    return { kind: "answered", response: new Response(body, { headers }) };
+    return { kind: "answered", response: fromWebResponse(new Response(body, { headers })) };
   }
 
   /** The version that a replica shows. Some replicas lag, so theirs is an older one. */
@@ -113,7 +115,8 @@ export class RandomOrigin {
     const fate = this.#fate;
     await fate.delay(fate.pick([10, 200, 3000]));
     if (this.#isFailing()) return this.#fail(target);
-    if (fate.random() < 0.15) return { kind: "answered", response: new Response("refused", { status: 409 }) };
+    if (fate.random() < 0.15)
+      return { kind: "answered", response: fromWebResponse(new Response("refused", { status: 409 })) };
     const change = (path: string) => ({ target: path, order: this.edit(path), isolate });
     const named = fate.random() < 0.3 ? fate.pick(PATHS.filter((path) => path !== target)) : null;
     const changes = [change(target), ...(named === null ? [] : [change(named)])];
@@ -125,7 +128,10 @@ export class RandomOrigin {
     fate.count("unsafe methods whose answer was lost", isLost);
     if (isLost) return { kind: "failed", because: "timed-out", cause: "simulated" };
     const headers = new Headers(named === null ? {} : { "content-location": named });
-    return { kind: "answered", response: new Response("done", { status: fate.pick([200, 201, 303]), headers }) };
+    return {
+      kind: "answered",
+      response: fromWebResponse(new Response("done", { status: fate.pick([200, 201, 303]), headers })),
+    };
   }
 
   #isFailing(): boolean {
@@ -134,7 +140,8 @@ export class RandomOrigin {
 
   #fail(target: string): OriginAnswer {
     this.#fate.history.failures.push({ target, at: this.#fate.now() });
-    if (this.#fate.random() < 0.5) return { kind: "answered", response: new Response("overloaded", { status: 503 }) };
+    if (this.#fate.random() < 0.5)
+      return { kind: "answered", response: fromWebResponse(new Response("overloaded", { status: 503 })) };
     return { kind: "failed", because: "unreachable", cause: "simulated" };
   }
 

@@ -1,4 +1,5 @@
 import type { RunningIsolate } from "../../worker/isolate.ts";
+import { toWebResponse } from "../../worker/platform/web-answer.ts";
 import { HOST } from "../engine/scenario.ts";
 import type { Reader } from "./late-log.ts";
 import type { Told } from "./told.ts";
@@ -28,7 +29,7 @@ export class SimulatedIsolate {
   async send(path: string, init: RequestInit): Promise<Response> {
     const background = { run: (work: Promise<unknown>) => void work.catch(this.#onBug) };
     const request = new Request(`http://${HOST}${path}`, init);
-    return this.#running.fetch({ request, url: request.url, background, clientAddress: null });
+    return toWebResponse(await this.#running.fetch({ request, url: request.url, background, clientAddress: null }));
   }
 
   /** Sends the request of a token's bearer, for whom alone the log may be read. */

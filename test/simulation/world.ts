@@ -204,6 +204,7 @@ export class World {
       log: this.#log.reachedBy(reader),
       audit: { list: async () => ({ purges: [], next: null }), find: async () => null },
       bodies: memoryBodies,
+      webRequest: ({ request }) => request as Request,
       fingerprint: async (text) => text,
       tokens: { check: async () => ({ kind: "allowed", name: "simulation" }) },
       reporter: Object.assign(reporter, {

@@ -18,7 +18,7 @@ function textOf(head: StoredHead): string {
 }
 
 function opened(text: string, key = PLAIN.key): StoredHead | undefined {
-  return (readEnvelope(key, text, NO_BODY.buffer) as StoredResponse | undefined)?.head;
+  return (readEnvelope(key, text) as StoredResponse | undefined)?.head;
 }
 
 const heads: readonly { name: string; head: Partial<StoredHead> }[] = [
@@ -86,8 +86,8 @@ describe("the envelope", () => {
       variants: [{ key: variantKey(key, fields), fields, encoding: "br", fetchedAt: 1 }],
     };
     const text = headText(new Headers(writeEnvelope(marker).fields));
-    expect(readEnvelope(key, text, NO_BODY.buffer)).toEqual(marker);
-    expect(readEnvelope("https://a.test/b", text, NO_BODY.buffer)).toBeUndefined();
+    expect(readEnvelope(key, text)).toEqual(marker);
+    expect(readEnvelope("https://a.test/b", text)).toBeUndefined();
   });
 
   const text = textOf(PLAIN);
@@ -100,13 +100,13 @@ describe("the envelope", () => {
   ];
   test.each(damaged)("is a miss: %s", (_, damagedText) => {
     expect(changedHead(opened(text)!, {})).toEqual(PLAIN);
-    expect(readEnvelope(PLAIN.key, damagedText, NO_BODY.buffer)).toBeUndefined();
+    expect(readEnvelope(PLAIN.key, damagedText)).toBeUndefined();
   });
 
   test.each([["https://www.example.test/b"], [`${PLAIN.key}~`]])(
     "takes an entry of another key for a miss: %s",
     (key) => {
-      expect(readEnvelope(key, text, NO_BODY.buffer)).toBeUndefined();
+      expect(readEnvelope(key, text)).toBeUndefined();
     },
   );
 

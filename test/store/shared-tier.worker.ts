@@ -1,5 +1,8 @@
 /** The Cache API tier behind HTTP, for the contract suite: `POST /put` and `GET /get?key=…`, entries as JSON with hex bodies. */
+
 import { CacheApiTier } from "../../worker/platform/cache-api-tier.ts";
+import { streamOf } from "../../worker/platform/web-bodies.ts";
+import type { StreamedBody } from "../../worker/ports.ts";
 import { changedHead, isMarker, type Stored, type StoredHead } from "../../worker/rules/storing/stored-response.ts";
 
 function bytesOf(hex: string): Uint8Array<ArrayBuffer> {
@@ -28,7 +31,7 @@ export default {
       }
       const [first, last] = (url.searchParams.get("part") ?? "").split("-").map(Number);
       const body = await tier.getBody(bodyKey, last === undefined ? null : { first: first!, last });
-      return body ? new Response(body) : new Response(null, { status: 404 });
+      return body ? new Response(streamOf(body)) : new Response(null, { status: 404 });
     }
     if (url.pathname === "/corrupt") {
       // The remainder of a truncated put: the platform stores it as if it were whole.
@@ -45,7 +48,10 @@ export default {
     const stored = await tier.get(url.searchParams.get("key")!);
     if (!stored) return Response.json(null);
     if (isMarker(stored)) return Response.json(stored);
-    const hex = Array.from(stored.body ?? [], (byte) => byte.toString(16).padStart(2, "0")).join("");
+    const bytes = new Uint8Array(
+      await new Response(stored.body && streamOf(stored.body as StreamedBody)).arrayBuffer(),
+    );
+    const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
     return Response.json({ head: changedHead(stored.head, {}), hex });
   },
 } satisfies ExportedHandler;

@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import { CONTROL_PLANE_CLOSED } from "../../wire/problem.ts";
 import type { IsolateStats } from "../../wire/stats.ts";
-import type { PurgeAudit, TokenScope, Tokens } from "../ports.ts";
+import type { Bodies, PurgeAudit, TokenScope, Tokens } from "../ports.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
 import { resolveUrl } from "../rules/key/cache-key.ts";
 import { type AuditVerdict, findPurge, listPurges } from "./audit.ts";
@@ -10,7 +10,7 @@ import { openApiDocument } from "./openapi.ts";
 import { problemResponse } from "./problem-response.ts";
 import { type PurgePorts, type PurgeVerdict, purge } from "./purge.ts";
 import { readText } from "./read-text.ts";
-import { refreshUrls } from "./refresh.ts";
+import { type FetchPage, refreshUrls } from "./refresh.ts";
 import { bearerToken } from "./tokens.ts";
 
 /** The ports that the control plane calls. */
@@ -23,8 +23,9 @@ export interface ControlPorts extends PurgePorts {
 
 /** The context of one request to the control plane. */
 export interface ControlCall {
-  /** Sends a request through the corridor, in the background of this request. */
-  readonly refresh: (request: Request) => Promise<Response>;
+  readonly bodies: Bodies;
+  /** Fetches a page through the corridor, in the background of this request. */
+  readonly refresh: FetchPage;
 }
 
 type App = { Bindings: ControlCall };
@@ -123,7 +124,7 @@ async function runPurge(
   if (verdict.kind !== "accepted") return refusal(verdict);
   const { receipt, refresh } = verdict;
   if (refresh.length === 0) return ownJson(receipt);
-  return ownJson({ ...receipt, refreshed: await refreshUrls(refresh, token, context.env.refresh) });
+  return ownJson({ ...receipt, refreshed: await refreshUrls(refresh, token, context.env.refresh, context.env.bodies) });
 }
 
 function refusal(verdict: Exclude<PurgeVerdict, { kind: "accepted" }>): Response {

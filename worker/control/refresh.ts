@@ -1,23 +1,29 @@
 import { REFRESH_FIELD } from "../../wire/fields.ts";
 import type { PurgeReceiptBody } from "../../wire/purge-receipt.ts";
+import type { Answer, Bodies, BodyReader } from "../ports.ts";
+import { Fields } from "../rules/fields/fields.ts";
 
 /** The pages fetched at once: the runtime allows six connections per request, and the log uses one. */
 const CONCURRENT_FETCHES = 5;
 
 type Refreshed = NonNullable<PurgeReceiptBody["refreshed"]>;
 
+/** Sends a GET for a page through the corridor. */
+export type FetchPage = (url: string, fields: Fields) => Promise<Answer>;
+
 /** Fetches pages again through the corridor. A failed fetch does not affect the purge. */
 export async function refreshUrls(
   urls: readonly string[],
   token: string,
-  handle: (request: Request) => Promise<Response>,
+  fetchPage: FetchPage,
+  bodies: Bodies,
 ): Promise<Refreshed> {
   const refreshed: Refreshed = [];
   const waiting = [...urls.entries()];
   const work = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const [index, url] = next;
-      refreshed[index] = await refreshOne(url, token, handle);
+      refreshed[index] = await refreshOne(url, token, fetchPage, bodies);
     }
   };
   await Promise.all(Array.from({ length: CONCURRENT_FETCHES }, work));
@@ -27,21 +33,32 @@ export async function refreshUrls(
 async function refreshOne(
   url: string,
   token: string,
-  handle: (request: Request) => Promise<Response>,
+  fetchPage: FetchPage,
+  bodies: Bodies,
 ): Promise<Refreshed[number]> {
-  let response: Response;
+  let answer: Answer;
   try {
-    response = await handle(new Request(url, { headers: { [REFRESH_FIELD]: token } }));
+    answer = await fetchPage(new URL(url).href, new Fields([[REFRESH_FIELD, token]]));
   } catch {
     return { url, status: 502, error: "the edge failed on this page" };
   }
-  const { status } = response;
-  const xCache = response.headers.get("x-cache");
-  if (xCache === null) return { url, status, error: (await response.text()).trim().replace(/^\d{3}: /, "") }; // an answer of the edge itself
+  const { status, body } = answer;
+  const xCache = answer.fields.get("x-cache");
+  if (xCache === null) return { url, status, error: wordsOf(body) };
   try {
-    await response.body?.pipeTo(new WritableStream());
+    if (body !== null && !(body instanceof Uint8Array)) await readToEnd(bodies.readThrough(body));
   } catch {
     return { url, status, error: "the origin's answer was cut off" };
   }
   return { url, status, xCache };
+}
+
+/** The words of an answer that the edge itself has made. Their status is told apart from them. */
+function wordsOf(body: Answer["body"]): string {
+  const text = body instanceof Uint8Array ? new TextDecoder().decode(body) : "";
+  return text.trim().replace(/^\d{3}: /, "");
+}
+
+async function readToEnd(reader: BodyReader): Promise<void> {
+  while ((await reader.next()) !== null);
 }

@@ -1,13 +1,14 @@
-import type { ReceiptToken } from "../ports.ts";
+import type { Answer, FoundResponse, ReceiptToken } from "../ports.ts";
 import type { Outcome, XCache } from "../rules/forwarding/cache-status.ts";
 import type { RefusedUrl } from "../rules/key/cache-key.ts";
 import { notStoredDetail } from "../rules/storing/not-stored.ts";
-import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { answerFromStore } from "./answering/answer-from-store.ts";
 import { edgeAnswer } from "./answering/answers.ts";
 import { collapse } from "./collapsing/collapse.ts";
+import { isInMemory, readFound } from "./found-response.ts";
 import { judgeBy, judgeNow, maxViewAgeMs, mayAnswer } from "./judging.ts";
 import { BODY_GONE, type Miss, missOf, REFRESH, type UnusableResponse, type UsableVerdict } from "./miss.ts";
+import { cancelBody } from "./origin/cancel-body.ts";
 import { forward } from "./origin/forward.ts";
 import { headByGet, mayFetchByGet } from "./origin/head-by-get.ts";
 import { forwardHead } from "./origin/head-request.ts";
@@ -20,7 +21,7 @@ import { fetchAndStore } from "./storing/fetch-and-store.ts";
  * The one path from request to response. Nothing in it throws on anything that a peer sends. A memory hit is returned
  * without a promise, because a promise takes a third of its cost (`npm run bench -- hit`).
  */
-export function handle(incoming: IncomingRequest, isolate: Isolate): Response | Promise<Response> {
+export function handle(incoming: IncomingRequest, isolate: Isolate): Answer | Promise<Answer> {
   const resolved = isolate.resolve(incoming.url);
   if (resolved.kind === "refused") return refuse(isolate, resolved);
   const context = openContext(incoming, isolate, resolved);
@@ -35,24 +36,24 @@ export function handle(incoming: IncomingRequest, isolate: Isolate): Response | 
 }
 
 /** Passes any request on to the origin, as the last resort when the corridor itself has failed (promise 6). */
-export async function handleWithoutCache(incoming: IncomingRequest, isolate: Isolate): Promise<Response> {
+export async function handleWithoutCache(incoming: IncomingRequest, isolate: Isolate): Promise<Answer> {
   const resolved = isolate.resolve(incoming.url);
   if (resolved.kind === "refused") return refuse(isolate, resolved);
   return bypass(openContext(incoming, isolate, resolved));
 }
 
-function refuse({ ports }: Isolate, { status, because }: RefusedUrl): Response {
+function refuse({ ports }: Isolate, { status, because }: RefusedUrl): Answer {
   const detail = status === 421 ? "host-unknown" : "url-refused";
   return answerOurselves({ ports }, status, detail, `Tidemark refused this request: ${because}.`);
 }
 
-function answerOurselves({ ports }: Pick<Isolate, "ports">, status: number, detail: string, words: string): Response {
+function answerOurselves({ ports }: Pick<Isolate, "ports">, status: number, detail: string, words: string): Answer {
   ports.reporter.report({ kind: "answered-by-edge", detail });
   return edgeAnswer(status, detail, words);
 }
 
 /** A second look has found that a field of the request chooses the page: it is passed on. */
-function passMarked(context: RequestContext): Promise<Response> | undefined {
+function passMarked(context: RequestContext): Promise<Answer> | undefined {
   const { facts, resolved, secondLooks, arrivedAt } = context;
   if (!secondLooks.hasMarks) return undefined;
   const has = (name: string) => facts.field(name) !== null;
@@ -63,7 +64,7 @@ function passMarked(context: RequestContext): Promise<Response> | undefined {
 }
 
 /** Looks in memory under a live lease. It does no I/O and never waits. */
-function lookUp(context: RequestContext): Response | Promise<Response> {
+function lookUp(context: RequestContext): Answer | Promise<Answer> {
   const { ports, facts, background } = context;
   const { purges, clock } = ports;
   const token = facts.receiptToken;
@@ -80,7 +81,7 @@ function lookUp(context: RequestContext): Response | Promise<Response> {
 }
 
 /** Asks the shared tier and, if the lease is over, renews the view at the same time. Judges when both are done (R4). */
-async function lookFurther(context: RequestContext): Promise<Response> {
+async function lookFurther(context: RequestContext): Promise<Answer> {
   const { ports, facts, background } = context;
   const { purges, clock } = ports;
   const sent = facts.receiptToken;
@@ -99,8 +100,9 @@ async function lookFurther(context: RequestContext): Promise<Response> {
   const unusable: UnusableResponse[] = [];
   for (const stored of candidates(context, found)) {
     const verdict = judgeNow(context, stored.head, token, clock.now());
-    if (mayAnswer(verdict)) return hitAndRemember(context, stored, found, verdict);
-    unusable.push({ stored, verdict });
+    if (mayAnswer(verdict)) return hitFound(context, stored, found, verdict);
+    const read = await readFound(context, stored);
+    if (read) unusable.push({ stored: read, verdict });
   }
   return fetchFromOrigin(context, missOf(context, unusable), token);
 }
@@ -111,8 +113,8 @@ async function lookFurther(context: RequestContext): Promise<Response> {
  */
 function answerBeforeRenewal(
   context: RequestContext,
-  found: StoredResponse | undefined,
-): (() => Response | Promise<Response>) | undefined {
+  found: FoundResponse | undefined,
+): (() => Answer | Promise<Answer>) | undefined {
   const { purges, clock } = context.ports;
   if (context.facts.receiptToken !== null) return undefined;
   const stored = candidates(context, found);
@@ -123,7 +125,7 @@ function answerBeforeRenewal(
   for (const each of stored) {
     if (!purges.isUsable(now, null, maxViewAgeMs(context, each.head))) continue;
     const verdict = judgeNow(context, each.head, null, now);
-    if (mayAnswer(verdict)) return () => hitAndRemember(context, each, found, verdict);
+    if (mayAnswer(verdict)) return () => hitFound(context, each, found, verdict);
   }
   return undefined;
 }
@@ -132,31 +134,42 @@ function answerBeforeRenewal(
  * The stored responses that may answer: the one in memory, where a fetch shared with others may have put it in the
  * meantime, and the one in the shared tier.
  */
-function candidates(context: RequestContext, found: StoredResponse | undefined): StoredResponse[] {
+function candidates(context: RequestContext, found: FoundResponse | undefined): FoundResponse[] {
   return [selectInMemory(context), found].filter((stored) => stored !== undefined);
 }
 
-function hitAndRemember(
+/**
+ * Answers with one of the candidates. A body that is on its way from the shared tier is passed on as it comes; it is read
+ * first if the response is stale, because the refresh needs it.
+ */
+async function hitFound(
   context: RequestContext,
-  stored: StoredResponse,
-  found: StoredResponse | undefined,
+  stored: FoundResponse,
+  found: FoundResponse | undefined,
   verdict: UsableVerdict,
-): Response | Promise<Response> {
-  if (found && stored === found) context.ports.store.remember(found);
-  return hit(context, stored, verdict);
+): Promise<Answer> {
+  const { ports, background } = context;
+  if (found && stored !== found) background.run(cancelBody(found.body));
+  if (isInMemory(stored)) {
+    if (stored === found) ports.store.remember(stored);
+    return hit(context, stored, verdict);
+  }
+  if (verdict.kind === "fresh") return hit(context, stored, verdict);
+  const read = await readFound(context, stored);
+  return read ? hit(context, read, verdict) : fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
 }
 
 /**
  * Answers from the store, and refreshes a stale response in the background. If a body that was stored apart is gone,
  * the request is a miss.
  */
-function hit(context: RequestContext, stored: StoredResponse, verdict: UsableVerdict): Response | Promise<Response> {
+function hit(context: RequestContext, stored: FoundResponse, verdict: UsableVerdict): Answer | Promise<Answer> {
   const { reporter } = context.ports;
   const { ageSeconds, ttlSeconds } = verdict;
   const { browserTtlSeconds } = context.resolved.route;
   const xCache = xCacheOf(verdict);
   const outcome: Outcome = { kind: "hit", ttlSeconds, ...(verdict.kind !== "fresh" && { detail: verdict.because }) };
-  if (xCache === "UPDATING") refreshInBackground(context, stored);
+  if (xCache === "UPDATING" && isInMemory(stored)) refreshInBackground(context, stored);
   const answer = answerFromStore(context, stored, { xCache, outcome, ageSeconds, browserTtlSeconds });
   if (answer instanceof Promise) {
     return answer.then((streamed) => {
@@ -183,7 +196,7 @@ function xCacheOf(verdict: UsableVerdict): XCache {
 /**
  * Fetches, because no stored response may answer. `token` is the receipt's token that the answer still has to honour.
  */
-async function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToken | null): Promise<Response> {
+async function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToken | null): Promise<Answer> {
   const { facts, ports } = context;
   if (facts.directives.onlyIfCached) {
     const words = "504: this page is not stored, and only a stored one is wanted.";
@@ -213,7 +226,7 @@ function mayFetchWhole({ site }: RequestContext, { toValidate }: Miss): boolean 
 }
 
 /** Fetches and stores the answer, whatever is stored: `Tidemark-Refresh`. Joins no older fetch (R20). */
-async function refresh(context: RequestContext): Promise<Response> {
+async function refresh(context: RequestContext): Promise<Answer> {
   const { ports, facts, background } = context;
   const verdict = await ports.tokens.check(facts.refreshToken, "purge");
   if (verdict.kind === "refused") {
@@ -226,7 +239,7 @@ async function refresh(context: RequestContext): Promise<Response> {
 }
 
 /** Sends a request that is not looked up to the origin unchanged, and stores nothing. */
-async function bypass(context: RequestContext): Promise<Response> {
+async function bypass(context: RequestContext): Promise<Answer> {
   const { facts, ports } = context;
   if (facts.maxForwards.kind === "answer") {
     return answerOurselves(context, 200, "max-forwards", "This edge is the last hop that the request may reach.");

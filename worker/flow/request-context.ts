@@ -1,4 +1,4 @@
-import type { BackgroundWork, Ports } from "../ports.ts";
+import type { BackgroundWork, ClientRequest, Ports } from "../ports.ts";
 import type { RefusedUrl, ResolvedUrl } from "../rules/key/cache-key.ts";
 import { RequestFacts } from "../rules/request/request-facts.ts";
 import type { Site } from "../site/site.ts";
@@ -24,8 +24,8 @@ export interface Isolate {
 
 /** A request as it arrives, with the runtime's information about it. */
 export interface IncomingRequest {
-  readonly request: Request;
-  /** `request.url`, read once, because each read of it is a call into the runtime. */
+  readonly request: ClientRequest;
+  /** Its absolute URL, as it came over the wire. */
   readonly url: string;
   readonly background: BackgroundWork;
   /** `null` where the runtime does not tell. */

@@ -1,6 +1,6 @@
+import type { FoundResponse } from "../ports.ts";
 import {
   isMarker,
-  type Stored,
   type StoredResponse,
   storedField,
   type Variant,
@@ -8,6 +8,7 @@ import {
 } from "../rules/storing/stored-response.ts";
 import { acceptsCoding } from "../rules/variants/accept-encoding.ts";
 import { matchesVariant, type VariantFields } from "../rules/variants/vary.ts";
+import { cancelBody } from "./origin/cancel-body.ts";
 import type { RequestContext } from "./request-context.ts";
 
 /** The response that the request selects in memory. No I/O. */
@@ -17,7 +18,7 @@ export function selectInMemory(context: RequestContext): StoredResponse | undefi
   if (!stored || !isMarker(stored)) return stored;
   const found = latestMatch(stored, context);
   const variant = found && store.recall(found.key);
-  if (!variant || !isSelected(variant, context)) return undefined;
+  if (!variant || isMarker(variant) || !isSelected(variant, context)) return undefined;
   // Variants are evicted from the back, so the front half need not be kept in order.
   const at = stored.variants.indexOf(found);
   if (at >= context.site.limits.variants / 2) store.remember(withFirst(stored, at));
@@ -25,7 +26,7 @@ export function selectInMemory(context: RequestContext): StoredResponse | undefi
 }
 
 /** The response that the request selects in the PoP's shared tier. A marker that is found there is kept in memory. */
-export async function selectInSharedTier(context: RequestContext): Promise<StoredResponse | undefined> {
+export async function selectInSharedTier(context: RequestContext): Promise<FoundResponse | undefined> {
   const { store } = context.ports;
   const { cacheKey } = context.resolved;
   const stored = await store.lookUp(cacheKey);
@@ -34,7 +35,10 @@ export async function selectInSharedTier(context: RequestContext): Promise<Store
   store.remember(marker);
   const found = latestMatch(marker, context);
   const variant = found && (await store.lookUp(found.key));
-  return variant && isSelected(variant, context) ? variant : undefined;
+  if (!variant || isMarker(variant)) return undefined;
+  if (isSelected(variant, context)) return variant;
+  context.background.run(cancelBody(variant.body));
+  return undefined;
 }
 
 /**
@@ -114,8 +118,8 @@ export function selects(context: RequestContext, { head }: StoredResponse): bool
  * A response that is found under a variant's key is itself compared with the request, because the marker may be older
  * (R19).
  */
-function isSelected(stored: Stored, context: RequestContext): stored is StoredResponse {
-  return !isMarker(stored) && matches(context, stored.head.variant, storedField(stored.head, "content-encoding"));
+function isSelected(stored: FoundResponse, context: RequestContext): boolean {
+  return matches(context, stored.head.variant, storedField(stored.head, "content-encoding"));
 }
 
 function matches(context: RequestContext, variant: VariantFields, encoding: string | null): boolean {

@@ -1,7 +1,9 @@
+import type { Found, StreamedBody } from "../ports.ts";
 import type { BytePart } from "../rules/ranges/range.ts";
-import type { Stored } from "../rules/storing/stored-response.ts";
+import { isMarker, type Stored } from "../rules/storing/stored-response.ts";
 import { ENVELOPE_FIELDS, headText, readEnvelope, writeEnvelope } from "../store/envelope.ts";
 import type { SharedTier } from "../store/tiered-store.ts";
+import { streamOf } from "./web-bodies.ts";
 
 /*
  * The Cache API of this PoP. The platform's guarantees, on which this code relies:
@@ -26,10 +28,17 @@ export class CacheApiTier implements SharedTier {
     this.#cache = cache;
   }
 
-  async get(key: string): Promise<Stored | undefined> {
+  async get(key: string): Promise<Found | undefined> {
     const response = await this.#cache.match(entryUrl(key));
     if (!response) return undefined;
-    return readEnvelope(key, headText(response.headers), await response.arrayBuffer());
+    const { headers, body } = response;
+    const found = readEnvelope(key, headText(headers));
+    if (found && !isMarker(found)) {
+      const { head } = found;
+      if (head.bodyKey !== null) return drop(body, { head, body: null });
+      if (headers.get("content-length") === String(head.bodyBytes)) return { head, body };
+    }
+    return drop(body, found && isMarker(found) ? found : undefined);
   }
 
   async put(stored: Stored): Promise<void> {
@@ -41,7 +50,7 @@ export class CacheApiTier implements SharedTier {
     await this.#cache.delete(entryUrl(key));
   }
 
-  async getBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined> {
+  async getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {
     const url = bodyUrl(bodyKey);
     const range = part && `bytes=${part.first}-${part.last}`;
     const response = await this.#cache.match(range ? new Request(url, { headers: { range } }) : url);
@@ -50,9 +59,15 @@ export class CacheApiTier implements SharedTier {
     return undefined;
   }
 
-  async putBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<void> {
-    await this.#cache.put(bodyUrl(bodyKey), new Response(body, { headers: ENVELOPE_FIELDS }));
+  async putBody(bodyKey: string, body: StreamedBody): Promise<void> {
+    await this.#cache.put(bodyUrl(bodyKey), new Response(streamOf(body), { headers: ENVELOPE_FIELDS }));
   }
+}
+
+/** The result, while nobody reads the body. */
+async function drop<T>(body: ReadableStream | null, result: T): Promise<T> {
+  await body?.cancel();
+  return result;
 }
 
 /** The key of a variant is the primary key, a space, which no URL contains, and the selecting fields. */

@@ -19,6 +19,7 @@ import { fingerprint } from "./fingerprint.ts";
 import { OriginFetch } from "./origin-fetch.ts";
 import { runtimeBodies } from "./runtime-bodies.ts";
 import { systemClock } from "./system-clock.ts";
+import { toWebResponse } from "./web-answer.ts";
 
 /** The bindings and variables that the worker reads. */
 export interface EdgeEnv extends Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMARK_TOKENS"> {
@@ -55,13 +56,14 @@ export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): Exp
   return {
     fetch(request, env, context) {
       isolate ??= startOrExplain(siteInput, env, hooks);
-      return isolate.fetch({
+      const answer = isolate.fetch({
         request,
         url: request.url,
         background: { run: (work) => context.waitUntil(work) },
         country: typeof request.cf?.country === "string" ? request.cf.country : null,
         clientAddress: request.cf ? request.headers.get("cf-connecting-ip") : (env.TIDEMARK_CLIENT_ADDRESS ?? null),
       });
+      return answer instanceof Promise ? answer.then(toWebResponse) : toWebResponse(answer);
     },
   };
 }
@@ -96,6 +98,7 @@ function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): R
     log,
     audit: log,
     bodies: runtimeBodies,
+    webRequest: ({ request }) => request as Request,
     tokens: configuredTokens({ ...tokensOf(env), acceptsWeakTokens: hooks.acceptsWeakTokens }, warn),
     fingerprint,
     reporter: new Counters(site.originUrl, warn),

@@ -1,4 +1,6 @@
 import type { Origin, OriginAnswer, OriginRequest } from "../ports.ts";
+import { fromWebResponse } from "./web-answer.ts";
+import { streamOf } from "./web-bodies.ts";
 
 /*
  * The origin over the runtime's fetch. The platform's guarantees, on which this code relies:
@@ -25,18 +27,18 @@ export class OriginFetch implements Origin {
       const response = await fetch(this.url + request.pathAndQuery, {
         method: request.method,
         headers: request.fields.map(([name, value]) => [name, value]),
-        body: request.body,
+        body: request.body && streamOf(request.body),
         redirect: "manual",
         encodeResponseBody: "manual",
         signal: abort.signal,
         cf: { cacheTtl: -1 },
       });
-      if (response.status === 101) return { kind: "switched", response };
+      if (response.status === 101) return { kind: "switched", connection: response };
       if (response.status < 200 || response.status > 599) {
         await response.body?.cancel();
         return { kind: "failed", because: "bad-response", cause: `status ${response.status} as a final response` };
       }
-      return { kind: "answered", response };
+      return { kind: "answered", response: fromWebResponse(response) };
     } catch (cause) {
       return { kind: "failed", because: abort.signal.aborted ? "timed-out" : "unreachable", cause };
     } finally {

@@ -1,4 +1,4 @@
-import type { Bodies } from "../ports.ts";
+import { webBodies } from "./web-bodies.ts";
 
 /** A read of this size costs little more than one of 4 KiB, the runtime's default. */
 const MAX_PIECE_BYTES = 64 * 1024;
@@ -8,9 +8,9 @@ const MAX_PIECE_BYTES = 64 * 1024;
  * was cut off. Only a BYOB reader returns more than 4 KiB at a time, up to the size of its buffer, and it works only
  * for the runtime's own bodies.
  */
-export const runtimeBodies: Bodies = {
-  pipe: (lengthBytes) => (lengthBytes === null ? new IdentityTransformStream() : new FixedLengthStream(lengthBytes)),
-  read: (body) => {
+export const runtimeBodies = webBodies(
+  (lengthBytes) => (lengthBytes === null ? new IdentityTransformStream() : new FixedLengthStream(lengthBytes)),
+  (body) => {
     const reader = body.getReader({ mode: "byob" });
     return {
       next: async () => {
@@ -20,4 +20,4 @@ export const runtimeBodies: Bodies = {
       cancel: () => reader.cancel(),
     };
   },
-};
+);

@@ -1,4 +1,4 @@
-import { isMarker, type Stored, type VariantMarker } from "../rules/storing/stored-response.ts";
+import { isMarker, type Stored, type StoredHead, type VariantMarker } from "../rules/storing/stored-response.ts";
 import { EnvelopeHead, headParts } from "./envelope-head.ts";
 
 /**
@@ -32,8 +32,14 @@ export function writeEnvelope(stored: Stored): Envelope {
   };
 }
 
-/** Reads an envelope; `undefined` if it is of another version, of another key, or incomplete. */
-export function readEnvelope(key: string, headText: string | null, body: ArrayBuffer): Stored | undefined {
+/**
+ * Reads the text of an envelope's head; `undefined` if it is of another version or of another key. For a response, its
+ * reader has to compare the length of the body with `bodyBytes`, unless the body is stored apart.
+ */
+export function readEnvelope(
+  key: string,
+  headText: string | null,
+): VariantMarker | { readonly head: StoredHead } | undefined {
   if (!headText?.startsWith(VERSION)) return undefined;
   const end = headText.indexOf(SEPARATOR, VERSION.length);
   if (end === -1) {
@@ -41,9 +47,7 @@ export function readEnvelope(key: string, headText: string | null, body: ArrayBu
     return marker.head.key === key ? marker : undefined;
   }
   const head = new EnvelopeHead(headText.slice(VERSION.length, end), headText.slice(end + 1));
-  if (head.key !== key) return undefined;
-  if (head.bodyKey !== null) return { head, body: null };
-  return head.bodyBytes === body.byteLength ? { head, body: new Uint8Array(body) } : undefined;
+  return head.key === key ? { head } : undefined;
 }
 
 /** The text of the head that `readEnvelope` takes; `null` if there is none. */

@@ -34,6 +34,12 @@ export class FrequencySketch {
     return times;
   }
 
+  /** The count of a key. */
+  estimate(key: string): number {
+    const [first, second] = slotsOf(key);
+    return Math.min(this.#counters[first]!, this.#counters[second]!);
+  }
+
   #halve(): void {
     for (let slot = 0; slot < SLOTS; slot++) this.#counters[slot] = this.#counters[slot]! >> 1;
     this.#countings = 0;

@@ -1,4 +1,4 @@
-import { isMarker, type Stored } from "../rules/storing/stored-response.ts";
+import { isMarker, type Stored, type StoredHead } from "../rules/storing/stored-response.ts";
 import { FrequencySketch } from "./frequency-sketch.ts";
 
 /** The memory of an entry in addition to its body and texts: the slot in the map, and the object of the head. */
@@ -60,16 +60,29 @@ export class MemoryTier {
     return entry.stored;
   }
 
-  /** Stores a response unless it is too large, is not admitted, or a newer one is stored (R23). */
-  put(stored: Stored): void {
+  /** Counts a request for a response that is not held, and tells whether it would be kept. */
+  admits(head: StoredHead): boolean {
+    const { key, bodyBytes } = head;
+    const times = this.#frequency.count(key, this.#entries.size);
+    const bytes = weigh({ head, body: null }) + bodyBytes;
+    return bytes <= this.#maxBytes * LARGEST_SHARE && this.#findRoom(bytes, times) !== null;
+  }
+
+  /**
+   * Stores a response unless it is too large, is not admitted, or a newer one is stored (R23). `isAdmitted`: `admits` has
+   * counted the request.
+   */
+  put(stored: Stored, isAdmitted = false): void {
     const { key } = stored.head;
     const held = this.#entries.get(key);
     if (held && isNewer(held.stored, stored)) return;
     this.delete(key);
     const bytes = weigh(stored);
     if (bytes > this.#maxBytes * LARGEST_SHARE) return;
-    const times = held ? Number.POSITIVE_INFINITY : this.#frequency.count(key, this.#entries.size);
-    if (!this.#makeRoom(bytes, times)) return;
+    const times = held ? Number.POSITIVE_INFINITY : this.#timesOf(key, isAdmitted);
+    const dropped = this.#findRoom(bytes, times);
+    if (dropped === null) return;
+    for (const each of dropped) this.delete(each);
     const { halvings } = this.#frequency;
     const counted = held ?? { uses: Math.min(MAX_USES, times - 1), halvings };
     this.#entries.set(key, { stored, bytes, uses: counted.uses, halvings: counted.halvings });
@@ -84,21 +97,21 @@ export class MemoryTier {
     this.#heldBytes -= held.bytes;
   }
 
-  /**
-   * Evicts entries until `bytes` fit. Returns false, without evicting any, if one of them is used as often as the new
-   * one.
-   */
-  #makeRoom(bytes: number, times: number): boolean {
+  #timesOf(key: string, isCounted: boolean): number {
+    return isCounted ? this.#frequency.estimate(key) : this.#frequency.count(key, this.#entries.size);
+  }
+
+  /** The entries to evict so that `bytes` fit; `null` if one of them is used as often as the new one. */
+  #findRoom(bytes: number, times: number): string[] | null {
     const dropped: string[] = [];
     let freeBytes = this.#maxBytes - this.#heldBytes;
     for (const [key, entry] of this.#entries) {
       if (freeBytes >= bytes) break;
-      if (this.#usesOf(entry) >= times) return false;
+      if (this.#usesOf(entry) >= times) return null;
       dropped.push(key);
       freeBytes += entry.bytes;
     }
-    for (const key of dropped) this.delete(key);
-    return true;
+    return dropped;
   }
 
   #usesOf(entry: Entry): number {

@@ -1,16 +1,17 @@
-import type { Reporter, Store } from "../ports.ts";
+import type { Found, Reporter, Store, StreamedBody } from "../ports.ts";
 import type { BytePart } from "../rules/ranges/range.ts";
-import { isMarker, type Stored } from "../rules/storing/stored-response.ts";
+import { isMarker, type Stored, type StoredHead } from "../rules/storing/stored-response.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 
 /** The tier that the isolates of a PoP share. Each call may reject. */
 export interface SharedTier {
-  get(key: string): Promise<Stored | undefined>;
+  /** A body that is not read is cancelled by the caller. */
+  get(key: string): Promise<Found | undefined>;
   put(stored: Stored): Promise<void>;
   delete(key: string): Promise<void>;
-  getBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined>;
+  getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined>;
   /** Stores the bytes that arrive, even if the body is cut off: only the caller knows whether it is complete. */
-  putBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<void>;
+  putBody(bodyKey: string, body: StreamedBody): Promise<void>;
 }
 
 /**
@@ -32,12 +33,16 @@ export class TieredStore implements Store {
     return this.#memory.get(key);
   }
 
-  lookUp(key: string): Promise<Stored | undefined> {
+  lookUp(key: string): Promise<Found | undefined> {
     return this.#orReport(() => this.#shared.get(key));
   }
 
-  remember(stored: Stored): void {
-    this.#memory.put(stored);
+  admits(head: StoredHead): boolean {
+    return this.#memory.admits(head);
+  }
+
+  remember(stored: Stored, isAdmitted = false): void {
+    this.#memory.put(stored, isAdmitted);
   }
 
   async keep(stored: Stored): Promise<void> {
@@ -53,11 +58,11 @@ export class TieredStore implements Store {
     await this.#orReport(() => this.#shared.delete(key));
   }
 
-  readBody(bodyKey: string, part: BytePart | null): Promise<ReadableStream<Uint8Array> | undefined> {
+  readBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {
     return this.#orReport(() => this.#shared.getBody(bodyKey, part));
   }
 
-  async keepBody(bodyKey: string, body: ReadableStream<Uint8Array>): Promise<boolean> {
+  async keepBody(bodyKey: string, body: StreamedBody): Promise<boolean> {
     const done = await this.#orReport(async () => {
       await this.#shared.putBody(bodyKey, body);
       return true;

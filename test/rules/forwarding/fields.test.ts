@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { toClientFields } from "../../../worker/rules/forwarding/client-response-fields.ts";
 import { publicLocation } from "../../../worker/rules/forwarding/location.ts";
 import { originRequestFields } from "../../../worker/rules/forwarding/origin-request-fields.ts";
@@ -29,16 +30,16 @@ const NOON = Date.UTC(2026, 0, 1, 12);
 
 describe("toClientFields", () => {
   test("a missing Date is the time of arrival, and one that came stays (RFC 9110 §6.6.1)", () => {
-    const dated = (fields: Headers) => {
+    const dated = (fields: Fields) => {
       toClientFields(fields, address, [], NOON);
       return fields.get("date");
     };
-    expect(dated(new Headers())).toBe("Thu, 01 Jan 2026 12:00:00 GMT");
-    expect(dated(new Headers({ date: "yesterday" }))).toBe("yesterday");
+    expect(dated(new Fields())).toBe("Thu, 01 Jan 2026 12:00:00 GMT");
+    expect(dated(new Fields([["date", "yesterday"]]))).toBe("yesterday");
   });
 
   test("Set-Cookie lines stay apart, and an origin's own Via stays", () => {
-    const fields = new Headers([
+    const fields = new Fields([
       ["set-cookie", "a=1"],
       ["set-cookie", "b=2"],
       ["via", "1.1 inner"],

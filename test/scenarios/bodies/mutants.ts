@@ -165,10 +165,10 @@ export const mutants: Mutants = {
   "head-reads-the-body": {
     name: "a HEAD reads a body that is stored apart",
     file: ANSWER_FROM_STORE,
-    from: "if (context.answersHead) return headAlone(head, fields);",
+    from: "if (context.answersHead) return headAlone(context, stored, fields);",
     to: `if (context.answersHead) {
-      if (!head.bodyKey) return headAlone(head, fields);
-      return context.ports.store.readBody(head.bodyKey, null).then((body) => body && headAlone(head, fields) || null);
+      if (!head.bodyKey) return headAlone(context, stored, fields);
+      return context.ports.store.readBody(head.bodyKey, null).then((body) => body && headAlone(context, stored, fields) || null);
     }`,
     reddens: "bodies/only-requested-bytes",
   },

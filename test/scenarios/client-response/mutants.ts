@@ -87,8 +87,8 @@ export const mutants: Mutants = {
   "told-of-what-is-not-stored": {
     name: "browserTtl applies to a response that the edge does not store",
     file: "worker/flow/answering/pass-on.ts",
-    from: "  const fields = clientFields(context, response.headers);\n  const because",
-    to: `  const fields = clientFields(context, response.headers);
+    from: "  const fields = clientFields(context, response.fields);\n  const because",
+    to: `  const fields = clientFields(context, response.fields);
   if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-age=600");
   const because`,
     reddens: "client-response/browser-ttl-if-stored",
@@ -328,7 +328,7 @@ export const mutants: Mutants = {
   "head-tells-no-length": {
     name: "a HEAD is answered without the stored length",
     file: ANSWER_FROM_STORE,
-    from: 'headFields.set("content-length", String(head.bodyBytes));',
+    from: 'headFields.set("content-length", String(bodyBytes));',
     to: "{}",
     reddens: "client-response/head-of-stored-page",
   },

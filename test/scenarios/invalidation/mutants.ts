@@ -30,8 +30,8 @@ export const mutants: Mutants = {
   "hidden-origin-is-another-host": {
     name: "a Location that names the hidden origin counts as another host's",
     file: INVALIDATION,
-    from: "clientFields(context, result.response.headers)",
-    to: "result.response.headers",
+    from: "clientFields(context, result.response.fields)",
+    to: "result.response.fields",
     reddens: "invalidation/location-names-hidden-origin",
   },
   "spelling-counts": {

@@ -67,14 +67,14 @@ export const mutants: Mutants = {
   "nothing-is-unsatisfiable": {
     name: "a part that the page does not have is answered with the whole page",
     file: ANSWER_FROM_STORE,
-    from: 'if (parsed.kind === "unsatisfiable") return unsatisfiable(head, fields);',
+    from: 'if (parsed.kind === "unsatisfiable") return unsatisfiable(context, stored, fields);',
     to: "",
     reddens: "ranges/unsatisfiable-is-416",
   },
   "416-tells-no-length": {
     name: "a 416 does not give the length of the page",
     file: ANSWER_FROM_STORE,
-    from: 'fields.set("content-range", unsatisfiedRange(head.bodyBytes));',
+    from: 'fields.set("content-range", unsatisfiedRange(found.head.bodyBytes));',
     to: "",
     reddens: "ranges/unsatisfiable-is-416",
   },
@@ -82,7 +82,7 @@ export const mutants: Mutants = {
     name: "a 416 has the fields of the page's body",
     file: ANSWER_FROM_STORE,
     from: "const fields = notModifiedFields(stored);",
-    to: "const fields = new Headers(stored);",
+    to: "const fields = new Fields(stored);",
     reddens: "ranges/unsatisfiable-is-416",
   },
   "malformed-is-left-out": {

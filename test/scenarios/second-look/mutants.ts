@@ -22,8 +22,8 @@ export const mutants: Mutants = {
   "choices-are-left-out": {
     name: "a second look asks without the visitor's language",
     file: LOOK,
-    from: "new Headers(fields.map(([name, value]) => [name, value]))",
-    to: 'new Headers(fields.filter(([name]) => name !== "accept-language").map(([name, value]) => [name, value]))',
+    from: "new Fields(fields)",
+    to: 'new Fields(fields.filter(([name]) => name !== "accept-language"))',
     reddens: "second-look/keeps-the-choice",
   },
   "any-status-is-stored": {
@@ -113,8 +113,8 @@ export const mutants: Mutants = {
   "stamp-is-late": {
     name: "a second look is stamped when its answer comes",
     file: LOOK,
-    from: "fields: headers, stamp, fetchedAt",
-    to: "fields: headers, stamp: ports.purges.stamp(), fetchedAt",
+    from: "fields, stamp, fetchedAt",
+    to: "fields, stamp: ports.purges.stamp(), fetchedAt",
     reddens: "second-look/purged-meanwhile",
   },
   "nobody-waits-for-a-look": {

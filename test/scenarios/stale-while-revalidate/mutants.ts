@@ -9,7 +9,7 @@ export const mutants: Mutants = {
   "refresh-is-not-made": {
     name: "a stale page is answered and never refetched",
     file: CORRIDOR,
-    from: 'if (xCache === "UPDATING") refreshInBackground',
+    from: 'if (xCache === "UPDATING" && isInMemory(stored)) refreshInBackground',
     to: "if (false) refreshInBackground",
     reddens: "stale-while-revalidate/refreshed-once",
   },

@@ -236,8 +236,8 @@ export const mutants: Mutants = {
   "purged-tag-takes-the-page": {
     name: "a variant is dropped together with the one that was purged",
     file: SELECTION,
-    from: "if (!variant || !isSelected(variant, context)) return undefined;",
-    to: `if (!variant || !isSelected(variant, context)) return undefined;
+    from: "if (!variant || isMarker(variant) || !isSelected(variant, context)) return undefined;",
+    to: `if (!variant || isMarker(variant) || !isSelected(variant, context)) return undefined;
   const all = stored.variants.map(({ key }) => store.recall(key)).filter((each) => each !== undefined);
   if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head, false) === "purged")) {
     for (const { head } of all) void store.forget(head.key);

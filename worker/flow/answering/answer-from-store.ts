@@ -1,3 +1,5 @@
+import type { Answer, FoundResponse } from "../../ports.ts";
+import { Fields } from "../../rules/fields/fields.ts";
 import { rangeStillHolds } from "../../rules/ranges/if-range.ts";
 import { contentRange, multipartByteranges, unsatisfiedRange } from "../../rules/ranges/partial-content.ts";
 import { type BytePart, parseRange } from "../../rules/ranges/range.ts";
@@ -9,6 +11,8 @@ import {
   validatorsOf,
 } from "../../rules/storing/stored-response.ts";
 import { isNotModified } from "../../rules/validation/not-modified.ts";
+import { isInMemory, passFoundBody, readFound } from "../found-response.ts";
+import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
 import { type AnswerMetadata, answerWith, notModifiedFields, storedFields } from "./answers.ts";
 
@@ -18,30 +22,42 @@ import { type AnswerMetadata, answerWith, notModifiedFields, storedFields } from
  */
 export function answerFromStore(
   context: RequestContext,
-  stored: StoredResponse,
+  stored: FoundResponse,
   metadata: AnswerMetadata,
-): Response | Promise<Response | null> {
+): Answer | Promise<Answer | null> {
   const { head } = stored;
   const fields = storedFields(head, metadata);
   const { facts } = context;
   if (head.status === 200) {
-    if (isHeldByClient(context, head)) return answerWith(null, 304, notModifiedFields(fields));
+    if (isHeldByClient(context, head)) return withoutBody(context, stored, 304, notModifiedFields(fields));
     const range = context.answersHead ? null : facts.field("range");
     if (range !== null && rangeStillHolds(facts.field("if-range"), validatorsOf(head), context.ports.clock.now())) {
       const parsed = parseRange(range, head.bodyBytes);
-      if (parsed.kind === "unsatisfiable") return unsatisfiable(head, fields);
-      if (parsed.kind === "parts") return answerWithParts(context, stored, parsed.parts, fields);
+      if (parsed.kind === "unsatisfiable") return unsatisfiable(context, stored, fields);
+      if (parsed.kind === "parts") {
+        if (isInMemory(stored)) return answerWithParts(context, stored, parsed.parts, fields);
+        return readFound(context, stored).then((read) =>
+          read ? answerWithParts(context, read, parsed.parts, fields) : null,
+        );
+      }
     }
   }
-  if (context.answersHead) return headAlone(head, fields);
-  if (stored.body) return answerWith(stored.body, head.status, fields);
+  if (context.answersHead) return headAlone(context, stored, fields);
+  if (stored.body instanceof Uint8Array) return answerWith(stored.body, head.status, fields);
+  if (stored.body) return answerWith(passFoundBody(context, head, stored.body), head.status, fields);
   return streamed(context, head, [null], head.bodyBytes, head.status, fields);
 }
 
-function headAlone(head: StoredHead, fields: Headers): Response {
-  const headFields = new Headers(fields);
-  if (mayHaveBody(head.status)) headFields.set("content-length", String(head.bodyBytes));
-  return answerWith(null, head.status, headFields);
+function headAlone(context: RequestContext, found: FoundResponse, fields: Fields): Answer {
+  const { status, bodyBytes } = found.head;
+  const headFields = new Fields(fields);
+  if (mayHaveBody(status)) headFields.set("content-length", String(bodyBytes));
+  return withoutBody(context, found, status, headFields);
+}
+
+function withoutBody({ background }: RequestContext, { body }: FoundResponse, status: number, fields: Fields): Answer {
+  if (body !== null && !(body instanceof Uint8Array)) background.run(cancelBody(body));
+  return answerWith(null, status, fields);
 }
 
 /** Whether the client's condition already matches the stored response, so that a 304 answers it. RFC 9111 §4.3.2. */
@@ -53,10 +69,10 @@ export function isHeldByClient({ facts, ports }: RequestContext, head: Pick<Stor
 }
 
 /** RFC 9110 §15.5.17. */
-function unsatisfiable(head: StoredHead, stored: Headers): Response {
+function unsatisfiable(context: RequestContext, found: FoundResponse, stored: Fields): Answer {
   const fields = notModifiedFields(stored);
-  fields.set("content-range", unsatisfiedRange(head.bodyBytes));
-  return answerWith(null, 416, fields);
+  fields.set("content-range", unsatisfiedRange(found.head.bodyBytes));
+  return withoutBody(context, found, 416, fields);
 }
 
 /** RFC 9110 §15.3.7. A single part of a body in memory is not copied; several parts are. */
@@ -64,10 +80,10 @@ function answerWithParts(
   context: RequestContext,
   { head, body }: StoredResponse,
   parts: readonly BytePart[],
-  stored: Headers,
-): Response | Promise<Response | null> {
+  stored: Fields,
+): Answer | Promise<Answer | null> {
   const { random } = context.ports;
-  const fields = new Headers(stored);
+  const fields = new Fields(stored);
   const [only] = parts;
   if (only && parts.length === 1) {
     fields.set("content-range", contentRange(only, head.bodyBytes));
@@ -107,8 +123,8 @@ async function streamed(
   pieces: readonly (string | BytePart | null)[],
   lengthBytes: number,
   status: number,
-  fields: Headers,
-): Promise<Response | null> {
+  fields: Fields,
+): Promise<Answer | null> {
   if (bodyKey === null) return null;
   const read = (piece: BytePart | null) => ports.store.readBody(bodyKey, piece);
   const firstPart = pieces.find((piece) => typeof piece !== "string")!;
@@ -118,15 +134,13 @@ async function streamed(
   const send = async () => {
     for (const piece of pieces) {
       if (typeof piece === "string") {
-        const writer = pipe.writable.getWriter();
-        await writer.write(new TextEncoder().encode(piece));
-        writer.releaseLock();
+        await pipe.writable.write(new TextEncoder().encode(piece));
         continue;
       }
       const body = first ?? (await read(piece));
       first = undefined;
       if (!body) throw new Error("a body that was stored apart is gone");
-      await body.pipeTo(pipe.writable, { preventClose: true });
+      await ports.bodies.copy(body, pipe.writable);
     }
     await pipe.writable.close();
   };

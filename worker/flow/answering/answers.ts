@@ -1,4 +1,6 @@
+import type { Answer } from "../../ports.ts";
 import { browserCacheControl } from "../../rules/directives/browser-cache-control.ts";
+import { Fields } from "../../rules/fields/fields.ts";
 import { cacheStatusMember, type Outcome, type XCache } from "../../rules/forwarding/cache-status.ts";
 import { EDGE_ANSWER_FIELDS } from "../../rules/forwarding/edge-answer-fields.ts";
 import { reasonPhrase } from "../../rules/forwarding/reason-phrase.ts";
@@ -19,14 +21,14 @@ export interface AnswerMetadata {
  * The fields of hits, made once per entry and second, because making them would take most of the time of a hit on a
  * busy page.
  */
-const hitFields = new WeakMap<StoredHead, { readonly ageSeconds: number; readonly fields: Headers }>();
+const hitFields = new WeakMap<StoredHead, { readonly ageSeconds: number; readonly fields: Fields }>();
 
 /** The fields of an answer with a stored response. RFC 9111 §4, §5.1. */
-export function storedFields(head: StoredHead, metadata: AnswerMetadata): Headers {
+export function storedFields(head: StoredHead, metadata: AnswerMetadata): Fields {
   const made = hitFields.get(head);
   const isPlainHit = metadata.xCache === "HIT" && metadata.outcome.kind === "hit";
   if (isPlainHit && made?.ageSeconds === metadata.ageSeconds) return made.fields;
-  const fields = new Headers(head.fields.map(([name, value]) => [name, value] as [string, string]));
+  const fields = new Fields(head.fields);
   fields.set("age", String(metadata.ageSeconds));
   setBrowserLifetime(fields, metadata.browserTtlSeconds, metadata.ageSeconds);
   markOutcome(fields, metadata.xCache, metadata.outcome);
@@ -35,15 +37,15 @@ export function storedFields(head: StoredHead, metadata: AnswerMetadata): Header
 }
 
 /** The fields of a 304. `Last-Modified` is among them only if there is no entity tag. RFC 9110 §15.4.5. */
-export function notModifiedFields(fields: Headers): Headers {
-  const kept = new Headers([...fields].filter(([name]) => NOT_MODIFIED_FIELDS.has(name)));
+export function notModifiedFields(fields: Fields): Fields {
+  const kept = new Fields([...fields].filter(([name]) => NOT_MODIFIED_FIELDS.has(name)));
   const lastModified = fields.get("last-modified");
   if (lastModified !== null && !kept.has("etag")) kept.set("last-modified", lastModified);
   return kept;
 }
 
 /** Sets, in place, the lifetime that the owner gives to browsers; `null` keeps the origin's. */
-export function setBrowserLifetime(fields: Headers, ttlSeconds: number | null, ageSeconds: number): void {
+export function setBrowserLifetime(fields: Fields, ttlSeconds: number | null, ageSeconds: number): void {
   if (ttlSeconds === null) return;
   const text = browserCacheControl(fields.get("cache-control"), ttlSeconds, ageSeconds);
   if (text === null) return;
@@ -52,32 +54,35 @@ export function setBrowserLifetime(fields: Headers, ttlSeconds: number | null, a
 }
 
 /** Adds the outcome to an answer's fields, in place. */
-export function markOutcome(fields: Headers, xCache: XCache, outcome: Outcome): void {
+export function markOutcome(fields: Fields, xCache: XCache, outcome: Outcome): void {
   fields.append("via", "1.1 tidemark");
   fields.set("x-cache", xCache);
   fields.append("cache-status", cacheStatusMember(outcome));
 }
 
-/** An answer with the body's bytes as they are: the runtime must not encode an encoded body again. */
+/** An answer with these fields. A status that has no body gets none. */
 export function answerWith(
-  body: ReadableStream | Uint8Array<ArrayBuffer> | null,
+  body: Answer["body"],
   status: number,
-  fields: Headers,
+  fields: Fields,
   statusText = reasonPhrase(status),
-): Response {
-  const init = { status, statusText, headers: fields, encodeBody: "manual" } as const;
-  return new Response(mayHaveBody(status) ? body : null, init);
+): Answer {
+  return { status, statusText, fields, body: mayHaveBody(status) ? body : null };
 }
 
+const utf8 = new TextEncoder();
+
 /** An answer that the edge makes itself: a text for a person, without `X-Cache`, and never to be stored. */
-export function edgeAnswer(status: number, detail: string, words: string): Response {
-  return new Response(`${words}\n`, {
+export function edgeAnswer(status: number, detail: string, words: string): Answer {
+  const fields = new Fields([
+    ...Object.entries(EDGE_ANSWER_FIELDS),
+    ["content-type", "text/plain; charset=utf-8"],
+    ["cache-status", cacheStatusMember({ kind: "answered-by-edge", detail })],
+  ]);
+  return {
     status,
     statusText: reasonPhrase(status),
-    headers: {
-      ...EDGE_ANSWER_FIELDS,
-      "content-type": "text/plain; charset=utf-8",
-      "cache-status": cacheStatusMember({ kind: "answered-by-edge", detail }),
-    },
-  });
+    fields,
+    body: utf8.encode(`${words}\n`) as Uint8Array<ArrayBuffer>,
+  };
 }

@@ -1,3 +1,5 @@
+import type { Answer, OriginResponse } from "../../ports.ts";
+import { Fields } from "../../rules/fields/fields.ts";
 import type { Outcome } from "../../rules/forwarding/cache-status.ts";
 import { toClientFields } from "../../rules/forwarding/client-response-fields.ts";
 import type { PublicAddress } from "../../rules/forwarding/location.ts";
@@ -7,9 +9,9 @@ import type { RequestContext } from "../request-context.ts";
 import { answerWith, markOutcome } from "./answers.ts";
 
 /** The fields of the origin's answer as clients see them. */
-export function clientFields(context: RequestContext, sent: Headers): Headers {
+export function clientFields(context: RequestContext, sent: Fields): Fields {
   const { ports, resolved, site, facts } = context;
-  const fields = new Headers(sent);
+  const fields = new Fields(sent);
   if (resolved.route.stripsSetCookie && (facts.method === "GET" || facts.method === "HEAD"))
     fields.delete("set-cookie");
   toClientFields(fields, publicAddress(context), site.hiddenFields, ports.clock.now());
@@ -27,11 +29,11 @@ export function publicAddress({ ports, resolved }: RequestContext): PublicAddres
  */
 export function passOn(
   context: RequestContext,
-  response: Pick<Response, "status" | "statusText" | "headers" | "body">,
+  response: OriginResponse,
   miss: Miss,
   notStored: NotStored | undefined,
-): Response {
-  const fields = clientFields(context, response.headers);
+): Answer {
+  const fields = clientFields(context, response.fields);
   const because = notStored && notStoredDetail(notStored);
   const outcome = forwardedOutcome(miss, { status: response.status, stored: false, collapsed: false, because });
   markOutcome(fields, miss.xCache, outcome);

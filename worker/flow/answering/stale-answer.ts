@@ -1,3 +1,4 @@
+import type { Answer } from "../../ports.ts";
 import { isMadeStale } from "../../rules/freshness/judge.ts";
 import { mayServeOnError } from "../../rules/freshness/stale-if-error.ts";
 import type { Miss } from "../miss.ts";
@@ -18,7 +19,7 @@ export async function staleAnswer(
   context: RequestContext,
   miss: Miss,
   failure: OriginResult | null,
-): Promise<Response | null> {
+): Promise<Answer | null> {
   const { ports, facts, background, resolved } = context;
   const stored = miss.selected;
   if (!stored) return null;

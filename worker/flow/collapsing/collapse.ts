@@ -1,4 +1,4 @@
-import type { ReceiptToken } from "../../ports.ts";
+import type { Answer, ReceiptToken } from "../../ports.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -11,7 +11,7 @@ import { follow, mayFollow, waitFor } from "./followers.ts";
  * leader; the others are followers and wait for its fetch. `token` is the receipt's token that the answer still has to
  * honour.
  */
-export async function collapse(context: RequestContext, miss: Miss, token: ReceiptToken | null): Promise<Response> {
+export async function collapse(context: RequestContext, miss: Miss, token: ReceiptToken | null): Promise<Answer> {
   const { ports, collapsed } = context;
   const fetchAlone = () => fetchAndStore(context, miss, null);
   for (let failures = 0; ; ) {

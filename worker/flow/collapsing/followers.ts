@@ -1,4 +1,4 @@
-import type { ReceiptToken } from "../../ports.ts";
+import type { Answer, ReceiptToken } from "../../ports.ts";
 import { judge } from "../../rules/freshness/judge.ts";
 import { mayAnswerWhileUnknown } from "../../rules/freshness/unknown-purge-state.ts";
 import { mayBeAnsweredInSession } from "../../rules/identity/identity.ts";
@@ -62,7 +62,7 @@ function isReusable({ ports, facts }: RequestContext, stored: StoredHead): boole
 }
 
 /** The answer of the leader's fetch; `null` if this request does not select it, or if its body is gone. */
-export async function follow(context: RequestContext, stored: StoredResponse, miss: Miss): Promise<Response | null> {
+export async function follow(context: RequestContext, stored: StoredResponse, miss: Miss): Promise<Answer | null> {
   const { reporter } = context.ports;
   if (!selects(context, stored)) return null;
   if (!mayBeAnsweredInSession(stored.head, context.facts)) return null;

@@ -1,5 +1,6 @@
-import type { OriginAnswer } from "../../ports.ts";
+import type { Answer, OriginAnswer, OriginResponse } from "../../ports.ts";
 import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/field-limits.ts";
+import { Fields } from "../../rules/fields/fields.ts";
 import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { toldChoices } from "../../rules/request/choices.ts";
@@ -8,12 +9,12 @@ import type { RequestContext } from "../request-context.ts";
 import { requestBody } from "./request-body.ts";
 
 export type OriginResult =
-  | { readonly kind: "answered"; readonly response: Response }
+  | { readonly kind: "answered"; readonly response: OriginResponse }
   /**
    * The origin gave no answer: it failed, the request may not be sent there, or the connection switched to another
    * protocol. `answer` makes and counts the answer for the client.
    */
-  | { readonly kind: "failed" | "refused" | "switched"; readonly answer: () => Response };
+  | { readonly kind: "failed" | "refused" | "switched"; readonly answer: () => Answer };
 
 /**
  * Whether the origin failed, by an error status or by giving no answer. A stale response may then replace the answer.
@@ -33,7 +34,7 @@ export interface OriginCall {
 
 /** Sends the request to the origin as the edge's own. */
 export async function askOrigin(context: RequestContext, { storing, conditions }: OriginCall): Promise<OriginResult> {
-  const { request, resolved, facts, ports, site, clientAddress } = context;
+  const { request, resolved, facts, ports, site, clientAddress, background } = context;
   if (hasLooped(facts.field("cdn-loop"), resolved.host)) {
     return { kind: "refused", answer: edgeFailure(context, 508, "loop", "the request came back to this edge") };
   }
@@ -62,7 +63,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
     return { kind: "refused", answer: edgeFailure(context, 431, "request-fields-too-large", words) };
   }
   const sendsBody = facts.method !== "GET" && facts.method !== "HEAD";
-  const body = sendsBody ? requestBody(request, limits.requestBodyBytes) : null;
+  const body = sendsBody ? requestBody(request, limits.requestBodyBytes, ports.bodies, background) : null;
   const bodyTooLarge = (): OriginResult => {
     const words = `the request's body has more than ${limits.requestBodyBytes} bytes`;
     return { kind: "refused", answer: edgeFailure(context, 413, "request-body-too-large", words) };
@@ -83,7 +84,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
         kind: "switched",
         answer: () => {
           ports.reporter.report({ kind: "answered", xCache: "BYPASS" });
-          return answer.response;
+          return { status: 101, statusText: "", fields: new Fields(), body: null, switchedTo: answer.connection };
         },
       };
     case "failed": {
@@ -103,13 +104,13 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
 function acceptable({ site, background }: RequestContext, answer: OriginAnswer): OriginAnswer {
   if (answer.kind !== "answered") return answer;
   const { responseFields: maxFields, responseFieldBytes: maxBytes } = site.limits;
-  const because = reasonToRefuseFields(answer.response.headers, { maxFields, maxBytes });
+  const because = reasonToRefuseFields(answer.response.fields, { maxFields, maxBytes });
   if (because === null) return answer;
   background.run(answer.response.body?.cancel() ?? Promise.resolve());
   return { kind: "failed", because: "bad-response", cause: because };
 }
 
-function edgeFailure({ ports }: RequestContext, status: number, detail: string, words: string): () => Response {
+function edgeFailure({ ports }: RequestContext, status: number, detail: string, words: string): () => Answer {
   return () => {
     ports.reporter.report({ kind: "answered-by-edge", detail });
     return edgeAnswer(status, detail, `${status}: ${words}.`);

@@ -1,3 +1,4 @@
+import type { Answer } from "../../ports.ts";
 import { passOn } from "../answering/pass-on.ts";
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -5,7 +6,7 @@ import { askOrigin } from "./ask-origin.ts";
 import { invalidateAfter } from "./invalidation.ts";
 
 /** Sends the request on unchanged and streams the answer. Nothing is stored. */
-export async function forward(context: RequestContext, miss: Miss): Promise<Response> {
+export async function forward(context: RequestContext, miss: Miss): Promise<Answer> {
   const result = await askOrigin(context, { storing: false, conditions: [] });
   await invalidateAfter(context, result);
   if (result.kind !== "answered") return result.answer();

@@ -1,5 +1,4 @@
-import type { ReceiptToken } from "../../ports.ts";
-import { answerWith } from "../answering/answers.ts";
+import type { Answer, ReceiptToken } from "../../ports.ts";
 import { collapse } from "../collapsing/collapse.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import type { Miss } from "../miss.ts";
@@ -20,8 +19,8 @@ export function mayFetchByGet(context: RequestContext, { selected, toValidate }:
 }
 
 /** Fetches the page as a GET would, and answers with its head. */
-export async function headByGet(context: RequestContext, miss: Miss, token: ReceiptToken | null): Promise<Response> {
+export async function headByGet(context: RequestContext, miss: Miss, token: ReceiptToken | null): Promise<Answer> {
   const answer = await collapse({ ...context, facts: context.facts.forWholePage() }, miss, token);
   context.background.run(cancelBody(answer.body)); // it is read for the store alone
-  return answerWith(null, answer.status, answer.headers, answer.statusText);
+  return { ...answer, body: null };
 }

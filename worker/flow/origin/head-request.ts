@@ -1,3 +1,4 @@
+import type { Answer } from "../../ports.ts";
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import { announcedBytes } from "../../rules/storing/framing.ts";
 import { validatorsOf } from "../../rules/storing/stored-response.ts";
@@ -14,7 +15,7 @@ import { askOrigin, hasFailed } from "./ask-origin.ts";
  * Forwards a HEAD that no stored response answers. Its answer is not stored, but may freshen or invalidate a stored
  * response. RFC 9111 §4.3.5.
  */
-export async function forwardHead(context: RequestContext, miss: Miss): Promise<Response> {
+export async function forwardHead(context: RequestContext, miss: Miss): Promise<Answer> {
   const { ports, background } = context;
   const stamp = ports.purges.stamp(); // a HEAD that freshens is a validation (R2)
   const fetchedAt = ports.clock.now();
@@ -25,20 +26,20 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
   const { response } = result;
   const stored = miss.selected;
   if (stored && response.status === 200 && stored.head.status === 200) {
-    const { headers } = response;
-    const length = announcedBytes((name) => headers.get(name));
+    const { fields } = response;
+    const length = announcedBytes((name) => fields.get(name));
     const effect = freshenByHead(
       { ...validatorsOf(stored.head), bodyBytes: stored.head.bodyBytes },
       {
-        etag: headers.get("etag"),
-        lastModified: headers.get("last-modified"),
+        etag: fields.get("etag"),
+        lastModified: fields.get("last-modified"),
         contentLength: length === null ? null : String(length),
       },
     );
     if (effect === "invalidate" && appliesToEverybody(context, stored))
       background.run(ports.store.forget(stored.head.key));
     if (effect === "freshen") {
-      const freshened = freshen(context, [stored], { status: 304, fields: headers, stamp, fetchedAt });
+      const freshened = freshen(context, [stored], { status: 304, fields, stamp, fetchedAt });
       if (freshened && isWithdrawn(context, freshened)) background.run(ports.store.forget(stored.head.key));
       if (freshened?.notStored === null && isWorthStoring(ports.purges.check(freshened.stored.head, false))) {
         background.run(storeResponse(context, freshened.stored));

@@ -1,3 +1,4 @@
+import { Fields } from "../../rules/fields/fields.ts";
 import { invalidatedGroups } from "../../rules/invalidation/cache-groups.ts";
 import { invalidatedUrls } from "../../rules/invalidation/invalidated-urls.ts";
 import { isSafeMethod } from "../../rules/invalidation/safe-method.ts";
@@ -18,7 +19,7 @@ export async function invalidateAfter(context: RequestContext, result: OriginRes
   if (isSafeMethod(facts.method) || resolved.route.pass) return;
   if (result.kind === "refused" || result.kind === "switched") return;
   const url = `${resolved.scheme}://${resolved.host}${resolved.pathAndQuery}`;
-  const fields = result.kind === "answered" ? clientFields(context, result.response.headers) : new Headers();
+  const fields = result.kind === "answered" ? clientFields(context, result.response.fields) : new Fields();
   const status = result.kind === "answered" ? result.response.status : 200;
   const named = invalidatedUrls(facts.method, status, url, fields.get("location"), fields.get("content-location"));
   const groups = status < 400 ? invalidatedGroups(facts.method, fields.get("cache-group-invalidation")) : [];

@@ -1,23 +1,44 @@
+import type { BackgroundWork, Bodies, BodyReader, BodyWriter, ClientRequest, StreamedBody } from "../../ports.ts";
+
 /** The body of a request on its way to the origin, of limited size. */
 export interface RequestBody {
-  readonly stream: ReadableStream | null;
+  readonly stream: StreamedBody | null;
   /** Whether the body is larger than the limit, by its announced length or by the bytes that came. */
   readonly isTooLarge: () => boolean;
 }
 
 /** An announced length is trusted, because the runtime holds the client to it. Chunks are counted as they pass. */
-export function requestBody({ body, headers }: Request, maxBytes: number): RequestBody {
+export function requestBody(
+  { body, headers }: ClientRequest,
+  maxBytes: number,
+  bodies: Bodies,
+  background: BackgroundWork,
+): RequestBody {
   const announced = headers.get("content-length");
   if (announced !== null && /^[0-9]+$/.test(announced)) {
     return { stream: body, isTooLarge: () => Number(announced) > maxBytes };
   }
+  if (body === null) return { stream: null, isTooLarge: () => false };
   let bytes = 0;
-  const count = new TransformStream<Uint8Array, Uint8Array>({
-    transform: (chunk, controller) => {
-      bytes += chunk.byteLength;
-      if (bytes > maxBytes) controller.error(new Error(`a body of more than ${maxBytes} bytes`));
-      else controller.enqueue(chunk);
-    },
-  });
-  return { stream: body?.pipeThrough(count) ?? null, isTooLarge: () => bytes > maxBytes };
+  const isTooLarge = () => bytes > maxBytes;
+  const pipe = bodies.pipe(null);
+  const count = (piece: Uint8Array) => {
+    bytes += piece.byteLength;
+    if (isTooLarge()) throw new Error(`a body of more than ${maxBytes} bytes`);
+  };
+  background.run(pass(bodies.readThrough(body), pipe.writable, count));
+  return { stream: pipe.readable, isTooLarge };
+}
+
+/** Passes pieces on until the body ends, the origin takes no more, or `check` throws. Never rejects. */
+async function pass(reader: BodyReader, writer: BodyWriter, check: (piece: Uint8Array) => void): Promise<void> {
+  try {
+    for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
+      check(piece);
+      await writer.write(piece);
+    }
+    await writer.close();
+  } catch (cause) {
+    await Promise.allSettled([reader.cancel(), writer.abort(cause)]);
+  }
 }

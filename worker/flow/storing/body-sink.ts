@@ -1,6 +1,8 @@
+import type { BodyWriter } from "../../ports.ts";
+
 /** Writes to a stream whose reader may disappear, or be given up, at any time. The methods never reject. */
 export class BodySink {
-  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #writer: BodyWriter;
   /**
    * Ends the current step. Each step has its own promise, because one that outlived the steps would keep all of them in
    * memory.
@@ -10,8 +12,8 @@ export class BodySink {
   #delivery: Promise<void> = Promise.resolve();
   isGone = false;
 
-  constructor(writable: WritableStream<Uint8Array>) {
-    this.#writer = writable.getWriter();
+  constructor(writer: BodyWriter) {
+    this.#writer = writer;
   }
 
   write(chunk: Uint8Array): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Answer, OriginResponse, StreamedBody } from "../../ports.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import { mayBeOfOneRequest, type NotStoredBecause, notStoredDetail } from "../../rules/storing/not-stored.ts";
@@ -19,7 +20,7 @@ import { type ReadBody, startFill } from "./fill.ts";
 import { freshen, isWithdrawn } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
 import { lookAgainAfterConfirmation, lookAgainBehind } from "./second-look.ts";
-import { decideStorage, type HeadToStore, type OriginResponse, type StorageDecision } from "./storage-decision.ts";
+import { decideStorage, type FetchedResponse, type HeadToStore, type StorageDecision } from "./storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts";
 
 /**
@@ -31,7 +32,7 @@ export async function fetchAndStore(
   context: RequestContext,
   miss: Miss,
   collapsingKey: string | null,
-): Promise<Response> {
+): Promise<Answer> {
   const { ports, collapsed, background } = context;
   const leader = collapsingKey === null ? null : collapsed.begin(collapsingKey);
   const tellFollowers: TellFollowers = (outcome) => leader?.end(outcome, ports.clock.now());
@@ -44,7 +45,7 @@ export async function fetchAndStore(
   }
 }
 
-async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Response> {
+async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Answer> {
   const { ports, facts } = context;
   const stamp = ports.purges.stamp(); // the view held before the request was sent to the origin (R1, R2)
   const fetchedAt = ports.clock.now();
@@ -61,11 +62,11 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
     return result.answer();
   }
   const { response } = result;
-  const { status, headers: fields } = response;
+  const { status, fields } = response;
   context.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);
   const announced = announcedBytes((name) => fields.get(name));
   const lengthBytes = mayHaveBody(status) ? announced : null;
-  const received: OriginResponse = { status, fields, stamp, fetchedAt, lengthBytes };
+  const received: FetchedResponse = { status, fields, stamp, fetchedAt, lengthBytes };
   if (status === 304 && conditions) return answerFreshened(context, miss, received, tellFollowers);
   const decision = decideStorage(context, received);
   if (facts.isPartial) return answerPart(context, decision, response, announced, miss, tellFollowers);
@@ -76,9 +77,9 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
 async function answerFreshened(
   context: RequestContext,
   miss: Miss,
-  notModified: OriginResponse,
+  notModified: FetchedResponse,
   tellFollowers: TellFollowers,
-): Promise<Response> {
+): Promise<Answer> {
   const { ports, background } = context;
   const freshened = freshen(context, miss.toValidate, notModified);
   // A 304 that confirms none of the offered responses cannot be used, so the request is sent again without conditions.
@@ -98,7 +99,7 @@ async function answerFreshened(
   // The body that was stored apart is gone, so it is fetched from the origin.
   if (!answer) return fetchOnce(context, { ...miss, toValidate: [] }, () => undefined);
   const cookies = context.resolved.route.stripsSetCookie ? [] : notModified.fields.getSetCookie();
-  for (const cookie of cookies) answer.headers.append("set-cookie", cookie);
+  for (const cookie of cookies) answer.fields.append("set-cookie", cookie);
   ports.reporter.report({ kind: "answered", xCache: "REVALIDATED" });
   return answer;
 }
@@ -110,11 +111,11 @@ async function answerFreshened(
 function answerFetched(
   context: RequestContext,
   decision: StorageDecision,
-  response: Response,
+  response: OriginResponse,
   lengthBytes: number | null,
   miss: Miss,
   tellFollowers: TellFollowers,
-): Response | Promise<Response> {
+): Answer | Promise<Answer> {
   if (decision.kind === "pass") {
     tellFollowers(outcomeOfPass(decision.because, response.status));
     if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly(context);
@@ -140,11 +141,11 @@ function answerFetched(
 async function answerPart(
   context: RequestContext,
   decision: StorageDecision,
-  response: Response,
+  response: OriginResponse,
   lengthBytes: number | null,
   miss: Miss,
   tellFollowers: TellFollowers,
-): Promise<Response> {
+): Promise<Answer> {
   const { ports, site, fills, background } = context;
   if (decision.kind === "store" && lengthBytes !== null && lengthBytes <= site.limits.fetchWholeBytes) {
     const share = fills.open(ports.clock.now());
@@ -192,12 +193,12 @@ function outcomeOfPass(because: NotStoredBecause, status: number): SharedFetchOu
  */
 function storeWhileStreaming(
   context: RequestContext,
-  response: Response,
+  response: OriginResponse,
   decision: StorageDecision & { kind: "store" },
   lengthBytes: number | null,
   miss: Miss,
   tellFollowers: TellFollowers,
-): Response {
+): Answer {
   const { ports, site, fills, background } = context;
   const body = mayHaveBody(response.status) ? response.body : null;
   const share = fills.open(ports.clock.now());
@@ -210,11 +211,11 @@ function storeWhileStreaming(
 /** The answer to the client while the response is being stored. `body` may be left unread. */
 function answerWhileStoring(
   context: RequestContext,
-  response: Response,
+  response: OriginResponse,
   { head, fields }: StorageDecision & { kind: "store" },
   miss: Miss,
-  body: ReadableStream | null,
-): Response {
+  body: StreamedBody | null,
+): Answer {
   const { ports, background, resolved } = context;
   setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
   markOutcome(fields, miss.xCache, forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }));

@@ -1,10 +1,10 @@
-import type { Bodies } from "../../ports.ts";
+import type { Bodies, BodyReader, StreamedBody } from "../../ports.ts";
 import { BodySink } from "./body-sink.ts";
 
 /** A body on its way to the client, and the copy that is made of it. Neither promise rejects. */
 export interface Fill {
   /** The client's stream; `null` for an answer without a body. */
-  readonly body: ReadableStream | null;
+  readonly body: StreamedBody | null;
   /** Resolves when the whole body has been read, is cut off, or turns out to be too large to store. */
   readonly read: Promise<ReadBody>;
   /** Resolves when the client has received all of it, or has gone. */
@@ -89,7 +89,7 @@ export class FillShare {
  * either is not stored and streams on at the client's speed. If the origin's body is cut off, so is the client's.
  */
 export function startFill(
-  body: ReadableStream<Uint8Array> | null,
+  body: StreamedBody | null,
   lengthBytes: number | null,
   maxBytes: number,
   share: FillShare,
@@ -105,7 +105,7 @@ export function startFill(
   const { promise, resolve } = Promise.withResolvers<ReadBody>();
   const client = new BodySink(pipe.writable);
   share.endClient = () => client.giveUp("the client read too slowly");
-  const pumped = pump(body.getReader(), client, lengthBytes, maxBytes, share, resolve);
+  const pumped = pump(bodies.read(body), client, lengthBytes, maxBytes, share, resolve);
   return { body: pipe.readable, read: promise, delivered: pumped.then(() => share.close()) };
 }
 
@@ -114,7 +114,7 @@ export function startFill(
  * stored.
  */
 async function pump(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
+  reader: BodyReader,
   client: BodySink,
   lengthBytes: number | null,
   maxBytes: number,
@@ -131,14 +131,14 @@ async function pump(
   };
   try {
     for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      readBytes += value.byteLength;
-      const written = client.write(value);
+      const piece = await reader.next();
+      if (piece === null) break;
+      readBytes += piece.byteLength;
+      const written = client.write(piece);
       if (isKept && readBytes > maxBytes) drop("too-large");
-      if (isKept && !share.take(value.byteLength)) drop("over-budget");
+      if (isKept && !share.take(piece.byteLength)) drop("over-budget");
       if (isKept) {
-        chunks.push(value);
+        chunks.push(piece);
         continue;
       }
       await written;

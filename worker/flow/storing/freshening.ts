@@ -1,3 +1,4 @@
+import { Fields } from "../../rules/fields/fields.ts";
 import { initialAgeMs } from "../../rules/freshness/current-age.ts";
 import { speaksForEverybody } from "../../rules/identity/identity.ts";
 import { readPurgeKey } from "../../rules/key/purge-key.ts";
@@ -12,7 +13,7 @@ import {
 import { freshenFields, selectToFreshen } from "../../rules/validation/freshen.ts";
 import { clientFields } from "../answering/pass-on.ts";
 import type { RequestContext } from "../request-context.ts";
-import { decideStorage, type OriginResponse } from "./storage-decision.ts";
+import { decideStorage, type FetchedResponse } from "./storage-decision.ts";
 
 /** A stored response as a 304 updates it. */
 export interface Freshened {
@@ -28,7 +29,7 @@ export interface Freshened {
 export function freshen(
   context: RequestContext,
   offered: readonly StoredResponse[],
-  notModified: Omit<OriginResponse, "lengthBytes">,
+  notModified: Omit<FetchedResponse, "lengthBytes">,
 ): Freshened | null {
   const named = { etag: notModified.fields.get("etag"), lastModified: notModified.fields.get("last-modified") };
   const at = selectToFreshen(
@@ -39,7 +40,7 @@ export function freshen(
   if (!confirmed) return null;
   const { head, body } = confirmed;
   const receivedAt = context.ports.clock.now();
-  const fields = freshenedHeaders(head, notModified.fields, receivedAt);
+  const fields = freshenedFields(head, notModified.fields, receivedAt);
   const response = { ...notModified, status: head.status, fields, lengthBytes: null };
   const verdict = decideStorage(context, response, tagsOf(head));
   const { bodyBytes, bodyKey } = head;
@@ -79,15 +80,11 @@ export function appliesToEverybody({ facts, resolved }: RequestContext, { head }
 }
 
 /** The client fields that the updated response would have, with the length of the stored body. */
-function freshenedHeaders(
-  { fields, hiddenFields, bodyBytes }: StoredHead,
-  from304: Headers,
-  receivedAt: number,
-): Headers {
+function freshenedFields({ fields, hiddenFields, bodyBytes }: StoredHead, from304: Fields, receivedAt: number): Fields {
   const merged = freshenFields([...fields, ...hiddenFields], [...from304]);
-  const headers = new Headers(merged.map(([name, value]) => [name, value] as [string, string]));
+  const updated = new Fields(merged);
   // RFC 9110 §6.6.1: an answer without a date has the date of its own arrival, not the stored one.
-  if (!from304.has("date")) headers.set("date", new Date(receivedAt).toUTCString());
-  headers.set("content-length", String(bodyBytes));
-  return headers;
+  if (!from304.has("date")) updated.set("date", new Date(receivedAt).toUTCString());
+  updated.set("content-length", String(bodyBytes));
+  return updated;
 }

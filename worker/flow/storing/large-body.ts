@@ -1,4 +1,4 @@
-import type { BodyReader } from "../../ports.ts";
+import type { BodyReader, StreamedBody } from "../../ports.ts";
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import type { RequestContext } from "../request-context.ts";
 import { storeResponse } from "../selection.ts";
@@ -17,15 +17,22 @@ const STALLED_MS = 10_000;
  */
 export function copyLargeBody(
   context: RequestContext,
-  body: ReadableStream<Uint8Array>,
+  body: StreamedBody,
   head: HeadToStore,
   lengthBytes: number,
-): ReadableStream | null {
+): StreamedBody | null {
   const { ports, largeFills, background } = context;
   const fill = largeFills.begin(head.key, ports.clock.now());
   if (!fill) return null;
   const toClient = ports.bodies.pipe(lengthBytes);
-  const copied = copyBeside(context, ports.bodies.read(body), new BodySink(toClient.writable), head, lengthBytes, fill);
+  const copied = copyBeside(
+    context,
+    ports.bodies.readThrough(body),
+    new BodySink(toClient.writable),
+    head,
+    lengthBytes,
+    fill,
+  );
   background.run(copied.finally(() => largeFills.end(fill)));
   return toClient.readable;
 }

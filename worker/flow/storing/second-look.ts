@@ -1,3 +1,5 @@
+import type { OriginResponse } from "../../ports.ts";
+import { Fields } from "../../rules/fields/fields.ts";
 import {
   choosesPage,
   compareSights,
@@ -20,22 +22,19 @@ import { decideStorage } from "./storage-decision.ts";
 import { storeUnlessPurged } from "./store-unless-purged.ts";
 import { withoutAnswerEvents } from "./without-answer-events.ts";
 
-/** The parts of an answer that go on to the client. */
-export type Passed = Pick<Response, "status" | "statusText" | "headers" | "body">;
-
 /**
  * An answer that might be stored but for a field that nobody knows goes to its client, and behind it the origin is asked
  * once more as a plain visitor would ask: that answer is stored. Returns what goes to the client.
  */
 export function lookAgainBehind(
   context: RequestContext,
-  response: Response,
+  response: OriginResponse,
   lengthBytes: number | null,
   notStored: NotStored,
-): Passed {
+): OriginResponse {
   const { site, ports, fills, background } = context;
-  const { status, statusText, headers } = response;
-  const plain = plainOf(context, headers, notStored);
+  const { status, statusText, fields } = response;
+  const plain = plainOf(context, fields, notStored);
   if (!plain || (lengthBytes !== null && lengthBytes > site.limits.storeBytes)) return response;
   const body = mayHaveBody(status) ? response.body : null;
   const share = fills.open(ports.clock.now());
@@ -45,29 +44,29 @@ export function lookAgainBehind(
     read.kind === "whole" ? look(context, plain, { status, digest: bodyDigest(read.bytes) }) : undefined,
   );
   background.run(looked);
-  return { status, statusText, headers, body: fill.body };
+  return { status, statusText, fields, body: fill.body };
 }
 
 /** The same where the origin has confirmed to the odd request what is stored: a page of this status. */
 export function lookAgainAfterConfirmation(
   context: RequestContext,
-  headers: Headers,
+  fields: Fields,
   status: number,
   notStored: NotStored,
 ): void {
-  const plain = plainOf(context, headers, notStored);
+  const plain = plainOf(context, fields, notStored);
   if (plain) context.background.run(look(context, plain, { status, digest: null }));
 }
 
-function plainOf(context: RequestContext, headers: Headers, { because }: NotStored): PlainRequest | null {
+function plainOf(context: RequestContext, fields: Fields, { because }: NotStored): PlainRequest | null {
   const { facts, resolved, answersHead } = context;
   const { route } = resolved;
   if (because !== "unkeyed-field" || !route.looksAgain || facts.method !== "GET" || facts.isPartial) return null;
   if (answersHead) return null;
   const names = selectingFields({
-    vary: headers.get("vary"),
-    contentEncoding: headers.get("content-encoding"),
-    allowedOrigin: headers.get("access-control-allow-origin"),
+    vary: fields.get("vary"),
+    contentEncoding: fields.get("content-encoding"),
+    allowedOrigin: fields.get("access-control-allow-origin"),
     askedAcross: facts.field("origin") !== null,
     keyFields: route.selectingNames,
     owners: route,
@@ -79,7 +78,7 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
   const { secondLooks, resolved, ports } = context;
   const plain: RequestContext = {
     ...context,
-    facts: context.facts.withFields(new Headers(fields.map(([name, value]) => [name, value]))),
+    facts: context.facts.withFields(new Fields(fields)),
     ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
   };
   const { own, leader } = collapsingKeys(plain);
@@ -125,10 +124,10 @@ async function fetchPlainly(context: RequestContext, status: number): Promise<Pl
   const result = await askOrigin(context, { storing: true, conditions: [] });
   if (result.kind !== "answered") return null;
   const { response } = result;
-  const { headers } = response;
-  const announced = announcedBytes((name) => headers.get(name));
+  const { fields } = response;
+  const announced = announcedBytes((name) => fields.get(name));
   const lengthBytes = mayHaveBody(response.status) ? announced : null;
-  const decision = decideStorage(context, { status: response.status, fields: headers, stamp, fetchedAt, lengthBytes });
+  const decision = decideStorage(context, { status: response.status, fields, stamp, fetchedAt, lengthBytes });
   const isStored = decision.kind === "store" && !decision.isLarge && response.status === status;
   if (!isStored) {
     background.run(cancelBody(response.body));

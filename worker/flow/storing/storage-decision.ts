@@ -1,3 +1,4 @@
+import type { Fields } from "../../rules/fields/fields.ts";
 import { publicLocation } from "../../rules/forwarding/location.ts";
 import { cacheGroups } from "../../rules/invalidation/cache-groups.ts";
 import { variantKey } from "../../rules/key/cache-key.ts";
@@ -13,10 +14,10 @@ import type { RequestContext } from "../request-context.ts";
 const MADE_FOR_EACH_ANSWER = new Set(["age", "content-length"]);
 
 /** An answer of the origin, as it came or as a 304 updated it. */
-export interface OriginResponse {
+export interface FetchedResponse {
   readonly status: number;
   /** All its fields. */
-  readonly fields: Headers;
+  readonly fields: Fields;
   /** The position of the view before the request was sent to the origin, and the time (R1, R2). */
   readonly stamp: Stamp | null;
   readonly fetchedAt: number;
@@ -32,7 +33,7 @@ export type StorageDecision =
    * `fields` are those for the client of this answer; the head has its own copy of them. `isLarge` says that the body
    * is stored apart.
    */
-  | { readonly kind: "store"; readonly head: HeadToStore; readonly fields: Headers; readonly isLarge: boolean }
+  | { readonly kind: "store"; readonly head: HeadToStore; readonly fields: Fields; readonly isLarge: boolean }
   | ({ readonly kind: "pass" } & NotStored);
 
 /**
@@ -41,7 +42,7 @@ export type StorageDecision =
  */
 export function decideStorage(
   context: RequestContext,
-  response: OriginResponse,
+  response: FetchedResponse,
   earlierTags: readonly string[] = [],
 ): StorageDecision {
   const { facts, resolved, site, ports } = context;

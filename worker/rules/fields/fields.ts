@@ -3,14 +3,15 @@
  * name are one value, joined by commas, but each `Set-Cookie` stays a line of its own. RFC 9110 §5.2, §5.3.
  */
 export class Fields implements Iterable<readonly [name: string, value: string]> {
-  readonly #lines: [name: string, value: string][] = [];
+  /** A line is never changed, because others may hold it. */
+  readonly #lines: (readonly [name: string, value: string])[] = [];
 
   /** Names may be in any case. */
   constructor(lines: Iterable<readonly [name: string, value: string]> = []) {
     for (const [name, value] of lines) this.append(name.toLowerCase(), value);
   }
 
-  /** The value of a field; `null` if there is none. Several `Set-Cookie` are joined, which is good for no more than a look. */
+  /** The value of a field; `null` if there is none. Several `Set-Cookie` are joined. */
   get(name: string): string | null {
     let found: string | null = null;
     for (const line of this.#lines) {
@@ -26,21 +27,21 @@ export class Fields implements Iterable<readonly [name: string, value: string]> 
   }
 
   has(name: string): boolean {
-    return this.#lines.some((line) => line[0] === name);
+    return this.#indexOf(name) !== -1;
   }
 
   /** Replaces the field, or adds it. */
   set(name: string, value: string): void {
-    const held = this.#lines.find((line) => line[0] === name);
-    if (held) held[1] = value;
-    else this.#lines.push([name, value]);
+    const at = this.#indexOf(name);
+    if (at === -1) this.#lines.push([name, value]);
+    else this.#lines[at] = [name, value];
   }
 
   /** Adds a value to the field, or adds the field. */
   append(name: string, value: string): void {
-    const held = name === "set-cookie" ? undefined : this.#lines.find((line) => line[0] === name);
-    if (held) held[1] = `${held[1]}, ${value}`;
-    else this.#lines.push([name, value]);
+    const at = name === "set-cookie" ? -1 : this.#indexOf(name);
+    if (at === -1) this.#lines.push([name, value]);
+    else this.#lines[at] = [name, `${this.#lines[at]![1]}, ${value}`];
   }
 
   delete(name: string): void {
@@ -49,5 +50,9 @@ export class Fields implements Iterable<readonly [name: string, value: string]> 
 
   [Symbol.iterator](): Iterator<readonly [name: string, value: string]> {
     return this.#lines[Symbol.iterator]();
+  }
+
+  #indexOf(name: string): number {
+    return this.#lines.findIndex((line) => line[0] === name);
   }
 }

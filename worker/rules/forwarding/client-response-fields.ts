@@ -1,3 +1,4 @@
+import type { Fields } from "../fields/fields.ts";
 import { TAG_FIELDS } from "../storing/tags.ts";
 import { hopByHopFields } from "./hop-by-hop.ts";
 import { type PublicAddress, publicLocation } from "./location.ts";
@@ -11,7 +12,7 @@ const REPLACED = ["x-cache", ...TAG_FIELDS];
  * names of fields that are for this cache alone; `receivedAt` is in epoch milliseconds.
  */
 export function toClientFields(
-  fields: Headers,
+  fields: Fields,
   address: PublicAddress,
   hidden: readonly string[],
   receivedAt: number,

@@ -78,7 +78,7 @@ export interface Variant {
 /** The value that a tier stores under one key. */
 export type Stored = StoredResponse | VariantMarker;
 
-export function isMarker(stored: Stored): stored is VariantMarker {
+export function isMarker(stored: { readonly head: unknown }): stored is VariantMarker {
   return "variants" in stored;
 }
 

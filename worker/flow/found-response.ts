@@ -1,0 +1,49 @@
+import type { FoundResponse, StreamedBody } from "../ports.ts";
+import type { StoredResponse } from "../rules/storing/stored-response.ts";
+import type { RequestContext } from "./request-context.ts";
+import { startFill } from "./storing/fill.ts";
+
+/** Whether a response is in memory, body and all, or has its body stored apart. */
+export function isInMemory(found: FoundResponse): found is StoredResponse {
+  return found.body === null || found.body instanceof Uint8Array;
+}
+
+/**
+ * Reads the body of a response that the shared tier has found. `undefined` if it does not come whole: a stored response
+ * that cannot be read counts as missing.
+ */
+export async function readFound({ ports }: RequestContext, found: FoundResponse): Promise<StoredResponse | undefined> {
+  if (isInMemory(found)) return found;
+  const { head } = found;
+  const reader = ports.bodies.readThrough(found.body as StreamedBody);
+  const bytes = new Uint8Array(head.bodyBytes);
+  let readBytes = 0;
+  try {
+    for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
+      if (readBytes + piece.byteLength > bytes.byteLength) throw new Error("the body is longer than its head says");
+      bytes.set(piece, readBytes);
+      readBytes += piece.byteLength;
+    }
+    if (readBytes !== bytes.byteLength) throw new Error(`${readBytes} of ${bytes.byteLength} bytes came`);
+  } catch (cause) {
+    ports.reporter.report({ kind: "store-failed", cause });
+    return undefined;
+  }
+  const stored = { head, body: bytes };
+  ports.store.remember(stored);
+  return stored;
+}
+
+/** The body on its way to the client, with a copy beside it if memory admits the response. */
+export function passFoundBody(context: RequestContext, head: FoundResponse["head"], body: StreamedBody): StreamedBody {
+  const { ports, site, fills, background } = context;
+  if (!ports.store.admits(head)) return body;
+  const share = fills.open(ports.clock.now());
+  const fill = startFill(body, head.bodyBytes, site.limits.storeBytes, share, ports.bodies);
+  const remembered = fill.read.then((read) => {
+    if (read.kind === "whole") ports.store.remember({ head, body: read.bytes }, true);
+  });
+  background.run(remembered);
+  background.run(fill.delivered);
+  return fill.body!;
+}

@@ -1,0 +1,28 @@
+import type { Answer, OriginResponse } from "../ports.ts";
+import { Fields } from "../rules/fields/fields.ts";
+import { streamOf } from "./web-bodies.ts";
+
+/** The headers of hits, made once per entry and second, because making them would take most of the time of a hit. */
+const made = new WeakMap<Fields, Headers>();
+
+/** An answer as the web's class. The body's bytes stay as they are: the runtime must not encode them again. */
+export function toWebResponse(answer: Answer | Response): Response {
+  if (answer instanceof Response) return answer;
+  if (answer.switchedTo !== undefined) return answer.switchedTo as Response;
+  const { status, statusText, fields, body } = answer;
+  const init = { status, statusText, headers: made.get(fields) ?? makeHeaders(fields), encodeBody: "manual" } as const;
+  return new Response(body instanceof Uint8Array ? body : body && streamOf(body), init);
+}
+
+function makeHeaders(fields: Fields): Headers {
+  const headers = new Headers([...fields].map(([name, value]) => [name, value] as [string, string]));
+  made.set(fields, headers);
+  return headers;
+}
+
+/** The parts of an origin's answer. */
+export function fromWebResponse({ status, statusText, headers, body }: Response): OriginResponse {
+  const fields = new Fields([...headers].filter(([name]) => name !== "set-cookie"));
+  for (const cookie of headers.getSetCookie()) fields.append("set-cookie", cookie);
+  return { status, statusText, fields, body };
+}
