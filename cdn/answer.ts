@@ -6,8 +6,9 @@ export interface CdnAnswer extends WireAnswer {
   readonly region: string;
   /** The number of its isolate, from 0. */
   readonly isolate: number;
-  /** The request as it was sent. */
-  readonly request: Required<Pick<WireRequest, "method" | "path" | "host">> & Pick<WireRequest, "fields" | "body">;
+  /** The request as it was sent, with the visitor's country and address if they were given. */
+  readonly request: Required<Pick<WireRequest, "method" | "path" | "host">> &
+    Pick<WireRequest, "fields" | "body"> & { readonly country?: string; readonly address?: string };
   /** `HIT`, `MISS`, `EXPIRED`, `REVALIDATED`, `UPDATING`, `STALE`, `BYPASS`; `null` if the edge made the answer itself. */
   readonly xCache: string | null;
   /** The field `Cache-Status`; `null` if there is none. */

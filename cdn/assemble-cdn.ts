@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Cdn } from "./cdn.ts";
 import type { CdnOptions, OriginScript } from "./cdn-options.ts";
+import { ConfigFileError } from "./config/config-file-error.ts";
 import { roundTripsOf } from "./latency.ts";
 import { Pop } from "./pop.ts";
 import { LOG_WORKER, PurgeLogRuntime } from "./runtime/purge-log-runtime.ts";
@@ -58,7 +59,7 @@ export async function assembleCdn<Region extends string>(options: CdnOptions<Reg
       return pop;
     });
     const [log, ...outcomes] = await Promise.allSettled([logRuntime.start(), ...starting]);
-    if (log.status === "rejected") throw log.reason;
+    if (log.status === "rejected") throw startError(options, log.reason);
     const pops = outcomes.map((outcome) => {
       if (outcome.status === "rejected") throw outcome.reason;
       return outcome.value;
@@ -77,6 +78,17 @@ export async function assembleCdn<Region extends string>(options: CdnOptions<Reg
     await removeHome();
     throw error;
   }
+}
+
+/**
+ * The runtime says that it failed to start, and in the midst of that what a module of the owner's worker has thrown: a
+ * mistake in the site's rules, mostly.
+ */
+function startError({ config }: { readonly config?: string | undefined }, error: unknown): unknown {
+  const message = error instanceof Error ? error.message : "";
+  const thrown = /Uncaught (?:Error: )?(?:SiteError: )?(.+?)(?:\n +at |$)/s.exec(message)?.[1]?.trim();
+  if (config === undefined || thrown === undefined) return error;
+  return new ConfigFileError(`${config}: its worker does not start: ${thrown}`, { cause: error });
 }
 
 /** `null` for a script. */

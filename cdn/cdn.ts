@@ -2,7 +2,7 @@ import { Agent } from "node:http";
 import { createPurger, type Purger, type PurgerOptions, type Receipt } from "../sdk/index.ts";
 import type { IsolateStats } from "../wire/stats.ts";
 import { answerFrom, type CdnAnswer } from "./answer.ts";
-import { checkRequest } from "./check-options.ts";
+import { checkReceipt, checkRequest } from "./check-options.ts";
 import { durationMs, type SimulatedDuration } from "./duration.ts";
 import { exchange } from "./exchange.ts";
 import type { Pop } from "./pop.ts";
@@ -22,6 +22,10 @@ export interface CdnRequest<Region extends string = string> {
   readonly host?: string;
   readonly fields?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Where the platform sees the visitor: ISO 3166-1 in capitals, like `DE`. Default: it does not know. */
+  readonly country?: string;
+  /** The visitor's address, or that of the proxy in between. Default `192.0.2.7`. */
+  readonly address?: string;
   /** A token for `Authorization: Bearer`. Default: none. */
   readonly token?: string;
   /** A receipt, or its token: the answer shows nothing that the purge removed. Default: none. */
@@ -106,14 +110,16 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
   /** Sends any request. The path is sent exactly as it is given. */
   async request(path: string, request: CdnRequest<Region> = {}): Promise<CdnAnswer> {
     checkRequest(path, request);
-    const { from, isolate = 0, method = "GET", host = new URL(this.publicUrl).host, body } = request;
+    const { from, isolate = 0, method = "GET", host = new URL(this.publicUrl).host, body, country, address } = request;
     const pop = this.pop(from);
     const edge = pop.url(isolate);
     if (pop.isolates > 1) await pop.finishWrites();
     const sent = { method, path, host, fields: fieldsOf(request), ...(body === undefined ? {} : { body }) };
-    const fromPlatform = { "mf-cf-blob": JSON.stringify({ colo: pop.colo }), "cf-connecting-ip": VISITOR_ADDRESS };
+    const place = JSON.stringify({ colo: pop.colo, country });
+    const fromPlatform = { "mf-cf-blob": place, "cf-connecting-ip": address ?? VISITOR_ADDRESS };
     const received = await exchange(edge, this.#agent, { ...sent, fields: { ...fromPlatform, ...sent.fields } });
-    const answer = answerFrom(received, { region: pop.name, isolate, request: sent });
+    const visitor = { ...(country !== undefined && { country }), ...(address !== undefined && { address }) };
+    const answer = answerFrom(received, { region: pop.name, isolate, request: { ...sent, ...visitor } });
     cdnOfAnswer.set(answer, this);
     return answer;
   }
@@ -143,8 +149,9 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
   }
 
   /** Moves the time until a purge has settled. */
-  async settle({ settlesInMs }: Pick<Receipt, "settlesInMs">): Promise<void> {
-    await this.#moveTime(settlesInMs);
+  async settle(receipt: Pick<Receipt, "settlesInMs">): Promise<void> {
+    checkReceipt(receipt);
+    await this.#moveTime(receipt.settlesInMs);
   }
 
   /** Puts one PoP's clock ahead of the CDN's time, or behind it: `"2s"`, `"-1h"`. `"0s"` puts it right. */

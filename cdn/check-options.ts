@@ -3,6 +3,7 @@
  * write instead.
  */
 
+import { isIP } from "node:net";
 import * as z from "zod";
 import { misuse } from "../sdk/errors.ts";
 
@@ -52,6 +53,16 @@ export function checkRequest(path: unknown, request: unknown): void {
   // `*` is the target of `OPTIONS *`, RFC 9112 §3.2.4.
   if (!isPath(path) && path !== "*") throw new TypeError(`${call}: this is not a path. ${asPath(path)}`);
   check(call, requestSchema, request);
+}
+
+/** Throws a `TypeError` for what `cdn.settle` does not take. A promise would put the time of the CDN out of order. */
+export function checkReceipt(receipt: unknown): void {
+  const settlesInMs = isObject(receipt) ? receipt.settlesInMs : undefined;
+  if (typeof settlesInMs === "number" && Number.isFinite(settlesInMs)) return;
+  const what = receipt instanceof Promise ? "a promise" : "no receipt";
+  throw new TypeError(
+    `cdn.settle: this is ${what}. It takes the receipt of a purge; write await cdn.settle(await cdn.purger.purgeUrls("/about")).`,
+  );
 }
 
 const HOW_TO_NAME_A_SITE =
@@ -129,6 +140,14 @@ const requestSchema = z.strictObject({
   host: z.string('must be a host, like "www.example.com"').optional(),
   fields: strings.optional(),
   body: z.string("must be a string").optional(),
+  country: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9]$/, 'must be a country of ISO 3166-1, like "DE"')
+    .optional(),
+  address: z
+    .string()
+    .refine((text) => isIP(text) !== 0, 'must be an IP address, like "192.0.2.7"')
+    .optional(),
   token: z.string("must be a string").optional(),
   after: z
     .custom(
@@ -162,6 +181,7 @@ function isPath(target: unknown): boolean {
 }
 
 function asPath(target: unknown): string {
+  if (typeof target !== "string" && !(target instanceof URL)) return 'A path is a string, like "/about".';
   const url = URL.parse(String(target));
   if (url?.protocol.startsWith("http")) {
     return `Write the path ${JSON.stringify(url.pathname + url.search)} without scheme and host.`;

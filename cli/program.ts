@@ -20,6 +20,12 @@ export async function runProgram(): Promise<void> {
     load: async () => (await import("./commands/dev.ts")).devCommand(null),
   });
   addLazyCommand(program, {
+    name: "serve",
+    description: "Serve your site from this machine: the edge as a server of its own.",
+    needs: [],
+    load: async () => (await import("./commands/serve.ts")).serveCommand(),
+  });
+  addLazyCommand(program, {
     name: "init",
     description: "Write a project that deploys the edge for your site.",
     needs: [],

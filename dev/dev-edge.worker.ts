@@ -12,6 +12,7 @@ import {
   withPublicUrl,
   withRoundTrip,
 } from "../cdn/runtime/simulated-network.worker.ts";
+import { ownCacheStatus } from "./own-cache-status.ts";
 import { type DevSettings, ENTRY_PREFIX, type LogEntry } from "./request-log-entry.ts";
 
 export { PingablePurgeLog as PurgeLog } from "../cdn/runtime/simulated-network.worker.ts";
@@ -77,17 +78,14 @@ async function logRequest(
   const startedAt = Date.now();
   const originTime: OriginTime = { originMs: null };
   const response = await originTimes.run(originTime, answer);
-  const cacheStatus = response.headers.get("cache-status")?.split(",").at(-1) ?? "";
   writeEntry({
     kind: "request",
     method,
     path: pathOf(url),
     status: response.status,
     xCache: response.headers.get("x-cache"),
-    detail: /; detail="?([^;"]+)/.exec(cacheStatus)?.[1] ?? null,
     ageS: numberOf(response.headers.get("age")),
-    ttlS: numberOf(/; ttl=(-?\d+)/.exec(cacheStatus)?.[1]),
-    stored: cacheStatus.includes("; stored"),
+    ...ownCacheStatus(response.headers.get("cache-status")),
     ms: Date.now() - startedAt,
     originMs: originTime.originMs,
   });

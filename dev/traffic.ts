@@ -12,6 +12,7 @@ export class Traffic {
       if (entry.seq !== null) this.#purges++;
       return;
     }
+    if (entry.path.startsWith("/_tidemark/")) return; // the operator's, not the site's
     this.#requests++;
     if (entry.xCache === "HIT") this.#hits++;
     if (entry.originMs !== null) this.#askedOrigin++;

@@ -4,5 +4,6 @@
  */
 
 export type { Platform } from "./isolate.ts";
-export { createEdgeWithHooks, type EdgeHooks, overridesOf } from "./platform/create-edge.ts";
+export { createEdgeWithHooks, type EdgeHooks } from "./platform/create-edge.ts";
 export { reviewSite } from "./site/review-site.ts";
+export { overridesOf } from "./site/site-overrides.ts";

@@ -10,15 +10,26 @@ import { CodingChoices } from "./flow/origin/coding-choices.ts";
 import { HeadOnlyPages } from "./flow/origin/head-only-pages.ts";
 import type { IncomingRequest, Isolate } from "./flow/request-context.ts";
 import { FillBudget } from "./flow/storing/fill.ts";
+import { IdleFields } from "./flow/storing/idle-fields.ts";
 import { LargeFills } from "./flow/storing/large-fills.ts";
 import { SecondLooks } from "./flow/storing/second-looks.ts";
 import type { Counters } from "./insight/counters.ts";
-import type { Answer, Bodies, ClientRequest, Clock, Origin, PopNotes, PurgeAudit, Tokens } from "./ports.ts";
+import type {
+  Answer,
+  BackgroundWork,
+  Bodies,
+  ClientRequest,
+  Clock,
+  Origin,
+  PopNotes,
+  PurgeAudit,
+  Tokens,
+} from "./ports.ts";
 import { LogInvalidations } from "./purges/invalidations.ts";
 import { PopSharing } from "./purges/lease/pop-sharing.ts";
 import { ReadYourWritesLog } from "./purges/lease/read-your-writes-log.ts";
 import { ViewLease } from "./purges/lease/view-lease.ts";
-import type { PurgeLogClient } from "./purges/log/log-contract.ts";
+import type { PurgeLogClient, ViewDelta } from "./purges/log/log-contract.ts";
 import { PurgeView } from "./purges/view/purge-view.ts";
 import type { Fields } from "./rules/fields/fields.ts";
 import type { Site } from "./site/site.ts";
@@ -50,6 +61,8 @@ export interface Platform {
 /** The largest table of a view, with room for 1.3 million keys. */
 const MAX_VIEW_BYTES = 8 * 1024 * 1024;
 
+export type { IncomingRequest } from "./flow/request-context.ts";
+
 export type EdgeAnswer = Answer | Response;
 
 /** One running isolate of the edge. */
@@ -58,8 +71,14 @@ export interface RunningIsolate {
   fetch(incoming: IncomingRequest): EdgeAnswer | Promise<EdgeAnswer>;
 }
 
+/** An isolate to which the log may push purges. */
+export interface LearningIsolate extends RunningIsolate {
+  /** Takes in purges that the log has sent without being asked (R24). Resolves to whether the view has reached them. */
+  learn(delta: ViewDelta, background: BackgroundWork): Promise<boolean>;
+}
+
 /** Wires one isolate: the corridor, the control plane, and an outer catch around both. */
-export function startIsolate(site: Site, platform: Platform): RunningIsolate {
+export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   const { clock, random, reporter } = platform;
   const view = new PurgeView(MAX_VIEW_BYTES, () => clock.now());
   const pop = new PopSharing(platform.notes, site.purge, clock, reporter);
@@ -85,6 +104,7 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
     headOnly: new HeadOnlyPages(),
     codings: new CodingChoices(),
     secondLooks: new SecondLooks(),
+    idleFields: new IdleFields(),
     resolve: (url) => cacheKeys.resolve(url),
   };
   const startedAt = clock.now();
@@ -124,6 +144,7 @@ export function startIsolate(site: Site, platform: Platform): RunningIsolate {
   };
 
   return {
+    learn: (delta, background) => purges.learn(delta, background),
     fetch(incoming) {
       const { request, url } = incoming;
       if (!site.namesHosts) return answerOurselves(503, "no-hosts", NO_HOSTS);

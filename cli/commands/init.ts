@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { Command } from "commander";
 import { initProject, type WrittenFile } from "../../setup/init/init-project.ts";
+import { nextSteps } from "../../setup/init/next-steps.ts";
 import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers } from "../../setup/init/site-answers.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
@@ -22,13 +23,6 @@ Exit codes: 0 done, 2 wrong usage; then nothing was written.
   tidemark init
   tidemark init --origin https://origin.example.com --host www.example.com --pass /admin,/cart`;
 
-/** The steps to take after `tidemark init`. */
-const NEXT_STEPS = `Next:
-  1. npm install && npm test          the edge on a simulated CDN
-  2. npm run dev                      the edge at http://localhost:8787, in front of your site
-  3. npm run deploy                   then: npx wrangler secret put TIDEMARK_TOKEN
-`;
-
 /** `tidemark init`: writes a project that deploys the edge. */
 export function initCommand(): Command {
   return new Command("init")
@@ -43,7 +37,7 @@ export function initCommand(): Command {
         const answers = await answersFrom(flags);
         const written = await initProject({ folder: ".", answers, force: flags.force ?? false });
         for (const each of written) process.stdout.write(fileLine(each));
-        process.stdout.write(`\n${NEXT_STEPS}`);
+        process.stdout.write(`\n${await nextSteps(".")}`);
       } catch (error) {
         if (!(error instanceof AnswerError)) throw error;
         printError(`${error.message}. Nothing was written.`);

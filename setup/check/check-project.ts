@@ -1,13 +1,10 @@
 import { relative } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { SiteReview } from "../../wire/site-review.ts";
-import { type CheckReport, type Deployment, type Finding, kibibytes, problem, warning } from "./check-report.ts";
+import { bundleFindings } from "./bundle-findings.ts";
+import { type CheckReport, type Deployment, type Finding, problem } from "./check-report.ts";
 import { buildMessage, bundledBytes, runWorker } from "./run-worker.ts";
+import { siteFindings } from "./site-findings.ts";
 import { placeIn, readWranglerSettings, type WranglerSettings, wranglerFindings } from "./wrangler-settings.ts";
-
-/** The largest worker that the paid plan takes, gzipped, and the largest that the free plan takes. */
-const MAX_BUNDLE_BYTES = 10 * 1024 ** 2;
-const MAX_FREE_BUNDLE_BYTES = 3 * 1024 ** 2;
 
 export interface CheckOptions {
   /** The wrangler config. */
@@ -66,49 +63,6 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
 async function weigh(settings: WranglerSettings): Promise<NonNullable<CheckReport["bundle"]>> {
   const bytes = await bundledBytes(settings);
   return { bytes: bytes.byteLength, gzippedBytes: gzipSync(bytes).byteLength };
-}
-
-function siteFindings(config: string, entry: string, settings: WranglerSettings, review: SiteReview): Finding[] {
-  const where = placeIn(config, settings);
-  if (review.errors.length > 0) {
-    // The file's own rules were valid when createEdge took them, so a variable has made them invalid.
-    return review.errors.map(({ path, message }) => problem(`${where}, vars`, `${path}: ${message}`));
-  }
-  const findings = review.shadowed.map(({ match, index, by }) =>
-    problem(
-      `${entry}, routes[${index}]`,
-      `${match} never matches, because routes[${by.index}], ${by.match}, comes first and matches all of it. ` +
-        "Move it before that route, or take it out.",
-    ),
-  );
-  if (!review.namesHosts) {
-    const words =
-      'no public host is named, and without one the edge answers 503. Add hosts: ["www.example.com"] to the';
-    findings.push(problem(where, `${words} site, or TIDEMARK_HOSTS to vars.`));
-  }
-  if (review.namesHosts && review.hosts === null) {
-    const words = 'TIDEMARK_HOSTS is "*", so the edge answers for every name that reaches it';
-    findings.push(warning(where, `${words}. Name the site's hosts instead.`));
-  }
-  for (const host of settings.routedHosts ?? []) {
-    if (review.hosts === null || host.startsWith("*") || review.hosts.includes(host)) continue;
-    const words = `routes sends ${host} here, but hosts is ${review.hosts.join(", ")}, so its visitors would get 421`;
-    findings.push(problem(where, `${words}. Add it to hosts, or take it out of routes.`));
-  }
-  return findings;
-}
-
-function bundleFindings(config: string, gzippedBytes: number): Finding[] {
-  const size = `the bundle has ${kibibytes(gzippedBytes)} gzipped`;
-  if (gzippedBytes > MAX_BUNDLE_BYTES) {
-    return [
-      problem(config, `${size}, and Cloudflare takes ${kibibytes(MAX_BUNDLE_BYTES)}. Import less in the worker.`),
-    ];
-  }
-  if (gzippedBytes > MAX_FREE_BUNDLE_BYTES) {
-    return [warning(config, `${size}, and the free plan takes ${kibibytes(MAX_FREE_BUNDLE_BYTES)}.`)];
-  }
-  return [];
 }
 
 /** What is wrong in the site is wrong in each environment, and said once. */

@@ -4,6 +4,7 @@ export interface Manifest {
   readonly scripts?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly allowScripts?: Readonly<Record<string, boolean>>;
   readonly [key: string]: unknown;
 }
 
@@ -29,13 +30,20 @@ const TOOLS = [
   "wrangler",
 ] as const;
 
-const SCRIPTS: Readonly<Record<string, string>> = {
+/**
+ * The packages under those tools that have scripts to run when they are installed. The tools work without them, and npm
+ * warns at each install until the project says yes or no.
+ */
+const WITH_INSTALL_SCRIPTS = ["esbuild", "workerd"] as const;
+
+/** The scripts that are added beside the one for the test. */
+export const SCRIPTS = {
   dev: "tidemark dev",
   check: "tidemark check",
   deploy: "wrangler deploy",
-};
+} as const;
 
-const TEST_SCRIPT = "vitest run test/edge.test.ts";
+export const TEST_SCRIPT = "vitest run test/edge.test.ts";
 
 /** Adds what the project needs to a package.json; `null` if there is none. What is there stays. */
 export function completedManifest(
@@ -70,6 +78,13 @@ export function completedManifest(
     devDependencies[tool] = tested[tool]!;
     changed.push(`devDependencies.${tool}`);
   }
-  const manifest = { ...base, scripts, dependencies, devDependencies };
+  const allowScripts = { ...base.allowScripts };
+  const isDecided = (each: string) =>
+    Object.keys(allowScripts).some((key) => key === each || key.startsWith(`${each}@`));
+  for (const each of WITH_INSTALL_SCRIPTS.filter((name) => !isDecided(name))) {
+    allowScripts[each] = false;
+    changed.push(`allowScripts.${each}`);
+  }
+  const manifest = { ...base, scripts, dependencies, devDependencies, allowScripts };
   return { manifest, changed: existing === null ? [] : changed, kept };
 }

@@ -17,9 +17,11 @@ const ROOMS: readonly (readonly [room: string, path: RegExp])[] = [
   ["platform", /^worker\/platform\//],
   ["wire", /^wire\//],
   ["sdk", /^sdk\//],
+  ["own-package", /^cdn\/(own-package|config\/config-file-error)\.ts$/],
   ["cdn", /^cdn\//],
   ["dev", /^dev\//],
   ["setup", /^setup\//],
+  ["server", /^server\//],
   ["cli", /^cli\//],
   ["demo", /^demo\//],
   ["config", /^tidemark\.config\.ts$/],
@@ -58,15 +60,31 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "tidemark/worker",
   ],
   config: ["tidemark/worker"],
+  // What this package is and where its files are, and the error that every reader of a config throws.
+  "own-package": [],
   wire: [],
   sdk: ["wire"],
   // The counters that a CDN returns have the type of the wire contract.
-  cdn: ["sdk", "wire", "site-input", "tidemark/worker", "tidemark/worker/internal"],
-  dev: ["cdn", "sdk", "tidemark/worker", "tidemark/worker/internal"],
+  cdn: ["own-package", "sdk", "wire", "site-input", "tidemark/worker", "tidemark/worker/internal"],
+  dev: ["own-package", "cdn", "sdk", "tidemark/worker", "tidemark/worker/internal"],
   // `check` runs the owner's worker as the simulated CDN does, and says the same of the purge log as the worker's own log.
   // The texts that `init` writes and `check` runs count as imports, too.
-  setup: ["cdn", "wire", "tidemark/worker", "tidemark/worker/internal"],
-  cli: ["cdn", "dev", "sdk", "setup"],
+  setup: ["own-package", "cdn", "wire", "tidemark/worker", "tidemark/worker/internal"],
+  // The platform on Node: it implements the ports and starts isolates, as the Workers runtime does.
+  server: [
+    "own-package",
+    "rules",
+    "ports",
+    "site",
+    "site-input",
+    "store",
+    "insight",
+    "purges",
+    "control",
+    "wiring",
+    "wire",
+  ],
+  cli: ["own-package", "cdn", "dev", "sdk", "server", "setup"],
   // `npm run dev` is the dev command with the demo as its site.
   demo: ["sdk", "dev", "cli"],
 };
@@ -89,6 +107,8 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   cdn: [/^node:/, /^zod$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
   dev: [/^node:/, /^leven$/],
   setup: [/^node:/, /^esbuild$/, /^wrangler$/, /^vitest$/, /^tidemark\/(local|recorded-sites)(\/|$)/],
+  "own-package": [/^node:/],
+  server: [/^node:/, /^undici$/],
   cli: [/^node:/, /^commander$/],
   demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],
 };
@@ -128,7 +148,7 @@ function sources(folder: string): string[] {
     .map((entry) => relative(".", join(entry.parentPath, entry.name)));
 }
 
-const arrows: Arrow[] = ["worker", "wire", "sdk", "cdn", "dev", "setup", "cli", "demo"]
+const arrows: Arrow[] = ["worker", "wire", "sdk", "cdn", "dev", "setup", "server", "cli", "demo"]
   .flatMap(sources)
   .concat("tidemark.config.ts")
   .flatMap((file) => importsOf(readFileSync(file, "utf8")).map((imports) => ({ file, imports })));
@@ -198,6 +218,8 @@ describe("imports go one way", () => {
     { file: "setup/check/run-worker.ts", imports: "../../worker/site/review-site.ts" },
     { file: "cdn/cdn.ts", imports: "../setup/init/init-project.ts" },
     { file: "cli/program.ts", imports: "tidemark/worker/internal" },
+    { file: "server/log/log-file.ts", imports: "../../worker/flow/corridor.ts" },
+    { file: "worker/isolate.ts", imports: "../server/system-clock.ts" },
     { file: "demo/origin.ts", imports: "../cdn/index.ts" },
     { file: "worker/flow/corridor.ts", imports: "../engine/engine.ts" },
   ])("control: $file importing $imports is seen as wrong", (arrow) => {

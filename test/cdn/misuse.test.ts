@@ -157,6 +157,7 @@ describe("asking a CDN", () => {
 
   test.each([
     ["about", {}, 'cdn.get("about"): this is not a path. A path begins with a slash: write "/about".'],
+    [undefined, {}, 'cdn.get(undefined): this is not a path. A path is a string, like "/about".'],
     ["", {}, 'cdn.get(""): this is not a path. A path begins with a slash: write "/".'],
     [
       "http://www.example.test/about?a=1",
@@ -166,8 +167,10 @@ describe("asking a CDN", () => {
     ["/about", { headers: {} }, 'cdn.get("/about"): headers: unknown key; did you mean fields? Known here: from, '],
     ["/about", { region: "nyc" }, 'cdn.get("/about"): region: unknown key; did you mean from? Known here: from, '],
     ["/about", { fields: { a: 1 } }, 'cdn.get("/about"): fields.a: '],
+    ["/about", { country: "Germany" }, 'cdn.get("/about"): country: must be a country of ISO 3166-1, like "DE"'],
+    ["/about", { address: "localhost" }, 'cdn.get("/about"): address: must be an IP address, like "192.0.2.7"'],
   ])("for %j with %j is refused with what to write", async (path, request, message) => {
-    const error = await cdn.get(path, request as object).catch((error: unknown) => error);
+    const error = await cdn.get(path as string, request as object).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(TypeError);
     expect((error as TypeError).message.slice(0, message.length)).toBe(message);
     expect(cdn.origin.seen).toEqual([]);
@@ -177,6 +180,16 @@ describe("asking a CDN", () => {
     expect(() => cdn.origin.reply("/late", "v1" as never)).toThrow(
       'origin.reply: the reply for /late is a string. A reply is an object; write { body: "v1" }.',
     );
+  });
+
+  test("to settle without a receipt, or with the promise of one, is refused, and its time stays as it is", async () => {
+    const before = cdn.now;
+    const settle = (receipt: unknown) => cdn.settle(receipt as never);
+    const how = 'It takes the receipt of a purge; write await cdn.settle(await cdn.purger.purgeUrls("/about")).';
+    await expect(settle(undefined)).rejects.toThrow(`cdn.settle: this is no receipt. ${how}`);
+    await expect(settle({ settlesInMs: Number.NaN })).rejects.toThrow(`cdn.settle: this is no receipt. ${how}`);
+    await expect(settle(cdn.purger.purgeUrls("/late"))).rejects.toThrow(`cdn.settle: this is a promise. ${how}`);
+    expect(cdn.now).toBe(before);
   });
 
   test("with fetch, the matchers take the response, or the promise of one", async () => {

@@ -62,6 +62,23 @@ test("the public address is in cache keys and forwarded, whatever the PoP's own 
   });
 });
 
+test("a visitor has a country and an address, and a proxy in between has its own", async () => {
+  const site = {
+    trustedProxies: ["198.51.100.0/24"],
+    countryField: "X-Geo",
+    routes: [{ match: "/*", key: { country: true } }],
+  };
+  await using cdn = await startCdn({ site, origin: { "/about": page("v1") } });
+  await expect(cdn.get("/about", { country: "DE" })).toBeStored();
+  expect(cdn.origin.seen[0]?.fields).toMatchObject({ "x-country": "DE", "x-forwarded-for": "192.0.2.7" });
+  const behindProxy = { address: "198.51.100.9", country: "US", fields: { "X-Geo": "DE" } };
+  await expect(cdn.get("/about", behindProxy)).toHit();
+  await expect(cdn.get("/about", { ...behindProxy, address: "203.0.113.9" })).toMiss();
+  expect(cdn.origin.seen[1]?.fields).toMatchObject({ "x-country": "US", "x-forwarded-for": "203.0.113.9" });
+  await expect(cdn.get("/about")).toMiss();
+  expect(cdn.origin.seen[2]?.fields).toMatchObject({ "x-country": "XX" });
+});
+
 test("unknown regions and isolates are refused", async () => {
   await using cdn = await startCdn({ site: {}, regions: ["fra"] });
   await expect(cdn.get("/", { from: "syd" as "fra" })).rejects.toThrow("no region syd: it has fra");

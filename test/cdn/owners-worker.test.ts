@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startCdn } from "tidemark/local";
+import { ConfigFileError, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import "tidemark/local/matchers";
 import { page } from "./pages.ts";
@@ -74,6 +74,34 @@ new_sqlite_classes = ["PurgeLog"]
     );
     const config = await file("elsewhere.toml", wrangler("elsewhere.ts"));
     await expect(startCdn({ config, origin })).rejects.toThrow("createEdge of tidemark/worker");
+  });
+
+  test.each([
+    {
+      what: "a mistake in the site's rules",
+      code: 'createEdge(defineSite({ origin: "https://origin.example.com", rutes: [] }))',
+      says: "the site's rules are not valid:\n  rutes: unknown key; did you mean routes?",
+    },
+    {
+      what: "anything else",
+      code: '(() => { throw new TypeError("no such thing") })()',
+      says: "TypeError: no such thing",
+    },
+  ])("is refused with what a module of its worker throws: $what", async ({ code, says }) => {
+    await file(
+      "throws.ts",
+      `import { createEdge, defineSite } from "tidemark/worker";
+       export { PurgeLog } from "tidemark/worker";
+       export default ${code};
+       export const used = [createEdge, defineSite];`,
+    );
+    const config = await file("throws.toml", wrangler("throws.ts"));
+    const error = (await startCdn({ config, origin }).catch((error: unknown) => error)) as Error;
+    expect(error).toBeInstanceOf(ConfigFileError);
+    expect(error.message.slice(0, `${config}: its worker does not start: ${says}`.length)).toBe(
+      `${config}: its worker does not start: ${says}`,
+    );
+    expect(error.message).not.toMatch(/workerd binary|\n +at /);
   });
 
   test("is refused without a purge log", async () => {

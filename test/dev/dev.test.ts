@@ -177,6 +177,9 @@ describe("tidemark dev", () => {
     await dev.says(/everything/);
     await ask("/a");
     await dev.says(/^\d\d:\d\d:\d\d {2}GET {4}\/a +200 {2}MISS /m);
+    origin.reply("/odd", { fields: { "cache-control": "max-age=60" }, body: "v1" });
+    await ask("/odd", { "x-odd": "1" });
+    await dev.says(/ {2}GET {4}\/odd +200 {2}MISS .* {2}unkeyed-field:x-odd$/m);
     dev.interrupt();
     expect(await dev.exited).toBe(0);
     dev = new Dev([...flags, "--quiet"]);
@@ -194,7 +197,7 @@ describe("tidemark dev", () => {
     const token = "token-of-the-edge-0123456789abcdef";
     dev = new Dev([...flags, "--quiet"], { TIDEMARK_TOKEN: token });
     await dev.says(/everything/);
-    for (const path of ["/a", "/a", "/a", "/_tidemark/health", "/b"]) await ask(path);
+    for (const path of ["/a", "/a", "/a", "/_tidemark/health", "/_tidemark/purges", "/b"]) await ask(path);
     await ask("/a", { authorization: `Bearer ${token}` }, "PURGE");
     dev.interrupt();
     expect(await dev.exited).toBe(0);

@@ -63,7 +63,7 @@ describe("each row of docs/conformance.md", () => {
   test("has a mutant for each of its scenarios, but for these, which stand beside others of their row", () => {
     const reddened = new Set([...mutants.values()].flatMap((mutant) => ("reddens" in mutant ? mutant.reddens : [])));
     const named = [...new Set(rows.flatMap((row) => row.scenarios))];
-    const inMemory = named.filter((id) => byId.get(id)?.only?.engine !== "runtime");
+    const inMemory = named.filter((id) => byId.get(id)?.only?.engine !== "sockets");
     expect(inMemory.filter((id) => !reddened.has(id)).sort()).toEqual(WITHOUT_MUTANT);
   });
 
@@ -89,7 +89,7 @@ describe("each row of docs/conformance.md", () => {
 
 function wrongInRow(row: ConformanceRow): string[] {
   const unknown = row.scenarios.filter((id) => !byId.has(id)).map((id) => `${id} is no scenario`);
-  const inMemory = row.scenarios.some((id) => byId.get(id)?.only?.engine !== "runtime");
+  const inMemory = row.scenarios.some((id) => byId.get(id)?.only?.engine !== "sockets");
   const found = mutantsOf(row).length > 0;
   return [
     ...unknown,

@@ -1,13 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type Plugin } from "esbuild";
 import { describe, expect, test } from "vitest";
 import * as sdk from "../../sdk/index.ts";
 import * as sdkTesting from "../../sdk/testing.ts";
 import { compileSite } from "../../worker/site/site.ts";
-import type { SiteInput } from "../../worker/site/site-input.ts";
 import { scenarios } from "../scenarios/index.ts";
+import { evaluateSite, isSite } from "./site-blocks.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -129,32 +128,4 @@ function leadsSomewhere(from: string, link: string): boolean {
   const path = file === "" ? from : join(dirname(from), file);
   if (!existsSync(join(ROOT, path))) return false;
   return anchor === undefined || (pageAt.get(path)?.anchors.includes(anchor) ?? false);
-}
-
-function isSite({ language, code }: { language: string; code: string }): boolean {
-  return language === "ts" && code.includes("export default defineSite(");
-}
-
-/** The argument of `defineSite` in a site's file, with types stripped and nothing checked. */
-async function evaluateSite(code: string): Promise<SiteInput> {
-  const unchecked: Plugin = {
-    name: "unchecked",
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^tidemark\/worker$/ }, ({ path }) => ({ path, namespace: "unchecked" }));
-      onLoad({ filter: /.*/, namespace: "unchecked" }, () => ({
-        contents: "export const defineSite = (site) => site",
-      }));
-    },
-  };
-  const { outputFiles } = await build({
-    stdin: { contents: code, loader: "ts", resolveDir: ROOT },
-    bundle: true,
-    write: false,
-    format: "esm",
-    platform: "neutral",
-    plugins: [unchecked],
-  });
-  const script = Buffer.from(outputFiles[0]!.text).toString("base64");
-  const module = (await import(`data:text/javascript;base64,${script}`)) as { default: SiteInput };
-  return module.default;
 }

@@ -10,3 +10,7 @@ export interface Beginning {
 
 /** By which field the client of a scenario in the runtime says where the platform sees it. */
 export const COUNTRY_FIELD = "x-scenario-country";
+/** By which field it says from which address the platform sees it come. */
+export const ADDRESS_FIELD = "x-scenario-address";
+/** The address of a client that does not say. */
+export const CLIENT_ADDRESS = "192.0.2.7";

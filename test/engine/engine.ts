@@ -27,8 +27,10 @@ export interface Beneath {
 
 /** An edge with its origin and its time. Both engines have this interface. */
 export interface Engine {
-  readonly name: "memory" | "runtime";
+  readonly name: "memory" | "runtime" | "server";
   send(request: ClientRequest): Promise<ClientAnswer>;
+  /** Waits until all requests that were sent have arrived, where that takes time. */
+  arrival?(): Promise<void>;
   /** Runs everything that can continue, until the promise settles. */
   settle<T>(promise: Promise<T>): Promise<T>;
   advance(ms: number): Promise<void>;

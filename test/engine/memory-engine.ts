@@ -5,6 +5,7 @@ import { toWebResponse } from "../../worker/platform/web-answer.ts";
 import type { Tokens } from "../../worker/ports.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
+import { CLIENT_ADDRESS } from "./beginning.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
 import { Holds } from "./holds.ts";
 import { memoryBodies } from "./memory-bodies.ts";
@@ -72,7 +73,7 @@ export function startMemoryEngine(
           request: incoming,
           url,
           background,
-          clientAddress: "192.0.2.7",
+          clientAddress: request.address ?? CLIENT_ADDRESS,
           country: request.country ?? null,
         };
         return readAnswer(toWebResponse(await isolate.fetch(arrival)));

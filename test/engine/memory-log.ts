@@ -1,4 +1,5 @@
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
+import { sqlOver } from "../../server/log/node-sql.ts";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
 import type {
   AppendRequest,
@@ -8,7 +9,6 @@ import type {
   ViewDelta,
 } from "../../worker/purges/log/log-contract.ts";
 import { LOG_SETTINGS } from "../../worker/purges/log/log-settings.ts";
-import type { Sql } from "../../worker/purges/log/sql.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import { Holds } from "./holds.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -63,7 +63,7 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
   }
 
   #open(): SqlPurgeLog {
-    return new SqlPurgeLog(sqlOf(this.#database), LOG_SETTINGS, () => this.#scheduler.now(), this.#world.newId);
+    return new SqlPurgeLog(sqlOver(this.#database), LOG_SETTINGS, () => this.#scheduler.now(), this.#world.newId);
   }
 
   async read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): Promise<ViewDelta> {
@@ -110,28 +110,4 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
 export function newLogWorld(holds: Holds = new Holds()): LogWorld {
   let ids = 0;
   return { isReachable: true, takesMs: 0, holds, newId: () => `log-${++ids}` };
-}
-
-/** Node's SQLite with the interface that the log needs. */
-export function sqlOf(database: DatabaseSync): Sql {
-  const prepared = new Map<string, StatementSync>();
-  const prepare = (statement: string) => {
-    const one = prepared.get(statement) ?? database.prepare(statement);
-    prepared.set(statement, one);
-    return one;
-  };
-  return {
-    exec: (statement, ...bindings) => prepare(statement).all(...bindings) as Record<string, unknown>[],
-    transaction: (work) => {
-      database.exec("SAVEPOINT work");
-      try {
-        const result = work();
-        database.exec("RELEASE work");
-        return result;
-      } catch (cause) {
-        database.exec("ROLLBACK TO work; RELEASE work");
-        throw cause;
-      }
-    },
-  };
 }

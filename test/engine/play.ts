@@ -28,7 +28,7 @@ class Player {
     if ("get" in step) return this.#sendAndExpect({ path: step.get, fields: step.fields ?? {} }, step.expect, where);
     if ("begin" in step) {
       this.#begun.set(step.begin, engine.send(this.#filledIn(step.send)));
-      return;
+      return engine.arrival?.();
     }
     if ("send" in step) return this.#sendAndExpect(step.send, step.expect, where);
     if ("finish" in step) return compare(await engine.settle(this.#begun.get(step.finish)!), step.expect, where);

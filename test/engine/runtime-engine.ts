@@ -6,7 +6,7 @@ import { HARNESS_PATH } from "../../cdn/runtime/harness-protocol.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
-import { type Beginning, COUNTRY_FIELD } from "./beginning.ts";
+import { ADDRESS_FIELD, type Beginning, CLIENT_ADDRESS, COUNTRY_FIELD } from "./beginning.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
 import { BEGINNING, type ClientRequest, HOST, TOKEN } from "./scenario.ts";
 
@@ -122,7 +122,7 @@ export class ScenarioRuntime {
   }
 }
 
-const VARIABLES = { TIDEMARK_TOKEN: TOKEN, TIDEMARK_CLIENT_ADDRESS: "192.0.2.7" };
+const VARIABLES = { TIDEMARK_TOKEN: TOKEN, TIDEMARK_CLIENT_ADDRESS: CLIENT_ADDRESS };
 
 /**
  * Values that an unused isolate has as well: the version and scope of its counters, its limits, and the size of an
@@ -164,8 +164,12 @@ class RuntimeEngine implements Engine {
 
   send(request: ClientRequest): Promise<ClientAnswer> {
     if (request.isolate !== undefined) throw new Error("one worker of the runtime is one isolate");
-    const { country, ...sent } = request;
-    const fields = { ...sent.fields, ...(country !== undefined && { [COUNTRY_FIELD]: country }) };
+    const { country, address, ...sent } = request;
+    const fields = {
+      ...sent.fields,
+      ...(country !== undefined && { [COUNTRY_FIELD]: country }),
+      ...(address !== undefined && { [ADDRESS_FIELD]: address }),
+    };
     return exchange(this.#edge.url, this.#agent, { ...sent, fields });
   }
 

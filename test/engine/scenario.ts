@@ -24,7 +24,7 @@ export interface Scenario {
   /** The number of orders of events in the memory engine, for long scenarios. Default: the usual number. */
   readonly orders?: number;
   /** Set if only one engine can run it, with the reason. */
-  readonly only?: { readonly engine: "memory" | "runtime"; readonly because: string };
+  readonly only?: { readonly engine: "memory" | "sockets"; readonly because: string };
 }
 
 /** The rules of a site, without its origin, as far as they differ from the usual ones. */
@@ -51,6 +51,8 @@ export interface ClientRequest {
   readonly isolate?: string;
   /** Where the platform says that the client is. Default: it does not say. */
   readonly country?: string;
+  /** The address that the platform tells of the client. Default: `192.0.2.7`. */
+  readonly address?: string;
 }
 
 /** The expected answer. Properties that are not named are not checked. */

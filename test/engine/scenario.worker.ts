@@ -4,7 +4,7 @@
  */
 import type { EdgeEnv } from "tidemark/worker";
 import { createEdge, withHarness } from "../../cdn/runtime/simulation.worker.ts";
-import { type Beginning, COUNTRY_FIELD } from "./beginning.ts";
+import { ADDRESS_FIELD, type Beginning, CLIENT_ADDRESS, COUNTRY_FIELD } from "./beginning.ts";
 
 export { PurgeLog } from "../../cdn/runtime/simulation.worker.ts";
 
@@ -19,7 +19,7 @@ const edgeWithHarness = withHarness(() => {
 export default {
   async fetch(request, env, context) {
     if (new URL(request.url).pathname !== "/_scenario") {
-      return edgeWithHarness.fetch!(withCountry(request), { ...env, PURGE_LOG: ofScenario(env.PURGE_LOG) }, context);
+      return edgeWithHarness.fetch!(fromPlatform(request), { ...env, PURGE_LOG: ofScenario(env.PURGE_LOG) }, context);
     }
     const beginning = (await request.json()) as Beginning;
     if (beginning.site) edge = createEdge(beginning.site);
@@ -28,14 +28,17 @@ export default {
   },
 } satisfies ExportedHandler<EdgeEnv>;
 
-/** Cloudflare tells the country beside the request; here the client does. */
-function withCountry(request: Parameters<NonNullable<typeof edgeWithHarness.fetch>>[0]): typeof request {
+/** Cloudflare tells the country and the address beside the request; here the client does. */
+function fromPlatform(request: Parameters<NonNullable<typeof edgeWithHarness.fetch>>[0]): typeof request {
   const country = request.headers.get(COUNTRY_FIELD);
-  if (country === null) return request;
+  const address = request.headers.get(ADDRESS_FIELD);
+  if (country === null && address === null) return request;
   const headers = new Headers(request.headers);
   headers.delete(COUNTRY_FIELD);
+  headers.delete(ADDRESS_FIELD);
+  headers.set("cf-connecting-ip", address ?? CLIENT_ADDRESS);
   const told = new Request(request, { headers });
-  Object.defineProperty(told, "cf", { value: { country } });
+  Object.defineProperty(told, "cf", { value: country === null ? {} : { country } });
   return told as typeof request;
 }
 

@@ -48,7 +48,7 @@ function seedsUpTo(count: number, likely?: number): readonly number[] {
 function scenarioWithId(id: string, among: readonly Scenario[]): Scenario {
   const scenario = among.find((each) => each.id === id);
   if (!scenario) throw new Error(`no scenario has this id: ${id}`);
-  if (scenario.only?.engine === "runtime") throw new Error(`this scenario does not run in memory: ${id}`);
+  if (scenario.only?.engine === "sockets") throw new Error(`this scenario does not run in memory: ${id}`);
   return scenario;
 }
 

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -80,12 +80,21 @@ describe("what is published", () => {
     );
   });
 
-  test("Every page that the README links to for users is in the tarball", async () => {
-    const readme = await readFile(join(installed.folder, "node_modules/tidemark/README.md"), "utf8");
-    const linked = [...readme.matchAll(/\]\((docs\/[^)#]+)\)/g)].map(([, path]) => path!);
-    expect(linked.length).toBeGreaterThan(5);
-    const isPacked = (link: string) => installed.packed.some((path) => path === link || path.startsWith(`${link}/`));
-    expect(linked.filter((link) => !isPacked(link))).toEqual([]);
+  test("Every relative link of the README and of the docs leads to a file of the tarball", async () => {
+    const pages = installed.packed.filter((path) => path.endsWith(".md"));
+    const links: { page: string; target: string }[] = [];
+    for (const page of pages) {
+      const text = await readFile(join(installed.folder, "node_modules/tidemark", page), "utf8");
+      for (const [, link] of text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)) {
+        if (!/^https?:/.test(link!)) links.push({ page, target: join(dirname(page), link!) });
+      }
+    }
+    expect(links.filter(({ page }) => page === "README.md").length).toBeGreaterThan(5);
+    expect(links.length).toBeGreaterThan(40);
+    const isPacked = (target: string) =>
+      installed.packed.some((path) => path === target || path.startsWith(`${target}/`));
+    expect(links.filter(({ target }) => !isPacked(target))).toEqual([]);
+    expect(isPacked("CONTRIBUTING.md")).toBe(false);
   });
 
   test("The deployed worker has no path that sets its time", async () => {

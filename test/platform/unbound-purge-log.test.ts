@@ -5,6 +5,7 @@ import { bundleWorker } from "../../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
+import { openApiDocument } from "../../worker/control/openapi.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
@@ -55,6 +56,9 @@ describe("a worker without the binding PURGE_LOG", () => {
   test.each([
     ["GET", "/_tidemark/health"],
     ["GET", "/_tidemark/stats"],
+    ["GET", "/_tidemark/openapi.json"],
+    ["GET", "/_tidemark/purges"],
+    ["GET", "/_tidemark/purges/1"],
     ["POST", "/_tidemark/purge"],
     ["PURGE", "/about"],
   ])("answers %s %s with 503 and says why", async (method, path) => {
@@ -64,6 +68,18 @@ describe("a worker without the binding PURGE_LOG", () => {
       code: "unavailable",
       detail: expect.stringContaining("PURGE_LOG"),
     });
+  });
+
+  test("answers every call of the control plane with 503, as its description says", () => {
+    const { paths } = openApiDocument() as { paths: Record<string, Record<string, { responses: object }>> };
+    const calls = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { responses }]) => ({ call: `${method} ${path}`, responses })),
+    );
+    expect(calls.map(({ call }) => call)).toContain("get /health");
+    const problem = { content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } } };
+    for (const { call, responses } of calls) {
+      expect({ call, responses }).toMatchObject({ call, responses: { 503: problem } });
+    }
   });
 
   test("logs the lines that wrangler.toml lacks, once", async () => {

@@ -3,14 +3,15 @@ import { ORDERS, playInOrders } from "../engine/orders.ts";
 import { play } from "../engine/play.ts";
 import { ScenarioRuntime } from "../engine/runtime-engine.ts";
 import type { Scenario } from "../engine/scenario.ts";
+import { startServerEngine } from "../engine/server-engine.ts";
 import { byDepth, depth } from "../suite/depth.ts";
 import { scenarios } from "./index.ts";
 
 const MOST = byDepth({ test: 8, gate: ORDERS, all: ORDERS });
 
-const played = { memory: 0, orders: 0, runtime: 0 };
+const played = { memory: 0, orders: 0, runtime: 0, server: 0 };
 
-function runsOn(engine: "memory" | "runtime"): readonly Scenario[] {
+function runsOn(engine: "memory" | "sockets"): readonly Scenario[] {
   return scenarios.filter(({ only }) => only === undefined || only.engine === engine);
 }
 
@@ -28,7 +29,7 @@ describe("in the Workers runtime", () => {
   });
   afterAll(() => runtime.stop());
 
-  test.each(runsOn("runtime"))("$name ($id)", async (scenario) => {
+  test.each(runsOn("sockets"))("$name ($id)", async (scenario) => {
     const engine = await runtime.begin(scenario.site ?? {});
     try {
       await play(scenario, engine);
@@ -39,8 +40,22 @@ describe("in the Workers runtime", () => {
   });
 });
 
+describe("on one's own server", () => {
+  test.each(runsOn("sockets"))("$name ($id)", async (scenario) => {
+    const engine = await startServerEngine(scenario.site ?? {});
+    try {
+      await play(scenario, engine);
+      played.server++;
+    } finally {
+      await engine.stop();
+    }
+  });
+});
+
 afterAll(() => {
-  const both = scenarios.filter(({ only }) => only === undefined).length;
+  const all = scenarios.filter(({ only }) => only === undefined).length;
   const inMemory = `${played.memory} in memory under ${played.orders} orders of events`;
-  process.stdout.write(`scenarios: ${inMemory}, ${played.runtime} in the runtime, ${both} on both\n`);
+  process.stdout.write(
+    `scenarios: ${inMemory}, ${played.runtime} in the runtime, ${played.server} on the server, ${all} on all\n`,
+  );
 });

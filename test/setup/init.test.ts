@@ -47,6 +47,7 @@ describe("tidemark init", () => {
     expect((await readdir(folder)).sort()).toEqual([...files, "wrangler.toml"]);
     for (const file of [...files, "wrangler.toml"]) expect(stdout).toContain(`written    ${file}`);
     expect(stdout.match(/^ {2}\d\. /gm)).toHaveLength(3);
+    expect(stdout).toMatch(/1\. npm install && npm test .*\n {2}2\. npm run dev .*\n {2}3\. npm run deploy /);
     expect(await get("tidemark.config.ts")).toContain('{ match: "/admin{/*}?", pass: true }');
     expect((await get(".gitignore")).split("\n")).toContain(".dev.vars");
   });
@@ -76,12 +77,31 @@ describe("tidemark init", () => {
     expect(stdout).toContain("kept       worker.ts");
     expect(stdout).toMatch(/kept {7}wrangler\.toml: it needs these lines:\s+\[\[durable_objects\.bindings\]\]/);
     expect(stdout).toContain("scripts.dev stayed as found");
+    // What the owner's own scripts do is not what the steps say.
+    expect(stdout).toMatch(
+      /1\. npm install && npm run test:edge .*\n {2}2\. npx tidemark dev .*\n {2}3\. npm run deploy /,
+    );
     const { name, scripts, dependencies, devDependencies } = await manifest();
     expect(name).toBe("shop");
     expect(scripts).toMatchObject({ test: "mocha", dev: "vite", "test:edge": expect.stringContaining("vitest") });
     expect(dependencies).toMatchObject({ vitest: "4.1.0", tidemark: expect.any(String) });
     expect(devDependencies).not.toHaveProperty("vitest");
     expect(await get("package.json")).toMatch(/^\{\n\t"name"/);
+  });
+
+  test("decides for each of its tools' install scripts that it does not run, unless the owner has", async () => {
+    const lock = JSON.parse(await readFile("package-lock.json", "utf8")) as {
+      packages: Record<string, { hasInstallScript?: boolean }>;
+    };
+    const withScripts = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript);
+    // The package `node` is for contributors alone.
+    const names = withScripts.map(([path]) => path.replace(/^.*node_modules\//, "")).filter((name) => name !== "node");
+    await outcomes();
+    expect((await manifest()).allowScripts).toEqual(Object.fromEntries(names.map((name) => [name, false])));
+
+    await put("package.json", JSON.stringify({ allowScripts: { "esbuild@0.28.1": true, sharp: true } }));
+    await outcomes();
+    expect((await manifest()).allowScripts).toEqual({ "esbuild@0.28.1": true, sharp: true, workerd: false });
   });
 
   test("takes the place of npm's script that has no test", async () => {

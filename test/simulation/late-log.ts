@@ -1,9 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
+import { sqlOver } from "../../server/log/node-sql.ts";
 import type { AppendRequest, AppendResult, PurgeLogClient, ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import type { Sql } from "../../worker/purges/log/sql.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
-import { sqlOf } from "../engine/memory-log.ts";
 import { HOST } from "../engine/scenario.ts";
 import type { Fate } from "./fate.ts";
 import type { Matches, Page, Purged } from "./history.ts";
@@ -57,7 +57,7 @@ export class LateLog {
   /** The log loses all its stored data, and begins again under another id. */
   makeAnew(): void {
     this.#logs++;
-    this.#sql = sqlOf(new DatabaseSync(":memory:"));
+    this.#sql = sqlOver(new DatabaseSync(":memory:"));
     this.restart();
   }
 

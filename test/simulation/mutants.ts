@@ -147,7 +147,7 @@ export const mutants: Mutants = {
     name: "a read that began before a token arrived proves the token false",
     file: VIEW_LEASE,
     from: "await this.#renewal.waitFor(underWay);",
-    to: "if (await this.#renewal.waitFor(underWay)) return null;",
+    to: "if (await this.#renewal.waitFor(underWay)) return true;",
     foundBy: "simulation",
   },
   "r10-soft-forgives-hard": {

@@ -101,6 +101,11 @@ describe("a mistake in a site's rules is told with its place, its value and what
     ],
     ["a route without a pattern", { origin, routes: [{}] }, /^routes\[0\]\.match: .*found nothing/],
     [
+      "a route without paths",
+      { origin, routes: [{ ttl: "1h" }] },
+      /^routes\[0\]\.match: is required: the paths of the route, like "\/blog\/:slug"; found nothing$/,
+    ],
+    [
       "a pattern that does not start with a slash",
       { origin, routes: [{ match: "admin/*" }] },
       /^routes\[0\]\.match: does not start with \/; found "admin\/\*"/,
@@ -441,7 +446,21 @@ describe("choices in the key", () => {
       { cookies: { a: ["x;y"] } },
       /^routes\[0\]\.key\.cookies\.a\[0\]: is not the value of/,
     ],
-    ["a name that no cookie can have", { cookies: { "a b": ["x"] } }, /^routes\[0\]\.key\.cookies/],
+    [
+      "a name that no cookie can have",
+      { cookies: { "a b": ["x"] } },
+      /^routes\[0\]\.key\.cookies.*: is not the name of a cookie$/,
+    ],
+    [
+      "a pattern of fields",
+      { fields: ["X-App-*"] },
+      /^routes\[0\]\.key\.fields\[0\]: has a \*, .*: name each one; found "X-App-\*"$/,
+    ],
+    [
+      "a pattern of cookies",
+      { cookies: { "wp-*": ["1"] } },
+      /^routes\[0\]\.key\.cookies\.wp-\*: has a \*, which would stand for itself here: name each one$/,
+    ],
     ["no languages", { languages: [] }, /^routes\[0\]\.key\.languages: needs at least one language/],
     [
       "what is no language",
@@ -464,6 +483,66 @@ describe("choices in the key", () => {
     const [route] = compileSite({ origin, routes: [{ match: "/a", key }] }, {}).routes;
     expect(route!.keyFields).toEqual(["x-a"]);
     expect(route!.selectingNames).toEqual(["accept-language", "cookie:c", "x-a", "x-country", "x-device"]);
+  });
+});
+
+describe("countries that a proxy tells", () => {
+  const trustedProxies = ["198.51.100.0/24"];
+
+  test.each<[string, object, RegExp]>([
+    [
+      "a field without proxies",
+      { countryField: "X-Geo" },
+      /^countryField: "x-geo" could be any visitor's word: name who sends it in trustedProxies$/,
+    ],
+    [
+      "proxies without a field",
+      { trustedProxies },
+      /^trustedProxies: are believed in countryField alone, which is not set/,
+    ],
+    [
+      "a proxy by its name",
+      { countryField: "X-Geo", trustedProxies: ["proxy.example.com"] },
+      /^trustedProxies\[0\]: is not an address like "192\.0\.2\.7" or a network like "10\.0\.0\.0\/8"; found "proxy/,
+    ],
+    [
+      "everybody",
+      { countryField: "X-Geo", trustedProxies: ["0.0.0.0/0"] },
+      /^trustedProxies\[0\]: trusts everybody: name the proxies; found "0\.0/,
+    ],
+    ...[
+      "Accept-Language",
+      "User-Agent",
+      "Cookie",
+      "Authorization",
+      "Range",
+      "Host",
+      "Via",
+      "Connection",
+      "Tidemark-After",
+      "X-Forwarded-For",
+      "If-Range",
+    ].map((field): [string, object, RegExp] => [
+      `the field ${field}`,
+      { countryField: field, trustedProxies },
+      /^countryField: cannot tell a country: name a field of the proxy's own/,
+    ]),
+    [
+      "a route that keys by the field itself",
+      { countryField: "X-Geo", trustedProxies, routes: [{ match: "/a", key: { fields: ["X-Geo"] } }] },
+      /^routes\[0\]\.key\.fields: names "x-geo", the countryField, .*: write key: \{ country: true \}$/,
+    ],
+    ["a pattern", { countryField: "X-Geo-*", trustedProxies }, /^countryField: has a \*, .*: name one field; found "X/],
+    ["a misspelt setting", { contryField: "X-Geo" }, /^contryField: unknown key; did you mean countryField\?/],
+  ])("%s is refused", (_, change, message) => {
+    expect(problemsOf({ origin, ...change })).toEqual([expect.stringMatching(message)]);
+  });
+
+  test("the field is told in any letter case, and does not reach the origin where an answer may be stored", () => {
+    const routes = [{ match: "/a", fields: { trust: ["X-G*"] } }];
+    const site = compileSite({ origin, countryField: "CF-IPCountry", trustedProxies, routes }, {});
+    expect(site.countryField).toBe("cf-ipcountry");
+    expect(site.routes.map(({ droppedFields }) => droppedFields)).toEqual([["cf-ipcountry"], ["cf-ipcountry"]]);
   });
 });
 

@@ -46,6 +46,8 @@ const software: readonly (readonly [field: string, value: string])[] = [
   ["x-purpose", "preview"],
   ["x-moz", "prefetch"],
   ["a-im", "feed"],
+  ["available-dictionary", ":ZXZpbA==:"],
+  ["dictionary-id", '"evil"'],
   ["icy-metadata", "1"],
   ["x-playback-session-id", "evil"],
   ["dpr", "9"],
@@ -86,6 +88,16 @@ const odd: readonly (readonly [field: string, value: string])[] = [
   ["pragma", "x-get-cache-key"],
   ["accept-language", `en,${"x".repeat(1024)}`],
 ];
+
+/** A site behind a proxy that tells countries, and that the visitors go around. */
+const BEHIND_PROXY: Case["site"] = {
+  trustedProxies: ["198.51.100.0/24"],
+  countryField: "CF-IPCountry",
+  routes: [
+    { match: "/pass", pass: true },
+    { match: "/*", key: { country: true } },
+  ],
+};
 
 /** The field counts as keyed, but is not. */
 const ORIGIN_IS_NO_KEY = {
@@ -131,6 +143,47 @@ export const unkeyedInput: readonly Case[] = [
             },
     }),
   ),
+  {
+    name: "a stranger's word in the field of a trusted proxy tells no country",
+    site: BEHIND_PROXY,
+    origin: ({ fields }) => page(`in ${fields["x-country"]}, ${fields["cf-ipcountry"]}`),
+    first: { path: "/a", fields: { "cf-ipcountry": "DE" } },
+    second: { path: "/a" },
+    witness: "first",
+    defence: {
+      file: "worker/flow/request-context.ts",
+      from: "!isWithin(clientAddress, trustedProxies)",
+      to: "false",
+    },
+  },
+  {
+    name: "what a trusted proxy tells of the country is one of few values",
+    // The network of both visitors' own address.
+    site: { ...BEHIND_PROXY, trustedProxies: ["192.0.2.0/24"] },
+    origin: reflecting("x-country"),
+    first: { path: "/a", fields: { "cf-ipcountry": "<evil>" } },
+    second: { path: "/a" },
+    witness: "first",
+    defence: {
+      file: "worker/rules/request/choices.ts",
+      from: "/^[A-Z][A-Z0-9]$/.test(country)",
+      to: "country.length > 0",
+    },
+  },
+  {
+    name: "the field of a trusted proxy does not reach the origin from anybody where nothing is stored",
+    site: { ...BEHIND_PROXY, countryField: "X-Geo" },
+    origin: reflecting("x-geo"),
+    first: { path: "/pass", fields: { "x-geo": "DE" } },
+    second: { path: "/pass" },
+    control: { path: "/a" },
+    witness: "first",
+    defence: {
+      file: "worker/flow/origin/ask-origin.ts",
+      from: "if (countryField === null) return chosen;",
+      to: "if (countryField !== undefined) return chosen;",
+    },
+  },
   ...claims.map(
     ([field, from, to]): Case => ({
       name: `a client's ${field} does not reach the origin as it was sent`,

@@ -85,6 +85,7 @@ export function openApiDocument(): object {
           responses: {
             200: answer("Counters since the isolate started", "Stats"),
             ...refusals("unauthorized", "forbidden"),
+            ...WITHOUT_PURGE_LOG,
           },
         },
       },
@@ -111,7 +112,7 @@ export function openApiDocument(): object {
 
 /** An endpoint that needs no token. */
 function open(operationId: string, summary: string, response: object): object {
-  return { get: { operationId, summary, security: [], responses: { 200: response } } };
+  return { get: { operationId, summary, security: [], responses: { 200: response, ...WITHOUT_PURGE_LOG } } };
 }
 
 function answer(description: string, schema: string): object {
@@ -124,6 +125,9 @@ function refusals(...codes: ProblemCode[]): Record<number, object> {
     codes.map((code) => [PROBLEM_CODES[code].status, { description: PROBLEM_CODES[code].title, content }]),
   );
 }
+
+/** An edge without the binding of its purge log answers every call so. */
+const WITHOUT_PURGE_LOG = refusals("unavailable");
 
 function ref(schema: string): object {
   return { $ref: `#/components/schemas/${schema}` };

@@ -14,8 +14,10 @@ import { headByGet, mayFetchByGet } from "./origin/head-by-get.ts";
 import { forwardHead } from "./origin/head-request.ts";
 import { type IncomingRequest, type Isolate, openContext, type RequestContext } from "./request-context.ts";
 import { selectInMemory, selectInSharedTier } from "./selection.ts";
+import { withoutIdleFields } from "./storing/ask-without-idle-fields.ts";
 import { refreshInBackground } from "./storing/background-refresh.ts";
 import { fetchAndStore } from "./storing/fetch-and-store.ts";
+import { placeOf } from "./storing/second-looks.ts";
 
 /**
  * The one path from request to response. Nothing in it throws on anything that a peer sends. A memory hit is returned
@@ -57,7 +59,7 @@ function passMarked(context: RequestContext): Promise<Answer> | undefined {
   const { facts, resolved, secondLooks, arrivedAt } = context;
   if (!secondLooks.hasMarks) return undefined;
   const has = (name: string) => facts.field(name) !== null;
-  const marked = secondLooks.markedField(resolved.route.pattern, has, arrivedAt);
+  const marked = secondLooks.markedField(placeOf(resolved), has, arrivedAt);
   if (marked === undefined || facts.directives.onlyIfCached) return undefined;
   const detail = notStoredDetail({ because: "unkeyed-field", field: marked });
   return forward(context, { xCache: "BYPASS", reason: "bypass", detail, selected: null, toValidate: [] });
@@ -207,14 +209,14 @@ async function fetchFromOrigin(context: RequestContext, miss: Miss, token: Recei
     ports.reporter.report({ kind: "asked-past-the-cache" });
     if (needsSession || !facts.isForWholePage || facts.directives.forbidsStoring) return forward(context, miss);
     // It validates nothing and nobody joins it: until its head is there, its answer may be for one visitor.
-    return fetchAndStore(context, { ...miss, selected: null, toValidate: [] }, null);
+    return fetchAndStore(withoutIdleFields(context), { ...miss, selected: null, toValidate: [] }, null);
   }
   if (facts.method === "HEAD") {
     return mayFetchByGet(context, miss) ? headByGet(context, miss, token) : forwardHead(context, miss);
   }
   if (facts.isPartial && !mayFetchWhole(context, miss)) return forward(context, { ...miss, reason: "partial" });
   if (facts.directives.forbidsStoring) return fetchAndStore(context, miss, null);
-  return collapse(context, miss, token);
+  return collapse(withoutIdleFields(context), miss, token);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { BackgroundWork, ClientRequest, Ports } from "../ports.ts";
+import { isWithin } from "../rules/forwarding/trusted-proxies.ts";
 import type { RefusedUrl, ResolvedUrl } from "../rules/key/cache-key.ts";
 import { RequestFacts } from "../rules/request/request-facts.ts";
 import type { Site } from "../site/site.ts";
@@ -6,6 +7,7 @@ import type { CollapsedFetches } from "./collapsing/collapsed-fetches.ts";
 import type { CodingChoices } from "./origin/coding-choices.ts";
 import type { HeadOnlyPages } from "./origin/head-only-pages.ts";
 import type { FillBudget } from "./storing/fill.ts";
+import type { IdleFields } from "./storing/idle-fields.ts";
 import type { LargeFills } from "./storing/large-fills.ts";
 import type { SecondLooks } from "./storing/second-looks.ts";
 
@@ -19,6 +21,7 @@ export interface Isolate {
   readonly headOnly: HeadOnlyPages;
   readonly codings: CodingChoices;
   readonly secondLooks: SecondLooks;
+  readonly idleFields: IdleFields;
   readonly resolve: (url: string) => ResolvedUrl | RefusedUrl;
 }
 
@@ -44,6 +47,9 @@ export interface RequestContext extends Isolate, IncomingRequest {
   /** Its place in the order of arrivals (R5), and the time of its arrival. */
   readonly order: number;
   readonly arrivedAt: number;
+  /** The request as it was sent, and the fields that were left out, where the origin is asked without idle fields. */
+  readonly asSent?: RequestContext;
+  readonly leftOut?: readonly string[];
 }
 
 /** Makes the context of an arriving request. */
@@ -59,7 +65,7 @@ export function openContext(incoming: IncomingRequest, isolate: Isolate, resolve
     ignoredCookies: isolate.site.ignoredCookies,
     bypass: route.bypass,
     choices: route.choices,
-    country: incoming.country ?? null,
+    country: route.choices.country ? visitorsCountry(incoming, isolate.site) : null,
   });
   return {
     ...isolate,
@@ -70,4 +76,14 @@ export function openContext(incoming: IncomingRequest, isolate: Isolate, resolve
     order: isolate.collapsed.nextOrder(),
     arrivedAt: isolate.ports.clock.now(),
   };
+}
+
+/**
+ * The country of the client, as a trusted proxy tells it or else the platform. Behind such a proxy the platform tells
+ * the country of the proxy, which is not the client's.
+ */
+function visitorsCountry({ request, clientAddress, country }: IncomingRequest, site: Site): string | null {
+  const { countryField, trustedProxies } = site;
+  if (countryField === null || !isWithin(clientAddress, trustedProxies)) return country ?? null;
+  return request.headers.get(countryField)?.toUpperCase() ?? null;
 }

@@ -1,7 +1,8 @@
 import type { Found, StreamedBody } from "../ports.ts";
 import type { BytePart } from "../rules/ranges/range.ts";
 import { isMarker, type Stored } from "../rules/storing/stored-response.ts";
-import { ENVELOPE_FIELDS, headText, readEnvelope, writeEnvelope } from "../store/envelope.ts";
+import { ENVELOPE_FIELDS, headText, writeEnvelope } from "../store/envelope.ts";
+import { RecentHeads } from "../store/recent-heads.ts";
 import type { SharedTier } from "../store/tiered-store.ts";
 import { streamOf } from "./web-bodies.ts";
 
@@ -23,6 +24,7 @@ const BODY_PATH = "/_tidemark/body/";
 /** The methods reject if the platform does. */
 export class CacheApiTier implements SharedTier {
   readonly #cache: Cache;
+  readonly #heads = new RecentHeads();
 
   constructor(cache: Cache) {
     this.#cache = cache;
@@ -32,7 +34,7 @@ export class CacheApiTier implements SharedTier {
     const response = await this.#cache.match(entryUrl(key));
     if (!response) return undefined;
     const { headers, body } = response;
-    const found = readEnvelope(key, headText(headers));
+    const found = this.#heads.read(key, headText(headers));
     if (found && !isMarker(found)) {
       const { head } = found;
       if (head.bodyKey !== null) return drop(body, { head, body: null });

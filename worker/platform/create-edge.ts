@@ -1,4 +1,5 @@
 import { MISSING_PURGE_LOG } from "../../wire/purge-log-binding.ts";
+import { fingerprint } from "../control/fingerprint.ts";
 import { problemResponse } from "../control/problem-response.ts";
 import { configuredTokens, type TokenSettings } from "../control/tokens.ts";
 import { edgeAnswer } from "../flow/answering/answers.ts";
@@ -9,13 +10,13 @@ import type { PurgeLog } from "../purges/log/purge-log.ts";
 import { PurgeLogStub } from "../purges/log/purge-log-stub.ts";
 import { UnboundPurgeLog } from "../purges/log/unbound-purge-log.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
-import { compileSite, type Site, type SiteOverrides } from "../site/site.ts";
+import { compileSite, type Site } from "../site/site.ts";
 import { SiteError } from "../site/site-error.ts";
 import type { SiteInput } from "../site/site-input.ts";
+import { overridesOf } from "../site/site-overrides.ts";
 import { weakenedDefences } from "../site/weakened-defences.ts";
 import { CacheApiNotes } from "./cache-api-notes.ts";
 import { CacheApiTier } from "./cache-api-tier.ts";
-import { fingerprint } from "./fingerprint.ts";
 import { OriginFetch } from "./origin-fetch.ts";
 import { runtimeBodies } from "./runtime-bodies.ts";
 import { systemClock } from "./system-clock.ts";
@@ -128,16 +129,4 @@ function withoutControlPlane(isolate: RunningIsolate): RunningIsolate {
 
 function tokensOf({ TIDEMARK_TOKEN, TIDEMARK_TOKENS }: EdgeEnv): TokenSettings {
   return { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
-}
-
-/** The settings of the environment that outrank the site's rules. */
-export function overridesOf(
-  env: Pick<EdgeEnv, "TIDEMARK_ORIGIN" | "TIDEMARK_HOSTS" | "TIDEMARK_PUBLIC_URL">,
-): SiteOverrides {
-  const hosts = env.TIDEMARK_HOSTS;
-  return {
-    origin: env.TIDEMARK_ORIGIN || undefined,
-    hosts: hosts ? (hosts === "*" ? null : hosts.split(",").map((host) => host.trim())) : undefined,
-    publicUrl: env.TIDEMARK_PUBLIC_URL || undefined,
-  };
 }

@@ -1,5 +1,5 @@
 import type { Origin, OriginAnswer, OriginRequest } from "../ports.ts";
-import { fromWebResponse } from "./web-answer.ts";
+import { fromWebResponse, toWebHeaders } from "./web-answer.ts";
 import { streamOf } from "./web-bodies.ts";
 
 /*
@@ -26,7 +26,7 @@ export class OriginFetch implements Origin {
     try {
       const response = await fetch(this.url + request.pathAndQuery, {
         method: request.method,
-        headers: request.fields.map(([name, value]) => [name, value]),
+        headers: toWebHeaders(request.fields),
         body: request.body && streamOf(request.body),
         redirect: "manual",
         encodeResponseBody: "manual",

@@ -15,8 +15,15 @@ export function toWebResponse(answer: Answer | Response): Response {
 }
 
 function makeHeaders(fields: Fields): Headers {
-  const headers = new Headers([...fields].map(([name, value]) => [name, value] as [string, string]));
+  const headers = toWebHeaders(fields);
   made.set(fields, headers);
+  return headers;
+}
+
+/** Fields as the web's class. In workerd a call per field takes a fifth of the time of a constructor with a list. */
+export function toWebHeaders(fields: Iterable<readonly [name: string, value: string]>): Headers {
+  const headers = new Headers();
+  for (const [name, value] of fields) headers.append(name, value);
   return headers;
 }
 

@@ -25,6 +25,8 @@ export function siteErrors(error: z.ZodError, schema: z.ZodType, input: unknown)
         const known = keysAt(schema, issue.path);
         return issue.keys.map((key) => ({ path: issuePath([...issue.path, key]), message: unknownKey(key, known) }));
       }
+      // What is wrong with a key is what the check of the key says, and its value is beside the point.
+      if (issue.code === "invalid_key") return [{ path, message: issue.issues[0]?.message ?? issue.message }];
       return [{ path, message: `${issue.message}; found ${show(valueAt(input, issue.path))}` }];
     });
 }

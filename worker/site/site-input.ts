@@ -48,7 +48,7 @@ export interface SiteInput {
   readonly fields?: FieldsInput | undefined;
   /**
    * Where only an unknown field keeps an answer from being stored, ask the origin once more without it, behind the
-   * answer, and store that. Default true.
+   * answer, and store that; where such a field has chosen nothing three times, leave it out. Default true.
    */
   readonly secondLook?: boolean | undefined;
   /** How stale responses may be used, on all routes without a rule of their own. */
@@ -70,6 +70,17 @@ export interface SiteInput {
    * precedence (RFC 9213 §2.2). It is not passed on to clients. Default: none.
    */
   readonly targetedField?: string | undefined;
+  /**
+   * The addresses of the proxies in front of this edge, each alone or as a network like `"203.0.113.0/24"` or
+   * `"2001:db8::/32"`. What they send in `countryField` is believed, and nothing else. Default: none.
+   */
+  readonly trustedProxies?: readonly string[] | undefined;
+  /**
+   * The field in which a trusted proxy tells the visitor's country, like `CloudFront-Viewer-Country`, for routes with `key.country`.
+   * The proxy must replace what visitors send in it. From others the field is ignored, and the platform tells the
+   * country. It never reaches the origin. It needs `trustedProxies`. Default: none.
+   */
+  readonly countryField?: string | undefined;
   /** Extra fields on every request to the origin, such as a shared secret. Default: none. */
   readonly originFields?: Readonly<Record<string, string>> | undefined;
   readonly limits?: LimitsInput | undefined;
@@ -126,8 +137,8 @@ export interface RouteInput {
          */
         readonly languages?: readonly string[] | undefined;
         /**
-         * Whether the visitor's country selects, as the platform tells it: ISO 3166-1 in capitals, or `XX` if unknown.
-         * The origin gets it as `X-Country`. Default false.
+         * Whether the visitor's country selects, as the platform or the site's `countryField` tells it: ISO 3166-1 in
+         * capitals, or `XX` for all that is none. The origin gets it as `X-Country`. Default false.
          */
         readonly country?: boolean | undefined;
         /**

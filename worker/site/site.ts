@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { type Network, readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import type { HeuristicRules } from "../rules/freshness/heuristic-freshness.ts";
 import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
 import type { KeyRules } from "../rules/key/cache-key.ts";
@@ -6,7 +7,7 @@ import { type QueryRules, TRACKING_PARAMETERS } from "../rules/key/query.ts";
 import type { Route } from "../rules/key/route.ts";
 import { type ChoiceRules, choiceNames } from "../rules/request/choices.ts";
 import { speaksOfCredentials } from "../rules/request/credential-names.ts";
-import { isOpenToOwners, mayBeKeyed } from "../rules/request/request-fields.ts";
+import { isOpenToOwners, mayBeKeyed, mayTellCountry } from "../rules/request/request-fields.ts";
 import { isTag } from "../rules/storing/tags.ts";
 import { SiteError, siteErrors } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
@@ -45,11 +46,19 @@ const cookieName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not the
 const cookieValue = z.string().regex(/^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/, "is not the value of a cookie");
 const languageTag = z.string().regex(/^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/, 'is not a language like "en" or "de-AT"');
 
+const NAMES_ONE = "has a *, which would stand for itself here: name each one";
+
 /** The most values of one choice. All combinations of choices share the variants of a URL. */
 const MAX_CHOICES = 32;
 
 const COUNTRY_IS_THE_PLATFORMS =
-  "is true or false: the platform tells the country; a field of the request could be any visitor's word";
+  "is true or false: the platform tells the country; a field that a proxy sends is named by countryField of the site";
+
+/** A proxy, or the network that it is in. */
+const proxyNetwork = z
+  .string()
+  .refine((text) => readNetwork(text) !== null, 'is not an address like "192.0.2.7" or a network like "10.0.0.0/8"')
+  .refine((text) => !/\/0$/.test(text), "trusts everybody: name the proxies");
 
 const fraction = z.number().gt(0).max(1);
 
@@ -82,7 +91,10 @@ const maxViewAge = durationMs.refine((ms) => ms <= MAX_VIEW_AGE_MS, "is more tha
 
 const route = z.strictObject({
   /** URLPattern pathname syntax: `/admin/*`, `/plog/:slug`. */
-  match: z.string().startsWith("/", "does not start with /").refine(isUrlPattern, "is not a URLPattern pathname"),
+  match: z
+    .string('is required: the paths of the route, like "/blog/:slug"')
+    .startsWith("/", "does not start with /")
+    .refine(isUrlPattern, "is not a URLPattern pathname"),
   /** Send every request to the origin unchanged; look up and store nothing. */
   pass: z.boolean().default(false),
   key: z
@@ -92,12 +104,16 @@ const route = z.strictObject({
         .array(
           fieldName
             .transform((name) => name.toLowerCase())
+            .refine((name) => !name.includes("*"), NAMES_ONE)
             .refine(mayBeKeyed, "cannot be keyed, because the edge or the connection sets it"),
         )
         .default([]),
       /** Values of cookies that select, in a bounded set each. */
       cookies: z
-        .record(cookieName, z.array(cookieValue).min(1, "needs at least one value").max(MAX_CHOICES))
+        .record(
+          cookieName.refine((name) => !name.includes("*"), NAMES_ONE),
+          z.array(cookieValue).min(1, "needs at least one value").max(MAX_CHOICES),
+        )
         .default({}),
       languages: z.array(languageTag).min(1, "needs at least one language").max(MAX_CHOICES).optional(),
       country: z.boolean({ error: COUNTRY_IS_THE_PLATFORMS }).default(false),
@@ -187,6 +203,14 @@ export const siteSchema = z.strictObject({
     )
     .optional(),
   cookies: z.strictObject({ ignore: names.default(ANALYTICS_COOKIES) }).prefault({}),
+  /** The addresses of proxies in front of this edge. */
+  trustedProxies: z.array(proxyNetwork).default([]),
+  /** The field in which a trusted proxy tells the visitor's country. */
+  countryField: fieldName
+    .transform((name) => name.toLowerCase())
+    .refine((name) => !name.includes("*"), "has a *, which would stand for itself: name one field")
+    .refine(mayTellCountry, 'cannot tell a country: name a field of the proxy\'s own, like "CloudFront-Viewer-Country"')
+    .optional(),
   /** Extra fields on every request to the origin, such as a shared secret. */
   originFields: z.record(fieldName, fieldValue).default({}),
   limits: z
@@ -250,6 +274,9 @@ export interface Site extends KeyRules {
   readonly heuristic: HeuristicRules | null;
   /** The site's own targeted fields, in lower case. */
   readonly targetedFields: readonly string[];
+  readonly trustedProxies: readonly Network[];
+  /** In lower case; `null` if only the platform tells a country. */
+  readonly countryField: string | null;
   /** Fields of the origin that are only for this cache, in lower case. */
   readonly hiddenFields: readonly string[];
   readonly limits: {
@@ -310,6 +337,8 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
   const site = checked.data;
   const named = site.routes.map((each, index) => compileRoute(each, index, site));
   const routes = [...named, compileRoute(route.parse({ match: "/*" }), null, site)];
+  const proxyErrors = countryFieldErrors(site);
+  if (proxyErrors.length > 0) throw new SiteError(proxyErrors);
   const wrongTags = site.routes.flatMap((each, index) => tagTemplateErrors(each, `routes[${index}].tags`));
   if (wrongTags.length > 0) throw new SiteError(wrongTags);
   const hosts = overrides.hosts === undefined ? (site.hosts ?? null) : overrides.hosts;
@@ -330,6 +359,8 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
     heuristic: site.heuristic ? { fraction: site.heuristic.fraction, maxSeconds: site.heuristic.maxTtl } : null,
     targetedFields: ownField,
     hiddenFields: [...ownField, "surrogate-control"],
+    trustedProxies: site.trustedProxies.map((text) => readNetwork(text)!),
+    countryField: site.countryField ?? null,
     limits: {
       urlBytes: site.limits.urlBytes,
       requestFieldBytes: site.limits.requestFieldBytes,
@@ -390,7 +421,9 @@ function compileRoute(rules: RouteRules, position: number | null, site: z.output
     },
     storesOnHead: rules.store.onHead ?? site.store.onHead ?? true,
     looksAgain: rules.secondLook ?? site.secondLook,
-    droppedFields: [...new Set([...site.fields.drop, ...rules.fields.drop])],
+    droppedFields: [
+      ...new Set([...site.fields.drop, ...rules.fields.drop, ...(site.countryField ? [site.countryField] : [])]),
+    ],
     trustedFields: [...new Set([...site.fields.trust, ...rules.fields.trust])],
     stripsSetCookie: rules.stripSetCookie,
     storeWhenQuery: Object.entries(rules.store.when.query).map(([name, { maxLength }]) => ({ name, maxLength })),
@@ -416,6 +449,24 @@ function compileRoute(rules: RouteRules, position: number | null, site: z.output
 function originIsSiteError(origin: string): { path: string; message: string } {
   const message = `${JSON.stringify(origin)} is an address of the site itself: name the server behind it`;
   return { path: "origin", message };
+}
+
+/** Settings of proxies that mean nothing without each other, or contradict a route. */
+function countryFieldErrors({ countryField, trustedProxies, routes }: z.output<typeof siteSchema>) {
+  if (countryField === undefined && trustedProxies.length > 0) {
+    const words = "are believed in countryField alone, which is not set: name it, or take them out";
+    return [{ path: "trustedProxies", message: words }];
+  }
+  if (countryField === undefined) return [];
+  if (trustedProxies.length === 0) {
+    const words = `${JSON.stringify(countryField)} could be any visitor's word: name who sends it in trustedProxies`;
+    return [{ path: "countryField", message: words }];
+  }
+  const keying = routes.flatMap(({ key }, index) => (key.fields.includes(countryField) ? [index] : []));
+  return keying.map((index) => ({
+    path: `routes[${index}].key.fields`,
+    message: `names ${JSON.stringify(countryField)}, the countryField, which does not reach the origin: write key: { country: true }`,
+  }));
 }
 
 function viewAgeBounds({ pass, purge }: RouteRules, site: z.output<typeof siteSchema>): Route["purge"] {

@@ -1,11 +1,11 @@
 import { DatabaseSync } from "node:sqlite";
 import { serialize } from "node:v8";
 import { describe, expect, test } from "vitest";
+import { sqlOver } from "../../../server/log/node-sql.ts";
 import { type AppendRequest, ITEM_WORDS } from "../../../worker/purges/log/log-contract.ts";
 import { LOG_SETTINGS, type LogSettings } from "../../../worker/purges/log/log-settings.ts";
 import type { Sql } from "../../../worker/purges/log/sql.ts";
 import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
-import { sqlOf } from "../../engine/memory-log.ts";
 import { toldCount, toldOf } from "../view/delta.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -33,7 +33,7 @@ class World {
   #ids = 0;
 
   /** A log over the same storage: a restart. */
-  open(change: Partial<LogSettings> = {}, sql: Sql = sqlOf(this.database)): SqlPurgeLog {
+  open(change: Partial<LogSettings> = {}, sql: Sql = sqlOver(this.database)): SqlPurgeLog {
     return new SqlPurgeLog(
       sql,
       { ...settings, ...change },
@@ -184,7 +184,7 @@ describe("the purge log", () => {
   test("a failure half-way through a purge undoes all of it (promise 5)", () => {
     const world = new World();
     const log = world.open();
-    const sql = sqlOf(world.database);
+    const sql = sqlOver(world.database);
     const failing = world.open(
       {},
       {
@@ -534,7 +534,7 @@ describe("the purge log", () => {
     test("the storage is written once per longer lease, not for each read", () => {
       const world = new World();
       const writes: string[] = [];
-      const sql = sqlOf(world.database);
+      const sql = sqlOver(world.database);
       const counting: Sql = {
         ...sql,
         exec: (statement, ...bindings) => {

@@ -1,12 +1,12 @@
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { sqlOver } from "../../../server/log/node-sql.ts";
 import type { PurgeMode } from "../../../worker/ports.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
 import { PurgeView } from "../../../worker/purges/view/purge-view.ts";
 import type { Stamp, StoredHead } from "../../../worker/rules/storing/stored-response.ts";
-import { sqlOf } from "../../engine/memory-log.ts";
 import { storedHead } from "../../rules/storing/stored-head.ts";
 import { deltaOf, deltaOfTags, type PurgedText } from "./delta.ts";
 
@@ -299,7 +299,7 @@ const MODE_ANSWERS = [
  */
 function follow(events: readonly Event[], seen: Record<"not-purged" | "purged" | "unread" | "whole", number>): void {
   const log = new SqlPurgeLog(
-    sqlOf(new DatabaseSync(":memory:")),
+    sqlOver(new DatabaseSync(":memory:")),
     { maxReplyKeys: 10, maxHeldKeys: 40 },
     () => 0,
     () => "a",

@@ -170,7 +170,7 @@ export const scenarios: readonly Scenario[] = [
     id: "forwarding/get-body-is-dropped",
     name: "the body of a GET is not forwarded",
     source: "docs/design.md#what-goes-to-the-origin",
-    only: { engine: "runtime", because: "a request in memory has no body with GET" },
+    only: { engine: "sockets", because: "a request in memory has no body with GET" },
     origin: { "/a": [{ body: "v1" }] },
     steps: [
       {
@@ -309,7 +309,7 @@ export const scenarios: readonly Scenario[] = [
     id: "forwarding/max-forwards-of-trace",
     name: "Max-Forwards of TRACE counts the hops as well",
     source: "RFC 9110 §7.6.2",
-    only: { engine: "runtime", because: "a request in memory cannot have this method" },
+    only: { engine: "sockets", because: "a request in memory cannot have this method" },
     origin: { "/a": [{ body: "ok" }] },
     steps: [
       { send: { method: "TRACE", path: "/a", fields: { "max-forwards": "0" } }, expect: { status: 200, xCache: null } },

@@ -10,6 +10,16 @@ function asking(fields: Readonly<Record<string, string>>, xCache: "MISS" | "HIT"
   return { get: "/a", fields, expect: { xCache, body } };
 }
 
+/** The same as a trusted proxy sends it on. */
+function behindProxy(
+  fields: Readonly<Record<string, string>>,
+  xCache: "MISS" | "HIT",
+  body: string,
+  address = "198.51.100.9",
+): Step {
+  return { send: { path: "/a", fields, address }, expect: { xCache, body } };
+}
+
 /** Choices in the key, each in a bounded set of values. */
 export const scenarios: readonly Scenario[] = [
   {
@@ -97,6 +107,49 @@ export const scenarios: readonly Scenario[] = [
         expect: { xCache: "MISS" },
       },
       { originLastSaw: "/a", fields: { "x-country": "DE", authorization: "Basic eDp5" } },
+    ],
+  },
+  {
+    id: "key/choice-of-country-behind-a-proxy",
+    name: "a trusted proxy tells the country in the site's field, everybody else's word in it is dropped, and the origin gets neither as it was sent",
+    source: "docs/design.md#key",
+    site: {
+      trustedProxies: ["198.51.100.0/24", "2001:db8::/32"],
+      countryField: "X-Geo",
+      routes: [
+        { match: "/a", key: { country: true } },
+        { match: "/c", pass: true },
+      ],
+    },
+    origin: {
+      "/a": ["Germany", "France", "unknown"].map((body) => page("max-age=60", body)),
+      "/b": [page("max-age=60", "for all")],
+      "/c": [{ body: "passed" }],
+    },
+    steps: [
+      behindProxy({ "X-Geo": "DE" }, "MISS", "Germany"),
+      { originLastSaw: "/a", fields: { "x-country": "DE", "x-geo": null, "x-forwarded-for": "198.51.100.9" } },
+      behindProxy({ "X-Geo": "DE" }, "HIT", "Germany", "::ffff:198.51.100.1"),
+      behindProxy({ "X-Geo": " de" }, "HIT", "Germany", "2001:db8::7"),
+      behindProxy({ "X-Geo": "FR", "X-Country": "DE" }, "MISS", "France"),
+      { originLastSaw: "/a", fields: { "x-country": "FR", "x-geo": null } },
+      asking({ "X-Geo": "DE" }, "MISS", "unknown"),
+      { originLastSaw: "/a", fields: { "x-country": "XX", "x-geo": null } },
+      behindProxy({ "X-Geo": "DE, FR" }, "HIT", "unknown"),
+      behindProxy({ "X-Geo": "Germany" }, "HIT", "unknown"),
+      behindProxy({}, "HIT", "unknown"),
+      behindProxy({ "X-Geo": "DE" }, "HIT", "unknown", "198.51.101.9"),
+      { send: { path: "/a", country: "DE", fields: { "X-Geo": "FR" } }, expect: { xCache: "HIT", body: "Germany" } },
+      {
+        send: { path: "/a", country: "DE", address: "198.51.100.9", fields: {} },
+        expect: { xCache: "HIT", body: "unknown" },
+      },
+      { originSaw: { "/a": 3 } },
+      { get: "/b", fields: { "X-Geo": "DE" }, expect: { xCache: "MISS", cacheStatus: /; stored$/, body: "for all" } },
+      { originLastSaw: "/b", fields: { "x-geo": null } },
+      { get: "/b", fields: { "X-Geo": "FR" }, expect: { xCache: "HIT", body: "for all" } },
+      { get: "/c", fields: { "X-Geo": "FR", x_geo: "FR" }, expect: { xCache: "BYPASS", body: "passed" } },
+      { originLastSaw: "/c", fields: { "x-geo": null, x_geo: null } },
     ],
   },
   {

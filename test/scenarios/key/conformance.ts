@@ -18,6 +18,7 @@ export const rows: readonly ConformanceRow[] = [
       "key/choice-of-cookie",
       "key/choice-of-language",
       "key/choice-of-country",
+      "key/choice-of-country-behind-a-proxy",
       "key/choice-of-device",
       "key/choices-and-purges",
       "key/choices-and-sessions",

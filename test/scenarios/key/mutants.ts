@@ -3,6 +3,7 @@ import type { Mutants } from "../../mutants/mutant.ts";
 const CACHE_KEY = "worker/rules/key/cache-key.ts";
 const CANONICAL_URL = "worker/rules/key/canonical-url.ts";
 const CHOICES = "worker/rules/request/choices.ts";
+const CONTEXT = "worker/flow/request-context.ts";
 const LANGUAGE = "worker/rules/request/negotiated-language.ts";
 const QUERY = "worker/rules/key/query.ts";
 
@@ -217,6 +218,48 @@ export const mutants: Mutants = {
     from: "storing ? facts.choices.fields : toldChoices(facts.choices)",
     to: "storing ? facts.choices.fields : new Map()",
     reddens: "key/choice-of-country",
+  },
+  "strangers-tell-their-country": {
+    name: "everybody's word in the countryField counts",
+    file: CONTEXT,
+    from: "!isWithin(clientAddress, trustedProxies)",
+    to: "false",
+    reddens: "key/choice-of-country-behind-a-proxy",
+  },
+  "neighbours-of-a-proxy-are-trusted": {
+    name: "an address outside of the networks of trusted proxies is in them",
+    file: "worker/rules/forwarding/trusted-proxies.ts",
+    from: "bits >> hostBits === firstAddress >> hostBits",
+    to: "bits >> (hostBits + 8n) === firstAddress >> (hostBits + 8n)",
+    reddens: "key/choice-of-country-behind-a-proxy",
+  },
+  "a-proxys-own-country-counts": {
+    name: "where a trusted proxy does not tell the country, that of the proxy counts",
+    file: CONTEXT,
+    from: "?.toUpperCase() ?? null",
+    to: "?.toUpperCase() ?? country ?? null",
+    reddens: "key/choice-of-country-behind-a-proxy",
+  },
+  "countries-keep-their-case": {
+    name: "a trusted proxy's de is not DE",
+    file: CONTEXT,
+    from: "?.toUpperCase() ?? null",
+    to: "?? null",
+    reddens: "key/choice-of-country-behind-a-proxy",
+  },
+  "passed-requests-tell-the-country-as-sent": {
+    name: "a visitor's word in the countryField reaches the origin where nothing is stored",
+    file: "worker/flow/origin/ask-origin.ts",
+    from: "if (countryField === null) return chosen;",
+    to: "if (countryField !== undefined) return chosen;",
+    reddens: "key/choice-of-country-behind-a-proxy",
+  },
+  "the-country-field-keeps-pages-from-being-stored": {
+    name: "the countryField counts as a field that may choose pages",
+    file: "worker/site/site.ts",
+    from: "...(site.countryField ? [site.countryField] : [])",
+    to: "",
+    reddens: "key/choice-of-country-behind-a-proxy",
   },
   "devices-do-not-select": {
     name: "the class of the device does not select",

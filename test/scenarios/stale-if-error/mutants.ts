@@ -248,7 +248,7 @@ export const mutants: Mutants = {
   },
   "error-is-not-told-to-followers": {
     name: "a leader that gets an error does not tell its followers that it was the origin's",
-    file: FETCH_AND_STORE,
+    file: "worker/flow/collapsing/collapsed-fetches.ts",
     from: 'byOrigin: because !== "unkeyed-field" && isOriginError(status)',
     to: "byOrigin: false",
     reddens: "stale-if-error/only-follower-error-response",

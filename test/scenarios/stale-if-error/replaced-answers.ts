@@ -82,11 +82,13 @@ export const scenarios: readonly Scenario[] = [
       id: `stale-if-error/${id}`,
       name: `a stale page replaces an answer when the origin hangs up ${when}`,
       source: "RFC 5861 §4",
-      origin: { "/a": [kept, { ...newer, failure }, newer] },
+      // It hangs up each time, because a server sends a request again that met a connection on its way down.
+      origin: { "/a": [kept, { ...newer, failure }] },
       steps: [
         { get: "/a", expect: { xCache: "MISS" } },
         NOT_FRESH,
         { get: "/a", expect: { status: 200, xCache: "STALE", body: "v1" } },
+        { reply: { "/a": [newer] } },
         { get: "/a", expect: { xCache: "EXPIRED", body: "v2" } },
       ],
     }),

@@ -1,3 +1,5 @@
+import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
+import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { ExpiringKeys } from "../expiring-keys.ts";
 
@@ -18,6 +20,15 @@ export type SharedFetchOutcome =
        */
       readonly byOrigin: boolean;
     };
+
+/**
+ * The outcome for followers of an answer that is not stored: either the next answer may be better, or none can be
+ * shared.
+ */
+export function outcomeOfPass(because: NotStoredBecause, status: number): SharedFetchOutcome {
+  if (!mayBeOfOneRequest(because, status)) return { kind: "not-shareable" };
+  return { kind: "failed", byOrigin: because !== "unkeyed-field" && isOriginError(status) };
+}
 
 /** One origin fetch that others may wait for. */
 export interface SharedFetch {

@@ -3,7 +3,7 @@ import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/fi
 import { Fields } from "../../rules/fields/fields.ts";
 import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
-import { toldChoices } from "../../rules/request/choices.ts";
+import { type Choices, toldChoices } from "../../rules/request/choices.ts";
 import { edgeAnswer } from "../answering/answers.ts";
 import type { RequestContext } from "../request-context.ts";
 import { requestBody } from "./request-body.ts";
@@ -48,7 +48,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
     cookie: storing ? facts.cookies.forwarded : facts.cookieToPassOn,
     maxForwards: maxForwards.kind === "forward" ? maxForwards.field : null,
     fieldRules: resolved.route,
-    chosenFields: storing ? facts.choices.fields : toldChoices(facts.choices),
+    chosenFields: withoutProxysWord(site, storing ? facts.choices.fields : toldChoices(facts.choices)),
     conditions,
     extra: site.originFields,
   });
@@ -115,4 +115,10 @@ function edgeFailure({ ports }: RequestContext, status: number, detail: string, 
     ports.reporter.report({ kind: "answered-by-edge", detail });
     return edgeAnswer(status, detail, `${status}: ${words}.`);
   };
+}
+
+/** The field in which a proxy tells the country is read here, and nobody's word in it reaches the origin. */
+function withoutProxysWord({ countryField }: RequestContext["site"], chosen: Choices["fields"]): Choices["fields"] {
+  if (countryField === null) return chosen;
+  return new Map([[countryField.replaceAll("_", "-"), null], ...chosen]);
 }

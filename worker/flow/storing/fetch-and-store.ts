@@ -1,7 +1,6 @@
 import type { Answer, OriginResponse, StreamedBody } from "../../ports.ts";
-import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
-import { mayBeOfOneRequest, type NotStoredBecause, notStoredDetail } from "../../rules/storing/not-stored.ts";
+import { mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import { type StoredResponse, validatorsOf } from "../../rules/storing/stored-response.ts";
 import { validationFields } from "../../rules/validation/conditional-request.ts";
 import { answerFromStore, isHeldByClient } from "../answering/answer-from-store.ts";
@@ -9,13 +8,14 @@ import { answerMetadata } from "../answering/answer-metadata.ts";
 import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
-import type { SharedFetchOutcome } from "../collapsing/collapsed-fetches.ts";
+import { outcomeOfPass } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
 import type { Miss } from "../miss.ts";
 import { askOrigin, hasFailed } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
 import type { RequestContext } from "../request-context.ts";
+import { toAskAgainAsSent } from "./ask-without-idle-fields.ts";
 import { type ReadBody, startFill } from "./fill.ts";
 import { freshen, isWithdrawn } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
@@ -46,7 +46,7 @@ export async function fetchAndStore(
 }
 
 async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Answer> {
-  const { ports, facts } = context;
+  const { ports, facts, background } = context;
   const stamp = ports.purges.stamp(); // the view held before the request was sent to the origin (R1, R2)
   const fetchedAt = ports.clock.now();
   const held = miss.toValidate.map(({ head }) => validatorsOf(head));
@@ -69,6 +69,11 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   const received: FetchedResponse = { status, fields, stamp, fetchedAt, lengthBytes };
   if (status === 304 && conditions) return answerFreshened(context, miss, received, tellFollowers);
   const decision = decideStorage(context, received);
+  const asSent = toAskAgainAsSent(context, decision, fields.get("vary"));
+  if (asSent) {
+    background.run(cancelBody(response.body));
+    return fetchOnce(asSent, miss, tellFollowers);
+  }
   if (facts.isPartial) return answerPart(context, decision, response, announced, miss, tellFollowers);
   return answerFetched(context, decision, response, lengthBytes, miss, tellFollowers);
 }
@@ -177,15 +182,6 @@ function withBody(head: HeadToStore, bytes: Uint8Array<ArrayBuffer>): StoredResp
 /** Remembers, for a HEAD, that a GET in its place has stored nothing. */
 function rememberHeadOnly(context: RequestContext): void {
   if (context.answersHead) context.headOnly.remember(collapsingKeys(context).own, context.ports.clock.now());
-}
-
-/**
- * The outcome for followers of an answer that is not stored: either the next answer may be better, or none can be
- * shared.
- */
-function outcomeOfPass(because: NotStoredBecause, status: number): SharedFetchOutcome {
-  if (!mayBeOfOneRequest(because, status)) return { kind: "not-shareable" };
-  return { kind: "failed", byOrigin: because !== "unkeyed-field" && isOriginError(status) };
 }
 
 /**

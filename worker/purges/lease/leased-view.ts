@@ -75,6 +75,23 @@ export class LeasedView {
     return true;
   }
 
+  /**
+   * Takes in purges that the log has sent without being asked (R24). They extend no lease, because only a call shows how
+   * old the knowledge is. Returns whether the view has reached them.
+   */
+  takePush(delta: ViewDelta): boolean {
+    const position = this.#view.position;
+    if (position === null) return false; // only a reply of the log itself may begin a view (R11)
+    if (position.logId !== delta.logId) {
+      this.#timing.end(); // one of the two logs has been replaced, and only a new read can tell which one
+      return false;
+    }
+    if (!this.#view.apply(delta)) return false; // it does not connect to the view (R12)
+    this.#callsBeforeView = this.#callsBegun;
+    this.#recent = mergeRecent(this.#recent, delta);
+    return true;
+  }
+
   /** Takes in a copy of another isolate's read (R22). Returns false if the copy cannot be used. */
   takeCopy({ startedAt, longestViewAgeMs, delta }: SharedCopy): boolean {
     const position = this.#view.position;

@@ -6,7 +6,7 @@ import type { PurgeView } from "../view/purge-view.ts";
 import { LeaseTiming, type LeaseTimingSettings } from "./lease-timing.ts";
 import { LeasedView, type LogCall } from "./leased-view.ts";
 import type { PopSharing } from "./pop-sharing.ts";
-import { Renewal } from "./renewal.ts";
+import { type Reading, Renewal } from "./renewal.ts";
 import { TokenReadBudget } from "./token-read-budget.ts";
 
 export interface ViewLeaseOptions {
@@ -105,16 +105,25 @@ export class ViewLease implements PurgeState {
   }
 
   /**
+   * Takes in purges that the log has sent without being asked (R24). If they do not connect to the view, the log is read
+   * instead. Resolves to whether the view has reached them, so that the log may count on it.
+   */
+  async learn(delta: ViewDelta, background: BackgroundWork): Promise<boolean> {
+    if (this.#leased.takePush(delta)) return true;
+    const pushed: ReceiptToken = { logId: delta.logId, seq: delta.to };
+    const { currentRead } = this.#renewal;
+    if (currentRead && (await this.#isBroughtBy(currentRead, pushed))) return true;
+    await this.#renewal.waitFor(this.#renewal.read(background));
+    return this.#leased.hasReached(pushed);
+  }
+
+  /**
    * Reads until the view reaches the token, or the token proves false. Only a read that began after the token arrived
    * can prove that (R9). While the log is silent, the token stays in force.
    */
   async #readUpTo(token: ReceiptToken, background: BackgroundWork): Promise<ReceiptToken | null> {
-    const underWay = this.#renewal.currentRead;
-    if (underWay) {
-      // This read began before the token arrived. It may bring the purge, but cannot prove the token false.
-      await this.#renewal.waitFor(underWay);
-      if (this.#leased.hasReached(token)) return null;
-    }
+    const { currentRead } = this.#renewal;
+    if (currentRead && (await this.#isBroughtBy(currentRead, token))) return null;
     // A read that another bearer has begun since then is enough. Only a new read has to wait for its turn.
     const turnMs = this.#renewal.currentRead ? 0 : this.#tokenReads.take(this.#clock.now());
     if (turnMs > 0) {
@@ -124,5 +133,11 @@ export class ViewLease implements PurgeState {
     if (this.#timing.hasFailed(this.#clock.now())) return token;
     const hasSucceeded = await this.#renewal.waitFor(this.#renewal.read(background));
     return hasSucceeded ? null : token;
+  }
+
+  /** Waits for a read that began before now. It may bring the number, but cannot prove that there is none. */
+  async #isBroughtBy(underWay: Reading, number: ReceiptToken): Promise<boolean> {
+    await this.#renewal.waitFor(underWay);
+    return this.#leased.hasReached(number);
   }
 }

@@ -34,6 +34,7 @@ export interface FirstPurge {
 export class AuditTrail {
   readonly #sql: Sql;
   readonly #settings: LogSettings;
+  #settledUpTo = 0;
 
   constructor(sql: Sql, settings: LogSettings) {
     this.#sql = sql;
@@ -77,6 +78,25 @@ export class AuditTrail {
   find(seq: number, now: number): PurgeRecord | null {
     const [row] = this.#sql.exec("SELECT * FROM audit WHERE seq = ?", seq) as unknown as AuditRow[];
     return row ? recordOf(row, now) : null;
+  }
+
+  /** Records that the purges up to this number have settled. */
+  settleUpTo(seq: number, now: number): void {
+    // Rows below the last call's number have settled, so that the whole trail is searched once.
+    const from = seq < this.#settledUpTo ? 0 : this.#settledUpTo;
+    this.#sql.exec(
+      "UPDATE audit SET settles_at = ? WHERE seq > ? AND seq <= ? AND settles_at > ?",
+      now,
+      from,
+      seq,
+      now,
+    );
+    this.#settledUpTo = seq;
+  }
+
+  /** Moves the settle times that lie after `before` along with the clock. */
+  followClock(byMs: number, before: number): void {
+    this.#sql.exec("UPDATE audit SET settles_at = settles_at + ? WHERE settles_at > ?", byMs, before);
   }
 
   /** Deletes rows and ids that are too old or too many. No rule of the protocol depends on them. */

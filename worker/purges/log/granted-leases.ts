@@ -44,7 +44,16 @@ export class GrantedLeases {
     const stretched = longest?.stretched;
     if (isOutdated || leaseMs > longest.leaseMs) this.#storage.write({ leaseMs, grantedAt: now, stretched });
     else if (leaseMs === longest.leaseMs && now - longest.grantedAt > WRITTEN_EVERY_MS) {
-      this.#storage.write({ leaseMs, grantedAt: now, stretched });
+      this.#refresh({ leaseMs, grantedAt: now, stretched });
+    }
+  }
+
+  /** Writes when the lease was last granted. */
+  #refresh(longest: LongestLease): void {
+    try {
+      this.#storage.write(longest);
+    } catch {
+      // On a full disk the reads go on: the stored lease counts for the rest of its day, and the next read tries again.
     }
   }
 
@@ -59,6 +68,15 @@ export class GrantedLeases {
     // Stored with twice its duration, so that not every read costs a write.
     const stretched = { ...Object.fromEntries(living), [leaseMs]: now + 2 * leaseMs };
     this.#storage.write({ ...longest, stretched });
+  }
+
+  /** Moves all instants along with the clock, which has just been set forward (or back, if negative). */
+  followClock(byMs: number): void {
+    const longest = this.#storage.read();
+    if (longest === null) return;
+    const moved = Object.entries(longest.stretched ?? {}).map(([ms, until]) => [ms, until + byMs]);
+    const stretched = longest.stretched && Object.fromEntries(moved);
+    this.#storage.write({ ...longest, grantedAt: longest.grantedAt + byMs, stretched });
   }
 
   /** Milliseconds; 0 before any lease was granted. */

@@ -79,6 +79,37 @@ export class SqlPurgeLog {
     return this.#replyTo(since, leaseMs);
   }
 
+  /** The purges above a position, for a push (R24). It grants no lease. */
+  changesSince(position: Stamp | null): ViewDelta {
+    return this.#replyTo(position, 0);
+  }
+
+  /** The log's id and its highest number. */
+  get head(): Stamp {
+    const { id, head } = this.#state();
+    return { logId: id, seq: head };
+  }
+
+  /**
+   * Records that no view without the purges up to this one can be in use any more, because everybody who could hold one
+   * has confirmed them (R24).
+   */
+  settleUpTo({ logId, seq }: Stamp): void {
+    if (this.#state().id === logId) this.#audit.settleUpTo(seq, this.#now());
+  }
+
+  /**
+   * Moves the instants that are still ahead along with the clock, which has just been set forward (or back, if
+   * negative). Repetitions and settle times then stay as far away as they were.
+   */
+  followClock(byMs: number): void {
+    this.#sql.transaction(() => {
+      this.#sql.exec("UPDATE repeats SET due_at = due_at + ?", byMs);
+      this.#audit.followClock(byMs, this.#now() - byMs);
+      this.#leases.followClock(byMs);
+    });
+  }
+
   #replyTo(since: ReaderPosition | null, leaseMs: number): ViewDelta {
     this.#noticeLostHistory(since);
     const { id: logId, head: to, floor, hard, soft, invalidate } = this.#state();

@@ -32,7 +32,7 @@ const CLIENT_HINTS = [
   "sec-ch-ua-wow64",
 ];
 
-/** What stands in for a country that the platform does not tell. ISO 3166-1 leaves this code to its users. */
+/** What stands in for a country that nobody tells. ISO 3166-1 leaves this code to its users. */
 const NO_COUNTRY = "XX";
 
 /** Under which names the choices select among stored responses: fields, and `cookie:` with a cookie's name. */
@@ -58,7 +58,7 @@ export interface Choices {
 /** On routes without choices, which most are. */
 const NOTHING_CHOSEN: Choices = { fields: new Map(), cookie: undefined, selecting: new Map() };
 
-/** Reads the choices of a request. `country` is what the platform tells of the client; `null` for nothing. */
+/** Reads the choices of a request. `country` is what is told of the client; `null` for nothing. */
 export function readChoices(
   field: (name: string) => string | null,
   country: string | null,

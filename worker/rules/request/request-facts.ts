@@ -30,7 +30,7 @@ export interface RequestRules extends KeyAndOwnersFields {
   readonly bypass: BypassRules;
   /** What the route keys by beside the URL. */
   readonly choices: ChoiceRules;
-  /** The client's country, as the platform tells it; `null` for unknown. */
+  /** The client's country, as the platform or a trusted proxy tells it; `null` for unknown. */
   readonly country: string | null;
 }
 

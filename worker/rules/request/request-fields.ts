@@ -112,6 +112,8 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "dropped" | "oth
     "x-purpose", // Safari, for previews: developer.apple.com/documentation/safari-release-notes
     "x-moz", // Firefox, for prefetches: developer.mozilla.org/docs/Glossary/Prefetch
     "a-im", // RFC 3229 §10.5.3: feed readers that ask for changes only
+    "available-dictionary", // RFC 9842 §2.2: Chrome; its codings are never offered to the origin
+    "dictionary-id", // RFC 9842 §2.3
     "ua-cpu", // Internet Explorer: learn.microsoft.com, "User-Agent and other request headers"
     "x-uidh", // added by Verizon: eff.org/deeplinks/2014/11/verizon-x-uidh
     // The client hints from before they were called Sec-CH-*: www.ietf.org/archive/id/draft-ietf-httpbis-client-hints-07,
@@ -333,4 +335,11 @@ export function ordinaryForm(name: string): RegExp | undefined {
 export function mayBeKeyed(name: string): boolean {
   if (name.startsWith("if-") || name.startsWith("tidemark-") || hopByHopFields(null).includes(name)) return false;
   return treatmentOf(name).mayBeKeyed;
+}
+
+/** Whether a proxy may tell a country in this field, which nobody else needs then: it is never sent on. */
+export function mayTellCountry(name: string): boolean {
+  const treatment = listedTreatment(name, null);
+  const isKnown = treatment !== "claim" && (treatment !== "other" || ordinaryForm(name) !== undefined);
+  return !isKnown && !name.startsWith("if-") && !name.startsWith("tidemark-") && !hopByHopFields(null).includes(name);
 }

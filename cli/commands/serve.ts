@@ -1,0 +1,139 @@
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { DEFAULT_CONFIG } from "../../cdn/config/config-file-error.ts";
+import type { ListenAddress } from "../../server/processes/listening-sockets.ts";
+import { eventInWords } from "../../server/processes/supervisor-events.ts";
+import { readListenAddress } from "../../server/serve/listen-addresses.ts";
+import { readSize } from "../../server/serve/read-size.ts";
+import type { ServeOptions } from "../../server/serve/serve.ts";
+import { checkedText, startedText } from "../../server/serve/started-text.ts";
+import { EXIT } from "../exit-code.ts";
+import { printError } from "../print-error.ts";
+
+interface ServeFlags {
+  readonly origin?: string;
+  readonly config?: string;
+  readonly listen?: readonly ListenAddress[];
+  readonly cache: string;
+  readonly memory?: number;
+  readonly disk?: number;
+  readonly workers?: number;
+  readonly accessLog?: string;
+  readonly logFormat: "combined" | "json";
+  readonly fastHits: boolean;
+  readonly check?: true;
+}
+
+const DEFAULT_LISTEN: ListenAddress = { host: "localhost", port: 8080 };
+const DEFAULT_CACHE = ".tidemark/serve";
+const DEFAULT_MEMORY_BYTES = 256 * 1024 ** 2;
+const DEFAULT_DISK_BYTES = 10 * 1024 ** 3;
+const OLDEST_NODE = 24;
+const MAX_WORKERS = 256;
+
+/** `tidemark serve`: the edge on one's own machine, for production. */
+export function serveCommand(): Command {
+  return new Command("serve")
+    .description("Serve your site from this machine: the edge as a server of its own.")
+    .option("--origin <address>", "the site to front: http://127.0.0.1:8000 or unix:/run/app.sock (else the config's)")
+    .option("--config <file>", `the site's rules (default: ${DEFAULT_CONFIG} if it is there)`)
+    .option(
+      "--listen <address>",
+      `where to listen, several times if wanted: 8080, 127.0.0.1:8080, [::]:80, unix:/run/edge.sock (default: localhost:8080)`,
+      addAddress,
+    )
+    .option("--cache <folder>", "the folder of the purge log and of the pages on disk", DEFAULT_CACHE)
+    .option("--memory <size>", "memory for pages, all workers together (default: 256MiB)", size)
+    .option("--disk <size>", "disk for pages; 0 for none (default: 10GiB)", size)
+    .option("--workers <number>", "worker processes (default: one for each core)", workerCount)
+    .option("--access-log <file>", "log each request there; - for standard output (default: no log)")
+    .addOption(
+      new Option("--log-format <format>", "of the access log").choices(["combined", "json"]).default("combined"),
+    )
+    .option("--no-fast-hits", "answer hits by Node's own server alone, not inside its parser")
+    .option("--check", "check config and settings, and end")
+    .action(async (flags: ServeFlags) => {
+      const major = Number(process.versions.node.split(".")[0]);
+      if (major < OLDEST_NODE) {
+        printError(`tidemark serve needs Node ${OLDEST_NODE} or later. This is Node ${process.versions.node}.`);
+        process.exitCode = EXIT.usage;
+        return;
+      }
+      await run(flags);
+    });
+}
+
+/** A flag outranks the environment, and the environment outranks the config. */
+async function run(flags: ServeFlags): Promise<void> {
+  // Loaded here, because an older Node does not have what it imports.
+  const { serve, prepare } = await import("../../server/serve/serve.ts");
+  const { obeySignals } = await import("../../server/processes/signals.ts");
+  const environment = process.env;
+  const options: ServeOptions = {
+    config: flags.config ?? (environment.TIDEMARK_CONFIG || (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : null)),
+    origin: flags.origin ?? (environment.TIDEMARK_ORIGIN || null),
+    environment,
+    listen: flags.listen ?? [DEFAULT_LISTEN],
+    cache: flags.cache,
+    memoryBytes: flags.memory ?? DEFAULT_MEMORY_BYTES,
+    diskBytes: flags.disk ?? DEFAULT_DISK_BYTES,
+    workers: flags.workers ?? availableParallelism(),
+    usesFastHits: flags.fastHits,
+    accessLog: flags.accessLog === undefined ? null : { path: pathOf(flags.accessLog), format: flags.logFormat },
+    report: (event) => printLine(eventInWords(event)),
+  };
+  try {
+    const prepared = await prepare(options);
+    for (const line of prepared.warnings) printLine(line);
+    if (flags.check) {
+      process.stdout.write(`${checkedText(prepared)}\n`);
+      return;
+    }
+    const server = await serve(options, prepared);
+    obeySignals(server);
+    process.stdout.write(`${startedText(server, options.config)}\n`);
+    await server.ended;
+  } catch (error) {
+    if (!isForTheOwner(error)) throw error;
+    printError(error.message);
+    process.exitCode = EXIT.usage;
+  }
+}
+
+/** Whether the message of an error says all that its reader needs. */
+function isForTheOwner(error: unknown): error is Error {
+  const names = ["ConfigFileError", "ServerError", "ListenError", "FolderInUseError", "StorageError"];
+  return error instanceof Error && names.includes(error.name);
+}
+
+/** A line about the running server. It is not data, so it goes to standard error. */
+function printLine(line: string): void {
+  process.stderr.write(`tidemark: ${line}\n`);
+}
+
+function pathOf(file: string): string {
+  return file === "-" ? "/dev/stdout" : file;
+}
+
+function addAddress(text: string, before: readonly ListenAddress[] | undefined): readonly ListenAddress[] {
+  const address = readListenAddress(text);
+  if (address === null) {
+    throw new InvalidArgumentError("It must be like 8080, 127.0.0.1:8080, [::]:80, *:80, or unix:/run/edge.sock.");
+  }
+  return [...(before ?? []), address];
+}
+
+function size(text: string): number {
+  const bytes = readSize(text);
+  if (bytes === null) throw new InvalidArgumentError("It must be like 512MiB or 10GiB.");
+  return bytes;
+}
+
+function workerCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || count > MAX_WORKERS) {
+    throw new InvalidArgumentError(`It must be 1 to ${MAX_WORKERS}.`);
+  }
+  return count;
+}

@@ -1,0 +1,22 @@
+/** What the edge says of an answer in its member of `Cache-Status`, as far as the request log shows it. */
+export interface OwnCacheStatus {
+  /** The reason in words, without quotes; `null` for none. */
+  readonly detail: string | null;
+  readonly ttlS: number | null;
+  readonly stored: boolean;
+}
+
+/** Reads the last member of `Cache-Status`, which is the edge's own. RFC 9211 §2. */
+export function ownCacheStatus(field: string | null): OwnCacheStatus {
+  // A comma or a semicolon in a string ends no member and no parameter. RFC 9651 §3.3.3.
+  const member = (field ?? "").match(/(?:"(?:[^"\\]|\\.)*"|[^,"])+/g)?.at(-1) ?? "";
+  const parameters = member.match(/(?:"(?:[^"\\]|\\.)*"|[^;"])+/g)?.map((each) => each.trim()) ?? [];
+  const parameter = (name: string) => parameters.find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1);
+  const detail = parameter("detail");
+  const ttl = parameter("ttl");
+  return {
+    detail: detail?.startsWith('"') ? detail.slice(1, -1).replace(/\\(.)/g, "$1") : (detail ?? null),
+    ttlS: ttl === undefined ? null : Number(ttl),
+    stored: parameters.includes("stored"),
+  };
+}

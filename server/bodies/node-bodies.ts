@@ -1,0 +1,29 @@
+import type { Bodies } from "../../worker/ports.ts";
+import { nodeBody } from "./node-body.ts";
+import { makePipe } from "./pipe.ts";
+
+/** The bodies of this platform. */
+export const nodeBodies: Bodies = {
+  pipe: makePipe,
+  read: (body) => {
+    const reader = nodeBody(body).read();
+    return {
+      next: async () => {
+        const piece = await reader.next();
+        // A piece of a larger buffer would keep all of it in memory.
+        return piece && piece.byteLength * 2 < piece.buffer.byteLength ? new Uint8Array(piece) : piece;
+      },
+      cancel: () => reader.cancel(),
+    };
+  },
+  readThrough: (body) => nodeBody(body).read(),
+  copy: async (body, to) => {
+    const reader = nodeBody(body).read();
+    try {
+      for (let piece = await reader.next(); piece !== null; piece = await reader.next()) await to.write(piece);
+    } catch (cause) {
+      await reader.cancel().catch(() => undefined);
+      throw cause;
+    }
+  },
+};

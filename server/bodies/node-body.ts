@@ -1,0 +1,14 @@
+import type { BodyReader, StreamedBody } from "../../worker/ports.ts";
+
+/** A streamed body as this platform makes them. */
+export interface NodeBody extends StreamedBody {
+  /** Its length if it is known before the end. */
+  readonly lengthBytes: number | null;
+  /** Begins to read it. Its pieces may share memory with each other. At most one call. */
+  read(): BodyReader;
+}
+
+/** Every streamed body of this platform is one of its own. */
+export function nodeBody(body: StreamedBody): NodeBody {
+  return body as NodeBody;
+}

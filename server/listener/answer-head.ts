@@ -1,0 +1,86 @@
+import type { Answer } from "../../worker/ports.ts";
+import { nodeBody } from "../bodies/node-body.ts";
+import { httpDate } from "./http-date.ts";
+
+/** How the end of an answer's body shows. RFC 9112 §6.3. */
+export type Framing =
+  | { readonly kind: "length"; readonly bytes: number }
+  | { readonly kind: "none" | "chunked" | "close" };
+
+/** The head of an answer and its framing, ready to be written in either way. */
+export interface AnswerHead {
+  readonly status: number;
+  readonly reason: string;
+  /** Names and values in turn, with those of the framing and of the connection. */
+  readonly lines: readonly string[];
+  readonly framing: Framing;
+  readonly keepsAlive: boolean;
+}
+
+/** What of a request decides the head of its answer. */
+export interface AnsweredRequest {
+  readonly isHead: boolean;
+  /** False in HTTP/1.0. */
+  readonly knowsChunks: boolean;
+  /** Whether the client and this side both want to keep the connection. */
+  readonly keepsAlive: boolean;
+}
+
+/** Fields that only this file writes. */
+const WRITTEN_HERE: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "keep-alive",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** What a value may contain: each character is a byte of the wire. Anything else could end the line. RFC 9110 §5.5. */
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Makes the head of an answer. RFC 9110 §6.6.1, §8.6; RFC 9112 §6. */
+export function answerHead(answer: Answer, request: AnsweredRequest): AnswerHead {
+  const framing = framingOf(answer, request);
+  const keepsAlive = request.keepsAlive && framing.kind !== "close";
+  const lines: string[] = [];
+  let hasDate = false;
+  for (const [name, value] of answer.fields) {
+    if (WRITTEN_HERE.has(name)) continue;
+    if (!VALUE.test(value)) continue; // Node's parsers let none through.
+    if (name === "date") hasDate = true;
+    lines.push(name, value);
+  }
+  if (!hasDate) lines.push("date", httpDate());
+  lines.push("connection", keepsAlive ? "keep-alive" : "close");
+  if (framing.kind === "length") lines.push("content-length", String(framing.bytes));
+  if (framing.kind === "chunked") lines.push("transfer-encoding", "chunked");
+  return {
+    status: answer.status,
+    reason: VALUE.test(answer.statusText) ? answer.statusText : "",
+    lines,
+    framing,
+    keepsAlive,
+  };
+}
+
+/** The head as it goes over the wire, in latin1. */
+export function headText({ status, reason, lines }: AnswerHead): string {
+  let text = `HTTP/1.1 ${status} ${reason}\r\n`;
+  for (let at = 0; at < lines.length; at += 2) text += `${lines[at]}: ${lines[at + 1]}\r\n`;
+  return `${text}\r\n`;
+}
+
+function framingOf({ status, fields, body }: Answer, { isHead, knowsChunks }: AnsweredRequest): Framing {
+  if (status < 200 || status === 204 || status === 304) return { kind: "none" };
+  if (body instanceof Uint8Array) return { kind: "length", bytes: body.byteLength };
+  if (body === null && !isHead) return { kind: "length", bytes: 0 };
+  const announced = body && nodeBody(body).lengthBytes;
+  const bytes = announced ?? lengthIn(fields.get("content-length"));
+  if (bytes !== null) return { kind: "length", bytes };
+  if (isHead) return { kind: "none" };
+  return { kind: knowsChunks ? "chunked" : "close" };
+}
+
+function lengthIn(text: string | null): number | null {
+  return text !== null && /^[0-9]{1,15}$/.test(text) ? Number(text) : null;
+}

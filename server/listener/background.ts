@@ -1,0 +1,42 @@
+import type { BackgroundWork } from "../../worker/ports.ts";
+
+/** Work that goes on after its answer. Node keeps it going by itself, so it is only counted, for a graceful stop. */
+export class CountedWork implements BackgroundWork {
+  readonly #failed: (cause: unknown) => void;
+  #running = 0;
+  #idle: PromiseWithResolvers<void> | undefined;
+
+  /** `failed` is told of work that rejects, which is a bug. */
+  constructor(failed: (cause: unknown) => void) {
+    this.#failed = failed;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  run(work: Promise<unknown>): void {
+    this.#running++;
+    work.then(
+      () => this.#done(),
+      (cause: unknown) => {
+        this.#failed(cause);
+        this.#done();
+      },
+    );
+  }
+
+  /** Resolves once nothing runs. */
+  idle(): Promise<void> {
+    if (this.#running === 0) return Promise.resolve();
+    this.#idle ??= Promise.withResolvers();
+    return this.#idle.promise;
+  }
+
+  #done(): void {
+    this.#running--;
+    if (this.#running > 0) return;
+    this.#idle?.resolve();
+    this.#idle = undefined;
+  }
+}

@@ -1,0 +1,54 @@
+import type { RequestHeaders } from "../../worker/rules/request/request-facts.ts";
+
+/**
+ * The fields of a request over the parser's own list of names and values. A hit asks for some fifteen names, most of
+ * which are absent, so nothing is made in advance: a name is compared only with those of the same length. Lines of the
+ * same name are one value (RFC 9110 §5.3).
+ */
+export class ClientFields implements RequestHeaders {
+  /** Names and values in turn, as they came. */
+  readonly raw: readonly string[];
+  /** A bit for the length of each name, modulo 32. */
+  readonly #lengths: number;
+
+  constructor(raw: readonly string[]) {
+    this.raw = raw;
+    let lengths = 0;
+    for (let at = 0; at < raw.length; at += 2) lengths |= 1 << raw[at]!.length;
+    this.#lengths = lengths;
+  }
+
+  /** `name` is in lower case. */
+  get(name: string): string | null {
+    if ((this.#lengths & (1 << name.length)) === 0) return null;
+    const { raw } = this;
+    let found: string | null = null;
+    for (let at = 0; at < raw.length; at += 2) {
+      const other = raw[at]!;
+      if (other.length !== name.length || (other !== name && other.toLowerCase() !== name)) continue;
+      found = found === null ? raw[at + 1]! : `${found}, ${raw[at + 1]}`;
+    }
+    return found;
+  }
+
+  /** How many lines have this name. */
+  count(name: string): number {
+    if ((this.#lengths & (1 << name.length)) === 0) return 0;
+    let count = 0;
+    for (let at = 0; at < this.raw.length; at += 2) {
+      const other = this.raw[at]!;
+      if (other.length === name.length && other.toLowerCase() === name) count++;
+    }
+    return count;
+  }
+
+  [Symbol.iterator](): Iterator<readonly [name: string, value: string]> {
+    const joined = new Map<string, string>();
+    for (let at = 0; at < this.raw.length; at += 2) {
+      const name = this.raw[at]!.toLowerCase();
+      const held = joined.get(name);
+      joined.set(name, held === undefined ? this.raw[at + 1]! : `${held}, ${this.raw[at + 1]}`);
+    }
+    return joined.entries();
+  }
+}

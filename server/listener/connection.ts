@@ -1,0 +1,162 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { EdgeAnswer } from "../../worker/isolate.ts";
+import type { NodeRequest } from "./node-request.ts";
+
+/** After this many unanswered requests on one connection, no more are read from it until some are answered. */
+const MAX_OUTSTANDING = 32;
+
+/** A request that Node's parser has read, with the object that takes its answer. */
+export interface Exchange {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** A request that has gone to the isolate before Node's own objects for it were made. */
+export interface AskedEarly {
+  readonly request: NodeRequest;
+  readonly answer: EdgeAnswer | Promise<EdgeAnswer>;
+  readonly startedAt: number;
+}
+
+/** One connection of a client, with the requests on it that wait for their answers. */
+export class Connection {
+  readonly socket: Socket;
+  /** `null` on a unix socket. */
+  readonly clientAddress: string | null;
+  /** There were already as many connections as allowed when it came. */
+  readonly isOverLimit: boolean;
+  /** Requests that were read and not yet answered in full. */
+  outstanding = 0;
+  /** Requests that it has carried. */
+  requests = 0;
+  /** The last answer was written, or is being written: it says `Connection: close`. Nothing after it is answered. */
+  isLast = false;
+  isTunnel = false;
+  /** Set for the one request that the fast way has handed over to the plain way. */
+  askedEarly: AskedEarly | undefined;
+  /** The request whose body is being waited for. */
+  uploading: IncomingMessage | undefined;
+  readonly #answer: (exchange: Exchange, connection: Connection) => void;
+  readonly #waiting: Exchange[] = [];
+  readonly #stallMs: number;
+  #isStallArmed = false;
+  #isPaused = false;
+  #farewell: string | undefined;
+  #seenBytes = 0;
+  #idleSince: number;
+
+  constructor(
+    socket: Socket,
+    isOverLimit: boolean,
+    stallMs: number,
+    answer: (exchange: Exchange, connection: Connection) => void,
+  ) {
+    this.socket = socket;
+    this.isOverLimit = isOverLimit;
+    this.#stallMs = stallMs;
+    this.#answer = answer;
+    this.#idleSince = performance.now();
+    const address = socket.remoteAddress;
+    this.clientAddress = address === undefined ? null : address.replace(/^::ffff:(?=\d+\.)/i, "");
+  }
+
+  /** Whether the next request may be answered at once: nothing is due before it, and nothing keeps it from an answer. */
+  get isQuiet(): boolean {
+    return this.outstanding === 0 && !this.isLast && !this.isOverLimit && this.#farewell === undefined;
+  }
+
+  /** Takes a request in its turn: at once, or when those before it leave room. */
+  take(exchange: Exchange): void {
+    if (this.isLast || this.#farewell !== undefined) return;
+    this.outstanding++;
+    exchange.response.on("close", () => this.#finished());
+    if (this.outstanding <= MAX_OUTSTANDING && this.#waiting.length === 0 && !this.#isBackedUp()) {
+      this.#answer(exchange, this);
+      return;
+    }
+    this.#waiting.push(exchange);
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    // The parser goes on with the bytes that it has, and Node resumes the socket after each message of them.
+    process.nextTick(() => {
+      if (this.#isPaused) this.socket.pause();
+    });
+  }
+
+  /** Ends the connection with these bytes, once every request before them is answered. */
+  refuseRest(farewell: string): void {
+    if (this.isLast || this.#farewell !== undefined) return;
+    this.#farewell = farewell;
+    if (this.outstanding === 0) this.#end();
+  }
+
+  /** Begins to watch a client that does not read, which ends the connection after a while without progress. */
+  watchStall(): void {
+    if (this.#isStallArmed) return;
+    this.#isStallArmed = true;
+    this.socket.setTimeout(this.#stallMs);
+  }
+
+  /** Called when nothing was read or written for the time that `watchStall` allows. */
+  stalled(): void {
+    this.#isStallArmed = false;
+    this.socket.setTimeout(0);
+    const waitsForBody = this.uploading !== undefined && !this.uploading.complete && !this.uploading.isPaused();
+    if (this.socket.writableLength > 0 || waitsForBody) this.socket.destroy();
+    else if (this.uploading) this.watchStall();
+  }
+
+  /** Whether the connection has carried nothing for this long: milliseconds. */
+  isIdleFor(ms: number, now: number): boolean {
+    const { bytesRead } = this.socket;
+    if (bytesRead !== this.#seenBytes || this.outstanding > 0 || this.isTunnel || this.socket.writableLength > 0) {
+      this.#seenBytes = bytesRead;
+      this.#idleSince = now;
+    }
+    return now - this.#idleSince >= ms;
+  }
+
+  /** A client that has stopped reading gets no more answers, so that they do not collect in memory. */
+  #isBackedUp(): boolean {
+    return this.socket.writableLength > this.socket.writableHighWaterMark;
+  }
+
+  #finished(): void {
+    this.outstanding--;
+    this.#answerWaiting();
+    if (this.outstanding === 0 && this.#farewell !== undefined && !this.isLast) this.#end();
+  }
+
+  #answerWaiting(): void {
+    while (this.#waiting.length > 0 && this.outstanding - this.#waiting.length < MAX_OUTSTANDING) {
+      if (this.#isBackedUp()) {
+        this.socket.once("drain", () => this.#answerWaiting());
+        return;
+      }
+      this.#answer(this.#waiting.shift()!, this);
+    }
+    if (!this.#isPaused || this.#waiting.length > 0) return;
+    this.#isPaused = false;
+    this.socket.resume();
+  }
+
+  #end(): void {
+    this.isLast = true;
+    if (this.socket.writable) this.socket.end(this.#farewell ?? "", "latin1");
+    linger(this.socket);
+  }
+}
+
+const LINGER_MS = 2_000;
+
+/**
+ * Ends a connection whose client may still be sending. Closing it at once would reset it, and the client would lose the
+ * answer; so for a while the rest is read and dropped. RFC 9112 §9.6.
+ */
+export function linger(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once("close", () => clearTimeout(timer));
+  socket.end();
+  socket.resume();
+}

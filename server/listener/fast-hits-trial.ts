@@ -1,0 +1,87 @@
+import { connect } from "node:net";
+import type { RunningIsolate } from "../../worker/isolate.ts";
+import { Fields } from "../../worker/rules/fields/fields.ts";
+import type { Listener } from "./listener.ts";
+
+/** An isolate that has every page in memory but one. */
+const isolate: RunningIsolate = {
+  fetch: ({ request, url }) => {
+    const size = url.endsWith("/large") ? 40_000 : 100;
+    const answer = { status: 200, statusText: "OK", fields: FIELDS, body: new Uint8Array(size).fill(65) };
+    const isMiss = url.endsWith("/miss");
+    return isMiss ? Promise.resolve(answer) : { ...answer, body: request.method === "HEAD" ? null : answer.body };
+  },
+};
+
+const FIELDS = new Fields([
+  ["date", "Tue, 01 Jan 2030 00:00:00 GMT"],
+  ["content-type", "text/plain"],
+]);
+
+/** What the trial sends on one connection: hits and others in turn, then the end. */
+const REQUESTS = [
+  "GET /a HTTP/1.1\r\nHost: localhost\r\nUser-Agent: trial\r\n\r\n",
+  "HEAD /a HTTP/1.1\r\nHost: localhost\r\n\r\n",
+  "POST /a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc",
+  "GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n",
+  "GET /miss HTTP/1.1\r\nHost: localhost\r\n\r\n",
+  "GET /a HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n",
+  "GET /a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+];
+
+const HITS = 5;
+const DEADLINE_MS = 5_000;
+
+/**
+ * Tries on a loopback connection whether hits are answered inside Node's parser, and as they are without that. `null` if
+ * they are; otherwise the reason in words. Never rejects.
+ */
+export async function tryFastHits(
+  makeListener: (isolate: RunningIsolate, usesFastHits: boolean) => Listener,
+): Promise<string | null> {
+  const listeners = [makeListener(isolate, false), makeListener(isolate, true)] as const;
+  try {
+    const [plain, fast] = await Promise.all([exchange(listeners[0]), exchange(listeners[1])]);
+    if (plain !== fast) return "the answers are not the same";
+    const hits = listeners[1].fastHits;
+    return hits === HITS ? null : `${hits} of ${HITS} hits were answered in this way`;
+  } catch (error) {
+    return String(error);
+  } finally {
+    await Promise.all(listeners.map((listener) => listener.close(0)));
+  }
+}
+
+/** Sends each request once the answer before has begun to come, so that nothing is due before it. */
+async function exchange(listener: Listener): Promise<string> {
+  const address = await listener.listen({ host: "127.0.0.1", port: 0 });
+  if (address === null || typeof address === "string") throw new Error("no loopback address");
+  return new Promise((resolve, reject) => {
+    let answered = "";
+    let sent = 0;
+    const socket = connect(address.port, address.address);
+    const deadline = setTimeout(() => socket.destroy(new Error("no answer in time")), DEADLINE_MS);
+    const sendNext = () => {
+      if (sent < REQUESTS.length) socket.write(REQUESTS[sent++]!);
+    };
+    socket.on("connect", sendNext);
+    socket.on("data", (chunk) => {
+      answered += chunk.toString("latin1");
+      if (isWhole(answered, REQUESTS[sent - 1]!.startsWith("HEAD"))) sendNext();
+    });
+    socket.on("error", reject);
+    socket.on("close", () => {
+      clearTimeout(deadline);
+      resolve(answered);
+    });
+  });
+}
+
+/** Whether the last answer has come to its end. */
+function isWhole(answered: string, isHead: boolean): boolean {
+  const start = answered.lastIndexOf("HTTP/1.1 ");
+  const end = answered.indexOf("\r\n\r\n", start);
+  if (end === -1 || isHead) return end !== -1;
+  const length = Number(/content-length: (\d+)/.exec(answered.slice(start, end))?.[1] ?? 0);
+  return answered.length - end - 4 >= length;
+}

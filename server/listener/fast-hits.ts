@@ -1,0 +1,223 @@
+import type { Socket } from "node:net";
+import type { EdgeAnswer } from "../../worker/isolate.ts";
+import type { Answer } from "../../worker/ports.ts";
+import type { Fields } from "../../worker/rules/fields/fields.ts";
+import type { AnsweredExchange } from "./access-log.ts";
+import { answerHead, headText } from "./answer-head.ts";
+import { ClientFields } from "./client-fields.ts";
+import type { Connection } from "./connection.ts";
+import { NodeRequest } from "./node-request.ts";
+import { isHost } from "./request-target.ts";
+
+/*
+ * Answers hits inside the callback in which Node's parser hands over a head, before Node makes its objects for the
+ * request and its answer. They take most of the time of a hit.
+ *
+ * This leans on parts of Node that are not documented: `socket.parser`, its callback for a whole head, and the arguments
+ * of that callback. So `fast-hits-trial.ts` tries it at every start, and the listener works without it.
+ * All but plain GET and HEAD requests on a quiet connection go to Node's own callback.
+ */
+
+/** What of a listener the fast way needs. */
+export interface FastHitsParts {
+  ask(request: NodeRequest, url: string, connection: Connection): EdgeAnswer | Promise<EdgeAnswer>;
+  /** Whether the next answer on a connection has to be its last. */
+  isLast(connection: Connection): boolean;
+  /** `null` if nothing is logged. */
+  readonly log: ((exchange: AnsweredExchange) => void) | null;
+}
+
+/** Node's callback for a whole head, with a return value that tells the parser how to go on. */
+type HeadersComplete = (this: Parser, ...args: HeadersCompleteArguments) => number | undefined;
+
+/** `headers` and `url` are absent if they came in several pieces. `method` is an index. */
+type HeadersCompleteArguments = [
+  versionMajor: number,
+  versionMinor: number,
+  headers: string[] | undefined,
+  method: number,
+  url: string | undefined,
+  statusCode: unknown,
+  statusMessage: unknown,
+  upgrade: boolean,
+  shouldKeepAlive: boolean,
+];
+
+interface Parser {
+  socket: Socket | null;
+  incoming: unknown;
+  [slot: number]: unknown;
+}
+
+/** The indices of these methods in the parser. */
+const GET = 1;
+const HEAD = 2;
+
+/** Bodies below this size go out in one piece with their head. */
+const MAX_TEXT_BYTES = 16 * 1024;
+
+/** What was made of the fields of a hit: it is the same for every hit of an entry in a second. */
+interface MadeHit {
+  readonly body: Answer["body"];
+  /** The head, with the body if it is small. */
+  readonly text: string;
+  /** The body of a larger one, and its head in bytes. */
+  readonly large: { readonly head: Buffer; readonly body: Buffer } | null;
+}
+
+/** The callbacks that are ours. Node uses a parser again for other connections, also for those of other servers. */
+const wrapped = new WeakSet<HeadersComplete>();
+
+/** The connections that the fast way serves, by their sockets. */
+const served = new WeakMap<Socket, { readonly by: FastHits; readonly connection: Connection }>();
+
+/** How many hits were answered in the fast way, for tests and for the trial at the start. */
+export class FastHits {
+  readonly #parts: FastHitsParts;
+  readonly #made = new WeakMap<Fields, MadeHit>();
+  answered = 0;
+
+  constructor(parts: FastHitsParts) {
+    this.#parts = parts;
+  }
+
+  /** Serves a new connection. Returns false if Node's parser does not look as expected; then nothing has changed. */
+  serve(connection: Connection): boolean {
+    const { socket } = connection;
+    const parser = (socket as { parser?: Parser }).parser;
+    if (!parser) return false;
+    const slot = headersCompleteSlot(parser);
+    if (slot === undefined) return false;
+    served.set(socket, { by: this, connection });
+    const original = parser[slot] as HeadersComplete;
+    if (!wrapped.has(original)) parser[slot] = wrap(original);
+    return true;
+  }
+
+  /** Answers the request if it is a hit, and returns whether it did. */
+  tryAnswer(connection: Connection, args: HeadersCompleteArguments): boolean {
+    const [major, minor, headers, method, target, , , upgrade, shouldKeepAlive] = args;
+    if (headers === undefined || target === undefined || major !== 1 || upgrade) return false;
+    if (method !== GET && method !== HEAD) return false;
+    const { socket } = connection;
+    if (!connection.isQuiet) return false;
+    if (socket.writableLength > 0 || !socket.writable || target.charCodeAt(0) !== SLASH) return false;
+    const host = plainHost(headers);
+    if (host === null || !isHost(host)) return false;
+    const startedAt = this.#parts.log ? performance.now() : 0;
+    const isHead = method === HEAD;
+    const request = new NodeRequest(isHead ? "HEAD" : "GET", new ClientFields(headers), null);
+    const answer = this.#parts.ask(request, `http://${host}${target}`, connection);
+    if (answer instanceof Promise || !isPlain(answer)) {
+      connection.askedEarly = { request, answer, startedAt };
+      return false;
+    }
+    connection.requests++;
+    this.answered++;
+    const keepsAlive = shouldKeepAlive && !this.#parts.isLast(connection);
+    const bodyBytes = this.#write(socket, answer, { isHead, knowsChunks: minor === 1, keepsAlive });
+    if (!keepsAlive) {
+      connection.isLast = true;
+      socket.destroySoon();
+    } else if (socket.writableLength > 0) {
+      connection.watchStall();
+    }
+    if (this.#parts.log) {
+      const { clientAddress } = connection;
+      const { method: name, headers: fields } = request;
+      const tookMs = performance.now() - startedAt;
+      const line = { clientAddress, method: name, target, version: `1.${minor}`, fields, answer };
+      this.#parts.log({ ...line, bodyBytes, tookMs, isWhole: true });
+    }
+    return true;
+  }
+
+  #write(
+    socket: Socket,
+    answer: Answer,
+    request: { isHead: boolean; knowsChunks: boolean; keepsAlive: boolean },
+  ): number {
+    const { fields, body, status } = answer;
+    // Ranges and conditions have fields of their own, which are not seen again.
+    const isRepeated = status !== 206 && status !== 304 && !request.isHead && request.keepsAlive && body !== null;
+    let made = isRepeated ? this.#made.get(fields) : undefined;
+    if (made === undefined || made.body !== body) {
+      made = make(answer, request);
+      if (isRepeated) this.#made.set(fields, made);
+    }
+    if (made.large) {
+      socket.cork();
+      socket.write(made.large.head);
+      socket.write(made.large.body);
+      socket.uncork();
+      return made.large.body.byteLength;
+    }
+    socket.write(made.text, "latin1");
+    return request.isHead || body === null ? 0 : (body as Uint8Array).byteLength;
+  }
+}
+
+const SLASH = 0x2f;
+
+function make(answer: Answer, request: { isHead: boolean; knowsChunks: boolean; keepsAlive: boolean }): MadeHit {
+  const head = answerHead(answer, request);
+  const text = headText(head);
+  const { body } = answer;
+  if (request.isHead || head.framing.kind === "none" || body === null) return { body, text, large: null };
+  const bytes = body as Uint8Array;
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (buffer.byteLength < MAX_TEXT_BYTES) return { body, text: text + buffer.toString("latin1"), large: null };
+  return { body, text, large: { head: Buffer.from(text, "latin1"), body: buffer } };
+}
+
+/** Whether an answer is whole in memory. */
+function isPlain(answer: EdgeAnswer): answer is Answer {
+  if (!("fields" in answer)) return false;
+  return answer.switchedTo === undefined && (answer.body === null || answer.body instanceof Uint8Array);
+}
+
+/** The host of a request without a body and without wishes; `null` for any other, which is Node's. */
+function plainHost(headers: readonly string[]): string | null {
+  let host: string | null = null;
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at]!;
+    switch (name.length) {
+      case 4:
+        if (name !== "Host" && name.toLowerCase() !== "host") break;
+        if (host !== null) return null;
+        host = headers[at + 1]!;
+        break;
+      case 6:
+      case 7:
+      case 14:
+      case 17:
+        if (NOT_PLAIN.has(name.toLowerCase())) return null;
+        break;
+    }
+  }
+  return host;
+}
+
+const NOT_PLAIN: ReadonlySet<string> = new Set(["expect", "upgrade", "content-length", "transfer-encoding"]);
+
+function wrap(original: HeadersComplete): HeadersComplete {
+  const headersComplete: HeadersComplete = function (...args) {
+    const { socket } = this;
+    const ours = socket === null ? undefined : served.get(socket);
+    if (ours?.by.tryAnswer(ours.connection, args) !== true) return original.apply(this, args);
+    this.incoming = null; // Otherwise the end of this message would count as that of the one before.
+    return 0;
+  };
+  wrapped.add(headersComplete);
+  return headersComplete;
+}
+
+/** The slot of the callback for a whole head. Node's own function has this name. */
+function headersCompleteSlot(parser: Parser): number | undefined {
+  for (let slot = 0; slot < 16; slot++) {
+    const callback = parser[slot];
+    if (typeof callback !== "function") continue;
+    if (callback.name === "parserOnHeadersComplete" || wrapped.has(callback as HeadersComplete)) return slot;
+  }
+  return undefined;
+}

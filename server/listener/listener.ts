@@ -1,0 +1,497 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { EdgeAnswer, RunningIsolate } from "../../worker/isolate.ts";
+import type { Answer, Bodies } from "../../worker/ports.ts";
+import { PushedBody } from "../bodies/pushed-body.ts";
+import type { ExchangeLog } from "./access-log.ts";
+import { answerHead, headText } from "./answer-head.ts";
+import { CountedWork } from "./background.ts";
+import { ClientFields } from "./client-fields.ts";
+import { Connection, type Exchange, linger } from "./connection.ts";
+import { FastHits } from "./fast-hits.ts";
+import { NodeRequest } from "./node-request.ts";
+import { ownAnswer } from "./own-answer.ts";
+import { requestTarget } from "./request-target.ts";
+import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
+import { fromWebResponse } from "./web-answer.ts";
+import { cutOff, cutSocket, type Written, writeAnswer } from "./write-answer.ts";
+
+/** Where to listen. */
+export type ListenAddress =
+  /** `::` takes IPv4 as well. Port 0 is any free one. */
+  | { readonly host: string; readonly port: number }
+  /** A unix socket. Its file must not exist. */
+  | { readonly path: string }
+  /** A socket that another process holds: its file descriptor, or the server that came with a message. */
+  | { readonly fd: number }
+  | { readonly handle: object };
+
+export interface ListenerSettings {
+  /** How long a client may take for the head of a request. Default: 60 s. */
+  readonly headersTimeoutMs?: number;
+  /** How long a connection may be idle between requests. Default: 75 s, like nginx's `keepalive_timeout`. */
+  readonly keepAliveMs?: number;
+  /** How long a client may go without reading or sending what is waited for. Default: 60 s, like nginx's `send_timeout`. */
+  readonly stallMs?: number;
+  /** Requests that one connection carries. Its last answer says `Connection: close`. Default: without a limit. */
+  readonly maxRequestsPerConnection?: number;
+  /** Connections at a time. One above them gets a 503; far above them, connections are closed at once. Default: 20,000. */
+  readonly maxConnections?: number;
+  /** The bytes of a request line and its fields; more get 431. Default: 64 KiB. */
+  readonly maxHeadBytes?: number;
+  /** The host of a request in HTTP/1.0 that names none; without one it is refused. */
+  readonly defaultHost?: string | null;
+  /** Waiting connections that the kernel holds. Default: 4096, of which its own limit may leave less. */
+  readonly backlog?: number;
+}
+
+export interface ListenerParts {
+  readonly isolate: RunningIsolate;
+  readonly bodies: Bodies;
+  /** Default: nothing is logged. */
+  readonly accessLog?: ExchangeLog | undefined;
+  /** Told of mistakes that nobody else sees: one line each. */
+  readonly warn: (line: string) => void;
+  /** Answer hits inside Node's parser, without Node's own objects. `startListener` tries first whether that works. */
+  readonly usesFastHits: boolean;
+  readonly settings?: ListenerSettings | undefined;
+}
+
+/** A graceful stop: what it found at its end. */
+export interface Stopped {
+  /** Connections that were cut off because they took too long. */
+  readonly cutOff: number;
+}
+
+/** How long an idle connection is kept while the listener stops: a request may be on its way to it. */
+const IDLE_GRACE_MS = 1_000;
+
+/** An HTTP/1.0 and HTTP/1.1 server over `node:http`, which answers by an isolate. */
+export class Listener {
+  readonly work: CountedWork;
+  readonly #parts: ListenerParts;
+  readonly #settings: Required<ListenerSettings>;
+  readonly #servers: Server[] = [];
+  readonly #connections = new Map<Duplex, Connection>();
+  readonly #sweeper: NodeJS.Timeout;
+  readonly #fast: FastHits | null;
+  #isClosing = false;
+  #whenEmpty: (() => void) | undefined;
+
+  constructor(parts: ListenerParts) {
+    this.#parts = parts;
+    this.#settings = {
+      headersTimeoutMs: 60_000,
+      keepAliveMs: 75_000,
+      stallMs: 60_000,
+      maxRequestsPerConnection: Number.POSITIVE_INFINITY,
+      maxConnections: 20_000,
+      maxHeadBytes: 64 * 1024,
+      defaultHost: null,
+      backlog: 4096,
+      ...parts.settings,
+    };
+    this.work = new CountedWork((cause) => parts.warn(`Work in the background failed: ${String(cause)}`));
+    const { accessLog } = parts;
+    this.#fast = parts.usesFastHits
+      ? new FastHits({
+          ask: (request, url, connection) => this.#ask(request, url, connection),
+          isLast: (connection) => this.#isLast(connection),
+          log: accessLog ? (exchange) => accessLog.record(exchange) : null,
+        })
+      : null;
+    this.#sweeper = setInterval(() => this.#sweep(), Math.min(5_000, this.#settings.keepAliveMs / 4)).unref();
+  }
+
+  /** The open connections. */
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  /** How many hits were answered inside Node's parser. */
+  get fastHits(): number {
+    return this.#fast?.answered ?? 0;
+  }
+
+  /** Begins to listen. Resolves to the address as Node tells it; rejects if it cannot be had. */
+  async listen(address: ListenAddress): Promise<AddressInfo | string | null> {
+    const server = this.#makeServer();
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen("handle" in address ? address.handle : { ...address, backlog: this.#settings.backlog }, () => {
+        server.off("error", reject);
+        resolve();
+      });
+    });
+    server.on("error", (error) => this.#parts.warn(`The listener failed: ${error.message}`));
+    this.#servers.push(server);
+    return server.address();
+  }
+
+  /**
+   * Stops gracefully: takes no more connections, answers what has been asked and says `Connection: close`, and cuts
+   * off the rest after the limit.
+   */
+  async close(limitMs = 30_000): Promise<Stopped> {
+    this.#isClosing = true;
+    for (const server of this.#servers) server.close();
+    const limit = Promise.withResolvers<void>();
+    const timers = [
+      setTimeout(() => this.#endIdle(), Math.min(IDLE_GRACE_MS, limitMs)),
+      setTimeout(limit.resolve, limitMs),
+    ];
+    const empty = new Promise<void>((resolve) => {
+      this.#whenEmpty = resolve;
+      if (this.#connections.size === 0) resolve();
+    });
+    await Promise.race([empty.then(() => this.work.idle()), limit.promise]);
+    for (const timer of timers) clearTimeout(timer);
+    clearInterval(this.#sweeper);
+    const cut = this.#connections.size;
+    for (const { socket } of this.#connections.values()) socket.destroy();
+    return { cutOff: cut };
+  }
+
+  #makeServer(): Server {
+    const { headersTimeoutMs, maxHeadBytes, maxConnections } = this.#settings;
+    const server = createServer({
+      insecureHTTPParser: false,
+      requireHostHeader: false, // Checked with everything else about hosts.
+      maxHeaderSize: maxHeadBytes,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: 0, // A large body may take long; `stallMs` watches it.
+      keepAliveTimeout: 0, // The sweep ends idle connections.
+      connectionsCheckingInterval: Math.min(5_000, headersTimeoutMs),
+      noDelay: true,
+      optimizeEmptyRequests: true,
+      shouldUpgradeCallback: (message: IncomingMessage) => this.#mayUpgrade(message),
+    });
+    // A client that has ended its half still gets the answers that it has asked for.
+    Object.assign(server, { httpAllowHalfOpen: true });
+    // Node's default drops fields beyond a number, one of which could frame the request.
+    server.maxHeadersCount = 0;
+    // Closing would end connections whose answers are still on their way.
+    server.closeIdleConnections = () => undefined;
+    server.maxConnections = Math.ceil(maxConnections * 1.1) + 10;
+    server.on("connection", (socket) => this.#connected(socket));
+    server.on("request", (message, response) => this.#requested({ message, response }));
+    server.on("checkContinue", (message, response) => this.#requested({ message, response }));
+    server.on("checkExpectation", (message, response) => this.#requested({ message, response }));
+    server.on("upgrade", (message, socket, head) => void this.#upgrade(message, socket as Socket, head));
+    server.on("connect", (_message, socket) => this.#refuseTunnel(socket));
+    server.on("clientError", (error, socket) => this.#misread(error, socket));
+    server.on("timeout", (socket) => this.#connections.get(socket)?.stalled());
+    return server;
+  }
+
+  #connected(socket: Socket): void {
+    const isOverLimit = this.#connections.size >= this.#settings.maxConnections;
+    const connection = new Connection(socket, isOverLimit, this.#settings.stallMs, (exchange, on) =>
+      this.#answer(exchange, on),
+    );
+    this.#connections.set(socket, connection);
+    this.#fast?.serve(connection);
+    socket.once("close", () => {
+      this.#connections.delete(socket);
+      if (this.#connections.size === 0) this.#whenEmpty?.();
+    });
+  }
+
+  #requested(exchange: Exchange): void {
+    this.#connections.get(exchange.message.socket)?.take(exchange);
+  }
+
+  #answer({ message, response }: Exchange, connection: Connection): void {
+    if (connection.isLast) return;
+    const startedAt = performance.now();
+    const early = connection.askedEarly;
+    connection.askedEarly = undefined;
+    if (early) {
+      this.#respond({ message, response }, connection, early.request, early.answer, early.startedAt);
+      return;
+    }
+    const fields = new ClientFields(message.rawHeaders);
+    const expectation = message.httpVersionMinor === 0 ? null : fields.get("expect");
+    const line = {
+      method: message.method!,
+      target: message.url!,
+      versionMajor: message.httpVersionMajor,
+      versionMinor: message.httpVersionMinor,
+    };
+    const target = requestTarget(line, fields, this.#settings.defaultHost);
+    const request = new NodeRequest(line.method, fields, this.#bodyOf(message, response, fields, connection));
+    const refuse = (status: number, detail: string, words: string) => {
+      connection.isLast = true;
+      this.#respond({ message, response }, connection, request, ownAnswer(status, detail, words), startedAt);
+    };
+    if (connection.isOverLimit) {
+      refuse(503, "too-many-connections", "this server has too many connections");
+    } else if (target.kind === "refused") {
+      refuse(target.status, "bad-request", target.because);
+    } else if (expectation !== null && expectation.toLowerCase() !== "100-continue") {
+      refuse(417, "expectation", "the only expectation that is met is 100-continue");
+    } else if (message.httpVersionMinor === 1 && isWebSocket(fields)) {
+      refuse(400, "upgrade", "a WebSocket cannot begin while other answers are due, nor with a body");
+    } else {
+      const answer = this.#ask(request, target.url, connection);
+      this.#respond({ message, response }, connection, request, answer, startedAt);
+    }
+  }
+
+  /** Never throws, as the isolate never does. */
+  #ask(request: NodeRequest, url: string, { clientAddress }: Connection): EdgeAnswer | Promise<EdgeAnswer> {
+    try {
+      return this.#parts.isolate.fetch({ request, url, background: this.work, clientAddress, country: null });
+    } catch (cause) {
+      return this.#failure(cause);
+    }
+  }
+
+  #failure(cause: unknown): Answer {
+    this.#parts.warn(`A request failed inside the edge: ${String(cause)}`);
+    return ownAnswer(502, "failed", "the edge failed on this request");
+  }
+
+  #respond(
+    exchange: Exchange,
+    connection: Connection,
+    request: NodeRequest,
+    asked: EdgeAnswer | Promise<EdgeAnswer>,
+    startedAt: number,
+  ): void {
+    if (asked instanceof Promise) {
+      void asked
+        .catch((cause: unknown) => this.#failure(cause))
+        .then((answer) => this.#write(exchange, connection, request, answer, startedAt));
+    } else {
+      this.#write(exchange, connection, request, asked, startedAt);
+    }
+  }
+
+  #write(
+    { message, response }: Exchange,
+    connection: Connection,
+    request: NodeRequest,
+    answered: EdgeAnswer,
+    startedAt: number,
+  ): void {
+    const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
+    connection.requests++;
+    connection.uploading = undefined;
+    if (response.destroyed) {
+      if (answer.body && !(answer.body instanceof Uint8Array)) void answer.body.cancel().catch(() => undefined);
+      this.#log(message, connection, request, answer, { bodyBytes: 0, isWhole: false }, startedAt);
+      return;
+    }
+    const isHead = message.method === "HEAD";
+    const sendsOn = !message.complete && !isSmall(request);
+    const head = answerHead(answer, {
+      isHead,
+      knowsChunks: message.httpVersionMinor === 1,
+      keepsAlive: response.shouldKeepAlive && !sendsOn && !this.#isLast(connection),
+    });
+    if (!head.keepsAlive) {
+      connection.isLast = true;
+      if (!message.complete) connection.socket.destroySoon = () => linger(connection.socket);
+    }
+    let written: Written | Promise<Written>;
+    try {
+      written = writeAnswer(response, head, answer.body, isHead, this.#parts.bodies, () => connection.watchStall());
+    } catch (cause) {
+      this.#parts.warn(`An answer could not be written: ${String(cause)}`);
+      cutOff(response, head.framing);
+      written = { bodyBytes: 0, isWhole: false };
+    }
+    if (!this.#parts.accessLog) return;
+    const log = (result: Written) => this.#log(message, connection, request, answer, result, startedAt);
+    if (written instanceof Promise) void written.then(log);
+    else log(written);
+  }
+
+  #isLast(connection: Connection): boolean {
+    return connection.isLast || this.#isClosing || connection.requests >= this.#settings.maxRequestsPerConnection;
+  }
+
+  #log(
+    { method, url, httpVersion }: IncomingMessage,
+    { clientAddress }: Connection,
+    { headers: fields }: NodeRequest,
+    answer: Answer,
+    { bodyBytes, isWhole }: Written,
+    startedAt: number,
+  ): void {
+    const tookMs = performance.now() - startedAt;
+    const line = { clientAddress, method: method!, target: url!, version: httpVersion, fields };
+    this.#parts.accessLog?.record({ ...line, answer, bodyBytes, isWhole, tookMs });
+  }
+
+  /** The body of a request, which begins to be read, and to be asked for by a 100, when somebody reads it. */
+  #bodyOf(
+    message: IncomingMessage,
+    response: ServerResponse,
+    fields: ClientFields,
+    connection: Connection,
+  ): PushedBody | null {
+    const length = fields.get("content-length");
+    const isChunked = fields.get("transfer-encoding") !== null;
+    if (!isChunked && (length === null || Number(length) === 0)) return null;
+    const expects = message.httpVersionMinor === 1 && fields.get("expect") !== null;
+    const body: PushedBody = new PushedBody(isChunked ? null : Number(length), {
+      begin: () => {
+        if (message.destroyed) {
+          body.fail(new Error("the client has gone"));
+          return;
+        }
+        connection.uploading = message;
+        connection.watchStall();
+        message.on("data", (piece: Buffer) => body.push(piece));
+        message.on("end", () => body.end());
+        message.on("error", (cause) => body.fail(cause));
+        message.on("close", () => body.fail(new Error("the client hung up in the middle of its request")));
+        if (expects) response.writeContinue();
+      },
+      pause: () => message.pause(),
+      resume: () => message.resume(),
+      cancel: () => message.resume(),
+    });
+    return body;
+  }
+
+  #mayUpgrade(message: IncomingMessage): boolean {
+    const connection = this.#connections.get(message.socket);
+    const fields = new ClientFields(message.rawHeaders);
+    const hasBody = fields.get("transfer-encoding") !== null || Number(fields.get("content-length") ?? 0) !== 0;
+    return connection?.outstanding === 0 && !connection.isLast && !hasBody && isWebSocket(fields);
+  }
+
+  /** Answers a request for a WebSocket on the bare connection. */
+  async #upgrade(message: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    const connection = this.#connections.get(socket);
+    if (!connection) {
+      socket.destroy();
+      return;
+    }
+    const startedAt = performance.now();
+    connection.outstanding++;
+    connection.isLast = true;
+    socket.on("error", () => undefined); // Node has taken its own listeners off.
+    if (head.byteLength > 0) socket.unshift(head);
+    const fields = new ClientFields(message.rawHeaders);
+    const line = {
+      method: message.method!,
+      target: message.url!,
+      versionMajor: message.httpVersionMajor,
+      versionMinor: message.httpVersionMinor,
+    };
+    const target = requestTarget(line, fields, this.#settings.defaultHost);
+    const request = new NodeRequest(line.method, fields, null);
+    const asked =
+      target.kind === "refused"
+        ? ownAnswer(target.status, "bad-request", target.because)
+        : this.#ask(request, target.url, connection);
+    const answered = await Promise.resolve(asked).catch((cause: unknown) => this.#failure(cause));
+    const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
+    if (answer.switchedTo !== undefined) {
+      const switched = answer.switchedTo as SwitchedConnection;
+      if (socket.destroyed) {
+        switched.socket.destroy();
+        return;
+      }
+      connection.isTunnel = true;
+      socket.write(switchingHead(switched), "latin1");
+      join(socket, switched.socket);
+      socket.once("close", () => {
+        const bodyBytes = socket.bytesWritten;
+        this.#log(message, connection, request, answer, { bodyBytes, isWhole: true }, startedAt);
+      });
+      return;
+    }
+    const written = await this.#writeAndEnd(socket, answer);
+    connection.outstanding--;
+    this.#log(message, connection, request, answer, written, startedAt);
+  }
+
+  /** Writes an answer on a connection that Node's HTTP no longer minds, and ends it. */
+  async #writeAndEnd(socket: Socket, answer: Answer): Promise<Written> {
+    const head = answerHead(answer, { isHead: false, knowsChunks: false, keepsAlive: false });
+    const { body } = answer;
+    let bodyBytes = 0;
+    socket.write(headText(head), "latin1");
+    if (body instanceof Uint8Array) {
+      socket.write(body);
+      bodyBytes = body.byteLength;
+    } else if (body !== null) {
+      const reader = this.#parts.bodies.readThrough(body);
+      socket.once("close", () => void reader.cancel().catch(() => undefined));
+      try {
+        for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
+          bodyBytes += piece.byteLength;
+          if (!socket.write(piece))
+            await new Promise<void>((resolve) => socket.once("drain", resolve).once("close", resolve));
+        }
+      } catch {
+        cutSocket(socket, head.framing);
+        return { bodyBytes, isWhole: false };
+      }
+    }
+    linger(socket);
+    return { bodyBytes, isWhole: true };
+  }
+
+  /** Answers bytes that are no request. RFC 9112 §2.2. */
+  #misread(error: NodeJS.ErrnoException, socket: Duplex): void {
+    const connection = this.#connections.get(socket);
+    if (!connection || socket.destroyed || error.code === "ECONNRESET" || !socket.writable)
+      return void socket.destroy();
+    // Bytes after a request with `Connection: close` are no request. Its answer ends the connection.
+    if (error.code === "HPE_CLOSED_CONNECTION") return;
+    const [status, words] = MISREAD[error.code ?? ""] ?? [400, "this is not a request in HTTP/1.1"];
+    connection.refuseRest(farewell(status, "bad-request", words));
+  }
+
+  /** RFC 9110 §9.1, §9.3.6. */
+  #refuseTunnel(socket: Duplex): void {
+    socket.on("error", () => undefined); // Node has taken its own listeners off.
+    this.#connections.get(socket)?.refuseRest(farewell(501, "connect", "this is no proxy for CONNECT"));
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    for (const connection of this.#connections.values()) {
+      if (connection.isIdleFor(this.#settings.keepAliveMs, now)) connection.socket.destroy();
+      else if (connection.socket.writableLength > 0 && !connection.isTunnel) connection.watchStall();
+    }
+  }
+
+  #endIdle(): void {
+    for (const { outstanding, isTunnel, socket } of this.#connections.values()) {
+      if (outstanding === 0 && !isTunnel) linger(socket);
+    }
+  }
+}
+
+/** What to say of the errors of Node's parser. */
+const MISREAD: Readonly<Record<string, readonly [status: number, words: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "the request has too many bytes of fields"],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "the chunks of the request have too many extensions"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "the head of the request took too long"],
+};
+
+function farewell(status: number, detail: string, words: string): string {
+  const answer = ownAnswer(status, detail, words);
+  const head = answerHead(answer, { isHead: false, knowsChunks: true, keepsAlive: false });
+  return headText(head) + Buffer.from(answer.body as Uint8Array).toString("latin1");
+}
+
+/** RFC 6455 §4.1. */
+function isWebSocket(fields: ClientFields): boolean {
+  return fields.get("upgrade")?.toLowerCase() === "websocket";
+}
+
+/** What is left of a request's body at most, for the connection to be kept: the rest is read and dropped. */
+const MAX_DROPPED_BYTES = 64 * 1024;
+
+function isSmall({ body }: NodeRequest): boolean {
+  return body === null || (body.lengthBytes !== null && body.lengthBytes <= MAX_DROPPED_BYTES);
+}

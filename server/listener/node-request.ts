@@ -1,0 +1,42 @@
+import type { ClientRequest } from "../../worker/ports.ts";
+import { nodeBody } from "../bodies/node-body.ts";
+import type { PushedBody } from "../bodies/pushed-body.ts";
+import type { ClientFields } from "./client-fields.ts";
+
+/** A request as it came over the wire. */
+export class NodeRequest implements ClientRequest {
+  readonly method: string;
+  readonly headers: ClientFields;
+  readonly body: PushedBody | null;
+
+  constructor(method: string, headers: ClientFields, body: PushedBody | null) {
+    this.method = method;
+    this.headers = headers;
+    this.body = body;
+  }
+
+  get bodyUsed(): boolean {
+    return this.body?.isRead ?? false;
+  }
+}
+
+/** A request as the web's class, for the control plane. Its body becomes a stream that reads only what is asked for. */
+export function toWebRequest({ request, url }: { readonly request: ClientRequest; readonly url: string }): Request {
+  const { method, headers, body } = request;
+  const fields = [...headers].map(([name, value]): [string, string] => [name, value]);
+  if (body === null || method === "GET" || method === "HEAD") return new Request(url, { method, headers: fields });
+  const { next, cancel } = nodeBody(body).read();
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const piece = await next();
+        if (piece === null) controller.close();
+        else controller.enqueue(piece);
+      },
+      cancel,
+    },
+    { highWaterMark: 0 },
+  );
+  const init: RequestInit & { duplex: "half" } = { method, headers: fields, body: stream, duplex: "half" };
+  return new Request(url, init);
+}

@@ -1,0 +1,90 @@
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Answer, Bodies, StreamedBody } from "../../worker/ports.ts";
+import type { AnswerHead, Framing } from "./answer-head.ts";
+
+/** The result of writing an answer. */
+export interface Written {
+  readonly bodyBytes: number;
+  /** False if the body was cut off, or its reader has gone. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Writes an answer over Node's own response. `null` if it was written at once; otherwise resolves when the body has
+ * ended, and never rejects. `stalls` is called whenever the client has to read before more can be written.
+ */
+export function writeAnswer(
+  response: ServerResponse,
+  head: AnswerHead,
+  body: Answer["body"],
+  isHead: boolean,
+  bodies: Bodies,
+  stalls: () => void,
+): Promise<Written> | Written {
+  response.sendDate = false;
+  response.writeHead(head.status, head.reason, head.lines as string[]);
+  if (body === null || body instanceof Uint8Array || isHead || head.framing.kind === "none") {
+    const bytes = body instanceof Uint8Array && !isHead && head.framing.kind !== "none" ? body : null;
+    if (body !== null && !(body instanceof Uint8Array)) void body.cancel().catch(() => undefined);
+    if (bytes === null) response.end();
+    else response.end(bytes);
+    if (response.req.socket.writableLength > 0) stalls();
+    return { bodyBytes: bytes?.byteLength ?? 0, isWhole: true };
+  }
+  return writeStream(response, body, head.framing, bodies, stalls);
+}
+
+async function writeStream(
+  response: ServerResponse,
+  body: StreamedBody,
+  framing: Framing,
+  bodies: Bodies,
+  stalls: () => void,
+): Promise<Written> {
+  const reader = bodies.readThrough(body);
+  let bodyBytes = 0;
+  let wake: (() => void) | undefined;
+  response.on("drain", () => wake?.());
+  response.on("close", () => {
+    wake?.();
+    if (!response.writableEnded) void reader.cancel().catch(() => undefined);
+  });
+  try {
+    for (;;) {
+      const piece = await reader.next();
+      if (piece === null || response.destroyed) break;
+      bodyBytes += piece.byteLength;
+      if (framing.kind === "length" && bodyBytes > framing.bytes) throw new Error("a body is longer than announced");
+      if (response.write(piece)) continue;
+      stalls();
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        if (response.destroyed) resolve();
+      });
+    }
+    if (response.destroyed) return { bodyBytes, isWhole: false };
+    if (framing.kind === "length" && bodyBytes < framing.bytes) throw new Error("a body is shorter than announced");
+    response.end();
+    return { bodyBytes, isWhole: true };
+  } catch {
+    void reader.cancel().catch(() => undefined);
+    cutOff(response, framing);
+    return { bodyBytes, isWhole: false };
+  }
+}
+
+/**
+ * Ends a connection in the middle of the body of this answer, once the answers before it are written. Where the end of
+ * the connection is that of the body, only a reset shows that something is missing. RFC 9112 §8.
+ */
+export function cutOff(response: ServerResponse, framing: Framing): void {
+  const cut = () => cutSocket(response.req.socket, framing);
+  if (response.socket) cut();
+  else response.once("socket", () => process.nextTick(cut));
+}
+
+export function cutSocket(socket: Socket, framing: Framing): void {
+  if (framing.kind === "close") socket.resetAndDestroy();
+  else socket.destroySoon();
+}

@@ -1,0 +1,31 @@
+import { DatabaseSync } from "node:sqlite";
+import { storageFault } from "./storage-error.ts";
+
+/**
+ * A lock on a file that ends with its process, however the process ends. Node has no call for file locks, but SQLite
+ * takes them: `exclusive` for one holder, `shared` for many.
+ */
+export class FileLock {
+  readonly #database: DatabaseSync;
+
+  private constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  /** `null` if another holder is in the way. Throws if the file cannot be opened. */
+  static take(path: string, kind: "exclusive" | "shared"): FileLock | null {
+    const database = new DatabaseSync(path);
+    try {
+      database.exec(kind === "exclusive" ? "BEGIN EXCLUSIVE" : "BEGIN; SELECT * FROM sqlite_schema");
+      return new FileLock(database);
+    } catch (cause) {
+      database.close();
+      if (storageFault(cause) === "in-use") return null;
+      throw cause;
+    }
+  }
+
+  release(): void {
+    this.#database.close();
+  }
+}

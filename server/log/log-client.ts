@@ -1,0 +1,160 @@
+import { connect, type Socket } from "node:net";
+import type { Clock, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
+import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "../../worker/purges/log/log-contract.ts";
+import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+import { FrameReader, writeFrame } from "./frames.ts";
+import type { Call, FromWorker, LogCalls } from "./log-messages.ts";
+
+/** A call without an answer counts as failed after this many milliseconds. A purge may have been accepted all the same. */
+const CALL_WITHIN_MS = 10_000;
+
+/** After its connection was lost, a worker tries again at once, and then after these times. Milliseconds. */
+const FIRST_RETRY_MS = 50;
+const LAST_RETRY_MS = 1000;
+
+export interface LogClientOptions {
+  readonly socketPath: string;
+  /** The name by which the supervisor expects this worker. */
+  readonly name: string;
+  readonly clock: Clock;
+}
+
+/** A connection, and the calls that wait for their answers on it. */
+interface Connection {
+  readonly socket: Socket;
+  readonly calls: Map<number, PromiseWithResolvers<unknown>>;
+}
+
+/**
+ * The log from a worker's side. A call rejects if the supervisor cannot be reached; the connection is renewed by itself,
+ * so that pushes arrive again.
+ */
+export class SupervisedLog implements LogCalls {
+  readonly #options: LogClientOptions;
+  #learn: (delta: ViewDelta) => Promise<boolean> = async () => false;
+  #connection: Promise<Connection> | null = null;
+  #confirmed: Stamp | null = null;
+  #calls = 0;
+  #retryMs = 0;
+  #isClosed = false;
+
+  constructor(options: LogClientOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Begins to take in pushes. `learn` resolves to whether the view has reached the pushed purges, which is then
+   * confirmed.
+   */
+  learnBy(learn: (delta: ViewDelta) => Promise<boolean>): void {
+    this.#learn = learn;
+    void this.#connected().catch(() => undefined); // it is tried again by itself
+  }
+
+  read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): Promise<ViewDelta> {
+    return this.#call("read", since, leaseMs, longestViewAgeMs ?? leaseMs);
+  }
+
+  append(purge: AppendRequest): Promise<AppendResult> {
+    return this.#call("append", purge);
+  }
+
+  list(before: number | null, limit: number): Promise<PurgeRecordPage> {
+    return this.#call("list", before, limit);
+  }
+
+  find(seq: number): Promise<PurgeRecord | null> {
+    return this.#call("find", seq);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const connection = await this.#connection?.catch(() => null);
+    connection?.socket.destroy();
+  }
+
+  async #call<T>(call: Call, ...parameters: readonly unknown[]): Promise<T> {
+    const { socket, calls } = await this.#connected();
+    const number = ++this.#calls;
+    const answer = Promise.withResolvers<unknown>();
+    calls.set(number, answer);
+    send(socket, { number, call, parameters });
+    const wait = this.#options.clock.wait(CALL_WITHIN_MS);
+    void wait.over.then(() => answer.reject(new Error("the purge log does not answer")));
+    try {
+      return (await answer.promise) as T;
+    } finally {
+      wait.cancel();
+      calls.delete(number);
+    }
+  }
+
+  /** The connection, or the attempt to make one. */
+  #connected(): Promise<Connection> {
+    if (this.#isClosed) return Promise.reject(new Error("the purge log was left, because this worker ends"));
+    this.#connection ??= this.#connect();
+    return this.#connection;
+  }
+
+  #connect(): Promise<Connection> {
+    const { promise, resolve, reject } = Promise.withResolvers<Connection>();
+    const { socketPath, name } = this.#options;
+    const connection: Connection = { socket: connect(socketPath), calls: new Map() };
+    const { socket, calls } = connection;
+    const frames = new FrameReader((message) => this.#take(message, connection));
+    let cause: Error | null = null;
+    socket.on("connect", () => {
+      this.#retryMs = 0;
+      send(socket, { hello: name, position: this.#confirmed });
+      resolve(connection);
+    });
+    socket.on("data", (piece) => {
+      try {
+        frames.read(piece as Buffer);
+      } catch (broken) {
+        socket.destroy(broken as Error);
+      }
+    });
+    socket.on("error", (error) => {
+      cause = error;
+    });
+    socket.on("close", () => {
+      const lost = new Error("the purge log cannot be reached", { cause });
+      this.#connection = null;
+      for (const { reject: fail } of calls.values()) fail(lost);
+      reject(lost);
+      void this.#retry();
+    });
+    return promise;
+  }
+
+  async #retry(): Promise<void> {
+    const waitMs = this.#retryMs;
+    this.#retryMs = Math.min(Math.max(FIRST_RETRY_MS, waitMs * 2), LAST_RETRY_MS);
+    if (waitMs > 0) await this.#options.clock.wait(waitMs).over;
+    if (!this.#isClosed) await this.#connected().catch(() => undefined); // which has begun the next attempt
+  }
+
+  #take(message: Readonly<Record<string, unknown>>, { socket, calls }: Connection): void {
+    if ("push" in message) {
+      void this.#takePush(message.push as ViewDelta, socket);
+      return;
+    }
+    const call = calls.get(message.number as number);
+    if (typeof message.error === "string") call?.reject(new Error(message.error));
+    else call?.resolve(message.result);
+  }
+
+  async #takePush(delta: ViewDelta, socket: Socket): Promise<void> {
+    const position = { logId: delta.logId, seq: delta.to };
+    const hasLearned = await this.#learn(delta).catch(() => false);
+    if (!hasLearned) return;
+    const confirmed = this.#confirmed;
+    if (confirmed?.logId !== position.logId || confirmed.seq < position.seq) this.#confirmed = position;
+    if (!socket.destroyed) send(socket, { confirmed: position });
+  }
+}
+
+function send(socket: Socket, message: FromWorker): void {
+  socket.write(writeFrame(message));
+}

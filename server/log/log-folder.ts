@@ -1,0 +1,85 @@
+import { mkdirSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { FileLock } from "./file-lock.ts";
+import { StorageError, storageFault } from "./storage-error.ts";
+
+const OWNER_LOCK = "supervisor.lock";
+const SOCKET = "log.sock";
+const WORKERS_LOCK = /^workers-[\w-]+\.lock$/;
+
+/** The longest path of a Unix socket: 108 bytes on Linux, 104 on macOS, with a zero at the end. */
+const MAX_SOCKET_PATH_BYTES = 103;
+
+/** Another supervisor is using the folder. */
+export class FolderInUseError extends Error {
+  override readonly name = "FolderInUseError";
+
+  constructor(folder: string) {
+    super(`Another tidemark serve owns ${folder}. Stop it first, or give this one a folder of its own.`);
+  }
+}
+
+/**
+ * The folder of one supervisor: the log and the locks beside it. A worker holds a shared lock for as long as it lives, so
+ * that the next supervisor knows whether one of them has outlived the last supervisor.
+ */
+export class LogFolder {
+  readonly path: string;
+  /** The file that each worker of this supervisor locks before it does anything else. */
+  readonly workersLock: string;
+  /** The Unix socket on which workers reach the log. */
+  readonly socketPath: string;
+  readonly #owner: FileLock;
+  /** The locks of earlier supervisors' workers that were still held when last looked at. */
+  #orphansLocks: readonly string[];
+
+  private constructor(path: string, owner: FileLock, id: string) {
+    this.path = path;
+    this.#owner = owner;
+    this.#orphansLocks = readdirSync(path).filter((name) => WORKERS_LOCK.test(name));
+    this.workersLock = join(path, `workers-${id}.lock`);
+    this.socketPath = join(path, SOCKET);
+    writeFileSync(this.workersLock, "");
+  }
+
+  /** Throws a `FolderInUseError`, or a `StorageError` if the folder cannot be written. */
+  static own(path: string, id: string): LogFolder {
+    if (Buffer.byteLength(join(path, SOCKET)) > MAX_SOCKET_PATH_BYTES) {
+      const most = MAX_SOCKET_PATH_BYTES - SOCKET.length - 1;
+      throw new Error(`The path of ${path} is too long for a Unix socket: it can have ${most} bytes.`);
+    }
+    try {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      const owner = FileLock.take(join(path, OWNER_LOCK), "exclusive");
+      if (owner === null) throw new FolderInUseError(path);
+      return new LogFolder(path, owner, id);
+    } catch (cause) {
+      const fault = storageFault(cause);
+      throw fault === null ? cause : new StorageError(path, fault, cause);
+    }
+  }
+
+  /** Whether a worker of an earlier supervisor is still alive, and may hold a lease that this one knows nothing of. */
+  hasOrphans(): boolean {
+    this.#orphansLocks = this.#orphansLocks.filter((name) => !isFree(join(this.path, name)));
+    return this.#orphansLocks.length > 0;
+  }
+
+  release(): void {
+    // A worker that has not ended keeps its lock, and the next supervisor has to see it.
+    isFree(this.workersLock);
+    this.#owner.release();
+  }
+}
+
+/** Whether nobody holds a lock of workers any more. It is then deleted. */
+function isFree(path: string): boolean {
+  try {
+    const lock = FileLock.take(path, "exclusive");
+    lock?.release();
+    if (lock) unlinkSync(path);
+    return lock !== null;
+  } catch {
+    return false; // on a failing disk nobody can tell, so receipts go on to wait for the longest lease
+  }
+}

@@ -1,0 +1,130 @@
+import type { Clock, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
+import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "../../worker/purges/log/log-contract.ts";
+import type { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
+import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+import type { LogFile } from "./log-file.ts";
+import type { LogCalls } from "./log-messages.ts";
+import { LogReaders } from "./log-readers.ts";
+
+/** The longest time between two looks for repetitions that are due, in milliseconds: timers have an upper bound. */
+const LOOK_EVERY_MS = 3_600_000;
+/** The time until a repetition that failed is tried again, in milliseconds. */
+const TRY_AGAIN_MS = 5_000;
+
+/** The steps of a purge, for tests that interrupt it. */
+export type PurgeStep = "received" | "committed" | "pushed" | "confirmed";
+
+export interface LogKeeperOptions {
+  readonly file: LogFile;
+  readonly clock: Clock;
+  /** Whether a reader may be alive that this supervisor did not start. */
+  readonly hasStrangers: () => boolean;
+  /** A repetition could not be written. It is tried again. */
+  readonly onFailure: (cause: unknown) => void;
+  readonly onStep?: ((step: PurgeStep, purge: AppendRequest) => void) | undefined;
+}
+
+/** The log as the supervisor keeps it: each purge is written, pushed to every worker, and then acknowledged (R24). */
+export class LogKeeper implements LogCalls {
+  readonly readers: LogReaders;
+  readonly #options: LogKeeperOptions;
+  readonly #file: LogFile;
+  #nextLook: { cancel(): void } | null = null;
+  #isClosed = false;
+
+  constructor(options: LogKeeperOptions) {
+    const { file, clock, hasStrangers } = options;
+    this.#options = options;
+    this.#file = file;
+    let head = file.use((log) => log.head);
+    const pushed = {
+      head: () => {
+        head = this.#try((log) => log.head) ?? head;
+        return head;
+      },
+      changesSince: (position: Stamp | null) => this.#try((log) => log.changesSince(position)),
+      settleUpTo: (position: Stamp) => void this.#try((log) => log.settleUpTo(position)),
+    };
+    this.readers = new LogReaders(pushed, clock, hasStrangers);
+    this.#lookForRepeats();
+  }
+
+  async read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): Promise<ViewDelta> {
+    return this.#file.use((log) => log.read(since, leaseMs, longestViewAgeMs));
+  }
+
+  async append(purge: AppendRequest): Promise<AppendResult> {
+    const { onStep } = this.#options;
+    onStep?.("received", purge);
+    const result = this.#file.use((log) => log.append(purge));
+    if (result.kind === "conflict") return result;
+    onStep?.("committed", purge);
+    this.#file.noteHead();
+    if (purge.repeatAfterMs !== null) this.#lookForRepeats();
+    const confirmations = this.readers.push({ logId: result.logId, seq: result.seq });
+    onStep?.("pushed", purge);
+    const hasSettled = await confirmations;
+    onStep?.("confirmed", purge);
+    return hasSettled ? { ...result, settlesInMs: 0 } : result;
+  }
+
+  async list(before: number | null, limit: number): Promise<PurgeRecordPage> {
+    return this.#file.use((log) => log.list(before, limit));
+  }
+
+  async find(seq: number): Promise<PurgeRecord | null> {
+    return this.#file.use((log) => log.find(seq));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#nextLook?.cancel();
+    this.#file.close();
+  }
+
+  /** The result; `null`, and a report, if the storage fails. What was committed stays so, and the lease bounds the rest. */
+  #try<T>(work: (log: SqlPurgeLog) => T): T | null {
+    try {
+      return this.#file.use(work);
+    } catch (cause) {
+      this.#options.onFailure(cause);
+      return null;
+    }
+  }
+
+  /** Looks when the next repetition is due, and waits for it. */
+  #lookForRepeats(): void {
+    this.#nextLook?.cancel();
+    const { clock, onFailure } = this.#options;
+    try {
+      const dueAt = this.#file.use((log) => log.nextDueAt());
+      if (dueAt !== null) this.#lookAfter(Math.min(Math.max(0, dueAt - clock.now()), LOOK_EVERY_MS));
+    } catch (cause) {
+      onFailure(cause);
+      this.#lookAfter(TRY_AGAIN_MS);
+    }
+  }
+
+  #lookAfter(ms: number): void {
+    const wait = this.#options.clock.wait(ms);
+    this.#nextLook = wait;
+    void wait.over.then(() => {
+      if (!this.#isClosed) this.#repeat();
+    });
+  }
+
+  #repeat(): void {
+    try {
+      const head = this.#file.use((log) => {
+        log.runDue();
+        return log.head;
+      });
+      this.#file.noteHead();
+      void this.readers.push(head);
+      this.#lookForRepeats();
+    } catch (cause) {
+      this.#options.onFailure(cause);
+      this.#lookAfter(TRY_AGAIN_MS);
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import type { PurgeAudit } from "../../worker/ports.ts";
+import type { PurgeLogClient, ViewDelta } from "../../worker/purges/log/log-contract.ts";
+import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+
+/** What a worker may ask the log. */
+export type LogCalls = PurgeLogClient & PurgeAudit;
+
+export const CALLS = ["read", "append", "list", "find"] as const satisfies readonly (keyof LogCalls)[];
+
+export type Call = (typeof CALLS)[number];
+
+/** What a worker sends. */
+export type FromWorker =
+  /** The first message: the worker's name, and what its view has reached. */
+  | { readonly hello: string; readonly position: Stamp | null }
+  /** Its view has reached this position. */
+  | { readonly confirmed: Stamp }
+  | { readonly number: number; readonly call: Call; readonly parameters: readonly unknown[] };
+
+/** What the log sends. */
+export type FromLog =
+  | { readonly push: ViewDelta }
+  | { readonly number: number; readonly result: unknown }
+  | { readonly number: number; readonly error: string };

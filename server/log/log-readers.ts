@@ -1,0 +1,181 @@
+import type { Clock } from "../../worker/ports.ts";
+import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
+import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+
+/**
+ * How long a receipt waits for the workers' confirmations, in milliseconds. A worker confirms within a few; one that
+ * takes longer hangs or has lost its connection, and the lease then bounds what it can serve (R6).
+ */
+export const CONFIRM_WITHIN_MS = 250;
+
+/** The way to push to one reader. */
+export interface PushChannel {
+  push(delta: ViewDelta): void;
+}
+
+/** The part of the log that pushing needs. Nothing here throws. */
+export interface PushedLog {
+  head(): Stamp;
+  /** `null` if it cannot be read. */
+  changesSince(position: Stamp | null): ViewDelta | null;
+  settleUpTo(position: Stamp): void;
+}
+
+/** A process that answers visitors, or is about to. */
+interface Reader {
+  channel: PushChannel | null;
+  /** What its view has reached. A view only grows, so that stays true when the connection is lost. */
+  confirmed: Stamp | null;
+  /** Up to where it has been sent purges over the current connection. */
+  sent: Stamp | null;
+  /** It may answer visitors, and so may hold a lease. */
+  isAdmitted: boolean;
+  /** It did not confirm in time. It is not waited for again until it does. */
+  isLate: boolean;
+}
+
+interface Waiter {
+  readonly position: Stamp;
+  readonly resolve: (hasSettled: boolean) => void;
+}
+
+/**
+ * The readers of the log, of which it knows every one, and what each has confirmed (R24). A purge has settled once every
+ * reader that may answer visitors has confirmed it. A reader whose process has ended holds no lease any more.
+ */
+export class LogReaders {
+  readonly #log: PushedLog;
+  readonly #clock: Clock;
+  readonly #hasStrangers: () => boolean;
+  readonly #readers = new Map<string, Reader>();
+  readonly #admissions = new Map<string, () => void>();
+  #waiters: Waiter[] = [];
+  #settled: Stamp | null = null;
+
+  /** `hasStrangers`: whether a reader may be alive that this log does not know. */
+  constructor(log: PushedLog, clock: Clock, hasStrangers: () => boolean) {
+    this.#log = log;
+    this.#clock = clock;
+    this.#hasStrangers = hasStrangers;
+  }
+
+  /** A process is about to start. Until it is admitted, it must not answer visitors. */
+  expect(name: string): void {
+    this.#readers.set(name, { channel: null, confirmed: null, sent: null, isAdmitted: false, isLate: false });
+  }
+
+  /**
+   * Resolves once the reader has confirmed the head; rejects if nobody expects it. Only then may it answer visitors: without a view it could serve what
+   * was fetched less than a lease ago (R8), and a purge that has settled without it may have ended that.
+   */
+  admit(name: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const reader = this.#readers.get(name);
+    if (reader === undefined) return Promise.reject(new Error(`${name} has ended`));
+    this.#admissions.set(name, resolve);
+    this.#decide();
+    if (!reader.isAdmitted) this.#pushTo(reader, true);
+    return promise;
+  }
+
+  /** The reader's process has ended. */
+  dismiss(name: string): void {
+    this.#readers.delete(name);
+    this.#admissions.delete(name);
+    this.#decide();
+  }
+
+  /** A reader has connected. Its view has reached `position`, if it has one. Returns false if nobody expects it. */
+  connect(name: string, channel: PushChannel, position: Stamp | null): boolean {
+    const reader = this.#readers.get(name);
+    if (reader === undefined) return false;
+    reader.channel = channel;
+    reader.sent = position;
+    this.#pushTo(reader, this.#admissions.has(name));
+    if (position !== null) this.confirm(name, position);
+    return true;
+  }
+
+  disconnect(name: string, channel: PushChannel): void {
+    const reader = this.#readers.get(name);
+    if (reader?.channel === channel) reader.channel = null;
+  }
+
+  /** The reader's view has reached this position. */
+  confirm(name: string, position: Stamp): void {
+    const reader = this.#readers.get(name);
+    if (reader === undefined) return;
+    const { confirmed } = reader;
+    if (confirmed?.logId === position.logId && confirmed.seq >= position.seq) return;
+    reader.confirmed = position;
+    if (this.#hasReached(reader, this.#log.head())) reader.isLate = false;
+    this.#decide();
+  }
+
+  /** Sends each reader what it lacks. Resolves to whether everybody who may answer visitors has confirmed it in time. */
+  async push(position: Stamp): Promise<boolean> {
+    for (const reader of this.#readers.values()) this.#pushTo(reader, false);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const waiter = { position, resolve };
+    this.#waiters.push(waiter);
+    const wait = this.#clock.wait(CONFIRM_WITHIN_MS);
+    void wait.over.then(() => this.#giveUp(waiter));
+    this.#decide();
+    const hasSettled = await promise;
+    wait.cancel();
+    return hasSettled;
+  }
+
+  #pushTo(reader: Reader, evenIfNothingIsNew: boolean): void {
+    const head = this.#log.head();
+    const { channel, sent } = reader;
+    if (channel === null) return;
+    const lacksNothing = sent?.logId === head.logId && sent.seq === head.seq;
+    if (lacksNothing && !evenIfNothingIsNew) return;
+    // A reader without a view cannot take in a push, and reads the log when it gets one.
+    const delta = this.#log.changesSince(sent ?? head);
+    if (delta === null) return;
+    channel.push(delta);
+    reader.sent = head;
+  }
+
+  #hasReached({ confirmed }: Reader, position: Stamp): boolean {
+    return confirmed?.logId === position.logId && confirmed.seq >= position.seq;
+  }
+
+  /** Ends the waits that need not, or cannot, go on. */
+  #decide(): void {
+    for (const [name, resolve] of this.#admissions) {
+      const reader = this.#readers.get(name)!;
+      if (!this.#hasReached(reader, this.#log.head())) continue;
+      reader.isAdmitted = true;
+      this.#admissions.delete(name);
+      resolve();
+    }
+    const admitted = [...this.#readers.values()].filter(({ isAdmitted }) => isAdmitted);
+    this.#settle(admitted);
+    this.#waiters = this.#waiters.filter(({ position, resolve }) => {
+      const missing = admitted.filter((reader) => !this.#hasReached(reader, position));
+      if (missing.some(({ isLate }) => !isLate)) return true;
+      resolve(missing.length === 0 && !this.#hasStrangers());
+      return false;
+    });
+  }
+
+  #settle(admitted: readonly Reader[]): void {
+    const { logId, seq } = this.#log.head();
+    if (admitted.some(({ confirmed }) => confirmed?.logId !== logId)) return;
+    const lowest = Math.min(seq, ...admitted.map(({ confirmed }) => confirmed!.seq));
+    const isNews = lowest > (this.#settled?.logId === logId ? this.#settled.seq : 0);
+    if (!isNews || this.#hasStrangers()) return;
+    this.#settled = { logId, seq: lowest };
+    this.#log.settleUpTo(this.#settled);
+  }
+
+  #giveUp(waiter: Waiter): void {
+    for (const reader of this.#readers.values()) {
+      if (reader.isAdmitted && !this.#hasReached(reader, waiter.position)) reader.isLate = true;
+    }
+    this.#decide();
+  }
+}

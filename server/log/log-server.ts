@@ -1,0 +1,133 @@
+import { unlinkSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+import { FrameReader, MAX_FRAME_BYTES, writeFrame } from "./frames.ts";
+import { CALLS, type Call, type FromLog, type LogCalls } from "./log-messages.ts";
+import type { LogReaders, PushChannel } from "./log-readers.ts";
+
+/** A worker that has left this much unread has stopped reading, and its connection is closed. */
+const MAX_UNREAD_BYTES = 2 * MAX_FRAME_BYTES;
+
+/**
+ * Answers workers on a Unix socket. A peer that breaks the format, or stops reading, loses its connection and nothing
+ * else happens.
+ */
+export class LogServer {
+  readonly #log: LogCalls;
+  readonly #readers: LogReaders;
+  readonly #onBrokenPeer: (cause: unknown) => void;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  constructor(log: LogCalls, readers: LogReaders, onBrokenPeer: (cause: unknown) => void) {
+    this.#log = log;
+    this.#readers = readers;
+    this.#onBrokenPeer = onBrokenPeer;
+    this.#server = createServer((socket) => this.#accept(socket));
+  }
+
+  /** The caller owns the folder of the socket, so a file of that name is left over from a process that has died. */
+  async listen(path: string): Promise<void> {
+    try {
+      unlinkSync(path);
+    } catch {
+      // There was none. If it cannot be deleted, listening fails and says so.
+    }
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      // Only the owner's processes may connect, by the permissions of the folder.
+      this.#server.listen(path, resolve);
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #accept(socket: Socket): void {
+    this.#sockets.add(socket);
+    const peer = new Peer(socket, this.#log, this.#readers);
+    const frames = new FrameReader((message) => peer.take(message));
+    socket.on("data", (piece) => {
+      try {
+        frames.read(piece as Buffer);
+      } catch (cause) {
+        this.#onBrokenPeer(cause);
+        socket.destroy();
+      }
+    });
+    socket.on("error", () => socket.destroy()); // "close" follows
+    socket.on("close", () => {
+      this.#sockets.delete(socket);
+      peer.hasGone();
+    });
+  }
+}
+
+/** One worker's connection. */
+class Peer implements PushChannel {
+  readonly #socket: Socket;
+  readonly #log: LogCalls;
+  readonly #readers: LogReaders;
+  #name: string | null = null;
+
+  constructor(socket: Socket, log: LogCalls, readers: LogReaders) {
+    this.#socket = socket;
+    this.#log = log;
+    this.#readers = readers;
+  }
+
+  push(delta: Extract<FromLog, { push: unknown }>["push"]): void {
+    this.#send({ push: delta });
+  }
+
+  /** Throws if the peer sends what no worker would. */
+  take(message: Readonly<Record<string, unknown>>): void {
+    const confirmed = stampIn(message.confirmed);
+    if (typeof message.hello === "string") this.#greet(message.hello, stampIn(message.position));
+    else if (this.#name === null) throw new Error("a message before the worker's name");
+    else if (confirmed !== null) this.#readers.confirm(this.#name, confirmed);
+    else this.#takeCall(message);
+  }
+
+  hasGone(): void {
+    if (this.#name !== null) this.#readers.disconnect(this.#name, this);
+  }
+
+  #greet(name: string, position: Stamp | null): void {
+    if (this.#name !== null || !this.#readers.connect(name, this, position)) {
+      throw new Error("a connection of no worker");
+    }
+    this.#name = name;
+  }
+
+  #takeCall({ number, call, parameters }: Readonly<Record<string, unknown>>): void {
+    const known = CALLS.find((each) => each === call);
+    if (known === undefined || typeof number !== "number" || !Array.isArray(parameters)) {
+      throw new Error("a message that the log does not know");
+    }
+    void this.#answer(number, known, parameters);
+  }
+
+  async #answer(number: number, call: Call, parameters: readonly unknown[]): Promise<void> {
+    try {
+      // A worker is of the same version as its supervisor, which started it: its parameters have the right types.
+      const work = this.#log[call] as (...given: readonly unknown[]) => Promise<unknown>;
+      this.#send({ number, result: await work.apply(this.#log, [...parameters]) });
+    } catch (cause) {
+      this.#send({ number, error: cause instanceof Error ? cause.message : String(cause) });
+    }
+  }
+
+  #send(message: FromLog): void {
+    if (this.#socket.destroyed) return;
+    this.#socket.write(writeFrame(message));
+    if (this.#socket.writableLength > MAX_UNREAD_BYTES) this.#socket.destroy();
+  }
+}
+
+function stampIn(value: unknown): Stamp | null {
+  const { logId, seq } = (value ?? {}) as Partial<Stamp>;
+  return typeof logId === "string" && typeof seq === "number" ? { logId, seq } : null;
+}

@@ -1,0 +1,27 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { Sql } from "../../worker/purges/log/sql.ts";
+
+/** Node's SQLite with the interface that the log needs. */
+export function sqlOver(database: DatabaseSync): Sql {
+  const prepared = new Map<string, StatementSync>();
+  const prepare = (statement: string) => {
+    const one = prepared.get(statement) ?? database.prepare(statement);
+    prepared.set(statement, one);
+    return one;
+  };
+  return {
+    exec: (statement, ...bindings) => prepare(statement).all(...bindings) as Record<string, unknown>[],
+    transaction: (work) => {
+      database.exec("SAVEPOINT work");
+      try {
+        const result = work();
+        database.exec("RELEASE work");
+        return result;
+      } catch (cause) {
+        // SQLite itself has already rolled back after some errors, among them a full disk.
+        if (database.isTransaction) database.exec("ROLLBACK TO work; RELEASE work");
+        throw cause;
+      }
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** Why the log's file cannot be used. */
+export type StorageFault = "full" | "read-only" | "in-use" | "damaged" | "failed";
+
+/** SQLite's primary result codes, https://www.sqlite.org/rescode.html. */
+const FAULTS: ReadonlyMap<number, StorageFault> = new Map([
+  [5, "in-use"], // SQLITE_BUSY
+  [6, "in-use"], // SQLITE_LOCKED
+  [8, "read-only"], // SQLITE_READONLY
+  [11, "damaged"], // SQLITE_CORRUPT
+  [13, "full"], // SQLITE_FULL
+  [26, "damaged"], // SQLITE_NOTADB
+]);
+
+/** An extended code holds its primary code in the low byte. */
+const PRIMARY = 0xff;
+
+/** The errors of the file system, for the folder and for files that SQLite does not write. */
+const SYSTEM_FAULTS: Readonly<Record<string, StorageFault>> = {
+  ENOSPC: "full",
+  EDQUOT: "full",
+  EROFS: "read-only",
+  EACCES: "read-only",
+  EPERM: "read-only",
+};
+
+const WORDS: Readonly<Record<StorageFault, string>> = {
+  full: "the disk is full",
+  "read-only": "it cannot be written",
+  "in-use": "another process has locked it",
+  damaged: "it is damaged",
+  failed: "it cannot be used",
+};
+
+/** The file of the purge log, or its folder, cannot be used. */
+export class StorageError extends Error {
+  override readonly name = "StorageError";
+  readonly fault: StorageFault;
+
+  constructor(path: string, fault: StorageFault, cause: unknown) {
+    const detail = cause instanceof Error ? ` (${cause.message})` : "";
+    super(`The purge log in ${path}: ${WORDS[fault]}${detail}.`, { cause });
+    this.fault = fault;
+  }
+}
+
+/** The fault that an exception of SQLite or of the file system shows; `null` if it comes from neither. */
+export function storageFault(cause: unknown): StorageFault | null {
+  if (!(cause instanceof Error)) return null;
+  const { code, errcode } = cause as { code?: unknown; errcode?: unknown };
+  if (code === "ERR_SQLITE_ERROR" && typeof errcode === "number") return FAULTS.get(errcode & PRIMARY) ?? "failed";
+  if ("syscall" in cause && typeof code === "string") return SYSTEM_FAULTS[code] ?? "failed";
+  return null;
+}

@@ -1,0 +1,107 @@
+import type { Duplex } from "node:stream";
+import type { Dispatcher } from "undici";
+import type { OriginAnswer } from "../../worker/ports.ts";
+import { Fields } from "../../worker/rules/fields/fields.ts";
+import { announcedBytes, mayHaveBody } from "../../worker/rules/storing/framing.ts";
+import { PushedBody } from "../bodies/pushed-body.ts";
+import type { SwitchedConnection } from "../listener/tunnel.ts";
+import { becauseOf } from "./origin-failure.ts";
+
+/** One request to the origin, from its start to the last byte of its answer's body. */
+export class OriginExchange implements Dispatcher.DispatchHandler {
+  readonly answer: Promise<OriginAnswer>;
+  /** Whether a byte of an answer has come. */
+  hasBegun = false;
+  readonly #resolve: (answer: OriginAnswer) => void;
+  readonly #isHead: boolean;
+  #controller: Dispatcher.DispatchController | undefined;
+  #isTimedOut = false;
+  #body: PushedBody | undefined;
+
+  constructor(isHead: boolean) {
+    const { promise, resolve } = Promise.withResolvers<OriginAnswer>();
+    this.answer = promise;
+    this.#resolve = resolve;
+    this.#isHead = isHead;
+  }
+
+  /** The head has not come in time. */
+  timeOut(): void {
+    this.#isTimedOut = true;
+    this.#resolve({ kind: "failed", because: "timed-out", cause: "the head of the answer took too long" });
+    this.#controller?.abort(new Error("the head of the answer took too long"));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isTimedOut) controller.abort(new Error("the request waited too long for a connection"));
+  }
+
+  onResponseStarted(): void {
+    this.hasBegun = true;
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[]>,
+    statusText = "",
+  ): void {
+    if (status < 200) return; // Interim answers concern the edge alone. RFC 9110 §15.2.
+    if (status > 599) {
+      this.#resolve({ kind: "failed", because: "bad-response", cause: `status ${status} as a final response` });
+      controller.abort(new Error(`status ${status}`));
+      return;
+    }
+    const fields = toFields(headers);
+    const lengthBytes = announcedBytes((name) => fields.get(name));
+    const hasBody = !this.#isHead && mayHaveBody(status) && lengthBytes !== 0;
+    this.#body = hasBody
+      ? new PushedBody(lengthBytes, {
+          pause: () => controller.pause(),
+          resume: () => controller.resume(),
+          cancel: () => controller.abort(new Error("nobody reads the rest of the answer")),
+        })
+      : undefined;
+    this.#resolve({ kind: "answered", response: { status, statusText, fields, body: this.#body ?? null } });
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, piece: Buffer): void {
+    this.#body?.push(piece);
+  }
+
+  onResponseEnd(): void {
+    this.#body?.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, cause: Error): void {
+    this.#body?.fail(cause);
+    this.#resolve({ kind: "failed", because: becauseOf(cause), cause });
+  }
+
+  onRequestUpgrade(
+    _controller: Dispatcher.DispatchController,
+    _status: number,
+    headers: Record<string, string | string[]>,
+    socket: Duplex,
+  ): void {
+    if (this.#isTimedOut) {
+      socket.destroy();
+      return;
+    }
+    socket.on("error", () => undefined); // Its other half may not listen yet.
+    const connection: SwitchedConnection = { fields: toFields(headers), socket };
+    this.#resolve({ kind: "switched", connection });
+  }
+}
+
+/** The names are in lower case already, and lines of one name are together. */
+function toFields(headers: Record<string, string | string[]>): Fields {
+  const fields = new Fields();
+  for (const name in headers) {
+    const value = headers[name]!;
+    if (typeof value === "string") fields.append(name, value);
+    else for (const line of value) fields.append(name, line);
+  }
+  return fields;
+}

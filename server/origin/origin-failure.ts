@@ -1,0 +1,30 @@
+import type { OriginAnswer } from "../../worker/ports.ts";
+
+type Because = Extract<OriginAnswer, { kind: "failed" }>["because"];
+
+/** undici's codes for answers that are not HTTP, or over its limits. */
+const BAD_RESPONSE: ReadonlySet<string> = new Set([
+  "UND_ERR_HEADERS_OVERFLOW",
+  "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
+  "UND_ERR_RES_EXCEEDED_MAX_SIZE",
+  "UND_ERR_INVALID_ARG",
+]);
+
+const TIMED_OUT: ReadonlySet<string> = new Set(["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "ETIMEDOUT"]);
+
+/** The corridor's word for a failure without an answer. */
+export function becauseOf(error: Error & { readonly code?: string }): Because {
+  const code = error.code ?? "";
+  if (TIMED_OUT.has(code)) return "timed-out";
+  // A parser's error is HPE_…; an answer that nobody asked for, or a 100, is a bad one, too.
+  if (BAD_RESPONSE.has(code) || code.startsWith("HPE_")) return "bad-response";
+  return /^bad (?:response|upgrade)$/.test(error.message) ? "bad-response" : "unreachable";
+}
+
+/** The codes of a connection that the other side has closed. */
+const CLOSED: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE", "ECONNABORTED"]);
+
+/** Whether the origin has closed the connection, as it may do with an idle one just when a request is on its way. */
+export function isClosedConnection(cause: unknown): boolean {
+  return CLOSED.has((cause as { readonly code?: string } | null)?.code ?? "");
+}

@@ -1,0 +1,136 @@
+import type { Socket } from "node:net";
+import { buildConnector, Pool } from "undici";
+import type { Bodies, Origin, OriginAnswer, OriginRequest, StreamedBody } from "../../worker/ports.ts";
+import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
+import { nodeBody } from "../bodies/node-body.ts";
+import type { OriginAddress } from "./origin-address.ts";
+import { OriginExchange } from "./origin-exchange.ts";
+import { isClosedConnection } from "./origin-failure.ts";
+
+export interface UndiciOriginOptions {
+  readonly address: OriginAddress;
+  /** How long the head of an answer may take, with the connection: milliseconds. A body may take any time. */
+  readonly timeoutMs: number;
+  readonly bodies: Bodies;
+  /** The bytes of an answer's fields that are read at most. The site's own limit is checked after that. Default: 256 KiB. */
+  readonly maxHeadBytes?: number;
+  /** Connections at a time; what is more waits. Default: without a limit. */
+  readonly maxConnections?: number;
+  /** How long an idle connection is kept: milliseconds. Default: 4 s, less than origins keep theirs. */
+  readonly keepAliveMs?: number;
+  /** For https: a certificate authority of one's own, for instance. The name for SNI is that of the URL. */
+  readonly tls?: { readonly ca?: string; readonly rejectUnauthorized?: boolean };
+}
+
+/** How often a request is sent again at most. Each time, another connection of the pool has turned out to be closed. */
+const MAX_RETRIES = 3;
+
+/** Fields that the connection writes itself. RFC 9110 §7.6.1; a 100 was given to the client already. */
+const NOT_SENT: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/*
+ * The origin over undici's pool. Its guarantees, on which this code relies:
+ * - It decodes nothing, follows nothing and adds only `host` and `connection`.
+ * - A body that ends early fails; what follows an answer is not taken for the next one.
+ * - It does not use an idle connection before having seen that nothing has come on it.
+ * It closes the connection after each HEAD, because some servers send a body.
+ */
+export class UndiciOrigin implements Origin {
+  readonly url: string;
+  readonly #timeoutMs: number;
+  readonly #bodies: Bodies;
+  readonly #pool: Pool;
+  readonly #basePath: string;
+  /** How many bytes a connection had brought when it failed. */
+  readonly #readBefore = new WeakMap<object, number>();
+
+  constructor({ address, timeoutMs, bodies, tls, ...options }: UndiciOriginOptions) {
+    this.url = address.url;
+    this.#timeoutMs = timeoutMs;
+    this.#bodies = bodies;
+    const { origin, pathname } = new URL(address.url);
+    this.#basePath = pathname.replace(/\/+$/, "");
+    const socketPath = address.socketPath === null ? {} : { socketPath: address.socketPath };
+    const connect = buildConnector({ ...tls, ...socketPath, allowH2: false, timeout: timeoutMs });
+    this.#pool = new Pool(origin, {
+      allowH2: false,
+      connections: options.maxConnections ?? null,
+      maxHeaderSize: options.maxHeadBytes ?? 256 * 1024,
+      keepAliveTimeout: options.keepAliveMs ?? 4_000,
+      headersTimeout: 0, // It would not count the wait for a connection.
+      bodyTimeout: 0,
+      connect: (target, callback) => {
+        const socket = connect(target, callback) as unknown as Socket | undefined;
+        socket?.prependListener("error", (error) => this.#readBefore.set(error, socket.bytesRead));
+      },
+    });
+  }
+
+  async fetch(request: OriginRequest): Promise<OriginAnswer> {
+    for (let tries = 0; ; tries++) {
+      const exchange = new OriginExchange(request.method === "HEAD");
+      const timer = setTimeout(() => exchange.timeOut(), this.#timeoutMs);
+      this.#dispatch(request, exchange);
+      const answer = await exchange.answer;
+      clearTimeout(timer);
+      if (answer.kind !== "failed" || tries >= MAX_RETRIES || !this.#mayTryAgain(request, exchange, answer.cause)) {
+        return answer;
+      }
+    }
+  }
+
+  /** Ends the connections. Requests that run are cut off. */
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+
+  #dispatch({ method, pathAndQuery, fields, body }: OriginRequest, exchange: OriginExchange): void {
+    const headers: string[] = [];
+    let upgrade: string | null = null;
+    for (const [name, value] of fields) {
+      if (name === "upgrade") upgrade = value;
+      if (!NOT_SENT.has(name)) headers.push(name, value);
+    }
+    const lengthBytes = body && nodeBody(body).lengthBytes;
+    if (lengthBytes !== null) headers.push("content-length", String(lengthBytes));
+    try {
+      this.#pool.dispatch(
+        { path: this.#basePath + pathAndQuery, method, headers, upgrade, body: body && (this.#pieces(body) as never) },
+        exchange,
+      );
+    } catch (cause) {
+      // undici refuses what it cannot send.
+      exchange.onResponseError(undefined, cause as Error);
+    }
+  }
+
+  async *#pieces(body: StreamedBody): AsyncGenerator<Uint8Array> {
+    const reader = this.#bodies.readThrough(body);
+    let isWhole = false;
+    try {
+      for (let piece = await reader.next(); piece !== null; piece = await reader.next()) yield piece;
+      isWhole = true;
+    } finally {
+      if (!isWhole) await reader.cancel().catch(() => undefined);
+    }
+  }
+
+  /**
+   * Whether the request met a connection that the origin had just closed, and may be sent on another one: it changes
+   * nothing, its body is not spent, and nothing of an answer has come. RFC 9110 §9.2.2, RFC 9112 §9.3.1.
+   */
+  #mayTryAgain({ method, body }: OriginRequest, { hasBegun }: OriginExchange, cause: unknown): boolean {
+    if (hasBegun || body !== null || !isSafeMethod(method) || !isClosedConnection(cause)) return false;
+    const told = (cause as { readonly socket?: { readonly bytesRead?: number } }).socket?.bytesRead;
+    const bytesRead = told ?? this.#readBefore.get(cause as object) ?? 0;
+    return bytesRead > 0; // It had carried an answer before.
+  }
+}

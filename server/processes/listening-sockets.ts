@@ -1,0 +1,158 @@
+import { lookup } from "node:dns/promises";
+import { chmodSync, lstatSync, unlinkSync } from "node:fs";
+import * as net from "node:net";
+import { isIP } from "node:net";
+import { getSystemErrorName } from "node:util";
+import type { Clock } from "../../worker/ports.ts";
+
+/** Where to listen. A host name stands for all its addresses. */
+export type ListenAddress =
+  | { readonly host: string; readonly port: number }
+  /** A Unix socket. `mode`: its permissions; default: everybody who can reach its folder may connect, as with nginx. */
+  | { readonly path: string; readonly mode?: number };
+
+/** A socket that is open in this process, which accepts nothing from it. */
+export interface HeldSocket {
+  readonly address: string;
+  readonly handle: Handle;
+  close(): void;
+}
+
+/** A socket could not be opened. */
+export class ListenError extends Error {
+  override readonly name = "ListenError";
+  readonly code: string;
+
+  constructor(address: string, code: string) {
+    super(`Cannot listen on ${address}: ${WORDS[code] ?? code}.`);
+    this.code = code;
+  }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another process listens there",
+  EACCES: "this user may not; ports below 1024 need a privilege, for example CAP_NET_BIND_SERVICE",
+  EADDRNOTAVAIL: "this machine does not have that address",
+  EAFNOSUPPORT: "this machine has no such addresses",
+  ENOENT: "its folder does not exist",
+  EROFS: "the disk cannot be written",
+};
+
+const ANYBODY_MAY_CONNECT = 0o666;
+
+/** The pause between two attempts, and the longest time, while workers of a supervisor that has died still listen. */
+const TRY_AGAIN_MS = 50;
+const TRY_WITHIN_MS = 10_000;
+
+interface Handle {
+  close(): void;
+  getsockname?(into: { address?: string; port?: number; family?: string }): number;
+}
+
+/**
+ * Node's own cluster module makes the sockets that it shares with its workers by this call, which binds a socket and does
+ * not accept from it. The public API has no such call: a `net.Server` accepts from the moment on which it listens.
+ */
+type CreateServerHandle = (address: string, port: number, addressType: number, fd?: number, flags?: number) => unknown;
+
+/**
+ * Opens all sockets, or none. `isLastOneEnding`: whether workers of a supervisor that has died may still be listening, so
+ * that it is worth trying again.
+ */
+export async function openSockets(
+  addresses: readonly ListenAddress[],
+  clock: Clock,
+  isLastOneEnding: () => boolean,
+): Promise<HeldSocket[]> {
+  const held: HeldSocket[] = [];
+  try {
+    for (const address of addresses) held.push(...(await openAddress(address, clock, isLastOneEnding)));
+    return held;
+  } catch (cause) {
+    for (const socket of held) socket.close();
+    throw cause;
+  }
+}
+
+async function openAddress(
+  address: ListenAddress,
+  clock: Clock,
+  isLastOneEnding: () => boolean,
+): Promise<HeldSocket[]> {
+  for (let triedMs = 0; ; triedMs += TRY_AGAIN_MS) {
+    try {
+      return "path" in address ? [await openPath(address.path, address.mode)] : await openHost(address);
+    } catch (cause) {
+      const isInUse = cause instanceof ListenError && cause.code === "EADDRINUSE";
+      if (!isInUse || triedMs >= TRY_WITHIN_MS || !isLastOneEnding()) throw cause;
+    }
+    await clock.wait(TRY_AGAIN_MS).over;
+  }
+}
+
+async function openHost({ host, port }: { host: string; port: number }): Promise<HeldSocket[]> {
+  const found = isIP(host) === 0 ? await lookup(host, { all: true }) : [{ address: host, family: isIP(host) }];
+  const held: HeldSocket[] = [];
+  const missing: ListenError[] = [];
+  for (const { address, family } of found) {
+    try {
+      // For port 0 the system chooses one, and all addresses of a name share it.
+      held.push(openTcp(address, port || portOf(held[0]), family));
+    } catch (cause) {
+      const isMissing = cause instanceof ListenError && ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(cause.code);
+      if (!isMissing) {
+        for (const socket of held) socket.close();
+        throw cause;
+      }
+      missing.push(cause); // `localhost` often stands for ::1 where the machine has no IPv6
+    }
+  }
+  if (held.length === 0) throw missing[0] ?? new ListenError(`${host}:${port}`, "EADDRNOTAVAIL");
+  return held;
+}
+
+function openTcp(address: string, port: number, family: number): HeldSocket {
+  const asked = `${family === 6 ? `[${address}]` : address}:${port}`;
+  const handle = bound(asked, address, port, family);
+  const name: { port?: number } = {};
+  // An error of binding may show only here.
+  const failed = handle.getsockname!(name);
+  if (failed !== 0) {
+    handle.close();
+    throw new ListenError(asked, getSystemErrorName(failed));
+  }
+  return { address: asked.replace(/\d+$/, String(name.port)), handle, close: () => handle.close() };
+}
+
+function portOf(socket: HeldSocket | undefined): number {
+  return Number(socket?.address.split(":").at(-1) ?? 0);
+}
+
+async function openPath(path: string, mode = ANYBODY_MAY_CONNECT): Promise<HeldSocket> {
+  if (isSocket(path) && !(await isListenedTo(path))) unlinkSync(path); // its process has died
+  const handle = bound(path, path, -1, -1);
+  chmodSync(path, mode);
+  return { address: path, handle, close: () => handle.close() };
+}
+
+function bound(asked: string, address: string, port: number, family: number): Handle {
+  const create = (net as unknown as { _createServerHandle?: CreateServerHandle })._createServerHandle;
+  if (create === undefined) throw new Error("This runtime cannot share listening sockets: run tidemark serve on Node.");
+  const handle = create(address, port, family, -1, 0);
+  if (typeof handle === "number") throw new ListenError(asked, getSystemErrorName(handle));
+  return handle as Handle;
+}
+
+function isSocket(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
+}
+
+async function isListenedTo(path: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = net.connect(path);
+  socket.on("connect", () => resolve(true));
+  socket.on("error", ({ code }: NodeJS.ErrnoException) => resolve(code !== "ECONNREFUSED"));
+  const isThere = await promise;
+  socket.destroy();
+  return isThere;
+}

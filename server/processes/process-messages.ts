@@ -1,0 +1,27 @@
+/** What the supervisor tells a worker. Handles travel beside the message. */
+export type ToWorker =
+  | {
+      readonly kind: "start";
+      readonly name: string;
+      readonly program: string;
+      readonly settings: unknown;
+      /** Where it reaches the log, and the name by which the log expects it. */
+      readonly logSocket: string;
+      readonly reader: string;
+      /** The worker holds a shared lock on this file for as long as it lives. */
+      readonly lock: string;
+      /** How long it may drain once its supervisor has died, in milliseconds. */
+      readonly drainMs: number;
+    }
+  /** A listening socket, of which there are `count`. Listening begins with the last one. */
+  | { readonly kind: "socket"; readonly address: string; readonly count: number }
+  | { readonly kind: "drain" };
+
+/** What a worker tells its supervisor. */
+export type ToSupervisor =
+  /** The program has started. */
+  | { readonly kind: "started" }
+  /** It accepts connections. */
+  | { readonly kind: "listening" }
+  /** It could not start or listen, and ends. */
+  | { readonly kind: "failed"; readonly because: string };

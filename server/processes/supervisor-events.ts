@@ -1,0 +1,54 @@
+import type { Ending } from "./worker-process.ts";
+import { endingInWords } from "./worker-process.ts";
+
+/** What happens to the processes and to the log. */
+export type SupervisorEvent =
+  | { readonly kind: "listening"; readonly addresses: readonly string[]; readonly workers: number }
+  | { readonly kind: "worker-listening"; readonly name: string; readonly pid: number }
+  /** A worker ended that was not told to. Another one takes its place after `againInMs`. */
+  | { readonly kind: "worker-died"; readonly name: string; readonly ending: Ending; readonly againInMs: number }
+  /** A worker did not finish its answers in time, and was killed. */
+  | { readonly kind: "worker-killed"; readonly name: string }
+  | { readonly kind: "reloaded" }
+  | { readonly kind: "reload-failed"; readonly cause: unknown }
+  | { readonly kind: "stopping" }
+  /** The log's file was damaged. It was renamed, and a new log has begun, so that everything stored is fetched anew. */
+  | { readonly kind: "log-replaced"; readonly setAside: string; readonly cause: unknown }
+  /** The log could not be written. What failed is tried again, or was refused to its caller. */
+  | { readonly kind: "log-failed"; readonly cause: unknown }
+  | { readonly kind: "broken-peer"; readonly cause: unknown };
+
+/** A line for the owner. */
+export function eventInWords(event: SupervisorEvent): string {
+  switch (event.kind) {
+    case "listening":
+      return `listening on ${event.addresses.join(", ")} with ${event.workers} workers`;
+    case "worker-listening":
+      return `${event.name} (process ${event.pid}) accepts connections`;
+    case "worker-died": {
+      const again = event.againInMs === 0 ? "now" : `in ${event.againInMs} ms`;
+      return `${event.name} died: ${endingInWords(event.ending)}; another one starts ${again}`;
+    }
+    case "worker-killed":
+      return `${event.name} did not finish in time and was killed`;
+    case "reloaded":
+      return "the new settings are in use";
+    case "reload-failed":
+      return `the old settings stay in use: ${messageOf(event.cause)}`;
+    case "stopping":
+      return "stopping";
+    case "log-replaced":
+      return (
+        `the purge log was damaged (${messageOf(event.cause)}) and is now ${event.setAside}; ` +
+        "a new one has begun, so everything stored is fetched anew"
+      );
+    case "log-failed":
+      return `the purge log failed: ${messageOf(event.cause)}`;
+    case "broken-peer":
+      return `a connection to the purge log was closed: ${messageOf(event.cause)}`;
+  }
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

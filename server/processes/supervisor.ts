@@ -1,0 +1,324 @@
+import { randomUUID } from "node:crypto";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import type { Clock } from "../../worker/ports.ts";
+import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
+import type { Clocks } from "../log/clock-steps.ts";
+import { type GrantAtStart, LogFile } from "../log/log-file.ts";
+import { LogFolder } from "../log/log-folder.ts";
+import { LogKeeper, type PurgeStep } from "../log/log-keeper.ts";
+import { LogServer } from "../log/log-server.ts";
+import { systemClock } from "../system-clock.ts";
+import { BackOff } from "./back-off.ts";
+import { type HeldSocket, type ListenAddress, openSockets } from "./listening-sockets.ts";
+import type { SupervisorEvent } from "./supervisor-events.ts";
+import { WorkerEndedError, WorkerProcess } from "./worker-process.ts";
+
+const WORKER_MAIN = fileURLToPath(new URL("./worker-main.ts", import.meta.url));
+
+/** If so many starts fail in a row and no worker accepts connections, starting again will not help. */
+const MAX_FAILED_STARTS = 5;
+/** A worker that takes longer to start hangs. Milliseconds. */
+const START_WITHIN_MS = 60_000;
+
+/** What a configuration gives once it has been read and compiled. */
+export interface Loaded extends GrantAtStart {
+  /** For the workers' program: plain data, which is copied to their processes. */
+  readonly settings: unknown;
+}
+
+export interface SupervisorOptions {
+  /** The folder of the log, of the locks and of the log's socket. One supervisor owns it. */
+  readonly folder: string;
+  readonly listen: readonly ListenAddress[];
+  /** The path of the module that is the workers' program: a `WorkerProgram`. */
+  readonly program: string;
+  /** Reads the configuration, at the start and at each reload. Rejects, with a message for the owner, if it is wrong. */
+  readonly load: () => Promise<Loaded>;
+  /** The number of workers. Default: one for each core that the process may use. */
+  readonly workers?: number;
+  /**
+   * How long workers may take to finish their answers, in milliseconds: when everything stops (default 10 s), and after a
+   * reload, when new workers already accept connections (default an hour).
+   */
+  readonly stopWithinMs?: number;
+  readonly replaceWithinMs?: number;
+  readonly report: (event: SupervisorEvent) => void;
+  readonly clock?: Clock & Clocks;
+  /** The main module of a worker's process. Default: the one beside this file. */
+  readonly workerMain?: string;
+  readonly logSettings?: Partial<LogSettings>;
+  /** Called at the steps of each purge, for tests that interrupt it. */
+  readonly onPurgeStep?: (step: PurgeStep) => void;
+}
+
+/** The workers that run with one configuration. */
+interface Generation {
+  readonly loaded: Loaded;
+  readonly workers: Set<WorkerProcess>;
+  /** It is being replaced, or has failed. */
+  isRetired: boolean;
+}
+
+/**
+ * The process that owns the purge log and the listening sockets, and keeps the workers running. It takes no traffic
+ * itself.
+ */
+export class Supervisor {
+  /** Resolves when it has stopped. Rejects if it gave up, because workers died at their start again and again. */
+  readonly ended: Promise<void>;
+  readonly #options: SupervisorOptions;
+  readonly #clock: Clock & Clocks;
+  readonly #folder: LogFolder;
+  readonly #id: string;
+  readonly #ended = Promise.withResolvers<void>();
+  #keeper!: LogKeeper;
+  #server!: LogServer;
+  #sockets: readonly HeldSocket[] = [];
+  #generation!: Generation;
+  /** Everybody who has not ended, in all generations. */
+  readonly #alive = new Set<WorkerProcess>();
+  #named = 0;
+  #failedStarts = 0;
+  #reload: Promise<boolean> | null = null;
+  #stop: Promise<void> | null = null;
+
+  private constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#id = randomUUID();
+    this.#folder = LogFolder.own(options.folder, this.#id);
+    this.ended = this.#ended.promise;
+    this.ended.catch(() => undefined); // it is for those who wait
+  }
+
+  /** Resolves when workers accept connections. Rejects, and leaves nothing behind, if that cannot be. */
+  static async start(options: SupervisorOptions): Promise<Supervisor> {
+    const supervisor = new Supervisor(options);
+    try {
+      await supervisor.#begin();
+      return supervisor;
+    } catch (cause) {
+      await supervisor.#giveUp(cause);
+      throw cause;
+    }
+  }
+
+  /** Where it listens: `127.0.0.1:8080`, or the path of a Unix socket. */
+  get addresses(): string[] {
+    return this.#sockets.map(({ address }) => address);
+  }
+
+  /** The processes that accept connections, by their names. */
+  get workers(): ReadonlyMap<string, number> {
+    const listening = [...this.#alive].filter(({ isListening, isDraining }) => isListening && !isDraining);
+    return new Map(listening.map(({ name, pid }) => [name, pid!]));
+  }
+
+  /**
+   * Loads the configuration anew, starts workers with it, and then lets the old ones finish. If it is wrong, or they do
+   * not start, the old ones stay. Resolves to whether the new configuration is in use.
+   */
+  reload(): Promise<boolean> {
+    this.#reload ??= this.#replace().finally(() => {
+      this.#reload = null;
+    });
+    return this.#reload;
+  }
+
+  /** Stops accepting connections, lets the workers finish, and ends. A second call ends them at once. */
+  stop(): Promise<void> {
+    if (this.#stop !== null) for (const worker of this.#alive) worker.kill();
+    this.#stop ??= this.#finish();
+    return this.#stop;
+  }
+
+  async #begin(): Promise<void> {
+    const { listen, load, workers = availableParallelism(), report } = this.#options;
+    const loaded = await load();
+    this.#openLog(loaded);
+    this.#server = new LogServer(this.#keeper, this.#keeper.readers, (cause) => report({ kind: "broken-peer", cause }));
+    await this.#server.listen(this.#folder.socketPath);
+    this.#sockets = await openSockets(listen, this.#clock, () => this.#folder.hasOrphans());
+    this.#generation = { loaded, workers: new Set(), isRetired: false };
+    const accepting = Promise.withResolvers<void>();
+    for (let place = 0; place < workers; place++) {
+      this.#keepPlace(this.#generation, new BackOff(), accepting.resolve);
+    }
+    await Promise.race([accepting.promise, this.ended]);
+    report({ kind: "listening", addresses: this.addresses, workers });
+  }
+
+  #openLog(grant: GrantAtStart): void {
+    const { report, logSettings, onPurgeStep } = this.#options;
+    const clock = this.#clock;
+    const file = new LogFile({
+      folder: this.#folder.path,
+      clocks: clock,
+      newId: randomUUID,
+      grant,
+      ...(logSettings && { settings: logSettings }),
+      onDamage: (setAside, cause) => report({ kind: "log-replaced", setAside, cause }),
+    });
+    this.#keeper = new LogKeeper({
+      file,
+      clock,
+      hasStrangers: () => this.#folder.hasOrphans(),
+      onFailure: (cause) => report({ kind: "log-failed", cause }),
+      onStep: onPurgeStep,
+    });
+  }
+
+  /** Keeps one worker of a generation running until the generation is retired. */
+  async #keepPlace(generation: Generation, backOff: BackOff, onListening: () => void): Promise<void> {
+    while (!generation.isRetired && this.#stop === null) {
+      const startedAt = this.#clock.elapsed();
+      const worker = this.#start(generation);
+      try {
+        await this.#bringUp(worker);
+        onListening();
+      } catch {
+        worker.kill(); // it may hang; its end says why
+        if (!worker.isDraining) this.#failedStarts++;
+      }
+      const ending = await worker.ended;
+      if (worker.isDraining || generation.isRetired || this.#stop !== null) return;
+      const againInMs = backOff.pauseAfter(this.#clock.elapsed() - startedAt);
+      this.#options.report({ kind: "worker-died", name: worker.name, ending, againInMs });
+      if (this.#failedStarts >= MAX_FAILED_STARTS && this.workers.size === 0) {
+        const last = new WorkerEndedError(worker.name, ending);
+        await this.#giveUp(new Error(`No worker starts. The last one: ${last.message}`, { cause: last }));
+        return;
+      }
+      if (againInMs > 0) await this.#clock.wait(againInMs).over;
+    }
+  }
+
+  #start(generation: Generation): WorkerProcess {
+    const { program, workerMain = WORKER_MAIN } = this.#options;
+    if (this.#stop !== null) throw new Error("the server stops");
+    const name = `worker-${++this.#named}`;
+    // A worker that outlives its supervisor must not pass for one of the next supervisor.
+    const reader = `${name} of ${this.#id}`;
+    this.#keeper.readers.expect(reader);
+    const worker = new WorkerProcess(
+      workerMain,
+      {
+        kind: "start",
+        name,
+        program,
+        settings: generation.loaded.settings,
+        logSocket: this.#folder.socketPath,
+        reader,
+        lock: this.#folder.workersLock,
+        drainMs: this.#stopWithinMs,
+      },
+      this.#clock,
+    );
+    this.#alive.add(worker);
+    generation.workers.add(worker);
+    void worker.ended.then(() => {
+      this.#alive.delete(worker);
+      generation.workers.delete(worker);
+      this.#keeper.readers.dismiss(reader);
+    });
+    return worker;
+  }
+
+  /** Resolves when the worker accepts connections. Rejects if it ends, or takes too long. */
+  async #bringUp(worker: WorkerProcess): Promise<void> {
+    const wait = this.#clock.wait(START_WITHIN_MS);
+    const tooLong = wait.over.then(() => Promise.reject(new Error(`${worker.name} does not start`)));
+    const hasEnded = worker.ended.then((ending) => Promise.reject(new WorkerEndedError(worker.name, ending)));
+    const isUp = (async () => {
+      await worker.started;
+      await this.#keeper.readers.admit(`${worker.name} of ${this.#id}`);
+      await worker.listen(this.#sockets);
+    })();
+    try {
+      await Promise.race([isUp, hasEnded, tooLong]);
+    } finally {
+      wait.cancel();
+    }
+    this.#failedStarts = 0;
+    this.#options.report({ kind: "worker-listening", name: worker.name, pid: worker.pid! });
+  }
+
+  async #replace(): Promise<boolean> {
+    const { load, workers = availableParallelism(), report } = this.#options;
+    if (this.#stop !== null) return false;
+    const fresh: WorkerProcess[] = [];
+    let next: Generation | null = null;
+    try {
+      const generation: Generation = { loaded: await load(), workers: new Set(), isRetired: false };
+      next = generation;
+      // The first one alone: if the new settings do not work, little has been disturbed.
+      for (const count of [1, workers - 1]) {
+        const more = Array.from({ length: count }, () => this.#start(generation));
+        fresh.push(...more);
+        await Promise.all(more.map((worker) => this.#bringUp(worker)));
+      }
+      if (this.#stop !== null) throw new Error("the server stops");
+    } catch (cause) {
+      if (next !== null) await this.#retire(next, 0);
+      report({ kind: "reload-failed", cause });
+      return false;
+    }
+    const old = this.#generation;
+    this.#generation = next;
+    for (const worker of fresh) void this.#keepAfter(next, worker);
+    report({ kind: "reloaded" });
+    void this.#retire(old, this.#options.replaceWithinMs ?? 3_600_000);
+    return true;
+  }
+
+  /** Keeps the place of a worker that is already running. */
+  async #keepAfter(generation: Generation, worker: WorkerProcess): Promise<void> {
+    const startedAt = this.#clock.elapsed();
+    const ending = await worker.ended;
+    if (worker.isDraining || generation.isRetired || this.#stop !== null) return;
+    const backOff = new BackOff();
+    const againInMs = backOff.pauseAfter(this.#clock.elapsed() - startedAt);
+    this.#options.report({ kind: "worker-died", name: worker.name, ending, againInMs });
+    await this.#keepPlace(generation, backOff, () => undefined);
+  }
+
+  async #retire(generation: Generation, withinMs: number): Promise<void> {
+    generation.isRetired = true;
+    await Promise.all([...generation.workers].map((worker) => this.#drain(worker, withinMs)));
+  }
+
+  async #drain(worker: WorkerProcess, withinMs: number): Promise<void> {
+    await worker.drain(withinMs);
+    const { signal } = await worker.ended;
+    if (signal === "SIGKILL" && withinMs > 0) this.#options.report({ kind: "worker-killed", name: worker.name });
+  }
+
+  async #finish(): Promise<void> {
+    this.#options.report({ kind: "stopping" });
+    await this.#end(this.#stopWithinMs);
+    this.#ended.resolve();
+  }
+
+  async #giveUp(cause: unknown): Promise<void> {
+    this.#ended.reject(cause);
+    this.#stop ??= this.#end(0);
+    await this.#stop;
+  }
+
+  async #end(withinMs: number): Promise<void> {
+    for (const socket of this.#sockets) socket.close();
+    if (this.#generation) this.#generation.isRetired = true;
+    // A reload may just have started more of them.
+    while (this.#alive.size > 0) {
+      await Promise.all([...this.#alive].map((worker) => this.#drain(worker, withinMs)));
+    }
+    await this.#server?.close();
+    this.#keeper?.close();
+    this.#folder.release();
+  }
+
+  get #stopWithinMs(): number {
+    return this.#options.stopWithinMs ?? 10_000;
+  }
+}

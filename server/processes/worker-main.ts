@@ -1,0 +1,75 @@
+import { pathToFileURL } from "node:url";
+import { FileLock } from "../log/file-lock.ts";
+import { SupervisedLog } from "../log/log-client.ts";
+import { systemClock } from "../system-clock.ts";
+import type { ToSupervisor, ToWorker } from "./process-messages.ts";
+import type { ListeningSocket, RunningWorker, WorkerProgram } from "./worker-program.ts";
+
+/*
+ * The main module of a worker's process. It starts the program, and ends it when the supervisor says so or has died.
+ */
+
+type Start = Extract<ToWorker, { kind: "start" }>;
+
+/** Held until the process ends, so that a later supervisor can tell that it lives. */
+let lock: FileLock | null = null;
+let log: SupervisedLog | null = null;
+let running: RunningWorker | null = null;
+let isDraining = false;
+let drainMs = 0;
+const sockets: ListeningSocket[] = [];
+
+// A terminal, or a service manager, signals every process of the group. The supervisor decides what follows.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
+
+process.on("message", (message: ToWorker, handle: unknown) => {
+  if (message.kind === "start") void orFail(start(message));
+  else if (message.kind === "socket") void orFail(takeSocket(message.address, message.count, handle as object));
+  else void drain();
+});
+
+process.on("disconnect", () => {
+  void log?.close();
+  void systemClock.wait(drainMs).over.then(() => process.exit(1));
+  void drain();
+});
+
+async function start({ name, program, settings, logSocket, reader, ...rest }: Start): Promise<void> {
+  drainMs = rest.drainMs;
+  lock = FileLock.take(rest.lock, "shared");
+  if (lock === null) throw new Error("another supervisor has taken over");
+  log = new SupervisedLog({ socketPath: logSocket, name: reader, clock: systemClock });
+  const { startWorker } = (await import(pathToFileURL(program).href)) as WorkerProgram;
+  running = await startWorker({ name, settings, log });
+  log.learnBy((delta) => running!.learn(delta));
+  tell({ kind: "started" });
+}
+
+async function takeSocket(address: string, count: number, handle: object): Promise<void> {
+  sockets.push({ address, handle });
+  if (sockets.length < count) return;
+  await running!.listen(sockets);
+  tell({ kind: "listening" });
+}
+
+async function drain(): Promise<void> {
+  if (isDraining) return;
+  isDraining = true;
+  await running?.drain().catch((cause: unknown) => console.error(cause));
+  // The process itself ends, whatever the program has left behind.
+  process.exit();
+}
+
+async function orFail(work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (cause) {
+    tell({ kind: "failed", because: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) });
+    process.exitCode = 1;
+    if (process.connected) process.disconnect();
+  }
+}
+
+function tell(message: ToSupervisor): void {
+  if (process.connected) process.send!(message);
+}

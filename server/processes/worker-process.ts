@@ -1,0 +1,110 @@
+import { type ChildProcess, fork } from "node:child_process";
+import type { Clock } from "../../worker/ports.ts";
+import type { HeldSocket } from "./listening-sockets.ts";
+import type { ToSupervisor, ToWorker } from "./process-messages.ts";
+
+/** How a worker's process has ended. */
+export interface Ending {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** What it said of its failure; `null` if it said nothing. */
+  readonly because: string | null;
+}
+
+/** The worker ended before it had done what was waited for. */
+export class WorkerEndedError extends Error {
+  override readonly name = "WorkerEndedError";
+  readonly ending: Ending;
+
+  constructor(name: string, ending: Ending) {
+    super(`${name} ended: ${endingInWords(ending)}`);
+    this.ending = ending;
+  }
+}
+
+export function endingInWords({ code, signal, because }: Ending): string {
+  return because ?? (signal === null ? `exit code ${code}` : signal);
+}
+
+/** One worker's process, from its start to its end. */
+export class WorkerProcess {
+  readonly name: string;
+  /** Resolves when the process is gone, so that nothing of it can answer any more. Never rejects. */
+  readonly ended: Promise<Ending>;
+  readonly #child: ChildProcess;
+  readonly #clock: Clock;
+  readonly #started = Promise.withResolvers<void>();
+  readonly #listening = Promise.withResolvers<void>();
+  #because: string | null = null;
+  #hasEnded = false;
+  isListening = false;
+  /** It was told to end. */
+  isDraining = false;
+
+  constructor(main: string, start: Extract<ToWorker, { kind: "start" }>, clock: Clock) {
+    this.name = start.name;
+    this.#clock = clock;
+    this.#child = fork(main, { serialization: "advanced" });
+    const { promise, resolve } = Promise.withResolvers<Ending>();
+    this.ended = promise;
+    for (const { promise: awaited } of [this.#started, this.#listening]) awaited.catch(() => undefined);
+    const end = (ending: Ending) => {
+      this.#hasEnded = true;
+      this.isListening = false;
+      const error = new WorkerEndedError(this.name, ending);
+      this.#started.reject(error);
+      this.#listening.reject(error);
+      resolve(ending);
+    };
+    this.#child.on("message", (message) => this.#take(message as ToSupervisor));
+    this.#child.on("exit", (code, signal) => end({ code, signal, because: this.#because }));
+    this.#child.on("error", (error) => {
+      // It could not be started, or not be told something; in the second case "exit" follows.
+      if (this.#child.pid === undefined) end({ code: null, signal: null, because: error.message });
+    });
+    this.#tell(start);
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Resolves when its program has started. Rejects with a `WorkerEndedError` if it never does. */
+  get started(): Promise<void> {
+    return this.#started.promise;
+  }
+
+  /** Gives it the sockets. Resolves when it accepts connections; rejects like `started`. */
+  listen(sockets: readonly HeldSocket[]): Promise<void> {
+    for (const { address, handle } of sockets) this.#tell({ kind: "socket", address, count: sockets.length }, handle);
+    return this.#listening.promise;
+  }
+
+  /** Lets it finish its answers. It is killed if that takes longer than `withinMs`. */
+  async drain(withinMs: number): Promise<void> {
+    this.isDraining = true;
+    this.#tell({ kind: "drain" });
+    const wait = this.#clock.wait(withinMs);
+    void wait.over.then(() => this.kill());
+    await this.ended;
+    wait.cancel();
+  }
+
+  kill(): void {
+    this.#child.kill("SIGKILL");
+  }
+
+  #tell(message: ToWorker, handle?: object): void {
+    if (this.#hasEnded || !this.#child.connected) return;
+    // If the worker dies meanwhile, "exit" tells.
+    this.#child.send(message, handle as never, {}, () => undefined);
+  }
+
+  #take(message: ToSupervisor): void {
+    if (message.kind === "started") this.#started.resolve();
+    if (message.kind === "failed") this.#because = message.because;
+    if (message.kind !== "listening") return;
+    this.isListening = true;
+    this.#listening.resolve();
+  }
+}

@@ -1,0 +1,45 @@
+import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
+import type { LogCalls } from "../log/log-messages.ts";
+
+/**
+ * The program of a worker: a module that exports `startWorker`. The supervisor gives its path, and starts it once in each
+ * worker's process.
+ */
+export interface WorkerProgram {
+  startWorker(start: WorkerStart): RunningWorker | Promise<RunningWorker>;
+}
+
+export interface WorkerStart {
+  /** `worker-3`: numbers rise and are not used again. */
+  readonly name: string;
+  /** The settings that the supervisor has loaded. They were copied between the processes, so they are plain data. */
+  readonly settings: unknown;
+  /** The purge log and its audit trail. Calls reject while the supervisor cannot be reached. */
+  readonly log: LogCalls;
+}
+
+export interface RunningWorker {
+  /**
+   * Takes in purges that the log pushes (R24), and resolves to whether the view has reached them: `learn` of
+   * `LearningIsolate`.
+   */
+  learn(delta: ViewDelta): Promise<boolean>;
+  /**
+   * Begins to accept connections from these sockets: `server.listen(handle)`, once for each. It is called after the
+   * worker's view has reached the log's head, and not before.
+   */
+  listen(sockets: readonly ListeningSocket[]): Promise<void>;
+  /**
+   * Stops accepting connections, and resolves when all answers are out and all connections are closed. The process ends
+   * then, or after the supervisor's time limit.
+   */
+  drain(): Promise<void>;
+}
+
+/** A socket that the supervisor holds open, so that connections wait in its queue while no worker accepts them. */
+export interface ListeningSocket {
+  /** `127.0.0.1:8080`, `[::1]:8080`, or the path of a Unix socket. */
+  readonly address: string;
+  /** What `server.listen` takes. */
+  readonly handle: object;
+}

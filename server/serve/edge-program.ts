@@ -1,0 +1,57 @@
+import { configuredTokens } from "../../worker/control/tokens.ts";
+import { compileSite, type Site } from "../../worker/site/site.ts";
+import { nodeBodies } from "../bodies/node-bodies.ts";
+import { AccessLog } from "../listener/access-log.ts";
+import type { Listener } from "../listener/listener.ts";
+import { startListener } from "../listener/start-listener.ts";
+import { UndiciOrigin } from "../origin/undici-origin.ts";
+import type { RunningWorker, WorkerStart } from "../processes/worker-program.ts";
+import { systemClock } from "../system-clock.ts";
+import type { EdgeSettings } from "./edge-settings.ts";
+import { memoryAlone } from "./memory-alone.ts";
+import { startNodeIsolate } from "./node-isolate.ts";
+
+/** The program of each worker: the edge, with a listener in front of it and the origin behind it. */
+export async function startWorker({ name, settings, log }: WorkerStart): Promise<RunningWorker> {
+  const { site: input, overrides, origin: address, tokens, ...edge } = settings as EdgeSettings;
+  const write = (line: string) => console.error(`${name}: ${line}`);
+  const site = withMemory(compileSite(input, overrides), edge.memoryBytes);
+  const origin = new UndiciOrigin({ address, timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies });
+  const isolate = startNodeIsolate(site, {
+    clock: systemClock,
+    random: Math.random,
+    sharedTier: memoryAlone,
+    origin,
+    log,
+    tokens: configuredTokens(tokens, () => undefined), // the supervisor has said what is wrong with them
+    write,
+  });
+  const accessLog = edge.accessLog && new AccessLog(edge.accessLog.path, edge.accessLog.format, write);
+  let listener: Listener | undefined;
+  const background = { run: (work: Promise<unknown>) => void work.catch((cause: unknown) => write(String(cause))) };
+  return {
+    learn: (delta) => isolate.learn(delta, background),
+    listen: async (sockets) => {
+      const parts = {
+        isolate,
+        bodies: nodeBodies,
+        warn: write,
+        usesFastHits: edge.usesFastHits,
+        ...(accessLog && { accessLog }),
+      };
+      listener = await startListener(
+        parts,
+        sockets.map(({ handle }) => ({ handle })),
+      );
+    },
+    drain: async () => {
+      await listener?.close();
+      await accessLog?.close();
+      await origin.close();
+    },
+  };
+}
+
+function withMemory(site: Site, memoryBytes: number): Site {
+  return { ...site, limits: { ...site.limits, memoryBytes } };
+}

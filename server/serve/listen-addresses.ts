@@ -1,0 +1,32 @@
+import { isIP } from "node:net";
+import type { ListenAddress } from "../processes/listening-sockets.ts";
+
+const MAX_PORT = 65_535;
+
+/**
+ * Reads where to listen: a port (on loopback), `127.0.0.1:8080`, `[::]:80`, `*:80` for every address, or
+ * `unix:/run/tidemark.sock`. `null` if it is none of these.
+ */
+export function readListenAddress(text: string): ListenAddress | null {
+  const path = /^unix:(?:\/\/)?(\/.+)$/.exec(text)?.[1];
+  if (path !== undefined) return { path };
+  const [, host = "localhost", digits] = /^(?:(.*):)?(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === undefined || port > MAX_PORT) return null;
+  if (host === "*" || host === "") return { host: "::", port };
+  const bare = host.replace(/^\[(.*)\]$/, "$1");
+  if (bare.includes(":") && (isIP(bare) !== 6 || bare === host)) return null;
+  return /^[A-Za-z0-9.:_-]+$/.test(bare) ? { host: bare, port } : null;
+}
+
+/** Whether only this machine reaches the address. A unix socket is reached by those whom its folder lets in. */
+export function isLocal(address: ListenAddress): boolean {
+  if ("path" in address) return true;
+  return address.host === "localhost" || address.host === "::1" || /^127\./.test(address.host);
+}
+
+/** The names under which this machine reaches a port of its own, as `hosts` of a site has them. */
+export function localHosts(address: ListenAddress): string[] {
+  if ("path" in address) return ["localhost"];
+  return ["localhost", "127.0.0.1", "[::1]"].map((host) => (address.port === 80 ? host : `${host}:${address.port}`));
+}

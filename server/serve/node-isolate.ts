@@ -1,0 +1,38 @@
+import { fingerprint } from "../../worker/control/fingerprint.ts";
+import { Counters } from "../../worker/insight/counters.ts";
+import { type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
+import type { Clock, Origin, PopNotes, Tokens } from "../../worker/ports.ts";
+import type { Site } from "../../worker/site/site.ts";
+import type { SharedTier } from "../../worker/store/tiered-store.ts";
+import { nodeBodies } from "../bodies/node-bodies.ts";
+import { toWebRequest } from "../listener/node-request.ts";
+import type { LogCalls } from "../log/log-messages.ts";
+
+/** The parts of a worker that differ between production and tests. */
+export interface NodeParts {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly sharedTier: SharedTier;
+  readonly origin: Origin;
+  readonly log: LogCalls;
+  readonly tokens: Tokens;
+  /** Gets a line for the owner's log when something fails, and when it is over. */
+  readonly write: (line: string) => void;
+}
+
+/** Every worker reads the log itself, and has purges pushed to it, so that there is nothing to tell the others. */
+const noNotes: PopNotes = { read: async () => null, write: async () => undefined };
+
+/** The edge in a process of Node. */
+export function startNodeIsolate(site: Site, { log, write, ...parts }: NodeParts): LearningIsolate {
+  return startIsolate(site, {
+    ...parts,
+    log,
+    audit: log,
+    notes: noNotes,
+    bodies: nodeBodies,
+    webRequest: toWebRequest,
+    fingerprint,
+    reporter: new Counters(site.originUrl, write),
+  });
+}

@@ -1,0 +1,171 @@
+import { randomBytes } from "node:crypto";
+import { watch } from "node:fs";
+import { resolve } from "node:path";
+import { moduleBeside } from "../../cdn/own-package.ts";
+import { configuredTokens, type TokenSettings } from "../../worker/control/tokens.ts";
+import { compileSite } from "../../worker/site/site.ts";
+import { overridesOf, type SiteVariables } from "../../worker/site/site-overrides.ts";
+import type { AccessLogFormat } from "../listener/access-log.ts";
+import { type OriginAddress, readOriginAddress } from "../origin/origin-address.ts";
+import type { ListenAddress } from "../processes/listening-sockets.ts";
+import { Supervisor } from "../processes/supervisor.ts";
+import type { SupervisorEvent } from "../processes/supervisor-events.ts";
+import { type LoadedSite, loadSite } from "../site/load-site.ts";
+import type { EdgeSettings } from "./edge-settings.ts";
+import { isLocal, localHosts } from "./listen-addresses.ts";
+import { ServerError } from "./server-error.ts";
+
+export interface ServeOptions {
+  /** The config; `null` for none. */
+  readonly config: string | null;
+  /** The variables that outrank the config, and the tokens. */
+  readonly environment: SiteVariables & TokenSettings;
+  /** The origin as its owner names it, which may be a unix socket; `null` for the config's. */
+  readonly origin: string | null;
+  readonly listen: readonly ListenAddress[];
+  /** The folder of the purge log and of the disk tier. */
+  readonly cache: string;
+  /** For all workers together. */
+  readonly memoryBytes: number;
+  readonly diskBytes: number;
+  readonly workers: number;
+  readonly usesFastHits: boolean;
+  readonly accessLog: { readonly path: string; readonly format: AccessLogFormat } | null;
+  readonly report: (event: SupervisorEvent) => void;
+}
+
+export interface RunningServer {
+  readonly addresses: readonly string[];
+  readonly prepared: Prepared;
+  /** Resolves when the server has stopped; rejects if it gave up. */
+  readonly ended: Promise<void>;
+  reload(): Promise<boolean>;
+  stop(): Promise<void>;
+}
+
+/** How long after a change of the config it is read: an editor writes it in several steps. */
+const SETTLED_MS = 100;
+
+/** Everything that is known before a port is opened. */
+export interface Prepared {
+  readonly loaded: LoadedSite;
+  readonly settings: EdgeSettings;
+  /** True if no host is named, so that only this machine is served. */
+  readonly isLocal: boolean;
+  /** What the owner should know, a line each. */
+  readonly warnings: readonly string[];
+}
+
+/** Reads and checks all settings. Throws `ConfigFileError` or `ServerError`. */
+export async function prepare(options: ServeOptions): Promise<Prepared> {
+  const { config, listen, accessLog, usesFastHits, workers } = options;
+  const named = options.origin === null ? null : originOf(options.origin);
+  const overrides = { ...overridesOf(options.environment), origin: named?.url };
+  if (config === null && named === null) {
+    throw new ServerError("there is no site to serve. Name it: tidemark serve --origin http://127.0.0.1:8000");
+  }
+  const loaded = await loadSite(config, overrides);
+  const { namesHosts, originUrl, weakened } = loaded.review;
+  if (!namesHosts && listen.some((address) => !isLocal(address))) {
+    throw new ServerError(
+      "other machines can reach this server, so it has to know its public hosts. Name them in the config, " +
+        'hosts: ["www.example.com"], or in the environment, TIDEMARK_HOSTS=www.example.com.',
+    );
+  }
+  const warnings = [...weakened];
+  const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = options.environment;
+  const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
+  const tokens = namesHosts ? given : forThisMachine(given);
+  configuredTokens(tokens, (line) => warnings.push(line));
+  if (!tokens.TIDEMARK_TOKEN && !tokens.TIDEMARK_TOKENS) {
+    warnings.push("TIDEMARK_TOKEN is not set, so nobody can purge. Make one with: openssl rand -base64 32");
+  }
+  const settings: EdgeSettings = {
+    site: loaded.site,
+    // Without hosts only this machine is served.
+    overrides: { ...overrides, ...(!namesHosts && { hosts: listen.flatMap(localHosts) }) },
+    origin: named ?? originOf(originUrl),
+    tokens,
+    memoryBytes: Math.floor(options.memoryBytes / workers),
+    disk: options.diskBytes === 0 ? null : { folder: resolve(options.cache, "pages"), maxBytes: options.diskBytes },
+    usesFastHits,
+    accessLog,
+  };
+  return { loaded, settings, isLocal: !namesHosts, warnings };
+}
+
+/** On a machine that serves itself alone, a token protects nothing. One is made if none is set. */
+let ownToken: string | undefined;
+
+function forThisMachine(tokens: TokenSettings): TokenSettings {
+  if (tokens.TIDEMARK_TOKEN || tokens.TIDEMARK_TOKENS) return { ...tokens, acceptsWeakTokens: true };
+  ownToken ??= randomBytes(24).toString("base64url");
+  return { TIDEMARK_TOKEN: ownToken };
+}
+
+/** Starts the server. Rejects, and leaves nothing behind, if it cannot start. */
+export async function serve(options: ServeOptions, first: Prepared): Promise<RunningServer> {
+  let prepared = first;
+  let isFirst = true;
+  const load = async () => {
+    if (!isFirst) prepared = await prepare(options);
+    isFirst = false;
+    const { site, overrides } = prepared.settings;
+    const { leaseMs, longestViewAgeMs } = compileSite(site, overrides).purge;
+    return { settings: prepared.settings, leaseMs, longestViewAgeMs };
+  };
+  const supervisor = await Supervisor.start({
+    folder: resolve(options.cache, "log"),
+    listen: options.listen,
+    program: moduleBeside(import.meta.url, "edge-program"),
+    load,
+    workers: options.workers,
+    report: options.report,
+  });
+  const watching = watchFiles(first.loaded.files, () => void supervisor.reload());
+  return {
+    addresses: supervisor.addresses,
+    get prepared() {
+      return prepared;
+    },
+    ended: supervisor.ended,
+    reload: () => supervisor.reload(),
+    stop: async () => {
+      watching.stop();
+      await supervisor.stop();
+    },
+  };
+}
+
+function originOf(text: string): OriginAddress {
+  const address = readOriginAddress(text);
+  if (address === null) {
+    throw new ServerError(
+      `the origin ${JSON.stringify(text)} is neither like http://127.0.0.1:8000 nor unix:/run/app.sock`,
+    );
+  }
+  return address;
+}
+
+/** Calls `onChange` shortly after any of the files has changed. */
+function watchFiles(files: readonly string[], onChange: () => void): { stop(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  const changed = () => {
+    clearTimeout(timer);
+    timer = setTimeout(onChange, SETTLED_MS);
+  };
+  // Folders, because an editor that replaces the file ends a watcher of the file itself.
+  const folders = Map.groupBy(files, (file) => resolve(file, ".."));
+  const watchers = [...folders].map(([folder, inIt]) => {
+    const names = new Set(inIt.map((file) => file.slice(folder.length + 1)));
+    return watch(folder, (_event, name) => {
+      if (name !== null && names.has(name)) changed();
+    });
+  });
+  return {
+    stop: () => {
+      clearTimeout(timer);
+      for (const watcher of watchers) watcher.close();
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { existsSync } from "node:fs";
+import { registerHooks } from "node:module";
+import { resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { ConfigFileError } from "../../cdn/config/config-file-error.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
+
+/*
+ * A config file is a module that Node itself imports: it reads TypeScript by leaving the types out, and needs no bundler.
+ * The file imports `tidemark/worker`, of which only `defineSite` is run here. Two hooks make that work: the package need
+ * not be installed in the file's folder, and the runtime's own modules, which Node does not have, are empty.
+ */
+const OWN_WORKER = import.meta.url.endsWith(".ts")
+  ? new URL("../../worker/package.ts", import.meta.url).href
+  : import.meta.resolve("tidemark/worker");
+const RUNTIME_MODULE = "data:text/javascript,export class DurableObject {}";
+
+let hasHooks = false;
+const ownersFiles = new Set<string>();
+
+/** The files of the owner that have been imported: the config, and what it imports outside of packages. */
+export function importedFiles(): string[] {
+  return [...ownersFiles];
+}
+
+function addHooks(): void {
+  if (hasHooks) return;
+  hasHooks = true;
+  registerHooks({
+    resolve: (specifier, context, next) => {
+      if (specifier === "tidemark/worker") return { url: OWN_WORKER, shortCircuit: true };
+      if (specifier.startsWith("cloudflare:")) return { url: RUNTIME_MODULE, shortCircuit: true };
+      const resolved = next(specifier, context);
+      const { protocol, pathname } = new URL(resolved.url);
+      if (protocol === "file:" && !pathname.includes("/node_modules/") && isOwners(context.parentURL)) {
+        ownersFiles.add(fileURLToPath(`file://${pathname}`));
+      }
+      return resolved;
+    },
+  });
+}
+
+/** Whether a file was imported by the config, or by a file that it imports. */
+function isOwners(parent: string | undefined): boolean {
+  return parent?.startsWith("file:") === true && ownersFiles.has(fileURLToPath(parent.replace(/\?.*$/, "")));
+}
+
+/** The rules in a config file, not yet checked. `origin` stands in for one that it lacks. Throws `ConfigFileError`. */
+export async function importSite(file: string, origin?: string): Promise<SiteInput> {
+  if (!existsSync(file)) {
+    throw new ConfigFileError(
+      `there is no ${file}. Name another file with --config, or write one as the README shows.`,
+    );
+  }
+  addHooks();
+  ownersFiles.add(resolve(file));
+  let module: { default?: unknown };
+  try {
+    module = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };
+  } catch (error) {
+    throw new ConfigFileError(`${file}: ${(error as Error).message}`, { cause: error });
+  }
+  const site = module.default as Partial<SiteInput> | undefined;
+  if (typeof site !== "object" || typeof (site.origin ?? origin) !== "string") {
+    throw new ConfigFileError(`${file}: the file must end in export default defineSite({ origin: …, … })`);
+  }
+  return { ...site, origin: site.origin ?? origin! };
+}

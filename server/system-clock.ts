@@ -1,0 +1,15 @@
+import type { Clock } from "../worker/ports.ts";
+
+/** The machine's wall clock, its timers, and a clock that nobody can set. */
+export const systemClock: Clock & {
+  /** Milliseconds since this process began. */
+  elapsed(): number;
+} = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  wait: (ms) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    return { over: promise, cancel: () => clearTimeout(timer) };
+  },
+};

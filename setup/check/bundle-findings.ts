@@ -1,0 +1,19 @@
+import { type Finding, kibibytes, problem, warning } from "./check-report.ts";
+
+/** The largest worker that the paid plan takes, gzipped, and the largest that the free plan takes. */
+const MAX_BUNDLE_BYTES = 10 * 1024 ** 2;
+const MAX_FREE_BUNDLE_BYTES = 3 * 1024 ** 2;
+
+/** What is wrong with the size of a worker. `config` is the wrangler config that makes it. */
+export function bundleFindings(config: string, gzippedBytes: number): Finding[] {
+  const size = `the bundle has ${kibibytes(gzippedBytes)} gzipped`;
+  if (gzippedBytes > MAX_BUNDLE_BYTES) {
+    return [
+      problem(config, `${size}, and Cloudflare takes ${kibibytes(MAX_BUNDLE_BYTES)}. Import less in the worker.`),
+    ];
+  }
+  if (gzippedBytes > MAX_FREE_BUNDLE_BYTES) {
+    return [warning(config, `${size}, and the free plan takes ${kibibytes(MAX_FREE_BUNDLE_BYTES)}.`)];
+  }
+  return [];
+}

@@ -1,0 +1,38 @@
+import type { SiteReview } from "../../wire/site-review.ts";
+import { type Finding, problem, warning } from "./check-report.ts";
+import { placeIn, type WranglerSettings } from "./wrangler-settings.ts";
+
+/** What is wrong with a site in one environment of a wrangler config. `entry` is the file with the worker's entry. */
+export function siteFindings(config: string, entry: string, settings: WranglerSettings, review: SiteReview): Finding[] {
+  const where = placeIn(config, settings);
+  if (review.errors.length > 0) {
+    // The file's own rules were valid when createEdge took them, so a variable has made them invalid.
+    return review.errors.map(({ path, message }) => problem(`${where}, vars`, `${path}: ${message}`));
+  }
+  const findings = review.shadowed.map(({ match, index, by }) =>
+    problem(
+      `${entry}, routes[${index}]`,
+      `${match} never matches, because routes[${by.index}], ${by.match}, comes first and matches all of it. ` +
+        "Move it before that route, or take it out.",
+    ),
+  );
+  if (!review.namesHosts) {
+    const words =
+      'no public host is named, and without one the edge answers 503. Add hosts: ["www.example.com"] to the';
+    findings.push(problem(where, `${words} site, or TIDEMARK_HOSTS to vars.`));
+  }
+  if (review.namesHosts && review.hosts === null) {
+    const words = 'TIDEMARK_HOSTS is "*", so the edge answers for every name that reaches it';
+    findings.push(warning(where, `${words}. Name the site's hosts instead.`));
+  }
+  if (/^(?:localhost|127\..*|\[::1\]|.*\.localhost)$/.test(new URL(review.originUrl).hostname)) {
+    const words = `the origin is ${review.originUrl}, which a deployed edge cannot reach`;
+    findings.push(warning(where, `${words}. Name one that it can, or set TIDEMARK_ORIGIN where it is deployed.`));
+  }
+  for (const host of settings.routedHosts ?? []) {
+    if (review.hosts === null || host.startsWith("*") || review.hosts.includes(host)) continue;
+    const words = `routes sends ${host} here, but hosts is ${review.hosts.join(", ")}, so its visitors would get 421`;
+    findings.push(problem(where, `${words}. Add it to hosts, or take it out of routes.`));
+  }
+  return findings;
+}

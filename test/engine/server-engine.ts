@@ -1,0 +1,136 @@
+import { randomUUID } from "node:crypto";
+import { Agent } from "node:http";
+import type { AddressInfo } from "node:net";
+import { DatabaseSync } from "node:sqlite";
+import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import { nodeBodies } from "../../server/bodies/node-bodies.ts";
+import { Listener } from "../../server/listener/listener.ts";
+import type { LogCalls } from "../../server/log/log-messages.ts";
+import { sqlOver } from "../../server/log/node-sql.ts";
+import { UndiciOrigin } from "../../server/origin/undici-origin.ts";
+import { startNodeIsolate } from "../../server/serve/node-isolate.ts";
+import { configuredTokens } from "../../worker/control/tokens.ts";
+import type { RunningIsolate } from "../../worker/isolate.ts";
+import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
+import { Fields } from "../../worker/rules/fields/fields.ts";
+import { compileSite } from "../../worker/site/site.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
+import { ADDRESS_FIELD, CLIENT_ADDRESS, COUNTRY_FIELD } from "./beginning.ts";
+import type { Engine } from "./engine.ts";
+import { ManualClock } from "./manual-clock.ts";
+import { exchange } from "./runtime-engine.ts";
+import { BEGINNING, HOST, TOKEN } from "./scenario.ts";
+import { TestTier } from "./test-tier.ts";
+
+/** The edge as a server on this machine: the real listener, origin and log over sockets, on a clock that is told. */
+export async function startServerEngine(input: Omit<Partial<SiteInput>, "origin">): Promise<Engine> {
+  const clock = new ManualClock(BEGINNING);
+  const scripted = new ScriptedOrigin(() => clock.now());
+  await scripted.comeUp();
+  const site = compileSite({ origin: scripted.url, hosts: [HOST], ...input }, {});
+  const { originUrl, limits } = site;
+  const address = { url: originUrl, socketPath: null };
+  const origin = new UndiciOrigin({ address, timeoutMs: limits.originTimeoutMs, bodies: nodeBodies });
+  const log = new SqlPurgeLog(sqlOver(new DatabaseSync(":memory:")), {}, () => clock.now(), randomUUID);
+  const tier = new TestTier();
+  const start = () =>
+    startNodeIsolate(site, {
+      clock,
+      random: Math.random,
+      sharedTier: tier,
+      origin,
+      log: logOf(log),
+      tokens: configuredTokens({ TIDEMARK_TOKEN: TOKEN, acceptsWeakTokens: true }, () => undefined),
+      write: () => undefined,
+    });
+  let isolate = start();
+  let sent = 0;
+  let arrived = 0;
+  let onArrival: () => void = () => undefined;
+  const bugs: unknown[] = [];
+  const listener = new Listener({
+    // The client's address and country are told by the scenario, as the other platforms have them told.
+    isolate: toldByScenario({
+      fetch: (incoming) => {
+        arrived++;
+        onArrival();
+        return isolate.fetch(incoming);
+      },
+    }),
+    bodies: nodeBodies,
+    warn: (line) => bugs.push(line),
+    usesFastHits: true,
+  });
+  const { port } = (await listener.listen({ host: "127.0.0.1", port: 0 })) as AddressInfo;
+  const edge = new URL(`http://127.0.0.1:${port}`);
+  const agent = new Agent({ keepAlive: false });
+  return {
+    name: "server",
+    get seen() {
+      return scripted.seen;
+    },
+    send: ({ country, address, isolate: named, ...request }) => {
+      if (named !== undefined) throw new Error("one listener of the server is one isolate");
+      const fields = {
+        ...request.fields,
+        ...(country !== undefined && { [COUNTRY_FIELD]: country }),
+        ...(address !== undefined && { [ADDRESS_FIELD]: address }),
+      };
+      sent++;
+      return exchange(edge, agent, { ...request, fields });
+    },
+    arrival: async () => {
+      while (arrived < sent) await new Promise<void>((resolve) => (onArrival = resolve));
+    },
+    settle: (promise) => promise,
+    advance: async (ms) => {
+      const end = clock.now() + ms;
+      for (let due = log.nextDueAt(); due !== null && due <= end; due = log.nextDueAt()) {
+        await clock.advance(Math.max(0, due - clock.now()));
+        log.runDue();
+      }
+      await clock.advance(end - clock.now());
+    },
+    reply: (target, replies) => scripted.reply(target, ...replies),
+    release: (hold) => scripted.release(hold),
+    originSees: (target, count) => scripted.waitUntilSeen(target, count),
+    originDown: () => scripted.goDown(),
+    originUp: () => scripted.comeUp(),
+    restartIsolate: async () => {
+      isolate = start();
+    },
+    finishWork: () => listener.work.idle(),
+    emptySharedTier: async () => tier.empty(),
+    stop: async () => {
+      agent.destroy();
+      await scripted.goDown();
+      await listener.close(0);
+      await origin.close();
+      if (bugs.length > 0) throw new Error(`the listener warned: ${bugs.join("; ")}`);
+    },
+  };
+}
+
+/** Takes country and address of the client from fields. */
+function toldByScenario(isolate: RunningIsolate): RunningIsolate {
+  return {
+    fetch: (incoming) => {
+      const { method, headers } = incoming.request;
+      const country = headers.get(COUNTRY_FIELD);
+      const address = headers.get(ADDRESS_FIELD);
+      const told = { ...incoming, country, clientAddress: address ?? CLIENT_ADDRESS };
+      if (country === null && address === null) return isolate.fetch(told);
+      const without = new Fields([...headers].filter(([name]) => name !== COUNTRY_FIELD && name !== ADDRESS_FIELD));
+      return isolate.fetch({ ...told, request: { method, headers: without, body: null, bodyUsed: false } });
+    },
+  };
+}
+
+function logOf(log: SqlPurgeLog): LogCalls {
+  return {
+    read: async (...asked) => log.read(...asked),
+    append: async (purge) => log.append(purge),
+    list: async (before, limit) => log.list(before, limit),
+    find: async (seq) => log.find(seq),
+  };
+}

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { exchange } from "../raw-client.ts";
+import { answer, type RunningListener, startTestListener } from "./running-listener.ts";
+
+/** Requests that two servers could read differently do not reach the edge. */
+let running: RunningListener;
+let asked: string[] = [];
+
+beforeAll(async () => {
+  running = await startTestListener(({ request, url }) => {
+    asked.push(`${request.method} ${url}`);
+    return answer("page");
+  });
+});
+
+afterAll(() => running.stop());
+
+beforeEach(() => {
+  asked = [];
+});
+
+const lines = (...each: string[]) => [...each, "", ""].join("\r\n");
+const HOST = "Host: localhost";
+
+test.each<[name: string, bytes: string, status: number]>([
+  ["two Host fields", lines("GET / HTTP/1.1", HOST, "host: evil.example"), 400],
+  ["two equal Host fields", lines("GET / HTTP/1.1", HOST, HOST), 400],
+  ["no Host field in HTTP/1.1", lines("GET / HTTP/1.1"), 400],
+  ["no Host field in HTTP/1.0", lines("GET / HTTP/1.0"), 400],
+  ["an empty Host", lines("GET / HTTP/1.1", "Host:"), 400],
+  ["a Host with a path", lines("GET / HTTP/1.1", "Host: a/b"), 400],
+  ["a Host with user information", lines("GET / HTTP/1.1", "Host: a@b"), 400],
+  ["a Host with a query", lines("GET / HTTP/1.1", "Host: a?b"), 400],
+  ["a list of hosts", lines("GET / HTTP/1.1", "Host: a, b"), 400],
+  ["a folded field", lines("GET / HTTP/1.1", HOST, "X-A: 1", " 2"), 400],
+  ["a space before a colon", lines("GET / HTTP/1.1", "Host : localhost"), 400],
+  ["line feeds alone", `GET / HTTP/1.1\n${HOST}\n\n`, 400],
+  ["a NUL in a value", lines("GET / HTTP/1.1", HOST, "X-A: a\0b"), 400],
+  ["a DEL in a value", lines("GET / HTTP/1.1", HOST, "X-A: a\x7fb"), 400],
+  ["a carriage return in a value", lines("GET / HTTP/1.1", HOST, "X-A: a\rb"), 400],
+  ["a space in the target", lines("GET /a b HTTP/1.1", HOST), 400],
+  ["a byte beyond ASCII in the target", lines("GET /\xff HTTP/1.1", HOST), 400],
+  ["an asterisk as target", lines("OPTIONS * HTTP/1.1", HOST), 400],
+  ["a target without a slash", lines("GET a HTTP/1.1", HOST), 400],
+  ["an encrypted URL on a connection that is not", lines("GET https://localhost/ HTTP/1.1", HOST), 421],
+  ["a whole URL with user information", lines("GET http://a@localhost/ HTTP/1.1", HOST), 400],
+  ["HTTP/2.0", lines("GET / HTTP/2.0", HOST), 505],
+  ["HTTP/0.9", "GET /\r\n\r\n", 505],
+  ["an unknown method", lines("BREW / HTTP/1.1", HOST), 400],
+  ["CONNECT", lines("CONNECT a:80 HTTP/1.1", "Host: a:80"), 501],
+  ["Transfer-Encoding in HTTP/1.0", `${lines("POST / HTTP/1.0", HOST, "Transfer-Encoding: chunked")}0\r\n\r\n`, 400],
+  ["two codings", `${lines("POST / HTTP/1.1", HOST, "Transfer-Encoding: gzip, chunked")}0\r\n\r\n`, 501],
+  [
+    "chunked twice",
+    `${lines("POST / HTTP/1.1", HOST, "Transfer-Encoding: chunked", "Transfer-Encoding: chunked")}0\r\n\r\n`,
+    400,
+  ],
+  [
+    "a length and chunks",
+    `${lines("POST / HTTP/1.1", HOST, "Content-Length: 5", "Transfer-Encoding: chunked")}0\r\n\r\n`,
+    400,
+  ],
+  ["two lengths", `${lines("POST / HTTP/1.1", HOST, "Content-Length: 1", "Content-Length: 1")}a`, 400],
+  ["a list of lengths", `${lines("POST / HTTP/1.1", HOST, "Content-Length: 1, 1")}a`, 400],
+  ["a length with a sign", `${lines("POST / HTTP/1.1", HOST, "Content-Length: +1")}a`, 400],
+  ["a length in hexadecimal digits", `${lines("POST / HTTP/1.1", HOST, "Content-Length: 0x1")}a`, 400],
+  ["more fields than a request may have", lines("GET / HTTP/1.1", HOST, `X-A: ${"a".repeat(70_000)}`), 431],
+  ["another expectation than 100-continue", lines("GET / HTTP/1.1", HOST, "Expect: tea"), 417],
+])("%s is refused, and the connection ends", async (_, bytes, status) => {
+  // What follows would be a request of its own to a server that reads otherwise.
+  const client = await exchange(running.where, bytes + lines("GET /smuggled HTTP/1.1", HOST));
+  expect(client.received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(client.received.match(/HTTP\/1\.1 \d{3}/g)).toHaveLength(1);
+  expect(client.received).toContain("connection: close\r\n");
+  expect(asked).toEqual([]);
+});
+
+test.each<[name: string, bytes: string, expected: string]>([
+  ["a path", lines("GET /a?b HTTP/1.1", HOST), "GET http://localhost/a?b"],
+  ["a host with a port", lines("GET / HTTP/1.1", "Host: LocalHost:8080"), "GET http://LocalHost:8080/"],
+  ["an IPv6 address", lines("GET / HTTP/1.1", "Host: [::1]:80"), "GET http://[::1]:80/"],
+  ["a whole URL, whose host counts", lines("GET http://a/b HTTP/1.1", HOST), "GET http://a/b"],
+  ["a whole URL without a path", lines("GET http://a?b HTTP/1.1", HOST), "GET http://a/?b"],
+  ["HTTP/1.0 with Host", lines("GET / HTTP/1.0", HOST), "GET http://localhost/"],
+  ["empty lines before the request", `\r\n\r\n${lines("GET / HTTP/1.1", HOST)}`, "GET http://localhost/"],
+  ["a path as it came", lines("GET /%7e//..;/a\\b HTTP/1.1", HOST), "GET http://localhost/%7e//..;/a\\b"],
+  ["TRACE", lines("TRACE / HTTP/1.1", HOST), "TRACE http://localhost/"],
+  ["PURGE", lines("PURGE / HTTP/1.1", HOST), "PURGE http://localhost/"],
+])("%s reaches the edge", async (_, bytes, expected) => {
+  const client = await exchange(running.where, bytes);
+  expect(client.received).toMatch(/^HTTP\/1\.1 200 OK/);
+  expect(asked).toEqual([expected]);
+});
+
+test("HTTP/1.0 without Host is for the default host", async () => {
+  const hosts: string[] = [];
+  const withDefault = await startTestListener(
+    ({ url }) => {
+      hosts.push(url);
+      return answer("page");
+    },
+    { settings: { defaultHost: "shop.example" } },
+  );
+  await exchange(withDefault.where, lines("GET /health HTTP/1.0"));
+  expect(hosts).toEqual(["http://shop.example/health"]);
+  await withDefault.stop();
+});
+
+test("what is asked before bytes that are no request is answered before they are refused", async () => {
+  const client = await exchange(running.where, `${lines("GET / HTTP/1.1", HOST)}nonsense\r\n`);
+  expect(client.received.match(/HTTP\/1\.1 \d{3}/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 400"]);
+});

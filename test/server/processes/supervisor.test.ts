@@ -1,0 +1,315 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { Agent, createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { CONFIRM_WITHIN_MS } from "../../../server/log/log-readers.ts";
+import { Supervisor, type SupervisorOptions } from "../../../server/processes/supervisor.ts";
+import { eventInWords, type SupervisorEvent } from "../../../server/processes/supervisor-events.ts";
+import { systemClock } from "../../../server/system-clock.ts";
+import type { PageSettings } from "./page-worker.ts";
+import { ask, PageClient, PROGRAM, type Who } from "./pages.ts";
+
+let folder: string;
+let events: SupervisorEvent[];
+let waiting: { isIt: (event: SupervisorEvent) => boolean; resolve: () => void }[];
+let settings: PageSettings;
+let load: SupervisorOptions["load"];
+let started: Supervisor[];
+/** Ends the waits for confirmations, which have no end of their own here: a slow machine must not look like a worker that hangs. */
+let giveUpConfirmations: (() => void)[];
+let confirmationAwaited: () => void;
+
+const clock: typeof systemClock = {
+  now: systemClock.now,
+  elapsed: () => 0, // every worker has died soon after its start
+  wait: (ms) => {
+    if (ms !== CONFIRM_WITHIN_MS) return systemClock.wait(ms);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    giveUpConfirmations.push(resolve);
+    confirmationAwaited();
+    return { over: promise, cancel: () => undefined };
+  },
+};
+
+beforeEach(() => {
+  giveUpConfirmations = [];
+  confirmationAwaited = () => undefined;
+  folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  events = [];
+  waiting = [];
+  settings = { version: "v1", folder, leaseMs: 1000 };
+  load = async () => ({ settings, leaseMs: 1000, longestViewAgeMs: 1000 });
+  started = [];
+});
+
+afterEach(async () => {
+  await Promise.all(started.map((supervisor) => supervisor.stop()));
+  rmSync(folder, { recursive: true });
+});
+
+async function start(change: Partial<SupervisorOptions> = {}): Promise<Supervisor> {
+  const supervisor = await Supervisor.start({
+    folder,
+    listen: [{ host: "127.0.0.1", port: 0 }],
+    program: PROGRAM,
+    load: () => load(),
+    workers: 2,
+    clock,
+    report: (event) => {
+      events.push(event);
+      for (const { isIt, resolve } of waiting) if (isIt(event)) resolve();
+    },
+    ...change,
+  });
+  started.push(supervisor);
+  return supervisor;
+}
+
+/** Resolves when so many events of a kind have been reported. */
+function reported(kind: SupervisorEvent["kind"], count = 1): Promise<void> {
+  const isIt = () => events.filter((event) => event.kind === kind).length >= count;
+  if (isIt()) return Promise.resolve();
+  return new Promise((resolve) => waiting.push({ isIt, resolve }));
+}
+
+function worker(name: string): PageClient {
+  return new PageClient(folder, name);
+}
+
+describe("a supervisor", () => {
+  test("listens with its workers, and takes no traffic itself", async () => {
+    const supervisor = await start();
+    await reported("worker-listening", 2);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask<Who>(supervisor.addresses[0]!, "/who")));
+    const pids = [...supervisor.workers.values()];
+    expect(new Set(pids).size).toBe(2);
+    for (const { pid } of answers) expect(pids).toContain(pid);
+    expect(pids).not.toContain(process.pid);
+  });
+
+  test("listens on Unix sockets and on IPv6, too", async () => {
+    const path = join(folder, "front.sock");
+    const supervisor = await start({ listen: [{ path }, { host: "::1", port: 0 }], workers: 1 });
+    for (const address of supervisor.addresses)
+      expect(await ask<Who>(address, "/who")).toMatchObject({ version: "v1" });
+    expect(supervisor.addresses[1]).toMatch(/^\[::1\]:\d+$/);
+  });
+
+  test("replaces a worker that dies, and connections wait meanwhile", async () => {
+    const supervisor = await start({ workers: 1 });
+    const [[name, pid]] = [...supervisor.workers] as [[string, number]];
+    process.kill(pid, "SIGKILL");
+    await reported("worker-died");
+    const next = await ask<Who>(supervisor.addresses[0]!, "/who"); // waits in the socket's queue
+    expect(next.pid).not.toBe(pid);
+    expect(next.name).not.toBe(name);
+    const died = events.find((event) => event.kind === "worker-died")!;
+    expect(eventInWords(died)).toBe(`${name} died: SIGKILL; another one starts now`);
+  });
+
+  test("waits longer and longer where workers die soon after their start", async () => {
+    const supervisor = await start({ workers: 1 });
+    for (let death = 1; death <= 3; death++) {
+      await reported("worker-listening", death);
+      await ask(supervisor.addresses[0]!, "/crash").catch(() => undefined);
+      await reported("worker-died", death);
+    }
+    const pauses = events.flatMap((event) => (event.kind === "worker-died" ? event.againInMs : []));
+    expect(pauses).toEqual([0, 100, 200]);
+    await reported("worker-listening", 4);
+  });
+
+  test("gives up, and says why, if no worker starts", async () => {
+    settings = { ...settings, failsAtStart: true };
+    const failed = start();
+    await expect(failed).rejects.toThrow(
+      /^No worker starts\. The last one: worker-\d+ ended: Error: this worker was told/,
+    );
+    settings = { ...settings, failsAtStart: false };
+    await start(); // nothing is left behind
+  });
+
+  test("refuses a folder that another supervisor owns", async () => {
+    await start({ workers: 1 });
+    await expect(start({ workers: 1 })).rejects.toThrow(`Another tidemark serve owns ${folder}.`);
+  });
+
+  test("refuses an address on which another process listens", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as { port: number };
+    const refused = start({ listen: [{ host: "127.0.0.1", port }] });
+    await expect(refused).rejects.toThrow(`Cannot listen on 127.0.0.1:${port}: another process listens there.`);
+    const path = join(folder, "front.sock");
+    const onPath = createServer().listen(path);
+    await once(onPath, "listening");
+    await expect(start({ listen: [{ path }] })).rejects.toThrow(
+      `Cannot listen on ${path}: another process listens there.`,
+    );
+    other.close();
+    onPath.close();
+  });
+
+  test("replaces the socket file of a process that has died, and nothing that is no socket", async () => {
+    const path = join(folder, "front.sock");
+    writeFileSync(path, "a page");
+    await expect(start({ listen: [{ path }] })).rejects.toThrow("another process listens there");
+  });
+
+  test("stops: answers under way are finished, and new connections are refused", async () => {
+    const supervisor = await start({ workers: 1 });
+    const [pid] = supervisor.workers.values();
+    const held = await hold(supervisor.addresses[0]!);
+    const stopped = supervisor.stop();
+    await refused(supervisor.addresses[0]!);
+    process.kill(pid!, "SIGUSR2");
+    expect(await held.answer).toMatchObject({ pid });
+    await stopped;
+    await supervisor.ended;
+    expect(events.filter(({ kind }) => kind === "worker-killed")).toEqual([]);
+  });
+
+  test("stops at once when it is told to a second time", async () => {
+    const supervisor = await start({ workers: 1 });
+    const held = await hold(supervisor.addresses[0]!);
+    void supervisor.stop();
+    await supervisor.stop();
+    await expect(held.answer).rejects.toThrow();
+    expect(events.at(-1)).toEqual({ kind: "worker-killed", name: "worker-1" });
+  });
+
+  test("kills a worker that does not finish in time", async () => {
+    const supervisor = await start({ workers: 1, stopWithinMs: 1 });
+    const held = await hold(supervisor.addresses[0]!);
+    await supervisor.stop();
+    await expect(held.answer).rejects.toThrow();
+  });
+
+  describe("reloads:", () => {
+    test("new workers take over, old ones finish, and no request is dropped", async () => {
+      const supervisor = await start();
+      await reported("worker-listening", 2);
+      const [address] = supervisor.addresses as [string];
+      const old = [...supervisor.workers.values()];
+      const held = await hold(address);
+      settings = { ...settings, version: "v2" };
+      let isReloading = true;
+      const seen: string[] = [];
+      const visitors = Array.from({ length: 4 }, async () => {
+        while (isReloading) seen.push((await ask<Who>(address, "/who")).version);
+      });
+      expect(await supervisor.reload()).toBe(true);
+      isReloading = false;
+      await Promise.all(visitors);
+      expect(seen.length).toBeGreaterThan(0);
+      for (const pid of supervisor.workers.values()) expect(old).not.toContain(pid);
+      for (const pid of old) if (isAlive(pid)) process.kill(pid, "SIGUSR2");
+      expect(await held.answer).toMatchObject({ version: "v1" });
+    });
+
+    test("a configuration that does not compile keeps the old workers, and says why", async () => {
+      const supervisor = await start();
+      await reported("worker-listening", 2);
+      const before = supervisor.workers;
+      load = () => Promise.reject(new Error("routes[0].path must begin with a slash"));
+      expect(await supervisor.reload()).toBe(false);
+      expect(supervisor.workers).toEqual(before);
+      expect(eventInWords(events.at(-1)!)).toBe("the old settings stay in use: routes[0].path must begin with a slash");
+    });
+
+    test("a configuration under which no worker starts keeps the old workers, and says why", async () => {
+      const supervisor = await start();
+      await reported("worker-listening", 2);
+      const before = supervisor.workers;
+      settings = { ...settings, failsAtStart: true };
+      expect(await supervisor.reload()).toBe(false);
+      expect(supervisor.workers).toEqual(before);
+      expect(eventInWords(events.at(-1)!)).toContain("this worker was told to fail");
+      expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v1" });
+    });
+
+    test("a worker that dies afterwards is replaced by one with the new settings", async () => {
+      const supervisor = await start({ workers: 1 });
+      settings = { ...settings, version: "v2" };
+      await supervisor.reload();
+      settings = { ...settings, version: "v3" };
+      process.kill([...supervisor.workers.values()][0]!, "SIGKILL");
+      await reported("worker-died");
+      expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v2" });
+    });
+  });
+
+  describe("purges:", () => {
+    test("a purge holds in every worker when its receipt arrives", async () => {
+      const supervisor = await start();
+      await reported("worker-listening", 2);
+      const [a, b] = [...supervisor.workers.keys()].map(worker) as [PageClient, PageClient];
+      const stamp = await b.stamp();
+      expect(await b.check("#a", stamp)).toBe("not-purged");
+      const receipt = await a.purge({ key: "#a", id: "x" });
+      expect(receipt).toMatchObject({ seq: 1, settlesInMs: 0 });
+      expect(await b.check("#a", stamp)).toBe("purged");
+      expect((await a.purges()).purges).toMatchObject([{ seq: 1, settled: true }]);
+    });
+
+    test("a worker that hangs is not counted on: the receipt settles by the lease", async () => {
+      const supervisor = await start();
+      await reported("worker-listening", 2);
+      const [[nameOfA], [, pidOfB]] = [...supervisor.workers] as [[string, number], [string, number]];
+      process.kill(pidOfB, "SIGSTOP");
+      const awaited = new Promise<void>((resolve) => {
+        confirmationAwaited = resolve;
+      });
+      const purged = worker(nameOfA).purge({ key: "#a" });
+      await awaited;
+      for (const giveUp of giveUpConfirmations) giveUp();
+      expect(await purged).toMatchObject({ seq: 1, settlesInMs: 1250 });
+      expect((await worker(nameOfA).purges()).purges).toMatchObject([{ settled: false }]);
+      process.kill(pidOfB, "SIGKILL"); // its lease ends with it
+      await reported("worker-died");
+      expect((await worker(nameOfA).purges()).purges).toMatchObject([{ settled: true }]);
+      expect(await worker(nameOfA).purge({ key: "#b" })).toMatchObject({ seq: 2, settlesInMs: 0 });
+    });
+
+    test("a worker that starts after a purge knows of it before it answers anybody", async () => {
+      const supervisor = await start({ workers: 1 });
+      const [[name, pid]] = [...supervisor.workers] as [[string, number]];
+      const stamp = await worker(name).stamp();
+      await worker(name).purge({ key: "#a" });
+      process.kill(pid, "SIGKILL");
+      await reported("worker-listening", 2);
+      const [next] = supervisor.workers.keys();
+      expect(await worker(next!).check("#a", stamp)).toBe("purged");
+    });
+  });
+});
+
+/** Sends a request that is answered later. Resolves when a worker has it. */
+async function hold(address: string): Promise<{ readonly answer: Promise<Who> }> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const answer = ask<Who>(address, "/hold", new Agent({ keepAlive: false }), resolve);
+  answer.catch(() => undefined);
+  await promise;
+  return { answer };
+}
+
+/** Resolves when connections are refused. */
+async function refused(address: string): Promise<void> {
+  for (;;) {
+    const failed = await ask(address, "/who").then(
+      () => null,
+      (cause: NodeJS.ErrnoException) => cause.code,
+    );
+    if (failed === "ECONNREFUSED") return;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
