@@ -1,8 +1,8 @@
 import { FrequencySketch, MAX_COUNT } from "./frequency-sketch.ts";
 
 /** The shares of the bytes that belong to new entries, and to those of them that were requested again. */
-const NEW_SHARE = 0.12;
-const RETURNING_SHARE = 0.08;
+const NEW_SHARE = 0.15;
+const RETURNING_SHARE = 0.1;
 
 /** A candidate may lose to this many entries before it has to leave. */
 const MAX_LOST_COMPARISONS = 32;
@@ -111,7 +111,8 @@ export class EvictingMap<Value> {
     const uses = held?.uses ?? (isAdmitted ? this.#frequency.estimate(key) : this.#count(key));
     const entry = { key, value, bytes, queue: this.#new, uses, halvings: this.#frequency.halvings, isUsed: false };
     this.#entries.set(key, entry);
-    if (isAdmitted || held) this.#compete(entry); // It has waited before.
+    if (isAdmitted || held)
+      this.#compete(entry); // It has waited before.
     else this.#new.add(entry);
     this.#shortenQueues();
     return this.#entries.has(key);
@@ -122,6 +123,14 @@ export class EvictingMap<Value> {
     if (entry) this.#remove(entry);
   }
 
+  /** Evicts entries until no more than `bytes` are held, whatever they are worth. */
+  shrinkTo(bytes: number): void {
+    while (this.heldBytes > bytes && this.size > 0) {
+      const oldest = this.#new.first() ?? this.#returning.first();
+      this.#drop(this.#established.size > 0 ? this.#leastAtHand() : oldest!);
+    }
+  }
+
   #shortenQueues(): void {
     for (const entry of this.#new.overflow()) {
       if (entry.uses > 1) this.#returning.add(entry);
@@ -129,15 +138,16 @@ export class EvictingMap<Value> {
     }
     for (const entry of this.#returning.overflow()) this.#compete(entry);
     // The established entries may have used the room of a queue that was shorter until now.
-    while (this.heldBytes > this.#maxBytes) this.#drop(this.#leastAtHand());
+    this.shrinkTo(this.#maxBytes);
   }
 
   /** Establishes an entry, or drops it. It is in no queue. */
   #compete(candidate: Entry<Value>): void {
     this.#age(candidate);
-    if (!this.#makeRoom(candidate.bytes, candidate.uses)) return this.#drop(candidate);
-    candidate.isUsed = false;
-    this.#established.add(candidate);
+    if (this.#makeRoom(candidate.bytes, candidate.uses)) {
+      candidate.isUsed = false;
+      this.#established.add(candidate);
+    } else this.#drop(candidate);
   }
 
   /** Evicts entries that are worth less, until `bytes` fit. Returns false, without evicting any, if there are too few. */
@@ -236,6 +246,10 @@ class Queue<Value> {
 
   get size(): number {
     return this.#entries.size;
+  }
+
+  first(): Entry<Value> | undefined {
+    return this.#entries.values().next().value;
   }
 
   values(): Iterator<Entry<Value>> {
