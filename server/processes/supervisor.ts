@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../../worker/ports.ts";
+import type { AppendRequest } from "../../worker/purges/log/log-contract.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import type { Clocks } from "../log/clock-steps.ts";
 import { type GrantAtStart, LogFile } from "../log/log-file.ts";
@@ -49,7 +50,7 @@ export interface SupervisorOptions {
   readonly workerMain?: string;
   readonly logSettings?: Partial<LogSettings>;
   /** Called at the steps of each purge, for tests that interrupt it. */
-  readonly onPurgeStep?: (step: PurgeStep) => void;
+  readonly onPurgeStep?: (step: PurgeStep, purge: AppendRequest) => void;
 }
 
 /** The workers that run with one configuration. */

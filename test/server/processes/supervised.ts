@@ -1,0 +1,26 @@
+import { obeySignals } from "../../../server/processes/signals.ts";
+import { Supervisor } from "../../../server/processes/supervisor.ts";
+import { eventInWords } from "../../../server/processes/supervisor-events.ts";
+import type { PageSettings } from "./page-worker.ts";
+import { PROGRAM } from "./pages.ts";
+
+/*
+ * A supervisor in a process of its own: `node supervised.ts FOLDER PORT`. A purge `by: "kill at STEP"` kills, at that
+ * step, the process whose id it gives as its reason. Tells what happens in lines.
+ */
+const [folder, port] = process.argv.slice(2) as [string, string];
+const settings: PageSettings = { version: "v1", folder, leaseMs: 1000 };
+
+const supervisor = await Supervisor.start({
+  folder,
+  listen: [{ host: "127.0.0.1", port: Number(port) }],
+  program: PROGRAM,
+  load: async () => ({ settings, leaseMs: 1000, longestViewAgeMs: 1000 }),
+  workers: 2,
+  report: (event) => console.log(event.kind === "worker-listening" ? JSON.stringify(event) : eventInWords(event)),
+  onPurgeStep: (step, { by, reason }) => {
+    if (by === `kill at ${step}`) process.kill(Number(reason), "SIGKILL");
+  },
+});
+obeySignals(supervisor);
+await supervisor.ended;
