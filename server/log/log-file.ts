@@ -45,7 +45,11 @@ export interface LogFileOptions {
   readonly settings?: Partial<LogSettings>;
   /** A damaged file was renamed to this name, and a new log has begun. */
   readonly onDamage: (setAside: string, cause: unknown) => void;
+  /** Opens the file, for tests in which the disk fails. Default: as SQLite does. */
+  readonly open?: (path: string) => DatabaseSync;
 }
+
+const openDatabase = (path: string) => new DatabaseSync(path, { timeout: BUSY_MS });
 
 /** The purge log in a file. Only one process may have it open; see `LogFolder`. */
 export class LogFile {
@@ -105,8 +109,8 @@ export class LogFile {
   }
 
   #open(): void {
-    const { folder, clocks, newId, grant, settings } = this.#options;
-    const database = new DatabaseSync(join(folder, FILE), { timeout: BUSY_MS });
+    const { folder, clocks, newId, grant, settings, open = openDatabase } = this.#options;
+    const database = open(join(folder, FILE));
     try {
       database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA fullfsync=ON");
       for (const table of CHECKED_TABLES) refuseDamage(database, table);
