@@ -51,6 +51,9 @@ export interface LogFileOptions {
 
 const openDatabase = (path: string) => new DatabaseSync(path, { timeout: BUSY_MS });
 
+/** The audit trail is for the owner alone. */
+const OWNERS_ALONE = 0o600;
+
 /** The purge log in a file. Only one process may have it open; see `LogFolder`. */
 export class LogFile {
   readonly #options: LogFileOptions;
@@ -110,6 +113,7 @@ export class LogFile {
 
   #open(): void {
     const { folder, clocks, newId, grant, settings, open = openDatabase } = this.#options;
+    closeSync(openSync(join(folder, FILE), "a", OWNERS_ALONE)); // the files beside it get the same permissions
     const database = open(join(folder, FILE));
     try {
       database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA fullfsync=ON");
@@ -167,7 +171,7 @@ export class LogFile {
 }
 
 function openHeadFile(path: string): number {
-  return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+  return openSync(path, constants.O_RDWR | constants.O_CREAT, OWNERS_ALONE);
 }
 
 /** Throws as SQLite does if the table is damaged. A table that does not exist is sound. */

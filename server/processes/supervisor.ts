@@ -44,6 +44,8 @@ export interface SupervisorOptions {
    */
   readonly stopWithinMs?: number;
   readonly replaceWithinMs?: number;
+  /** The next worker starts at once if the last one lived for so many milliseconds. Default: 10 s. */
+  readonly soundAfterMs?: number;
   readonly report: (event: SupervisorEvent) => void;
   readonly clock?: Clock & Clocks;
   /** The main module of a worker's process. Default: the one beside this file. */
@@ -144,7 +146,7 @@ export class Supervisor {
     this.#generation = { loaded, workers: new Set(), isRetired: false };
     const accepting = Promise.withResolvers<void>();
     for (let place = 0; place < workers; place++) {
-      this.#keepPlace(this.#generation, new BackOff(), accepting.resolve);
+      this.#keepPlace(this.#generation, new BackOff(this.#soundAfterMs), accepting.resolve);
     }
     await Promise.race([accepting.promise, this.ended]);
     report({ kind: "listening", addresses: this.addresses, workers });
@@ -278,7 +280,7 @@ export class Supervisor {
     const startedAt = this.#clock.elapsed();
     const ending = await worker.ended;
     if (worker.isDraining || generation.isRetired || this.#stop !== null) return;
-    const backOff = new BackOff();
+    const backOff = new BackOff(this.#soundAfterMs);
     const againInMs = backOff.pauseAfter(this.#clock.elapsed() - startedAt);
     this.#options.report({ kind: "worker-died", name: worker.name, ending, againInMs });
     await this.#keepPlace(generation, backOff, () => undefined);
@@ -317,6 +319,10 @@ export class Supervisor {
     await this.#server?.close();
     this.#keeper?.close();
     this.#folder.release();
+  }
+
+  get #soundAfterMs(): number {
+    return this.#options.soundAfterMs ?? 10_000;
   }
 
   get #stopWithinMs(): number {

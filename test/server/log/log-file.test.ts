@@ -82,6 +82,11 @@ describe("a log in a file", () => {
     expect(databases[0]!.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
   });
 
+  test("is for its owner alone", () => {
+    append(open(), "#a");
+    for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o077, name).toBe(0);
+  });
+
   describe("on a disk that fails", () => {
     test("a purge is refused with a clear error where the disk is full, reads go on, and nothing is left of it", () => {
       const file = open();

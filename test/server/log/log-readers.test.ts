@@ -231,6 +231,25 @@ describe("the readers of a log", () => {
       await readers.admit("new");
     });
 
+    test("is asked again if it could not confirm the head", async () => {
+      const reader = new Reader("new").connect();
+      void readers.admit("new");
+      await rest();
+      reader.pushed.length = 0;
+      await scheduler.advance(1000);
+      expect(reader.pushed).toHaveLength(1);
+      reader.confirm(0);
+      await scheduler.advance(5000);
+      expect(reader.pushed).toHaveLength(1);
+    });
+
+    test("is no longer waited for when it has ended", async () => {
+      new Reader("new").connect();
+      const admission = readers.admit("new");
+      readers.dismiss("new");
+      await expect(admission).rejects.toThrow("new has ended");
+    });
+
     test("is refused if nobody expects it", async () => {
       expect(readers.connect("stranger", { push: () => undefined }, null)).toBe(false);
       await expect(readers.admit("stranger")).rejects.toThrow("stranger has ended");

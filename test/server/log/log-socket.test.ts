@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -80,6 +80,10 @@ describe("a worker's log", () => {
       Array.from({ length: 10_000 }, (_, index) => `#${batch}:${index}${"x".repeat(200)}`);
     for (const batch of [1, 2]) await log.append(purge(keys(batch)));
     expect((await log.read(null, 1000)).items).toHaveLength(3 * 20_000);
+  });
+
+  test("is for the owner's processes alone", () => {
+    expect(statSync(socketPath).mode & 0o777).toBe(0o600);
   });
 
   test("takes in pushes, and confirms what its view has reached", async () => {

@@ -17,6 +17,7 @@ const supervisor = await Supervisor.start({
   program: PROGRAM,
   load: async () => ({ settings, leaseMs: 1000, longestViewAgeMs: 1000 }),
   workers: 2,
+  soundAfterMs: 0, // whoever kills workers again and again need not wait
   report: (event) => console.log(event.kind === "worker-listening" ? JSON.stringify(event) : eventInWords(event)),
   onPurgeStep: (step, { by, reason }) => {
     if (by === `kill at ${step}`) process.kill(Number(reason), "SIGKILL");
