@@ -92,6 +92,18 @@ export class LogFile {
     }
   }
 
+  /** The same for a write that may be lost with the power, and so need not wait for the disk. */
+  useWithoutSync<T>(work: (log: SqlPurgeLog) => T): T {
+    return this.use((log) => {
+      this.#database.exec("PRAGMA synchronous=NORMAL");
+      try {
+        return work(log);
+      } finally {
+        this.#database.exec("PRAGMA synchronous=FULL");
+      }
+    });
+  }
+
   /**
    * Writes the log's head into a file of its own after a commit. If the log is later replaced by an older copy, this
    * file shows that numbers are missing. It is not synchronised with the disk: after a loss of power it may be behind the

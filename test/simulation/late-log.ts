@@ -191,8 +191,12 @@ export class LateLog {
     reader.bearers--;
     reader.lastBearerAt = this.#fate.now();
     this.#fate.count("pushes taken in", hasReached);
-    if (hasReached) reader.told.hear({ logId: pushed.logId, to: pushed.to, at: this.#fate.now() }, NO_LEASE);
-    return hasReached;
+    if (!hasReached) return false;
+    const { logId, to } = pushed;
+    // It has changed the view, so that calls from before it can no longer tell which log is the living one.
+    reader.lastReply = { logId, at: this.#fate.now() };
+    reader.told.hear({ logId, to, at: this.#fate.now() }, NO_LEASE);
+    return true;
   }
 
   /** `after`: what happens to the reply before it is sent, given the purges that the work has added. */

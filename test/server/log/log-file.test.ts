@@ -82,6 +82,19 @@ describe("a log in a file", () => {
     expect(databases[0]!.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
   });
 
+  test("is synchronised again after a write that need not be", () => {
+    const file = open();
+    const synchronous = () => databases[0]!.prepare("PRAGMA synchronous").get()!.synchronous;
+    expect(file.useWithoutSync(synchronous)).toBe(1);
+    expect(synchronous()).toBe(2);
+    const failing = () =>
+      file.useWithoutSync(() => {
+        throw new Error("failed");
+      });
+    expect(failing).toThrow("failed");
+    expect(synchronous()).toBe(2);
+  });
+
   test("is for its owner alone", () => {
     append(open(), "#a");
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o077, name).toBe(0);
