@@ -16,7 +16,7 @@ const VICTIMS = ["the worker that sends it", "another worker", "the supervisor"]
 type Step = (typeof STEPS)[number];
 type Victim = (typeof VICTIMS)[number];
 
-/** One of each by turns where somebody waits; `npm run check -- --all` draws 200. */
+/** How often processes are killed beside one of each: `npm run check -- --all` draws 200. */
 const ROUNDS = byDepth({ test: 0, gate: 0, all: 200 });
 
 let folder: string;
@@ -53,7 +53,7 @@ let purges = 0;
  */
 async function killDuringPurge(step: Step, victim: Victim): Promise<void> {
   const listened = running.listening.length;
-  const [a, b] = running.listening.slice(-2) as [ListeningWorker, ListeningWorker];
+  const [a, b] = running.living as [ListeningWorker, ListeningWorker];
   const stamp = await new PageClient(folder, b.pid).stamp();
   const [key, id] = [`#${++purges}`, `purge-${purges}`];
   const killed = { "the worker that sends it": a.pid, "another worker": b.pid, "the supervisor": running.pid }[victim];
@@ -70,15 +70,9 @@ async function killDuringPurge(step: Step, victim: Victim): Promise<void> {
   } else {
     await running.haveListened(listened + 1);
   }
-  const now = running.listening.slice(-2).map(({ pid }) => new PageClient(folder, pid));
-  // Of those two one may be the worker that was killed; the other one is its successor.
-  const living = victim === "the worker that sends it" ? [new PageClient(folder, b.pid), now[1]!] : now;
-  await expectOnePurge(victim === "another worker" ? [new PageClient(folder, a.pid), now[1]!] : living, {
-    key,
-    id,
-    stamp,
-    acknowledged: first?.seq,
-  });
+  const workers = running.living.map(({ pid }) => new PageClient(folder, pid));
+  expect(workers).toHaveLength(2);
+  await expectOnePurge(workers, { key, id, stamp, acknowledged: first?.seq });
 }
 
 interface Expected {

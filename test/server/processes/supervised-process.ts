@@ -5,8 +5,9 @@ import { fileURLToPath } from "node:url";
 
 const MAIN = fileURLToPath(new URL("./supervised.ts", import.meta.url));
 
-/** A worker that accepts connections. */
+/** A worker that has begun to accept connections. */
 export interface ListeningWorker {
+  readonly kind: string;
   readonly name: string;
   readonly pid: number;
 }
@@ -20,6 +21,7 @@ export class SupervisedProcess {
   /** The workers in the order in which they began to listen. */
   readonly listening: ListeningWorker[] = [];
   readonly lines: string[] = [];
+  readonly #died = new Set<string>();
   readonly #child: ChildProcess;
   #onLine: () => void = () => undefined;
 
@@ -30,13 +32,23 @@ export class SupervisedProcess {
     this.allEnded = once(this.#child, "close");
     createInterface(this.#child.stdout!).on("line", (line) => {
       this.lines.push(line);
-      if (line.startsWith("{")) this.listening.push(JSON.parse(line) as ListeningWorker);
+      if (line.startsWith("{")) this.#note(JSON.parse(line) as ListeningWorker);
       this.#onLine();
     });
   }
 
   get pid(): number {
     return this.#child.pid!;
+  }
+
+  /** The workers that have begun to listen and have not died. */
+  get living(): readonly ListeningWorker[] {
+    return this.listening.filter(({ name }) => !this.#died.has(name));
+  }
+
+  #note(worker: ListeningWorker): void {
+    if (worker.kind === "worker-died") this.#died.add(worker.name);
+    else this.listening.push(worker);
   }
 
   /** Resolves when so many workers, in all, have begun to listen. Rejects if the supervisor ends before. */

@@ -8,7 +8,7 @@ import { PROGRAM } from "./pages.ts";
 
 /*
  * A supervisor in a process of its own: `node supervised.ts FOLDER PORT`. A purge `by: "kill at STEP"` kills, at that
- * step, the process whose id it gives as its reason. Tells what happens in lines.
+ * step, the process whose id it gives as its reason. Tells what happens in lines: as JSON what happens to a worker.
  */
 const [folder, port] = process.argv.slice(2) as [string, string];
 const settings: PageSettings = { version: "v1", folder, leaseMs: 1000 };
@@ -27,7 +27,10 @@ const supervisor = await Supervisor.start({
   workers: 2,
   clock,
   soundAfterMs: 0, // whoever kills workers again and again need not wait
-  report: (event) => console.log(event.kind === "worker-listening" ? JSON.stringify(event) : eventInWords(event)),
+  report: (event) => {
+    const isOfWorker = event.kind === "worker-listening" || event.kind === "worker-died";
+    console.log(isOfWorker ? JSON.stringify(event) : eventInWords(event));
+  },
   onPurgeStep: (step, { by, reason }) => {
     if (by === `kill at ${step}`) process.kill(Number(reason), "SIGKILL");
   },
