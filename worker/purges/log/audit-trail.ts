@@ -84,7 +84,13 @@ export class AuditTrail {
   settleUpTo(seq: number, now: number): void {
     // Rows below the last call's number have settled, so that the whole trail is searched once.
     const from = seq < this.#settledUpTo ? 0 : this.#settledUpTo;
-    this.#sql.exec("UPDATE audit SET settles_at = ? WHERE seq > ? AND seq <= ? AND settles_at > ?", now, from, seq, now);
+    this.#sql.exec(
+      "UPDATE audit SET settles_at = ? WHERE seq > ? AND seq <= ? AND settles_at > ?",
+      now,
+      from,
+      seq,
+      now,
+    );
     this.#settledUpTo = seq;
   }
 
