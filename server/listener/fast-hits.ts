@@ -72,7 +72,8 @@ const served = new WeakMap<Socket, { readonly by: FastHits; readonly connection:
 /** How many hits were answered in the fast way, for tests and for the trial at the start. */
 export class FastHits {
   readonly #parts: FastHitsParts;
-  readonly #made = new WeakMap<Fields, MadeHit>();
+  /** By whether the connection stays. */
+  readonly #made = { kept: new WeakMap<Fields, MadeHit>(), last: new WeakMap<Fields, MadeHit>() };
   answered = 0;
 
   constructor(parts: FastHitsParts) {
@@ -137,11 +138,12 @@ export class FastHits {
   ): number {
     const { fields, body, status } = answer;
     // Ranges and conditions have fields of their own, which are not seen again.
-    const isRepeated = status !== 206 && status !== 304 && !request.isHead && request.keepsAlive && body !== null;
-    let made = isRepeated ? this.#made.get(fields) : undefined;
+    const isRepeated = status !== 206 && status !== 304 && !request.isHead && body !== null;
+    const kept = request.keepsAlive ? this.#made.kept : this.#made.last;
+    let made = isRepeated ? kept.get(fields) : undefined;
     if (made === undefined || made.body !== body) {
       made = make(answer, request);
-      if (isRepeated) this.#made.set(fields, made);
+      if (isRepeated) kept.set(fields, made);
     }
     if (made.large) {
       socket.cork();

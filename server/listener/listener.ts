@@ -125,10 +125,13 @@ export class Listener {
     const server = this.#makeServer();
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
-      server.listen("handle" in address ? address.handle : { ...address, backlog: this.#settings.backlog }, () => {
+      const { backlog } = this.#settings;
+      const isListening = () => {
         server.off("error", reject);
         resolve();
-      });
+      };
+      if ("handle" in address) server.listen(address.handle, backlog, isListening);
+      else server.listen({ ...address, backlog }, isListening);
     });
     server.on("error", (error) => this.#parts.warn(`The listener failed: ${error.message}`));
     this.#servers.push(server);
@@ -442,8 +445,12 @@ export class Listener {
   /** Answers bytes that are no request. RFC 9112 §2.2. */
   #misread(error: NodeJS.ErrnoException, socket: Duplex): void {
     const connection = this.#connections.get(socket);
-    if (!connection || socket.destroyed || error.code === "ECONNRESET" || !socket.writable)
-      return void socket.destroy();
+    // Browsers open connections that they may never use, and would take a 408 for an answer to their first request.
+    const isUnused = error.code === "ERR_HTTP_REQUEST_TIMEOUT" && connection?.socket.bytesRead === 0;
+    if (!connection || error.code === "ECONNRESET" || !socket.writable || isUnused) {
+      socket.destroy();
+      return;
+    }
     // Bytes after a request with `Connection: close` are no request. Its answer ends the connection.
     if (error.code === "HPE_CLOSED_CONNECTION") return;
     const [status, words] = MISREAD[error.code ?? ""] ?? [400, "this is not a request in HTTP/1.1"];
