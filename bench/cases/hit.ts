@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import { type HitRows, pagesFetched, type Row, startHitRows } from "../hit/hit-rows.ts";
 import { assertNeverStale } from "../hit/never-stale.ts";
+import { pageOfBytes } from "../inputs/page-of-bytes.ts";
 import type { Load, LoadSettings } from "../load/load.ts";
 import { chooseLoadGenerator, type LoadGenerator } from "../load/load-generator.ts";
 import { positive } from "../options.ts";
@@ -55,7 +56,7 @@ async function measureHits(options: HitOptions): Promise<void> {
   const origin = new ScriptedOrigin(() => Date.now());
   await origin.comeUp();
   try {
-    const rows = await startHitRows(origin, pageOf(BODY_BYTES[options.body]));
+    const rows = await startHitRows(origin, pageOfBytes(BODY_BYTES[options.body]));
     try {
       const results = summarize(rows, await measureRounds(rows, origin, generator, options));
       printResults(results);
@@ -144,8 +145,4 @@ function printResults(results: readonly HitResult[]): void {
     result.clientBound ? "client-bound" : "",
   ]);
   printTable(columns, cells);
-}
-
-function pageOf(bytes: number): string {
-  return "<p>The tide takes what lies below its mark.</p>\n".repeat(Math.ceil(bytes / 40)).slice(0, bytes);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
-import { fileURLToPath } from "node:url";
+import { moduleBeside } from "../../cdn/own-package.ts";
 import type { Clock } from "../../worker/ports.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import type { Clocks } from "../log/clock-steps.ts";
@@ -14,7 +14,7 @@ import { type HeldSocket, type ListenAddress, openSockets } from "./listening-so
 import type { SupervisorEvent } from "./supervisor-events.ts";
 import { WorkerEndedError, WorkerProcess } from "./worker-process.ts";
 
-const WORKER_MAIN = fileURLToPath(new URL("./worker-main.ts", import.meta.url));
+const WORKER_MAIN = moduleBeside(import.meta.url, "worker-main");
 
 /** If so many starts fail in a row and no worker accepts connections, starting again will not help. */
 const MAX_FAILED_STARTS = 5;

@@ -476,11 +476,9 @@ export const mutants: Mutants = {
     name: "an entry is judged by the view and the time of when its look-up began",
     file: CORRIDOR,
     from: `  if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token);
-  const unusable: UnusableResponse[] = [];
   for (const stored of candidates(context, found)) {
     const verdict = judgeNow(context, stored.head, token, clock.now());`,
-    to: `  const unusable: UnusableResponse[] = [];
-  for (const stored of candidates(context, found)) {
+    to: `  for (const stored of candidates(context, found)) {
     const verdict = judgeNow(context, stored.head, token, arrivedAt);`,
     reddens: "purge-protocol/look-up-outlasts-lease",
   },
