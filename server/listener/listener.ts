@@ -10,6 +10,7 @@ import { CountedWork } from "./background.ts";
 import { ClientFields } from "./client-fields.ts";
 import { Connection, type Exchange, linger } from "./connection.ts";
 import { FastHits } from "./fast-hits.ts";
+import { MadeAnswers } from "./made-answers.ts";
 import { NodeRequest } from "./node-request.ts";
 import { ownAnswer } from "./own-answer.ts";
 import { requestTarget } from "./request-target.ts";
@@ -75,6 +76,7 @@ export class Listener {
   readonly #servers: Server[] = [];
   readonly #connections = new Map<Duplex, Connection>();
   readonly #sweeper: NodeJS.Timeout;
+  readonly #made = new MadeAnswers();
   readonly #fast: FastHits | null;
   #isClosing = false;
   #whenEmpty: (() => void)[] = [];
@@ -97,6 +99,7 @@ export class Listener {
     this.#fast = parts.usesFastHits
       ? new FastHits({
           ask: (request, url, connection) => this.#ask(request, url, connection),
+          made: this.#made,
           isLast: (connection) => this.#isLast(connection),
           log: accessLog ? (exchange) => accessLog.record(exchange) : null,
         })
@@ -294,21 +297,21 @@ export class Listener {
     const sendsOn = !message.complete && (request.awaitsContinue || connection.isBroken || !isSmall(request));
     const isLast = connection.newest?.response === response && this.#isLast(connection);
     const isRefused = connection.refused === response;
-    const head = answerHead(answer, {
+    const made = this.#made.make(answer, {
       isHead,
       knowsChunks: message.httpVersionMinor === 1,
       keepsAlive: response.shouldKeepAlive && !sendsOn && !isRefused && !isLast,
     });
-    if (!head.keepsAlive) {
+    if (!made.head.keepsAlive) {
       connection.isLast = true;
       if (!message.complete) connection.socket.destroySoon = () => linger(connection.socket);
     }
     let written: Written | Promise<Written>;
     try {
-      written = writeAnswer(response, head, answer.body, isHead, this.#parts.bodies, () => connection.watchStall());
+      written = writeAnswer(response, made, answer, this.#parts.bodies, () => connection.watchStall());
     } catch (cause) {
       this.#parts.warn(`An answer could not be written: ${String(cause)}`);
-      cutOff(response, head.framing);
+      cutOff(response, made.head.framing);
       written = { bodyBytes: 0, isWhole: false };
     }
     if (!this.#parts.accessLog) return;
