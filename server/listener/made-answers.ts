@@ -5,6 +5,15 @@ import { type AnsweredRequest, type AnswerHead, answerHead, headText } from "./a
 /** Bodies below this size go out as text, in one piece with their head, which costs less than two pieces. */
 const MAX_TEXT_BYTES = 16 * 1024;
 
+export function isSmall(bytes: Uint8Array): boolean {
+  return bytes.byteLength < MAX_TEXT_BYTES;
+}
+
+/** Bytes as text of which each character is a byte: latin1. */
+export function asText(bytes: Uint8Array): string {
+  return bufferOf(bytes).toString("latin1");
+}
+
 /** An answer as it is written. What is made of it is made when it is first needed. */
 export class MadeAnswer {
   readonly head: AnswerHead;
@@ -23,7 +32,7 @@ export class MadeAnswer {
 
   /** Whether head and body, or the head alone, go out as one text. */
   get isText(): boolean {
-    return this.bytes === null || this.bytes.byteLength < MAX_TEXT_BYTES;
+    return this.bytes === null || isSmall(this.bytes);
   }
 
   /** Head and body, of which each character is a byte. For an answer that `isText`. */
@@ -33,7 +42,7 @@ export class MadeAnswer {
   }
 
   get bodyText(): string {
-    this.#bodyText ??= this.bytes === null ? "" : bufferOf(this.bytes).toString("latin1");
+    this.#bodyText ??= this.bytes === null ? "" : asText(this.bytes);
     return this.#bodyText;
   }
 
@@ -44,7 +53,7 @@ export class MadeAnswer {
   }
 }
 
-function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): Buffer {
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 

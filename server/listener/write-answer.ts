@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Answer, Bodies, StreamedBody } from "../../worker/ports.ts";
+import type { Answer, Bodies, BodyReader, StreamedBody } from "../../worker/ports.ts";
 import type { Framing } from "./answer-head.ts";
-import type { MadeAnswer } from "./made-answers.ts";
+import { asText, isSmall, type MadeAnswer } from "./made-answers.ts";
 
 /** The result of writing an answer. */
 export interface Written {
@@ -56,7 +56,14 @@ async function writeStream(
       if (piece === null || response.destroyed) break;
       bodyBytes += piece.byteLength;
       if (framing.kind === "length" && bodyBytes > framing.bytes) throw new Error("a body is longer than announced");
-      if (response.write(piece)) continue;
+      // Text goes out in one piece with the head, which costs less than two pieces.
+      const isText = bodyBytes === piece.byteLength && isSmall(piece) && framing.kind === "length";
+      if (isText && bodyBytes === framing.bytes) {
+        response.end(asText(piece), "latin1");
+        void endOf(reader);
+        return { bodyBytes, isWhole: true };
+      }
+      if (isText ? response.write(asText(piece), "latin1") : response.write(piece)) continue;
       stalls();
       await new Promise<void>((resolve) => {
         wake = resolve;
@@ -72,6 +79,12 @@ async function writeStream(
     cutOff(response, framing);
     return { bodyBytes, isWhole: false };
   }
+}
+
+/** Reads the end of a body whose announced bytes have come. What an origin sends beyond them is dropped. */
+async function endOf(reader: BodyReader): Promise<void> {
+  const more = await reader.next().catch(() => null);
+  if (more !== null) await reader.cancel().catch(() => undefined);
 }
 
 /**
