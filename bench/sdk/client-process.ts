@@ -1,5 +1,5 @@
 /**
- * The backend of `npm run bench -- client`, in a process of its own: `node --expose-gc client-process.ts ENTRY [ENDPOINT
+ * The backend of `npm run bench -- sdk`, in a process of its own: `node --expose-gc client-process.ts ENTRY [ENDPOINT
  * PURGES AT_ONCE]`. It imports the entry, sends the purges if there is an endpoint, and prints one line of JSON.
  */
 import type { createPurger as CreatePurger, Receipt } from "../../sdk/index.ts";

@@ -5,13 +5,13 @@ import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { Command } from "commander";
 import { build } from "esbuild";
-import { RecordingEdge } from "../client/recording-edge.ts";
 import { positive } from "../options.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 import { thisMachine } from "../report/machine.ts";
 import { median } from "../report/median.ts";
 import { writeResults } from "../report/results.ts";
 import { printTable } from "../report/table.ts";
+import { RecordingEdge } from "../sdk/recording-edge.ts";
 
 interface ClientOptions {
   readonly purges: number;
@@ -32,13 +32,12 @@ interface ClientRun {
 
 const DOWN_MS = 400;
 
-export const client = new Command("client")
-  .alias("sdk")
+export const sdk = new Command("sdk")
   .description("The purge client: its size, the time and memory of its import, many purges, and a restart of the edge.")
   .option("--purges <n>", "how many purges one process sends, eight at a time", positive, 10_000)
   .option("--at-once <n>", "how many purges are sent at once, and while the edge restarts", positive, 1_000)
   .option("--imports <n>", "how many processes import it", positive, 15)
-  .option("--json <file>", "where the results go (default: bench/results/client-<date>.json)")
+  .option("--json <file>", "where the results go (default: bench/results/sdk-<date>.json)")
   .action(measureClient);
 
 async function measureClient({ purges, atOnce, imports, json }: ClientOptions): Promise<void> {
@@ -108,7 +107,7 @@ async function measureClient({ purges, atOnce, imports, json }: ClientOptions): 
       `\nThe edge cut every connection and was away for ${DOWN_MS} ms; ${sentAgain} purges reached it more than once.`,
     );
     const connections = { many: manyConnections, crowd: crowdConnections, restarted: edge.connections };
-    writeResults("client", { machine, sizes, ours, theirs, many, crowd, restarted, connections, sentAgain }, json);
+    writeResults("sdk", { machine, sizes, ours, theirs, many, crowd, restarted, connections, sentAgain }, json);
   } finally {
     await edge.stop();
     rmSync(folder, { recursive: true });
@@ -136,7 +135,7 @@ async function importsOf(entry: string, times: number): Promise<{ readonly ms: n
 }
 
 async function run(args: readonly string[]): Promise<ClientRun> {
-  const script = resolve("bench/client/client-process.ts");
+  const script = resolve("bench/sdk/client-process.ts");
   const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", script, ...args]);
   return JSON.parse(stdout) as ClientRun;
 }
