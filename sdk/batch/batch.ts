@@ -13,7 +13,7 @@ import {
 } from "../purge-request.ts";
 import { joinReceipts, newestOf, type Receipt } from "../receipt.ts";
 import { type DividedCall, divideIntoPurges } from "./divide.ts";
-import { PurgeIncomplete, sendInTurn } from "./purge-incomplete.ts";
+import { sendInTurn, sendOnly } from "./purge-incomplete.ts";
 
 /**
  * Collects the changes of a request or a transaction. Each method can be called as often as there are changes, and an
@@ -201,9 +201,9 @@ async function sendBatch(
     const refresh = hasUrls && !request.urls ? undefined : options.refresh;
     return parseCall("batch.commit", request, { ...options, refresh, id: isOne ? id : `${id}.${index + 1}` });
   });
-  const { receipts, failures } = await run(() =>
-    sendInTurn(calls, send, (receipt, done) => onReceipt?.(receipt, { done, purges: calls.length })),
+  const sendAll = isOne ? sendOnly : sendInTurn;
+  const receipts = await run(() =>
+    sendAll(calls, send, (receipt, done) => onReceipt?.(receipt, { done, purges: calls.length })),
   );
-  if (failures.length > 0) throw isOne ? failures[0]!.error : new PurgeIncomplete(receipts, failures);
   return { ...joinReceipts(receipts, newestOf(receipts)), receipts, divided };
 }

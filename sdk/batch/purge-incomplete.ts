@@ -35,7 +35,7 @@ export class PurgeIncomplete extends PurgeError {
         code,
         status,
         retryable: failures.every(({ error }) => error.retryable),
-        attempts: failures.reduce((sum, { error }) => sum + error.attempts, 0),
+        attempts: attemptsOf(failures),
         cause: failures[0]!.error,
       },
     );
@@ -44,15 +44,36 @@ export class PurgeIncomplete extends PurgeError {
   }
 }
 
+/** The requests that were sent for failures. Purges that were not sent have the error of the one before them. */
+function attemptsOf(failures: readonly PurgeFailure[]): number {
+  const errors = new Set(failures.map(({ error }) => error));
+  return [...errors].reduce((sum, error) => sum + (error instanceof PurgeIncomplete ? 0 : error.attempts), 0);
+}
+
+type Send = (call: PurgeCall) => Promise<Receipt>;
+type OnReceipt = (receipt: Receipt, done: number) => void;
+
+/** Sends the only purge of a batch. Its error is that of the purge. */
+export async function sendOnly(
+  [call]: readonly PurgeCall[],
+  send: Send,
+  onReceipt: OnReceipt,
+): Promise<readonly Receipt[]> {
+  const receipt = await send(call!);
+  onReceipt(receipt, 1);
+  return [receipt];
+}
+
 /**
  * Sends purges one after another. After a refusal of the items of one purge the others are still sent; after any other
- * failure they are not, because they would fail, too, and then each of them counts as failed.
+ * failure they are not, because they would fail, too, and then each of them counts as failed. If any failed, it rejects
+ * with a `PurgeIncomplete`.
  */
 export async function sendInTurn(
   calls: readonly PurgeCall[],
-  send: (call: PurgeCall) => Promise<Receipt>,
-  onReceipt: (receipt: Receipt, done: number) => void,
-): Promise<{ receipts: readonly Receipt[]; failures: readonly PurgeFailure[] }> {
+  send: Send,
+  onReceipt: OnReceipt,
+): Promise<readonly Receipt[]> {
   const receipts: Receipt[] = [];
   const failures: PurgeFailure[] = [];
   let done = 0;
@@ -74,5 +95,6 @@ export async function sendInTurn(
     done += 1;
     onReceipt(receipt, done);
   }
-  return { receipts, failures };
+  if (failures.length > 0) throw new PurgeIncomplete(receipts, failures);
+  return receipts;
 }

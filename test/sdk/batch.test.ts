@@ -288,7 +288,7 @@ test("A batch whose token is wrong is not sent further, and all that was not sen
     .catch((error: unknown) => error as PurgeIncomplete);
 
   expect(edge.requests).toHaveLength(1);
-  expect(error).toMatchObject({ name: "PurgeIncomplete", code: "unauthorized", receipts: [] });
+  expect(error).toMatchObject({ name: "PurgeIncomplete", code: "unauthorized", attempts: 1, receipts: [] });
   expect(error).toMatchObject({ cause: expect.any(PurgeUnauthorized) });
   const failed = (error as PurgeIncomplete).failures;
   expect(failed.map(({ request }) => request.id)).toEqual(["id-1.1", "id-1.2", "id-1.3"]);

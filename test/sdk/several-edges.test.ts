@@ -121,6 +121,25 @@ test("A large batch for several edges has a receipt of each edge for all of its 
   expect(us.requests.map(({ body }) => body.id)).toEqual(["all.1", "all.2"]);
 });
 
+test("A small batch that one edge does not accept rejects with the account of both, and has the receipt of each otherwise", async () => {
+  await using eu = await startFakeEdge(accepts);
+  await using us = await startFakeEdge(refuses("forbidden"), accepts);
+  await using cdn = purgerUnderTest({ endpoints: [eu.endpoint, us.endpoint] });
+
+  const error = await cdn.batch((batch) => batch.tags("a")).catch((error: unknown) => error);
+  const { receipt } = await cdn.batch((batch) => batch.tags("a"));
+
+  expect(error).toMatchObject({
+    name: "PurgeIncomplete",
+    receipts: [{ endpoint: eu.endpoint }],
+    failures: [{ endpoint: us.endpoint, error: { code: "forbidden" } }],
+  });
+  expect(receipt).toMatchObject({
+    receipts: [{ seq: 7 }],
+    edges: [{ endpoint: eu.endpoint }, { endpoint: us.endpoint }],
+  });
+});
+
 test("A large batch that one edge refuses in part names the purge and the edge", async () => {
   await using eu = await startFakeEdge(accepts);
   await using us = await startFakeEdge(refuses("invalid"), accepts);
