@@ -192,6 +192,35 @@ test("A call that is too large for one purge is divided, and the receipt names i
   expect(receipt?.divided).toEqual([{ items: large, purges: [0, 1, 2] }]);
 });
 
+test("A call that is divided leaves out what was named before", async () => {
+  const cdn = createRecordingPurger();
+
+  const receipt = await cdn.batch().tags("song:20000").tags(many(10_001, "song"), "song:20000").commit();
+
+  expect(sizes(cdn.calls)).toEqual([10_000, 2]);
+  expect(new Set(cdn.calls.flatMap(({ tags = [] }) => tags)).size).toBe(10_002);
+  expect(receipt?.divided).toMatchObject([{ purges: [0, 1] }]);
+});
+
+test("If the log is made anew between two purges, the receipt has the token of the new one", async () => {
+  const of = (logId: string, seq: number) => ({ json: { ...receiptBody, logId, seq, token: `${logId}.${seq}` } });
+  await using edge = await startFakeEdge(of("old", 90), of("new", 1));
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
+
+  await expect(cdn.batch().tags(many(10_001, "a")).commit()).resolves.toMatchObject({ token: "new.1", seq: 1 });
+});
+
+test("A batch counts as accepted before only if all of its purges were", async () => {
+  const replay = { json: { ...receiptBody, replayed: true } };
+  await using edge = await startFakeEdge(replay, accepts, replay);
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
+
+  const send = () => cdn.batch().tags(many(10_001, "a")).commit({ id: "again" });
+
+  await expect(send()).resolves.toMatchObject({ replayed: false, receipts: [{ replayed: true }, { replayed: false }] });
+  await expect(send()).resolves.toMatchObject({ replayed: true });
+});
+
 test("A batch is divided before its purges have more bytes than the edge reads", async () => {
   await using edge = await startFakeEdge(accepts);
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
@@ -241,7 +270,7 @@ test("The receipt of several purges settles when the last of them has, and has t
     hasSettled = true;
   });
   clock.advance(899);
-  await Promise.resolve();
+  await new Promise(setImmediate);
   expect(hasSettled).toBe(false);
   clock.advance(1);
   await settled;

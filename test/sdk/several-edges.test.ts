@@ -50,6 +50,7 @@ test("One receipt settles when all edges have, and has the receipt of each", asy
   const settledInEu = joined.edges![0]!.settled().then(() => settled.push("eu"));
   clock.advance(300);
   await settledInEu;
+  await new Promise(setImmediate);
   expect(settled).toEqual(["eu"]);
   clock.advance(400);
   await all;
