@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { cdn } from "./cases/cdn.ts";
+import { eviction } from "./cases/eviction.ts";
 import { hit } from "./cases/hit.ts";
 import { large } from "./cases/large.ts";
 import { logLoad } from "./cases/log-load.ts";
@@ -14,7 +15,8 @@ const bench = new Command("npm run bench --")
   .description("Measures the edge. Each case prints a table and writes its results as JSON.")
   .configureHelp({ subcommandTerm: (command) => command.name() })
   .action(() => bench.outputHelp());
-for (const command of [hit, cdn, view, rules, large, quiet, logLoad, purges, sessions]) bench.addCommand(command);
+for (const command of [hit, eviction, cdn, view, rules, large, quiet, logLoad, purges, sessions])
+  bench.addCommand(command);
 
 try {
   await bench.parseAsync();

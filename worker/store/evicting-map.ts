@@ -7,6 +7,9 @@ const RETURNING_SHARE = 0.1;
 /** A candidate may lose to this many entries before it has to leave. */
 const MAX_LOST_COMPARISONS = 32;
 
+/** A new entry has to be worth less by this factor than one that was requested only once. */
+const ABOUT_AS_MUCH = 1.25;
+
 /** After this many hits for each entry all counts are halved, so that old requests are forgotten. */
 const HITS_PER_ENTRY = 6;
 const MIN_HITS = 1024;
@@ -167,9 +170,10 @@ export class EvictingMap<Value> {
       }
       this.#age(entry);
       const itsWorth = worth(entry.uses, entry.bytes);
-      // Of equals, the established one stays, or a loop would replace them all; but one that was requested only once
-      // makes room for something newer.
-      if (itsWorth > worthOfNew || (itsWorth === worthOfNew && entry.uses > 1)) {
+      // Of equals the established one stays, or a loop would replace them all; but one that was requested only once gives
+      // way to a newer one that is worth about as much.
+      const isWorthMore = entry.uses > 1 ? itsWorth >= worthOfNew : itsWorth > worthOfNew * ABOUT_AS_MUCH;
+      if (isWorthMore) {
         if (++lost > MAX_LOST_COMPARISONS) return false;
         continue;
       }

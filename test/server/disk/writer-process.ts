@@ -1,0 +1,49 @@
+/**
+ * A worker process that writes and reads as fast as it can, with the janitor in its parent. Its arguments: the folder,
+ * the number of the writer, and how many pages it puts.
+ */
+import { makePipe } from "../../../server/bodies/pipe.ts";
+import { CacheFolder } from "../../../server/disk/cache-folder.ts";
+import { DiskTier } from "../../../server/disk/disk-tier.ts";
+import type { DiskNote, JanitorLine } from "../../../server/disk/janitor.ts";
+import { storedHead } from "../../rules/storing/stored-head.ts";
+
+export type ToJanitor =
+  | { readonly kind: "ask"; readonly id: number; readonly bytes: number; readonly orUpTo: number }
+  | { readonly kind: "tell"; readonly notes: readonly DiskNote[] };
+
+const [path, writer, pages] = process.argv.slice(2);
+const asked = new Map<number, (granted: number) => void>();
+let id = 0;
+process.on("message", (answer: { readonly id: number; readonly granted: number }) => {
+  asked.get(answer.id)!(answer.granted);
+  asked.delete(answer.id);
+});
+const send = (message: ToJanitor) => process.send!(message);
+const janitor: JanitorLine = {
+  ask: (bytes, orUpTo) =>
+    new Promise((resolve) => {
+      asked.set(++id, resolve);
+      send({ kind: "ask", id, bytes, orUpTo });
+    }),
+  tell: (notes) => send({ kind: "tell", notes }),
+};
+const folder = CacheFolder.open(path!);
+const tier = new DiskTier({ folder, janitor, now: Date.now, say: console.error });
+for (let at = 0; at < Number(pages); at += 10) {
+  const puts = Array.from({ length: 10 }, async (_, offset) => {
+    const key = `https://www.example.test/${writer}/${at + offset}`;
+    if (offset > 0) {
+      const body = new Uint8Array(20_000).fill(at);
+      return tier.put({ head: storedHead({ key, bodyBytes: body.byteLength }), body });
+    }
+    const pipe = makePipe(null);
+    const stored = tier.putBody(`${key}\n1`, pipe.readable).catch(() => undefined);
+    for (let piece = 0; piece < 8; piece++) await pipe.writable.write(new Uint8Array(60_000)).catch(() => undefined);
+    await pipe.writable.close();
+    return stored;
+  });
+  await Promise.all(puts);
+}
+await tier.settled();
+process.disconnect();
