@@ -72,6 +72,9 @@ export async function prepare(options: ServeOptions): Promise<Prepared> {
         'hosts: ["www.example.com"], or in the environment, TIDEMARK_HOSTS=www.example.com.',
     );
   }
+  if (!namesHosts && listen.some((address) => "port" in address && address.port === 0)) {
+    throw new ServerError("with port 0 the address is not known before, so name hosts, or choose a port.");
+  }
   const warnings = [...weakened];
   const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = options.environment;
   const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };

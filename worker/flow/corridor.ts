@@ -2,6 +2,7 @@ import type { Answer, FoundResponse, ReceiptToken } from "../ports.ts";
 import type { Outcome, XCache } from "../rules/forwarding/cache-status.ts";
 import type { RefusedUrl } from "../rules/key/cache-key.ts";
 import { notStoredDetail } from "../rules/storing/not-stored.ts";
+import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { answerFromStore } from "./answering/answer-from-store.ts";
 import { edgeAnswer } from "./answering/answers.ts";
 import { collapse } from "./collapsing/collapse.ts";
@@ -99,12 +100,17 @@ async function lookFurther(context: RequestContext): Promise<Answer> {
   }
   let token = await renewal;
   if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token);
-  const unusable: UnusableResponse[] = [];
   for (const stored of candidates(context, found)) {
     const verdict = judgeNow(context, stored.head, token, clock.now());
     if (mayAnswer(verdict)) return hitFound(context, stored, found, verdict);
-    const read = await readFound(context, stored);
-    if (read) unusable.push({ stored: read, verdict });
+  }
+  const read = found && (await readFound(context, found));
+  // While the body was read, a fetch shared with others may have brought a usable response.
+  const unusable: UnusableResponse[] = [];
+  for (const stored of candidates(context, read)) {
+    const verdict = judgeNow(context, stored.head, token, clock.now());
+    if (mayAnswer(verdict)) return hit(context, stored, verdict);
+    unusable.push({ stored, verdict });
   }
   return fetchFromOrigin(context, missOf(context, unusable), token);
 }
@@ -136,7 +142,7 @@ function answerBeforeRenewal(
  * The stored responses that may answer: the one in memory, where a fetch shared with others may have put it in the
  * meantime, and the one in the shared tier.
  */
-function candidates(context: RequestContext, found: FoundResponse | undefined): FoundResponse[] {
+function candidates<T extends FoundResponse>(context: RequestContext, found: T | undefined): (StoredResponse | T)[] {
   return [selectInMemory(context), found].filter((stored) => stored !== undefined);
 }
 

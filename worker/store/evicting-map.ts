@@ -8,7 +8,7 @@ const RETURNING_SHARE = 0.1;
 const MAX_LOST_COMPARISONS = 32;
 
 /** A new entry has to be worth less by this factor than one that was requested only once. */
-const ABOUT_AS_MUCH = 1.25;
+const ABOUT_AS_MUCH = 1.02;
 
 /** After this many hits for each entry all counts are halved, so that old requests are forgotten. */
 const HITS_PER_ENTRY = 6;
