@@ -13,7 +13,7 @@ test("two processes that write at once never take more than the bound, and the i
   const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes });
   let most = 0;
   const write = (writer: number) => {
-    const child = fork(WRITER, [disk.path, String(writer), "400"]);
+    const child = fork(WRITER, [disk.path, String(writer), "200"]);
     const line = disk.janitor.connect();
     child.on("message", (message: ToJanitor) => {
       most = Math.max(most, disk.bytesOnDisk());
