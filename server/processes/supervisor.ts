@@ -12,6 +12,7 @@ import { LogServer } from "../log/log-server.ts";
 import { systemClock } from "../system-clock.ts";
 import { BackOff } from "./back-off.ts";
 import { type HeldSocket, type ListenAddress, openSockets } from "./listening-sockets.ts";
+import type { WorkerService } from "./process-line.ts";
 import type { SupervisorEvent } from "./supervisor-events.ts";
 import { WorkerEndedError, WorkerProcess } from "./worker-process.ts";
 
@@ -36,6 +37,8 @@ export interface SupervisorOptions {
   readonly program: string;
   /** Reads the configuration, at the start and at each reload. Rejects, with a message for the owner, if it is wrong. */
   readonly load: () => Promise<Loaded>;
+  /** What it offers to its workers beside the log. */
+  readonly service?: WorkerService;
   /** The number of workers. Default: one for each core that the process may use. */
   readonly workers?: number;
   /**
@@ -217,6 +220,7 @@ export class Supervisor {
         drainMs: this.#stopWithinMs,
       },
       this.#clock,
+      this.#options.service?.connect() ?? null,
     );
     this.#alive.add(worker);
     generation.workers.add(worker);
