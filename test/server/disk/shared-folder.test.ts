@@ -1,9 +1,10 @@
 import { execFileSync, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { janitorService } from "../../../server/disk/janitor-service.ts";
+import type { ServiceMessage } from "../../../server/processes/process-line.ts";
 import { byDepth } from "../../suite/depth.ts";
 import { bodyOf, DiskUnderTest, noise, page, readWhole, temporaryFolder } from "./disk-under-test.ts";
-import type { ToJanitor } from "./writer-process.ts";
 
 const WRITER = fileURLToPath(new URL("writer-process.ts", import.meta.url));
 const MIB = 1024 * 1024;
@@ -14,11 +15,11 @@ test("two processes that write at once never take more than the bound, and the i
   let most = 0;
   const write = (writer: number) => {
     const child = fork(WRITER, [disk.path, String(writer), "200"]);
-    const line = disk.janitor.connect();
-    child.on("message", (message: ToJanitor) => {
+    const line = janitorService(disk.janitor).connect();
+    child.on("message", (message: ServiceMessage) => {
       most = Math.max(most, disk.bytesOnDisk());
-      if (message.kind === "tell") line.tell(message.notes);
-      else void line.ask(message.bytes, message.orUpTo).then((granted) => child.send({ id: message.id, granted }));
+      if (message.kind === "tell") line.tell(message.message);
+      else void line.ask(message.question).then((answer) => child.send({ number: message.number, answer }));
     });
     return new Promise<number | null>((resolve) =>
       child.on("exit", (code) => {

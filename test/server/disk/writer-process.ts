@@ -5,29 +5,14 @@
 import { makePipe } from "../../../server/bodies/pipe.ts";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
-import type { DiskNote, JanitorLine } from "../../../server/disk/janitor.ts";
+import { janitorOver } from "../../../server/disk/janitor-service.ts";
+import { LineToSupervisor, type ServiceAnswer } from "../../../server/processes/process-line.ts";
 import { storedHead } from "../../rules/storing/stored-head.ts";
 
-export type ToJanitor =
-  | { readonly kind: "ask"; readonly id: number; readonly bytes: number; readonly orUpTo: number }
-  | { readonly kind: "tell"; readonly notes: readonly DiskNote[] };
-
 const [path, writer, pages] = process.argv.slice(2);
-const asked = new Map<number, (granted: number) => void>();
-let id = 0;
-process.on("message", (answer: { readonly id: number; readonly granted: number }) => {
-  asked.get(answer.id)!(answer.granted);
-  asked.delete(answer.id);
-});
-const send = (message: ToJanitor) => process.send!(message);
-const janitor: JanitorLine = {
-  ask: (bytes, orUpTo) =>
-    new Promise((resolve) => {
-      asked.set(++id, resolve);
-      send({ kind: "ask", id, bytes, orUpTo });
-    }),
-  tell: (notes) => send({ kind: "tell", notes }),
-};
+const line = new LineToSupervisor((message) => process.send!(message));
+process.on("message", (answer: ServiceAnswer) => line.take(answer));
+const janitor = janitorOver(line);
 const folder = CacheFolder.open(path!);
 const tier = new DiskTier({ folder, janitor, now: Date.now, say: console.error });
 for (let at = 0; at < Number(pages); at += 10) {
