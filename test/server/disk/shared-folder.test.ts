@@ -19,7 +19,10 @@ test("two processes that write at once never take more than the bound, and the i
     child.on("message", (message: ServiceMessage) => {
       most = Math.max(most, disk.bytesOnDisk());
       if (message.kind === "tell") line.tell(message.message);
-      else void line.ask(message.question).then((answer) => child.send({ number: message.number, answer }));
+      else
+        void line
+          .ask(message.question)
+          .then((answer) => child.send({ kind: "answer", number: message.number, answer }));
     });
     return new Promise<number | null>((resolve) =>
       child.on("exit", (code) => {

@@ -5,14 +5,14 @@
 import { makePipe } from "../../../server/bodies/pipe.ts";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
-import { janitorOver } from "../../../server/disk/janitor-service.ts";
+import { janitorBehind } from "../../../server/disk/janitor-service.ts";
 import { LineToSupervisor, type ServiceAnswer } from "../../../server/processes/process-line.ts";
 import { storedHead } from "../../rules/storing/stored-head.ts";
 
 const [path, writer, pages] = process.argv.slice(2);
 const line = new LineToSupervisor((message) => process.send!(message));
 process.on("message", (answer: ServiceAnswer) => line.take(answer));
-const janitor = janitorOver(line);
+const janitor = janitorBehind(line);
 const folder = CacheFolder.open(path!);
 const tier = new DiskTier({ folder, janitor, now: Date.now, say: console.error });
 for (let at = 0; at < Number(pages); at += 10) {
@@ -31,4 +31,5 @@ for (let at = 0; at < Number(pages); at += 10) {
   await Promise.all(puts);
 }
 await tier.settled();
+await janitor.ask(1, 1); // It sends the last notes first.
 process.disconnect();
