@@ -17,7 +17,8 @@ import { writeResults } from "../report/results.ts";
 import { printTable } from "../report/table.ts";
 
 const BODY_BYTES = { "1KB": 1000, "10KB": 10_000, "100KB": 100_000 } as const;
-const WARM_UP_SECONDS = 1;
+/** A worker that answers a thousand requests a second is slower in its first seconds: the engine compiles what is called often. */
+const WARM_UP_SECONDS = 5;
 /** Above this share of a core, the figures may be those of the load generator. */
 const CLIENT_BOUND_CPU = 0.9;
 

@@ -27,7 +27,7 @@ export interface PgDatabase {
   query(text: string, values?: unknown[]): Promise<PgResult>;
 }
 
-/** Statements without parameters in one text, as `query` also takes them, have a result each. It is not used. */
+/** The result of a query, as far as it is used. */
 export interface PgResult {
   readonly rows: readonly unknown[];
   readonly rowCount: number | null;

@@ -17,6 +17,7 @@ import {
 import { checkSchema, createTable, type PgDatabase, pgStore } from "./pg-store.ts";
 import { LISTED_COLUMNS, type QueuedPurge, type TableRow, toQueuedPurge } from "./queued-purge.ts";
 
+/** The options of `createOutbox`. */
 export interface PgOutboxOptions<Answer = Receipt> extends OutboxOptions<Answer> {
   /** A `Pool`, or a connected `Client` that the backend uses for no transactions. */
   database: PgDatabase;

@@ -33,10 +33,12 @@ export interface SqliteDatabase {
   readonly inTransaction?: boolean;
 }
 
+/** A prepared statement of either client. */
 export interface SqliteStatement {
   run(...parameters: (string | number | null)[]): { changes: number | bigint };
   get(...parameters: (string | number | null)[]): unknown;
   all(...parameters: (string | number | null)[]): unknown[];
+  /** `node:sqlite` alone has it. */
   setReturnArrays?(enabled: boolean): void;
 }
 

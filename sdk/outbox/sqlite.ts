@@ -25,6 +25,7 @@ import {
   TABLE_SQL,
 } from "./sqlite-store.ts";
 
+/** The options of `createOutbox`. */
 export interface SqliteOutboxOptions<Answer = Receipt> extends OutboxOptions<Answer> {
   /**
    * The connection for sending: the backend's own, or another one to the same file. A backend whose transactions last
