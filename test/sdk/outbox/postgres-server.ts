@@ -43,10 +43,13 @@ export async function startPostgres(): Promise<PostgresServer> {
     throw error;
   }
   const running = server;
+  const stopAtOnce = () => running.kill("SIGQUIT");
+  process.once("exit", stopAtOnce); // when a run of the tests is interrupted
   return {
     host: folder,
     user: USER,
     async stop() {
+      process.off("exit", stopAtOnce);
       const exited = once(running, "exit");
       running.kill("SIGTERM"); // a smart shutdown: it lets the connections end
       await exited;
