@@ -6,6 +6,11 @@ const NODE_VERSION = { "node-version": "sdk/node-version.ts" };
 
 const SDK = { index: "sdk/index.ts", "index.web": "sdk/index.web.ts", testing: "sdk/testing.ts" };
 
+/** Middleware for frameworks, each an entry of its own that imports nothing of the framework. */
+const FRAMEWORKS = Object.fromEntries(
+  ["express", "fastify", "hono", "next", "respond"].map((name) => [name, `sdk/frameworks/${name}.ts`]),
+);
+
 /** The simulated CDN. For Node alone, and so as ES modules alone. */
 const LOCAL = { local: "cdn/index.ts", "local-matchers": "cdn/matchers/vitest.ts" };
 
@@ -24,10 +29,10 @@ export default defineConfig([
     ...shared,
     name: "sdk, cli and simulated cdn",
     // One build, so that a PurgeError of `tidemark/testing` or `tidemark/local` is the class that `tidemark` exports.
-    entry: { ...NODE_VERSION, ...SDK, ...LOCAL, cli: "cli/main.ts" },
+    entry: { ...NODE_VERSION, ...SDK, ...FRAMEWORKS, ...LOCAL, cli: "cli/main.ts" },
     format: "esm",
     deps: { onlyBundle: ["commander", "leven"] },
-    dts: { generator: "oxc", entry: [...Object.values(SDK), ...Object.values(LOCAL)] },
+    dts: { generator: "oxc", entry: Object.values({ ...SDK, ...FRAMEWORKS, ...LOCAL }) },
     // What is bundled, here and below, comes with its licence.
     copy: ({ outDir }) =>
       ["commander/LICENSE", "hono/LICENSE", "leven/license", "structured-headers/LICENSE"].map((file) => ({

@@ -1,0 +1,100 @@
+/** For Next: `revalidateTag`, `revalidatePath` and `updateTag` also purge the edge. */
+
+import type { PurgeInput } from "../purge-request.ts";
+import type { Purger } from "../purger.ts";
+
+export interface NextOptions {
+  purger: Pick<Purger, "purge">;
+  /**
+   * Called if a purge fails. The action or route goes on, because the change is committed and Next has revalidated.
+   * Default: `console.error`.
+   */
+  onPurgeError?: ((error: unknown) => void) | undefined;
+}
+
+/** How soon a revalidated page may no longer be used, in seconds; absent for `updateTag` and `revalidatePath`. */
+interface Durations {
+  readonly expire?: number;
+}
+
+/** The method of a cache handler that Next calls for every revalidation. */
+interface CacheHandler {
+  revalidateTag(tags: string | string[], durations?: Durations): Promise<void>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a mixin's constructor takes any arguments (TypeScript's rule for mixins).
+type CacheHandlerClass = new (...args: any[]) => CacheHandler;
+
+/**
+ * A class for `cacheHandler` of `next.config`: the given cache handler, Next's own or yours, that purges the edge after
+ * each revalidation.
+ *
+ * - `updateTag("song:42")`, `revalidateTag("song:42", { expire: 0 })` purge the tag `song:42`.
+ * - `revalidateTag("song:42", "max")` purges it softly: visitors get the old page from the edge while the new one is made.
+ *   Next itself makes the page anew at once, or the edge would store Next's old one.
+ * - `revalidatePath("/songs/42")` purges that page with everything below it, and the tag `_N_T_/songs/42`; a path with
+ *   `[id]` purges everything below the part before it. `revalidatePath("/")` purges the front page alone, by its URL and by
+ *   the tag `_N_T_/`; `revalidatePath("/", "layout")` purges the whole site.
+ */
+export function withPurge<Base extends CacheHandlerClass>(Handler: Base, options: NextOptions): Base {
+  const { purger, onPurgeError = reportPurgeError } = options;
+  return class extends Handler {
+    override async revalidateTag(given: string | string[], durations?: Durations): Promise<void> {
+      const tags = [given].flat();
+      // Without durations Next uses nothing old any more. Then the edge may fetch.
+      await super.revalidateTag(tags);
+      const mayShowOld = durations !== undefined && durations.expire !== 0;
+      const request = purgeOf(tags);
+      if (request === null) return;
+      try {
+        await purger.purge(request, { mode: mayShowOld ? "soft" : "hard", reason: "revalidated in Next" });
+      } catch (error) {
+        onPurgeError(error);
+      }
+    }
+  };
+}
+
+/** The prefix of the tags that Next makes from paths: `NEXT_CACHE_IMPLICIT_TAG_ID`. */
+const PATH_TAG = "_N_T_";
+
+/** The purge for tags that Next revalidates; `null` if there are none. */
+function purgeOf(tags: readonly string[]): PurgeInput | null {
+  if (tags.length === 0) return null;
+  const urls = new Set<string>();
+  const prefixes = new Set<string>();
+  for (const tag of tags) {
+    if (!tag.startsWith(PATH_TAG)) continue;
+    const path = tag.slice(PATH_TAG.length);
+    const [prefix, isWhole] = staticPart(path);
+    if (prefix !== "/") prefixes.add(prefix);
+    else if (isWhole) urls.add("/");
+    else return { everything: true };
+  }
+  return {
+    tags,
+    ...(urls.size > 0 && { urls }),
+    ...(prefixes.size > 0 && { prefixes }),
+  };
+}
+
+/**
+ * The path up to its first dynamic segment, without route groups and without the kind (`page`, `layout`), which Next puts
+ * at the end, and whether that is one page: the front page.
+ */
+function staticPart(path: string): [prefix: string, isWhole: boolean] {
+  const segments = path.split("/").filter((segment) => segment !== "" && !/^\(.*\)$/.test(segment));
+  const kind = segments.at(-1);
+  if (kind === "page" || kind === "layout") segments.pop();
+  // Next's name for the front page.
+  if (segments.length === 1 && segments[0] === "index") segments.pop();
+  const dynamic = segments.findIndex((segment) => segment.startsWith("["));
+  const fixed = dynamic === -1 ? segments : segments.slice(0, dynamic);
+  return [`/${fixed.join("/")}`, dynamic === -1 && kind !== "layout"];
+}
+
+function reportPurgeError(error: unknown): void {
+  console.error("The purge after a revalidation in Next failed, and pages may be stale:", error);
+}
+
+export { type EditorCookie, editorCookie } from "./editor-cookie.ts";
