@@ -66,10 +66,14 @@ function purgeOf(tags: readonly string[]): PurgeInput | null {
   for (const tag of tags) {
     if (!tag.startsWith(PATH_TAG)) continue;
     const path = tag.slice(PATH_TAG.length);
-    const [prefix, isWhole] = staticPart(path);
-    if (prefix !== "/") prefixes.add(prefix);
-    else if (isWhole) urls.add("/");
-    else return { everything: true };
+    const { fixed, reach } = readPath(path);
+    if (fixed !== "/") prefixes.add(fixed);
+    else if (reach === "below") return { everything: true };
+    else {
+      urls.add("/");
+      // The tag of the front page may also be that of a page whose path is `/page` or `/index`.
+      if (path !== "/") prefixes.add(path);
+    }
   }
   return {
     tags,
@@ -79,10 +83,10 @@ function purgeOf(tags: readonly string[]): PurgeInput | null {
 }
 
 /**
- * The path up to its first dynamic segment, without route groups and without the kind (`page`, `layout`), which Next puts
- * at the end, and whether that is one page: the front page.
+ * The path up to its first dynamic segment, without route groups and without the kind (`page`, `layout`) that Next puts at
+ * the end, and whether one page is meant or all pages below.
  */
-function staticPart(path: string): [prefix: string, isWhole: boolean] {
+function readPath(path: string): { readonly fixed: string; readonly reach: "page" | "below" } {
   const segments = path.split("/").filter((segment) => segment !== "" && !/^\(.*\)$/.test(segment));
   const kind = segments.at(-1);
   if (kind === "page" || kind === "layout") segments.pop();
@@ -90,7 +94,7 @@ function staticPart(path: string): [prefix: string, isWhole: boolean] {
   if (segments.length === 1 && segments[0] === "index") segments.pop();
   const dynamic = segments.findIndex((segment) => segment.startsWith("["));
   const fixed = dynamic === -1 ? segments : segments.slice(0, dynamic);
-  return [`/${fixed.join("/")}`, dynamic === -1 && kind !== "layout"];
+  return { fixed: `/${fixed.join("/")}`, reach: dynamic === -1 && kind !== "layout" ? "page" : "below" };
 }
 
 function reportPurgeError(error: unknown): void {
