@@ -1,4 +1,4 @@
-"""What tidemark_django sends, to an edge that only records: run by test/django/django.test.ts."""
+"""What tidemark_django sends, to an edge that only records: run by test/backends/django.test.ts."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ class FakeEdge(ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.purges, self.tokens, self.answers = [], [], []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
     @property
     def url(self):

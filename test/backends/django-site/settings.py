@@ -6,7 +6,12 @@ SECRET_KEY = "only-for-tests"
 ALLOWED_HOSTS = ["*"]
 ROOT_URLCONF = "songs.urls"
 INSTALLED_APPS = ["songs"]
-MIDDLEWARE = ["tidemark_django.middleware", "django.middleware.http.ConditionalGetMiddleware"]
+MIDDLEWARE = [
+    "tidemark_django.middleware",
+    "django.middleware.http.ConditionalGetMiddleware",
+    # Sets Content-Length: without it the edge stores nothing.
+    "django.middleware.common.CommonMiddleware",
+]
 DATABASES = {
     "default": {
         "ENGINE": "django.db.backends.sqlite3",
