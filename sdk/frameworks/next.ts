@@ -1,5 +1,7 @@
 /** For Next: `revalidateTag`, `revalidatePath` and `updateTag` also purge the edge. */
 
+import { purgeRequestSchema } from "../../wire/purge-request.ts";
+import { shown } from "../errors.ts";
 import type { PurgeInput } from "../purge-request.ts";
 import type { Purger } from "../purger.ts";
 
@@ -30,8 +32,8 @@ type CacheHandlerClass = new (...args: any[]) => CacheHandler;
  * each revalidation.
  *
  * - `updateTag("song:42")`, `revalidateTag("song:42", { expire: 0 })` purge the tag `song:42`.
- * - `revalidateTag("song:42", "max")` purges it softly: visitors get the old page from the edge while the new one is made.
- *   Next itself makes the page anew at once, or the edge would store Next's old one.
+ * - `revalidateTag("song:42", "max")` purges it softly. Next itself forgets its page at once: otherwise it would answer once
+ *   more with the old one, which the edge would store.
  * - `revalidatePath("/songs/42")` purges that page with everything below it, and the tag `_N_T_/songs/42`; a path with
  *   `[id]` purges everything below the part before it. `revalidatePath("/")` purges the front page alone, by its URL and by
  *   the tag `_N_T_/`; `revalidatePath("/", "layout")` purges the whole site.
@@ -44,6 +46,11 @@ export function withPurge<Base extends CacheHandlerClass>(Handler: Base, options
       // Without durations Next uses nothing old any more. Then the edge may fetch.
       await super.revalidateTag(tags);
       const mayShowOld = durations !== undefined && durations.expire !== 0;
+      const refused = tags.filter((tag) => !isTag(tag) && !tag.startsWith(PATH_TAG));
+      if (refused.length > 0) {
+        // No response can carry it at the edge, and so none can be purged by it.
+        onPurgeError(new TypeError(`revalidateTag: ${refused.map(shown).join(", ")} cannot be a tag at the edge`));
+      }
       const request = purgeOf(tags);
       if (request === null) return;
       try {
@@ -55,12 +62,16 @@ export function withPurge<Base extends CacheHandlerClass>(Handler: Base, options
   };
 }
 
+function isTag(text: string): boolean {
+  return purgeRequestSchema.shape.tags.safeParse([text]).success;
+}
+
 /** The prefix of the tags that Next makes from paths: `NEXT_CACHE_IMPLICIT_TAG_ID`. */
 const PATH_TAG = "_N_T_";
 
-/** The purge for tags that Next revalidates; `null` if there are none. */
+/** The purge for tags that Next revalidates; `null` if there is nothing to purge. */
 function purgeOf(tags: readonly string[]): PurgeInput | null {
-  if (tags.length === 0) return null;
+  const valid = tags.filter(isTag);
   const urls = new Set<string>();
   const prefixes = new Set<string>();
   for (const tag of tags) {
@@ -75,8 +86,9 @@ function purgeOf(tags: readonly string[]): PurgeInput | null {
       if (path !== "/") prefixes.add(path);
     }
   }
+  if (valid.length + urls.size + prefixes.size === 0) return null;
   return {
-    tags,
+    ...(valid.length > 0 && { tags: valid }),
     ...(urls.size > 0 && { urls }),
     ...(prefixes.size > 0 && { prefixes }),
   };
