@@ -88,7 +88,8 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   wiring: [],
   config: [],
   wire: [/^zod$/, /^leven$/],
-  sdk: [/^undici$/, /^zod$/],
+  // The middleware follows a request through asynchronous calls.
+  sdk: [/^undici$/, /^zod$/, /^node:async_hooks$/],
   cdn: [/^node:/, /^zod$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
   dev: [/^node:/, /^leven$/],
   setup: [/^node:/, /^esbuild$/, /^wrangler$/, /^vitest$/, /^tidemark\/(local|recorded-sites)(\/|$)/],

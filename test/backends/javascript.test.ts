@@ -88,13 +88,17 @@ test.each([
       'const { serve } = await import("@hono/node-server");' +
       'serve({ fetch: app.fetch, port: Number(process.env.PORT), hostname: "127.0.0.1" }, () => console.log("listening"));',
   },
-] as const)("the example for $heading shows an edit to its editor at once, and then to all", async (each) => {
-  const { heading, packages, form, start } = each;
-  const folder = await folderWith(inject("installed"), `backend-${heading}`, packages);
-  const program = join(folder, "app.mjs");
-  await writeFile(program, `${snippetsBelow(heading)[0]!.code}\n${start}`);
-  await tryOut(program, folder, form);
-});
+] as const)(
+  "the example for $heading shows an edit to its editor at once, and then to all",
+  { timeout: 60_000 },
+  async (each) => {
+    const { heading, packages, form, start } = each;
+    const folder = await folderWith(inject("installed"), `backend-${heading}`, packages);
+    const program = join(folder, "app.mjs");
+    await writeFile(program, `${snippetsBelow(heading)[0]!.code}\n${start}`);
+    await tryOut(program, folder, form);
+  },
+);
 
 const SVELTEKIT = [
   "@sveltejs/kit@3.2.0",

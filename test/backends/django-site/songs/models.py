@@ -17,5 +17,10 @@ class Song(models.Model):
     genres = models.ManyToManyField(Genre)
 
 
+class LoudSong(Song):
+    class Meta:
+        proxy = True
+
+
 purge_on_change(Song, lambda song: [f"song-{song.pk}", f"album-{song.album_id}", "songs"])
 purge_on_change(Genre, lambda genre: [f"genre-{genre.pk}"])

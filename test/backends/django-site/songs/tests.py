@@ -2,16 +2,24 @@
 
 import asyncio
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
 
 from django.db import transaction
+from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.module_loading import import_string
+from django.views.decorators.cache import cache_control
 from django.test import AsyncClient, Client, SimpleTestCase, TransactionTestCase, override_settings
 
 import tidemark_django
 from tidemark_django import batch, purge, tag
 
-from .models import Album, Genre, Song
+from .models import Album, Genre, LoudSong, Song
 
 
 class FakeEdge(ThreadingHTTPServer):
@@ -162,6 +170,14 @@ class Models(WithEdge, TransactionTestCase):
             self.tags_sent(), [{f"song-{self.song.pk}", f"album-{self.one.pk}", f"album-{self.two.pk}", "songs"}]
         )
         self.assertEqual(Song.objects.get().album, self.two)
+
+    def test_a_row_saved_through_a_proxy_is_purged(self):
+        LoudSong.objects.get().save()
+        self.assertEqual(self.tags_sent(), [{f"song-{self.song.pk}", f"album-{self.one.pk}", "songs"}])
+
+    def test_fixtures_are_left_out(self):
+        self.song.save_base(raw=True)
+        self.assertEqual(self.sent(), [])
 
     def test_rows_deleted_with_another_purge_their_tags(self):
         key, album = self.song.pk, self.one.pk
@@ -360,6 +376,45 @@ class Tags(SimpleTestCase):
             return FakeResponse()
 
         self.assertEqual(len(tidemark_django.middleware(view)(None)["Cache-Tag"].split(",")), 1000)
+
+
+class Page(WithEdge, TransactionTestCase):
+    """The examples of docs/purge-from.md, as they stand there."""
+
+    def setUp(self):
+        super().setUp()
+        page = (Path(__file__).parents[4] / "docs/purge-from.md").read_text()
+        section = page.split("\n### Django\n")[1].split("\n## ")[0]
+        self.examples = dict(re.findall(r"^```python\n# (\w+)\.py\n(.*?)^```", section, re.M | re.S))
+        for signal in (pre_save, post_save, post_delete, m2m_changed):
+            self.addCleanup(signal.sender_receivers_cache.clear)
+            self.addCleanup(setattr, signal, "receivers", list(signal.receivers))
+
+    def test_the_settings_name_what_there_is(self):
+        names = {"os": SimpleNamespace(environ={"TIDEMARK_TOKEN": "a-token"})}
+        exec(self.examples["settings"], names)
+        for each in names["MIDDLEWARE"]:
+            import_string(each)
+        self.assertEqual(names["TIDEMARK_TOKEN"], "a-token")
+
+    def test_the_models_and_views_tag_and_purge(self):
+        row = Song.objects.create(title="old")
+        self.sent()
+        for signal in (pre_save, post_save, post_delete, m2m_changed):
+            signal.receivers = []
+            signal.sender_receivers_cache.clear()
+        exec(self.examples["models"], {"Song": Song})
+        row.save()
+        self.assertEqual(self.sent(), [{"tags": [f"song-{row.pk}", "album-None", "songs"]}])
+
+        names = {"Song": Song, "cache_control": cache_control, "get_object_or_404": get_object_or_404}
+        names |= {"redirect": redirect, "render": lambda request, template, context: HttpResponse(context["song"].title)}
+        exec(self.examples["views"], names)
+        shown = tidemark_django.middleware(lambda request: names["song"](request, row.pk))(HttpRequest())
+        self.assertEqual((shown["Cache-Tag"], shown["Cache-Control"]), (f"song-{row.pk}", "public, max-age=0, s-maxage=3600"))
+        renamed = tidemark_django.middleware(names["rename_all"])(HttpRequest())
+        self.assertEqual((renamed.status_code, "tidemark-after" in renamed.cookies), (302, True))
+        self.assertEqual(self.sent(), [{"urls": ["/feed.xml"], "tags": ["songs"]}])
 
 
 class FakeResponse(dict):
