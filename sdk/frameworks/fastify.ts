@@ -12,6 +12,7 @@ export interface FastifyLike {
 /** The parts of Fastify's `Reply` that are used. */
 interface Reply {
   readonly statusCode: number;
+  readonly raw: { readonly statusCode: number };
   getHeader(name: string): number | string | string[] | undefined;
   header(name: string, value: string): unknown;
 }
@@ -47,6 +48,11 @@ export async function tidemark(app: FastifyLike, options: RequestOptions = {}): 
     // Fastify keeps several of this name.
     if (setCookie !== null) reply.header("Set-Cookie", setCookie);
     return payload;
+  });
+
+  // For an answer that went out past Fastify, over `reply.raw`; for all others there is nothing left to send.
+  app.addHook("onResponse", async (request: object, reply: Reply) => {
+    await scopes.get(request)?.finish(failed.has(request) ? "failed" : outcomeOf(reply.raw.statusCode));
   });
 }
 
