@@ -24,6 +24,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from asgiref.sync import iscoroutinefunction
 from django.conf import settings
 from django.db import transaction
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
@@ -69,8 +70,14 @@ class _ResponseTags:
     def __init__(self):
         self.tags = {}
         self.is_over = False
+        # An async view may call into several threads at once.
+        self._lock = threading.Lock()
 
     def add(self, tags):
+        with self._lock:
+            self._add(tags)
+
+    def _add(self, tags):
         if self.is_over:
             raise RuntimeError(f"tag: the head of this response has been made, so {tags[0]!r} would not be on it")
         together = self.tags | dict.fromkeys(tags)
@@ -84,7 +91,8 @@ class _ResponseTags:
         self.tags = together
 
     def write(self, response):
-        self.is_over = True
+        with self._lock:
+            self.is_over = True
         if self.tags:
             held = dict.fromkeys(each for each in re.split(r"[\s,]+", response.get("Cache-Tag", "")) if each)
             response["Cache-Tag"] = ",".join(held | self.tags)
@@ -221,10 +229,9 @@ def middleware(get_response):
         collected, current = _ResponseTags(), _Batch()
         return collected, current, _request.set(collected), _batch.set(current)
 
-    def end(collected, current, request_token, batch_token):
+    def end(_, current, request_token, batch_token):
         _request.reset(request_token)
         _batch.reset(batch_token)
-        collected.is_over = True
         return current.close()
 
     def answer(response, collected, receipt):
@@ -234,7 +241,7 @@ def middleware(get_response):
             response.set_cookie(COOKIE, receipt["token"], max_age=seconds, httponly=True, samesite="Lax")
         return response
 
-    if asyncio.iscoroutinefunction(get_response):
+    if iscoroutinefunction(get_response):
 
         async def respond(request):
             state = begin()
@@ -267,7 +274,8 @@ def purge_on_change(model, tags, *, former=True):
         purge_on_change(Song, lambda song: [f"song-{song.pk}", f"album-{song.album_id}"])
 
     With `former`, the row as it was is read before it is saved, so that a song that moves to another album is gone from
-    the page of the one it left. It costs a query; without it only the new tags are purged.
+    the page of the one it left. It costs a query; without it only the new tags are purged. Where two transactions may move
+    one row at the same time, lock it first (`select_for_update`), or the second does not see what the first has made of it.
 
     Django sends no signals for `update`, `bulk_create`, `bulk_update`, raw SQL and rows of an explicit through model: call
     `purge` there, or register the through model. Fixtures (`loaddata`) are left out.
