@@ -140,6 +140,6 @@ describe.skipIf("missing" in project)(title, () => {
       expect(await titleOf(path, from)).toBe("new");
       await expect(cdn.get(path, { from })).toHit();
     }
-    expect((await cdn.purger.purges({ limit: 1 })).purges[0]).toMatchObject({ mode: "soft", items: ["song:7"] });
+    expect((await cdn.purger.purges({ limit: 1 })).purges[0]).toMatchObject({ mode: "soft", items: ["tag:song:7"] });
   });
 });
