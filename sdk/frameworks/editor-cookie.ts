@@ -1,6 +1,6 @@
 import { AFTER_COOKIE } from "../../wire/fields.ts";
 import type { Receipt } from "../receipt.ts";
-import type { HeadersLike, ResponseLike, ServerResponseLike } from "../tag-response.ts";
+import type { HeadersLike, ResponseLike, ServerResponseLike } from "../tags/tag-response.ts";
 
 /** A cookie with its attributes, as `cookies().set` of Next and `serialize` of most cookie libraries take it. */
 export interface EditorCookie {

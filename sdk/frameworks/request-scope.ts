@@ -1,22 +1,17 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { TAG_FIELD } from "../../wire/fields.ts";
-import { purgeRequestSchema } from "../../wire/purge-request.ts";
-import type { PurgeBatch } from "../batch.ts";
+import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS, TAG_FIELD } from "../../wire/fields.ts";
+import type { BatchOptions, BatchReceipt, PurgeBatch } from "../batch/batch.ts";
 import { shown } from "../errors.ts";
-import { type ItemList, itemsOf, type PurgeInput, type PurgeOptions } from "../purge-request.ts";
+import { type ItemList, itemsOf, type PurgeInput } from "../purge-request.ts";
 import type { Purger } from "../purger.ts";
-import type { Receipt } from "../receipt.ts";
-import { tagResponse } from "../tag-response.ts";
+import { checkTag } from "../tags/define-tags.ts";
+import { type TagLimits, tagResponse } from "../tags/tag-response.ts";
 import { editorCookieField } from "./editor-cookie.ts";
 
-export interface RequestOptions {
+/** A call of `tag` that would pass one of the limits is a `TypeError`. */
+export interface RequestOptions extends TagLimits {
   /** Sends what `purgeLater` collects. Default: none; then `purgeLater` is a `TypeError`. */
   purger?: Pick<Purger, "batch"> | undefined;
-  /**
-   * The most tags of one response: `limits.tags` of the site, because the edge stores no response with more. A call of
-   * `tag` that would pass it is a `RangeError`. Default: 1000.
-   */
-  maxTags?: number | undefined;
   /**
    * Called if the purge at the end of a request fails. The answer goes out in any case, because the change is
    * committed. Default: `console.error`.
@@ -26,13 +21,6 @@ export interface RequestOptions {
 
 /** The items that a request may collect: those of a purge. */
 export type PurgeLaterInput = Pick<PurgeInput, "urls" | "tags" | "prefixes" | "hosts" | "everything">;
-
-const DEFAULT_MAX_TAGS = 1000;
-
-/** The most bytes of the field that carries the tags: half of what the Workers runtime takes for all fields of an answer. */
-const MAX_TAG_FIELD_BYTES = 64 * 1024;
-
-const KINDS = ["urls", "tags", "prefixes", "hosts"] as const;
 
 /** What one request has collected: the tags of its response, and the purges of its changes. */
 export class RequestScope {
@@ -53,17 +41,16 @@ export class RequestScope {
     if (this.#isHeadSent) {
       throw new Error(`tag: the head of this response has been sent, so ${shown(given[0])} would not be on it`);
     }
-    for (const tag of given) {
-      const issue = purgeRequestSchema.shape.tags.safeParse([tag]).error?.issues[0];
-      if (issue) throw new TypeError(`tag: ${shown(tag)} is not a valid tag: ${issue.message}`);
-    }
+    for (const tag of given) checkTag("tag", tag);
     const added = [...new Set(given)].filter((tag) => !this.#tags.has(tag));
+    const count = this.#tags.size + added.length;
     const bytes = added.reduce((sum, tag) => sum + tag.length + 1, this.#tagBytes);
-    const { maxTags = DEFAULT_MAX_TAGS } = this.#options;
-    if (this.#tags.size + added.length > maxTags || bytes > MAX_TAG_FIELD_BYTES) {
-      throw new RangeError(
-        `tag: this response would have ${this.#tags.size + added.length} tags of ${bytes} bytes. The edge stores none ` +
-          `with more than ${maxTags}, and ${MAX_TAG_FIELD_BYTES} bytes are the most that can be sent. Name a tag for all of them.`,
+    const { maxTags = DEFAULT_MAX_TAGS, maxFieldBytes = DEFAULT_MAX_RESPONSE_FIELD_BYTES } = this.#options;
+    if (count > maxTags || bytes > maxFieldBytes) {
+      throw new TypeError(
+        `tag: this response would have ${count} tags of ${bytes} bytes. The edge stores none with more than ${maxTags} ` +
+          `tags (limits.tags), and answers 502 to one with more than ${maxFieldBytes} bytes of fields ` +
+          "(limits.responseFieldBytes). Name what the page is a list of in one tag.",
       );
     }
     for (const tag of added) this.#tags.add(tag);
@@ -77,15 +64,11 @@ export class RequestScope {
     }
     const { purger } = this.#options;
     if (!purger) throw new TypeError("purgeLater: the middleware was given no purger. Give it one: { purger }.");
-    const unknown = Object.keys(input).find((key) => key !== "everything" && !KINDS.some((kind) => kind === key));
-    if (unknown)
-      throw new TypeError(`purgeLater: there is no ${shown(unknown)}; name ${KINDS.join(", ")} or everything`);
     this.#batch ??= purger.batch();
-    if (input.everything) this.#batch.everything();
-    if (input.urls) this.#batch.urls(input.urls);
-    if (input.tags) this.#batch.tags(input.tags);
-    if (input.prefixes) this.#batch.prefixes(input.prefixes);
-    if (input.hosts) this.#batch.hosts(input.hosts);
+    const { everything, ...items } = input;
+    // The check of the items comes first, so that a misspelt kind is an error beside `everything`, too.
+    this.#batch.add(items);
+    if (everything) this.#batch.everything();
   }
 
   /** True if there is something to send at the end. */
@@ -94,7 +77,7 @@ export class RequestScope {
   }
 
   /** Sends what was collected up to now. */
-  async purgeNow(options?: PurgeOptions): Promise<Receipt | null> {
+  async purgeNow(options?: BatchOptions): Promise<BatchReceipt | null> {
     const batch = this.#batch;
     this.#batch = undefined;
     const receipt = (await batch?.commit(options)) ?? null;
@@ -126,7 +109,9 @@ export class RequestScope {
     this.#isHeadSent = true;
     if (this.#tags.size === 0) return { cacheTag: null, setCookie };
     const fields = new Headers(held === null ? {} : { [TAG_FIELD]: held });
-    return { cacheTag: tagResponse(fields, [...this.#tags]).get(TAG_FIELD), setCookie };
+    // The tags were within the limits when they were added. Here it is too late for an error.
+    const noLimits = { maxTags: Number.POSITIVE_INFINITY, maxFieldBytes: Number.POSITIVE_INFINITY };
+    return { cacheTag: tagResponse(fields, this.#tags, noLimits).get(TAG_FIELD), setCookie };
   }
 }
 
@@ -162,8 +147,8 @@ function currentScope(caller: string): RequestScope {
  * Adds tags to the response of the current request, from anywhere below the middleware: `tag("song:42", "songs")`. They
  * go into the field `Cache-Tag`, beside those that stand there already and each of them once.
  *
- * It adds all of them or none. A tag that the edge would not take is a `TypeError`, too many of them are a `RangeError`,
- * and a call outside of a request, or after the head of the response was sent, is an `Error`: the page would be stored
+ * It adds all of them or none. A tag that the edge would not take is a `TypeError`, and so are too many of them; a
+ * call outside of a request, or after the head of the response was sent is an `Error`: the page would be stored
  * and could not be purged by the tag.
  */
 export function tag(...tags: (string | ItemList<string>)[]): void {
@@ -184,6 +169,6 @@ export function purgeLater(items: PurgeLaterInput): void {
  * fail. Resolves to `null` if there was nothing; rejects like a purge of the purger. The answer carries the editor's
  * cookie if its head has not been sent.
  */
-export function purgeNow(options?: PurgeOptions): Promise<Receipt | null> {
+export function purgeNow(options?: BatchOptions): Promise<BatchReceipt | null> {
   return currentScope("purgeNow").purgeNow(options);
 }
