@@ -41,7 +41,7 @@ MAX_PURGE_BYTES = 4_000_000
 """The edge accepts 4 MiB; the rest is for the names of the fields, the id and the reason."""
 
 MAX_TAG_FIELD_BYTES = 64 * 1024
-"""The most bytes of Cache-Tag: half of what the Workers runtime takes for all fields of an answer."""
+"""The edge answers 502 to a response whose fields have more bytes (`limits.responseFieldBytes`)."""
 
 COOKIE = "tidemark-after"
 COOKIE_MARGIN_SECONDS = 5
@@ -86,7 +86,8 @@ class _ResponseTags:
         if len(together) > most or size > MAX_TAG_FIELD_BYTES:
             raise ValueError(
                 f"tag: this response would have {len(together)} tags of {size} bytes. The edge stores none with more than "
-                f"{most}, and {MAX_TAG_FIELD_BYTES} bytes are the most that can be sent. Name a tag for all of them."
+                f"{most} tags, and answers 502 to one with more than {MAX_TAG_FIELD_BYTES} bytes of fields. Name what the "
+                "page is a list of in one tag."
             )
         self.tags = together
 

@@ -94,7 +94,7 @@ test.each([
   async (each) => {
     const { heading, packages, form, start } = each;
     const folder = await folderWith(inject("installed"), `backend-${heading}`, packages);
-    const program = join(folder, "app.mjs");
+    const program = join(folder, "app.mts");
     await writeFile(program, `${snippetsBelow(heading)[0]!.code}\n${start}`);
     await tryOut(program, folder, form);
   },

@@ -368,7 +368,7 @@ class Tags(SimpleTestCase):
         response = tidemark_django.middleware(view)(None)
         self.assertEqual(response, {"Cache-Tag": "a,b"})
         self.assertRegex(outcomes[0], "'two words' is not a valid tag")
-        self.assertRegex(outcomes[3], "1001 tags .* more than 1000,")
+        self.assertRegex(outcomes[3], "1001 tags .* more than 1000 tags,")
 
     def test_a_thousand_tags_are_allowed(self):
         def view(request):
