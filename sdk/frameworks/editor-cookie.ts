@@ -13,9 +13,6 @@ export interface EditorCookie {
   readonly maxAge: number;
 }
 
-/** The parts of a receipt that the cookie is made from. */
-export type CookieReceipt = Pick<Receipt, "token" | "settlesInMs">;
-
 /** Node's `ServerResponse`, whose fields may have several values. */
 interface NodeResponse extends ServerResponseLike {
   setHeader(name: string, value: string | readonly string[]): unknown;
@@ -29,7 +26,8 @@ const MARGIN_SECONDS = 5;
  * although other PoPs may need until `settled()`. It ends by itself soon after. Its value is not a secret and allows
  * nothing else. `null` for the receipt of a dry run.
  */
-export function editorCookie({ token, settlesInMs }: CookieReceipt): EditorCookie | null {
+export function editorCookie(receipt: Pick<Receipt, "token" | "settlesInMs">): EditorCookie | null {
+  const { token, settlesInMs } = receipt;
   if (token === "") return null;
   const maxAge = Math.ceil(settlesInMs / 1000) + MARGIN_SECONDS;
   return { name: AFTER_COOKIE, value: token, path: "/", httpOnly: true, sameSite: "lax", maxAge };
@@ -42,7 +40,7 @@ export function editorCookie({ token, settlesInMs }: CookieReceipt): EditorCooki
  */
 export function setEditorCookie<T extends HeadersLike | ResponseLike | ServerResponseLike>(
   response: T,
-  receipt: CookieReceipt | null,
+  receipt: Pick<Receipt, "token" | "settlesInMs"> | null,
 ): T {
   const field = receipt && editorCookieField(receipt);
   if (field === null) return response;
@@ -58,7 +56,7 @@ export function setEditorCookie<T extends HeadersLike | ResponseLike | ServerRes
 }
 
 /** The value of `Set-Cookie`. RFC 6265 §4.1.1. */
-export function editorCookieField(receipt: CookieReceipt): string | null {
+export function editorCookieField(receipt: Pick<Receipt, "token" | "settlesInMs">): string | null {
   const cookie = editorCookie(receipt);
   return cookie && `${cookie.name}=${cookie.value}; Path=/; Max-Age=${cookie.maxAge}; HttpOnly; SameSite=Lax`;
 }

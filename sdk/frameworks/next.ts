@@ -5,7 +5,9 @@ import { shown } from "../errors.ts";
 import type { PurgeInput } from "../purge-request.ts";
 import type { Purger } from "../purger.ts";
 
+/** Options of `withPurge`. */
 export interface NextOptions {
+  /** Sends the purges. */
   purger: Pick<Purger, "purge">;
   /**
    * Called if a purge fails. The action or route goes on, because the change is committed and Next has revalidated.

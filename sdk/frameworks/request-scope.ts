@@ -8,7 +8,7 @@ import { checkTag } from "../tags/define-tags.ts";
 import { type TagLimits, tagResponse } from "../tags/tag-response.ts";
 import { editorCookieField } from "./editor-cookie.ts";
 
-/** A call of `tag` that would pass one of the limits is a `TypeError`. */
+/** Options of the middleware. A call of `tag` that would pass one of the limits is a `TypeError`. */
 export interface RequestOptions extends TagLimits {
   /** Sends what `purgeLater` collects. Default: none; then `purgeLater` is a `TypeError`. */
   purger?: Pick<Purger, "batch"> | undefined;
@@ -147,9 +147,9 @@ function currentScope(caller: string): RequestScope {
  * Adds tags to the response of the current request, from anywhere below the middleware: `tag("song:42", "songs")`. They
  * go into the field `Cache-Tag`, beside those that stand there already and each of them once.
  *
- * It adds all of them or none. A tag that the edge would not take is a `TypeError`, and so are too many of them; a
- * call outside of a request, or after the head of the response was sent is an `Error`: the page would be stored
- * and could not be purged by the tag.
+ * It adds all of them or none. A tag that the edge would not take is a `TypeError`, and so are too many of them. A call
+ * outside of a request, or after the head of the response was sent, is an `Error`: the page would be stored and could not
+ * be purged by the tag.
  */
 export function tag(...tags: (string | ItemList<string>)[]): void {
   currentScope("tag").tag(itemsOf(tags));

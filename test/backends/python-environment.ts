@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { run } from "../packed/installed-package.ts";
@@ -20,8 +21,7 @@ export async function pythonWithDjango(): Promise<PythonEnvironment> {
   const python = join(FOLDER, "bin/python");
   if (await exists(python)) return { python };
   const cwd = process.cwd();
-  const version = await run("python3", ["--version"], { cwd }).catch(() => ({ exit: 1 }));
-  if (version.exit !== 0) return { missing: "this machine has no python3" };
+  if (spawnSync("python3", ["--version"]).status !== 0) return { missing: "this machine has no python3" };
   // Made elsewhere and moved when it is complete, so that an interrupted run leaves nothing that looks complete.
   const unfinished = `${FOLDER}.${process.pid}`;
   await mkdir(unfinished, { recursive: true });

@@ -1,5 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import * as forExpress from "../../sdk/frameworks/express.ts";
+import * as forFastify from "../../sdk/frameworks/fastify.ts";
+import * as forHono from "../../sdk/frameworks/hono.ts";
+import * as forNext from "../../sdk/frameworks/next.ts";
+import * as respond from "../../sdk/frameworks/respond.ts";
 import * as sdk from "../../sdk/index.ts";
 import * as sdkTesting from "../../sdk/testing.ts";
 import { referencePages } from "./reference-pages.ts";
@@ -15,6 +20,7 @@ test("the reference has every value that the entries export", () => {
   expect(named.map((exports) => exports.map(({ name }) => name!).sort())).toEqual([
     Object.keys(sdk).sort(),
     Object.keys(sdkTesting).sort(),
+    ...[forExpress, forFastify, forHono, forNext, respond].map((entry) => Object.keys(entry).sort()),
   ]);
 });
 
