@@ -1,7 +1,7 @@
 /** Middleware for Express, and for everything else that has Node's `ServerResponse` and a `next`. */
 
 import { TAG_FIELD } from "../../wire/fields.ts";
-import { inScope, outcomeOf, type RequestOptions, RequestScope } from "./request-scope.ts";
+import { checkRequestOptions, inScope, outcomeOf, type RequestOptions, RequestScope } from "./request-scope.ts";
 
 /** The parts of Node's `ServerResponse` that are used. */
 export interface NodeResponse {
@@ -26,6 +26,7 @@ export interface NodeResponse {
 export function tidemark(
   options: RequestOptions = {},
 ): (request: unknown, response: NodeResponse, next: () => void) => void {
+  checkRequestOptions("tidemark", options);
   return (_request, response, next) => {
     const scope = new RequestScope(options);
     writeFieldsWithHead(response, scope);

@@ -1,7 +1,7 @@
 /** A plugin for Fastify. */
 
 import { TAG_FIELD } from "../../wire/fields.ts";
-import { inScope, outcomeOf, type RequestOptions, RequestScope } from "./request-scope.ts";
+import { checkRequestOptions, inScope, outcomeOf, type RequestOptions, RequestScope } from "./request-scope.ts";
 
 /** The parts of Fastify's instance that are used. */
 export interface FastifyLike {
@@ -22,6 +22,7 @@ interface Reply {
  * the response, and `purgeLater` collects changes, which are purged once when the handler has answered.
  */
 export async function tidemark(app: FastifyLike, options: RequestOptions = {}): Promise<void> {
+  checkRequestOptions("tidemark", options);
   const scopes = new WeakMap<object, RequestScope>();
   const failed = new WeakSet<object>();
 

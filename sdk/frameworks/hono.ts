@@ -1,7 +1,7 @@
 /** Middleware for Hono. */
 
 import { TAG_FIELD } from "../../wire/fields.ts";
-import { inScope, outcomeOf, type RequestOptions, RequestScope } from "./request-scope.ts";
+import { checkRequestOptions, inScope, outcomeOf, type RequestOptions, RequestScope } from "./request-scope.ts";
 
 /** The parts of Hono's `Context` that are used. */
 export interface HonoContext {
@@ -18,6 +18,7 @@ export interface HonoContext {
 export function tidemark(
   options: RequestOptions = {},
 ): (context: HonoContext, next: () => Promise<void>) => Promise<void> {
+  checkRequestOptions("tidemark", options);
   return async (context, next) => {
     const scope = new RequestScope(options);
     await inScope(scope, next);

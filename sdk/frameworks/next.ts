@@ -42,6 +42,7 @@ type CacheHandlerClass = new (...args: any[]) => CacheHandler;
  */
 export function withPurge<Base extends CacheHandlerClass>(Handler: Base, options: NextOptions): Base {
   const { purger, onPurgeError = reportPurgeError } = options;
+  if (typeof purger?.purge !== "function") throw new TypeError("withPurge: the option purger must be a purger");
   return class extends Handler {
     override async revalidateTag(given: string | string[], durations?: Durations): Promise<void> {
       const tags = [given].flat();

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import * as z from "zod";
 import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS, TAG_FIELD } from "../../wire/fields.ts";
 import type { BatchOptions, BatchReceipt, PurgeBatch } from "../batch/batch.ts";
-import { shown } from "../errors.ts";
+import { misuse, shown } from "../errors.ts";
 import { type ItemList, itemsOf, type PurgeInput } from "../purge-request.ts";
 import type { Purger } from "../purger.ts";
 import { checkTag } from "../tags/define-tags.ts";
@@ -17,6 +18,24 @@ export interface RequestOptions extends TagLimits {
    * committed. Default: `console.error`.
    */
   onPurgeError?: ((error: unknown) => void) | undefined;
+}
+
+const isFunction = (value: unknown) => typeof value === "function";
+
+/** It is strict, so that a misspelt option is an error and is not ignored. */
+const requestOptionsSchema = z.strictObject({
+  purger: z
+    .custom<Pick<Purger, "batch">>((value) => isFunction((value as Purger | null)?.batch), "must be a purger")
+    .optional(),
+  maxTags: z.int().positive().optional(),
+  maxFieldBytes: z.int().positive().optional(),
+  onPurgeError: z.custom<NonNullable<RequestOptions["onPurgeError"]>>(isFunction, "must be a function").optional(),
+});
+
+/** Throws a `TypeError` that begins with the name of the call for options that cannot be right. */
+export function checkRequestOptions(call: string, options: RequestOptions): void {
+  const parsed = requestOptionsSchema.safeParse(options);
+  if (!parsed.success) throw misuse(`${call}, options`, parsed.error, requestOptionsSchema);
 }
 
 /** The items that a request may collect: those of a purge. */

@@ -1,7 +1,7 @@
 /** For frameworks whose middleware takes a request and returns a `Response`: SvelteKit, Astro and others. */
 
 import { TAG_FIELD } from "../../wire/fields.ts";
-import { inScope, outcomeOf, type RequestOptions, RequestScope } from "./request-scope.ts";
+import { checkRequestOptions, inScope, outcomeOf, type RequestOptions, RequestScope } from "./request-scope.ts";
 
 /** The parts of a `Response` that are used. */
 export interface WebResponse {
@@ -21,6 +21,7 @@ export async function respond<T extends WebResponse>(
   work: () => T | Promise<T>,
   options: RequestOptions = {},
 ): Promise<T> {
+  checkRequestOptions("respond", options);
   const scope = new RequestScope(options);
   let response: T;
   try {

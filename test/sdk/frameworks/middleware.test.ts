@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { purgeLater, purgeNow, type RequestOptions, tag } from "../../../sdk/frameworks/respond.ts";
+import { tidemark as forExpress } from "../../../sdk/frameworks/express.ts";
+import { tidemark as forFastify } from "../../../sdk/frameworks/fastify.ts";
+import { tidemark as forHono } from "../../../sdk/frameworks/hono.ts";
+import { purgeLater, purgeNow, type RequestOptions, respond, tag } from "../../../sdk/frameworks/respond.ts";
 import { PurgeTimeout, type Receipt } from "../../../sdk/index.ts";
 import { createRecordingPurger } from "../../../sdk/testing.ts";
 import { frameworks, type Handler, type Routes, type RunningApp } from "./apps.ts";
@@ -261,6 +264,18 @@ describe.each(Object.keys(frameworks))("in a request of %s", (framework) => {
       "purgeLater: the middleware was given no purger. Give it one: { purger }.",
     );
   });
+});
+
+test.each([
+  { options: { purgers: purger }, message: /^(tidemark|respond), options: .*purgers.*did you mean purger\b/ },
+  { options: { purger: {} }, message: /options: purger: must be a purger/ },
+  { options: { maxTags: 0 }, message: /options: maxTags: / },
+  { options: { onPurgeError: "log" }, message: /options: onPurgeError: must be a function/ },
+])("options that cannot be right are refused: $options", async ({ options, message }) => {
+  expect(() => forExpress(options as RequestOptions)).toThrow(message);
+  expect(() => forHono(options as RequestOptions)).toThrow(message);
+  await expect(forFastify({ addHook: () => {} }, options as RequestOptions)).rejects.toThrow(message);
+  await expect(respond(() => new Response(), options as RequestOptions)).rejects.toThrow(message);
 });
 
 test.each([

@@ -85,6 +85,10 @@ test("a purge that fails does not fail the revalidation, and is told", async () 
   }
 });
 
+test("without a purger it is refused at once", () => {
+  expect(() => withPurge(NextCache, {} as never)).toThrow("withPurge: the option purger must be a purger");
+});
+
 test("nothing is purged for no tags", async () => {
   await new (withPurge(NextCache, { purger }))("").revalidateTag([]);
   expect(purger.calls).toEqual([]);
