@@ -24,11 +24,11 @@ const MARGIN_SECONDS = 5;
 /**
  * The cookie that shows the purge to its editor: the browser that has it gets nothing older than the purge, from any PoP,
  * although other PoPs may need until `settled()`. It ends by itself soon after. Its value is not a secret and allows
- * nothing else. `null` for the receipt of a dry run.
+ * nothing else. Throws a `TypeError` for the receipt of a dry run, which purged nothing.
  */
-export function editorCookie(receipt: Pick<Receipt, "token" | "settlesInMs">): EditorCookie | null {
+export function editorCookie(receipt: Pick<Receipt, "token" | "settlesInMs">): EditorCookie {
   const { token, settlesInMs } = receipt;
-  if (token === "") return null;
+  if (token === "") throw new TypeError("editorCookie: this is the receipt of a dry run, so there is nothing to show");
   const maxAge = Math.ceil(settlesInMs / 1000) + MARGIN_SECONDS;
   return { name: AFTER_COOKIE, value: token, path: "/", httpOnly: true, sameSite: "lax", maxAge };
 }
@@ -36,7 +36,7 @@ export function editorCookie(receipt: Pick<Receipt, "token" | "settlesInMs">): E
 /**
  * Adds that cookie to the response to the editor, before its head is sent. The response is a `Headers`, a `Response` or
  * Node's `ServerResponse`, which Express's response is, too. Without a receipt, as a batch without items has none,
- * nothing is added. Returns the response.
+ * and for that of a dry run nothing is added. Returns the response.
  */
 export function setEditorCookie<T extends HeadersLike | ResponseLike | ServerResponseLike>(
   response: T,
@@ -55,8 +55,9 @@ export function setEditorCookie<T extends HeadersLike | ResponseLike | ServerRes
   return response;
 }
 
-/** The value of `Set-Cookie`. RFC 6265 §4.1.1. */
+/** The value of `Set-Cookie`; `null` for the receipt of a dry run. RFC 6265 §4.1.1. */
 export function editorCookieField(receipt: Pick<Receipt, "token" | "settlesInMs">): string | null {
-  const cookie = editorCookie(receipt);
-  return cookie && `${cookie.name}=${cookie.value}; Path=/; Max-Age=${cookie.maxAge}; HttpOnly; SameSite=Lax`;
+  if (receipt.token === "") return null;
+  const { name, value, maxAge } = editorCookie(receipt);
+  return `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax`;
 }
