@@ -9,6 +9,11 @@ const SDK = { index: "sdk/index.ts", "index.web": "sdk/index.web.ts", testing: "
 /** Outboxes for the purges of the SDK. The backend brings its own database client. */
 const OUTBOX = { "outbox-sqlite": "sdk/outbox/sqlite.ts", "outbox-pg": "sdk/outbox/pg.ts" };
 
+/** Middleware for frameworks, each an entry of its own that imports nothing of the framework. */
+const FRAMEWORKS = Object.fromEntries(
+  ["express", "fastify", "hono", "next", "respond"].map((name) => [name, `sdk/frameworks/${name}.ts`]),
+);
+
 /** The simulated CDN. For Node alone, and so as ES modules alone. */
 const LOCAL = { local: "cdn/index.ts", "local-matchers": "cdn/matchers/vitest.ts" };
 
@@ -34,10 +39,10 @@ export default defineConfig([
     ...shared,
     name: "sdk, cli and simulated cdn",
     // One build, so that a PurgeError of `tidemark/testing` or `tidemark/local` is the class that `tidemark` exports.
-    entry: { ...NODE_VERSION, ...SDK, ...OUTBOX, ...LOCAL, ...SERVER, cli: "cli/main.ts" },
+    entry: { ...NODE_VERSION, ...SDK, ...OUTBOX, ...FRAMEWORKS, ...LOCAL, ...SERVER, cli: "cli/main.ts" },
     format: "esm",
     deps: { onlyBundle: ["commander", "hono", "leven", "structured-headers"] },
-    dts: { generator: "oxc", entry: [...Object.values(SDK), ...Object.values(OUTBOX), ...Object.values(LOCAL)] },
+    dts: { generator: "oxc", entry: Object.values({ ...SDK, ...OUTBOX, ...FRAMEWORKS, ...LOCAL }) },
     // What is bundled, here and below, comes with its licence.
     copy: ({ outDir }) =>
       ["commander/LICENSE", "hono/LICENSE", "leven/license", "structured-headers/LICENSE"].map((file) => ({

@@ -12,6 +12,7 @@ const OF_THE_PACKAGE = [
   "test/docs/testing-page.test.ts",
   "test/cdn/*.test.ts",
   "test/dev/regions.test.ts",
+  "test/backends/*.test.ts",
 ];
 
 /**

@@ -106,7 +106,8 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   wiring: [],
   config: [],
   wire: [/^zod$/, /^leven$/],
-  sdk: [/^undici$/, /^zod$/],
+  // The middleware follows a request through asynchronous calls.
+  sdk: [/^undici$/, /^zod$/, /^node:async_hooks$/],
   outbox: [/^node:/, /^zod$/],
   cdn: [/^node:/, /^zod$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
   dev: [/^node:/, /^leven$/],

@@ -2,6 +2,11 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import * as forExpress from "../../sdk/frameworks/express.ts";
+import * as forFastify from "../../sdk/frameworks/fastify.ts";
+import * as forHono from "../../sdk/frameworks/hono.ts";
+import * as forNext from "../../sdk/frameworks/next.ts";
+import * as respond from "../../sdk/frameworks/respond.ts";
 import * as sdk from "../../sdk/index.ts";
 import * as sdkTesting from "../../sdk/testing.ts";
 import { compileSite } from "../../worker/site/site.ts";
@@ -62,10 +67,18 @@ describe("code in the pages", () => {
   });
 
   test("what is imported from the package is exported by it", () => {
-    const entries: Record<string, object> = { tidemark: sdk, "tidemark/testing": sdkTesting };
+    const entries: Record<string, object> = {
+      tidemark: sdk,
+      "tidemark/testing": sdkTesting,
+      "tidemark/express": forExpress,
+      "tidemark/fastify": forFastify,
+      "tidemark/hono": forHono,
+      "tidemark/next": forNext,
+      "tidemark/respond": respond,
+    };
     const imported = pages.flatMap(({ path, blocks }) =>
       blocks
-        .flatMap(({ code }) => [...code.matchAll(/^import \{([^}]+)\} from "(tidemark(?:\/testing)?)";/gm)])
+        .flatMap(({ code }) => [...code.matchAll(/^import \{([^}]+)\} from "(tidemark(?:\/(?!worker|local)\w+)?)";/gm)])
         .flatMap(([, names, entry]) => names!.split(",").map((name) => ({ path, entry: entry!, name: name.trim() }))),
     );
     expect(imported.length).toBeGreaterThan(4);
@@ -90,7 +103,7 @@ describe("the pages' references", () => {
   });
 
   test("files that the pages name in code exist", () => {
-    const rooms = /`((?:worker|wire|sdk|local|demo|bench|test|docs)\/[\w./-]+\.(?:ts|py|md|toml))`/g;
+    const rooms = /`((?:worker|wire|sdk|local|demo|bench|test|docs|python)\/[\w./-]+\.(?:ts|py|md|toml))`/g;
     const files = pages.flatMap(({ path, text }) =>
       [...text.matchAll(rooms)].map(([, file]) => ({ path, file: file! })),
     );

@@ -32,6 +32,18 @@ const ENTRIES = [
     page: "docs/reference/outbox-pg.md",
     about: "An [outbox](../outbox.md) in PostgreSQL.",
   },
+  ...(["express", "fastify", "hono", "next"] as const).map((name) => ({
+    entry: `tidemark/${name}`,
+    source: `sdk/frameworks/${name}`,
+    page: `docs/reference/${name}.md`,
+    about: `For backends in ${name[0]!.toUpperCase()}${name.slice(1)}.`,
+  })),
+  {
+    entry: "tidemark/respond",
+    source: "sdk/frameworks/respond",
+    page: "docs/reference/respond.md",
+    about: "For frameworks whose middleware is a function to a `Response`, as in SvelteKit and Astro.",
+  },
 ] as const;
 
 const GROUPS = [

@@ -1,5 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import * as forExpress from "../../sdk/frameworks/express.ts";
+import * as forFastify from "../../sdk/frameworks/fastify.ts";
+import * as forHono from "../../sdk/frameworks/hono.ts";
+import * as forNext from "../../sdk/frameworks/next.ts";
+import * as respond from "../../sdk/frameworks/respond.ts";
 import * as sdk from "../../sdk/index.ts";
 import * as outboxInPg from "../../sdk/outbox/pg.ts";
 import * as outboxInSqlite from "../../sdk/outbox/sqlite.ts";
@@ -21,6 +26,7 @@ test("the reference has every value that the entries export", () => {
     Object.keys(sdkTesting).sort(),
     Object.keys(outboxInSqlite).sort(),
     Object.keys(outboxInPg).sort(),
+    ...[forExpress, forFastify, forHono, forNext, respond].map((entry) => Object.keys(entry).sort()),
   ]);
 });
 

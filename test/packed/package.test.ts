@@ -66,6 +66,9 @@ async function xCacheOf({ url }: Pick<EdgeRuntime, "url">, path: string): Promis
   return answer.headers.get("x-cache");
 }
 
+/** The entries for frameworks, none of which is installed beside the package. */
+const FRAMEWORKS = ["express", "fastify", "hono", "next", "respond"];
+
 describe("what is published", () => {
   test("The build has nothing to warn of", () => {
     expect(installed.buildWords).toContain("Build complete");
@@ -119,6 +122,11 @@ describe("what is published", () => {
       "./testing",
       "./outbox/sqlite",
       "./outbox/pg",
+      "./express",
+      "./fastify",
+      "./hono",
+      "./next",
+      "./respond",
       "./worker",
       "./worker/internal",
       "./local",
@@ -141,6 +149,8 @@ describe("what is published", () => {
     { entries: [".", "./testing", "./outbox/sqlite", "./outbox/pg"], profile: "node16" },
     // Workers are ES modules, and so is what they import: nothing can require it, because of `cloudflare:workers`.
     { entries: ["./worker"], profile: "esm-only" },
+    // ES modules alone, because what a request collects is kept in one module; Node 22 requires one where that is needed.
+    { entries: FRAMEWORKS.map((name) => `./${name}`), profile: "esm-only" },
     // Tests are ES modules, and Node 22 requires one where a test is not.
     { entries: ["./local", "./local/matchers"], profile: "esm-only" },
   ])("The types of $entries are right for $profile", async ({ entries, profile }) => {
@@ -370,6 +380,57 @@ export async function send(better: BetterSqlite3.Database, pool: pg.Pool, client
     );
     const compilerOptions = { ...STRICT, module: "nodenext", lib: ["es2024", "esnext.disposable"], types: ["node"] };
     await expectTypesToHold(folder, { compilerOptions, include: ["types.mts"] });
+  });
+});
+
+describe("the entries for frameworks, installed", () => {
+  test("they need none of the frameworks, and export these names", async () => {
+    const script = `
+      for (const name of ${JSON.stringify(FRAMEWORKS)}) {
+        const entry = await import("tidemark/" + name);
+        console.log(name, Object.keys(entry).join(" "));
+      }
+      const { createRequire } = await import("node:module");
+      console.log(createRequire(process.cwd() + "/a.cjs")("tidemark/express") === (await import("tidemark/express")));`;
+    const args = ["--no-warnings", "--input-type=module", "--eval", script];
+    const { stdout, stderr } = await run(process.execPath, args, { cwd: installed.folder });
+    expect(stderr).toBe("");
+    const middleware = "editorCookie purgeLater purgeNow setEditorCookie tag";
+    expect(stdout.trimEnd().split("\n")).toEqual([
+      ...["express", "fastify", "hono"].map((name) => `${name} ${middleware} tidemark`),
+      "next editorCookie withPurge",
+      "respond editorCookie purgeLater purgeNow respond setEditorCookie tag",
+      "true",
+    ]);
+  });
+
+  test("their types are there without those of a framework, and know what is wrong", async () => {
+    const { folder } = installed;
+    const lines = `
+import { createPurger, type Receipt } from "tidemark";
+import { tidemark as forExpress, setEditorCookie } from "tidemark/express";
+import { tidemark as forFastify } from "tidemark/fastify";
+import { tidemark as forHono, type RequestOptions } from "tidemark/hono";
+import { withPurge } from "tidemark/next";
+import { purgeLater, purgeNow, respond, tag } from "tidemark/respond";
+const purger = createPurger();
+const options: RequestOptions = { purger, maxTags: 50, onPurgeError: (error) => console.error(error) };
+export const middleware = [forExpress(options), forHono(), forFastify] as const;
+// @ts-expect-error An option that is misspelt.
+forExpress({ purgers: purger });
+// @ts-expect-error Next's handler purges, so it needs a purger.
+withPurge(class { async revalidateTag(): Promise<void> {} }, {});
+export const answer: Promise<Response> = respond(async () => {
+  tag("a", ["b"], new Set(["c"]));
+  purgeLater({ tags: ["a"], urls: [new URL("https://www.example.com/")] });
+  // @ts-expect-error A kind that is misspelt.
+  purgeLater({ tag: ["a"] });
+  const receipt: Receipt | null = await purgeNow({ reason: "saved" });
+  return setEditorCookie(new Response(), receipt);
+}, options);`;
+    await writeFile(join(folder, "frameworks.mts"), lines);
+    const compilerOptions = { ...STRICT, module: "nodenext", lib: ["es2024", "dom", "esnext.disposable"], types: [] };
+    await expectTypesToHold(folder, { compilerOptions, include: ["frameworks.mts"] });
   });
 });
 

@@ -1,7 +1,7 @@
 /**
  * `npm run smoke:vitest4`: the matchers and the CDN beside the vitest before ours. It installs the packed package in a
  * project of its own, with vitest 4.1 from the registry and what the CDN needs, and runs `test/cdn/example.test.ts`
- * there as it is, after the type checker has read it. Not part of the gate, which downloads nothing.
+ * there as it is, after the type checker has read it. Not part of the gate.
  */
 import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

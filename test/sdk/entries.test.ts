@@ -52,6 +52,16 @@ test.for([
   await expect(packagesOf(entry)).resolves.toEqual(packages);
 });
 
+test.for([
+  { entry: "frameworks/express.ts", packages: ["leven", "node:async_hooks", "zod"] },
+  { entry: "frameworks/fastify.ts", packages: ["leven", "node:async_hooks", "zod"] },
+  { entry: "frameworks/hono.ts", packages: ["leven", "node:async_hooks", "zod"] },
+  { entry: "frameworks/respond.ts", packages: ["leven", "node:async_hooks", "zod"] },
+  { entry: "frameworks/next.ts", packages: ["leven", "zod"] },
+])("sdk/$entry imports no framework, but $packages", async ({ entry, packages }) => {
+  await expect(packagesOf(entry)).resolves.toEqual(packages);
+});
+
 test("The purge client adds at most 130 KB to a worker, minified", async () => {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL("../../sdk/index.web.ts", import.meta.url))],

@@ -8,6 +8,8 @@ const LONG: readonly string[] = [
   "test/cdn/scenarios.test.ts",
   "test/dev/dev.test.ts",
   "test/dev/regions.test.ts",
+  "test/backends/next.test.ts",
+  "test/backends/javascript.test.ts",
   "test/stories/stories.test.ts",
   "test/cdn/chaos.test.ts",
   "test/visitors/fuzz.test.ts",

@@ -1,0 +1,63 @@
+import { AFTER_COOKIE } from "../../wire/fields.ts";
+import type { Receipt } from "../receipt.ts";
+import type { HeadersLike, ResponseLike, ServerResponseLike } from "../tags/tag-response.ts";
+
+/** A cookie with its attributes, as `cookies().set` of Next and `serialize` of most cookie libraries take it. */
+export interface EditorCookie {
+  readonly name: string;
+  readonly value: string;
+  readonly path: "/";
+  readonly httpOnly: true;
+  readonly sameSite: "lax";
+  /** Seconds. */
+  readonly maxAge: number;
+}
+
+/** Node's `ServerResponse`, whose fields may have several values. */
+interface NodeResponse extends ServerResponseLike {
+  setHeader(name: string, value: string | readonly string[]): unknown;
+}
+
+/** The cookie outlives the time until every PoP knows of the purge by this margin, for the way to the browser. */
+const MARGIN_SECONDS = 5;
+
+/**
+ * The cookie that shows the purge to its editor: the browser that has it gets nothing older than the purge, from any PoP,
+ * although other PoPs may need until `settled()`. It ends by itself soon after. Its value is not a secret and allows
+ * nothing else. Throws a `TypeError` for the receipt of a dry run, which purged nothing.
+ */
+export function editorCookie(receipt: Pick<Receipt, "token" | "settlesInMs">): EditorCookie {
+  const { token, settlesInMs } = receipt;
+  if (token === "") throw new TypeError("editorCookie: this is the receipt of a dry run, so there is nothing to show");
+  const maxAge = Math.ceil(settlesInMs / 1000) + MARGIN_SECONDS;
+  return { name: AFTER_COOKIE, value: token, path: "/", httpOnly: true, sameSite: "lax", maxAge };
+}
+
+/**
+ * Adds that cookie to the response to the editor, before its head is sent. The response is a `Headers`, a `Response` or
+ * Node's `ServerResponse`, which Express's response is, too. Without a receipt, as a batch without items has none,
+ * and for that of a dry run nothing is added. Returns the response.
+ */
+export function setEditorCookie<T extends HeadersLike | ResponseLike | ServerResponseLike>(
+  response: T,
+  receipt: Pick<Receipt, "token" | "settlesInMs"> | null,
+): T {
+  const field = receipt && editorCookieField(receipt);
+  if (field === null) return response;
+  if ("setHeader" in response) {
+    const { setHeader, getHeader } = response as unknown as NodeResponse;
+    const held = [getHeader.call(response, "Set-Cookie") ?? []].flat().map(String);
+    setHeader.call(response, "Set-Cookie", [...held, field]);
+    return response;
+  }
+  const headers = "headers" in response ? response.headers : (response as HeadersLike);
+  headers.append("Set-Cookie", field);
+  return response;
+}
+
+/** The value of `Set-Cookie`; `null` for the receipt of a dry run. RFC 6265 §4.1.1. */
+export function editorCookieField(receipt: Pick<Receipt, "token" | "settlesInMs">): string | null {
+  if (receipt.token === "") return null;
+  const { name, value, maxAge } = editorCookie(receipt);
+  return `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax`;
+}

@@ -1,0 +1,103 @@
+/** Middleware for Express, and for everything else that has Node's `ServerResponse` and a `next`. */
+
+import { TAG_FIELD } from "../../wire/fields.ts";
+import { checkRequestOptions, inScope, outcomeOf, type RequestOptions, RequestScope } from "./request-scope.ts";
+
+/** The parts of Node's `ServerResponse` that are used. */
+export interface NodeResponse {
+  statusCode: number;
+  statusMessage: string;
+  readonly headersSent: boolean;
+  getHeader(name: string): number | string | string[] | undefined;
+  getHeaderNames(): string[];
+  setHeader(name: string, value: number | string | readonly string[]): unknown;
+  appendHeader(name: string, value: string | readonly string[]): unknown;
+  removeHeader(name: string): void;
+  // biome-ignore lint/suspicious/noExplicitAny: Node declares several forms, and the arguments are passed on as they are.
+  writeHead(...args: any[]): any;
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  end(...args: any[]): any;
+}
+
+/**
+ * `app.use(tidemark({ purger }))`, before the routes: in handlers and everything that they call, `tag` adds tags to the
+ * response, and `purgeLater` collects changes, which are purged once when the handler has answered.
+ */
+export function tidemark(
+  options: RequestOptions = {},
+): (request: unknown, response: NodeResponse, next: () => void) => void {
+  checkRequestOptions("tidemark", options);
+  return (_request, response, next) => {
+    const scope = new RequestScope(options);
+    writeFieldsWithHead(response, scope);
+    purgeBeforeEnd(response, scope);
+    inScope(scope, next);
+  };
+}
+
+/** Every head is written by `writeHead`, also one that nobody asked for by name. */
+function writeFieldsWithHead(response: NodeResponse, scope: RequestScope): void {
+  const { writeHead } = response;
+  response.writeHead = (status: number, ...rest: unknown[]) => {
+    const message = typeof rest[0] === "string" ? [rest[0]] : [];
+    // Fields given here would replace those that were set before, the tags among them.
+    setFields(response, rest.at(message.length));
+    const held = response.getHeader(TAG_FIELD);
+    const { cacheTag, setCookie } = scope.takeFields(held === undefined ? null : [held].flat().join(","));
+    if (cacheTag !== null) response.setHeader(TAG_FIELD, cacheTag);
+    if (setCookie !== null) response.appendHeader("Set-Cookie", setCookie);
+    return writeHead.call(response, status, ...message);
+  };
+}
+
+/** Sets the fields of a `writeHead`, which are an object, a list of pairs, or names and values in turn. */
+function setFields(response: NodeResponse, fields: unknown): void {
+  if (typeof fields !== "object" || fields === null) return;
+  const pairs = (Array.isArray(fields) ? pairsOf(fields) : Object.entries(fields)) as [string, string | string[]][];
+  for (const name of new Set(pairs.map(([name]) => name.toLowerCase()))) response.removeHeader(name);
+  for (const [name, value] of pairs)
+    if (value !== undefined) response.appendHeader(name, Array.isArray(value) ? value : String(value));
+}
+
+function pairsOf(list: readonly unknown[]): unknown[] {
+  if (Array.isArray(list[0])) return [...list];
+  return list.flatMap((name, index) => (index % 2 === 0 ? [[name, list[index + 1]]] : []));
+}
+
+/**
+ * Sends the purge when the handler ends the response, and only then the response. In the meantime nothing may change the
+ * head that the handler has made, so its status and fields are kept and written back.
+ */
+function purgeBeforeEnd(response: NodeResponse, scope: RequestScope): void {
+  const { end } = response;
+  let isEnding = false;
+  response.end = (...args: unknown[]) => {
+    if (isEnding) return response;
+    isEnding = true;
+    const outcome = outcomeOf(response.statusCode);
+    const hadPurge = scope.hasPurge;
+    const finished = scope.finish(outcome);
+    if (outcome === "failed" || !hadPurge) return end.apply(response, args);
+    const restoreHead = response.headersSent ? () => {} : keepHead(response);
+    void finished.finally(() => {
+      restoreHead();
+      end.apply(response, args);
+    });
+    return response;
+  };
+}
+
+/** Keeps status and fields as they are now. Returns the function that brings them back. */
+function keepHead(response: NodeResponse): () => void {
+  const { statusCode, statusMessage } = response;
+  const fields = response.getHeaderNames().map((name) => [name, response.getHeader(name)!] as const);
+  return () => {
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    for (const [name, value] of fields) response.setHeader(name, value);
+    response.statusCode = statusCode;
+    response.statusMessage = statusMessage;
+  };
+}
+
+export { type EditorCookie, editorCookie, setEditorCookie } from "./editor-cookie.ts";
+export { type PurgeLaterInput, purgeLater, purgeNow, type RequestOptions, tag } from "./request-scope.ts";

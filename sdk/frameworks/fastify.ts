@@ -1,0 +1,67 @@
+/** A plugin for Fastify. */
+
+import { TAG_FIELD } from "../../wire/fields.ts";
+import { checkRequestOptions, inScope, outcomeOf, type RequestOptions, RequestScope } from "./request-scope.ts";
+
+/** The parts of Fastify's instance that are used. */
+export interface FastifyLike {
+  // biome-ignore lint/suspicious/noExplicitAny: each hook takes other arguments, which Fastify's own types name.
+  addHook(name: any, hook: (...args: any[]) => any): unknown;
+}
+
+/** The parts of Fastify's `Reply` that are used. */
+interface Reply {
+  readonly statusCode: number;
+  readonly raw: { readonly statusCode: number };
+  getHeader(name: string): number | string | string[] | undefined;
+  header(name: string, value: string): unknown;
+}
+
+/**
+ * `app.register(tidemark, { purger })`, before the routes: in handlers and everything that they call, `tag` adds tags to
+ * the response, and `purgeLater` collects changes, which are purged once when the handler has answered.
+ */
+export async function tidemark(app: FastifyLike, options: RequestOptions = {}): Promise<void> {
+  checkRequestOptions("tidemark", options);
+  const scopes = new WeakMap<object, RequestScope>();
+  const failed = new WeakSet<object>();
+
+  const enter = (request: object, _reply: Reply, done: () => void) => {
+    const scope = scopes.get(request) ?? new RequestScope(options);
+    scopes.set(request, scope);
+    inScope(scope, done);
+  };
+  app.addHook("onRequest", enter);
+  // Again, because the parser of the body goes on in the context of the connection.
+  app.addHook("preValidation", enter);
+
+  app.addHook("onError", async (request: object) => {
+    failed.add(request);
+  });
+
+  app.addHook("onSend", async (request: object, reply: Reply, payload: unknown) => {
+    const scope = scopes.get(request);
+    if (!scope) return payload;
+    await scope.finish(failed.has(request) ? "failed" : outcomeOf(reply.statusCode));
+    const held = reply.getHeader(TAG_FIELD);
+    const { cacheTag, setCookie } = scope.takeFields(held === undefined ? null : [held].flat().join(","));
+    if (cacheTag !== null) reply.header(TAG_FIELD, cacheTag);
+    // Fastify keeps several of this name.
+    if (setCookie !== null) reply.header("Set-Cookie", setCookie);
+    return payload;
+  });
+
+  // For an answer that went out past Fastify, over `reply.raw`; for all others there is nothing left to send.
+  app.addHook("onResponse", async (request: object, reply: Reply) => {
+    await scopes.get(request)?.finish(failed.has(request) ? "failed" : outcomeOf(reply.raw.statusCode));
+  });
+}
+
+// Fastify's own marks of a plugin: its hooks are for the routes of the instance that registers it, too.
+Object.assign(tidemark, {
+  [Symbol.for("skip-override")]: true,
+  [Symbol.for("fastify.display-name")]: "tidemark",
+});
+
+export { type EditorCookie, editorCookie, setEditorCookie } from "./editor-cookie.ts";
+export { type PurgeLaterInput, purgeLater, purgeNow, type RequestOptions, tag } from "./request-scope.ts";

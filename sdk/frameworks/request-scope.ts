@@ -1,0 +1,193 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import * as z from "zod";
+import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS, TAG_FIELD } from "../../wire/fields.ts";
+import type { BatchOptions, BatchReceipt, PurgeBatch } from "../batch/batch.ts";
+import { misuse, shown } from "../errors.ts";
+import { type ItemList, itemsOf, type PurgeInput } from "../purge-request.ts";
+import type { Purger } from "../purger.ts";
+import { checkTag } from "../tags/define-tags.ts";
+import { type TagLimits, tagResponse } from "../tags/tag-response.ts";
+import { editorCookieField } from "./editor-cookie.ts";
+
+/** Options of the middleware. A call of `tag` that would pass one of the limits is a `TypeError`. */
+export interface RequestOptions extends TagLimits {
+  /** Sends what `purgeLater` collects. Default: none; then `purgeLater` is a `TypeError`. */
+  purger?: Pick<Purger, "batch"> | undefined;
+  /**
+   * Called if the purge at the end of a request fails. The answer goes out in any case, because the change is
+   * committed. Default: `console.error`.
+   */
+  onPurgeError?: ((error: unknown) => void) | undefined;
+}
+
+const isFunction = (value: unknown) => typeof value === "function";
+
+/** It is strict, so that a misspelt option is an error and is not ignored. */
+const requestOptionsSchema = z.strictObject({
+  purger: z
+    .custom<Pick<Purger, "batch">>((value) => isFunction((value as Purger | null)?.batch), "must be a purger")
+    .optional(),
+  maxTags: z.int().positive().optional(),
+  maxFieldBytes: z.int().positive().optional(),
+  onPurgeError: z.custom<NonNullable<RequestOptions["onPurgeError"]>>(isFunction, "must be a function").optional(),
+});
+
+/** Throws a `TypeError` that begins with the name of the call for options that cannot be right. */
+export function checkRequestOptions(call: string, options: RequestOptions): void {
+  const parsed = requestOptionsSchema.safeParse(options);
+  if (!parsed.success) throw misuse(`${call}, options`, parsed.error, requestOptionsSchema);
+}
+
+/** The items that a request may collect: those of a purge. */
+export type PurgeLaterInput = Pick<PurgeInput, "urls" | "tags" | "prefixes" | "hosts" | "everything">;
+
+/** What one request has collected: the tags of its response, and the purges of its changes. */
+export class RequestScope {
+  readonly #options: RequestOptions;
+  readonly #tags = new Set<string>();
+  #tagBytes = 0;
+  #isHeadSent = false;
+  #isOver = false;
+  #batch: PurgeBatch | undefined;
+  #cookieField: string | null = null;
+
+  constructor(options: RequestOptions) {
+    this.#options = options;
+  }
+
+  /** Adds tags to the response: all of them, or none if one of them cannot be right. */
+  tag(given: readonly string[]): void {
+    if (this.#isHeadSent) {
+      throw new Error(`tag: the head of this response has been sent, so ${shown(given[0])} would not be on it`);
+    }
+    for (const tag of given) checkTag("tag", tag);
+    const added = [...new Set(given)].filter((tag) => !this.#tags.has(tag));
+    const count = this.#tags.size + added.length;
+    const bytes = added.reduce((sum, tag) => sum + tag.length + 1, this.#tagBytes);
+    const { maxTags = DEFAULT_MAX_TAGS, maxFieldBytes = DEFAULT_MAX_RESPONSE_FIELD_BYTES } = this.#options;
+    if (count > maxTags || bytes > maxFieldBytes) {
+      throw new TypeError(
+        `tag: this response would have ${count} tags of ${bytes} bytes. The edge stores none with more than ${maxTags} ` +
+          `tags (limits.tags), and answers 502 to one with more than ${maxFieldBytes} bytes of fields ` +
+          "(limits.responseFieldBytes). Name what the page is a list of in one tag.",
+      );
+    }
+    for (const tag of added) this.#tags.add(tag);
+    this.#tagBytes = bytes;
+  }
+
+  /** Collects items for the purge at the end of the request. */
+  purgeLater(input: PurgeLaterInput): void {
+    if (this.#isOver) {
+      throw new Error("purgeLater: the request has been answered and its purge sent. Call the purger itself.");
+    }
+    const { purger } = this.#options;
+    if (!purger) throw new TypeError("purgeLater: the middleware was given no purger. Give it one: { purger }.");
+    this.#batch ??= purger.batch();
+    const { everything, ...items } = input;
+    // The check of the items comes first, so that a misspelt kind is an error beside `everything`, too.
+    this.#batch.add(items);
+    if (everything) this.#batch.everything();
+  }
+
+  /** True if there is something to send at the end. */
+  get hasPurge(): boolean {
+    return this.#batch !== undefined;
+  }
+
+  /** Sends what was collected up to now. */
+  async purgeNow(options?: BatchOptions): Promise<BatchReceipt | null> {
+    const batch = this.#batch;
+    this.#batch = undefined;
+    const receipt = (await batch?.commit(options)) ?? null;
+    if (receipt) this.#cookieField = editorCookieField(receipt) ?? this.#cookieField;
+    return receipt;
+  }
+
+  /** Ends the collection: sends the purge, or drops it after a failure of the request. It never rejects. */
+  async finish(outcome: "succeeded" | "failed"): Promise<void> {
+    this.#isOver = true;
+    if (outcome === "failed") {
+      this.#batch = undefined;
+      return;
+    }
+    try {
+      await this.purgeNow();
+    } catch (error) {
+      const { onPurgeError = reportPurgeError } = this.#options;
+      onPurgeError(error);
+    }
+  }
+
+  /**
+   * The fields for the head of the response, which is sent next: the tags, beside those in `held`, which is the
+   * response's own `Cache-Tag`, and the editor's cookie if a purge was sent.
+   */
+  takeFields(held: string | null): { readonly cacheTag: string | null; readonly setCookie: string | null } {
+    const setCookie = this.#isHeadSent ? null : this.#cookieField;
+    this.#isHeadSent = true;
+    if (this.#tags.size === 0) return { cacheTag: null, setCookie };
+    const fields = new Headers(held === null ? {} : { [TAG_FIELD]: held });
+    // The tags were within the limits when they were added. Here it is too late for an error.
+    const noLimits = { maxTags: Number.POSITIVE_INFINITY, maxFieldBytes: Number.POSITIVE_INFINITY };
+    return { cacheTag: tagResponse(fields, this.#tags, noLimits).get(TAG_FIELD), setCookie };
+  }
+}
+
+/** After an answer of 400 or above nothing was changed. */
+export function outcomeOf(status: number): "succeeded" | "failed" {
+  return status >= 400 ? "failed" : "succeeded";
+}
+
+function reportPurgeError(error: unknown): void {
+  console.error("The purge at the end of a request failed, and pages may be stale:", error);
+}
+
+// One for the process, also where a bundler makes several copies of this module.
+const STORAGE = Symbol.for("tidemark.request-scope");
+const registry = globalThis as { [STORAGE]?: AsyncLocalStorage<RequestScope> };
+registry[STORAGE] ??= new AsyncLocalStorage();
+const storage = registry[STORAGE];
+
+/** Runs the rest of a request in its scope. */
+export function inScope<T>(scope: RequestScope, work: () => T): T {
+  return storage.run(scope, work);
+}
+
+function currentScope(caller: string): RequestScope {
+  const scope = storage.getStore();
+  if (scope) return scope;
+  throw new Error(
+    `${caller}: this code runs outside of a request. Install the middleware before the routes; in a job, call the purger itself.`,
+  );
+}
+
+/**
+ * Adds tags to the response of the current request, from anywhere below the middleware: `tag("song:42", "songs")`. They
+ * go into the field `Cache-Tag`, beside those that stand there already and each of them once.
+ *
+ * It adds all of them or none. A tag that the edge would not take is a `TypeError`, and so are too many of them. A call
+ * outside of a request, or after the head of the response was sent, is an `Error`: the page would be stored and could not
+ * be purged by the tag.
+ */
+export function tag(...tags: (string | ItemList<string>)[]): void {
+  currentScope("tag").tag(itemsOf(tags));
+}
+
+/**
+ * Collects a change of the current request: `purgeLater({ tags: ["song:42"] })`. When the handler has answered, one
+ * purge of everything that was collected is sent; the answer leaves after it, with the editor's cookie. After an answer
+ * of 400 or above, or an error, nothing is sent.
+ */
+export function purgeLater(items: PurgeLaterInput): void {
+  currentScope("purgeLater").purgeLater(items);
+}
+
+/**
+ * Sends at once what `purgeLater` has collected, for a handler that goes on after the commit of its database and may yet
+ * fail. Resolves to `null` if there was nothing; rejects like a purge of the purger. The answer carries the editor's
+ * cookie if its head has not been sent.
+ */
+export function purgeNow(options?: BatchOptions): Promise<BatchReceipt | null> {
+  return currentScope("purgeNow").purgeNow(options);
+}

@@ -1,0 +1,30 @@
+"""A small Django site, which the tests put behind an edge. Everything that differs between runs is in the environment."""
+
+import os
+
+SECRET_KEY = "only-for-tests"
+ALLOWED_HOSTS = ["*"]
+ROOT_URLCONF = "songs.urls"
+INSTALLED_APPS = ["songs"]
+MIDDLEWARE = [
+    "tidemark_django.middleware",
+    "django.middleware.http.ConditionalGetMiddleware",
+    # Sets Content-Length: without it the edge stores nothing.
+    "django.middleware.common.CommonMiddleware",
+]
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": os.environ.get("DATABASE", ":memory:"),
+        "ATOMIC_REQUESTS": True,
+    }
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+USE_TZ = True
+TIDEMARK_DEADLINE_SECONDS = 5
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"console": {"class": "logging.StreamHandler"}},
+    "loggers": {"tidemark_django": {"handlers": ["console"], "level": "WARNING"}},
+}

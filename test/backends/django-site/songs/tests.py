@@ -1,0 +1,421 @@
+"""What tidemark_django sends, to an edge that only records: run by test/backends/django.test.ts."""
+
+import asyncio
+import json
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+
+from django.db import transaction
+from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.module_loading import import_string
+from django.views.decorators.cache import cache_control
+from django.test import AsyncClient, Client, SimpleTestCase, TransactionTestCase, override_settings
+
+import tidemark_django
+from tidemark_django import batch, purge, tag
+
+from .models import Album, Genre, LoudSong, Song
+
+
+class FakeEdge(ThreadingHTTPServer):
+    """Answers as it is told, in turn, and then with receipts."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.purges, self.tokens, self.answers = [], [], []
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def stop(self):
+        self.shutdown()
+        self.server_close()
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.purges.append((self.path, body))
+        self.server.tokens.append(self.headers["Authorization"])
+        answer = self.server.answers.pop(0) if self.server.answers else 200
+        if answer == "hang up":
+            return
+        receipt = {"seq": len(self.server.purges), "token": f"log.{len(self.server.purges)}", "settlesInMs": 1200}
+        status, fields, text = answer if isinstance(answer, tuple) else (answer, {}, None)
+        payload = (text or json.dumps(receipt if status == 200 else {"detail": "no"})).encode()
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(payload)), **fields}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(payload[:20] if text == "cut" else payload)
+
+    do_GET = do_POST
+
+    def log_message(self, *_):
+        pass
+
+
+class WithEdge:
+    def setUp(self):
+        self.edge = FakeEdge()
+        self.addCleanup(self.edge.stop)
+        changed = override_settings(TIDEMARK_ENDPOINT=self.edge.url, TIDEMARK_TOKEN="a-token")
+        changed.enable()
+        self.addCleanup(changed.disable)
+        # The pauses are checked, and not waited for.
+        self.pauses = []
+        self.addCleanup(setattr, tidemark_django.time, "sleep", tidemark_django.time.sleep)
+        tidemark_django.time.sleep = self.pauses.append
+
+    def sent(self):
+        """The purges without their ids, and forgets them."""
+        purges = [{key: value for key, value in body.items() if key != "id"} for _, body in self.edge.purges]
+        self.edge.purges.clear()
+        return purges
+
+
+class Transactions(WithEdge, TransactionTestCase):
+    def test_a_purge_waits_for_the_outermost_commit(self):
+        with transaction.atomic():
+            with transaction.atomic():
+                purge(tags=["inner"])
+            self.assertEqual(self.sent(), [])
+        self.assertEqual(self.sent(), [{"tags": ["inner"]}])
+
+    def test_a_rollback_purges_nothing_of_the_block_that_was_rolled_back(self):
+        with batch(), transaction.atomic():
+            purge(tags=["outer"])
+            try:
+                with transaction.atomic():
+                    purge(urls=["/inner"])
+                    Song.objects.create(title="never")
+                    raise RuntimeError
+            except RuntimeError:
+                purge(urls=["/after"])
+        self.assertEqual(self.sent(), [{"urls": ["/after"], "tags": ["outer"]}])
+        with self.assertRaises(RuntimeError), batch(), transaction.atomic():
+            purge(everything=True)
+            raise RuntimeError
+        self.assertEqual(self.sent(), [])
+
+    def test_what_was_committed_before_an_error_is_sent(self):
+        with self.assertRaises(RuntimeError), batch():
+            with transaction.atomic():
+                purge(tags=["committed"])
+            raise RuntimeError
+        self.assertEqual(self.sent(), [{"tags": ["committed"]}])
+
+    def test_a_batch_is_one_purge_with_each_item_once(self):
+        with batch():
+            for _ in range(3):
+                purge(tags=["a", "b"], hosts=["www.example.com"])
+            with batch():
+                purge(prefixes=["/shop"])
+            self.assertEqual(self.sent(), [])
+        self.assertEqual(
+            self.sent(), [{"tags": ["a", "b"], "prefixes": ["/shop"], "hosts": ["www.example.com"]}]
+        )
+
+    def test_a_batch_beyond_the_limits_is_several_purges(self):
+        with batch():
+            purge(tags=[f"t{number}" for number in range(10_001)])
+        self.assertEqual([len(each["tags"]) for each in self.sent()], [10_000, 1])
+
+    def test_everything_stands_alone(self):
+        with batch():
+            purge(tags=["a"])
+            purge(everything=True)
+        self.assertEqual(self.sent(), [{"everything": True}])
+
+    def test_items_that_cannot_be_right_are_refused_at_the_call(self):
+        for items in ({"tags": ["two words"]}, {"tags": ["x" * 257]}, {"tags": ["größe"]}, {"urls": ["about"]}):
+            with self.assertRaises(ValueError):
+                purge(**items)
+        with self.assertRaises(TypeError):
+            purge(tags="song-42")
+        purge()
+        self.assertEqual(self.sent(), [])
+
+
+class Models(WithEdge, TransactionTestCase):
+    def setUp(self):
+        super().setUp()
+        self.one, self.two = Album.objects.create(title="one"), Album.objects.create(title="two")
+        self.song = Song.objects.create(title="a song", album=self.one)
+        self.rock, self.jazz = Genre.objects.create(name="rock"), Genre.objects.create(name="jazz")
+        self.sent()
+
+    def tags_sent(self):
+        return [set(each["tags"]) for each in self.sent()]
+
+    def test_a_new_row_and_a_deleted_one_purge_their_tags(self):
+        row = Song.objects.create(title="new", album=self.two)
+        key = row.pk
+        expected = {f"song-{key}", f"album-{self.two.pk}", "songs"}
+        self.assertEqual(self.tags_sent(), [expected])
+        row.delete()
+        self.assertEqual(self.tags_sent(), [expected])
+
+    def test_a_row_that_moves_also_purges_the_page_that_it_left(self):
+        self.song.album = self.two
+        self.song.save()
+        self.assertEqual(
+            self.tags_sent(), [{f"song-{self.song.pk}", f"album-{self.one.pk}", f"album-{self.two.pk}", "songs"}]
+        )
+        self.assertEqual(Song.objects.get().album, self.two)
+
+    def test_a_row_saved_through_a_proxy_is_purged(self):
+        LoudSong.objects.get().save()
+        self.assertEqual(self.tags_sent(), [{f"song-{self.song.pk}", f"album-{self.one.pk}", "songs"}])
+
+    def test_fixtures_are_left_out(self):
+        self.song.save_base(raw=True)
+        self.assertEqual(self.sent(), [])
+
+    def test_rows_deleted_with_another_purge_their_tags(self):
+        key, album = self.song.pk, self.one.pk
+        self.one.delete()
+        self.assertEqual(self.tags_sent(), [{f"song-{key}", f"album-{album}", "songs"}])
+
+    def test_both_sides_of_a_many_to_many_field_are_purged(self):
+        song, rock, jazz = f"song-{self.song.pk}", f"genre-{self.rock.pk}", f"genre-{self.jazz.pk}"
+        changes = {
+            "added": (lambda: self.song.genres.add(self.rock, self.jazz), {song, rock, jazz}),
+            "removed": (lambda: self.song.genres.remove(self.jazz), {song, jazz}),
+            "cleared": (lambda: self.song.genres.clear(), {song, rock}),
+            "added from there": (lambda: self.rock.song_set.add(self.song), {song, rock}),
+            "cleared from there": (lambda: self.rock.song_set.clear(), {song, rock}),
+            "set": (lambda: self.song.genres.set([self.jazz]), {song, jazz}),
+        }
+        for name, (change, expected) in changes.items():
+            with self.subTest(name):
+                with batch():
+                    change()
+                own = {f"album-{self.one.pk}", "songs"}
+                self.assertEqual(self.tags_sent(), [expected | own])
+
+    def test_a_save_that_fails_purges_nothing(self):
+        self.song.title = None
+        with self.assertRaises(Exception):
+            self.song.save()
+        self.assertEqual(self.sent(), [])
+
+
+class Sending(WithEdge, TransactionTestCase):
+    def ids(self):
+        return [body["id"] for _, body in self.edge.purges]
+
+    def test_a_failure_that_can_pass_is_tried_again_with_the_same_id_and_logged(self):
+        self.edge.answers = [503, "hang up", (429, {"Retry-After": "1"}, None), (200, {}, "cut")]
+        with self.assertLogs("tidemark_django", "INFO") as logs:
+            purge(tags=["a"])
+        self.assertEqual(len(self.ids()), 5)
+        self.assertEqual(len(set(self.ids())), 1)
+        self.assertEqual([line.split(":")[0] for line in logs.output], ["WARNING"] * 4 + ["INFO"])
+        self.assertEqual([path for path, _ in self.edge.purges], ["/_tidemark/purge"] * 5)
+        self.assertEqual(set(self.edge.tokens), {"Bearer a-token"})
+        for pause, least in zip(self.pauses, [0.1, 0.2, 1.4, 0.8], strict=True):
+            self.assertTrue(least <= pause <= 2 * least + 0.3, self.pauses)
+        purge(tags=["a"])
+        self.assertEqual(len(set(self.ids())), 2)
+
+    def test_it_gives_up_after_five_attempts_and_says_what_may_be_stale(self):
+        self.edge.answers = [502] * 9
+        with self.assertLogs("tidemark_django", "ERROR") as logs:
+            purge(tags=["song-42"])
+        self.assertEqual(len(self.ids()), 5)
+        self.assertRegex(logs.output[0], r"The purge failed, and pages may be stale: .*502.*\(song-42\)")
+
+    def test_a_refusal_is_not_tried_again(self):
+        for status in (400, 401, 403, 409, 413, 307, 301):
+            with self.subTest(status), self.assertLogs("tidemark_django", "ERROR") as logs:
+                self.edge.answers = [(status, {"Location": "/elsewhere"}, None)]
+                purge(tags=["a"])
+                self.assertIn(str(status), logs.output[0])
+                self.assertEqual(self.sent(), [{"tags": ["a"]}])
+
+    def test_a_pause_that_would_pass_the_deadline_is_not_begun(self):
+        self.edge.answers = [(503, {"Retry-After": "60"}, None)]
+        with self.assertLogs("tidemark_django", "ERROR"):
+            purge(tags=["a"])
+        self.assertEqual((len(self.ids()), self.pauses), (1, []))
+
+    def test_an_answer_from_elsewhere_is_a_failure(self):
+        self.edge.answers = [(200, {}, '{"ok": true}')]
+        with self.assertLogs("tidemark_django", "ERROR") as logs:
+            purge(tags=["a"])
+        self.assertIn("did not come from a Tidemark edge", logs.output[0])
+
+    def test_after_a_refusal_the_next_purge_of_a_batch_is_sent(self):
+        self.edge.answers = [400]
+        with self.assertLogs("tidemark_django", "ERROR") as logs, batch():
+            purge(tags=[f"t{number}" for number in range(10_001)])
+        self.assertEqual((len(self.sent()), len(logs.output)), (2, 1))
+
+    def test_settings_that_cannot_work_are_told_without_their_values(self):
+        secret = "the-token-in-the-wrong-place"
+        for changed in (
+            {"TIDEMARK_ENDPOINT": secret},
+            {"TIDEMARK_ENDPOINT": f"https://www.example.com/{secret}"},
+            {"TIDEMARK_ENDPOINT": ""},
+            {"TIDEMARK_TOKEN": ""},
+            {"TIDEMARK_TOKEN": f"'{secret} '"},
+        ):
+            with self.subTest(changed), override_settings(**changed):
+                with self.assertLogs("tidemark_django", "ERROR") as logs:
+                    purge(tags=["a"])
+                self.assertIn("TIDEMARK_", logs.output[0])
+                self.assertNotIn(secret, logs.output[0])
+        with override_settings(TIDEMARK_ENDPOINT=None), self.assertNoLogs("tidemark_django"):
+            purge(tags=["a"])
+        self.assertEqual(self.sent(), [])
+
+
+class Requests(WithEdge, TransactionTestCase):
+    def setUp(self):
+        super().setUp()
+        self.song = Song.objects.create(title="old")
+        self.sent()
+
+    def check_page(self, response, tags):
+        self.assertEqual((response.status_code, response.headers.get("Cache-Tag")), (200, tags))
+        self.assertNotIn("Set-Cookie", str(response.items()))
+        self.assertEqual(dict(response.cookies), {})
+
+    def check_edit(self, response):
+        self.assertEqual(response.status_code, 302)
+        self.assertEqual(
+            self.sent(), [{"tags": [f"song-{self.song.pk}", "album-None", "songs"]}]
+        )
+        cookie = response.cookies["tidemark-after"]
+        self.assertEqual((cookie.value, cookie["max-age"], cookie["path"]), ("log.1", 7, "/"))
+        self.assertEqual((cookie["httponly"], cookie["samesite"]), (True, "Lax"))
+
+    def test_pages_carry_the_tags_that_their_request_collected(self):
+        client = Client()
+        self.check_page(client.get(f"/songs/{self.song.pk}"), f"song-{self.song.pk}")
+        self.check_page(client.get("/songs/"), "own,songs")
+        again = client.get(f"/songs/{self.song.pk}", headers={"if-none-match": "x"})
+        self.check_page(again, f"song-{self.song.pk}")
+        self.assertEqual(self.sent(), [])
+
+    def test_an_edit_is_one_purge_and_gives_its_editor_the_cookie(self):
+        self.check_edit(Client().post(f"/songs/{self.song.pk}", {"title": "new"}))
+
+    def test_async_views_do_the_same(self):
+        async def visit():
+            client = AsyncClient()
+            edited = await client.post(f"/async/{self.song.pk}", {"title": "new"})
+            pages = await asyncio.gather(
+                client.get(f"/async/{self.song.pk}"), client.get("/songs/"), client.get("/songs/999")
+            )
+            return edited, pages
+
+        edited, (page, listing, missing) = asyncio.run(visit())
+        self.check_edit(edited)
+        self.check_page(page, f"song-{self.song.pk}")
+        self.check_page(listing, "own,songs")
+        self.assertEqual((missing.status_code, missing.headers.get("Cache-Tag")), (404, None))
+
+    def test_a_request_that_is_rolled_back_purges_nothing(self):
+        client = Client(raise_request_exception=False)
+        response = client.post(f"/songs/{self.song.pk}", {"title": "new", "fail": "1"})
+        self.assertEqual(response.status_code, 500)
+        self.assertEqual((self.sent(), dict(response.cookies)), ([], {}))
+        self.assertEqual(Song.objects.get().title, "old")
+
+    def test_only_what_a_request_committed_is_purged(self):
+        Client().get("/partly")
+        self.assertEqual(self.sent(), [{"tags": ["committed"]}])
+
+    def test_the_answer_goes_out_if_the_purge_fails(self):
+        self.edge.answers = [401]
+        with self.assertLogs("tidemark_django", "ERROR"):
+            response = Client().post(f"/songs/{self.song.pk}", {"title": "new"})
+        self.assertEqual((response.status_code, dict(response.cookies)), (302, {}))
+
+    def test_a_tag_after_the_head_is_refused(self):
+        response = Client().get("/streamed")
+        self.assertEqual(response.headers["Cache-Tag"], "early")
+        self.assertRegex(response.getvalue().decode(), "^head. tag: ")
+
+
+class Tags(SimpleTestCase):
+    def test_tags_outside_of_a_request_are_refused(self):
+        with self.assertRaisesRegex(RuntimeError, "outside of a request"):
+            tag("a")
+
+    def test_what_the_edge_would_not_keep_is_refused_and_none_of_it_written(self):
+        outcomes = []
+
+        def view(request):
+            tag("a", "b")
+            for tags in (["fine", "two words"], ["x" * 257], [42], [f"t{number}" for number in range(999)]):
+                with self.assertRaises(ValueError) as caught:
+                    tag(*tags)
+                outcomes.append(str(caught.exception))
+            with self.assertRaises(ValueError):
+                tag(*[f"{number}{'x' * 250}" for number in range(300)])
+            return FakeResponse()
+
+        response = tidemark_django.middleware(view)(None)
+        self.assertEqual(response, {"Cache-Tag": "a,b"})
+        self.assertRegex(outcomes[0], "'two words' is not a valid tag")
+        self.assertRegex(outcomes[3], "1001 tags .* more than 1000 tags,")
+
+    def test_a_thousand_tags_are_allowed(self):
+        def view(request):
+            tag(*[f"t{number}" for number in range(1000)])
+            return FakeResponse()
+
+        self.assertEqual(len(tidemark_django.middleware(view)(None)["Cache-Tag"].split(",")), 1000)
+
+
+class Page(WithEdge, TransactionTestCase):
+    """The examples of docs/purge-from.md, as they stand there."""
+
+    def setUp(self):
+        super().setUp()
+        page = (Path(__file__).parents[4] / "docs/purge-from.md").read_text()
+        section = page.split("\n### Django\n")[1].split("\n## ")[0]
+        self.examples = dict(re.findall(r"^```python\n# (\w+)\.py\n(.*?)^```", section, re.M | re.S))
+        for signal in (pre_save, post_save, post_delete, m2m_changed):
+            self.addCleanup(signal.sender_receivers_cache.clear)
+            self.addCleanup(setattr, signal, "receivers", list(signal.receivers))
+
+    def test_the_settings_name_what_there_is(self):
+        names = {"os": SimpleNamespace(environ={"TIDEMARK_TOKEN": "a-token"})}
+        exec(self.examples["settings"], names)
+        for each in names["MIDDLEWARE"]:
+            import_string(each)
+        self.assertEqual(names["TIDEMARK_TOKEN"], "a-token")
+
+    def test_the_models_and_views_tag_and_purge(self):
+        row = Song.objects.create(title="old")
+        self.sent()
+        for signal in (pre_save, post_save, post_delete, m2m_changed):
+            signal.receivers = []
+            signal.sender_receivers_cache.clear()
+        exec(self.examples["models"], {"Song": Song})
+        row.save()
+        self.assertEqual(self.sent(), [{"tags": [f"song-{row.pk}", "album-None", "songs"]}])
+
+        names = {"Song": Song, "cache_control": cache_control, "get_object_or_404": get_object_or_404}
+        names |= {"redirect": redirect, "render": lambda request, template, context: HttpResponse(context["song"].title)}
+        exec(self.examples["views"], names)
+        shown = tidemark_django.middleware(lambda request: names["song"](request, row.pk))(HttpRequest())
+        self.assertEqual((shown["Cache-Tag"], shown["Cache-Control"]), (f"song-{row.pk}", "public, max-age=0, s-maxage=3600"))
+        renamed = tidemark_django.middleware(names["rename_all"])(HttpRequest())
+        self.assertEqual((renamed.status_code, "tidemark-after" in renamed.cookies), (302, True))
+        self.assertEqual(self.sent(), [{"urls": ["/feed.xml"], "tags": ["songs"]}])
+
+
+class FakeResponse(dict):
+    """The parts of a response that the middleware uses."""

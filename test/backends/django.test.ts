@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { type Cdn, startCdn } from "tidemark/local";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { freePorts } from "../dev/dev-process.ts";
+import { run } from "../packed/installed-package.ts";
+import { pythonWithDjango } from "./python-environment.ts";
+import "tidemark/local/matchers";
+
+const SITE = resolve("test/backends/django-site");
+const PYTHONPATH = [resolve("python"), SITE].join(delimiter);
+
+const environment = await pythonWithDjango();
+const python = "python" in environment ? environment.python : null;
+const title = "missing" in environment ? `Django is SKIPPED, because ${environment.missing}` : "Django";
+if (python === null) process.stdout.write(`${title}\n`);
+
+describe.skipIf(python === null)(title, () => {
+  const environmentOf = (settings: Readonly<Record<string, string>>) => ({
+    ...process.env,
+    PYTHONPATH,
+    PYTHONDONTWRITEBYTECODE: "1",
+    DJANGO_SETTINGS_MODULE: "settings",
+    no_proxy: "*",
+    ...settings,
+  });
+
+  test("the module's own tests pass, without a warning of Python's", { timeout: 120_000 }, async () => {
+    const env = environmentOf({}) as Record<string, string>;
+    const args = ["-W", "error", "-m", "django", "test", "songs"];
+    const { exit, stderr } = await run(python!, args, { cwd: SITE, env });
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.stringMatching(/^Ran [3-9]\d tests in .*\n\nOK\n/m) });
+  });
+
+  describe("behind an edge", () => {
+    let folder: string;
+    let origin: string;
+    let server: ChildProcess;
+    let cdn: Cdn<"fra" | "syd">;
+    let log = "";
+    const waiting: { pattern: RegExp; resolve: () => void }[] = [];
+
+    /** Resolves once Django has written this. */
+    const says = (pattern: RegExp) =>
+      new Promise<void>((resolve, reject) => {
+        if (pattern.test(log)) resolve();
+        waiting.push({ pattern, resolve });
+        server.on("close", () => reject(new Error(`it ended without saying ${pattern}: ${log}`)));
+      });
+
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), "tidemark-django-"));
+      const port = await freePorts(1);
+      origin = `http://127.0.0.1:${port}`;
+      cdn = await startCdn({ site: { hosts: ["www.example.test"] }, origin, regions: ["fra", "syd"] });
+      const settings = {
+        TIDEMARK_ENDPOINT: cdn.url("fra"),
+        TIDEMARK_TOKEN: cdn.token,
+        DATABASE: join(folder, "songs.db"),
+      };
+      const env = environmentOf(settings);
+      const made = await run(python!, ["-m", "django", "migrate", "--run-syncdb", "-v0"], {
+        cwd: SITE,
+        env: env as Record<string, string>,
+      });
+      expect(made).toMatchObject({ exit: 0, stderr: "" });
+      const args = ["-u", "-m", "django", "runserver", "--noreload", `127.0.0.1:${port}`];
+      server = spawn(python!, args, { cwd: SITE, env, stdio: ["ignore", "pipe", "pipe"] });
+      for (const stream of [server.stdout!, server.stderr!]) {
+        stream.on("data", (chunk: Buffer) => {
+          log += chunk.toString();
+          for (const { pattern, resolve } of waiting) if (pattern.test(log)) resolve();
+        });
+      }
+      await says(/Quit the server with/);
+    }, 60_000);
+
+    afterAll(async () => {
+      if (server?.exitCode === null) {
+        server.kill();
+        await once(server, "close");
+      }
+      await cdn?.close();
+      await rm(folder, { recursive: true, force: true });
+    });
+
+    let song: string;
+
+    /** Each test has a song of its own. */
+    beforeEach(async () => {
+      const env = environmentOf({ DATABASE: join(folder, "songs.db") }) as Record<string, string>;
+      const script =
+        "import django; django.setup(); import tidemark_django; tidemark_django.settings.TIDEMARK_ENDPOINT = None; " +
+        "from songs.models import Song; print(Song.objects.create(title='old').pk)";
+      const { stdout, stderr } = await run(python!, ["-c", script], { cwd: SITE, env });
+      expect(stderr).toBe("");
+      song = stdout.trim();
+    });
+
+    /** Past the edge, which would invalidate the URL of the request by itself. */
+    const post = (path: string, fields: Readonly<Record<string, string>>) =>
+      fetch(origin + path, { method: "POST", body: new URLSearchParams(fields), redirect: "manual" });
+
+    test.each(["songs", "async"])(
+      "an edit in a view below /%s shows at once to its editor, and to all others once it has settled",
+      async (below) => {
+        const path = `/${below}/${song}`;
+        const seen = (fields: Record<string, string> = {}) => cdn.get(path, { from: "syd", fields });
+        await expect(seen()).toMiss();
+        await expect(seen()).toHit();
+        expect((await seen()).body).toBe("old");
+
+        const saved = await post(path, { title: "new" });
+        expect(saved.status).toBe(302);
+        const cookie = saved.headers.getSetCookie().join().split(";")[0]!;
+        expect(cookie).toMatch(/^tidemark-after=/);
+
+        expect((await seen({ cookie })).body).toBe("new");
+        await cdn.advance("2s");
+        for (const from of ["fra", "syd"] as const) expect((await cdn.get(path, { from })).body).toBe("new");
+        await expect(seen()).toHit();
+      },
+    );
+
+    test("a transaction that is rolled back purges nothing", async () => {
+      const path = `/songs/${song}`;
+      await expect(cdn.get(path)).toMiss();
+      const newest = async () => (await cdn.purger.purges({ limit: 1 })).purges[0]?.seq ?? 0;
+      const before = await newest();
+      expect((await post(path, { title: "never", fail: "1" })).status).toBe(500);
+      await cdn.advance("2s");
+      expect(await newest()).toBe(before);
+      await expect(cdn.get(path)).toHit();
+      expect((await cdn.get(path)).body).toBe("old");
+    });
+
+    test("a purge that fails is told, and sent again until it is accepted", async () => {
+      const path = `/songs/${song}`;
+      await expect(cdn.get(path)).toMiss();
+      log = "";
+      await cdn.pop("fra").cutFromLog();
+      const saving = post(path, { title: "new" });
+      await says(/The purge failed and is sent again in \d\.\d s: the edge answered with 503/);
+      await cdn.pop("fra").reconnectToLog();
+      expect((await saving).status).toBe(302);
+      expect(log).not.toContain("may be stale");
+      await cdn.advance("2s");
+      expect((await cdn.get(path)).body).toBe("new");
+    });
+  });
+});

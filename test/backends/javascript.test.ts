@@ -1,0 +1,130 @@
+import { cp, mkdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { type Cdn, startCdn } from "tidemark/local";
+import { afterEach, describe, expect, inject, test } from "vitest";
+import { freePorts } from "../dev/dev-process.ts";
+import { folderWith, run } from "../packed/installed-package.ts";
+import { BackendProcess } from "./backend-process.ts";
+import { projectWith } from "./npm-packages.ts";
+import { snippetNamed, snippetsBelow } from "./snippets.ts";
+import "tidemark/local/matchers";
+
+const SONGS = resolve("test/backends/songs.mjs");
+
+let backend: BackendProcess | undefined;
+let cdn: Cdn<"fra" | "syd"> | undefined;
+
+afterEach(async () => {
+  await backend?.[Symbol.asyncDispose]();
+  await cdn?.close();
+});
+
+/** Puts an edge in front of a program of Node that listens at `PORT`, and edits a song. */
+async function tryOut(program: string, cwd: string, form: "json" | "urlencoded"): Promise<void> {
+  const port = await freePorts(1);
+  const origin = `http://127.0.0.1:${port}`;
+  cdn = await startCdn({ site: { hosts: ["www.example.test"] }, origin, regions: ["fra", "syd"] });
+  const settings = { TIDEMARK_ENDPOINT: cdn.url("fra"), TIDEMARK_TOKEN: cdn.token };
+  const env = {
+    ...settings,
+    PORT: String(port),
+    HOST: "127.0.0.1",
+    PROTOCOL_HEADER: "x-forwarded-proto",
+    NODE_ENV: "production",
+  };
+  backend = new BackendProcess(process.execPath, ["--import", SONGS, program], { cwd, env });
+  await backend.says(/listening/i);
+
+  const seen = (from: "fra" | "syd", fields: Record<string, string> = {}) => cdn!.get("/songs/42", { from, fields });
+  for (const from of ["fra", "syd"] as const) {
+    await expect(seen(from)).toMiss();
+    await expect(seen(from)).toHit();
+    expect((await seen(from)).body).toContain("<h1>old</h1>");
+  }
+  // Past the edge, which would invalidate the URL of the request by itself.
+  const saved = await fetch(`${origin}/songs/42`, {
+    method: "POST",
+    redirect: "manual",
+    headers: {
+      origin,
+      "x-forwarded-proto": "http",
+      accept: "text/html",
+      ...(form === "json" && { "content-type": "application/json" }),
+    },
+    body: form === "json" ? '{"title":"new"}' : new URLSearchParams({ title: "new" }),
+  });
+  expect(saved.status).toBeGreaterThanOrEqual(302);
+  expect(saved.status).toBeLessThanOrEqual(303);
+  const [cookie] = saved.headers.getSetCookie();
+  expect(cookie).toMatch(/^tidemark-after=[^;]+; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax$/);
+
+  // Sydney may answer with the old page until its lease ends, and not to the editor.
+  const editors = await seen("syd", { cookie: cookie!.split(";")[0]! });
+  expect(editors.body).toContain("<h1>new</h1>");
+  await cdn.advance("2s");
+  for (const from of ["fra", "syd"] as const) expect((await seen(from)).body).toContain("<h1>new</h1>");
+  await expect(seen("syd")).toHit();
+  expect(backend.output).not.toMatch(/error/i);
+}
+
+test.each([
+  {
+    heading: "Express",
+    packages: ["express"],
+    form: "urlencoded",
+    start: 'app.listen(Number(process.env.PORT), "127.0.0.1", () => console.log("listening"));',
+  },
+  {
+    heading: "Fastify",
+    packages: ["fastify"],
+    form: "json",
+    start: 'await app.listen({ port: Number(process.env.PORT), host: "127.0.0.1" }); console.log("listening");',
+  },
+  {
+    heading: "Hono",
+    packages: ["hono", "@hono/node-server"],
+    form: "urlencoded",
+    start:
+      'const { serve } = await import("@hono/node-server");' +
+      'serve({ fetch: app.fetch, port: Number(process.env.PORT), hostname: "127.0.0.1" }, () => console.log("listening"));',
+  },
+] as const)(
+  "the example for $heading shows an edit to its editor at once, and then to all",
+  { timeout: 60_000 },
+  async (each) => {
+    const { heading, packages, form, start } = each;
+    const folder = await folderWith(inject("installed"), `backend-${heading}`, packages);
+    const program = join(folder, "app.mts");
+    await writeFile(program, `${snippetsBelow(heading)[0]!.code}\n${start}`);
+    await tryOut(program, folder, form);
+  },
+);
+
+const SVELTEKIT = [
+  "@sveltejs/kit@3.2.0",
+  "@sveltejs/adapter-node@6.0.1",
+  "@sveltejs/vite-plugin-svelte@7.3.1",
+  "svelte@5.57.3",
+  "vite@8.3.8",
+];
+const project = await projectWith(SVELTEKIT, inject("installed"));
+const title = "missing" in project ? `SvelteKit is SKIPPED, because ${project.missing}` : "SvelteKit";
+if ("missing" in project) process.stdout.write(`${title}\n`);
+
+describe.skipIf("missing" in project)(title, () => {
+  test("the example shows an edit to its editor at once, and then to all", { timeout: 120_000 }, async () => {
+    const { folder } = project as { folder: string };
+    for (const each of ["src", "build"]) await rm(join(folder, each), { recursive: true, force: true });
+    await cp("test/backends/sveltekit-site", folder, { recursive: true });
+    for (const file of ["src/hooks.server.js", "src/routes/songs/[id]/+page.server.js"]) {
+      await mkdir(dirname(join(folder, file)), { recursive: true });
+      await writeFile(join(folder, file), snippetNamed("SvelteKit", file));
+    }
+    const page = "<script>const { data } = $props();</script><h1>{data.song.title}</h1>";
+    await writeFile(join(folder, "src/routes/songs/[id]/+page.svelte"), page);
+    const vite = join(folder, "node_modules/vite/bin/vite.js");
+    const built = await run(process.execPath, [vite, "build"], { cwd: folder, env: { NODE_ENV: "production" } });
+    expect(built, built.stdout + built.stderr).toMatchObject({ exit: 0 });
+    await tryOut(join(folder, "build/index.js"), folder, "urlencoded");
+  });
+});

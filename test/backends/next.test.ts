@@ -1,0 +1,150 @@
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Cdn, startCdn } from "tidemark/local";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { freePorts } from "../dev/dev-process.ts";
+import { run } from "../packed/installed-package.ts";
+import { BackendProcess } from "./backend-process.ts";
+import { projectWith } from "./npm-packages.ts";
+import { snippetNamed } from "./snippets.ts";
+import "tidemark/local/matchers";
+
+/** The version that docs/purge-from.md names. */
+const NEXT = ["next@16.4.6", "react@19.3.1", "react-dom@19.3.1"];
+
+const project = await projectWith(NEXT, inject("installed"));
+const title = "missing" in project ? `Next is SKIPPED, because ${project.missing}` : "Next behind an edge";
+if ("missing" in project) process.stdout.write(`${title}\n`);
+
+describe.skipIf("missing" in project)(title, () => {
+  let titles: string;
+  let origin: string;
+  let next: BackendProcess;
+  let cdn: Cdn<"fra" | "syd">;
+
+  beforeAll(async () => {
+    const { folder } = project as { folder: string };
+    for (const each of ["app", ".next"]) await rm(join(folder, each), { recursive: true, force: true });
+    await cp("test/backends/next-site", folder, { recursive: true });
+    for (const file of ["cache-handler.mjs", "next.config.mjs"]) {
+      await writeFile(join(folder, file), snippetNamed("Next", file));
+    }
+    titles = await mkdtemp(join(tmpdir(), "tidemark-next-"));
+    await write("front", "the front");
+    const port = await freePorts(1);
+    origin = `http://127.0.0.1:${port}`;
+    cdn = await startCdn({
+      site: {
+        hosts: ["www.example.test"],
+        routes: [
+          { match: "/songs/:id", tags: ["song:{id}"] },
+          { match: "/", tags: ["_N_T_/"] },
+        ],
+      },
+      origin,
+      regions: ["fra", "syd"],
+    });
+    const settings = { TIDEMARK_ENDPOINT: cdn.url("fra"), TIDEMARK_TOKEN: cdn.token };
+    const env = { ...settings, TITLES: titles, NEXT_TELEMETRY_DISABLED: "1", NODE_ENV: "production" };
+    const command = join(folder, "node_modules/next/dist/bin/next");
+    const built = await run(process.execPath, [command, "build"], { cwd: folder, env });
+    expect(built, built.stdout + built.stderr).toMatchObject({ exit: 0 });
+    next = new BackendProcess(process.execPath, [command, "start", "-p", String(port)], { cwd: folder, env });
+    await next.says(/Ready in/);
+  }, 180_000);
+
+  afterAll(async () => {
+    await next?.[Symbol.asyncDispose]();
+    await cdn?.close();
+    await rm(titles, { recursive: true, force: true });
+  });
+
+  const write = async (name: string, text: string) => {
+    await mkdir(titles, { recursive: true });
+    await writeFile(join(titles, name), text);
+  };
+
+  const newestPurge = async () => (await cdn.purger.purges({ limit: 1 })).purges[0];
+
+  /** Past the edge, which would invalidate the URL of the request by itself. */
+  const revalidate = async (what: object) => {
+    const before = await newestPurge();
+    const { status } = await fetch(`${origin}/save`, { method: "POST", body: JSON.stringify(what) });
+    expect(status).toBe(204);
+    // Next answers for a route handler before its cache handler is done.
+    while ((await newestPurge())?.seq === before?.seq);
+  };
+
+  const titleOf = async (path: string, from: "fra" | "syd" = "syd") =>
+    /<h1>(.*?)<\/h1>/.exec((await cdn.get(path, { from })).body)?.[1];
+
+  /** Fills both caches with a page of this song, and changes the song. */
+  async function changed(id: string): Promise<string> {
+    const path = `/songs/${id}`;
+    await write(`song:${id}`, "old");
+    for (const from of ["fra", "syd"] as const) {
+      await expect(cdn.get(path, { from })).toMiss();
+      await expect(cdn.get(path, { from })).toHit();
+    }
+    await write(`song:${id}`, "new");
+    await cdn.get("/", { from: "syd" });
+    return path;
+  }
+
+  test.each([
+    ["a tag", "1", { tag: "song:1", profile: { expire: 0 } }],
+    ["a path", "2", { path: "/songs/2" }],
+    ["a route", "3", { path: "/songs/[id]", type: "page" }],
+  ])("%s that Next revalidates is purged", async (_, id, what) => {
+    const path = await changed(id);
+    await revalidate(what);
+    await cdn.advance("2s");
+    for (const from of ["fra", "syd"] as const) {
+      expect(await titleOf(path, from)).toBe("new");
+      await expect(cdn.get(path, { from })).toHit();
+    }
+    await expect(cdn.get("/", { from: "syd" })).toHit();
+  });
+
+  test("what the router fetches of a page is purged with its path", async () => {
+    const path = await changed("4");
+    const fields = { rsc: "1" };
+    const right = await cdn.get(`${path}?_rsc=1`, { fields });
+    const payload = new URL(right.fields.location as string, origin);
+    const seen = async () => (await cdn.get(payload.pathname + payload.search, { fields })).body;
+    expect(await seen()).toContain("old");
+    await revalidate({ path });
+    await cdn.advance("2s");
+    expect(await seen()).toContain("new");
+  });
+
+  test("revalidatePath of the front page purges it, and no song", async () => {
+    const path = await changed("5");
+    await write("front", "a new front");
+    await revalidate({ path: "/" });
+    await revalidate({ tag: "front", profile: { expire: 0 } });
+    await cdn.advance("2s");
+    expect(await titleOf("/")).toBe("a new front");
+    await expect(cdn.get(path, { from: "syd" })).toHit();
+  });
+
+  test("revalidatePath of the root layout purges the whole site", async () => {
+    const path = await changed("6");
+    await revalidate({ path: "/", type: "layout" });
+    await cdn.advance("2s");
+    for (const each of [path, "/"]) await expect(cdn.get(each, { from: "syd" })).toMiss();
+    expect(await titleOf(path)).toBe("new");
+  });
+
+  test('after revalidateTag with "max" no PoP stores the old page that Next would answer once more', async () => {
+    const path = await changed("7");
+    await revalidate({ tag: "song:7", profile: "max" });
+    await cdn.advance("2s");
+    for (const from of ["fra", "syd"] as const) {
+      expect(await titleOf(path, from)).toBe("new");
+      await expect(cdn.get(path, { from })).toHit();
+    }
+    expect(await newestPurge()).toMatchObject({ mode: "soft", items: ["tag:song:7"] });
+  });
+});

@@ -1,0 +1,8 @@
+/** The names that the examples of docs/purge-from.md use and do not define. */
+const titles = new Map([["42", "old"]]);
+
+globalThis.songs = {
+  find: async (id) => ({ id, title: titles.get(id) }),
+  save: async (id, { title }) => void titles.set(id, title),
+};
+globalThis.page = ({ title }) => `<h1>${title}</h1>`;

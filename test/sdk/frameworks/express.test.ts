@@ -1,0 +1,85 @@
+import { once } from "node:events";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import express, { type Express } from "express";
+import { afterEach, expect, test } from "vitest";
+import { purgeLater, tag, tidemark } from "../../../sdk/frameworks/express.ts";
+import { createRecordingPurger, type RecordingPurger } from "../../../sdk/testing.ts";
+
+let server: Server | undefined;
+let purger: RecordingPurger;
+
+afterEach(async () => {
+  server?.closeAllConnections();
+  server?.close();
+  if (server) await once(server, "close");
+});
+
+async function start(routes: (app: Express) => void): Promise<string> {
+  purger = createRecordingPurger();
+  const app = express();
+  app.use(tidemark({ purger }));
+  routes(app);
+  server = createServer(app).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test("an error after the answer, while the purge is under way, changes nothing of the answer", async () => {
+  const url = await start((app) => {
+    app.post("/", async (_request, response) => {
+      purgeLater({ tags: ["a"] });
+      response.status(201).set("X-Own", "1").send("saved");
+      throw new Error("too late");
+    });
+  });
+  const answer = await fetch(url, { method: "POST" });
+  expect([answer.status, await answer.text()]).toEqual([201, "saved"]);
+  expect(answer.headers.get("x-own")).toBe("1");
+  expect(answer.headers.get("content-security-policy")).toBeNull();
+  expect(answer.headers.getSetCookie()).toHaveLength(1);
+  expect(purger.calls).toEqual([{ tags: ["a"] }]);
+});
+
+test("a streamed answer is sent whole, and its purge before its end", async () => {
+  const url = await start((app) => {
+    app.post("/", (_request, response) => {
+      tag("a");
+      response.write("one, ");
+      purgeLater({ tags: ["a"] });
+      response.end("two", () => response.socket?.unref());
+    });
+  });
+  const answer = await fetch(url, { method: "POST" });
+  expect(answer.headers.get("cache-tag")).toBe("a");
+  // The head had left by the time of the purge.
+  expect(answer.headers.getSetCookie()).toEqual([]);
+  expect(await answer.text()).toBe("one, two");
+  expect(purger.calls).toEqual([{ tags: ["a"] }]);
+});
+
+test.each<[string, (response: ServerResponse) => unknown]>([
+  ["an object", (response) => response.writeHead(203, { "cache-tag": "own", "X-List": ["1", "2"] })],
+  ["an object, after words", (response) => response.writeHead(203, "Words", { "cache-tag": "own", "X-List": "1, 2" })],
+  [
+    "names and values in turn",
+    (response) => response.writeHead(203, ["Cache-Tag", "own", "X-List", "1", "X-List", "2"]),
+  ],
+  [
+    "nothing",
+    (response) => response.setHeader("Cache-Tag", "own") && response.setHeader("X-List", "1, 2").writeHead(203),
+  ],
+])("tags stay on a head whose fields are written as %s", async (_, writeHead) => {
+  const url = await start((app) => {
+    app.get("/", (_request, response) => {
+      tag("a");
+      response.setHeader("X-List", "replaced");
+      writeHead(response);
+      response.end("body");
+    });
+  });
+  const answer = await fetch(url);
+  expect([answer.status, await answer.text()]).toEqual([203, "body"]);
+  expect(answer.headers.get("cache-tag")).toBe("own,a");
+  expect(answer.headers.get("x-list")).toBe("1, 2");
+});

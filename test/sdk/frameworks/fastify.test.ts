@@ -1,0 +1,35 @@
+import Fastify from "fastify";
+import { expect, test } from "vitest";
+import { purgeLater, tag, tidemark } from "../../../sdk/frameworks/fastify.ts";
+import { createRecordingPurger } from "../../../sdk/testing.ts";
+
+test("the routes of other plugins are covered, and those registered before", async () => {
+  const app = Fastify();
+  app.register(async (child) => {
+    child.get("/child", async () => {
+      tag("a");
+      return "child";
+    });
+  });
+  app.register(tidemark);
+  const { headers } = await app.inject("/child");
+  expect(headers["cache-tag"]).toBe("a");
+  await app.close();
+});
+
+test("an answer past Fastify's own is purged for when it has been sent", async () => {
+  const purger = createRecordingPurger();
+  const app = Fastify();
+  app.register(tidemark, { purger });
+  const ended = Promise.withResolvers<void>();
+  app.addHook("onResponse", async () => ended.resolve());
+  app.post("/raw", async (_request, reply) => {
+    purgeLater({ tags: ["a"] });
+    reply.hijack();
+    reply.raw.end("raw");
+  });
+  expect((await app.inject({ method: "POST", url: "/raw" })).body).toBe("raw");
+  await ended.promise;
+  expect(purger.calls).toEqual([{ tags: ["a"] }]);
+  await app.close();
+});
