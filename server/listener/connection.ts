@@ -35,6 +35,8 @@ export class Connection {
   isTunnel = false;
   /** Set for the one request that the fast way has handed over to the plain way. */
   askedEarly: AskedEarly | undefined;
+  /** What has come of the head of a BAN. */
+  banHead = "";
   /** The request whose body is being waited for. */
   uploading: IncomingMessage | undefined;
   readonly #answer: (exchange: Exchange, connection: Connection) => void;
