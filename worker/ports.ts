@@ -252,12 +252,6 @@ export interface Tokens {
 /** `door:NAME:ZONE` is for the purge calls of another vendor, and for nothing else. */
 export type TokenScope = "purge" | "read" | `door:${string}`;
 
-/** The vendors whose purge calls the control plane understands. */
-export type DoorName = "cloudflare" | "fastly" | "keycdn" | "netlify" | "varnish" | "vercel";
-
-/** The vendors whose calls a site takes, each with the zone for which it takes them; empty for one without zones. */
-export type Doors = Readonly<Partial<Record<DoorName, string>>>;
-
 export type TokenVerdict =
   | { readonly kind: "allowed"; readonly name: string }
   | {

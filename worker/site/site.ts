@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Doors } from "../ports.ts";
+import type { Doors } from "../../wire/doors.ts";
 import { type Network, readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import type { HeuristicRules } from "../rules/freshness/heuristic-freshness.ts";
 import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";

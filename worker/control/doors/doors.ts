@@ -1,5 +1,6 @@
+import type { DoorName, Doors } from "../../../wire/doors.ts";
 import { CONTROL_PREFIX } from "../../../wire/fields.ts";
-import type { DoorName, Doors, Tokens } from "../../ports.ts";
+import type { Tokens } from "../../ports.ts";
 import { type PurgePorts, purge } from "../purge.ts";
 import { readText } from "../read-text.ts";
 import { cloudflare } from "./cloudflare.ts";
