@@ -9,6 +9,13 @@ const SDK = { index: "sdk/index.ts", "index.web": "sdk/index.web.ts", testing: "
 /** The simulated CDN. For Node alone, and so as ES modules alone. */
 const LOCAL = { local: "cdn/index.ts", "local-matchers": "cdn/matchers/vitest.ts" };
 
+/** What `tidemark serve` starts in processes and threads of their own. */
+const SERVER = {
+  "edge-program": "server/serve/edge-program.ts",
+  "site-thread": "server/site/site-thread.ts",
+  "worker-main": "server/processes/worker-main.ts",
+};
+
 /** The published package. A folder of its own in dist, so that nothing else that is built there gets packed. */
 const shared = {
   outDir: "dist/package",
@@ -24,9 +31,9 @@ export default defineConfig([
     ...shared,
     name: "sdk, cli and simulated cdn",
     // One build, so that a PurgeError of `tidemark/testing` or `tidemark/local` is the class that `tidemark` exports.
-    entry: { ...NODE_VERSION, ...SDK, ...LOCAL, cli: "cli/main.ts" },
+    entry: { ...NODE_VERSION, ...SDK, ...LOCAL, ...SERVER, cli: "cli/main.ts" },
     format: "esm",
-    deps: { onlyBundle: ["commander", "leven"] },
+    deps: { onlyBundle: ["commander", "hono", "leven", "structured-headers"] },
     dts: { generator: "oxc", entry: [...Object.values(SDK), ...Object.values(LOCAL)] },
     // What is bundled, here and below, comes with its licence.
     copy: ({ outDir }) =>

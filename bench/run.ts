@@ -1,11 +1,14 @@
 import { Command } from "commander";
 import { cdn } from "./cases/cdn.ts";
+import { endurance } from "./cases/endurance.ts";
 import { hit } from "./cases/hit.ts";
 import { large } from "./cases/large.ts";
 import { logLoad } from "./cases/log-load.ts";
 import { purges } from "./cases/purges.ts";
 import { quiet } from "./cases/quiet.ts";
 import { rules } from "./cases/rules.ts";
+import { server } from "./cases/server.ts";
+import { sessions } from "./cases/sessions.ts";
 import { view } from "./cases/view.ts";
 import { BenchFailure } from "./report/bench-failure.ts";
 
@@ -13,7 +16,9 @@ const bench = new Command("npm run bench --")
   .description("Measures the edge. Each case prints a table and writes its results as JSON.")
   .configureHelp({ subcommandTerm: (command) => command.name() })
   .action(() => bench.outputHelp());
-for (const command of [hit, cdn, view, rules, large, quiet, logLoad, purges]) bench.addCommand(command);
+for (const command of [hit, server, endurance, cdn, view, rules, large, quiet, logLoad, purges, sessions]) {
+  bench.addCommand(command);
+}
 
 try {
   await bench.parseAsync();

@@ -10,6 +10,7 @@ import { CodingChoices } from "./flow/origin/coding-choices.ts";
 import { HeadOnlyPages } from "./flow/origin/head-only-pages.ts";
 import type { IncomingRequest, Isolate } from "./flow/request-context.ts";
 import { FillBudget } from "./flow/storing/fill.ts";
+import { IdleFields } from "./flow/storing/idle-fields.ts";
 import { LargeFills } from "./flow/storing/large-fills.ts";
 import { SecondLooks } from "./flow/storing/second-looks.ts";
 import type { Counters } from "./insight/counters.ts";
@@ -103,6 +104,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     headOnly: new HeadOnlyPages(),
     codings: new CodingChoices(),
     secondLooks: new SecondLooks(),
+    idleFields: new IdleFields(),
     resolve: (url) => cacheKeys.resolve(url),
   };
   const startedAt = clock.now();

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { ROUND_TRIPS } from "../../cdn/index.ts";
-import { installNginx, nginxVersion } from "../nginx/nginx-cache.ts";
+import { installMissing } from "../debian-programs.ts";
+import { NGINX, nginxVersion } from "../nginx/nginx-cache.ts";
 import { positive } from "../options.ts";
 import { type BatchResult, measureBatches } from "../purges/purge-batches.ts";
 import { measureWalks, type WalkResult } from "../purges/purge-walk.ts";
@@ -40,7 +41,7 @@ export const purges = new Command("purges")
 
 async function measurePurges({ json, install, ...settings }: PurgesOptions): Promise<void> {
   const machine = thisMachine();
-  if (install && nginxVersion() === null) installNginx();
+  if (install) installMissing([NGINX]);
   const nginx = nginxVersion();
   const { cpu, cores, system, node, workerd, loadBefore } = machine;
   console.log(`${cpu}, ${cores} cores shared with the load, load ${loadBefore} before; ${system}`);

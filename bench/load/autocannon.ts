@@ -15,6 +15,7 @@ export async function measureWithAutocannon(url: URL, { connections, seconds }: 
     non2xx: number;
   };
   return {
+    requests: requests.total,
     requestsPerSecond: requests.total / duration,
     p50Ms: latency.p50,
     p99Ms: latency.p99,

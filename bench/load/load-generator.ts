@@ -1,6 +1,7 @@
+import { installMissing, isInstalled } from "../debian-programs.ts";
 import { measureWithAutocannon } from "./autocannon.ts";
 import type { Load, LoadSettings } from "./load.ts";
-import { hasWrk, installWrk, measureWithWrk } from "./wrk.ts";
+import { measureWithWrk, WRK } from "./wrk.ts";
 
 /** Requests one URL over and over on keep-alive connections, in a process of its own. */
 export interface LoadGenerator {
@@ -10,8 +11,8 @@ export interface LoadGenerator {
 
 /** wrk, if it is installed or `install` can install it; otherwise autocannon, which takes a whole core for itself. */
 export function chooseLoadGenerator(install: boolean): LoadGenerator {
-  if (!hasWrk() && install) installWrk();
-  if (hasWrk()) return { name: "wrk", measure: measureWithWrk };
+  if (install) installMissing([WRK]);
+  if (isInstalled(WRK)) return { name: "wrk", measure: measureWithWrk };
   return {
     name: "autocannon (wrk is missing; as root on Debian, --install installs it): expect client-bound rows",
     measure: measureWithAutocannon,

@@ -1,6 +1,8 @@
 /** The result of one stretch of load. */
 export interface Load {
+  readonly requests: number;
   readonly requestsPerSecond: number;
+  /** `NaN` if the generator does not report percentiles. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   /** Answers that were not 2xx, and requests without an answer. */
@@ -12,4 +14,10 @@ export interface Load {
 export interface LoadSettings {
   readonly connections: number;
   readonly seconds: number;
+}
+
+/** Load of a fixed number of requests. */
+export interface CountedLoadSettings {
+  readonly connections: number;
+  readonly requests: number;
 }

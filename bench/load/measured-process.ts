@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
+import { atExit } from "../processes/at-exit.ts";
+import { killTree } from "../processes/process-tree.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 
 /** Runs a program to its end. `cpu` is its CPU time divided by the wall time: 1 is one core. Rejects unless it exits with 0. */
@@ -12,6 +14,7 @@ export async function runMeasured(
   const child = spawn("sh", ["-c", '"$@" && times >&3', "sh", program, ...parameters], {
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
+  const hasEnded = atExit(() => killTree(child.pid));
   const [, stdout, stderr, times] = child.stdio;
   const ended = new Promise<number | null>((resolve, reject) => child.on("error", reject).on("close", resolve));
   const [output, complaint, cpuTimes, exit] = await Promise.all([
@@ -19,7 +22,7 @@ export async function runMeasured(
     text(stderr!),
     text(times as NodeJS.ReadableStream),
     ended,
-  ]);
+  ]).finally(hasEnded);
   const wallSeconds = (performance.now() - startedAt) / 1000;
   if (exit !== 0) throw new BenchFailure(`${program} ended with ${exit}: ${complaint.trim() || output.trim()}`);
   return { output, cpu: childrenSeconds(cpuTimes) / wallSeconds };
@@ -29,4 +32,9 @@ export async function runMeasured(
 function childrenSeconds(times: string): number {
   const parts = times.split("\n")[1]?.match(/\d+m[\d.]+s/g) ?? [];
   return parts.map((part) => part.split("m")).reduce((sum, [m, s]) => sum + Number(m) * 60 + Number.parseFloat(s!), 0);
+}
+
+/** The first number in a report that the pattern captures; `NaN` if there is none. */
+export function figureIn(report: string, pattern: RegExp): number {
+  return Number(pattern.exec(report)?.[1] ?? Number.NaN);
 }

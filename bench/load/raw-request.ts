@@ -16,6 +16,8 @@ export interface RequestOptions {
   readonly body?: string;
 }
 
+const TIMEOUT_MS = 30_000;
+
 /** Sends one request on a connection of its own, so that the answer has no field that comes from reuse. */
 export async function rawRequest(
   url: URL,
@@ -37,6 +39,9 @@ export async function rawRequest(
     }
   });
   outgoing.on("error", reject);
+  outgoing.setTimeout(TIMEOUT_MS, () => {
+    outgoing.destroy(new BenchFailure(`${url.href} was not answered within ${TIMEOUT_MS / 1000} s.`));
+  });
   outgoing.end(body);
   return promise;
 }

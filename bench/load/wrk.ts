@@ -1,26 +1,48 @@
-import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { BenchFailure } from "../report/bench-failure.ts";
+import type { DebianProgram } from "../debian-programs.ts";
 import type { Load, LoadSettings } from "./load.ts";
 import { runMeasured } from "./measured-process.ts";
 
+export const WRK: DebianProgram = { program: "wrk", package: "wrk" };
+
 const REPORT_SCRIPT = fileURLToPath(new URL("./wrk-report.lua", import.meta.url));
+const PAGES_SCRIPT = fileURLToPath(new URL("./wrk-pages.lua", import.meta.url));
 
-export function hasWrk(): boolean {
-  return spawnSync("wrk", ["-v"]).error === undefined;
+/** Requests one URL over and over. */
+export async function measureWithWrk(url: URL, settings: LoadSettings): Promise<Load> {
+  return runWrk(url, settings, REPORT_SCRIPT, []);
 }
 
-/** Installs wrk from Debian's packages. */
-export function installWrk(): void {
-  if (process.getuid?.() !== 0) throw new BenchFailure("--install needs root: it runs apt-get install wrk.");
-  const { error, status } = spawnSync("apt-get", ["install", "--yes", "wrk"], { stdio: ["ignore", 2, 2] });
-  if (error || status !== 0) throw new BenchFailure("apt-get could not install wrk. Try apt-get update first.");
+/** Requests `/files/00000.html` and on, as many as there are, in random order. */
+export async function measureFilesWithWrk(site: URL, files: number, settings: LoadSettings): Promise<Load> {
+  return runWrk(site, settings, PAGES_SCRIPT, ["files", `${files}`]);
 }
 
-/** One thread is enough for a runtime that answers on one thread. */
-export async function measureWithWrk(url: URL, { connections, seconds }: LoadSettings): Promise<Load> {
-  const options = ["-t", "1", "-c", `${connections}`, "-d", `${seconds}s`, "-s", REPORT_SCRIPT];
-  const { output, cpu } = await runMeasured("wrk", [...options, url.href]);
+/** Requests one page in every fifth request, and in all others a page that was never requested under this prefix. */
+export async function measureMissesWithWrk(page: URL, missesPrefix: string, settings: LoadSettings): Promise<Load> {
+  return runWrk(page, settings, PAGES_SCRIPT, ["misses", missesPrefix]);
+}
+
+interface MixedLoad extends LoadSettings {
+  readonly files: number;
+  /** The prefix of pages that were never requested. */
+  readonly newPages: string;
+}
+
+/** Requests a page most of the time, and files, new pages, and a page that must not be stored in between. */
+export async function measureMixWithWrk(page: URL, { files, newPages, ...settings }: MixedLoad): Promise<Load> {
+  return runWrk(page, settings, PAGES_SCRIPT, ["mixed", `${files}`, newPages]);
+}
+
+/** One thread is enough for a server that answers on one thread. */
+async function runWrk(
+  url: URL,
+  { connections, seconds }: LoadSettings,
+  script: string,
+  parameters: readonly string[],
+): Promise<Load> {
+  const options = ["-t", "1", "-c", `${connections}`, "-d", `${seconds}s`, "-s", script];
+  const { output, cpu } = await runMeasured("wrk", [...options, url.href, "--", ...parameters]);
   const report = JSON.parse(output.slice(output.lastIndexOf("{"))) as {
     requests: number;
     durationUs: number;
@@ -29,6 +51,7 @@ export async function measureWithWrk(url: URL, { connections, seconds }: LoadSet
     failures: number;
   };
   return {
+    requests: report.requests,
     requestsPerSecond: report.requests / (report.durationUs / 1e6),
     p50Ms: report.p50Us / 1000,
     p99Ms: report.p99Us / 1000,

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
+import type { DebianProgram } from "../debian-programs.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 
 const START_MS = 5000;
@@ -16,12 +17,7 @@ export function nginxVersion(): string | null {
   return error ? null : (/nginx\/([\d.]+)/.exec(stderr)?.[1] ?? "unknown");
 }
 
-/** Installs nginx from Debian's packages. */
-export function installNginx(): void {
-  if (process.getuid?.() !== 0) throw new BenchFailure("--install needs root: it runs apt-get install nginx-light.");
-  const { error, status } = spawnSync("apt-get", ["install", "--yes", "nginx-light"], { stdio: ["ignore", 2, 2] });
-  if (error || status !== 0) throw new BenchFailure("apt-get could not install nginx. Try apt-get update first.");
-}
+export const NGINX: DebianProgram = { program: "nginx", package: "nginx-light", units: ["nginx.service"] };
 
 /** An nginx with a `proxy_cache` in a folder of its own, in front of an origin. */
 export class NginxCache implements AsyncDisposable {

@@ -5,10 +5,9 @@ import { DEFAULT_CONFIG } from "../../cdn/config/config-file-error.ts";
 import type { ListenAddress } from "../../server/processes/listening-sockets.ts";
 import { eventInWords } from "../../server/processes/supervisor-events.ts";
 import { readListenAddress } from "../../server/serve/listen-addresses.ts";
+import { readSize } from "../../server/serve/read-size.ts";
 import type { ServeOptions } from "../../server/serve/serve.ts";
 import { checkedText, startedText } from "../../server/serve/started-text.ts";
-import { overridesOf } from "../../worker/site/site-overrides.ts";
-import { sizeBytes } from "../../worker/site/units.ts";
 import { EXIT } from "../exit-code.ts";
 import { printError } from "../print-error.ts";
 
@@ -74,8 +73,7 @@ async function run(flags: ServeFlags): Promise<void> {
   const options: ServeOptions = {
     config: flags.config ?? (environment.TIDEMARK_CONFIG || (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : null)),
     origin: flags.origin ?? (environment.TIDEMARK_ORIGIN || null),
-    overrides: overridesOf({ ...environment, TIDEMARK_ORIGIN: undefined }),
-    tokens: { TIDEMARK_TOKEN: environment.TIDEMARK_TOKEN, TIDEMARK_TOKENS: environment.TIDEMARK_TOKENS },
+    environment,
     listen: flags.listen ?? [DEFAULT_LISTEN],
     cache: flags.cache,
     memoryBytes: flags.memory ?? DEFAULT_MEMORY_BYTES,
@@ -105,7 +103,14 @@ async function run(flags: ServeFlags): Promise<void> {
 
 /** Whether the message of an error says all that its reader needs. */
 function isForTheOwner(error: unknown): error is Error {
-  const names = ["ConfigFileError", "ServerError", "ListenError", "FolderInUseError", "StorageError"];
+  const names = [
+    "ConfigFileError",
+    "ServerError",
+    "ListenError",
+    "FolderInUseError",
+    "StorageError",
+    "CacheFolderError",
+  ];
   return error instanceof Error && names.includes(error.name);
 }
 
@@ -127,9 +132,9 @@ function addAddress(text: string, before: readonly ListenAddress[] | undefined):
 }
 
 function size(text: string): number {
-  const parsed = sizeBytes.safeParse(text === "0" ? 0 : text);
-  if (!parsed.success) throw new InvalidArgumentError('It must be like "512MiB" or "10GiB".');
-  return parsed.data;
+  const bytes = readSize(text);
+  if (bytes === null) throw new InvalidArgumentError("It must be like 512MiB or 10GiB.");
+  return bytes;
 }
 
 function workerCount(text: string): number {

@@ -3,7 +3,7 @@ import type { RequestHeaders } from "../../worker/rules/request/request-facts.ts
 /**
  * The fields of a request over the parser's own list of names and values. A hit asks for some fifteen names, most of
  * which are absent, so nothing is made in advance: a name is compared only with those of the same length. Lines of the
- * same name are one value (RFC 9110 §5.3).
+ * same name are one value (RFC 9110 §5.3); those of `Cookie` are joined as its own syntax has it (RFC 9113 §8.2.3).
  */
 export class ClientFields implements RequestHeaders {
   /** Names and values in turn, as they came. */
@@ -26,7 +26,7 @@ export class ClientFields implements RequestHeaders {
     for (let at = 0; at < raw.length; at += 2) {
       const other = raw[at]!;
       if (other.length !== name.length || (other !== name && other.toLowerCase() !== name)) continue;
-      found = found === null ? raw[at + 1]! : `${found}, ${raw[at + 1]}`;
+      found = found === null ? raw[at + 1]! : found + separator(name) + raw[at + 1];
     }
     return found;
   }
@@ -47,8 +47,12 @@ export class ClientFields implements RequestHeaders {
     for (let at = 0; at < this.raw.length; at += 2) {
       const name = this.raw[at]!.toLowerCase();
       const held = joined.get(name);
-      joined.set(name, held === undefined ? this.raw[at + 1]! : `${held}, ${this.raw[at + 1]}`);
+      joined.set(name, held === undefined ? this.raw[at + 1]! : held + separator(name) + this.raw[at + 1]);
     }
     return joined.entries();
   }
+}
+
+function separator(name: string): string {
+  return name === "cookie" ? "; " : ", ";
 }

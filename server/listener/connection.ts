@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
+import type { PushedBody } from "../bodies/pushed-body.ts";
 import type { NodeRequest } from "./node-request.ts";
 
 /** After this many unanswered requests on one connection, no more are read from it until some are answered. */
@@ -19,6 +20,12 @@ export interface AskedEarly {
   readonly startedAt: number;
 }
 
+/** A request with a body on its way. */
+export interface Upload {
+  readonly message: IncomingMessage;
+  readonly body: PushedBody;
+}
+
 /** One connection of a client, with the requests on it that wait for their answers. */
 export class Connection {
   readonly socket: Socket;
@@ -30,20 +37,25 @@ export class Connection {
   outstanding = 0;
   /** Requests that it has carried. */
   requests = 0;
+  /** The last request that was read. Only its answer may end the connection, unless it cannot be helped. */
+  newest: Exchange | undefined;
   /** The last answer was written, or is being written: it says `Connection: close`. Nothing after it is answered. */
   isLast = false;
+  /** The answer to a request that the listener refuses. Nothing after it is read as a request. */
+  refused: ServerResponse | undefined;
   isTunnel = false;
   /** Set for the one request that the fast way has handed over to the plain way. */
   askedEarly: AskedEarly | undefined;
   /** What has come of the head of a BAN. */
   banHead = "";
-  /** The request whose body is being waited for. */
-  uploading: IncomingMessage | undefined;
+  /** The last request with a body. No other one can be incomplete. */
+  upload: Upload | undefined;
   readonly #answer: (exchange: Exchange, connection: Connection) => void;
   readonly #waiting: Exchange[] = [];
   readonly #stallMs: number;
   #isStallArmed = false;
   #isPaused = false;
+  #awaitsDrain = false;
   #farewell: string | undefined;
   #seenBytes = 0;
   #idleSince: number;
@@ -72,13 +84,12 @@ export class Connection {
   take(exchange: Exchange): void {
     if (this.isLast || this.#farewell !== undefined) return;
     this.outstanding++;
+    this.requests++;
+    this.newest = exchange;
     exchange.response.on("close", () => this.#finished());
-    if (this.outstanding <= MAX_OUTSTANDING && this.#waiting.length === 0 && !this.#isBackedUp()) {
-      this.#answer(exchange, this);
-      return;
-    }
     this.#waiting.push(exchange);
-    if (this.#isPaused) return;
+    this.#answerWaiting();
+    if (this.#isPaused || this.#waiting.length === 0) return;
     this.#isPaused = true;
     // The parser goes on with the bytes that it has, and Node resumes the socket after each message of them.
     process.nextTick(() => {
@@ -86,10 +97,16 @@ export class Connection {
     });
   }
 
+  /** Nothing more can be read from it. */
+  get isBroken(): boolean {
+    return this.#farewell !== undefined;
+  }
+
   /** Ends the connection with these bytes, once every request before them is answered. */
   refuseRest(farewell: string): void {
     if (this.isLast || this.#farewell !== undefined) return;
     this.#farewell = farewell;
+    if (this.upload && !this.upload.message.complete) this.upload.body.fail(new Error("the body was cut off"));
     if (this.outstanding === 0) this.#end();
   }
 
@@ -104,9 +121,9 @@ export class Connection {
   stalled(): void {
     this.#isStallArmed = false;
     this.socket.setTimeout(0);
-    const waitsForBody = this.uploading !== undefined && !this.uploading.complete && !this.uploading.isPaused();
-    if (this.socket.writableLength > 0 || waitsForBody) this.socket.destroy();
-    else if (this.uploading) this.watchStall();
+    const upload = this.upload?.body.isRead && !this.upload.message.complete ? this.upload : undefined;
+    if (this.socket.writableLength > 0 || (upload && !upload.message.isPaused())) this.socket.destroy();
+    else if (upload) this.watchStall();
   }
 
   /** Whether the connection has carried nothing for this long: milliseconds. */
@@ -131,9 +148,10 @@ export class Connection {
   }
 
   #answerWaiting(): void {
+    if (this.socket.destroyed) this.#waiting.length = 0;
     while (this.#waiting.length > 0 && this.outstanding - this.#waiting.length < MAX_OUTSTANDING) {
       if (this.#isBackedUp()) {
-        this.socket.once("drain", () => this.#answerWaiting());
+        this.#awaitDrain();
         return;
       }
       this.#answer(this.#waiting.shift()!, this);
@@ -141,6 +159,16 @@ export class Connection {
     if (!this.#isPaused || this.#waiting.length > 0) return;
     this.#isPaused = false;
     this.socket.resume();
+  }
+
+  #awaitDrain(): void {
+    if (this.#awaitsDrain) return;
+    this.#awaitsDrain = true;
+    this.watchStall();
+    this.socket.once("drain", () => {
+      this.#awaitsDrain = false;
+      this.#answerWaiting();
+    });
   }
 
   #end(): void {

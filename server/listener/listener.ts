@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { EdgeAnswer, RunningIsolate } from "../../worker/isolate.ts";
@@ -11,6 +11,7 @@ import { type BanHead, beginsBan, readBanHead } from "./ban-head.ts";
 import { ClientFields } from "./client-fields.ts";
 import { Connection, type Exchange, linger } from "./connection.ts";
 import { FastHits } from "./fast-hits.ts";
+import { MadeAnswers } from "./made-answers.ts";
 import { NodeRequest } from "./node-request.ts";
 import { ownAnswer } from "./own-answer.ts";
 import { requestTarget } from "./request-target.ts";
@@ -76,9 +77,10 @@ export class Listener {
   readonly #servers: Server[] = [];
   readonly #connections = new Map<Duplex, Connection>();
   readonly #sweeper: NodeJS.Timeout;
+  readonly #made = new MadeAnswers();
   readonly #fast: FastHits | null;
   #isClosing = false;
-  #whenEmpty: (() => void) | undefined;
+  #whenEmpty: (() => void)[] = [];
 
   constructor(parts: ListenerParts) {
     this.#parts = parts;
@@ -98,6 +100,7 @@ export class Listener {
     this.#fast = parts.usesFastHits
       ? new FastHits({
           ask: (request, url, connection) => this.#ask(request, url, connection),
+          made: this.#made,
           isLast: (connection) => this.#isLast(connection),
           log: accessLog ? (exchange) => accessLog.record(exchange) : null,
         })
@@ -115,15 +118,24 @@ export class Listener {
     return this.#fast?.answered ?? 0;
   }
 
+  /** Calls back once there is no connection; at once if there is none. */
+  onceEmpty(tell: () => void): void {
+    if (this.#connections.size === 0) tell();
+    else this.#whenEmpty.push(tell);
+  }
+
   /** Begins to listen. Resolves to the address as Node tells it; rejects if it cannot be had. */
   async listen(address: ListenAddress): Promise<AddressInfo | string | null> {
     const server = this.#makeServer();
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
-      server.listen("handle" in address ? address.handle : { ...address, backlog: this.#settings.backlog }, () => {
+      const { backlog } = this.#settings;
+      const isListening = () => {
         server.off("error", reject);
         resolve();
-      });
+      };
+      if ("handle" in address) server.listen(address.handle, backlog, isListening);
+      else server.listen({ ...address, backlog }, isListening);
     });
     server.on("error", (error) => this.#parts.warn(`The listener failed: ${error.message}`));
     this.#servers.push(server);
@@ -142,10 +154,7 @@ export class Listener {
       setTimeout(() => this.#endIdle(), Math.min(IDLE_GRACE_MS, limitMs)),
       setTimeout(limit.resolve, limitMs),
     ];
-    const empty = new Promise<void>((resolve) => {
-      this.#whenEmpty = resolve;
-      if (this.#connections.size === 0) resolve();
-    });
+    const empty = new Promise<void>((resolve) => this.onceEmpty(resolve));
     await Promise.race([empty.then(() => this.work.idle()), limit.promise]);
     for (const timer of timers) clearTimeout(timer);
     clearInterval(this.#sweeper);
@@ -195,7 +204,8 @@ export class Listener {
     this.#fast?.serve(connection);
     socket.once("close", () => {
       this.#connections.delete(socket);
-      if (this.#connections.size === 0) this.#whenEmpty?.();
+      if (this.#connections.size > 0) return;
+      for (const tell of this.#whenEmpty.splice(0)) tell();
     });
   }
 
@@ -221,9 +231,10 @@ export class Listener {
       versionMinor: message.httpVersionMinor,
     };
     const target = requestTarget(line, fields, this.#settings.defaultHost);
-    const request = new NodeRequest(line.method, fields, this.#bodyOf(message, response, fields, connection));
+    const request = this.#read({ message, response }, fields, connection);
     const refuse = (status: number, detail: string, words: string) => {
       connection.isLast = true;
+      connection.refused = response;
       this.#respond({ message, response }, connection, request, ownAnswer(status, detail, words), startedAt);
     };
     if (connection.isOverLimit) {
@@ -278,30 +289,30 @@ export class Listener {
     startedAt: number,
   ): void {
     const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
-    connection.requests++;
-    connection.uploading = undefined;
     if (response.destroyed) {
       if (answer.body && !(answer.body instanceof Uint8Array)) void answer.body.cancel().catch(() => undefined);
       this.#log(message, connection, request, answer, { bodyBytes: 0, isWhole: false }, startedAt);
       return;
     }
     const isHead = message.method === "HEAD";
-    const sendsOn = !message.complete && !isSmall(request);
-    const head = answerHead(answer, {
+    const sendsOn = !message.complete && (request.awaitsContinue || connection.isBroken || !isSmall(request));
+    const isLast = connection.newest?.response === response && this.#isLast(connection);
+    const isRefused = connection.refused === response;
+    const made = this.#made.make(answer, {
       isHead,
       knowsChunks: message.httpVersionMinor === 1,
-      keepsAlive: response.shouldKeepAlive && !sendsOn && !this.#isLast(connection),
+      keepsAlive: response.shouldKeepAlive && !sendsOn && !isRefused && !isLast,
     });
-    if (!head.keepsAlive) {
+    if (!made.head.keepsAlive) {
       connection.isLast = true;
       if (!message.complete) connection.socket.destroySoon = () => linger(connection.socket);
     }
     let written: Written | Promise<Written>;
     try {
-      written = writeAnswer(response, head, answer.body, isHead, this.#parts.bodies, () => connection.watchStall());
+      written = writeAnswer(response, made, answer, this.#parts.bodies, () => connection.watchStall());
     } catch (cause) {
       this.#parts.warn(`An answer could not be written: ${String(cause)}`);
-      cutOff(response, head.framing);
+      cutOff(response, made.head.framing);
       written = { bodyBytes: 0, isWhole: false };
     }
     if (!this.#parts.accessLog) return;
@@ -311,7 +322,7 @@ export class Listener {
   }
 
   #isLast(connection: Connection): boolean {
-    return connection.isLast || this.#isClosing || connection.requests >= this.#settings.maxRequestsPerConnection;
+    return this.#isClosing || connection.requests >= this.#settings.maxRequestsPerConnection;
   }
 
   #log(
@@ -327,36 +338,31 @@ export class Listener {
     this.#parts.accessLog?.record({ ...line, answer, bodyBytes, isWhole, tookMs });
   }
 
-  /** The body of a request, which begins to be read, and to be asked for by a 100, when somebody reads it. */
-  #bodyOf(
-    message: IncomingMessage,
-    response: ServerResponse,
-    fields: ClientFields,
-    connection: Connection,
-  ): PushedBody | null {
+  /** A request whose body begins to be read, and to be asked for by a 100, when somebody reads it. */
+  #read({ message, response }: Exchange, fields: ClientFields, connection: Connection): NodeRequest {
     const length = fields.get("content-length");
     const isChunked = fields.get("transfer-encoding") !== null;
-    if (!isChunked && (length === null || Number(length) === 0)) return null;
-    const expects = message.httpVersionMinor === 1 && fields.get("expect") !== null;
+    if (!isChunked && (length === null || Number(length) === 0)) return new NodeRequest(message.method!, fields, null);
     const body: PushedBody = new PushedBody(isChunked ? null : Number(length), {
       begin: () => {
-        if (message.destroyed) {
-          body.fail(new Error("the client has gone"));
-          return;
-        }
-        connection.uploading = message;
-        connection.watchStall();
+        if (message.destroyed) body.fail(new Error("the client has gone"));
         message.on("data", (piece: Buffer) => body.push(piece));
         message.on("end", () => body.end());
         message.on("error", (cause) => body.fail(cause));
         message.on("close", () => body.fail(new Error("the client hung up in the middle of its request")));
-        if (expects) response.writeContinue();
+        if (request.awaitsContinue) response.writeContinue();
+        request.awaitsContinue = false;
+        connection.watchStall();
       },
       pause: () => message.pause(),
       resume: () => message.resume(),
       cancel: () => message.resume(),
     });
-    return body;
+    const request = new NodeRequest(message.method!, fields, body);
+    request.awaitsContinue = message.httpVersionMinor === 1 && fields.get("expect") !== null;
+    connection.upload = { message, body };
+    if (connection.isBroken && !message.complete) body.fail(new Error("the body was cut off"));
+    return request;
   }
 
   #mayUpgrade(message: IncomingMessage): boolean {
@@ -443,8 +449,12 @@ export class Listener {
   /** Answers bytes that are no request. RFC 9112 §2.2. */
   #misread(error: NodeJS.ErrnoException, socket: Duplex): void {
     const connection = this.#connections.get(socket);
-    if (!connection || socket.destroyed || error.code === "ECONNRESET" || !socket.writable)
-      return void socket.destroy();
+    // Browsers open connections that they may never use, and would take a 408 for an answer to their first request.
+    const isUnused = error.code === "ERR_HTTP_REQUEST_TIMEOUT" && connection?.socket.bytesRead === 0;
+    if (!connection || error.code === "ECONNRESET" || !socket.writable || isUnused) {
+      socket.destroy();
+      return;
+    }
     // Bytes after a request with `Connection: close` are no request. Its answer ends the connection.
     if (error.code === "HPE_CLOSED_CONNECTION") return;
     const { code, rawPacket } = error as typeof error & { readonly rawPacket?: Buffer };

@@ -8,6 +8,8 @@ export class NodeRequest implements ClientRequest {
   readonly method: string;
   readonly headers: ClientFields;
   readonly body: PushedBody | null;
+  /** The client sends the body only after a 100, which it has not got. RFC 9110 §10.1.1. */
+  awaitsContinue = false;
 
   constructor(method: string, headers: ClientFields, body: PushedBody | null) {
     this.method = method;

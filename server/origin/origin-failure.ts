@@ -16,8 +16,8 @@ const TIMED_OUT: ReadonlySet<string> = new Set(["UND_ERR_CONNECT_TIMEOUT", "UND_
 export function becauseOf(error: Error & { readonly code?: string }): Because {
   const code = error.code ?? "";
   if (TIMED_OUT.has(code)) return "timed-out";
-  // A parser's error is HPE_…; an answer that nobody asked for, or a 100, is a bad one, too.
-  if (BAD_RESPONSE.has(code) || code.startsWith("HPE_")) return "bad-response";
+  // An answer that nobody asked for, or a 100, is a bad one, too.
+  if (BAD_RESPONSE.has(code) || error.name === "HTTPParserError") return "bad-response";
   return /^bad (?:response|upgrade)$/.test(error.message) ? "bad-response" : "unreachable";
 }
 

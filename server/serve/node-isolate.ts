@@ -1,6 +1,6 @@
+import { fingerprint } from "../../worker/control/fingerprint.ts";
 import { Counters } from "../../worker/insight/counters.ts";
 import { type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
-import { fingerprint } from "../../worker/platform/fingerprint.ts";
 import type { Clock, Origin, PopNotes, Tokens } from "../../worker/ports.ts";
 import type { Site } from "../../worker/site/site.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";

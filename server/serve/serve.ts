@@ -3,7 +3,11 @@ import { watch } from "node:fs";
 import { resolve } from "node:path";
 import { moduleBeside } from "../../cdn/own-package.ts";
 import { configuredTokens, type TokenSettings } from "../../worker/control/tokens.ts";
-import { compileSite, type SiteOverrides } from "../../worker/site/site.ts";
+import { compileSite } from "../../worker/site/site.ts";
+import { overridesOf, type SiteVariables } from "../../worker/site/site-overrides.ts";
+import { CacheFolder } from "../disk/cache-folder.ts";
+import { Janitor } from "../disk/janitor.ts";
+import { janitorService } from "../disk/janitor-service.ts";
 import type { AccessLogFormat } from "../listener/access-log.ts";
 import { type OriginAddress, readOriginAddress } from "../origin/origin-address.ts";
 import type { ListenAddress } from "../processes/listening-sockets.ts";
@@ -17,12 +21,11 @@ import { ServerError } from "./server-error.ts";
 export interface ServeOptions {
   /** The config; `null` for none. */
   readonly config: string | null;
-  /** What outranks the config. */
-  readonly overrides: SiteOverrides;
+  /** The variables that outrank the config, and the tokens. */
+  readonly environment: SiteVariables & TokenSettings;
   /** The origin as its owner names it, which may be a unix socket; `null` for the config's. */
   readonly origin: string | null;
   readonly listen: readonly ListenAddress[];
-  readonly tokens: TokenSettings;
   /** The folder of the purge log and of the disk tier. */
   readonly cache: string;
   /** For all workers together. */
@@ -60,7 +63,7 @@ export interface Prepared {
 export async function prepare(options: ServeOptions): Promise<Prepared> {
   const { config, listen, accessLog, usesFastHits, workers } = options;
   const named = options.origin === null ? null : originOf(options.origin);
-  const overrides = { ...options.overrides, ...(named && { origin: named.url }) };
+  const overrides = { ...overridesOf(options.environment), origin: named?.url };
   if (config === null && named === null) {
     throw new ServerError("there is no site to serve. Name it: tidemark serve --origin http://127.0.0.1:8000");
   }
@@ -72,8 +75,13 @@ export async function prepare(options: ServeOptions): Promise<Prepared> {
         'hosts: ["www.example.com"], or in the environment, TIDEMARK_HOSTS=www.example.com.',
     );
   }
+  if (!namesHosts && listen.some((address) => "port" in address && address.port === 0)) {
+    throw new ServerError("with port 0 the address is not known before, so name hosts, or choose a port.");
+  }
   const warnings = [...weakened];
-  const tokens = namesHosts ? options.tokens : forThisMachine(options.tokens);
+  const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = options.environment;
+  const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
+  const tokens = namesHosts ? given : forThisMachine(given);
   configuredTokens(tokens, (line) => warnings.push(line));
   if (!tokens.TIDEMARK_TOKEN && !tokens.TIDEMARK_TOKENS) {
     warnings.push("TIDEMARK_TOKEN is not set, so nobody can purge. Make one with: openssl rand -base64 32");
@@ -112,6 +120,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     const { leaseMs, longestViewAgeMs } = compileSite(site, overrides).purge;
     return { settings: prepared.settings, leaseMs, longestViewAgeMs };
   };
+  const janitor = openDisk(first.settings);
   const supervisor = await Supervisor.start({
     folder: resolve(options.cache, "log"),
     listen: options.listen,
@@ -119,7 +128,12 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     load,
     workers: options.workers,
     report: options.report,
+    ...(janitor && { service: janitorService(janitor) }),
   });
+  supervisor.ended.then(
+    () => janitor?.close(),
+    () => janitor?.close(),
+  );
   const watching = watchFiles(first.loaded.files, () => void supervisor.reload());
   return {
     addresses: supervisor.addresses,
@@ -133,6 +147,14 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
       await supervisor.stop();
     },
   };
+}
+
+/** The disk is read in the background: its pages can be used before that has ended. */
+function openDisk({ disk }: EdgeSettings): Janitor | null {
+  if (disk === null) return null;
+  const janitor = new Janitor(CacheFolder.open(disk.folder), disk.maxBytes);
+  void janitor.scan().catch(() => undefined); // a disk that cannot be read is reported by those who read pages
+  return janitor;
 }
 
 function originOf(text: string): OriginAddress {

@@ -17,6 +17,7 @@ const ROOMS: readonly (readonly [room: string, path: RegExp])[] = [
   ["platform", /^worker\/platform\//],
   ["wire", /^wire\//],
   ["sdk", /^sdk\//],
+  ["own-package", /^cdn\/(own-package|config\/config-file-error)\.ts$/],
   ["cdn", /^cdn\//],
   ["dev", /^dev\//],
   ["setup", /^setup\//],
@@ -59,17 +60,31 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "tidemark/worker",
   ],
   config: ["tidemark/worker"],
+  // What this package is and where its files are, and the error that every reader of a config throws.
+  "own-package": [],
   wire: [],
   sdk: ["wire"],
   // The counters that a CDN returns have the type of the wire contract.
-  cdn: ["sdk", "wire", "site-input", "tidemark/worker", "tidemark/worker/internal"],
-  dev: ["cdn", "sdk", "tidemark/worker", "tidemark/worker/internal"],
+  cdn: ["own-package", "sdk", "wire", "site-input", "tidemark/worker", "tidemark/worker/internal"],
+  dev: ["own-package", "cdn", "sdk", "tidemark/worker", "tidemark/worker/internal"],
   // `check` runs the owner's worker as the simulated CDN does, and says the same of the purge log as the worker's own log.
   // The texts that `init` writes and `check` runs count as imports, too.
-  setup: ["cdn", "wire", "tidemark/worker", "tidemark/worker/internal"],
+  setup: ["own-package", "cdn", "wire", "tidemark/worker", "tidemark/worker/internal"],
   // The platform on Node: it implements the ports and starts isolates, as the Workers runtime does.
-  server: ["rules", "ports", "site", "store", "insight", "purges", "control", "wiring", "wire"],
-  cli: ["cdn", "dev", "sdk", "server", "setup"],
+  server: [
+    "own-package",
+    "rules",
+    "ports",
+    "site",
+    "site-input",
+    "store",
+    "insight",
+    "purges",
+    "control",
+    "wiring",
+    "wire",
+  ],
+  cli: ["own-package", "cdn", "dev", "sdk", "server", "setup"],
   // `npm run dev` is the dev command with the demo as its site.
   demo: ["sdk", "dev", "cli"],
 };
@@ -92,6 +107,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   cdn: [/^node:/, /^zod$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
   dev: [/^node:/, /^leven$/],
   setup: [/^node:/, /^esbuild$/, /^wrangler$/, /^vitest$/, /^tidemark\/(local|recorded-sites)(\/|$)/],
+  "own-package": [/^node:/],
   server: [/^node:/, /^undici$/],
   cli: [/^node:/, /^commander$/],
   demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],

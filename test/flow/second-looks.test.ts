@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { SecondLooks } from "../../worker/flow/storing/second-looks.ts";
+import { placeOf, SecondLooks } from "../../worker/flow/storing/second-looks.ts";
+import type { Route } from "../../worker/rules/key/route.ts";
+
+const place = (route: string, folder = "/") => ({ route, folder });
 
 test("second looks are at most ten, and a tenth of all other requests to the origin", () => {
   const looks = new SecondLooks();
@@ -22,13 +25,28 @@ test("second looks are at most ten, and a tenth of all other requests to the ori
 test("at most 32 fields are marked at a time, each until its end", () => {
   const looks = new SecondLooks();
   expect(looks.hasMarks).toBe(false);
-  for (let field = 1; field <= 32; field++) expect(looks.mark("/a", `x-${field}`, 1000, 0)).toBe(true);
-  expect(looks.mark("/a", "x-33", 2000, 999)).toBe(false);
-  expect(looks.mark("/a", "x-32", 2000, 999)).toBe(true);
-  expect(looks.markedField("/a", (field) => field === "x-33", 999)).toBeUndefined();
-  expect(looks.markedField("/a", (field) => field === "x-1", 999)).toBe("x-1");
-  expect(looks.markedField("/a", (field) => field === "x-1", 1000)).toBeUndefined();
-  expect(looks.markedField("/b", (field) => field === "x-32", 999)).toBeUndefined();
-  expect(looks.mark("/a", "x-33", 2000, 1000)).toBe(true);
-  expect(looks.markedField("/a", (field) => field === "x-32", 1999)).toBe("x-32");
+  for (let field = 1; field <= 32; field++) expect(looks.mark(place("/a"), `x-${field}`, 1000, 0)).toBe(true);
+  expect(looks.mark(place("/a"), "x-33", 2000, 999)).toBe(false);
+  expect(looks.mark(place("/a"), "x-32", 2000, 999)).toBe(true);
+  expect(looks.markedField(place("/a"), (field) => field === "x-33", 999)).toBeUndefined();
+  expect(looks.markedField(place("/a"), (field) => field === "x-1", 999)).toBe("x-1");
+  expect(looks.markedField(place("/a"), (field) => field === "x-1", 1000)).toBeUndefined();
+  expect(looks.markedField(place("/b"), (field) => field === "x-32", 999)).toBeUndefined();
+  expect(looks.mark(place("/a"), "x-33", 2000, 1000)).toBe(true);
+  expect(looks.markedField(place("/a"), (field) => field === "x-32", 1999)).toBe("x-32");
+});
+
+test("a field that chooses in four folders of a route is marked on the whole route", () => {
+  const looks = new SecondLooks();
+  const isMarked = (folder: string) => looks.markedField(place("/*", folder), () => true, 0) !== undefined;
+  for (const folder of ["/a/", "/b/", "/c/"]) looks.mark(place("/*", folder), "x-a", 1000, 0);
+  expect(["/a/", "/b/", "/c/", "/d/"].map(isMarked)).toEqual([true, true, true, false]);
+  looks.mark(place("/*", "/d/"), "x-a", 1000, 0);
+  expect(["/a/", "/d/", "/e/"].map(isMarked)).toEqual([true, true, true]);
+  expect(looks.markedField(place("/other", "/a/"), () => true, 0)).toBeUndefined();
+});
+
+test("the folder of a page is its path up to the last slash", () => {
+  const folderOf = (pathAndQuery: string) => placeOf({ route: { pattern: "/*" } as Route, pathAndQuery }).folder;
+  expect(["/", "/a", "/a/", "/a/b?c=/d/e"].map(folderOf)).toEqual(["/", "/", "/a/", "/a/"]);
 });

@@ -4,6 +4,7 @@ import { connect, type NetConnectOpts, type Socket } from "node:net";
 export class RawClient {
   readonly socket: Socket;
   received = "";
+  bytes = 0;
   /** How the connection ended; `null` while it is open. */
   end: "ended" | "reset" | null = null;
   readonly closed: Promise<void>;
@@ -14,6 +15,7 @@ export class RawClient {
     this.socket.setNoDelay(true);
     this.socket.on("data", (chunk: Buffer) => {
       this.received += chunk.toString("latin1");
+      this.bytes += chunk.byteLength;
       this.#change();
     });
     this.socket.on("error", () => {

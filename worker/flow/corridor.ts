@@ -2,6 +2,7 @@ import type { Answer, FoundResponse, ReceiptToken } from "../ports.ts";
 import type { Outcome, XCache } from "../rules/forwarding/cache-status.ts";
 import type { RefusedUrl } from "../rules/key/cache-key.ts";
 import { notStoredDetail } from "../rules/storing/not-stored.ts";
+import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { answerFromStore } from "./answering/answer-from-store.ts";
 import { edgeAnswer } from "./answering/answers.ts";
 import { collapse } from "./collapsing/collapse.ts";
@@ -14,8 +15,10 @@ import { headByGet, mayFetchByGet } from "./origin/head-by-get.ts";
 import { forwardHead } from "./origin/head-request.ts";
 import { type IncomingRequest, type Isolate, openContext, type RequestContext } from "./request-context.ts";
 import { selectInMemory, selectInSharedTier } from "./selection.ts";
+import { withoutIdleFields } from "./storing/ask-without-idle-fields.ts";
 import { refreshInBackground } from "./storing/background-refresh.ts";
 import { fetchAndStore } from "./storing/fetch-and-store.ts";
+import { placeOf } from "./storing/second-looks.ts";
 
 /**
  * The one path from request to response. Nothing in it throws on anything that a peer sends. A memory hit is returned
@@ -57,7 +60,7 @@ function passMarked(context: RequestContext): Promise<Answer> | undefined {
   const { facts, resolved, secondLooks, arrivedAt } = context;
   if (!secondLooks.hasMarks) return undefined;
   const has = (name: string) => facts.field(name) !== null;
-  const marked = secondLooks.markedField(resolved.route.pattern, has, arrivedAt);
+  const marked = secondLooks.markedField(placeOf(resolved), has, arrivedAt);
   if (marked === undefined || facts.directives.onlyIfCached) return undefined;
   const detail = notStoredDetail({ because: "unkeyed-field", field: marked });
   return forward(context, { xCache: "BYPASS", reason: "bypass", detail, selected: null, toValidate: [] });
@@ -97,12 +100,17 @@ async function lookFurther(context: RequestContext): Promise<Answer> {
   }
   let token = await renewal;
   if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token);
-  const unusable: UnusableResponse[] = [];
   for (const stored of candidates(context, found)) {
     const verdict = judgeNow(context, stored.head, token, clock.now());
     if (mayAnswer(verdict)) return hitFound(context, stored, found, verdict);
-    const read = await readFound(context, stored);
-    if (read) unusable.push({ stored: read, verdict });
+  }
+  const read = found && (await readFound(context, found));
+  // While the body was read, a fetch shared with others may have brought a usable response.
+  const unusable: UnusableResponse[] = [];
+  for (const stored of candidates(context, read)) {
+    const verdict = judgeNow(context, stored.head, token, clock.now());
+    if (mayAnswer(verdict)) return hit(context, stored, verdict);
+    unusable.push({ stored, verdict });
   }
   return fetchFromOrigin(context, missOf(context, unusable), token);
 }
@@ -134,7 +142,7 @@ function answerBeforeRenewal(
  * The stored responses that may answer: the one in memory, where a fetch shared with others may have put it in the
  * meantime, and the one in the shared tier.
  */
-function candidates(context: RequestContext, found: FoundResponse | undefined): FoundResponse[] {
+function candidates<T extends FoundResponse>(context: RequestContext, found: T | undefined): (StoredResponse | T)[] {
   return [selectInMemory(context), found].filter((stored) => stored !== undefined);
 }
 
@@ -207,14 +215,14 @@ async function fetchFromOrigin(context: RequestContext, miss: Miss, token: Recei
     ports.reporter.report({ kind: "asked-past-the-cache" });
     if (needsSession || !facts.isForWholePage || facts.directives.forbidsStoring) return forward(context, miss);
     // It validates nothing and nobody joins it: until its head is there, its answer may be for one visitor.
-    return fetchAndStore(context, { ...miss, selected: null, toValidate: [] }, null);
+    return fetchAndStore(withoutIdleFields(context), { ...miss, selected: null, toValidate: [] }, null);
   }
   if (facts.method === "HEAD") {
     return mayFetchByGet(context, miss) ? headByGet(context, miss, token) : forwardHead(context, miss);
   }
   if (facts.isPartial && !mayFetchWhole(context, miss)) return forward(context, { ...miss, reason: "partial" });
   if (facts.directives.forbidsStoring) return fetchAndStore(context, miss, null);
-  return collapse(context, miss, token);
+  return collapse(withoutIdleFields(context), miss, token);
 }
 
 /**

@@ -7,6 +7,7 @@ import type { CollapsedFetches } from "./collapsing/collapsed-fetches.ts";
 import type { CodingChoices } from "./origin/coding-choices.ts";
 import type { HeadOnlyPages } from "./origin/head-only-pages.ts";
 import type { FillBudget } from "./storing/fill.ts";
+import type { IdleFields } from "./storing/idle-fields.ts";
 import type { LargeFills } from "./storing/large-fills.ts";
 import type { SecondLooks } from "./storing/second-looks.ts";
 
@@ -20,6 +21,7 @@ export interface Isolate {
   readonly headOnly: HeadOnlyPages;
   readonly codings: CodingChoices;
   readonly secondLooks: SecondLooks;
+  readonly idleFields: IdleFields;
   readonly resolve: (url: string) => ResolvedUrl | RefusedUrl;
 }
 
@@ -45,6 +47,9 @@ export interface RequestContext extends Isolate, IncomingRequest {
   /** Its place in the order of arrivals (R5), and the time of its arrival. */
   readonly order: number;
   readonly arrivedAt: number;
+  /** The request as it was sent, and the fields that were left out, where the origin is asked without idle fields. */
+  readonly asSent?: RequestContext;
+  readonly leftOut?: readonly string[];
 }
 
 /** Makes the context of an arriving request. */

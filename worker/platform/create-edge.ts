@@ -1,4 +1,5 @@
 import { MISSING_PURGE_LOG } from "../../wire/purge-log-binding.ts";
+import { fingerprint } from "../control/fingerprint.ts";
 import { problemResponse } from "../control/problem-response.ts";
 import { configuredTokens, type TokenSettings } from "../control/tokens.ts";
 import { edgeAnswer } from "../flow/answering/answers.ts";
@@ -16,7 +17,6 @@ import { overridesOf } from "../site/site-overrides.ts";
 import { weakenedDefences } from "../site/weakened-defences.ts";
 import { CacheApiNotes } from "./cache-api-notes.ts";
 import { CacheApiTier } from "./cache-api-tier.ts";
-import { fingerprint } from "./fingerprint.ts";
 import { OriginFetch } from "./origin-fetch.ts";
 import { runtimeBodies } from "./runtime-bodies.ts";
 import { systemClock } from "./system-clock.ts";

@@ -48,7 +48,7 @@ export interface SiteInput {
   readonly fields?: FieldsInput | undefined;
   /**
    * Where only an unknown field keeps an answer from being stored, ask the origin once more without it, behind the
-   * answer, and store that. Default true.
+   * answer, and store that; where such a field has chosen nothing three times, leave it out. Default true.
    */
   readonly secondLook?: boolean | undefined;
   /** How stale responses may be used, on all routes without a rule of their own. */

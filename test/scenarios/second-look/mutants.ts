@@ -1,6 +1,8 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
 const LOOK = "worker/flow/storing/second-look.ts";
+const IDLE = "worker/flow/storing/idle-fields.ts";
+const ASK = "worker/flow/storing/ask-without-idle-fields.ts";
 const RULE = "worker/rules/request/second-look.ts";
 
 /** Wrong rules under which a second look stores too much or too little. */
@@ -47,6 +49,92 @@ export const mutants: Mutants = {
     to: "",
     reddens: "second-look/none-for-session",
   },
+  "sessions-beside-credentials-are-looked-at": {
+    name: "a second look is taken with a session's cookies beside credentials",
+    file: LOOK,
+    from: "facts.authorized && !facts.cookies.identifying",
+    to: "facts.authorized",
+    reddens: "second-look/none-for-session-beside-credentials",
+  },
+  "credentials-are-not-looked-at": {
+    name: "no second look is taken behind an answer to credentials",
+    file: LOOK,
+    from: "facts.authorized && !facts.cookies.identifying",
+    to: "false",
+    reddens: "second-look/with-credentials",
+  },
+  "marks-are-for-all-folders": {
+    name: "a field that chooses in one folder passes on the whole route",
+    file: "worker/flow/storing/second-looks.ts",
+    from: "mark.until > now && isIn(mark)",
+    to: "mark.until > now",
+    reddens: "second-look/other-folder",
+  },
+  "no-field-is-idle": {
+    name: "fields that choose nothing are never left out",
+    file: ASK,
+    from: "idleFields.isEmpty || ",
+    to: "true || ",
+    reddens: "second-look/idle-field",
+  },
+  "idle-after-one-look": {
+    name: "one second look is enough to leave a field out",
+    file: IDLE,
+    from: "const LOOKS = 3;",
+    to: "const LOOKS = 1;",
+    reddens: "second-look/idle-field",
+  },
+  "idle-everywhere": {
+    name: "a field that is idle in one folder is left out in all",
+    file: IDLE,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
+    from: "`${field} ${folder} ${route}`",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
+    to: "`${field} ${folder.length > 99} ${route}`",
+    reddens: "second-look/idle-field",
+  },
+  "plain-answers-stay": {
+    name: "a visitor gets an answer without an idle field that is not stored",
+    file: ASK,
+    from: 'decision.kind === "store" && !leftOut',
+    to: "!leftOut",
+    reddens: "second-look/idle-field-matters",
+  },
+  "refuted-fields-stay-idle": {
+    name: "a field that mattered is left out again",
+    file: IDLE,
+    from: "else this.#records.delete(keyOf(place, field));",
+    to: "",
+    reddens: "second-look/idle-field-matters",
+  },
+  "vary-is-not-heard": {
+    name: "a visitor gets an answer without an idle field that varies by it",
+    file: ASK,
+    from: "names.includes(name)",
+    to: "false",
+    reddens: "second-look/idle-field-in-vary",
+  },
+  "credentials-speak-for-all": {
+    name: "a private answer to credentials shows that a field matters to others",
+    file: IDLE,
+    from: "record && !isAnonymous",
+    to: "record && false",
+    reddens: "second-look/idle-for-others",
+  },
+  "framework-fields-are-idle": {
+    name: "a framework's field is left out",
+    file: RULE,
+    from: "!CHOOSE_PARTS.some((prefix) => name.startsWith(prefix))",
+    to: "true",
+    reddens: "second-look/framework-field",
+  },
+  "looks-need-no-row": {
+    name: "looks count although another one found a difference between them",
+    file: IDLE,
+    from: 'if (because !== "alike") this.#records.delete(key);',
+    to: 'if (because !== "alike") continue;',
+    reddens: "second-look/not-in-a-row",
+  },
   "usual-fields-are-left-out": {
     name: "a second look is taken without a field that every visitor sends",
     file: RULE,
@@ -78,15 +166,15 @@ export const mutants: Mutants = {
   "marks-are-for-all-routes": {
     name: "a field that chooses on one route passes on all",
     file: "worker/flow/storing/second-looks.ts",
-    from: "mark.route === route && mark.until > now && has",
-    to: "mark.until > now && has",
+    from: "mark.route === route && mark.until > now && isIn",
+    to: "mark.until > now && isIn",
     reddens: "second-look/field-chooses",
   },
   "marks-have-no-end": {
     name: "a field that chose once passes for ever",
     file: "worker/flow/storing/second-looks.ts",
-    from: "mark.route === route && mark.until > now && has",
-    to: "mark.route === route && has",
+    from: "mark.route === route && mark.until > now && isIn",
+    to: "mark.route === route && isIn",
     reddens: "second-look/field-chooses",
   },
   "random-pages-are-choices": {
@@ -127,8 +215,8 @@ export const mutants: Mutants = {
   "looks-are-taken-where-nothing-could-be-stored": {
     name: "a second look is taken although a plain answer could not be stored just now",
     file: LOOK,
-    from: "collapsed.isHitForMiss(own, ports.clock.now())",
-    to: "collapsed.isHitForMiss(own, Number.POSITIVE_INFINITY)",
+    from: "collapsed.isHitForMiss(key.own, ports.clock.now())",
+    to: "collapsed.isHitForMiss(key.own, Number.POSITIVE_INFINITY)",
     reddens: "second-look/none-where-nothing-could-be-stored",
   },
   "looks-tell-nothing-of-what-they-could-not-store": {

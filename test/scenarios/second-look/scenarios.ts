@@ -1,8 +1,19 @@
-import type { Scenario } from "../../engine/scenario.ts";
+import type { Scenario, Step } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
 
 const SOURCE = "docs/design.md#second-looks";
 const app = { "x-app-version": "7" };
+
+const three = { "/a": [page("max-age=60", "a")], "/b": [page("max-age=60", "b")], "/c": [page("max-age=60", "c")] };
+
+/** Three second looks find that these fields choose nothing. */
+function looks(fields: Readonly<Record<string, string>>): Step[] {
+  return ["/a", "/b", "/c"].flatMap((path): Step[] => [
+    { get: path, fields, expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ } },
+    { work: "finished" },
+    { originSaw: { [path]: 2 } },
+  ]);
+}
 
 /** What the edge makes of an answer that only an unknown field keeps from being stored. */
 export const scenarios: readonly Scenario[] = [
@@ -66,6 +77,12 @@ export const scenarios: readonly Scenario[] = [
     [
       ["credentials", "a field that speaks of credentials", { "x-api-key": "7" }, {}],
       ["session", "a visitor with a session", { ...app, cookie: "session=1" }, {}],
+      [
+        "session-beside-credentials",
+        "a visitor with a session beside credentials",
+        { ...app, cookie: "session=1", authorization: "Bearer 1" },
+        {},
+      ],
       ["odd-value", "a usual field with an unusual value", { "user-agent": "{jndi:ldap}" }, {}],
       ["switched-off", "a site that does not want it", app, { secondLook: false }],
       [
@@ -145,6 +162,130 @@ export const scenarios: readonly Scenario[] = [
       { work: "finished" },
       { stats: { "secondLooks.marked": 0 } },
       { get: "/a", fields: { "hx-request": "true" }, expect: { xCache: "HIT", body: "whole" } },
+    ],
+  },
+  {
+    id: "second-look/other-folder",
+    name: "a field that chooses pages of one folder passes the cache there alone",
+    source: SOURCE,
+    origin: {
+      "/list/1": [page("max-age=60", "part"), page("max-age=60", "whole"), page("max-age=60", "whole")],
+      "/text/1": [page("max-age=60", "text")],
+    },
+    steps: [
+      { get: "/list/1", fields: { "hx-request": "true" }, expect: { xCache: "MISS", body: "part" } },
+      { work: "finished" },
+      { get: "/list/1", fields: { "hx-request": "true" }, expect: { xCache: "BYPASS" } },
+      { get: "/text/1", expect: { xCache: "MISS" } },
+      { get: "/text/1", fields: { "hx-request": "true" }, expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "second-look/idle-field",
+    name: "a field that chose nothing in three second looks is left out in the same folder, and the answer is stored",
+    source: SOURCE,
+    origin: { ...three, "/d": [page("max-age=60", "d")], "/sub/d": [page("max-age=60", "sub")] },
+    steps: [
+      ...looks(app),
+      { get: "/d", fields: app, expect: { xCache: "MISS", cacheStatus: /stored/ } },
+      { work: "finished" },
+      { originSaw: { "/d": 1 } },
+      { originLastSaw: "/d", fields: { "x-app-version": null } },
+      { get: "/d", expect: { xCache: "HIT" } },
+      { get: "/sub/d", fields: app, expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ } },
+      { stats: { "secondLooks.asked": 4 } },
+    ],
+  },
+  {
+    id: "second-look/idle-field-matters",
+    name: "where the answer without an idle field is not stored, the origin is asked again with it",
+    source: SOURCE,
+    origin: {
+      ...three,
+      "/d": [page("private", "plain"), page("private", "own")],
+      "/e": [page("max-age=60", "e")],
+    },
+    steps: [
+      ...looks(app),
+      { get: "/d", fields: app, expect: { xCache: "MISS", body: "own" } },
+      { originLastSaw: "/d", fields: { "x-app-version": "7" } },
+      { originSaw: { "/d": 2 } },
+      { get: "/e", fields: app, expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ } },
+    ],
+  },
+  {
+    id: "second-look/idle-field-in-vary",
+    name: "where the answer without an idle field varies by it, the origin is asked again with it",
+    source: SOURCE,
+    origin: {
+      ...three,
+      "/d": ["plain", "of 7"].map((body) => page("max-age=60", body, { vary: "X-App-Version" })),
+    },
+    steps: [
+      ...looks(app),
+      { get: "/d", fields: app, expect: { xCache: "MISS", body: "of 7" } },
+      { work: "finished" },
+      { get: "/d", fields: app, expect: { xCache: "HIT", body: "of 7" } },
+    ],
+  },
+  {
+    id: "second-look/idle-for-others",
+    name: "a visitor with credentials, whose pages are private, shows nothing of what others get without an idle field",
+    source: SOURCE,
+    origin: {
+      ...three,
+      "/d": [page("private", "plain"), page("private", "own")],
+      "/e": [page("max-age=60", "e")],
+    },
+    steps: [
+      ...looks(app),
+      { get: "/d", fields: { ...app, authorization: "Bearer 1" }, expect: { body: "own" } },
+      { get: "/e", fields: app, expect: { xCache: "MISS", cacheStatus: /stored/ } },
+    ],
+  },
+  {
+    id: "second-look/framework-field",
+    name: "a field by which frameworks choose parts of pages is left out of no request",
+    source: SOURCE,
+    origin: { ...three, "/d": [page("max-age=60", "d")] },
+    steps: [
+      ...looks({ "hx-request": "true" }),
+      { get: "/d", fields: { "hx-request": "true" }, expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ } },
+    ],
+  },
+  {
+    id: "second-look/not-in-a-row",
+    name: "a field is idle if it chose nothing in three second looks in a row",
+    source: SOURCE,
+    origin: {
+      "/a": three["/a"],
+      "/b": three["/b"],
+      "/c": [1, 2, 3].map((render) => page("max-age=60", `render ${render}`)),
+      "/d": [page("max-age=60", "d")],
+      "/e": [page("max-age=60", "e")],
+    },
+    steps: [
+      ...["/a", "/b", "/c", "/d"].flatMap((path): Step[] => [
+        { get: path, fields: app, expect: { xCache: "MISS" } },
+        { work: "finished" },
+      ]),
+      { get: "/e", fields: app, expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ } },
+    ],
+  },
+  {
+    id: "second-look/with-credentials",
+    name: "behind an answer to credentials that is for everybody, the same visitor's request is looked at without the field",
+    source: SOURCE,
+    origin: { "/a": [page("public, max-age=60", "v1")] },
+    steps: [
+      {
+        get: "/a",
+        fields: { ...app, authorization: "Bearer 1" },
+        expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ },
+      },
+      { work: "finished" },
+      { originLastSaw: "/a", fields: { "x-app-version": null, authorization: "Bearer 1" } },
+      { get: "/a", fields: { authorization: "Bearer 2" }, expect: { xCache: "HIT" } },
     ],
   },
   {

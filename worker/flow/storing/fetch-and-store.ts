@@ -15,6 +15,7 @@ import { askOrigin, hasFailed } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
 import type { RequestContext } from "../request-context.ts";
+import { toAskAgainAsSent } from "./ask-without-idle-fields.ts";
 import { type ReadBody, startFill } from "./fill.ts";
 import { freshen, isWithdrawn } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
@@ -45,7 +46,7 @@ export async function fetchAndStore(
 }
 
 async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Answer> {
-  const { ports, facts } = context;
+  const { ports, facts, background } = context;
   const stamp = ports.purges.stamp(); // the view held before the request was sent to the origin (R1, R2)
   const fetchedAt = ports.clock.now();
   const held = miss.toValidate.map(({ head }) => validatorsOf(head));
@@ -68,6 +69,11 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   const received: FetchedResponse = { status, fields, stamp, fetchedAt, lengthBytes };
   if (status === 304 && conditions) return answerFreshened(context, miss, received, tellFollowers);
   const decision = decideStorage(context, received);
+  const asSent = toAskAgainAsSent(context, decision, fields.get("vary"));
+  if (asSent) {
+    background.run(cancelBody(response.body));
+    return fetchOnce(asSent, miss, tellFollowers);
+  }
   if (facts.isPartial) return answerPart(context, decision, response, announced, miss, tellFollowers);
   return answerFetched(context, decision, response, lengthBytes, miss, tellFollowers);
 }

@@ -18,6 +18,7 @@ import { askOrigin } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
 import { startFill } from "./fill.ts";
+import { placeOf } from "./second-looks.ts";
 import { decideStorage } from "./storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers } from "./store-unless-purged.ts";
 import { withoutAnswerEvents } from "./without-answer-events.ts";
@@ -71,43 +72,62 @@ function plainOf(context: RequestContext, fields: Fields, { because }: NotStored
     keyFields: route.selectingNames,
     owners: route,
   });
-  return names === "*" ? null : plainRequest(facts.fields, facts.identity, names, route);
+  if (names === "*") return null;
+  // What the origin lets others have of an answer to credentials alone (RFC 9111 §3.5) is no visitor's own.
+  const identity = facts.authorized && !facts.cookies.identifying ? "anonymous" : facts.identity;
+  return plainRequest(facts.fields, identity, names, route);
 }
 
 async function look(context: RequestContext, { fields, leftOut }: PlainRequest, odd: Sight): Promise<void> {
-  const { secondLooks, collapsed, resolved, ports } = context;
+  const { secondLooks, idleFields, collapsed, resolved, ports } = context;
+  const place = placeOf(resolved);
   const plain: RequestContext = {
     ...context,
     facts: context.facts.withFields(new Fields(fields)),
     ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
   };
-  const { own, leader } = collapsingKeys(plain);
-  if (leader) return; // a plain visitor asks already
-  if (collapsed.isHitForMiss(own, ports.clock.now())) return; // one has just asked, and the answer could not be stored
-  const first = await fetchForAll(plain, own, odd.status);
-  if (!first || compareSights(odd, first.sight) !== "differs") return;
+  const key = context.facts.authorized ? null : collapsingKeys(plain);
+  if (key?.leader) return; // a plain visitor asks already
+  if (key && collapsed.isHitForMiss(key.own, ports.clock.now())) return; // one has asked, and nothing could be stored
+  const first = key === null ? await fetchForNobody(plain, odd.status) : await fetchForAll(plain, key.own, odd.status);
+  if (first === null) return;
+  if (first === "unlike") return idleFields.learn(place, leftOut, "unlike");
+  const seen = compareSights(odd, first.sight);
+  if (odd.digest !== null) idleFields.learn(place, leftOut, seen);
+  if (seen !== "differs") return;
   const again = await fetchPlainly(plain, odd.status);
-  if (!again || !choosesPage(leftOut, first.sight, again.sight)) return;
+  if (again === null || again === "unlike" || !choosesPage(leftOut, first.sight, again.sight)) return;
   const { freshnessSeconds, initialAgeMs } = first.stored.head;
   const now = ports.clock.now();
   const until = now + freshnessSeconds * 1000 - initialAgeMs;
-  const isMarked = secondLooks.mark(resolved.route.pattern, leftOut[0]!, until, now);
+  const isMarked = secondLooks.mark(place, leftOut[0]!, until, now);
   if (isMarked) ports.reporter.report({ kind: "field-marked" });
 }
 
 /** Fetches and stores the plain answer. Other requests may wait for it, as for any other fetch. */
-async function fetchForAll(context: RequestContext, key: string, status: number): Promise<PlainAnswer | null> {
+async function fetchForAll(
+  context: RequestContext,
+  key: string,
+  status: number,
+): Promise<PlainAnswer | "unlike" | null> {
   const { collapsed, ports, background } = context;
   const shared = collapsed.begin(key);
   background.run(shared.outcome);
   const tellFollowers = (outcome: SharedFetchOutcome) => shared.end(outcome, ports.clock.now());
   try {
     const answer = await fetchPlainly(context, status, tellFollowers);
-    if (answer) await storeUnlessPurged(context, answer.stored, tellFollowers);
+    if (answer !== null && answer !== "unlike") await storeUnlessPurged(context, answer.stored, tellFollowers);
     return answer;
   } finally {
     tellFollowers({ kind: "failed", byOrigin: false }); // unless they have been told
   }
+}
+
+/** The same with credentials, whose fetches nobody joins. */
+async function fetchForNobody(context: RequestContext, status: number): Promise<PlainAnswer | "unlike" | null> {
+  const answer = await fetchPlainly(context, status);
+  if (answer !== null && answer !== "unlike") await storeUnlessPurged(context, answer.stored, () => undefined);
+  return answer;
 }
 
 interface PlainAnswer {
@@ -116,14 +136,14 @@ interface PlainAnswer {
 }
 
 /**
- * A plain answer that may be stored, under a stamp of its own (R1); `null` if there is none, or one of another status.
+ * A plain answer that may be stored, under a stamp of its own (R1); `unlike` for one of another status, `null` for none.
  * Followers are told of one that may not be stored.
  */
 async function fetchPlainly(
   context: RequestContext,
   status: number,
   tellFollowers: TellFollowers = () => undefined,
-): Promise<PlainAnswer | null> {
+): Promise<PlainAnswer | "unlike" | null> {
   const { ports, site, fills, background, secondLooks } = context;
   if (!secondLooks.take()) return null;
   ports.reporter.report({ kind: "second-look" });
@@ -140,7 +160,7 @@ async function fetchPlainly(
   if (!isStored) {
     if (decision.kind === "pass") tellFollowers(outcomeOfPass(decision.because, response.status));
     background.run(cancelBody(response.body));
-    return null;
+    return response.status === status ? null : "unlike";
   }
   const share = fills.open(ports.clock.now());
   const body = mayHaveBody(response.status) ? response.body : null;

@@ -1,13 +1,31 @@
+import type { ResolvedUrl } from "../../rules/key/cache-key.ts";
+
 /** Origin requests for second looks: a tenth of all others, and so many more. */
 const SHARE = 0.1;
 const AT_LEAST = 10;
 
 /** The most fields of which it is known that they choose pages. */
 const MAX_MARKS = 32;
+/** A field that chooses pages in so many folders of a route chooses in all of them. */
+const MAX_FOLDERS = 4;
 
-/** A field that chooses pages of a route. */
+/** Where a field chooses pages, or chooses none. */
+export interface Place {
+  /** The route's pattern; `null` where no route matches. */
+  readonly route: string | null;
+  /** The path up to its last slash. */
+  readonly folder: string;
+}
+
+export function placeOf({ route, pathAndQuery }: Pick<ResolvedUrl, "route" | "pathAndQuery">): Place {
+  const path = pathAndQuery.split("?", 1)[0]!;
+  return { route: route.pattern, folder: path.slice(0, path.lastIndexOf("/") + 1) };
+}
+
+/** A field that chooses pages of a folder; of the whole route, if `folder` is `null`. */
 interface Mark {
   readonly route: string | null;
+  readonly folder: string | null;
   readonly field: string;
   /** Epoch milliseconds. */
   until: number;
@@ -31,13 +49,20 @@ export class SecondLooks {
     return true;
   }
 
-  /** Remembers that the field chooses pages of this route. Returns whether there was room. */
-  mark(route: string | null, field: string, until: number, now: number): boolean {
+  /**
+   * Remembers that the field chooses pages of this folder, or of the whole route if it does so in several. Returns
+   * whether there was room.
+   */
+  mark({ route, folder }: Place, field: string, until: number, now: number): boolean {
     this.#marks = this.#marks.filter((mark) => mark.until > now);
-    const known = this.#marks.find((mark) => mark.route === route && mark.field === field);
+    const ofField = this.#marks.filter((mark) => mark.route === route && mark.field === field);
+    const known = ofField.find((mark) => mark.folder === null || mark.folder === folder);
     if (known) known.until = until;
-    else if (this.#marks.length >= MAX_MARKS) return false;
-    else this.#marks.push({ route, field, until });
+    else if (ofField.length + 1 >= MAX_FOLDERS) {
+      this.#marks = this.#marks.filter((mark) => !ofField.includes(mark));
+      this.#marks.push({ route, folder: null, field, until });
+    } else if (this.#marks.length >= MAX_MARKS) return false;
+    else this.#marks.push({ route, folder, field, until });
     return true;
   }
 
@@ -45,8 +70,9 @@ export class SecondLooks {
     return this.#marks.length > 0;
   }
 
-  /** The marked field that a request on this route has; `undefined` for none. */
-  markedField(route: string | null, has: (field: string) => boolean, now: number): string | undefined {
-    return this.#marks.find((mark) => mark.route === route && mark.until > now && has(mark.field))?.field;
+  /** The marked field that a request in this place has; `undefined` for none. */
+  markedField({ route, folder }: Place, has: (field: string) => boolean, now: number): string | undefined {
+    const isIn = (mark: Mark) => mark.folder === null || mark.folder === folder;
+    return this.#marks.find((mark) => mark.route === route && mark.until > now && isIn(mark) && has(mark.field))?.field;
   }
 }

@@ -38,6 +38,28 @@ export function plainRequest(
   }
 }
 
+/**
+ * The beginnings of fields by which frameworks choose a part of a page: htmx, Turbo, pjax, Inertia, Unpoly, Livewire,
+ * Next.js and what reads `X-Requested-With`. A few pages that do not heed them say nothing of the next one.
+ */
+const CHOOSE_PARTS = [
+  "hx-",
+  "turbo-",
+  "x-turbo",
+  "x-pjax",
+  "x-inertia",
+  "x-up-",
+  "x-livewire",
+  "next-",
+  "rsc",
+  "x-requested-with",
+];
+
+/** Whether a field that chose nothing on some pages may be left out on others. */
+export function mayBeIdle(name: string): boolean {
+  return !CHOOSE_PARTS.some((prefix) => name.startsWith(prefix));
+}
+
 /** What was seen of an answer. */
 export interface Sight {
   readonly status: number;

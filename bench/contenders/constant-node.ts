@@ -1,0 +1,17 @@
+import { fileURLToPath } from "node:url";
+import type { Contender } from "./contender.ts";
+
+const PROGRAM = fileURLToPath(new URL("./constant-responder.ts", import.meta.url));
+
+/** The most that a server on the public API of `node:http` can do: it answers every request with one page from memory. */
+export const constantNode: Contender = {
+  name: "constant Node responder",
+  needs: null,
+  absentFrom: (kind) => (kind === "stampede" ? "It never asks the origin." : null),
+  isConstant: true,
+  isHit: null,
+  commandLine: async ({ workers, bodyBytes }, { port }) => {
+    const options = ["--port", `${port}`, "--workers", `${workers}`, "--bytes", `${bodyBytes}`];
+    return [process.execPath, PROGRAM, ...options];
+  },
+};

@@ -1,0 +1,26 @@
+/** A program that answers every request with the same page: `node constant-responder.ts --port … --bytes … --workers …`. */
+import cluster from "node:cluster";
+import { createServer } from "node:http";
+import { parseArgs } from "node:util";
+import { pageOfBytes } from "../inputs/page-of-bytes.ts";
+
+const text = { type: "string", default: "1" } as const;
+const { port, bytes, workers } = parseArgs({ options: { port: text, bytes: text, workers: text } }).values;
+
+if (cluster.isPrimary && Number(workers) > 1) {
+  for (let worker = 0; worker < Number(workers); worker++) cluster.fork();
+  process.on("SIGTERM", () => process.exit()); // the workers end when their channel closes
+} else {
+  const body = Buffer.from(pageOfBytes(Number(bytes)));
+  // The fields that a stored page usually comes with.
+  const fields = {
+    "Content-Type": "text/html",
+    "Content-Length": body.length,
+    "Cache-Control": "public, max-age=86400",
+    "Last-Modified": "Thu, 01 Jan 2026 12:00:00 GMT",
+    ETag: '"6956634c-3e8"',
+    Age: "1",
+    "X-Cache": "HIT",
+  };
+  createServer((_, response) => response.writeHead(200, fields).end(body)).listen(Number(port), "127.0.0.1");
+}

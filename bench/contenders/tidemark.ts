@@ -1,0 +1,43 @@
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { fieldOf } from "../load/raw-request.ts";
+import type { CommandLine } from "../processes/server-process.ts";
+import type { Contender } from "./contender.ts";
+
+const PROJECT = resolve(fileURLToPath(new URL("../..", import.meta.url)));
+
+export const TIDEMARK_NAME = "tidemark serve";
+
+/** How Tidemark is started from the sources, unless `--tidemark` says another way. */
+export const SOURCES_COMMAND =
+  "node {project}/cli/main.ts serve --origin {origin} --listen 127.0.0.1:{port} --cache {cache} --workers {workers}";
+
+/**
+ * Tidemark, started from a command with the placeholders `{project}`, `{origin}`, `{port}`, `{cache}` and `{workers}`. It
+ * runs in a folder of its own, so that it finds no config, and paths in the command have to be absolute.
+ */
+export function tidemark(command: string): Contender {
+  return {
+    name: TIDEMARK_NAME,
+    needs: null,
+    isConstant: false,
+    absentFrom: () => null,
+    isHit: (answer) => fieldOf(answer, "x-cache") === "HIT",
+    commandLine: async ({ origin, workers }, { port, folder }) =>
+      fillIn(command, {
+        project: PROJECT,
+        origin: origin.origin,
+        port: `${port}`,
+        cache: join(folder, "cache"),
+        workers: `${workers}`,
+      }),
+  };
+}
+
+function fillIn(command: string, values: Readonly<Record<string, string>>): CommandLine {
+  const [program = "", ...parameters] = command
+    .split(" ")
+    .filter((word) => word !== "")
+    .map((word) => word.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder));
+  return [program === "node" ? process.execPath : program, ...parameters];
+}

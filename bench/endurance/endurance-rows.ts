@@ -1,0 +1,160 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { measureMixWithWrk, measureWithWrk } from "../load/wrk.ts";
+import { BenchFailure } from "../report/bench-failure.ts";
+import { Crowd, type CrowdCounts, type Manner } from "./crowd.ts";
+import { EnduranceServer, LARGE_BYTES, MEDIUM_BYTES, SMALL_BYTES } from "./endurance-server.ts";
+import { growth, type MemorySample, peak, sampleMemory, takeSample } from "./memory-samples.ts";
+import { type Visit, visitUntil } from "./visitor.ts";
+
+/** How much a server has to endure. */
+export interface EnduranceSettings {
+  /** How to start the server, with placeholders. */
+  readonly tidemark: string;
+  readonly workers: number;
+  readonly mixedSeconds: number;
+  readonly crowdSeconds: number;
+  readonly idleConnections: number;
+  readonly slowReaders: number;
+  readonly silentPipelines: number;
+}
+
+export interface EnduranceResult {
+  readonly name: string;
+  readonly beforeBytes: number;
+  readonly peakBytes: number;
+  /** After the load, while the server still runs. */
+  readonly afterBytes: number;
+  /** What has to stay below the limit: growth over time under lasting load, and the peak over the start under a crowd. */
+  readonly growthBytes: number;
+  /** What the open connections themselves may take of it. */
+  readonly allowedBytes: number;
+  readonly descriptorGrowth: number;
+  readonly requests: number;
+  readonly remarks: string;
+  readonly samples: readonly MemorySample[];
+}
+
+/** Puts a server under one kind of load, and checks its answers meanwhile. Rejects with `BenchFailure` if one is wrong. */
+export type EnduranceRow = (settings: EnduranceSettings) => Promise<EnduranceResult>;
+
+const FILES = 2000;
+const FILE_BYTES = 100_000;
+const SAMPLE_EVERY_MS = 1000;
+/** Enough for a garbage collection or two, and for connections to close. */
+const RECOVERS_AFTER_MS = 3000;
+/** What Node takes for an open connection and its parser. */
+const CONNECTION_BYTES = 16 * 1024;
+const ENDS_WITHIN_MS = 500;
+
+export const ENDURANCE_ROWS: readonly EnduranceRow[] = [
+  mixedLoad,
+  (settings) => crowd("idle", "idle connections", settings.idleConnections, SMALL_BYTES, settings),
+  (settings) => crowd("slow", "slow readers of 20 MB", settings.slowReaders, LARGE_BYTES, settings),
+  (settings) =>
+    crowd("silent", "pipelines of 1,000 × 10 KB, never read", settings.silentPipelines, MEDIUM_BYTES, settings),
+];
+
+/** Hits, files, new pages and uncached pages, with a visitor who checks answers and purges. */
+async function mixedLoad({ tidemark, workers, mixedSeconds }: EnduranceSettings): Promise<EnduranceResult> {
+  await using server = await EnduranceServer.start(tidemark, workers);
+  await server.origin.writeFiles(FILES, FILE_BYTES);
+  let isOver = false;
+  const everyMs = Math.max(100, Math.min(SAMPLE_EVERY_MS, (mixedSeconds * 1000) / 20));
+  const { result, samples } = await endure(server, everyMs, async () => {
+    const load = measureMixWithWrk(server.pageOf(SMALL_BYTES), {
+      connections: 20,
+      seconds: mixedSeconds,
+      files: FILES,
+      newPages: "/new/",
+    }).finally(() => {
+      isOver = true;
+    });
+    const [mix, visit] = await Promise.all([load, visitUntil(() => isOver, server)]);
+    return { mix, visit };
+  });
+  const { mix, visit } = result;
+  if (mix.failures > 0) throw new BenchFailure(`mixed load: ${mix.failures} requests failed.`);
+  await wait(RECOVERS_AFTER_MS);
+  const perSecond = Math.round(mix.requestsPerSecond).toLocaleString("en");
+  return {
+    ...resultOf(`mixed load, ${mixedSeconds} s`, samples, server),
+    growthBytes: growth(samples, ({ memoryBytes }) => memoryBytes),
+    allowedBytes: 0,
+    descriptorGrowth: growth(samples, ({ descriptors }) => descriptors),
+    requests: mix.requests + visit.requests,
+    remarks: `${perSecond} requests/s, p99 ${mix.p99Ms.toFixed(1)} ms; ${remarksOf(visit)}`,
+  };
+}
+
+/** Connections that stay, while other visitors get their answers. */
+async function crowd(
+  manner: Manner,
+  name: string,
+  connections: number,
+  bytes: number,
+  { tidemark, workers, crowdSeconds }: EnduranceSettings,
+): Promise<EnduranceResult> {
+  await using server = await EnduranceServer.start(tidemark, workers);
+  const page = server.pageOf(bytes);
+  await measureWithWrk(page, { connections: 10, seconds: 2 }); // the page is stored, and the server is warm
+  await wait(RECOVERS_AFTER_MS);
+  const { result, samples } = await endure(server, SAMPLE_EVERY_MS / 4, async () => {
+    await using present = await Crowd.gather(manner, page, connections);
+    const endsAt = performance.now() + crowdSeconds * 1000;
+    const visit = await visitUntil(() => performance.now() > endsAt, server);
+    return { visit, counts: await present.leave() };
+  });
+  await wait(RECOVERS_AFTER_MS);
+  const rest = resultOf(`${connections.toLocaleString("en")} ${name}`, samples, server);
+  return {
+    ...rest,
+    growthBytes: rest.peakBytes - rest.beforeBytes,
+    allowedBytes: connections * CONNECTION_BYTES,
+    requests: result.visit.requests,
+    remarks: `${remarksOfCrowd(manner, result.counts)}; ${remarksOf(result.visit)}`,
+  };
+}
+
+function resultOf(
+  name: string,
+  samples: readonly MemorySample[],
+  server: EnduranceServer,
+): Omit<EnduranceResult, "growthBytes" | "allowedBytes" | "requests" | "remarks"> {
+  const before = samples[0]!;
+  const after = takeSample(server.pid);
+  return {
+    name,
+    beforeBytes: before.memoryBytes,
+    peakBytes: peak(samples, ({ memoryBytes }) => memoryBytes),
+    afterBytes: after.memoryBytes,
+    descriptorGrowth: after.descriptors - before.descriptors,
+    samples,
+  };
+}
+
+/** Samples memory while work runs. Fails if the server ends, or breaks a connection off. */
+async function endure<T>(
+  server: EnduranceServer,
+  everyMs: number,
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly samples: readonly MemorySample[] }> {
+  try {
+    return await sampleMemory(server.pid, everyMs, work);
+  } catch (cause) {
+    await wait(ENDS_WITHIN_MS); // its connections may have ended before the process
+    if (server.ending !== null) throw new BenchFailure(`The server ended under load: ${server.ending}`);
+    if (cause instanceof Error && "code" in cause)
+      throw new BenchFailure(`The visitor got no answer: ${cause.message}`);
+    throw cause;
+  }
+}
+
+function remarksOfCrowd(manner: Manner, { open, answered, refused, readBytes }: CrowdCounts): string {
+  const kept = `${open.toLocaleString("en")} open at the end`;
+  if (manner === "idle") return `${answered.toLocaleString("en")} answered, ${kept}, ${refused} refused`;
+  return manner === "slow" ? `${kept}, ${refused} refused, ${Math.round(readBytes / 1e6)} MB read` : kept;
+}
+
+function remarksOf({ requests, p99Ms, purges }: Visit): string {
+  return `visitor: ${requests} requests, p99 ${p99Ms.toFixed(1)} ms, ${purges === 0 ? "no purges" : `${purges} purges`}`;
+}

@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { BenchFailure } from "../report/bench-failure.ts";
+import { atExit } from "./at-exit.ts";
+import { kill, killTree, processTree } from "./process-tree.ts";
+
+/** varnishd runs a C compiler first. */
+const START_MS = 20_000;
+const STOP_MS = 5000;
+/** How much of what a server prints is kept for the message when it fails. */
+const KEPT_OUTPUT = 4000;
+
+/** Where a server runs: a port and an empty folder, both its own. */
+export interface Place {
+  readonly port: number;
+  readonly folder: string;
+}
+
+export type CommandLine = readonly [program: string, ...parameters: string[]];
+
+/** A server that was started from its command line, with all processes that it starts in turn. */
+export class ServerProcess implements AsyncDisposable {
+  readonly url: URL;
+  readonly folder: string;
+  readonly #process: ChildProcess;
+  readonly #ended: Promise<unknown>;
+  readonly #forgetExit: () => void;
+  #output = "";
+
+  private constructor(
+    { port, folder }: Place,
+    [program, ...parameters]: CommandLine,
+    environment: Readonly<Record<string, string>>,
+  ) {
+    this.url = new URL(`http://127.0.0.1:${port}`);
+    this.folder = folder;
+    this.#process = spawn(program, parameters, {
+      stdio: ["ignore", "pipe", "pipe"],
+      // The server's own folder, so that it finds no settings outside and writes nothing there.
+      cwd: folder,
+      env: {
+        ...withoutSettings(process.env),
+        HOME: folder,
+        XDG_CONFIG_HOME: folder,
+        XDG_DATA_HOME: folder,
+        ...environment,
+      },
+    });
+    this.#forgetExit = atExit(() => {
+      if (!this.hasEnded) killTree(this.pid);
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#ended = promise;
+    this.#process.once("exit", () => resolve()).once("error", () => resolve());
+    this.#process.once("error", ({ message }) => {
+      this.#output += message;
+    });
+    for (const stream of [this.#process.stdout!, this.#process.stderr!]) {
+      stream.on("data", (chunk: Buffer) => {
+        this.#output = (this.#output + chunk.toString()).slice(-KEPT_OUTPUT);
+      });
+    }
+  }
+
+  /** Starts a server on a free port and resolves once it accepts connections. */
+  static async start(
+    name: string,
+    commandLine: (place: Place) => Promise<CommandLine>,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<ServerProcess> {
+    const folder = await mkdtemp(join(tmpdir(), "tidemark-bench-"));
+    await chmod(folder, 0o755); // some servers run their workers as another user
+    const place = { port: await freePort(), folder };
+    const server = new ServerProcess(place, await commandLine(place), environment);
+    const startedAt = performance.now();
+    while (!(await accepts(place.port))) {
+      if (!server.hasEnded && performance.now() - startedAt < START_MS) await wait(20);
+      else {
+        await server[Symbol.asyncDispose]();
+        throw new BenchFailure(`${name} did not start: ${server.lastOutput}`);
+      }
+    }
+    return server;
+  }
+
+  get pid(): number {
+    return this.#process.pid!;
+  }
+
+  get hasEnded(): boolean {
+    return this.#process.pid === undefined || this.#process.exitCode !== null || this.#process.signalCode !== null;
+  }
+
+  /** The last line that the server printed about an error, or else the last line. */
+  get lastOutput(): string {
+    const lines = this.#output.trim().split("\n");
+    const line = lines.findLast((each) => /error|fail/i.test(each)) ?? lines.at(-1);
+    return line || `${basename(this.#process.spawnfile)} printed nothing.`;
+  }
+
+  /** Asks the server to stop, kills what is left of it after a while, and removes its folder. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.hasEnded) {
+      const tree = processTree(this.pid);
+      this.#process.kill();
+      await Promise.race([this.#ended, wait(STOP_MS, undefined, { ref: false })]);
+      for (const pid of tree) kill(pid);
+      await this.#ended;
+    }
+    this.#forgetExit();
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** An environment without settings for Tidemark. */
+function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("TIDEMARK_")));
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

@@ -1,0 +1,109 @@
+import { mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { AccessLog, type AccessLogFormat } from "../../../server/listener/access-log.ts";
+import { exchange } from "../raw-client.ts";
+import { type Answering, answer, startTestListener, streamed } from "./running-listener.ts";
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "access-log-"));
+  path = join(folder, "access.log");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const site: Answering = ({ request, url }) => {
+  if (url.endsWith("/cut")) return answer(streamed(["ab"], 4, true), { "x-cache": "MISS" });
+  if (url.endsWith("/stream")) return answer(streamed(["ab", "cd"]), { "x-cache": "MISS" });
+  return answer(request.method === "HEAD" ? null : "page", { "x-cache": "HIT" });
+};
+
+async function logged(format: AccessLogFormat, usesFastHits: boolean, ...requests: string[]): Promise<string[]> {
+  const accessLog = new AccessLog(path, format, () => undefined);
+  const running = await startTestListener(site, { accessLog, usesFastHits });
+  for (const request of requests) await exchange(running.where, request);
+  await running.stop();
+  await accessLog.close();
+  return readFileSync(path, "latin1").split("\n").slice(0, -1);
+}
+
+const get = (target: string, ...fields: string[]) =>
+  [`GET ${target} HTTP/1.1`, "Host: localhost", ...fields, "", ""].join("\r\n");
+
+const TIME = String.raw`\[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\]`;
+
+test.each([true, false])("nginx's combined format, with X-Cache and the time (fast hits: %s)", async (fast) => {
+  const lines = await logged(
+    "combined",
+    fast,
+    get("/a?b=1", "Referer: http://x/", "User-Agent: agent 1"),
+    get("/stream"),
+    get("/a").replace("GET", "HEAD"),
+  );
+  expect(lines).toEqual([
+    expect.stringMatching(
+      new RegExp(
+        String.raw`^127\.0\.0\.1 - - ${TIME} "GET /a\?b=1 HTTP/1\.1" 200 4 "http://x/" "agent 1" HIT \d+\.\d{3}$`,
+      ),
+    ),
+    expect.stringMatching(/"GET \/stream HTTP\/1\.1" 200 4 "-" "-" MISS \d+\.\d{3}$/),
+    expect.stringMatching(/"HEAD \/a HTTP\/1\.1" 200 0 "-" "-" HIT \d+\.\d{3}$/),
+  ]);
+});
+
+test("nobody can write a line or end a field by what is sent", async () => {
+  const [line] = await logged("combined", true, get("/a", 'User-Agent: a" 200 \\ caf\xe9\t'));
+  expect(line).toContain(String.raw`"a\x22 200 \x5C caf\xE9"`);
+});
+
+test("one object a line in JSON", async () => {
+  const lines = await logged("json", true, get("/a", "User-Agent: caf\xe9"), get("/cut"));
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    {
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      client: "127.0.0.1",
+      method: "GET",
+      target: "/a",
+      protocol: "HTTP/1.1",
+      host: "localhost",
+      status: 200,
+      bytes: 4,
+      referer: null,
+      userAgent: "caf\xe9",
+      xCache: "HIT",
+      ms: expect.any(Number),
+      whole: true,
+    },
+    expect.objectContaining({ target: "/cut", bytes: 2, whole: false, xCache: "MISS" }),
+  ]);
+});
+
+test("what the listener refuses by itself is logged, too", async () => {
+  const lines = await logged("combined", true, "GET /a HTTP/1.1\r\n\r\n");
+  expect(lines).toEqual([expect.stringMatching(/"GET \/a HTTP\/1\.1" 400 \d+ "-" "-" - /)]);
+});
+
+test("a log that is opened anew goes on in the new file", async () => {
+  const log = new AccessLog(path, "json", () => undefined);
+  const running = await startTestListener(site, { accessLog: log });
+  await exchange(running.where, get("/before"));
+  await log.flush();
+  renameSync(path, `${path}.1`);
+  await log.reopen();
+  await exchange(running.where, get("/after"));
+  await running.stop();
+  await log.close();
+  expect(readFileSync(`${path}.1`, "latin1")).toContain("/before");
+  expect(readFileSync(path, "latin1")).toContain("/after");
+});
+
+test("a disk that does not keep up costs lines, not memory, and they are counted", () => {
+  const log = new AccessLog(path, "json", () => undefined);
+  const fields = { get: () => null } as never;
+  const line = { clientAddress: null, method: "GET", version: "1.1", fields, bodyBytes: 0, tookMs: 0, isWhole: true };
+  // Nothing is written before this test gives way.
+  for (let at = 0; at < 20_000; at++) log.record({ ...line, target: `/${"a".repeat(1_000)}`, answer: answer(null) });
+  expect(log.dropped).toBeGreaterThan(0);
+});

@@ -1,0 +1,145 @@
+import { afterEach, expect, test } from "vitest";
+import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import type { ClientRequest } from "../../../worker/ports.ts";
+import { exchange, RawClient } from "../raw-client.ts";
+import { type Answering, answer, type RunningListener, startTestListener } from "./running-listener.ts";
+
+let running: RunningListener;
+
+afterEach(() => running.stop());
+
+async function textOf({ body }: ClientRequest): Promise<string> {
+  if (body === null) return "(none)";
+  const reader = nodeBodies.readThrough(body);
+  let text = "";
+  for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
+    text += Buffer.from(piece).toString("latin1");
+  }
+  return text;
+}
+
+const echo: Answering = async ({ request }) => answer(await textOf(request));
+const lines = (...each: string[]) => [...each, "", ""].join("\r\n");
+const POST = ["POST / HTTP/1.1", "Host: localhost"];
+
+test("a body with a length and one in chunks are read as they came", async () => {
+  running = await startTestListener(echo);
+  const { received } = await exchange(
+    running.where,
+    `${lines(...POST, "Content-Length: 5")}hello`,
+    `${lines(...POST, "Transfer-Encoding: chunked")}3\r\nabc\r\n`,
+    `2\r\nde\r\n0\r\n\r\n`,
+    lines(...POST, "Content-Length: 0"),
+  );
+  expect(received.match(/hello|abcde|\(none\)/g)).toEqual(["hello", "abcde", "(none)"]);
+});
+
+test("whether a body was read is known", async () => {
+  const used: boolean[] = [];
+  running = await startTestListener(async ({ request }) => {
+    used.push(request.bodyUsed);
+    await textOf(request);
+    used.push(request.bodyUsed);
+    return answer("page");
+  });
+  await exchange(running.where, `${lines(...POST, "Content-Length: 5")}hello`);
+  expect(used).toEqual([false, true]);
+});
+
+test("a body that is cut off is an error for its reader", async () => {
+  const failed = Promise.withResolvers<unknown>();
+  running = await startTestListener(async ({ request }) => {
+    await textOf(request).catch(failed.resolve);
+    return answer("page");
+  });
+  const client = new RawClient(running.where);
+  await client.send(`${lines(...POST, "Content-Length: 5")}he`);
+  client.socket.end();
+  expect(await failed.promise).toBeInstanceOf(Error);
+  await client.closed;
+});
+
+test("a 100 is sent once the body is wanted, and not before", async () => {
+  const wanted = Promise.withResolvers<void>();
+  running = await startTestListener(async ({ request }) => {
+    await wanted.promise;
+    return answer(await textOf(request));
+  });
+  const client = new RawClient(running.where);
+  await client.send(lines(...POST, "Content-Length: 5", "Expect: 100-Continue"));
+  await client.send("");
+  expect(client.received).toBe("");
+  wanted.resolve();
+  expect(await client.until((text) => text.endsWith("\r\n\r\n"))).toBe("HTTP/1.1 100 Continue\r\n\r\n");
+  await client.send("hello");
+  expect(await client.until((text) => text.endsWith("hello"))).toContain("connection: keep-alive");
+  client.destroy();
+});
+
+test("a refusal of a body that was announced comes without a 100, and ends the connection", async () => {
+  running = await startTestListener(() => answer("too large", {}, 413));
+  const client = new RawClient(running.where);
+  await client.send(lines(...POST, "Content-Length: 5", "Expect: 100-continue"));
+  await client.closed;
+  expect(client.received).toMatch(/^HTTP\/1\.1 413 /);
+  expect(client.received).toContain("connection: close");
+});
+
+test("HTTP/1.0 knows no 100", async () => {
+  running = await startTestListener(echo);
+  const { received } = await exchange(
+    running.where,
+    `${lines("POST / HTTP/1.0", "Host: localhost", "Content-Length: 5", "Expect: 100-continue")}hello`,
+  );
+  expect(received).toMatch(/^HTTP\/1\.1 200 OK/);
+  expect(received).toContain("hello");
+});
+
+test("what is left of a small body that nobody reads is dropped, and the connection goes on", async () => {
+  running = await startTestListener(() => answer("page"));
+  const { received } = await exchange(
+    running.where,
+    `${lines(...POST, "Content-Length: 5")}he`,
+    `llo${lines("GET / HTTP/1.1", "Host: localhost")}`,
+  );
+  expect(received.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+});
+
+test("a client that is still sending a large body can read the refusal", async () => {
+  running = await startTestListener(() => answer("too large", {}, 413));
+  const client = new RawClient(running.where);
+  await client.send(lines(...POST, "Content-Length: 3000000"));
+  await client.until((text) => text.includes("too large"));
+  for (let sent = 0; sent < 3_000_000; sent += 100_000) await client.send("x".repeat(100_000));
+  client.socket.end();
+  await client.closed;
+  expect(client.received).toContain("too large");
+  expect(client.received).toContain("connection: close");
+  expect(client.end).toBe("ended");
+});
+
+test("a large body is read only as fast as its reader takes it", async () => {
+  const goOn = Promise.withResolvers<void>();
+  let bytes = 0;
+  running = await startTestListener(async ({ request }) => {
+    const reader = nodeBodies.readThrough(request.body!);
+    await reader.next();
+    await goOn.promise;
+    for (let piece = await reader.next(); piece !== null; piece = await reader.next()) bytes += piece.byteLength;
+    return answer("page");
+  });
+  const client = new RawClient(running.where);
+  const total = 40_000_000; // More than the kernel holds.
+  await client.send(lines(...POST, `Content-Length: ${total}`));
+  let isSent = false;
+  const sending = client.send("x".repeat(total)).then(() => {
+    isSent = true;
+  });
+  for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
+  expect(isSent).toBe(false);
+  goOn.resolve();
+  await sending;
+  await client.until((text) => text.includes("page"));
+  expect(bytes).toBeGreaterThan(total - 1_000_000);
+  client.destroy();
+});

@@ -1,0 +1,180 @@
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import { readOriginAddress } from "../../../server/origin/origin-address.ts";
+import { UndiciOrigin } from "../../../server/origin/undici-origin.ts";
+import { Fields } from "../../../worker/rules/fields/fields.ts";
+import { RawClient } from "../raw-client.ts";
+import { type Answering, answer, startTestListener } from "./running-listener.ts";
+
+/** A WebSocket, or what looks like one to a server in between: bytes that go both ways after a 101. */
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+const SWITCH =
+  "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\nSec-WebSocket-Accept: x\r\n\r\n";
+const ASK = [
+  "GET /socket HTTP/1.1",
+  "Host: localhost",
+  "Upgrade: WebSocket",
+  "Connection: keep-alive, Upgrade",
+  "Sec-WebSocket-Key: k",
+  "",
+  "",
+].join("\r\n");
+
+/** An origin that switches as this function says, and the corridor's way to it. */
+async function startTunnels(switched: (socket: Socket, head: Buffer) => void) {
+  const keys: unknown[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((_, response) => response.writeHead(403).end("no"));
+  server.on("connection", (socket) => sockets.add(socket));
+  server.on("upgrade", (request, socket, head) => {
+    keys.push(request.headers["sec-websocket-key"]);
+    socket.on("error", () => undefined);
+    switched(socket as Socket, head);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const origin = new UndiciOrigin({ address: readOriginAddress(url)!, timeoutMs: 10_000, bodies: nodeBodies });
+  const answering: Answering = async ({ request, url: asked }) => {
+    const isSocket = request.headers.get("upgrade") !== null;
+    const fields = [...request.headers].filter(([name]) => name.startsWith("sec-")) as [string, string][];
+    if (isSocket) fields.push(["upgrade", "websocket"], ["connection", "upgrade"]);
+    const pathAndQuery = asked.slice(asked.indexOf("/", 7));
+    const result = await origin.fetch({ method: request.method, pathAndQuery, fields, body: null });
+    if (result.kind === "switched") {
+      return { status: 101, statusText: "", fields: new Fields(), body: null, switchedTo: result.connection };
+    }
+    if (result.kind === "failed") return answer("failed", {}, 502);
+    const { status, statusText, fields: own, body } = result.response;
+    return { status, statusText, fields: own, body };
+  };
+  const running = await startTestListener(answering);
+  ends.push(
+    () => server.close(),
+    () => origin.close(),
+    () => running.stop(),
+  );
+  ends.push(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  return { running, keys };
+}
+
+function client(where: { host: string; port: number }): RawClient {
+  const made = new RawClient(where);
+  ends.push(() => made.destroy());
+  return made;
+}
+
+test("bytes go both ways after a 101, whose fields are the origin's", async () => {
+  const { running, keys } = await startTunnels((socket) => {
+    socket.write(`${SWITCH}welcome`);
+    socket.pipe(socket);
+  });
+  const one = client(running.where);
+  await one.send(ASK);
+  await one.until((text) => text.includes("welcome"));
+  await one.send("ping");
+  const received = await one.until((text) => text.includes("ping"));
+  expect(received).toBe(
+    "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: x\r\n\r\nwelcomeping",
+  );
+  expect(keys).toEqual(["k"]);
+});
+
+test("what the client sends before the 101 reaches the origin", async () => {
+  const { running } = await startTunnels((socket, head) => {
+    socket.write(SWITCH);
+    if (head.byteLength > 0) socket.write(head);
+    socket.pipe(socket);
+  });
+  const one = client(running.where);
+  await one.send(`${ASK}early`);
+  expect(await one.until((text) => text.endsWith("early"))).toContain("101");
+});
+
+test("a side that ends its half still gets what the other sends", async () => {
+  const { running } = await startTunnels((socket) => {
+    socket.write(SWITCH);
+    socket.on("data", () => undefined);
+    socket.on("end", () => socket.end("last words"));
+  });
+  const one = client(running.where);
+  await one.send(ASK);
+  await one.until((text) => text.includes("\r\n\r\n"));
+  one.socket.end();
+  await one.closed;
+  expect(one.received).toContain("last words");
+});
+
+test("an origin that goes away ends the tunnel", async () => {
+  let ofOrigin: Socket | undefined;
+  const { running } = await startTunnels((socket) => {
+    ofOrigin = socket;
+    socket.write(SWITCH);
+  });
+  const one = client(running.where);
+  await one.send(ASK);
+  await one.until((text) => text.includes("\r\n\r\n"));
+  ofOrigin!.resetAndDestroy();
+  await one.closed;
+});
+
+test("a client that goes away ends the tunnel", async () => {
+  const gone = Promise.withResolvers<void>();
+  const { running } = await startTunnels((socket) => {
+    socket.on("close", () => gone.resolve());
+    socket.on("end", () => socket.end());
+    socket.resume();
+    socket.write(SWITCH);
+  });
+  const one = client(running.where);
+  await one.send(ASK);
+  await one.until((text) => text.includes("\r\n\r\n"));
+  one.socket.resetAndDestroy();
+  await gone.promise;
+});
+
+test("an origin that refuses to switch is answered as it answers, and the connection ends", async () => {
+  const { running } = await startTunnels((socket) =>
+    socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"),
+  );
+  const one = client(running.where);
+  await one.send(ASK);
+  await one.closed;
+  expect(one.received).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n/);
+  expect(one.received).toContain("connection: close\r\n");
+  expect(one.received.endsWith("no")).toBe(true);
+});
+
+test("a request for another protocol is a request without that wish", async () => {
+  const { running } = await startTunnels(() => undefined);
+  const one = client(running.where);
+  await one.send(ASK.replace("Upgrade: WebSocket", "X-No: 1"));
+  expect(await one.until((text) => text.includes("no"))).toContain("connection: keep-alive");
+});
+
+test("a WebSocket behind other requests that wait is refused once they are answered", async () => {
+  const { running } = await startTunnels((socket) => socket.write(SWITCH));
+  const one = client(running.where);
+  await one.send(`GET / HTTP/1.1\r\nHost: localhost\r\n\r\n${ASK}`);
+  await one.closed;
+  expect(one.received.match(/HTTP\/1\.1 \d{3}/g)).toEqual(["HTTP/1.1 403", "HTTP/1.1 400"]);
+});
+
+test("a tunnel is cut off when a graceful stop takes too long", async () => {
+  const { running } = await startTunnels((socket) => {
+    socket.resume();
+    socket.write(SWITCH);
+  });
+  const one = client(running.where);
+  await one.send(ASK);
+  await one.until((text) => text.includes("\r\n\r\n"));
+  expect(await running.listener.close(20)).toEqual({ cutOff: 1 });
+  await one.closed;
+});

@@ -1,0 +1,408 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import { PushedBody } from "../../../server/bodies/pushed-body.ts";
+import { readOriginAddress } from "../../../server/origin/origin-address.ts";
+import { UndiciOrigin, type UndiciOriginOptions } from "../../../server/origin/undici-origin.ts";
+import type { OriginAnswer, OriginRequest, StreamedBody } from "../../../worker/ports.ts";
+import { SocketOrigin } from "../../runtime/socket-origin.ts";
+import { requestsIn } from "../../runtime/strict-requests.ts";
+
+const ends: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+function connectTo(url: string, options: Partial<UndiciOriginOptions> = {}): UndiciOrigin {
+  const address = readOriginAddress(url)!;
+  const origin = new UndiciOrigin({ address, timeoutMs: 10_000, bodies: nodeBodies, ...options });
+  ends.push(() => origin.close());
+  return origin;
+}
+
+/** An origin that writes what a function says, and keeps what it received. */
+async function rawOrigin(answer: (request: string, socket: Socket, count: number) => void) {
+  const seen: string[] = [];
+  const server = new SocketOrigin((request, socket) => {
+    seen.push(request);
+    answer(request, socket, seen.length);
+  });
+  ends.push(() => server.stop());
+  return { url: await server.start(), seen };
+}
+
+const get: OriginRequest = { method: "GET", pathAndQuery: "/a?b=1", fields: [["x-a", "1"]], body: null };
+
+/** A kept connection can be used again a turn after its answer. */
+const turn = () => new Promise(setImmediate);
+
+async function textOf(body: StreamedBody | null): Promise<string> {
+  if (body === null) return "";
+  const reader = nodeBodies.readThrough(body);
+  let text = "";
+  for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
+    text += Buffer.from(piece).toString("latin1");
+  }
+  return text;
+}
+
+function answered(answer: OriginAnswer) {
+  if (answer.kind !== "answered") throw new Error(`no answer: ${JSON.stringify(answer)}`);
+  return answer.response;
+}
+
+/** A body that comes in these pieces. */
+function bodyOf(lengthBytes: number | null, ...pieces: string[]): PushedBody {
+  const body: PushedBody = new PushedBody(lengthBytes, {
+    begin: () => {
+      for (const piece of pieces) body.push(Buffer.from(piece));
+      body.end();
+    },
+    pause: () => undefined,
+    resume: () => undefined,
+    cancel: () => undefined,
+  });
+  return body;
+}
+
+describe("requests", () => {
+  const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+  test("a request has the fields that it is given, and those of its connection", async () => {
+    const { url, seen } = await rawOrigin((_, socket) => socket.write(ok));
+    await connectTo(url).fetch({ ...get, fields: [...get.fields, ["x-a", "2"], ["via", "1.1 caf\xe9"]] });
+    const [request] = requestsIn(seen.join(""));
+    expect(request!.line).toBe("GET /a?b=1 HTTP/1.1");
+    expect(request!.fields).toEqual([
+      `host: ${new URL(url).host}`,
+      "connection: keep-alive",
+      "x-a: 1",
+      "x-a: 2",
+      "via: 1.1 caf\xe9",
+    ]);
+  });
+
+  test("a path of the origin's address comes before that of the request", async () => {
+    const { url, seen } = await rawOrigin((_, socket) => socket.write(ok));
+    await connectTo(`${url}/base/`).fetch(get);
+    expect(seen[0]).toMatch(/^GET \/base\/a\?b=1 HTTP/);
+  });
+
+  test("a body of known length has its length, and one of unknown length has chunks", async () => {
+    const { url, seen } = await rawOrigin((request, socket) => {
+      if (/hello|0\r\n\r\n$/.test(request)) socket.write(ok);
+    });
+    const origin = connectTo(url);
+    const fields = [["expect", "100-continue"]] as const;
+    await origin.fetch({ ...get, method: "POST", fields, body: bodyOf(10, "hello", "hello") });
+    const known = requestsIn(seen.join(""))[0]!;
+    expect(known.fields).toContain("content-length: 10");
+    expect(known.fields.join()).not.toContain("expect");
+    expect(known.body).toBe("hellohello");
+    seen.length = 0;
+    await origin.fetch({ ...get, method: "POST", fields: [], body: bodyOf(null, "abc", "de") });
+    const chunked = requestsIn(seen.join(""))[0]!;
+    expect(chunked.fields).toContain("transfer-encoding: chunked");
+    expect(chunked.body).toBe("3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+  });
+
+  test("a body that is cut off leaves no request that looks whole", async () => {
+    const { url, seen } = await rawOrigin(() => body.fail(new Error("cut off")));
+    const body: PushedBody = new PushedBody(10, {
+      begin: () => body.push(Buffer.from("hello")),
+      pause: () => undefined,
+      resume: () => undefined,
+      cancel: () => undefined,
+    });
+    const answer = await connectTo(url).fetch({ ...get, method: "POST", body });
+    expect(answer).toMatchObject({ kind: "failed", because: "unreachable" });
+    expect(() => requestsIn(seen.join(""))).toThrow("half a request");
+  });
+
+  test("what cannot be sent is a failure, not an exception", async () => {
+    const { url } = await rawOrigin((_, socket) => socket.write(ok));
+    const answer = await connectTo(url).fetch({ ...get, fields: [["x-a", "a\r\nb: 1"]] });
+    expect(answer).toMatchObject({ kind: "failed", because: "bad-response" });
+  });
+
+  test("unix sockets", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "origin-"));
+    const path = join(folder, "origin.sock");
+    const server = createServer((request, response) => response.end(request.headers.host));
+    await new Promise<void>((resolve) => server.listen(path, resolve));
+    ends.push(() => {
+      server.close();
+      rmSync(folder, { recursive: true });
+    });
+    const answer = await connectTo(`unix:${path}`).fetch(get);
+    expect(await textOf(answered(answer).body)).toBe("localhost");
+  });
+
+  test.each([
+    ["http://a:8000/", { url: "http://a:8000", socketPath: null }],
+    ["https://a/b/", { url: "https://a/b", socketPath: null }],
+    ["unix:/run/a.sock", { url: "http://localhost", socketPath: "/run/a.sock" }],
+    ["unix:///run/a.sock", { url: "http://localhost", socketPath: "/run/a.sock" }],
+    ["ftp://a", null],
+    ["unix:a.sock", null],
+    ["a", null],
+  ])("the address %s", (text, expected) => expect(readOriginAddress(text)).toEqual(expected));
+});
+
+describe("answers", () => {
+  async function fetched(bytes: string, request: Partial<OriginRequest> = {}): Promise<OriginAnswer> {
+    const { url } = await rawOrigin((_, socket) => {
+      socket.end(Buffer.from(bytes, "latin1"));
+    });
+    return connectTo(url).fetch({ ...get, ...request });
+  }
+
+  test("fields come as they are, and nothing is decoded or followed", async () => {
+    const bytes = [
+      "HTTP/1.1 302 Moved A Bit",
+      "Content-Encoding: gzip",
+      "X-A: caf\xe9",
+      "Set-Cookie: a=1",
+      "x-a: 2",
+      "Set-Cookie: b=2",
+      "Location: /b",
+      "__proto__: x",
+      "Content-Length: 4",
+      "",
+      "page",
+    ].join("\r\n");
+    const { status, statusText, fields, body } = answered(await fetched(bytes));
+    expect([status, statusText]).toEqual([302, "Moved A Bit"]);
+    expect([...fields]).toEqual([
+      ["content-encoding", "gzip"],
+      ["x-a", "caf\xe9, 2"],
+      ["set-cookie", "a=1"],
+      ["set-cookie", "b=2"],
+      ["location", "/b"],
+      ["__proto__", "x"],
+      ["content-length", "4"],
+    ]);
+    expect(await textOf(body)).toBe("page");
+  });
+
+  test("interim answers are skipped", async () => {
+    const bytes = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n";
+    const { status, body } = answered(await fetched(`${bytes}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`));
+    expect(status).toBe(200);
+    expect(await textOf(body)).toBe("ok");
+  });
+
+  test("chunks with trailers are a whole body", async () => {
+    const bytes = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-A: 1\r\n\r\n";
+    expect(await textOf(answered(await fetched(bytes)).body)).toBe("ok");
+  });
+
+  test("a body may end with the connection", async () => {
+    expect(await textOf(answered(await fetched("HTTP/1.0 200 OK\r\n\r\npage")).body)).toBe("page");
+  });
+
+  test.each([
+    ["a length", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\npage"],
+    ["chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npage\r\n"],
+  ])("a body with %s that is cut off is an error", async (_, bytes) => {
+    await expect(textOf(answered(await fetched(bytes)).body)).rejects.toThrow();
+  });
+
+  test.each([
+    ["HEAD", { method: "HEAD" }, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"],
+    ["204", {}, "HTTP/1.1 204 No Content\r\n\r\n"],
+    ["304", {}, "HTTP/1.1 304 Not Modified\r\nContent-Length: 10\r\n\r\n"],
+    ["a length of 0", {}, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"],
+  ])("%s has no body", async (_, request, bytes) => {
+    expect(answered(await fetched(bytes, request)).body).toBeNull();
+  });
+
+  test.each([
+    ["no HTTP", "220 mail.example\r\n\r\n"],
+    ["two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
+    ["a length that is none", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nab"],
+    ["a status beyond 599", "HTTP/1.1 600 Odd\r\nContent-Length: 0\r\n\r\n"],
+    ["a NUL in a field", "HTTP/1.1 200 OK\r\nX-A: a\0b\r\n\r\n"],
+    ["more fields than are read", `HTTP/1.1 200 OK\r\nX-A: ${"a".repeat(300_000)}\r\n\r\n`],
+    ["a switch that nobody asked for", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"],
+    ["a 100 that nobody asked for", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"],
+  ])("%s is a bad response", async (_, bytes) => {
+    expect(await fetched(bytes)).toMatchObject({ kind: "failed", because: "bad-response" });
+  });
+
+  test("a connection that is refused, and one that ends without an answer", async () => {
+    expect(await connectTo("http://127.0.0.1:1").fetch(get)).toMatchObject({ kind: "failed", because: "unreachable" });
+    expect(await fetched("")).toMatchObject({ kind: "failed", because: "unreachable" });
+    expect(await fetched("HTTP/1.1 200 OK\r\nX-A")).toMatchObject({ kind: "failed", because: "unreachable" });
+  });
+
+  test("a head that takes too long is a timeout, and its connection ends", async () => {
+    const closed = Promise.withResolvers<void>();
+    const { url } = await rawOrigin((_, socket) => {
+      socket.on("close", () => closed.resolve());
+      socket.write("HTTP/1.1 200 OK\r\n");
+    });
+    expect(await connectTo(url, { timeoutMs: 50 }).fetch(get)).toMatchObject({ kind: "failed", because: "timed-out" });
+    await closed.promise;
+  });
+
+  test("the wait for a connection counts", async () => {
+    const { url, seen } = await rawOrigin(() => undefined);
+    const origin = connectTo(url, { timeoutMs: 50, maxConnections: 1 });
+    const answers = await Promise.all([origin.fetch(get), origin.fetch(get)]);
+    expect(answers).toEqual([
+      expect.objectContaining({ because: "timed-out" }),
+      expect.objectContaining({ because: "timed-out" }),
+    ]);
+    expect(seen.length).toBeLessThanOrEqual(2);
+  });
+
+  test("a body may take longer than a head", async () => {
+    let rest: (() => void) | undefined;
+    const { url } = await rawOrigin((_, socket) => {
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npa");
+      rest = () => socket.write("ge");
+    });
+    const slow = connectTo(url, { timeoutMs: 40 });
+    const { body } = answered(await slow.fetch(get));
+    const { url: silent } = await rawOrigin(() => undefined);
+    await connectTo(silent, { timeoutMs: 80 }).fetch(get); // Longer than the limit of the other.
+    rest!();
+    expect(await textOf(body)).toBe("page");
+  });
+
+  test("an origin that sends faster than its reader reads is held up", async () => {
+    let sent = 0;
+    const piece = Buffer.alloc(64 * 1024);
+    const total = 40 * 1024 * 1024;
+    const { url } = await rawOrigin((_, socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${total}\r\n\r\n`);
+      const more = () => {
+        while (sent < total) {
+          sent += piece.byteLength;
+          if (!socket.write(piece)) return void socket.once("drain", more);
+        }
+      };
+      more();
+    });
+    const { body } = answered(await connectTo(url).fetch(get));
+    const reader = nodeBodies.readThrough(body!);
+    await reader.next();
+    for (let turn = 0; turn < 300; turn++) await new Promise(setImmediate);
+    expect(sent).toBeLessThan(total);
+    let bytes = 0;
+    for (let each = await reader.next(); each !== null; each = await reader.next()) bytes += each.byteLength;
+    expect(bytes).toBeGreaterThan(total - 200_000);
+  });
+
+  test("a body that nobody reads to its end ends its connection", async () => {
+    const closed = Promise.withResolvers<void>();
+    const { url } = await rawOrigin((_, socket) => {
+      socket.on("close", () => closed.resolve());
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\npage");
+    });
+    const { body } = answered(await connectTo(url).fetch(get));
+    await body!.cancel();
+    await closed.promise;
+  });
+});
+
+describe("connections", () => {
+  const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+  test("are kept and used again", async () => {
+    const sockets = new Set<Socket>();
+    const { url } = await rawOrigin((_, socket) => {
+      sockets.add(socket);
+      socket.write(ok);
+    });
+    const origin = connectTo(url);
+    for (let at = 0; at < 5; at++) {
+      await textOf(answered(await origin.fetch(get)).body);
+      await turn();
+      await turn();
+    }
+    expect(sockets.size).toBe(1);
+  });
+
+  /** An origin that ends a connection at the second request on it, as if it had been idle for too long. */
+  async function closingOrigin() {
+    const used = new WeakSet<Socket>();
+    return rawOrigin((_, socket) => {
+      if (used.has(socket)) socket.resetAndDestroy();
+      else socket.write(ok);
+      used.add(socket);
+    });
+  }
+
+  test("a kept connection that the origin has just closed costs no answer", async () => {
+    const { url, seen } = await closingOrigin();
+    const origin = connectTo(url);
+    for (let at = 0; at < 3; at++) {
+      expect(await textOf(answered(await origin.fetch(get)).body)).toBe("ok");
+      await turn();
+    }
+    expect(seen).toHaveLength(5);
+  });
+
+  test("a request that may change something is not sent again", async () => {
+    const { url, seen } = await closingOrigin();
+    const origin = connectTo(url);
+    await textOf(answered(await origin.fetch(get)).body);
+    await turn();
+    const answer = await origin.fetch({ ...get, method: "DELETE" });
+    expect(answer).toMatchObject({ kind: "failed", because: "unreachable" });
+    expect(seen).toHaveLength(2);
+  });
+
+  test("a new connection that ends without an answer is not tried again", async () => {
+    const { url, seen } = await rawOrigin((_, socket) => socket.destroy());
+    expect(await connectTo(url).fetch(get)).toMatchObject({ kind: "failed", because: "unreachable" });
+    expect(seen).toHaveLength(1);
+  });
+
+  test("a kept connection that ends in the middle of an answer is not tried again", async () => {
+    const { url, seen } = await rawOrigin((_, socket, count) => {
+      if (count === 1) socket.write(ok);
+      else socket.end("HTTP/1.1 200 OK\r\nX-");
+    });
+    const origin = connectTo(url);
+    await textOf(answered(await origin.fetch(get)).body);
+    await turn();
+    expect(await origin.fetch(get)).toMatchObject({ kind: "failed" });
+    expect(seen).toHaveLength(2);
+  });
+
+  test("what follows an answer is not taken for the next one", async () => {
+    const { url } = await rawOrigin((_, socket) =>
+      socket.write(`${ok}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`),
+    );
+    const origin = connectTo(url);
+    for (let at = 0; at < 3; at++) {
+      const answer = await origin.fetch(get);
+      if (answer.kind === "answered")
+        expect(await textOf(answer.response.body).catch(() => "cut off")).not.toBe("evil");
+    }
+  });
+});
+
+test("an origin over https is asked for its own name, and its certificate is checked", async () => {
+  const names: unknown[] = [];
+  const server = createTcpServer((socket) => {
+    socket.once("data", (hello: Buffer) => {
+      names.push(/localhost/.test(hello.toString("latin1")));
+      socket.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  ends.push(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const answer = await connectTo(`https://localhost:${port}`).fetch(get);
+  expect(answer).toMatchObject({ kind: "failed", because: "unreachable" });
+  expect(names).toContain(true);
+});

@@ -1,0 +1,125 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
+import { ServerProcess } from "./running-server.ts";
+
+const LISTEN = ["--listen", "127.0.0.1:0", "--workers", "2"];
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+describe("tidemark serve", () => {
+  const origin = new ScriptedOrigin(() => Date.now());
+  const running: ServerProcess[] = [];
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    await origin.comeUp();
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((server) => server.stop()));
+  });
+  afterAll(async () => {
+    await origin.goDown();
+    rmSync(folder, { recursive: true });
+  });
+
+  const start = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) => {
+    const server = new ServerProcess(folder, args, environment);
+    running.push(server);
+    return server;
+  };
+  const refusal = async (args: readonly string[], environment: Readonly<Record<string, string>> = {}) => {
+    const server = start(args, environment);
+    const code = await server.ended();
+    return { code, printed: server.printed };
+  };
+  const ask = async (address: URL, path: string, init: RequestInit = {}) => {
+    const answer = await fetch(new URL(path, address), init);
+    return { status: answer.status, xCache: answer.headers.get("x-cache"), body: await answer.text() };
+  };
+
+  test("needs an origin, and says how to name it", async () => {
+    const { code, printed } = await refusal([]);
+    expect({ code, printed }).toMatchObject({ code: 2, printed: expect.stringContaining("tidemark serve --origin") });
+  });
+
+  test("does not serve other machines without knowing its public hosts", async () => {
+    const { code, printed } = await refusal(["--origin", origin.url, "--listen", "*:0"]);
+    expect(code).toBe(2);
+    expect(printed).toContain('hosts: ["www.example.com"]');
+    expect(printed).toContain("TIDEMARK_HOSTS=www.example.com");
+  });
+
+  test.each([
+    ["--listen", "nowhere", "unix:/run/edge.sock"],
+    ["--memory", "much", "512MiB"],
+    ["--workers", "0", "1 to 256"],
+    ["--origin", "ftp://example.com", "unix:/run/app.sock"],
+  ])("refuses %s %s in words", async (option, value, words) => {
+    const { code, printed } = await refusal(["--origin", origin.url, option, value]);
+    expect({ code, printed }).toMatchObject({ code: 2, printed: expect.stringContaining(words) });
+  });
+
+  test("checks a config and ends", async () => {
+    writeFileSync(join(folder, "wrong.config.ts"), 'export default { origin: "http://127.0.0.1:1", rutes: [] };\n');
+    const wrong = await refusal(["--check", "--config", "wrong.config.ts"]);
+    expect({ ...wrong }).toMatchObject({ code: 2, printed: expect.stringContaining("rutes") });
+    const right = await refusal(["--check", "--origin", origin.url], { TIDEMARK_HOSTS: "www.example.test" });
+    expect(right).toMatchObject({ code: 0, printed: expect.stringContaining("www.example.test") });
+  });
+
+  test("answers from memory, and no worker has the page once a purge is acknowledged", async () => {
+    const port = await freePort();
+    const server = start(["--origin", origin.url, "--listen", `127.0.0.1:${port}`, "--workers", "2"]);
+    const address = await server.address();
+    const [, token] = await server.prints(/token +(\S+)/);
+    for (let round = 1; round <= 20; round++) {
+      origin.reply("/page", { fields: { "cache-control": "max-age=3600" }, body: `v${round}` });
+      // Each request is a connection of its own, so that both workers are asked.
+      const headers = { connection: "close" };
+      for (let turn = 0; turn < 6; turn++)
+        expect(await ask(address, "/page", { headers })).toMatchObject({ body: `v${round}` });
+      const purge = await fetch(new URL("/page", address), {
+        method: "PURGE",
+        headers: { authorization: `Bearer ${token}` },
+      });
+      expect(await purge.json()).toMatchObject({ settlesInMs: 0, seq: round });
+    }
+    expect(origin.countOf("/page")).toBeLessThanOrEqual(40); // two workers, at most once each per version
+    expect(await server.stop()).toBe(0);
+  });
+
+  test("takes over a changed config, and keeps the old one if the new one is wrong", async () => {
+    const config = join(folder, "edited.config.ts");
+    const site = (ttl: string) =>
+      `export default { origin: ${JSON.stringify(origin.url)}, hosts: ["*"], routes: [{ match: "/*", ttl: "${ttl}" }] };\n`;
+    origin.reply("/aged", { body: "aged" });
+    writeFileSync(config, site("60s").replace('"*"]', '"localhost"]'));
+    const server = start(["--config", "edited.config.ts", ...LISTEN], { TIDEMARK_HOSTS: "*" });
+    const address = await server.address();
+    const lifetime = async () => (await fetch(new URL("/aged", address))).headers.get("cache-status");
+    await lifetime();
+    writeFileSync(config, site("soon"));
+    await server.prints(/the old settings stay in use: .*soon/s);
+    writeFileSync(config, site("2h"));
+    await server.prints(/the new settings are in use/);
+    const first = await ask(address, "/aged");
+    expect(first.status).toBe(200);
+    origin.reply("/other", { body: "other" });
+    const headers = { connection: "close" };
+    for (let turn = 0; turn < 6; turn++) await ask(address, "/other", { headers });
+    expect(await lifetime()).toMatch(/ttl=(7[12]|72)\d\d|stored/);
+  });
+});

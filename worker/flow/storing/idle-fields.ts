@@ -1,0 +1,65 @@
+import { mayBeIdle } from "../../rules/request/second-look.ts";
+import type { Place } from "./second-looks.ts";
+
+/** So many second looks in a row have to find that a field chooses nothing. */
+const LOOKS = 3;
+/** Of so many requests, one goes to the origin with the field, and is looked at again. */
+const ONE_OF = 16;
+/** The most fields that are known to be idle, each in one place. */
+const MAX_FIELDS = 256;
+
+interface Record {
+  /** The second looks in a row that have found the field to choose nothing. */
+  looks: number;
+  requests: number;
+  /** False if what visitors with cookies or credentials got without the field could not be stored. */
+  forIdentified: boolean;
+}
+
+/**
+ * Unknown fields that choose nothing in a folder of the site, as far as second looks have found. What they are left out
+ * of costs the origin one request instead of two, and can be stored at once.
+ */
+export class IdleFields {
+  readonly #records = new Map<string, Record>();
+
+  /** Notes what a second look has found of these fields. */
+  learn(place: Place, fields: readonly string[], because: "alike" | "unlike" | "differs"): void {
+    for (const field of fields) {
+      const key = keyOf(place, field);
+      if (because !== "alike") this.#records.delete(key);
+      else if (mayBeIdle(field)) {
+        const record = this.#records.get(key) ?? { looks: 0, requests: 0, forIdentified: true };
+        record.looks++;
+        this.#records.delete(key);
+        this.#records.set(key, record); // the last of all, because the first one goes
+        if (this.#records.size > MAX_FIELDS) this.#records.delete(this.#records.keys().next().value!);
+      }
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#records.size === 0;
+  }
+
+  /** Whether a request in this place may go to the origin without these fields. It counts as such a request. */
+  mayLeaveOut(place: Place, fields: readonly string[], isAnonymous: boolean): boolean {
+    const records = fields.map((field) => this.#records.get(keyOf(place, field)));
+    if (!records.every((record) => record && record.looks >= LOOKS && (isAnonymous || record.forIdentified)))
+      return false;
+    return records.every((record) => ++record!.requests % ONE_OF !== 0);
+  }
+
+  /** The origin's answer without these fields cannot be stored, so they may matter here. */
+  refute(place: Place, fields: readonly string[], isAnonymous: boolean): void {
+    for (const field of fields) {
+      const record = this.#records.get(keyOf(place, field));
+      if (record && !isAnonymous) record.forIdentified = false;
+      else this.#records.delete(keyOf(place, field));
+    }
+  }
+}
+
+function keyOf({ route, folder }: Place, field: string): string {
+  return `${field} ${folder} ${route}`;
+}
