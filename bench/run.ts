@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { cdn } from "./cases/cdn.ts";
 import { endurance } from "./cases/endurance.ts";
+import { eviction } from "./cases/eviction.ts";
 import { hit } from "./cases/hit.ts";
 import { large } from "./cases/large.ts";
 import { logLoad } from "./cases/log-load.ts";
@@ -16,7 +17,7 @@ const bench = new Command("npm run bench --")
   .description("Measures the edge. Each case prints a table and writes its results as JSON.")
   .configureHelp({ subcommandTerm: (command) => command.name() })
   .action(() => bench.outputHelp());
-for (const command of [hit, server, endurance, cdn, view, rules, large, quiet, logLoad, purges, sessions]) {
+for (const command of [hit, server, endurance, eviction, cdn, view, rules, large, quiet, logLoad, purges, sessions]) {
   bench.addCommand(command);
 }
 

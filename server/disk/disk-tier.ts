@@ -198,7 +198,9 @@ export class DiskTier implements SharedTier {
     if (!read || isMarker(read)) return read;
     const { head } = read;
     if (head.bodyKey !== null) return { head, body: null };
-    return head.bodyBytes === body.length ? { head, body: body as Uint8Array<ArrayBuffer> } : undefined;
+    if (head.bodyBytes !== body.length) return undefined;
+    // A `Buffer` is no `Uint8Array` in all it does: its `slice` shares memory.
+    return { head, body: new Uint8Array(bytes.buffer as ArrayBuffer, body.byteOffset, body.length) };
   }
 
   /** Opens a file and reads its prefix and head. `start` is the beginning of the file; `undefined` if it is torn. */

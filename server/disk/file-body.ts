@@ -89,7 +89,7 @@ export class FileBody implements NodeBody {
     const from = firstBlock * BLOCK_BYTES;
     const lastBlock = Math.min(firstBlock + PIECE_BLOCKS, Math.ceil(end / BLOCK_BYTES));
     const to = Math.min(lastBlock * BLOCK_BYTES, bodyBytes);
-    const bytes = Buffer.allocUnsafeSlow(to - from);
+    const bytes = new Uint8Array(Buffer.allocUnsafeSlow(to - from).buffer);
     const readBytes = await readAll(this.#files, fd, bytes, bytes.length, bodyAt + from);
     for (let block = firstBlock; block < lastBlock; block++) {
       const start = block * BLOCK_BYTES - from;

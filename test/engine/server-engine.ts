@@ -24,6 +24,7 @@ import type { SiteInput } from "../../worker/site/site-input.ts";
 import { ADDRESS_FIELD, CLIENT_ADDRESS, COUNTRY_FIELD } from "./beginning.ts";
 import type { Engine } from "./engine.ts";
 import { ManualClock } from "./manual-clock.ts";
+import { QuietTier } from "./quiet-tier.ts";
 import { exchange } from "./runtime-engine.ts";
 import { BEGINNING, HOST, TOKEN } from "./scenario.ts";
 
@@ -46,11 +47,12 @@ export async function startServerEngine(
   const janitor = new Janitor(cache, 1024 ** 3);
   const line = janitor.connect();
   const tier = new DiskTier({ folder: cache, janitor: line, now: () => clock.now(), say: (said) => bugs.push(said) });
+  const disk = new QuietTier(tier);
   const start = () =>
     startNodeIsolate(site, {
       clock,
       random: Math.random,
-      sharedTier: tier,
+      sharedTier: disk,
       origin,
       log: logOf(log),
       tokens: configuredTokens({ TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS, acceptsWeakTokens: true }, () => undefined),
@@ -97,8 +99,13 @@ export async function startServerEngine(
     },
     arrival: async () => {
       while (arrived < sent) await new Promise<void>((resolve) => (onArrival = resolve));
+      await disk.isQuiet();
     },
-    settle: (promise) => promise,
+    settle: async (promise) => {
+      const settled = await promise;
+      await disk.isQuiet();
+      return settled;
+    },
     advance: async (ms) => {
       const end = clock.now() + ms;
       for (let due = log.nextDueAt(); due !== null && due <= end; due = log.nextDueAt()) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { DiskTier } from "../../server/disk/disk-tier.ts";
 import { streamOf } from "../../worker/platform/web-bodies.ts";
 import type { Found, StreamedBody } from "../../worker/ports.ts";
 import { variantKey } from "../../worker/rules/key/cache-key.ts";
@@ -16,8 +17,9 @@ import { isNewer, MemoryTier } from "../../worker/store/memory-tier.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { MemorySharedTier } from "../engine/memory-shared-tier.ts";
 import { Scheduler } from "../engine/scheduler.ts";
+import { openDisk, bodyOf as piecesOf, readWhole, temporaryFolder } from "../server/disk/disk-under-test.ts";
 
-/** One contract for every shared tier: the platform's and the memory engine's. */
+/** One contract for every shared tier: the platforms' and the memory engine's. */
 interface Subject {
   readonly tier: SharedTier;
   settle<T>(promise: Promise<T>): Promise<T>;
@@ -168,6 +170,27 @@ contract("the memory engine's shared tier", async () => {
   return {
     tier: new MemorySharedTier(scheduler, { lostPuts: 0, evictions: 0 }),
     settle: (promise) => scheduler.settle(promise),
+  };
+});
+
+contract("the disk tier", async () => {
+  const { folder, janitor } = openDisk(temporaryFolder(afterAll));
+  await janitor.scan();
+  const tier = new DiskTier({ folder, janitor: janitor.connect(), now: Date.now, say: console.error });
+  return {
+    tier: {
+      get: (key) => tier.get(key),
+      put: (entry) => tier.put(entry),
+      delete: (key) => tier.delete(key),
+      async getBody(bodyKey, part) {
+        const body = await tier.getBody(bodyKey, part);
+        return body && new Blob([new Uint8Array(await readWhole(body))]).stream();
+      },
+      async putBody(bodyKey, body) {
+        await tier.putBody(bodyKey, piecesOf([new Uint8Array(await new Response(streamOf(body)).arrayBuffer())]));
+      },
+    },
+    settle: (promise) => promise,
   };
 });
 

@@ -1,11 +1,14 @@
 import { FrequencySketch, MAX_COUNT } from "./frequency-sketch.ts";
 
 /** The shares of the bytes that belong to new entries, and to those of them that were requested again. */
-const NEW_SHARE = 0.15;
-const RETURNING_SHARE = 0.1;
+const NEW_SHARE = 0.16;
+const RETURNING_SHARE = 0.07;
 
 /** A candidate may lose to this many entries before it has to leave. */
-const MAX_LOST_COMPARISONS = 32;
+const MAX_LOST_COMPARISONS = 64;
+
+/** A new entry has to be worth less by this factor than one that was requested only once. */
+const ABOUT_AS_MUCH = 1.02;
 
 /** After this many hits for each entry all counts are halved, so that old requests are forgotten. */
 const HITS_PER_ENTRY = 6;
@@ -31,7 +34,7 @@ interface Entry<Value> {
 
 /**
  * A map bounded in bytes, which a scan cannot spoil, for the memory tier and for the index of a disk
- * (docs/decisions/0018-which-entries-leave.md).
+ * (docs/decisions/0020-which-entries-leave.md).
  *
  * New entries wait in a queue. Those that are requested there, or were before, wait in a second one, so that a page that
  * has just become popular has time to be requested again. An entry that leaves a queue competes for its bytes with the
@@ -154,7 +157,8 @@ export class EvictingMap<Value> {
   #makeRoom(bytes: number, uses: number): boolean {
     let missingBytes = this.heldBytes + bytes - this.#maxBytes;
     if (missingBytes <= 0) return true;
-    const worthOfNew = worth(uses, bytes);
+    // The request that brings the candidate is not counted: in a loop the others are still waiting for theirs.
+    const worthOfNew = worth(Math.max(1, uses - 1), bytes);
     const losers = new Set<Entry<Value>>();
     let lost = 0;
     // The hand passes over an entry at most once, so two rounds are enough.
@@ -167,9 +171,10 @@ export class EvictingMap<Value> {
       }
       this.#age(entry);
       const itsWorth = worth(entry.uses, entry.bytes);
-      // Of equals, the established one stays, or a loop would replace them all; but one that was requested only once
-      // makes room for something newer.
-      if (itsWorth > worthOfNew || (itsWorth === worthOfNew && entry.uses > 1)) {
+      // Of equals the established one stays, or a loop would replace them all; but one that was requested only once gives
+      // way to a newer one that is worth about as much.
+      const isWorthMore = entry.uses > 1 ? itsWorth >= worthOfNew : itsWorth > worthOfNew * ABOUT_AS_MUCH;
+      if (isWorthMore) {
         if (++lost > MAX_LOST_COMPARISONS) return false;
         continue;
       }

@@ -288,6 +288,7 @@ export const scenarios: readonly Scenario[] = [
     id: "identity/script-marks-its-requests",
     name: "X-Requested-With: XMLHttpRequest reaches the origin, and its answer is not stored for others",
     source: "docs/security.md#what-of-a-request-reaches-the-origin",
+    site: { secondLook: false },
     origin: { "/a": [page("max-age=60", "part"), page("max-age=60", "whole")] },
     steps: [
       {

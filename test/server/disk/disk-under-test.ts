@@ -18,9 +18,9 @@ import {
 import { storedHead } from "../../rules/storing/stored-head.ts";
 
 /** A folder of its own for a test, deleted when the test has finished. */
-export function temporaryFolder(): string {
+export function temporaryFolder(finished: (deletes: () => void) => void = onTestFinished): string {
   const path = mkdtempSync(join(tmpdir(), "tidemark-disk-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  finished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 
@@ -30,6 +30,11 @@ export interface DiskOptions {
   /** False reads every file without blocking. */
   readonly cached?: boolean;
   readonly isScanned?: boolean;
+}
+
+export function openDisk(path: string, maxBytes = 64 * 1024 * 1024): { folder: CacheFolder; janitor: Janitor } {
+  const folder = CacheFolder.open(path);
+  return { folder, janitor: new Janitor(folder, maxBytes) };
 }
 
 /** A disk tier with its janitor in one process. */

@@ -1,0 +1,53 @@
+import type { Found, StreamedBody } from "../../worker/ports.ts";
+import type { BytePart } from "../../worker/rules/ranges/range.ts";
+import type { Stored } from "../../worker/rules/storing/stored-response.ts";
+import type { SharedTier } from "../../worker/store/tiered-store.ts";
+
+/** As many turns of the event loop without a call under way count as quiet. */
+const QUIET_TURNS = 4;
+
+/** A shared tier of which a test can wait until nobody reads or writes it. A body that is being put does not count. */
+export class QuietTier implements SharedTier {
+  readonly #tier: SharedTier;
+  #calls = 0;
+
+  constructor(tier: SharedTier) {
+    this.#tier = tier;
+  }
+
+  async isQuiet(): Promise<void> {
+    for (let turns = 0; turns < QUIET_TURNS; ) {
+      await new Promise((resolve) => setImmediate(resolve));
+      turns = this.#calls === 0 ? turns + 1 : 0;
+    }
+  }
+
+  get(key: string): Promise<Found | undefined> {
+    return this.#count(this.#tier.get(key));
+  }
+
+  put(stored: Stored): Promise<void> {
+    return this.#count(this.#tier.put(stored));
+  }
+
+  delete(key: string): Promise<void> {
+    return this.#count(this.#tier.delete(key));
+  }
+
+  getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {
+    return this.#count(this.#tier.getBody(bodyKey, part));
+  }
+
+  putBody(bodyKey: string, body: StreamedBody): Promise<void> {
+    return this.#tier.putBody(bodyKey, body);
+  }
+
+  async #count<T>(call: Promise<T>): Promise<T> {
+    this.#calls++;
+    try {
+      return await call;
+    } finally {
+      this.#calls--;
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import { execFileSync, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { janitorService } from "../../../server/disk/janitor-service.ts";
+import type { ServiceMessage } from "../../../server/processes/process-line.ts";
+import { byDepth } from "../../suite/depth.ts";
+import { bodyOf, DiskUnderTest, noise, page, readWhole, temporaryFolder } from "./disk-under-test.ts";
+
+const WRITER = fileURLToPath(new URL("writer-process.ts", import.meta.url));
+const MIB = 1024 * 1024;
+
+test("two processes that write at once never take more than the bound, and the index knows every file", async () => {
+  const maxBytes = 6 * MIB;
+  const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes });
+  let most = 0;
+  const write = (writer: number) => {
+    const child = fork(WRITER, [disk.path, String(writer), "200"]);
+    const line = janitorService(disk.janitor).connect();
+    child.on("message", (message: ServiceMessage) => {
+      most = Math.max(most, disk.bytesOnDisk());
+      if (message.kind === "tell") line.tell(message.message);
+      else
+        void line
+          .ask(message.question)
+          .then((answer) => child.send({ kind: "answer", number: message.number, answer }));
+    });
+    return new Promise<number | null>((resolve) =>
+      child.on("exit", (code) => {
+        line.close();
+        resolve(code);
+      }),
+    );
+  };
+  expect(await Promise.all([write(1), write(2)])).toEqual([0, 0]);
+  await disk.settled();
+  expect(most).toBeGreaterThan(maxBytes / 2);
+  expect(most).toBeLessThanOrEqual(maxBytes);
+  expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
+  expect(disk.janitor.usedBytes).toBe(disk.janitor.heldBytes);
+});
+
+const canMount = process.getuid?.() === 0 && tryMount();
+
+describe.skipIf(!canMount)("a disk that is really full (a tmpfs of 2 MiB; only root can mount one)", () => {
+  test("keeps what it has, says so once, and stores again when there is room", async () => {
+    const path = temporaryFolder();
+    mount(path);
+    onTestFinished(() => void execFileSync("umount", [path]));
+    const disk = await DiskUnderTest.open(path, { maxBytes: 64 * MIB });
+    for (let at = 0; at < 80; at++) await disk.tier.put(page(`/${at}`, noise(40_000, at)));
+    expect(disk.lines).toEqual([expect.stringContaining("(ENOSPC: the disk is full)")]);
+    expect((await disk.bytesOf("https://www.example.test/0"))?.equals(noise(40_000, 0))).toBe(true);
+    expect(await disk.bytesOf("https://www.example.test/79")).toBeUndefined();
+    await expect(disk.tier.putBody("https://www.example.test/b\n1", bodyOf([noise(MIB)]))).rejects.toThrow();
+    for (let at = 0; at < 20; at++) await disk.tier.delete(`https://www.example.test/${at}`);
+    disk.now += 5_000;
+    await disk.tier.put(page("/again", "there is room"));
+    expect(await disk.textOf("https://www.example.test/again")).toBe("there is room");
+    expect(disk.lines).toHaveLength(2);
+    await disk.settled();
+    expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
+  });
+});
+
+test.runIf(byDepth({ test: false, gate: false, all: true }))(
+  "a body of 1 GiB is stored and read without being held in memory",
+  { timeout: 300_000 },
+  async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: 4 * 1024 * MIB });
+    const piece = noise(64 * 1024);
+    const key = "https://www.example.test/film\n1";
+    let most = 0;
+    const before = process.memoryUsage.rss();
+    function* pieces() {
+      for (let at = 0; at < 16 * 1024; at++) {
+        if (at % 256 === 0) most = Math.max(most, process.memoryUsage.rss());
+        yield piece;
+      }
+    }
+    await disk.tier.putBody(key, bodyOf(pieces(), 16 * 1024 * piece.byteLength));
+    const body = await disk.tier.getBody(key, null);
+    const { nodeBodies } = await import("../../../server/bodies/node-bodies.ts");
+    const reader = nodeBodies.readThrough(body!);
+    let readBytes = 0;
+    for (let next = await reader.next(); next !== null; next = await reader.next()) {
+      readBytes += next.byteLength;
+      most = Math.max(most, process.memoryUsage.rss());
+    }
+    expect(readBytes).toBe(1024 * MIB);
+    const last = await disk.tier.getBody(key, { first: 1024 * MIB - 10, last: 1024 * MIB - 1 });
+    expect((await readWhole(last!)).equals(piece.subarray(-10))).toBe(true);
+    expect(most - before).toBeLessThan(192 * MIB);
+  },
+);
+
+function mount(path: string): void {
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", path], { stdio: "ignore" });
+}
+
+function tryMount(): boolean {
+  const path = "/tmp";
+  try {
+    execFileSync("unshare", ["--mount", "mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", path], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
