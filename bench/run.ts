@@ -8,6 +8,7 @@ import { logLoad } from "./cases/log-load.ts";
 import { purges } from "./cases/purges.ts";
 import { quiet } from "./cases/quiet.ts";
 import { rules } from "./cases/rules.ts";
+import { sdk } from "./cases/sdk.ts";
 import { server } from "./cases/server.ts";
 import { sessions } from "./cases/sessions.ts";
 import { view } from "./cases/view.ts";
@@ -17,7 +18,8 @@ const bench = new Command("npm run bench --")
   .description("Measures the edge. Each case prints a table and writes its results as JSON.")
   .configureHelp({ subcommandTerm: (command) => command.name() })
   .action(() => bench.outputHelp());
-for (const command of [hit, server, endurance, eviction, cdn, view, rules, large, quiet, logLoad, purges, sessions]) {
+const commands = [hit, server, endurance, eviction, cdn, view, rules, large, quiet, logLoad, purges, sdk, sessions];
+for (const command of commands) {
   bench.addCommand(command);
 }
 

@@ -1,7 +1,10 @@
 import type { Accepted, Planned, Receipt, Refreshed } from "../sdk/index.ts";
 
-/** A receipt for a person: the purge's number, what was accepted, when it has taken effect everywhere, what was refetched. */
-export function purgeReport(receipt: Receipt): string {
+/**
+ * A receipt for a person: the purge's number, what was accepted, when it has taken effect everywhere, what was refetched.
+ * `receipts` are those of its purges, if it stands for several.
+ */
+export function purgeReport(receipt: Receipt, receipts: readonly Receipt[] = [receipt]): string {
   const { seq, accepted, replayed, settlesInMs, dryRun, planned = [], refreshed = [] } = receipt;
   if (dryRun) {
     const first = `Nothing was purged. It would have been ${inWords(accepted)}.`;
@@ -12,8 +15,17 @@ export function purgeReport(receipt: Receipt): string {
     settlesInMs === 0
       ? "It has settled: no PoP serves what was purged."
       : `It settles in ${seconds(settlesInMs)}: from then on no PoP serves what was purged.`;
-  const lines = [`Purge ${seq}${accepting}: ${inWords(accepted)}. ${settles}`, ...refreshed.map(refreshedLine)];
+  const purges =
+    receipts.length === 1
+      ? `Purge ${seq}${accepting}`
+      : `${receipts.length} purges, the last of them ${seq}, ${severalAccepted(receipts)}`;
+  const lines = [`${purges}: ${inWords(accepted)}. ${settles}`, ...refreshed.map(refreshedLine)];
   return `${lines.join("\n")}\n`;
+}
+
+function severalAccepted(receipts: readonly Receipt[]): string {
+  const before = receipts.filter(({ replayed }) => replayed).length;
+  return before === 0 ? "are accepted" : `are accepted, ${before} of them before under this id`;
 }
 
 /** Milliseconds as seconds, to the hundredth. */

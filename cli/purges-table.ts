@@ -7,17 +7,23 @@ const MAX_ITEMS_WIDTH = 60;
 
 /** Purges as a table for a person, one line each. */
 export function purgesTable(purges: readonly PurgeRecord[]): string {
-  const rows = [HEADINGS, ...purges.map(cellsOf)];
-  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column]!))
-          .join("  ")
-          .trimEnd()}\n`,
-    )
-    .join("");
+  return new GrowingTable().add(purges);
+}
+
+/** A table whose lines are printed as they come. Its columns grow with their cells; its headings stand at the top alone. */
+export class GrowingTable {
+  #widths: readonly number[] | undefined;
+
+  /** The lines of further purges. */
+  add(purges: readonly PurgeRecord[]): string {
+    const headings = this.#widths === undefined ? [HEADINGS] : [];
+    const rows = [...headings, ...purges.map(cellsOf)];
+    const earlier = this.#widths ?? HEADINGS.map(() => 0);
+    const widths = earlier.map((width, column) => Math.max(width, ...rows.map((row) => row[column]!.length)));
+    this.#widths = widths;
+    const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ");
+    return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
+  }
 }
 
 function cellsOf({ seq, at, by, mode, settled, items, itemCount, reason, repeatOf }: PurgeRecord): string[] {

@@ -3,7 +3,7 @@
  * of public networks if they are wanted, and a line for each request. A deployed worker has none of this.
  */
 import type { EdgeEnv, SiteInput } from "tidemark/worker";
-import { createEdgeWithHooks } from "tidemark/worker/internal";
+import { createEdgeWithHooks, type Platform } from "tidemark/worker/internal";
 import {
   behindNetwork,
   pause,
@@ -12,6 +12,8 @@ import {
   withPublicUrl,
   withRoundTrip,
 } from "../cdn/runtime/simulated-network.worker.ts";
+import { EARLY_PURGES_FIELD } from "../wire/fields.ts";
+import { type AcceptedPurge, EarlyPurges, earlyPurgeLine } from "./early-purges.ts";
 import { ownCacheStatus } from "./own-cache-status.ts";
 import { type DevSettings, ENTRY_PREFIX, type LogEntry } from "./request-log-entry.ts";
 
@@ -20,9 +22,14 @@ export { PingablePurgeLog as PurgeLog } from "../cdn/runtime/simulated-network.w
 type DevEnv = EdgeEnv & { readonly DEV: DevSettings };
 type IncomingRequest = Request<unknown, IncomingRequestCfProperties>;
 
-/** The time that one request has waited for the origin; `null` until it asks. */
+/** What is known of one request while it is answered. */
 interface OriginTime {
+  /** The time that it has waited for the origin; `null` until it asks. */
   originMs: number | null;
+  /** Resolves once the request is answered: to the purge because of which it fetched pages again, or `null`. */
+  readonly refetchedFor: Promise<AcceptedPurge | null>;
+  /** Goes on with something behind the answer. */
+  behind(work: Promise<unknown>): void;
 }
 
 /** An `AsyncLocalStorage`: the entry makes it, because the runtime's types do not know `node:async_hooks`. */
@@ -43,12 +50,17 @@ const UNLOGGED = new Set(["/_tidemark/health", "/_tidemark/stats", "/_tidemark/o
 
 const PURGE_PATH = "/_tidemark/purge";
 
+/** Tells the client of a purge, `?purge=SEQ`, which pages were fetched again and had not changed. */
+const EARLY_PURGES_PATH = "/_tidemark/dev/early-purges";
+
+const earlyPurges = new EarlyPurges();
+
 /** The edge for a site, as `createEdge` of `tidemark/worker` makes it, on this machine's network. */
 export function createDevEdge(site: SiteInput, originTimes: OriginTimeOfRequest): ExportedHandler<DevEnv> {
   let settings: DevSettings | undefined;
   const edge = createEdgeWithHooks(site, {
     acceptsWeakTokens: true,
-    platform: (platform) => behindNetwork(platform, networkOf(settings!, originTimes)),
+    platform: (platform) => behindNetwork(watching(platform, originTimes), networkOf(settings!, originTimes)),
   });
   let edgeEnv: DevEnv | undefined;
   let isLogFound = false;
@@ -64,20 +76,43 @@ export function createDevEdge(site: SiteInput, originTimes: OriginTimeOfRequest)
       const answer = () => edge.fetch!(request, edgeEnv!, context) as Promise<Response>;
       const { pathname } = new URL(request.url);
       if (UNLOGGED.has(pathname)) return answer();
+      if (pathname === EARLY_PURGES_PATH) {
+        return Response.json(earlyPurges.after(Number(new URL(request.url).searchParams.get("purge"))));
+      }
       const isPurge = request.method === "PURGE" || (request.method === "POST" && pathname === PURGE_PATH);
-      return isPurge ? logPurge(request, answer, context) : logRequest(request, answer, originTimes);
+      return isPurge
+        ? logPurge(request, answer, context, originTimes)
+        : logRequest(request, answer, context, originTimes);
     },
   };
+}
+
+/** Answers a request. `resolve` tells the purge because of which it has fetched pages again, or `null`. */
+async function watched(
+  answer: () => Promise<Response>,
+  context: ExecutionContext,
+  originTimes: OriginTimeOfRequest,
+): Promise<{ originTime: OriginTime; resolve: (purge: AcceptedPurge | null) => void; response: Response }> {
+  const { promise: refetchedFor, resolve } = Promise.withResolvers<AcceptedPurge | null>();
+  const originTime: OriginTime = { originMs: null, refetchedFor, behind: (work) => context.waitUntil(work) };
+  try {
+    return { originTime, resolve, response: await originTimes.run(originTime, answer) };
+  } catch (error) {
+    resolve(null);
+    throw error;
+  }
 }
 
 async function logRequest(
   { method, url }: IncomingRequest,
   answer: () => Promise<Response>,
+  context: ExecutionContext,
   originTimes: OriginTimeOfRequest,
 ): Promise<Response> {
   const startedAt = Date.now();
-  const originTime: OriginTime = { originMs: null };
-  const response = await originTimes.run(originTime, answer);
+  const { originTime, resolve, response } = await watched(answer, context, originTimes);
+  const status = ownCacheStatus(response.headers.get("cache-status"));
+  resolve(status.detail === "purged" || status.detail === "soft-purge" ? earlyPurges.purgeBefore(startedAt) : null);
   writeEntry({
     kind: "request",
     method,
@@ -85,7 +120,7 @@ async function logRequest(
     status: response.status,
     xCache: response.headers.get("x-cache"),
     ageS: numberOf(response.headers.get("age")),
-    ...ownCacheStatus(response.headers.get("cache-status")),
+    ...status,
     ms: Date.now() - startedAt,
     originMs: originTime.originMs,
   });
@@ -96,31 +131,70 @@ async function logPurge(
   request: IncomingRequest,
   answer: () => Promise<Response>,
   context: ExecutionContext,
+  originTimes: OriginTimeOfRequest,
 ): Promise<Response> {
   const startedAt = Date.now();
   const { method, url } = request;
   const isShort = Number(request.headers.get("content-length") ?? Number.NaN) <= MAX_READ_BYTES;
   const readable = method === "POST" && isShort ? request.clone() : null;
-  const response = await answer();
+  const { resolve, response } = await watched(answer, context, originTimes);
   const { status } = response;
   const ms = Date.now() - startedAt;
   if (status !== 200) {
+    resolve(null);
     writeEntry({ kind: "purge", method, status, purged: [], seq: null, settlesInMs: null, ms });
     return response;
   }
-  const receipt = response.clone();
+  const receipt = await response.clone().json<Receipt>();
+  const { seq, settlesInMs, accepted, dryRun } = receipt;
+  const purge = dryRun ? null : { seq, at: startedAt };
+  if (purge) earlyPurges.accepted(purge);
+  resolve(purge);
   context.waitUntil(
     (async () => {
-      const { seq, settlesInMs, accepted } = await receipt.json<Receipt>();
       const items = readable && (await readable.json<Items>());
       const purged = method === "PURGE" ? [pathOf(url)] : items ? namesOf(items) : countsOf(accepted);
       writeEntry({ kind: "purge", method, status, purged, seq, settlesInMs, ms });
     })(),
   );
-  return response;
+  if (purge === null) return response;
+  const told = new Response(response.body, response);
+  told.headers.set(EARLY_PURGES_FIELD, `${EARLY_PURGES_PATH}?purge=${seq}`);
+  return told;
+}
+
+/** The same platform, with each stored body compared with the one before it. */
+function watching(platform: Platform, originTimes: OriginTimeOfRequest): Platform {
+  const { sharedTier } = platform;
+  return {
+    ...platform,
+    sharedTier: {
+      get: (key) => sharedTier.get(key),
+      delete: (key) => sharedTier.delete(key),
+      getBody: (bodyKey, part) => sharedTier.getBody(bodyKey, part),
+      putBody: (bodyKey, body) => sharedTier.putBody(bodyKey, body),
+      put(stored) {
+        const request = originTimes.getStore();
+        if (request && "body" in stored && stored.body) request.behind(compare(stored.head.key, stored.body, request));
+        return sharedTier.put(stored);
+      },
+    },
+  };
+}
+
+async function compare(key: string, body: Uint8Array<ArrayBuffer>, request: OriginTime): Promise<void> {
+  const storedAt = Date.now();
+  if (!(await earlyPurges.isSameAsBefore(key, body))) return;
+  const purge = await request.refetchedFor;
+  if (purge === null) return;
+  // A space and the selecting fields follow the URL in the key of a variant.
+  const early = { seq: purge.seq, path: pathOf(key.split(" ", 1)[0]!), afterMs: storedAt - purge.at };
+  earlyPurges.found(early);
+  console.log(earlyPurgeLine(early));
 }
 
 interface Receipt {
+  readonly dryRun: boolean;
   readonly seq: number;
   readonly settlesInMs: number;
   readonly accepted: Items<number>;

@@ -17,7 +17,16 @@ export function createPurger(options: PurgerOptions = {}): Purger {
   });
 }
 
-export type { PurgeBatch } from "./batch.ts";
+export type {
+  BatchOptions,
+  BatchOutcome,
+  BatchProgress,
+  BatchReceipt,
+  PurgeBatch,
+  PurgeCollector,
+} from "./batch/batch.ts";
+export type { DividedCall } from "./batch/divide.ts";
+export { type PurgeFailure, PurgeIncomplete } from "./batch/purge-incomplete.ts";
 export {
   PurgeConflict,
   PurgeError,
@@ -30,11 +39,20 @@ export {
   PurgeUnreachable,
   type RejectedItem,
 } from "./errors.ts";
+export type { PurgeEvent, RequestEvent } from "./http/diagnostics.ts";
 export type { Fetch, FetchAnswer, FetchBody, FetchBodyReader, FetchInit } from "./http/transport.ts";
-export type { PurgerOptions } from "./options.ts";
-export type { PurgeRecord, PurgeRecordPage, PurgesQuery, ReadOptions } from "./purge-record.ts";
+export type { EdgeOptions, PurgerOptions } from "./options.ts";
+export type {
+  PurgeRecord,
+  PurgeRecordPage,
+  PurgeReference,
+  PurgesQuery,
+  ReadOptions,
+  SeqAtEdge,
+} from "./purge-record.ts";
 export type {
   ItemList,
+  ItemsInput,
   ItemsThenOptions,
   PurgeDetails,
   PurgeInput,
@@ -42,5 +60,12 @@ export type {
   PurgeRequest,
 } from "./purge-request.ts";
 export type { Purger } from "./purger.ts";
-export type { Accepted, Planned, Receipt, ReceiptBody, Refreshed, SettledOptions } from "./receipt.ts";
-export { type HeadersLike, type ResponseLike, type ServerResponseLike, tagResponse } from "./tag-response.ts";
+export type { Accepted, EdgeReceipt, Planned, Receipt, ReceiptBody, Refreshed, SettledOptions } from "./receipt.ts";
+export { defineTags, type TagOf, type TagVocabulary } from "./tags/define-tags.ts";
+export {
+  type HeadersLike,
+  type ResponseLike,
+  type ServerResponseLike,
+  type TagLimits,
+  tagResponse,
+} from "./tags/tag-response.ts";

@@ -3,12 +3,27 @@ import { MAX_SLEEP_MS } from "./clock.ts";
 import { PurgeError } from "./errors.ts";
 import type { Fetch } from "./http/transport.ts";
 
+/** One of several edges, each with a purge log of its own. */
+export interface EdgeOptions {
+  /** The origin that the edge serves, like `https://eu.example.com`, without a path. */
+  endpoint: string | URL;
+  /** A token of this edge with the scope `purge`. Default: the purger's `token`. */
+  token?: string | undefined;
+}
+
+/** The settings of a purger. Each is optional. */
 export interface PurgerOptions {
   /**
    * The site's origin, like `https://www.example.com`, without a path. Default: the environment variable
    * `TIDEMARK_ENDPOINT`.
    */
-  endpoint?: string | undefined;
+  endpoint?: string | URL | undefined;
+  /**
+   * Several edges, instead of `endpoint`: each purge goes to all of them at once, with one `id`. Its receipt settles when
+   * all of theirs have; if one of them does not accept it, the call rejects with a `PurgeIncomplete`. It is for edges with
+   * purge logs of their own, not for the PoPs of one edge, which share a log. Default: one edge.
+   */
+  endpoints?: readonly (string | URL | EdgeOptions)[] | undefined;
   /** A token with the scope `purge`. Default: the environment variable `TIDEMARK_TOKEN`. */
   token?: string | undefined;
   /** Sends the requests. Default: undici's `fetch` on Node, the global `fetch` elsewhere. */
@@ -39,15 +54,36 @@ export const signalSchema: z.ZodOptional<z.ZodCustom<AbortSignal>> = z
   )
   .optional();
 
+const endpointSchema = z.custom<string | URL>(
+  (value) => typeof value === "string" || isUrl(value),
+  "must be a string or a URL",
+);
+
+const edgeSchema = z.preprocess(
+  (value) => (typeof value === "string" || isUrl(value) ? { endpoint: value } : value),
+  z.strictObject({ endpoint: endpointSchema, token: z.string().optional() }),
+);
+
 /** It is strict, so that a misspelt option is an error and is not ignored. */
-export const purgerOptionsSchema: z.ZodType<PurgerOptions> = z.strictObject({
-  endpoint: z.string().optional(),
-  token: z.string().optional(),
-  fetch: z.custom<Fetch>((value) => typeof value === "function", "must be a function like fetch").optional(),
-  deadlineMs: deadlineMsSchema,
-  retries: z.int().nonnegative().optional(),
-  signal: signalSchema,
-});
+export const purgerOptionsSchema: z.ZodType<PurgerOptions> = z
+  .strictObject({
+    endpoint: endpointSchema.optional(),
+    endpoints: z.array(edgeSchema).min(1, "name at least one edge, or leave endpoints out").optional(),
+    token: z.string().optional(),
+    fetch: z.custom<Fetch>((value) => typeof value === "function", "must be a function like fetch").optional(),
+    deadlineMs: deadlineMsSchema,
+    retries: z.int().nonnegative().optional(),
+    signal: signalSchema,
+  })
+  .refine(({ endpoint, endpoints }) => !(endpoint && endpoints), {
+    path: ["endpoints"],
+    message: "stands in the place of endpoint; leave one of them out",
+  });
+
+/** By its shape, because test environments replace the class. */
+export function isUrl(value: unknown): value is URL {
+  return typeof value === "object" && value !== null && "href" in value && "protocol" in value;
+}
 
 /** The address of the edge, and the token that it accepts. */
 export interface Settings {
@@ -60,19 +96,51 @@ export interface Settings {
  * Takes each setting from the options, or else from the environment; an empty value counts as absent. The messages of
  * its errors never repeat a value, because the token may stand in the wrong variable.
  */
-export function findSettings(options: PurgerOptions, environment: Record<string, string | undefined>): Settings {
-  const endpoint = (options.endpoint || environment.TIDEMARK_ENDPOINT || "").trim();
-  const token = (options.token || environment.TIDEMARK_TOKEN || "").trim();
+export function findSettings(
+  options: Pick<PurgerOptions, "endpoint" | "token">,
+  environment: Record<string, string | undefined>,
+): Settings {
+  const endpoint = String(options.endpoint || environment.TIDEMARK_ENDPOINT || "").trim();
   if (endpoint === "") throw notConfigured(`There is no endpoint. ${HOW_TO_CONFIGURE}`);
+  const token = findToken(options.token, "The option token", environment);
+  return { endpoint: originOf(endpoint, options.endpoint ? "The option endpoint" : "TIDEMARK_ENDPOINT"), token };
+}
+
+/** The settings of each edge: of those in `endpoints`, or of the only one. */
+export function findEdges(
+  { endpoint, endpoints, token }: PurgerOptions,
+  environment: Record<string, string | undefined>,
+): readonly Settings[] {
+  if (!endpoints) return [findSettings({ endpoint, token }, environment)];
+  const edges = endpoints.map((given, index): Settings => {
+    const edge = typeof given === "object" && "endpoint" in given ? given : { endpoint: given, token: undefined };
+    const name = `The option endpoints[${index}]`;
+    return {
+      endpoint: originOf(String(edge.endpoint).trim(), name),
+      token: edge.token
+        ? findToken(edge.token, `${name}.token`, environment)
+        : findToken(token, "The option token", environment),
+    };
+  });
+  const again = edges.findIndex(({ endpoint }, index) => edges.findIndex((edge) => edge.endpoint === endpoint) < index);
+  if (again >= 0) throw notConfigured(`The option endpoints[${again}] names an edge that is named before.`);
+  return edges;
+}
+
+function findToken(
+  option: string | undefined,
+  source: string,
+  environment: Record<string, string | undefined>,
+): string {
+  const token = (option || environment.TIDEMARK_TOKEN || "").trim();
   if (token === "") throw notConfigured(`There is no token. ${HOW_TO_CONFIGURE}`);
   // RFC 6750 §2.1 allows fewer characters; a field value can carry all of these.
   if (!/^[!-~]+$/.test(token)) {
-    const source = options.token ? "The option token" : "TIDEMARK_TOKEN";
     throw notConfigured(
-      `${source} holds characters that cannot be sent. Check that it was copied whole and without quotes.`,
+      `${option ? source : "TIDEMARK_TOKEN"} holds characters that cannot be sent. Check that it was copied whole and without quotes.`,
     );
   }
-  return { endpoint: originOf(endpoint, options.endpoint ? "The option endpoint" : "TIDEMARK_ENDPOINT"), token };
+  return token;
 }
 
 const HOW_TO_CONFIGURE =

@@ -57,9 +57,18 @@ export interface ReadCall {
   readonly deadlineMs: number | undefined;
 }
 
+/** A purge, by the number that one of several edges gave it. */
+export interface SeqAtEdge {
+  readonly endpoint: string;
+  readonly seq: number;
+}
+
+/** A purge whose status is asked for: its number, or its receipt. */
+export type PurgeReference = number | (Pick<Receipt, "seq"> & { readonly edges?: readonly SeqAtEdge[] | undefined });
+
 /** One purge by its number, or the newest ones; with `before`, the newest of those whose number is lower. */
 export type RecordQuery =
-  | { readonly seq: number }
+  | { readonly seq: number; readonly edges?: readonly SeqAtEdge[] | undefined }
   | { readonly before: number | undefined; readonly limit: number | undefined };
 
 const readOptions = { signal: signalSchema, deadlineMs: deadlineMsSchema };
@@ -80,7 +89,7 @@ export function parsePurgesQuery(query: PurgesQuery = {}): ReadCall {
 }
 
 /** Checks a call of `status`. Throws a `TypeError`. */
-export function parseStatusCall(purge: number | Pick<Receipt, "seq">, options: ReadOptions = {}): ReadCall {
+export function parseStatusCall(purge: PurgeReference, options: ReadOptions = {}): ReadCall {
   const seq = typeof purge === "object" ? purge?.seq : purge;
   if (!seqSchema.safeParse(seq).success) {
     const dryRun = seq === 0 ? " The receipt of a dry run has no number, because nothing was purged." : "";
@@ -88,5 +97,6 @@ export function parseStatusCall(purge: number | Pick<Receipt, "seq">, options: R
   }
   const parsed = readOptionsSchema.safeParse(options, { reportInput: true });
   if (!parsed.success) throw misuse("status, options", parsed.error, readOptionsSchema);
-  return { query: { seq }, signal: parsed.data.signal, deadlineMs: parsed.data.deadlineMs };
+  const edges = typeof purge === "object" ? purge.edges : undefined;
+  return { query: { seq, edges }, signal: parsed.data.signal, deadlineMs: parsed.data.deadlineMs };
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { purgeRequestSchema } from "../wire/purge-request.ts";
 import { misuse } from "./errors.ts";
-import { deadlineMsSchema, signalSchema } from "./options.ts";
+import { deadlineMsSchema, isUrl, signalSchema } from "./options.ts";
 
 /** How a purge is carried out and recorded: part of a request, or given as options beside it. */
 export interface PurgeDetails {
@@ -68,7 +68,19 @@ export interface PurgeOptions extends PurgeDetails {
    * rejects with a `PurgeTimeout`. Default: the purger's `deadlineMs`.
    */
   deadlineMs?: number | undefined;
+  /**
+   * The trace that the purge belongs to, as the `traceparent` of W3C Trace Context; it is passed on to the edge. Default:
+   * none, unless a subscriber of the channel `tidemark:request` adds one.
+   */
+  traceparent?: string | undefined;
 }
+
+/** The field of W3C Trace Context, of any version. */
+const traceparentSchema = z
+  .string()
+  .regex(/^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}/, "must be the value of a traceparent field")
+  .regex(/^[!-~]{1,512}$/, "must be the value of a traceparent field")
+  .optional();
 
 /** Several items, in a list or a set. */
 export type ItemList<Item> = readonly Item[] | ReadonlySet<Item>;
@@ -87,6 +99,12 @@ export interface PurgeInput extends PurgeDetails {
   everything?: true | undefined;
 }
 
+/** The items of a request as they may be written, without `everything`. */
+export type ItemsInput = Pick<PurgeInput, "urls" | "tags" | "prefixes" | "hosts">;
+
+/** The items of a request, without `everything`. */
+export type PurgeItems = Pick<PurgeRequest, "urls" | "tags" | "prefixes" | "hosts">;
+
 /** The items, one by one or in lists and sets, then the options if there are any. */
 export type ItemsThenOptions<Item = string> =
   | (Item | ItemList<Item>)[]
@@ -98,6 +116,7 @@ export interface PurgeCall {
   request: PurgeRequest;
   signal: AbortSignal | undefined;
   deadlineMs: number | undefined;
+  traceparent: string | undefined;
 }
 
 const purgeOptionsSchema = z.strictObject({
@@ -109,18 +128,36 @@ const purgeOptionsSchema = z.strictObject({
   repeatAfterMs: purgeRequestSchema.shape.repeatAfterMs,
   signal: signalSchema,
   deadlineMs: deadlineMsSchema,
+  traceparent: traceparentSchema,
 });
 
 /** Checks a request and its options, and joins them. Throws a `TypeError` that begins with the name of the call. */
 export function parseCall(name: string, input: PurgeInput, options: PurgeOptions = {}): PurgeCall {
-  const parsedOptions = purgeOptionsSchema.safeParse(options, { reportInput: true });
-  if (!parsedOptions.success) throw misuse(`${name}, options`, parsedOptions.error, purgeOptionsSchema);
-  const { signal, deadlineMs, ...details } = parsedOptions.data;
+  const { signal, deadlineMs, traceparent, ...details } = parseOptions(name, options);
   const given = Object.entries(details).filter(([, value]) => value !== undefined);
   const request = typeof input === "object" ? { ...withLists(input), ...Object.fromEntries(given) } : input;
   const parsed = purgeRequestSchema.safeParse(request, { reportInput: true });
   if (!parsed.success) throw misuse(name, parsed.error, purgeRequestSchema);
-  return { request: parsed.data, signal, deadlineMs };
+  return { request: parsed.data, signal, deadlineMs, traceparent };
+}
+
+/** Checks the options of a call. Throws a `TypeError` that begins with the name of the call. */
+export function parseOptions(name: string, options: PurgeOptions = {}): PurgeOptions {
+  const parsed = purgeOptionsSchema.safeParse(options, { reportInput: true });
+  if (!parsed.success) throw misuse(`${name}, options`, parsed.error, purgeOptionsSchema);
+  return parsed.data;
+}
+
+const { urls, tags, prefixes, hosts } = purgeRequestSchema.shape;
+const itemsSchema = z.strictObject({ urls, tags, prefixes, hosts });
+
+/** Checks items, however many there are, and leaves out empty lists. Throws a `TypeError` that begins with the name. */
+export function parseItems(name: string, input: ItemsInput): PurgeItems {
+  const lists = typeof input === "object" && input !== null ? Object.entries(withLists(input)) : null;
+  const named = lists && Object.fromEntries(lists.filter(([, list]) => !Array.isArray(list) || list.length > 0));
+  const parsed = itemsSchema.safeParse(named ?? input, { reportInput: true });
+  if (!parsed.success) throw misuse(name, parsed.error, itemsSchema);
+  return parsed.data;
 }
 
 /** Separates the items of `purgeUrls` and its like from the options after them. */
@@ -150,9 +187,4 @@ function withLists(input: PurgeInput): object {
 /** Text is iterable too, but a text where a list belongs is a mistake. */
 function isIterable(value: unknown): value is Iterable<string | URL> {
   return typeof value === "object" && value !== null && Symbol.iterator in value;
-}
-
-/** By its shape, because test environments replace the class. */
-function isUrl(value: unknown): value is URL {
-  return typeof value === "object" && value !== null && "href" in value && "protocol" in value;
 }

@@ -1,8 +1,16 @@
-import { createBatch, type PurgeBatch } from "./batch.ts";
+import {
+  type BatchOptions,
+  type BatchOutcome,
+  batchAround,
+  createBatch,
+  type PurgeBatch,
+  type PurgeCollector,
+} from "./batch/batch.ts";
 import { PurgeError } from "./errors.ts";
 import {
   type PurgeRecord,
   type PurgeRecordPage,
+  type PurgeReference,
   type PurgesQuery,
   parsePurgesQuery,
   parseStatusCall,
@@ -37,16 +45,25 @@ export interface Purger {
   purgeEverything(options?: PurgeOptions): Promise<Receipt>;
   /**
    * A page of the edge's audit trail: who purged what, when and why, the newest first. It needs a token with the scope
-   * `read`, as `TIDEMARK_TOKEN` has.
+   * `read`, as `TIDEMARK_TOKEN` has. With several `endpoints` it is a `TypeError`, because each edge has a trail of its own.
    */
   purges(query?: PurgesQuery): Promise<PurgeRecordPage>;
   /**
    * What the edge's audit trail has on one purge, `settled` among it; `null` if it has none of that number, or no longer.
-   * It takes a receipt or its `seq`, and needs a token with the scope `read`.
+   * It takes a receipt or its `seq`, and needs a token with the scope `read`. With several `endpoints` it takes the receipt
+   * alone, asks every edge, and is the record of the first one, which has settled if it has at all of them.
    */
-  status(purge: number | Pick<Receipt, "seq">, options?: ReadOptions): Promise<PurgeRecord | null>;
+  status(purge: PurgeReference, options?: ReadOptions): Promise<PurgeRecord | null>;
   /** Collects the changes of a request or a transaction, for one purge after its commit. */
   batch(): PurgeBatch;
+  /**
+   * The same around a piece of work: when the work is done, what it has collected is sent; if it fails, nothing is.
+   *
+   * ```ts
+   * await cdn.batch((batch) => database.transaction(async (tx) => { …; batch.tags("song:42"); }));
+   * ```
+   */
+  batch<T>(work: (batch: PurgeCollector) => T | Promise<T>, options?: BatchOptions): Promise<BatchOutcome<T>>;
   /**
    * Waits for the purges under way, then frees the connections. Later purges reject with the code `closed`. Calling it
    * is optional: an idle purger does not keep the process running.
@@ -61,6 +78,8 @@ export interface Sender {
   send(call: PurgeCall): Promise<Receipt>;
   /** Reads the audit trail. Resolves to `null` for the number of a purge that it does not have. */
   read(call: ReadCall): Promise<PurgeRecordPage | null>;
+  /** A fresh id, for a call that becomes several purges. */
+  newId(): string;
   /** Called at most once, when no call is under way any more. */
   close(): Promise<void>;
 }
@@ -88,6 +107,14 @@ export function purgerFrom(sender: Sender): Purger {
   }
 
   const send = (call: PurgeCall): Promise<Receipt> => run(() => sender.send(call));
+
+  const batchSender = { run, send: (call: PurgeCall) => sender.send(call), newId: () => sender.newId() };
+
+  function batch(): PurgeBatch;
+  function batch<T>(work: (batch: PurgeCollector) => T | Promise<T>, options?: BatchOptions): Promise<BatchOutcome<T>>;
+  function batch(work?: (batch: PurgeCollector) => unknown, options?: BatchOptions) {
+    return work === undefined ? createBatch(batchSender) : batchAround(work, options, batchSender);
+  }
 
   async function finish(): Promise<void> {
     await Promise.allSettled(underWay);
@@ -132,7 +159,7 @@ export function purgerFrom(sender: Sender): Purger {
       const call = parseStatusCall(purge, options);
       return (await run(() => sender.read(call)))?.purges[0] ?? null;
     },
-    batch: () => createBatch(send),
+    batch,
     close,
     [Symbol.asyncDispose]: close,
   };

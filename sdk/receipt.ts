@@ -61,12 +61,25 @@ export interface ReceiptBody {
   refreshed?: Refreshed[] | undefined;
 }
 
+/** Options of `settled`. */
 export interface SettledOptions {
   /** Ends the wait: the promise rejects with the signal's reason. The purge stands. Default: none. */
   signal?: AbortSignal | undefined;
 }
 
+/** The receipt of one of several edges. Its number and token mean something to this edge alone. */
+export interface EdgeReceipt extends Receipt {
+  /** The origin that the edge serves. */
+  endpoint: string;
+}
+
+/** The receipt of a purge that was accepted: the answer of the edge, and a way to wait until the purge has settled. */
 export interface Receipt extends ReceiptBody {
+  /**
+   * The receipt of each edge, in the order of `endpoints`; absent for a purger of one edge. The number, log, token and
+   * time beside it are those of the first edge.
+   */
+  edges?: readonly EdgeReceipt[] | undefined;
   /**
    * Resolves when no PoP serves the purged responses any more: `settlesInMs` after the receipt arrived, by this machine's
    * monotonic clock, no matter when it is called. It sends nothing.
@@ -97,4 +110,56 @@ export function receiptFrom(body: ReceiptBody, arrivedAt: number, clock: Clock):
       }
     },
   };
+}
+
+/** The receipt with the highest number, of receipts in the order in which they came: those of an earlier log do not count. */
+export function newestOf(receipts: readonly Receipt[]): Receipt {
+  const { logId } = receipts.at(-1)!;
+  return receipts.filter((receipt) => receipt.logId === logId).reduce((a, b) => (b.seq > a.seq ? b : a));
+}
+
+/** One receipt for several purges: it settles when all of them have, and its number and token are those of `leading`. */
+export function joinReceipts(receipts: readonly Receipt[], leading: Receipt): Receipt {
+  const sum = (kind: "urls" | "tags" | "prefixes" | "hosts") =>
+    receipts.reduce((total, { accepted }) => total + accepted[kind], 0);
+  const all = <T>(list: (receipt: Receipt) => readonly T[] | undefined) => receipts.flatMap((each) => list(each) ?? []);
+  const lists = {
+    warnings: [...new Set(all(({ warnings }) => warnings))],
+    planned: all(({ planned }) => planned),
+    refreshed: all(({ refreshed }) => refreshed),
+  };
+  const { seq, logId, token, at } = leading;
+  return {
+    seq,
+    logId,
+    token,
+    at,
+    settlesInMs: Math.max(...receipts.map(({ settlesInMs }) => settlesInMs)),
+    accepted: {
+      urls: sum("urls"),
+      tags: sum("tags"),
+      prefixes: sum("prefixes"),
+      hosts: sum("hosts"),
+      everything: receipts.some(({ accepted }) => accepted.everything),
+    },
+    replayed: receipts.every(({ replayed }) => replayed),
+    dryRun: leading.dryRun,
+    ...Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0)),
+    ...(leading.edges && { edges: leading.edges.map(({ endpoint }) => joinOfEdge(endpoint, receipts)) }),
+    async settled(options) {
+      await Promise.all(receipts.map((receipt) => receipt.settled(options)));
+    },
+  };
+}
+
+function joinOfEdge(endpoint: string, receipts: readonly Receipt[]): EdgeReceipt {
+  const own = receipts.flatMap(({ edges = [] }) => edges.filter((edge) => edge.endpoint === endpoint));
+  return { ...joinReceipts(own, newestOf(own)), endpoint };
+}
+
+/** One receipt for one purge of several edges, the leading one first. */
+export function receiptOfEdges(edges: readonly [EdgeReceipt, ...EdgeReceipt[]]): Receipt {
+  const [{ accepted, planned }] = edges;
+  const joined = joinReceipts(edges, edges[0]);
+  return { ...joined, accepted, ...(planned && { planned }), edges };
 }

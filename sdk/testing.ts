@@ -1,4 +1,7 @@
-/** A purger for the tests of a backend. It opens no connection and imports no transport. */
+/**
+ * For the tests of a backend: a purger that records, and a search for tags that are missing. It opens no connection and
+ * imports no transport.
+ */
 
 import { DEFAULT_LISTED_PURGES } from "../wire/purge-record.ts";
 import type { PurgeRecord, PurgeRecordPage, ReadCall } from "./purge-record.ts";
@@ -6,10 +9,13 @@ import type { PurgeCall, PurgeRequest } from "./purge-request.ts";
 import { type Purger, purgerFrom } from "./purger.ts";
 import { type Receipt, settledSignal } from "./receipt.ts";
 
+export { findUntagged, type RecordOnPage, type RecordsOnPage, type TaggedPage } from "./tags/find-untagged.ts";
+
+/** A purger that records what it is asked for, and sends nothing. */
 export interface RecordingPurger extends Purger {
   /**
    * The requests of the calls, oldest first, including the calls that were made to fail. A request has an `id` only if
-   * the call gave one.
+   * the call gave one, or if a batch became several.
    */
   readonly calls: readonly PurgeRequest[];
   /** Makes the next call reject with this error. Calling it twice makes the next two calls fail. */
@@ -27,6 +33,7 @@ export function createRecordingPurger(): RecordingPurger {
   const failures: Error[] = [];
   const records: PurgeRecord[] = [];
   let seq = 0;
+  let ids = 0;
 
   async function send({ request, signal }: PurgeCall): Promise<Receipt> {
     signal?.throwIfAborted();
@@ -55,7 +62,7 @@ export function createRecordingPurger(): RecordingPurger {
   }
 
   return {
-    ...purgerFrom({ send, read, close: async () => {} }),
+    ...purgerFrom({ send, read, newId: () => `recorded-${++ids}`, close: async () => {} }),
     calls,
     failNext(error) {
       failures.push(error);

@@ -4,6 +4,9 @@ import { MAX_TAG_BYTES } from "./fields.ts";
 /** The most items, of all kinds together, that one purge may name. */
 export const MAX_PURGE_ITEMS = 10_000;
 
+/** The most bytes that the body of a purge may have. 10,000 items of usual length fit into them. */
+export const MAX_PURGE_BYTES = 4 * 1024 * 1024;
+
 /** The most URLs that one purge may refresh. */
 export const MAX_REFRESH_URLS = 50;
 

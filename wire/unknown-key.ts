@@ -52,7 +52,7 @@ export function faultsOf(
   });
 }
 
-/** The keys that the schema knows at a place: arrays, defaults and options are looked through. */
+/** The keys that the schema knows at a place: arrays, defaults, options and preprocessed values are looked through. */
 export function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let here = unwrap(schema);
   for (const part of path) {
@@ -65,6 +65,7 @@ export function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[
 }
 
 function unwrap(schema: z.ZodType): z.ZodType {
-  const { innerType } = schema.def as unknown as { innerType?: z.ZodType };
-  return innerType ? unwrap(innerType) : schema;
+  const { innerType, out } = schema.def as unknown as { innerType?: z.ZodType; out?: z.ZodType };
+  const inner = innerType ?? out;
+  return inner ? unwrap(inner) : schema;
 }

@@ -1,11 +1,20 @@
+import { randomUUID } from "node:crypto";
 import { text } from "node:stream/consumers";
 import { styleText } from "node:util";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { createPurger, PurgeError, type PurgeRequest, type Receipt } from "../../sdk/index.ts";
+import {
+  createPurger,
+  PurgeError,
+  PurgeIncomplete,
+  type PurgeOptions,
+  type Purger,
+  type Receipt,
+} from "../../sdk/index.ts";
+import { MAX_PURGE_BYTES, MAX_PURGE_ITEMS, MAX_REFRESH_URLS } from "../../wire/purge-request.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { printError, printPurgeError } from "../print-error.ts";
-import { PurgeItemsError, readPurgeItems } from "../purge-items.ts";
+import { type PurgeItems, PurgeItemsError, readPurgeItems } from "../purge-items.ts";
 import { purgeReport, seconds } from "../purge-report.ts";
 
 interface PurgeFlags {
@@ -32,7 +41,8 @@ const AFTER_HELP = `
 The token comes from TIDEMARK_TOKEN alone.
 
 Items on standard input, one on each line: /path or http(s)://… is a URL, tag:NAME a tag, prefix:/PATH a prefix, host:NAME a
-host. Empty lines and lines that begin with # are left out.
+host. Empty lines and lines that begin with # are left out. More than 10,000 items, or 50 URLs with --refresh, become several
+purges; if they are interrupted, the same command with the --id that it printed goes on, and no purge happens twice.
 
 Exit codes: 0 done, 1 refused, 2 wrong usage or settings, 3 the edge cannot be reached, 4 not settled in time.
 
@@ -78,21 +88,69 @@ export function purgeCommand(): Command {
 
 async function purge(flags: PurgeFlags, readsInput: boolean): Promise<number> {
   const purger = createPurger({ endpoint: flags.endpoint });
+  let receipts: readonly Receipt[];
   let receipt: Receipt;
   try {
-    receipt = await purger.purge(await requestOf(flags, readsInput));
+    ({ receipts, receipt } = await send(purger, await itemsOf(flags, readsInput), flags));
   } catch (error) {
     return exitCodeOf(error);
   } finally {
     await purger.close();
   }
-  process.stdout.write(flags.json ? `${JSON.stringify(receipt)}\n` : purgeReport(receipt));
+  process.stdout.write(flags.json ? `${JSON.stringify(receipt)}\n` : purgeReport(receipt, receipts));
   for (const warning of receipt.warnings ?? []) printError(warning);
   return flags.wait && !receipt.dryRun ? await waitUntilSettled(receipt, flags.waitTimeout) : EXIT.done;
 }
 
-async function requestOf(flags: PurgeFlags, readsInput: boolean): Promise<PurgeRequest> {
-  const { everything, soft, dryRun, refresh, reason, id } = flags;
+/** Sends one purge, or several if there are too many items for one. */
+async function send(
+  purger: Purger,
+  items: PurgeItems,
+  { everything, soft, dryRun, refresh, reason, id }: PurgeFlags,
+): Promise<{ readonly receipt: Receipt; readonly receipts: readonly Receipt[] }> {
+  const options: PurgeOptions = { mode: soft && "soft", dryRun, refresh, reason, id };
+  if (everything) {
+    const lists = Object.entries(items).filter(([, list]) => list.length > 0);
+    const receipt = await purger.purge({ ...Object.fromEntries(lists), everything }, options);
+    return { receipt, receipts: [receipt] };
+  }
+  const batch = purger.batch().add(items);
+  if (mayBeSeveral(items, refresh === true)) {
+    options.id ??= randomUUID();
+    printProgress(
+      `Purging under the id ${options.id}. If this is interrupted, the same with --id ${options.id} goes on.`,
+    );
+  }
+  let accepted = 0;
+  const committed = await batch.commit({
+    ...options,
+    onReceipt(receipt, { done, purges }) {
+      accepted += countOf(receipt);
+      const items = `${accepted} ${accepted === 1 ? "item" : "items"}`;
+      if (purges > 1)
+        printProgress(`${done} of ${purges} purges: ${items}${receipt.replayed ? ", accepted before" : ""}`);
+    },
+  });
+  const { divided: _, ...receipt } = committed!;
+  const { receipts } = receipt;
+  return { receipt: receipts.length === 1 ? receipts[0]! : receipt, receipts };
+}
+
+function countOf({ accepted: { urls, tags, prefixes, hosts } }: Receipt): number {
+  return urls + tags + prefixes + hosts;
+}
+
+/** Whether there may be too many items for one purge. Then an id is needed that the person knows. */
+function mayBeSeveral(items: PurgeItems, refresh: boolean): boolean {
+  const { urls, tags, prefixes, hosts } = items;
+  return (
+    urls.length + tags.length + prefixes.length + hosts.length > MAX_PURGE_ITEMS ||
+    (refresh && urls.length > MAX_REFRESH_URLS) ||
+    JSON.stringify(items).length > MAX_PURGE_BYTES / 2
+  );
+}
+
+async function itemsOf(flags: PurgeFlags, readsInput: boolean): Promise<PurgeItems> {
   const fromInput = readPurgeItems(readsInput ? await text(process.stdin) : "");
   const named = {
     urls: [...(flags.url ?? []), ...fromInput.urls],
@@ -100,21 +158,12 @@ async function requestOf(flags: PurgeFlags, readsInput: boolean): Promise<PurgeR
     prefixes: [...(flags.prefix ?? []), ...fromInput.prefixes],
     hosts: [...(flags.host ?? []), ...fromInput.hosts],
   };
-  const lists = Object.entries(named).filter(([, items]) => items.length > 0);
-  if (lists.length === 0 && !everything) {
+  if (Object.values(named).every((items) => items.length === 0) && !flags.everything) {
     throw new PurgeItemsError(
       "nothing is named. Use --url, --tag, --prefix, --host or --everything, or a dash and items on standard input.",
     );
   }
-  return {
-    ...Object.fromEntries(lists),
-    everything,
-    mode: soft && "soft",
-    dryRun,
-    refresh,
-    reason,
-    id,
-  };
+  return named;
 }
 
 async function waitUntilSettled(receipt: Receipt, waitTimeoutSeconds: number | undefined): Promise<number> {
@@ -135,7 +184,13 @@ async function waitUntilSettled(receipt: Receipt, waitTimeoutSeconds: number | u
 
 /** Prints what went wrong and returns the exit code. Throws any other error again, because that is a bug. */
 function exitCodeOf(error: unknown): number {
-  if (error instanceof PurgeError) return printPurgeError(error);
+  if (error instanceof PurgeError) {
+    const exitCode = printPurgeError(error);
+    // The id of the whole, without the number of the purge.
+    const id = error instanceof PurgeIncomplete ? error.failures[0]!.request.id!.replace(/\.\d+$/, "") : null;
+    if (id !== null) printError(`the same command with --id ${id} goes on with those that failed.`);
+    return exitCode;
+  }
   if (error instanceof PurgeItemsError || error instanceof TypeError) {
     printError(error.message);
     return EXIT.usage;

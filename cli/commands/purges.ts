@@ -2,10 +2,14 @@ import { Command, InvalidArgumentError } from "commander";
 import { createPurger, PurgeError, type PurgeRecordPage, type Purger } from "../../sdk/index.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
+import { followPurges } from "../follow-purges.ts";
+import { interruption } from "../interruption.ts";
 import { printError, printPurgeError } from "../print-error.ts";
-import { purgesTable } from "../purges-table.ts";
+import { GrowingTable, purgesTable } from "../purges-table.ts";
 
 interface PurgesFlags {
+  readonly follow?: true;
+  readonly every?: number;
   readonly before?: number;
   readonly limit?: number;
   readonly json?: true;
@@ -26,7 +30,13 @@ The token comes from TIDEMARK_TOKEN alone; it needs the scope read.
 Exit codes: 0 done, 1 refused, or no such purge, 2 wrong usage or settings, 3 the edge cannot be reached.
 
   tidemark purges --limit 5
-  tidemark purges 1042 --json`;
+  tidemark purges 1042 --json
+  tidemark purges --follow --json | jq .reason`;
+
+/** How many purges --follow begins with, and how often it looks, if nothing else is said. */
+const DEFAULT_LATEST = 10;
+const DEFAULT_EVERY_SECONDS = 2;
+const MAX_EVERY_SECONDS = 86_400;
 
 /** `tidemark purges`: lists the purges, with their callers and reasons. */
 export function purgesCommand(): Command {
@@ -35,11 +45,19 @@ export function purgesCommand(): Command {
     .argument("[seq]", "the number of one purge", wholeNumber)
     .option("--before <seq>", "only purges below this number", wholeNumber)
     .option("--limit <count>", `at most this many, up to ${MAX_LISTED} (default: 50)`, limitNumber)
-    .option("--json", "print JSON as the edge sends it")
+    .option("--follow", `print purges as they come, after the latest ones (default: ${DEFAULT_LATEST}), until Ctrl-C`)
+    .option("--every <seconds>", `with --follow: look this often (default: ${DEFAULT_EVERY_SECONDS})`, everySeconds)
+    .option("--json", "print JSON as the edge sends it; with --follow, a line for each purge")
     .option("--endpoint <url>", "the site's origin (else TIDEMARK_ENDPOINT)", valueNotFlag)
     .addHelpText("after", AFTER_HELP)
     .action(async (seq: number | undefined, flags: PurgesFlags, command: Command) => {
-      const { before, limit } = flags;
+      const { before, limit, follow, every } = flags;
+      if (follow && (seq ?? before) !== undefined) command.error("error: --follow has no number and no --before");
+      if (every !== undefined && !follow) command.error("error: --every is for --follow");
+      if (follow) {
+        process.exitCode = await followAndPrint(flags);
+        return;
+      }
       if (seq !== undefined && (before ?? limit) !== undefined) {
         command.error("error: one purge has no --before and no --limit");
       }
@@ -70,6 +88,33 @@ async function list(query: ListedPurges, { json, endpoint }: PurgesFlags): Promi
   return EXIT.done;
 }
 
+async function followAndPrint({ json, endpoint, limit, every = DEFAULT_EVERY_SECONDS }: PurgesFlags): Promise<number> {
+  const purger = createPurger({ endpoint, retries: 0 });
+  const ending = new AbortController();
+  interruption().then(() => ending.abort());
+  // The reader of a pipe may go first, as `head` does.
+  process.stdout.on("error", () => ending.abort());
+  const table = new GrowingTable();
+  try {
+    await followPurges(purger, {
+      latest: limit ?? DEFAULT_LATEST,
+      everyMs: every * 1_000,
+      signal: ending.signal,
+      onPurges(purges) {
+        process.stdout.write(json ? purges.map((purge) => `${JSON.stringify(purge)}\n`).join("") : table.add(purges));
+      },
+      onNote: printError,
+    });
+  } catch (error) {
+    if (ending.signal.aborted) return EXIT.done;
+    if (error instanceof PurgeError) return printPurgeError(error);
+    throw error;
+  } finally {
+    await purger.close();
+  }
+  return EXIT.done;
+}
+
 async function onePurge(purger: Purger, seq: number): Promise<PurgeRecordPage> {
   const record = await purger.status(seq);
   return { purges: record ? [record] : [], next: null };
@@ -78,6 +123,14 @@ async function onePurge(purger: Purger, seq: number): Promise<PurgeRecordPage> {
 function wholeNumber(text: string): number {
   if (!/^[1-9][0-9]{0,14}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1 on.");
   return Number(text);
+}
+
+function everySeconds(text: string): number {
+  const seconds = Number(text);
+  if (!(seconds >= 0.01 && seconds <= MAX_EVERY_SECONDS)) {
+    throw new InvalidArgumentError(`It must be a number of seconds, from 0.01 to ${MAX_EVERY_SECONDS}.`);
+  }
+  return seconds;
 }
 
 function limitNumber(text: string): number {

@@ -1,22 +1,21 @@
-import { type Clock, systemClock } from "../clock.ts";
+import { systemClock } from "../clock.ts";
 import { misuse } from "../errors.ts";
-import { findSettings, type PurgerOptions, purgerOptionsSchema, type Settings } from "../options.ts";
-import type { PurgeRecordPage, ReadCall } from "../purge-record.ts";
+import { findEdges, type PurgerOptions, purgerOptionsSchema, type Settings } from "../options.ts";
+import type { PurgeRecordPage, ReadCall, RecordQuery } from "../purge-record.ts";
 import type { PurgeCall } from "../purge-request.ts";
 import { type Purger, purgerFrom } from "../purger.ts";
 import type { Receipt } from "../receipt.ts";
+import { traced } from "./diagnostics.ts";
 import { readPurges } from "./read-purges.ts";
-import { sendPurge } from "./send-purge.ts";
+import { type SendPlatform, sendPurge } from "./send-purge.ts";
+import { readFromAll, sendToAll } from "./several-edges.ts";
 import { openFetch, type Transport } from "./transport.ts";
 
 const DEFAULT_DEADLINE_MS = 10_000;
 const DEFAULT_RETRIES = 4;
 
 /** Everything that a purger needs from the platform it runs on. Tests give their own. */
-export interface Platform {
-  readonly clock: Clock;
-  /** A number from 0 up to, not including, 1. */
-  random(): number;
+export interface Platform extends SendPlatform {
   newId(): string;
   /** The environment variables. */
   environment(): Record<string, string | undefined>;
@@ -28,9 +27,28 @@ export const platform: Omit<Platform, "openTransport"> = {
   clock: systemClock,
   random: () => Math.random(),
   newId: () => crypto.randomUUID(),
-  // Workers and browsers have no process, or one without env.
-  environment: () => (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {},
+  environment: () => processOf(globalThis)?.env ?? {},
+  later(ms, work) {
+    const timer: unknown = setTimeout(work, ms);
+    // Elsewhere than on Node a timer is a number, and keeps nothing running.
+    (timer as { unref?(): void }).unref?.();
+  },
+  warn(message) {
+    const emitWarning = processOf(globalThis)?.emitWarning;
+    if (emitWarning) emitWarning(message, { type: "TidemarkWarning", code: "TIDEMARK_EARLY_PURGE" });
+    else console.warn(message);
+  },
 };
+
+/** Workers and browsers have no process, or one with fewer parts. */
+function processOf(global: object): Partial<Process> | undefined {
+  return (global as { process?: Partial<Process> }).process;
+}
+
+interface Process {
+  env: Record<string, string | undefined>;
+  emitWarning(message: string, options: { type: string; code: string }): void;
+}
 
 /** A purger over HTTP. It looks for its settings and opens its transport when it is first used. */
 export function createHttpPurger(options: PurgerOptions, platform: Platform): Purger {
@@ -38,31 +56,38 @@ export function createHttpPurger(options: PurgerOptions, platform: Platform): Pu
   const parsed = purgerOptionsSchema.safeParse(options);
   if (!parsed.success) throw misuse("createPurger", parsed.error, purgerOptionsSchema);
   const { fetch, deadlineMs = DEFAULT_DEADLINE_MS, retries = DEFAULT_RETRIES, signal } = parsed.data;
-  let settings: Settings | undefined;
+  let edges: readonly Settings[] | undefined;
   let transport: Transport | undefined;
 
-  /** The settings and limits of a call, and the transport that it goes over. */
+  /** The edges and limits of a call, and the transport that it goes over. */
   function prepared(call: { readonly signal: AbortSignal | undefined; readonly deadlineMs: number | undefined }) {
-    settings ??= findSettings(parsed.data ?? {}, platform.environment());
+    edges ??= findEdges(parsed.data ?? {}, platform.environment());
     transport ??= fetch ? openFetch(fetch) : platform.openTransport();
     const limits = {
       deadlineMs: call.deadlineMs ?? deadlineMs,
       retries,
       signals: [signal, call.signal].filter((given) => given !== undefined),
     };
-    return { common: { ...settings, ...limits }, transport };
+    return { edges, limits, transport };
   }
 
   function send(call: PurgeCall): Promise<Receipt> {
-    const { common, transport } = prepared(call);
+    const { edges, limits, transport } = prepared(call);
     const request = { ...call.request, id: call.request.id ?? platform.newId() };
-    return sendPurge({ ...common, request }, transport, platform);
+    const { traceparent } = call;
+    const sendTo = (edge: Settings) =>
+      traced("tidemark:purge", { endpoint: edge.endpoint, request }, () =>
+        sendPurge({ ...edge, ...limits, request, traceparent }, transport, platform),
+      );
+    return options.endpoints ? sendToAll(edges, request, sendTo) : sendTo(edges[0]!);
   }
 
   function read(call: ReadCall): Promise<PurgeRecordPage | null> {
-    const { common, transport } = prepared(call);
-    return readPurges({ ...common, query: call.query }, transport, platform);
+    const { edges, limits, transport } = prepared(call);
+    const readFrom = (edge: Settings, query: RecordQuery) =>
+      readPurges({ ...edge, ...limits, query }, transport, platform);
+    return options.endpoints ? readFromAll(edges, call.query, readFrom) : readFrom(edges[0]!, call.query);
   }
 
-  return purgerFrom({ send, read, close: async () => transport?.close() });
+  return purgerFrom({ send, read, newId: platform.newId, close: async () => transport?.close() });
 }

@@ -7,6 +7,7 @@ import type { Settings } from "../options.ts";
 import type { PurgeRecordPage, RecordQuery } from "../purge-record.ts";
 import { type AnswerHead, readBody } from "./answer.ts";
 import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
+import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
 import { forbidden, rateLimited, refusal, serverError, unexpected, unreachable } from "./failures.ts";
 import { retryAfterMs } from "./retry-pause.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
@@ -41,21 +42,35 @@ export function readPurges(
   );
 }
 
-async function attempt(
-  { endpoint, token, query }: PreparedRead,
+function attempt(
+  read: PreparedRead,
   transport: Transport,
   signal: AbortSignal,
   attempts: number,
 ): Promise<Outcome<PurgeRecordPage | null>> {
+  const url = read.endpoint + pathOf(read.query);
+  const event: RequestEvent = { method: "GET", url, attempt: attempts, headers: {} };
+  return tracedOutcome(event, () => request(read, event, transport, signal));
+}
+
+async function request(
+  { endpoint, token, query }: PreparedRead,
+  event: RequestEvent,
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<Outcome<PurgeRecordPage | null>> {
+  const { url, attempt: attempts } = event;
   signal.throwIfAborted();
-  const headers = { accept: "application/json, application/problem+json", authorization: `Bearer ${token}` };
+  const accept = "application/json, application/problem+json";
+  const headers = { ...event.headers, accept, authorization: `Bearer ${token}` };
   let answer: FetchAnswer;
   try {
-    answer = await transport.fetch(endpoint + pathOf(query), { method: "GET", headers, redirect: "manual", signal });
+    answer = await transport.fetch(url, { method: "GET", headers, redirect: "manual", signal });
   } catch (cause) {
     signal.throwIfAborted();
     return failed(unreachable(endpoint, attempts, cause));
   }
+  event.status = answer.status;
   const head = { endpoint, status: answer.status, headers: answer.headers, attempts };
   const body = await readBody(answer.body, MAX_ANSWER_BYTES);
   switch (body.kind) {

@@ -5,6 +5,8 @@ import type { PurgeRequest } from "../purge-request.ts";
 import { type Receipt, receiptFrom } from "../receipt.ts";
 import { readBody } from "./answer.ts";
 import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
+import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
+import { type WarningPlatform, watchForEarlyPurge } from "./early-purge.ts";
 import { incomplete, timedOut, unexpected, unreachable } from "./failures.ts";
 import { readAnswer } from "./read-answer.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
@@ -13,21 +15,25 @@ import type { FetchAnswer, Transport } from "./transport.ts";
 export interface PreparedPurge extends Settings, CallLimits {
   /** With its `id`, which every attempt carries. */
   request: PurgeRequest & { id: string };
+  traceparent: string | undefined;
+}
+
+/** What a purge needs from the platform. */
+export interface SendPlatform extends WarningPlatform {
+  readonly clock: Clock;
+  /** A number from 0 up to, not including, 1. */
+  random(): number;
 }
 
 /** Sends a purge until there is a receipt, or as often as its limits allow. */
-export function sendPurge(
-  purge: PreparedPurge,
-  transport: Transport,
-  platform: { readonly clock: Clock; random(): number },
-): Promise<Receipt> {
+export function sendPurge(purge: PreparedPurge, transport: Transport, platform: SendPlatform): Promise<Receipt> {
   const { endpoint, deadlineMs, retries, signals } = purge;
   return withRetries(
     {
       deadlineMs,
       retries,
       signals,
-      attempt: (signal, attempts) => attempt(purge, transport, signal, attempts, platform.clock),
+      attempt: (signal, attempts) => attempt(purge, transport, signal, attempts, platform),
       timedOut: (attempts, lastError) => timedOut(endpoint, deadlineMs, attempts, lastError),
     },
     platform,
@@ -37,19 +43,38 @@ export function sendPurge(
 /** The most bytes of an answer that are read: enough for fifty refreshed URLs of the greatest length. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-async function attempt(
-  { endpoint, token, request }: PreparedPurge,
+function attempt(
+  purge: PreparedPurge,
   transport: Transport,
   signal: AbortSignal,
   attempts: number,
-  clock: Clock,
+  platform: SendPlatform,
 ): Promise<Outcome<Receipt>> {
+  const { endpoint, traceparent } = purge;
+  const event: RequestEvent = {
+    method: "POST",
+    url: `${endpoint}${CONTROL_PREFIX}purge`,
+    attempt: attempts,
+    headers: traceparent === undefined ? {} : { traceparent },
+  };
+  return tracedOutcome(event, () => request(purge, event, transport, signal, platform));
+}
+
+async function request(
+  { endpoint, token, request }: PreparedPurge,
+  event: RequestEvent,
+  transport: Transport,
+  signal: AbortSignal,
+  platform: SendPlatform,
+): Promise<Outcome<Receipt>> {
+  const { url, attempt: attempts } = event;
   signal.throwIfAborted();
   let answer: FetchAnswer;
   try {
-    answer = await transport.fetch(`${endpoint}${CONTROL_PREFIX}purge`, {
+    answer = await transport.fetch(url, {
       method: "POST",
       headers: {
+        ...event.headers,
         accept: "application/json, application/problem+json",
         authorization: `Bearer ${token}`,
         "content-type": "application/json",
@@ -62,15 +87,16 @@ async function attempt(
     signal.throwIfAborted();
     return { kind: "failed", error: unreachable(endpoint, attempts, cause) };
   }
-
+  event.status = answer.status;
   const head = { endpoint, status: answer.status, headers: answer.headers, attempts };
   const body = await readBody(answer.body, MAX_ANSWER_BYTES);
   switch (body.kind) {
     case "whole": {
       const outcome = readAnswer({ ...head, text: body.text });
-      return outcome.kind === "done"
-        ? { kind: "done", value: receiptFrom(outcome.value, clock.now(), clock) }
-        : outcome;
+      if (outcome.kind !== "done") return outcome;
+      // A page that the repetition will purge again may still be the old one.
+      if (!request.repeatAfterMs) watchForEarlyPurge(head, outcome.value.seq, transport, platform);
+      return { kind: "done", value: receiptFrom(outcome.value, platform.clock.now(), platform.clock) };
     }
     case "too-long":
       return { kind: "failed", error: unexpected(head, `with more than ${MAX_ANSWER_BYTES} bytes`, undefined) };

@@ -1,6 +1,7 @@
 /** The part of `fetch` that the SDK uses. The global `fetch` and undici's fit. */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
 
+/** The request that a `Fetch` gets. */
 export interface FetchInit {
   /** `POST` sends a purge, and `GET`, which has no body, reads the audit trail. */
   method: "POST" | "GET";
@@ -11,16 +12,19 @@ export interface FetchInit {
   signal: AbortSignal;
 }
 
+/** The part of a `Response` that the SDK reads. */
 export interface FetchAnswer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly body: FetchBody | null;
 }
 
+/** The body of an answer: a `ReadableStream` fits. */
 export interface FetchBody {
   getReader(): FetchBodyReader;
 }
 
+/** Reads a body piece by piece. */
 export interface FetchBodyReader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
   cancel(reason?: unknown): Promise<void>;

@@ -66,7 +66,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   sdk: ["wire"],
   // The counters that a CDN returns have the type of the wire contract.
   cdn: ["own-package", "sdk", "wire", "site-input", "tidemark/worker", "tidemark/worker/internal"],
-  dev: ["own-package", "cdn", "sdk", "tidemark/worker", "tidemark/worker/internal"],
+  dev: ["own-package", "cdn", "sdk", "wire", "tidemark/worker", "tidemark/worker/internal"],
   // `check` runs the owner's worker as the simulated CDN does, and says the same of the purge log as the worker's own log.
   // The texts that `init` writes and `check` runs count as imports, too.
   setup: ["own-package", "cdn", "wire", "tidemark/worker", "tidemark/worker/internal"],
@@ -84,7 +84,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "wiring",
     "wire",
   ],
-  cli: ["own-package", "cdn", "dev", "sdk", "server", "setup"],
+  cli: ["own-package", "cdn", "dev", "sdk", "server", "setup", "wire"],
   // `npm run dev` is the dev command with the demo as its site.
   demo: ["sdk", "dev", "cli"],
 };

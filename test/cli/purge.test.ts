@@ -40,6 +40,8 @@ function receipt(more: Partial<ReceiptBody>): Act {
   return { json: { ...receiptBody, ...more } };
 }
 
+const none = { urls: 0, tags: 0, prefixes: 0, hosts: 0, everything: false };
+
 /** A pause that is longer than the deadline of a purge, so that the purge is not sent again. */
 const longPause = { "retry-after": "60" };
 
@@ -322,6 +324,59 @@ describe.concurrent("tidemark purge", () => {
       expect(ended.stdout + ended.stderr).not.toContain("s3cret");
     },
   );
+
+  test("Many items become several purges, with progress, and the same command with the id goes on", async ({
+    expect,
+  }) => {
+    const numbered = (seq: number, replayed = false) => receipt({ seq, replayed, accepted: { ...none, tags: 1 } });
+    await using edge = await startFakeEdge(
+      numbered(7),
+      refuses("rate-limited", {}, longPause),
+      numbered(7, true),
+      numbered(8),
+      numbered(9),
+    );
+    const stdin = Array.from({ length: 20_001 }, (_, index) => `tag:song:${index}`).join("\n");
+    const env = { TIDEMARK_ENDPOINT: edge.endpoint, TIDEMARK_TOKEN: TOKEN };
+
+    const first = await tidemark({ args: ["purge", "-"], stdin, env });
+    const id = /^Purging under the id (\S+)\. /.exec(first.stderr)![1]!;
+    const second = await tidemark({ args: ["purge", "-", "--id", id], stdin, env });
+
+    expect(first).toMatchObject({ exit: 1, stdout: "" });
+    expect(first.stderr).toMatch(/\n1 of 3 purges: 1 item\n/);
+    expect(first.stderr).toContain(`tidemark: the same command with --id ${id} goes on with those that failed.\n`);
+    expect(second).toEqual({
+      exit: 0,
+      stdout: `3 purges, the last of them 9, are accepted, 1 of them before under this id: 3 tags. ${settles}\n`,
+      stderr: expect.stringMatching(/\n1 of 3 purges: 1 item, accepted before\n2 of 3 purges: 2 items\n3 of 3 /),
+    });
+    const sent = edge.requests.map(({ body }) => [body.id, (body.tags as string[]).length]);
+    const all = [10_000, 10_000, 1].map((count, index) => [`${id}.${index + 1}`, count]);
+    expect(sent).toEqual([all[0], all[1], ...all]);
+    expect(edge.requests[1]?.body).toEqual(edge.requests[3]?.body);
+  });
+
+  test("With --refresh there are fifty URLs in a purge, and with --json one object has all receipts", async ({
+    expect,
+  }) => {
+    const urls = Array.from({ length: 51 }, (_, index) => `/${index}`);
+    const refreshed = (of: string[]) => of.map((url) => ({ url, status: 200, xCache: "BYPASS" }));
+    await using edge = await startFakeEdge(
+      receipt({ refreshed: refreshed(urls.slice(0, 50)) }),
+      receipt({ seq: 8, refreshed: refreshed(urls.slice(50)) }),
+    );
+    const args = ["purge", "-", "--refresh", "--json", "--id", "nightly", "--endpoint", edge.endpoint];
+    const { exit, stdout } = await tidemark({ args, stdin: urls.join("\n"), env: { TIDEMARK_TOKEN: TOKEN } });
+
+    expect(exit).toBe(0);
+    const printed = JSON.parse(stdout) as ReceiptBody & { receipts: ReceiptBody[] };
+    expect(printed).toMatchObject({ seq: 8, refreshed: refreshed(urls), receipts: [{ seq: 7 }, { seq: 8 }] });
+    expect(edge.requests.map(({ body }) => [body.id, (body.urls as string[]).length, body.refresh])).toEqual([
+      ["nightly.1", 50, true],
+      ["nightly.2", 1, true],
+    ]);
+  });
 
   test("With --wait and --json, standard output is one JSON object", async ({ expect }) => {
     await using edge = await startFakeEdge(receipt({ settlesInMs: 1 }));

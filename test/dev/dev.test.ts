@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
+import { purgerUnderTest } from "../sdk/purger-under-test.ts";
 import { Dev, freePorts } from "./dev-process.ts";
 
 const agent = new Agent({ keepAlive: false });
@@ -91,6 +92,36 @@ describe("tidemark dev", () => {
     await dev.says(/answers again/);
     expect(dev.output.match(/cannot be reached/g)).toHaveLength(1);
     expect(dev.output).toContain("get 502 until it answers");
+  });
+
+  test("warns of a page that comes back unchanged right after its purge, at the terminal and in the backend", async () => {
+    const fields = { "cache-control": "max-age=60", "cache-tag": "a" };
+    origin.reply("/a", { fields, body: "v1" }, { fields, body: "v1" }, { fields, body: "v2" }, { fields, body: "v2" });
+    const token = "a-token-for-a-test-of-early-purges";
+    dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)], {
+      TIDEMARK_TOKEN: token,
+    });
+    await dev.says(/everything/);
+    const later: (() => void)[] = [];
+    const { promise: warned, resolve: warn } = Promise.withResolvers<string>();
+    await using cdn = purgerUnderTest(
+      { endpoint: `http://localhost:${port}`, token },
+      { later: (_, work) => later.push(work), warn },
+    );
+
+    await ask("/a");
+    await cdn.purgeTags("a");
+    expect(await ask("/a")).toMatchObject({ body: "v1", fields: { "x-cache": "MISS" } });
+    await dev.says(/\/a was fetched again \d+ ms after purge 1, and is the same as before\./);
+    await cdn.purgeTags("a");
+    expect(await ask("/a")).toMatchObject({ body: "v2", fields: { "x-cache": "MISS" } });
+    await cdn.purgeUrls("/a", { refresh: true });
+    await dev.says(/\/a was fetched again \d+ ms after purge 3, and is the same as before\./);
+
+    expect(later).toHaveLength(3);
+    later[0]!();
+    expect(await warned).toMatch(/^Purge 1 may have come before the commit: \/a \(\d+ ms later\) was fetched again/);
+    expect(dev.output).not.toContain("after purge 2");
   });
 
   test("picks up an edit of the rules; after an invalid edit it prints the mistake and keeps the earlier rules", async () => {

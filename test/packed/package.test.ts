@@ -161,12 +161,14 @@ const SDK_NAMES = [
   "PurgeConflict",
   "PurgeError",
   "PurgeForbidden",
+  "PurgeIncomplete",
   "PurgeRateLimited",
   "PurgeRejected",
   "PurgeTimeout",
   "PurgeUnauthorized",
   "PurgeUnreachable",
   "createPurger",
+  "defineTags",
   "tagResponse",
 ];
 
@@ -181,7 +183,7 @@ const refused = await recording.purgeTags("b").catch((error) => error);
 console.log(JSON.stringify({
   resolved,
   names: Object.keys(sdk).sort(),
-  testingNames: Object.keys(testing),
+  testingNames: Object.keys(testing).sort(),
   recorded: recording.calls,
   isOneFamily: refused instanceof sdk.PurgeError,
   settlesInMs: receipt.settlesInMs,
@@ -222,7 +224,7 @@ describe("the SDK, installed", () => {
     expect(seen).toEqual({
       resolved: expect.stringMatching(new RegExp(`/dist/package/${file.replaceAll(".", "\\.")}$`)),
       names: SDK_NAMES,
-      testingNames: ["createRecordingPurger"],
+      testingNames: ["createRecordingPurger", "findUntagged"],
       recorded: [{ tags: ["a"] }],
       isOneFamily: true,
       settlesInMs: expect.any(Number),

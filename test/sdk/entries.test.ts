@@ -9,12 +9,14 @@ const names = [
   "PurgeConflict",
   "PurgeError",
   "PurgeForbidden",
+  "PurgeIncomplete",
   "PurgeRateLimited",
   "PurgeRejected",
   "PurgeTimeout",
   "PurgeUnauthorized",
   "PurgeUnreachable",
   "createPurger",
+  "defineTags",
   "tagResponse",
 ];
 
@@ -23,8 +25,8 @@ test("Both entries export these names", () => {
   expect(Object.keys(web).sort()).toEqual(names);
 });
 
-test("The entry for tests exports the recording purger", () => {
-  expect(Object.keys(testing)).toEqual(["createRecordingPurger"]);
+test("The entry for tests exports the recording purger and the search for missing tags", () => {
+  expect(Object.keys(testing).sort()).toEqual(["createRecordingPurger", "findUntagged"]);
 });
 
 /** The packages that an entry imports, and the modules of Node. */

@@ -164,7 +164,8 @@ const wrongOptions = [
   {
     name: "a misspelt name",
     options: { enpoint: "https://www.example.com" },
-    message: /^createPurger: enpoint: unknown key; did you mean endpoint\? Known here: endpoint, token, fetch, /,
+    message:
+      /^createPurger: enpoint: unknown key; did you mean endpoint\? Known here: endpoint, endpoints, token, fetch, /,
   },
   { name: "a negative number of retries", options: { retries: -1 }, message: /^createPurger: retries: .*>=0/ },
   {

@@ -36,6 +36,11 @@ const found = [
     expect: { endpoint: "http://localhost:8787", token: "from-environment" },
   },
   {
+    name: "An endpoint can be a URL",
+    options: { endpoint: new URL("https://other.example.com"), token: "x" },
+    expect: { endpoint: "https://other.example.com", token: "x" },
+  },
+  {
     name: "An empty option counts as absent",
     options: { endpoint: "", token: "" },
     expect: { endpoint: "https://www.example.com", token: "from-environment" },

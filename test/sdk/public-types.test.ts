@@ -1,10 +1,13 @@
 import type { fetch as undiciFetch } from "undici";
 import { expectTypeOf, test } from "vitest";
 import type {
+  BatchOutcome,
+  BatchReceipt,
   createPurger,
   Fetch,
   Planned,
   PurgeBatch,
+  PurgeCollector,
   PurgeErrorCode,
   PurgeInput,
   PurgeOptions,
@@ -66,8 +69,8 @@ test("The error codes are those of the wire and seven of the SDK", () => {
   expectTypeOf<RejectedItem>().toEqualTypeOf<NonNullable<Problem["errors"]>[number]>();
 });
 
-test("Options have the details of a request, a signal and a deadline", () => {
-  expectTypeOf<Omit<PurgeOptions, "signal" | "deadlineMs">>().toEqualTypeOf<
+test("Options have the details of a request, a signal, a deadline and a trace", () => {
+  expectTypeOf<Omit<PurgeOptions, "signal" | "deadlineMs" | "traceparent">>().toEqualTypeOf<
     Pick<PurgeRequest, "mode" | "dryRun" | "id" | "reason" | "refresh" | "repeatAfterMs">
   >();
 });
@@ -90,8 +93,16 @@ test("Items come one by one, in lists or in sets, with the options last", () => 
 
 test("The methods of a batch can be chained, and its commit may resolve to null", () => {
   expectTypeOf<PurgeBatch["tags"]>().returns.toExtend<PurgeBatch>();
-  expectTypeOf<PurgeBatch["commit"]>().returns.toEqualTypeOf<Promise<Receipt | null>>();
+  expectTypeOf<PurgeBatch["commit"]>().returns.toEqualTypeOf<Promise<BatchReceipt | null>>();
+  expectTypeOf<BatchReceipt>().toExtend<Receipt>();
   expectTypeOf<Planned>().toEqualTypeOf<NonNullable<PurgeReceiptBody["planned"]>[number]>();
+});
+
+test("A batch around a piece of work resolves to the value of the work and the receipt, and the work cannot commit it", () => {
+  const around = (cdn: Purger) => cdn.batch(async (batch) => batch.tags("a") && 7, { reason: "x" });
+  expectTypeOf(around).returns.toEqualTypeOf<Promise<BatchOutcome<number>>>();
+  expectTypeOf<BatchOutcome<number>["receipt"]>().toEqualTypeOf<BatchReceipt | null>();
+  expectTypeOf<PurgeCollector>().not.toHaveProperty("commit");
 });
 
 test("Both entries make the same type of purger, and the recording purger is one, too", () => {

@@ -15,6 +15,8 @@ export function purgerUnderTest(options: PurgerOptions, platform: Partial<Platfo
       random: () => 0,
       newId: () => `id-${++ids}`,
       environment: () => ({}),
+      later: () => {},
+      warn: () => {},
       openTransport: openUndici,
       ...platform,
     },

@@ -2,6 +2,8 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
 import { type HeadersLike, type ResponseLike, type ServerResponseLike, tagResponse } from "../../sdk/index.ts";
+import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS } from "../../wire/fields.ts";
+import { compileSite } from "../../worker/site/site.ts";
 
 type Tagged = HeadersLike | ResponseLike | ServerResponseLike;
 
@@ -70,7 +72,7 @@ const wrongTags = [
     message: /is not a valid tag: a tag can have at most 256 bytes/,
   },
   { name: "a number", tags: [42], message: /42 is not a valid tag/ },
-  { name: "a string instead of a list", tags: "song:42", message: /tags must be an array/ },
+  { name: "a list in a list", tags: [["a"]], message: /\["a"\] is not a valid tag/ },
 ];
 
 test.for(wrongTags)("Tags with $name are a TypeError that shows it, and no tag is written", ({ tags, message }) => {
@@ -95,4 +97,40 @@ test.for([
   expect(() => tagResponse(target as unknown as Headers, ["a"])).toThrow(
     /^tagResponse: the first argument must be a Headers, a Response or Node's ServerResponse/,
   );
+});
+
+test("Tags come one by one, in lists and in sets", () => {
+  const tagged = tagResponse(new Headers(), "songs", ["song:1", "song:2"], new Set(["song:2", "front"]));
+
+  expect(tagged.get("cache-tag")).toBe("songs,song:1,song:2,front");
+});
+
+const many = (count: number) => Array.from({ length: count }, (_, index) => `song:${index}`);
+
+test("More tags than the edge keeps are a TypeError, unless the site's limit is higher", () => {
+  const headers = tagResponse(new Headers(), many(1000));
+
+  expect(() => tagResponse(headers, "more")).toThrow(
+    /^tagResponse: the response would have 1001 tags, and the edge stores none with more than 1000 \(limits\.tags\)/,
+  );
+  expect(tagResponse(headers, "song:7").get("cache-tag")).toBe(many(1000).join(","));
+  expect(tagResponse(headers, "more", { maxTags: 1001 }).get("cache-tag")).toMatch(/,more$/);
+  expect(() => tagResponse(new Headers(), "a", "b", { maxTags: 1 })).toThrow(/would have 2 tags/);
+});
+
+test("A field that is longer than the edge reads is a TypeError, unless the site's limit is higher", () => {
+  const long = Array.from({ length: 300 }, (_, index) => `${index}:`.padEnd(256, "x"));
+
+  expect(() => tagResponse(new Headers(), long)).toThrow(
+    /^tagResponse: the field would have 77099 bytes, and .* 65536/,
+  );
+  expect(tagResponse(new Headers(), long, { maxFieldBytes: 100_000 }).get("cache-tag")).toHaveLength(77_099);
+});
+
+test("The limits are those that a site has by default", () => {
+  const site = compileSite({ origin: "https://origin.example.com" }, {});
+
+  expect(site.limits.tags).toBe(DEFAULT_MAX_TAGS);
+  expect(site.limits.responseFieldBytes).toBe(DEFAULT_MAX_RESPONSE_FIELD_BYTES);
+  expect([DEFAULT_MAX_TAGS, DEFAULT_MAX_RESPONSE_FIELD_BYTES]).toEqual([1000, 65_536]);
 });

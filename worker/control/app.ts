@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import { CONTROL_PLANE_CLOSED } from "../../wire/problem.ts";
+import { MAX_PURGE_BYTES } from "../../wire/purge-request.ts";
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { Bodies, PurgeAudit, TokenScope } from "../ports.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
@@ -30,9 +31,6 @@ export interface ControlCall {
 
 type App = { Bindings: ControlCall };
 
-/** The largest body of a purge. 10,000 items of usual length fit into it. */
-const MAX_BODY_BYTES = 4 * 1024 * 1024;
-
 /** Everything under `/_tidemark/`, and the methods `PURGE` and, at a door, `BAN` on any URL of the site. */
 export function controlApp(ports: ControlPorts): Hono<App> {
   const app = new Hono<App>();
@@ -42,7 +40,7 @@ export function controlApp(ports: ControlPorts): Hono<App> {
     for (const [name, value] of Object.entries(EDGE_ANSWER_FIELDS)) context.res.headers.set(name, value);
   });
 
-  app.use(async (context, next) => (await answerAtDoor(context.req.raw, MAX_BODY_BYTES, ports)) ?? next());
+  app.use(async (context, next) => (await answerAtDoor(context.req.raw, ports)) ?? next());
 
   app.on("PURGE", "*", async (context) => {
     const access = await authorize(ports, context.req.raw, "purge");
@@ -59,9 +57,9 @@ export function controlApp(ports: ControlPorts): Hono<App> {
     if (!/^application\/json\s*(;|$)/i.test(mediaType)) {
       return problemResponse("unsupported-media-type", `Send the purge as application/json: this one is ${mediaType}.`);
     }
-    const text = await readText(context.req.raw.body, MAX_BODY_BYTES);
+    const text = await readText(context.req.raw.body, MAX_PURGE_BYTES);
     if (text === null)
-      return problemResponse("too-large", `A purge has at most ${MAX_BODY_BYTES} bytes: split it into several.`);
+      return problemResponse("too-large", `A purge has at most ${MAX_PURGE_BYTES} bytes: split it into several.`);
     const body = readBody(text, context.req.header(IDEMPOTENCY_FIELD));
     if (body.kind === "invalid") return problemResponse("invalid", body.detail);
     return runPurge(ports, body.value, context, access.token, access.name);

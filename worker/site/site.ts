@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Doors } from "../../wire/doors.ts";
+import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS } from "../../wire/fields.ts";
 import { type Network, readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import type { HeuristicRules } from "../rules/freshness/heuristic-freshness.ts";
 import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
@@ -237,7 +238,7 @@ export const siteSchema = z.strictObject({
       requestBodyBytes: sizeBytes.default(100 * 1024 ** 2),
       /** How many fields an answer of the origin may have, and their bytes; an answer with more becomes a 502. */
       responseFields: z.int().positive().default(256),
-      responseFieldBytes: sizeBytes.default(64 * 1024),
+      responseFieldBytes: sizeBytes.default(DEFAULT_MAX_RESPONSE_FIELD_BYTES),
       /** The largest body that is stored with its head. */
       storeBytes: sizeBytes.default(8 * 1024 ** 2),
       /** The largest body that is stored in two steps, if its length is announced. */
@@ -253,7 +254,7 @@ export const siteSchema = z.strictObject({
       /** The memory tier, per isolate. */
       memoryBytes: sizeBytes.default(32 * 1024 ** 2),
       /** The most tags of one response. A response with more is not stored. */
-      tags: z.int().positive().default(1000),
+      tags: z.int().positive().default(DEFAULT_MAX_TAGS),
       /** The longest wait for the head of the origin's answer. */
       originTimeout: durationMs.prefault("30s"),
       /** The longest that a request waits for another request's fetch. */

@@ -51,6 +51,7 @@ test("Closing a purger waits for the purges under way, closes once, and refuses 
       return receipt;
     },
     read: async () => null,
+    newId: () => "id",
     close: async () => {
       events.push("closed");
     },
@@ -108,4 +109,22 @@ test("A fetch given as an option sends the requests", async () => {
   await cdn.purgeTags("a");
 
   expect(asked).toEqual(["https://www.example.com/_tidemark/purge"]);
+});
+
+test("Of a thousand purges at once over eight connections none is lost when the edge cuts all of them in the middle", async () => {
+  const answered = Array.from({ length: 300 }, () => accepts);
+  const cut = Array.from({ length: 8 }, () => ({ hangsUpAfterBytes: 0 }));
+  const halved = Array.from({ length: 8 }, () => ({ ...accepts, hangsUpAfterBytes: 9 }));
+  await using edge = await startFakeEdge(...answered, ...cut, ...halved, accepts);
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
+
+  const purges = Array.from({ length: 1_000 }, (_, index) => cdn.purgeTags(`song:${index}`));
+  const receipts = await Promise.all(purges);
+
+  expect(receipts).toHaveLength(1_000);
+  const ids = new Map(edge.requests.map(({ body }) => [body.id, body.tags]));
+  expect(new Set([...ids.values()].flat()).size).toBe(1_000);
+  expect(ids.size).toBe(1_000);
+  expect(edge.requests).toHaveLength(1_016);
+  expect(edge.connections()).toBeLessThanOrEqual(8 + 16);
 });

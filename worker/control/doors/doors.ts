@@ -1,5 +1,6 @@
 import type { DoorName, Doors } from "../../../wire/doors.ts";
 import { CONTROL_PREFIX } from "../../../wire/fields.ts";
+import { MAX_PURGE_BYTES } from "../../../wire/purge-request.ts";
 import type { Tokens } from "../../ports.ts";
 import { type PurgePorts, purge } from "../purge.ts";
 import { readText } from "../read-text.ts";
@@ -24,7 +25,7 @@ export interface DoorPorts extends PurgePorts {
  * Answers a call in another vendor's form: under `/_tidemark/doors/`, or a PURGE or BAN of a page. `null` if it is at
  * none of the site's doors.
  */
-export async function answerAtDoor(request: Request, maxBytes: number, ports: DoorPorts): Promise<Response | null> {
+export async function answerAtDoor(request: Request, ports: DoorPorts): Promise<Response | null> {
   const { method, headers: fields } = request;
   const { origin, pathname, search } = new URL(request.url);
   const isPage = !pathname.startsWith(DOORS_PREFIX);
@@ -42,10 +43,10 @@ export async function answerAtDoor(request: Request, maxBytes: number, ports: Do
     const wrong = (token === null && words.noToken) || words.token;
     return isAnybodys && access.because === "forbidden" ? null : door.refuse(wrong, "");
   }
-  const body = await readText(request.body, maxBytes);
+  const body = await readText(request.body, MAX_PURGE_BYTES);
   if (body === null) {
     const [, ...texts] = words.invalid;
-    return door.refuse([413, ...texts], `the body can have at most ${maxBytes} bytes`);
+    return door.refuse([413, ...texts], `the body can have at most ${MAX_PURGE_BYTES} bytes`);
   }
   const path = pathname.slice(isPage ? 1 : DOORS_PREFIX.length + name.length + 1);
   const { publicUrl } = ports.rules;

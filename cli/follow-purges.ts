@@ -1,0 +1,67 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { PurgeError, type PurgeRecord, type Purger } from "../sdk/index.ts";
+
+export interface FollowOptions {
+  /** How many of the purges before the start are told. */
+  readonly latest: number;
+  readonly everyMs: number;
+  readonly signal: AbortSignal;
+  /** Receives purges that were not told before, the oldest first. */
+  onPurges(purges: readonly PurgeRecord[]): void;
+  /** Receives a line for the person at the terminal. */
+  onNote(note: string): void;
+}
+
+/** The most purges that the edge lists at once. */
+const MAX_LISTED = 500;
+
+/**
+ * Tells each purge once, in the order of their numbers, until the signal is aborted. An edge that does not answer for a
+ * while is asked again; what it accepted meanwhile is told then. Rejects if the first look fails, or if the edge refuses.
+ */
+export async function followPurges(purger: Purger, options: FollowOptions): Promise<void> {
+  const { latest, everyMs, signal, onPurges, onNote } = options;
+  let { purges } = await purger.purges({ limit: latest, signal });
+  let last = purges[0]?.seq ?? 0;
+  onPurges(purges.toReversed());
+  let isAway = false;
+  while (await hasPaused(everyMs, signal)) {
+    try {
+      const newest = (await purger.purges({ limit: 1, signal })).purges[0]?.seq ?? 0;
+      if (newest < last) {
+        onNote("The purge log was made anew, and its numbers begin again.");
+        last = 0;
+      }
+      purges = newest > last ? await purgesAfter(last, purger, signal) : [];
+      if (isAway) onNote("The edge answers again.");
+      isAway = false;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof PurgeError && error.retryable)) throw error;
+      if (!isAway) onNote(`${error.message} It is asked again until it answers.`);
+      isAway = true;
+      continue;
+    }
+    if (purges.length === 0) continue;
+    last = purges[0]!.seq;
+    onPurges(purges.toReversed());
+  }
+}
+
+/** The purges with a higher number, the newest first. */
+async function purgesAfter(seq: number, purger: Purger, signal: AbortSignal): Promise<PurgeRecord[]> {
+  const found: PurgeRecord[] = [];
+  let before: number | undefined;
+  for (;;) {
+    const { purges, next } = await purger.purges({ before, limit: MAX_LISTED, signal });
+    found.push(...purges.filter((purge) => purge.seq > seq));
+    if (next === null || next <= seq + 1) return found;
+    before = next;
+  }
+}
+
+/** False if the signal was aborted. */
+async function hasPaused(ms: number, signal: AbortSignal): Promise<boolean> {
+  await pause(ms, undefined, { signal }).catch(() => {}); // An aborted pause rejects; the signal says so, too.
+  return !signal.aborted;
+}

@@ -1,0 +1,76 @@
+/**
+ * Watches for the classic mistake, a purge before the commit: the edge fetches the purged page again at once, the backend
+ * still answers with the old row, and that answer is newer than the purge. It shows as the same body as before, a moment
+ * after a purge. The dev command alone does this; a deployed edge does not.
+ */
+
+/** How long after a purge a page that comes back unchanged is suspicious, in milliseconds. */
+const MOMENT_MS = 2_000;
+
+/** Of the stored pages, purges and findings, this many are remembered: the latest. */
+const MAX_REMEMBERED = 1_000;
+
+/** A page that was fetched again after a purge and was the same as before. */
+export interface EarlyPurge {
+  /** The number of the latest purge before the fetch. */
+  readonly seq: number;
+  readonly path: string;
+  /** Milliseconds from the purge to the fetch. */
+  readonly afterMs: number;
+}
+
+/** A purge that was accepted, and when: epoch milliseconds. */
+export interface AcceptedPurge {
+  readonly seq: number;
+  readonly at: number;
+}
+
+export class EarlyPurges {
+  /** The digest of the body that is stored under each key. */
+  readonly #digests = new Map<string, string>();
+  readonly #purges: AcceptedPurge[] = [];
+  readonly #found: EarlyPurge[] = [];
+
+  accepted(purge: AcceptedPurge): void {
+    remember(this.#purges, purge);
+  }
+
+  /** The latest purge in the moment before a time; `null` if there is none. */
+  purgeBefore(at: number): AcceptedPurge | null {
+    const latest = this.#purges.at(-1);
+    return latest !== undefined && at - latest.at <= MOMENT_MS ? latest : null;
+  }
+
+  /** Remembers the body that is stored under a key. True if it is the body that was stored there before. */
+  async isSameAsBefore(key: string, body: Uint8Array<ArrayBuffer>): Promise<boolean> {
+    const digest = [...new Uint8Array(await crypto.subtle.digest("SHA-256", body))].join();
+    const earlier = this.#digests.get(key);
+    this.#digests.delete(key);
+    this.#digests.set(key, digest);
+    if (this.#digests.size > MAX_REMEMBERED) this.#digests.delete(this.#digests.keys().next().value!);
+    return earlier === digest;
+  }
+
+  found(early: EarlyPurge): void {
+    remember(this.#found, early);
+  }
+
+  /** The pages that came back unchanged after a purge, each once. */
+  after(seq: number): readonly EarlyPurge[] {
+    const pages = this.#found.filter((early) => early.seq === seq);
+    return [...new Map(pages.map((early) => [early.path, early])).values()];
+  }
+}
+
+function remember<T>(list: T[], entry: T): void {
+  list.push(entry);
+  if (list.length > MAX_REMEMBERED) list.shift();
+}
+
+/** The finding as a line for the person at the terminal. */
+export function earlyPurgeLine({ seq, path, afterMs }: EarlyPurge): string {
+  return (
+    `${path} was fetched again ${afterMs} ms after purge ${seq}, and is the same as before. If it should have changed, the ` +
+    "purge came before the commit: purge after it."
+  );
+}

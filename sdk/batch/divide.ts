@@ -1,0 +1,121 @@
+import type { PurgeItems } from "../purge-request.ts";
+
+/** A call of a batch whose items went out in several purges. */
+export interface DividedCall {
+  items: readonly string[];
+  /** The places of these purges in `receipts`. */
+  purges: readonly number[];
+}
+
+/** The most that one purge may name. */
+export interface PurgeLimits {
+  readonly items: number;
+  /** Bytes of the items as JSON. */
+  readonly bytes: number;
+  readonly urls: number;
+}
+
+type Kind = keyof PurgeItems;
+
+interface Item {
+  readonly kind: Kind;
+  readonly text: string;
+  /** A key that no item of another kind has. */
+  readonly key: string;
+  readonly bytes: number;
+}
+
+/**
+ * Divides the items of calls into as few purges as their order allows. The items of one call stay in one purge if they
+ * fit into one; for that, an item that several calls name may be in several purges. A larger call fills one purge after
+ * another, and is reported.
+ */
+export function divideIntoPurges(
+  calls: readonly PurgeItems[],
+  limits: PurgeLimits,
+): { requests: readonly PurgeItems[]; divided: readonly DividedCall[] } {
+  const purges: Purge[] = [];
+  /** The last purge that names an item. */
+  const purgeOf = new Map<string, number>();
+  const divided: DividedCall[] = [];
+
+  const put = (items: readonly Item[]) => {
+    if (!purges.at(-1)?.hasRoomFor(items)) purges.push(new Purge(limits));
+    for (const item of items) {
+      purges.at(-1)!.add(item);
+      purgeOf.set(item.key, purges.length - 1);
+    }
+  };
+
+  for (const call of calls) {
+    const items = itemsOf(call);
+    const [first, ...others] = new Set(items.map(({ key }) => purgeOf.get(key)));
+    if (first !== undefined && others.length === 0) continue;
+    if (new Purge(limits).hasRoomFor(items)) {
+      put(items);
+      continue;
+    }
+    for (const item of items) if (!purgeOf.has(item.key)) put([item]);
+    const places = [...new Set(items.map(({ key }) => purgeOf.get(key)!))].sort((a, b) => a - b);
+    divided.push({ items: items.map(({ text }) => text), purges: places });
+  }
+  return { requests: purges.map((purge) => purge.request()), divided };
+}
+
+/** A purge that is being filled. */
+class Purge {
+  readonly #limits: PurgeLimits;
+  readonly #items = new Map<string, Item>();
+  #bytes = 0;
+  #urls = 0;
+
+  constructor(limits: PurgeLimits) {
+    this.#limits = limits;
+  }
+
+  hasRoomFor(items: readonly Item[]): boolean {
+    let count = this.#items.size;
+    let bytes = this.#bytes;
+    let urls = this.#urls;
+    for (const item of items) {
+      if (this.#items.has(item.key)) continue;
+      count += 1;
+      bytes += item.bytes;
+      if (item.kind === "urls") urls += 1;
+    }
+    return count <= this.#limits.items && bytes <= this.#limits.bytes && urls <= this.#limits.urls;
+  }
+
+  add(item: Item): void {
+    if (this.#items.has(item.key)) return;
+    this.#items.set(item.key, item);
+    this.#bytes += item.bytes;
+    if (item.kind === "urls") this.#urls += 1;
+  }
+
+  request(): PurgeItems {
+    return Object.fromEntries(
+      KINDS.flatMap((kind) => {
+        const items = [...this.#items.values()].filter((item) => item.kind === kind);
+        return items.length === 0 ? [] : [[kind, items.map(({ text }) => text)]];
+      }),
+    );
+  }
+}
+
+const KINDS: readonly Kind[] = ["urls", "tags", "prefixes", "hosts"];
+
+const encoder = new TextEncoder();
+
+/** The items of a call, each once. */
+function itemsOf(call: PurgeItems): Item[] {
+  const items = new Map<string, Item>();
+  for (const kind of KINDS) {
+    for (const text of call[kind] ?? []) {
+      const key = `${kind} ${text}`;
+      // With the comma that separates it from the next.
+      if (!items.has(key)) items.set(key, { kind, text, key, bytes: encoder.encode(JSON.stringify(text)).length + 1 });
+    }
+  }
+  return [...items.values()];
+}

@@ -1,0 +1,100 @@
+import { PurgeConflict, PurgeError, PurgeRejected } from "../errors.ts";
+import type { PurgeCall, PurgeRequest } from "../purge-request.ts";
+import type { Receipt } from "../receipt.ts";
+
+/** A purge that failed, of several that one call became. */
+export interface PurgeFailure {
+  /** The edge that did not accept it, for a purger with several `endpoints`; otherwise absent. */
+  endpoint?: string | undefined;
+  /** The purge with its `id`: `purger.purge(failure.request)` sends it again, and it happens once. */
+  request: PurgeRequest;
+  error: PurgeError;
+}
+
+/**
+ * One call became several purges, because of several `endpoints` or a batch larger than a purge may be, and not all of
+ * them were accepted. `code`, `status` and `cause` are those of the first failure; `retryable` is true if every failure
+ * is.
+ *
+ * The purges that were accepted stand. To get the others done, send the same call again with the same `id`, or send each
+ * `request` of `failures`: an edge that has accepted a purge before gives its first receipt again.
+ */
+export class PurgeIncomplete extends PurgeError {
+  override readonly name = "PurgeIncomplete";
+  /** The receipts of the purges that were accepted. */
+  readonly receipts: readonly Receipt[];
+  readonly failures: readonly PurgeFailure[];
+
+  constructor(receipts: readonly Receipt[], failures: readonly PurgeFailure[]) {
+    const { code, status, message } = failures[0]!.error;
+    const all = receipts.length + failures.length;
+    super(
+      `${failures.length} of ${all} purges failed, and ${receipts.length} ${receipts.length === 1 ? "was" : "were"} accepted. ` +
+        `It is safe to send the same again with the same id. The first failure: ${message}`,
+      {
+        code,
+        status,
+        retryable: failures.every(({ error }) => error.retryable),
+        attempts: attemptsOf(failures),
+        cause: failures[0]!.error,
+      },
+    );
+    this.receipts = receipts;
+    this.failures = failures;
+  }
+}
+
+/** The requests that were sent for failures. Purges that were not sent have the error of the one before them. */
+function attemptsOf(failures: readonly PurgeFailure[]): number {
+  const errors = new Set(failures.map(({ error }) => error));
+  return [...errors].reduce((sum, error) => sum + (error instanceof PurgeIncomplete ? 0 : error.attempts), 0);
+}
+
+type Send = (call: PurgeCall) => Promise<Receipt>;
+type OnReceipt = (receipt: Receipt, done: number) => void;
+
+/** Sends the only purge of a batch. Its error is that of the purge. */
+export async function sendOnly(
+  [call]: readonly PurgeCall[],
+  send: Send,
+  onReceipt: OnReceipt,
+): Promise<readonly Receipt[]> {
+  const receipt = await send(call!);
+  onReceipt(receipt, 1);
+  return [receipt];
+}
+
+/**
+ * Sends purges one after another. After a refusal of the items of one purge the others are still sent; after any other
+ * failure they are not, because they would fail, too, and then each of them counts as failed. If any failed, it rejects
+ * with a `PurgeIncomplete`.
+ */
+export async function sendInTurn(
+  calls: readonly PurgeCall[],
+  send: Send,
+  onReceipt: OnReceipt,
+): Promise<readonly Receipt[]> {
+  const receipts: Receipt[] = [];
+  const failures: PurgeFailure[] = [];
+  let done = 0;
+  for (const [index, call] of calls.entries()) {
+    let receipt: Receipt;
+    try {
+      receipt = await send(call);
+    } catch (error) {
+      if (!(error instanceof PurgeError)) throw error;
+      // The purger of several edges has told which of them failed.
+      const failed = error instanceof PurgeIncomplete ? error.failures : [{ request: call.request, error }];
+      if (error instanceof PurgeIncomplete) receipts.push(...error.receipts);
+      failures.push(...failed);
+      if (failed.every(({ error }) => error instanceof PurgeRejected || error instanceof PurgeConflict)) continue;
+      failures.push(...calls.slice(index + 1).map(({ request }) => ({ request, error })));
+      break;
+    }
+    receipts.push(receipt);
+    done += 1;
+    onReceipt(receipt, done);
+  }
+  if (failures.length > 0) throw new PurgeIncomplete(receipts, failures);
+  return receipts;
+}

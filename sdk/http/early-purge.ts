@@ -1,0 +1,61 @@
+/**
+ * The warning about a purge before the commit. The edge of `tidemark dev` sees when a purged page is fetched again at once
+ * and has not changed; a moment after the purge it is asked. No deployed edge sends the field that this begins with.
+ */
+
+import * as z from "zod";
+import { CONTROL_PREFIX, EARLY_PURGES_AFTER_MS, EARLY_PURGES_FIELD } from "../../wire/fields.ts";
+import { type AnswerHead, readBody } from "./answer.ts";
+import type { Transport } from "./transport.ts";
+
+/** What the warning needs from the platform. */
+export interface WarningPlatform {
+  /** Does something after a time, unless the process has ended by then: it does not keep the process running. */
+  later(ms: number, work: () => void): void;
+  /** Warns the developer. */
+  warn(message: string): void;
+}
+
+const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_NAMED_PAGES = 3;
+
+const earlyPurgesSchema = z.array(z.object({ path: z.string(), afterMs: z.number() }));
+
+/** Asks the edge of a purge later, if it offers that, and warns of what it has seen. Never throws. */
+export function watchForEarlyPurge(
+  { endpoint, headers }: AnswerHead,
+  seq: number,
+  transport: Transport,
+  platform: WarningPlatform,
+): void {
+  const path = headers.get(EARLY_PURGES_FIELD);
+  if (!path?.startsWith(CONTROL_PREFIX)) return;
+  platform.later(EARLY_PURGES_AFTER_MS, () => {
+    ask(endpoint + path, transport).then(
+      (pages) => {
+        if (pages.length > 0) platform.warn(warningOf(seq, pages));
+      },
+      () => {}, // The edge has been stopped, or the purger closed. A warning that cannot be had is none.
+    );
+  });
+}
+
+type EarlyPages = z.infer<typeof earlyPurgesSchema>;
+
+async function ask(url: string, transport: Transport): Promise<EarlyPages> {
+  const signal = AbortSignal.timeout(EARLY_PURGES_AFTER_MS);
+  const answer = await transport.fetch(url, { method: "GET", headers: {}, redirect: "manual", signal });
+  const body = await readBody(answer.body, MAX_ANSWER_BYTES);
+  return earlyPurgesSchema.parse(body.kind === "whole" ? JSON.parse(body.text) : []);
+}
+
+function warningOf(seq: number, pages: EarlyPages): string {
+  const more = pages.length - MAX_NAMED_PAGES;
+  const named = pages.slice(0, MAX_NAMED_PAGES).map(({ path, afterMs }) => `${path} (${afterMs} ms later)`);
+  return (
+    `Purge ${seq} may have come before the commit: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""} ` +
+    `${pages.length === 1 ? "was" : "were"} fetched again after it and had not changed. The old page is stored again. Purge after the ` +
+    "transaction has committed: batch() collects until then. If the backend reads from replicas that lag, give the " +
+    "purge repeatAfterMs, which purges the same once more."
+  );
+}

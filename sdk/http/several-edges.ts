@@ -1,0 +1,55 @@
+/** One call to several edges, each with a purge log of its own. */
+
+import { type PurgeFailure, PurgeIncomplete } from "../batch/purge-incomplete.ts";
+import { PurgeError } from "../errors.ts";
+import type { Settings } from "../options.ts";
+import type { PurgeRecordPage, RecordQuery } from "../purge-record.ts";
+import type { PurgeRequest } from "../purge-request.ts";
+import { type EdgeReceipt, type Receipt, receiptOfEdges } from "../receipt.ts";
+
+/** Sends a purge to all edges at once. The edges that accept it are not asked to forget it if another one does not. */
+export async function sendToAll(
+  edges: readonly Settings[],
+  request: PurgeRequest & { id: string },
+  sendTo: (edge: Settings) => Promise<Receipt>,
+): Promise<Receipt> {
+  const receipts: EdgeReceipt[] = [];
+  const failures: PurgeFailure[] = [];
+  const outcomes = await Promise.allSettled(edges.map(sendTo));
+  for (const [index, outcome] of outcomes.entries()) {
+    const { endpoint } = edges[index]!;
+    if (outcome.status === "fulfilled") receipts.push({ ...outcome.value, endpoint });
+    else if (outcome.reason instanceof PurgeError) failures.push({ endpoint, request, error: outcome.reason });
+    else throw outcome.reason;
+  }
+  const [first, ...others] = receipts;
+  if (first === undefined || failures.length > 0) throw new PurgeIncomplete(receipts, failures);
+  return receiptOfEdges([first, ...others]);
+}
+
+/** Asks each edge for the status of one purge. There is no trail of all edges, because their numbers cannot be compared. */
+export async function readFromAll(
+  edges: readonly Settings[],
+  query: RecordQuery,
+  readFrom: (edge: Settings, query: RecordQuery) => Promise<PurgeRecordPage | null>,
+): Promise<PurgeRecordPage | null> {
+  if (!("seq" in query)) throw new TypeError(`purges: ${OWN_TRAILS}`);
+  const { edges: references } = query;
+  const asked = edges.map((edge) => ({
+    edge,
+    seq: references?.find(({ endpoint }) => endpoint === edge.endpoint)?.seq,
+  }));
+  const pages = await Promise.all(
+    asked.map(({ edge, seq }) => {
+      if (seq === undefined) throw new TypeError(`status: needs the receipt, because ${OWN_TRAILS}`);
+      return readFrom(edge, { seq });
+    }),
+  );
+  const records = pages.map((page) => page?.purges[0]);
+  const [first] = records;
+  if (first === undefined || records.includes(undefined)) return null;
+  return { purges: [{ ...first, settled: records.every((record) => record?.settled) }], next: null };
+}
+
+const OWN_TRAILS =
+  "each of several edges has a purge log of its own, with its own numbers. Make a purger with the endpoint of one of them.";

@@ -1,0 +1,79 @@
+import { TAG_FIELD } from "../../wire/fields.ts";
+
+/** A response of the backend, before the edge, which removes the tags: a `Response`, or its fields and its body. */
+export type TaggedPage =
+  | { readonly headers: { get(name: string): string | null }; text(): Promise<string> }
+  | { readonly headers: { get(name: string): string | null }; readonly body: string };
+
+/** How a record can be known on a page. */
+export interface RecordOnPage<T> {
+  /** The tags that a page must have which shows the record; one or several. */
+  tags(record: T): string | readonly string[];
+  /** Texts of which any one means that the page shows the record, such as its title. They should be unlike all other text. */
+  shows(record: T): string | readonly string[];
+}
+
+/** The records of a page. */
+export interface RecordsOnPage<T> {
+  /** The records that the page shows. A test should expect some, so that it cannot pass on an empty page. */
+  shown: T[];
+  /** Those of them whose tags the page lacks: a purge by their tag would leave the page as it was. */
+  untagged: T[];
+}
+
+/**
+ * Finds the records that a page shows without their tag, for a test of the backend:
+ *
+ * ```ts
+ * const { shown, untagged } = await findUntagged(await app.request("/songs"), songs, {
+ *   tags: (song) => tags.song(song.id),
+ *   shows: (song) => song.title,
+ * });
+ * expect(shown).not.toEqual([]);
+ * expect(untagged).toEqual([]);
+ * ```
+ *
+ * Texts are found in HTML and JSON, however their characters are escaped there. The body of the response is read.
+ */
+export async function findUntagged<T>(
+  page: TaggedPage,
+  records: Iterable<T>,
+  { tags, shows }: RecordOnPage<NoInfer<T>>,
+): Promise<RecordsOnPage<T>> {
+  const held = new Set((page.headers.get(TAG_FIELD) ?? "").split(/[\s,]+/));
+  const body = "text" in page ? await page.text() : page.body;
+  const readings = [body, withoutEntities(body), withoutJsonEscapes(body)];
+  const shown = [...records].filter((record) => {
+    const texts = [shows(record)].flat();
+    if (texts.some((text) => typeof text !== "string" || text.trim() === "")) {
+      throw new TypeError(
+        "findUntagged: shows must give texts that are not empty, because an empty one is on every page",
+      );
+    }
+    return texts.some((text) => readings.some((reading) => reading.includes(text)));
+  });
+  return { shown, untagged: shown.filter((record) => [tags(record)].flat().some((tag) => !held.has(tag))) };
+}
+
+const NAMED_ENTITIES: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: "\u00a0",
+};
+
+function withoutEntities(html: string): string {
+  return html.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|([a-z]+));/gi, (entity, hex, decimal, name) => {
+    if (name !== undefined) return NAMED_ENTITIES[name.toLowerCase()] ?? entity;
+    const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    return point <= 0x10ffff ? String.fromCodePoint(point) : entity;
+  });
+}
+
+function withoutJsonEscapes(json: string): string {
+  return json.replace(/\\(?:u([0-9a-f]{4})|(["\\/]))/gi, (_, hex, character) =>
+    hex === undefined ? character : String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}

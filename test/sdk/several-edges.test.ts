@@ -1,0 +1,251 @@
+import { expect, test } from "vitest";
+import { createPurger, PurgeIncomplete, type PurgeRequest, PurgeUnauthorized } from "../../sdk/index.ts";
+import { accepts, deadEndpoint, receiptBody, refuses, startFakeEdge } from "./fake-edge.ts";
+import { purgerUnderTest, TOKEN } from "./purger-under-test.ts";
+import { createVirtualClock } from "./virtual-clock.ts";
+
+const receipt = (logId: string, more: object = {}) => ({
+  json: { ...receiptBody, logId, token: `${logId}.7`, ...more },
+});
+
+test("A purge goes to every edge with the same id, and each edge gets its own token", async () => {
+  await using eu = await startFakeEdge(accepts);
+  await using us = await startFakeEdge(accepts);
+  await using asia = await startFakeEdge(accepts);
+  const endpoints = [
+    { endpoint: new URL(eu.endpoint), token: "token-of-eu" },
+    us.endpoint,
+    { endpoint: `${asia.endpoint}/`, token: undefined },
+  ];
+  await using cdn = purgerUnderTest({ endpoints });
+
+  await cdn.purgeTags("a", { reason: "saved" });
+
+  const requests = [eu, us, asia].flatMap((edge) => edge.requests);
+  expect(requests.map(({ headers }) => headers.authorization)).toEqual([
+    "Bearer token-of-eu",
+    `Bearer ${TOKEN}`,
+    `Bearer ${TOKEN}`,
+  ]);
+  expect(requests.map(({ body }) => body)).toEqual(
+    Array.from({ length: 3 }, () => ({ tags: ["a"], reason: "saved", id: "id-1" })),
+  );
+});
+
+test("One receipt settles when all edges have, and has the receipt of each", async () => {
+  const clock = createVirtualClock();
+  await using eu = await startFakeEdge(receipt("log-eu", { settlesInMs: 300 }));
+  await using us = await startFakeEdge(receipt("log-us", { seq: 90, settlesInMs: 700, warnings: ["odd"] }));
+  await using cdn = purgerUnderTest({ endpoints: [eu.endpoint, us.endpoint] }, { clock });
+
+  const joined = await cdn.purgeTags("a");
+  expect(joined).toMatchObject({ seq: 7, logId: "log-eu", token: "log-eu.7", settlesInMs: 700, warnings: ["odd"] });
+  expect(joined.accepted).toEqual(receiptBody.accepted);
+  expect(joined.edges).toMatchObject([
+    { endpoint: eu.endpoint, seq: 7, token: "log-eu.7", settlesInMs: 300 },
+    { endpoint: us.endpoint, seq: 90, token: "log-us.7", settlesInMs: 700 },
+  ]);
+  const settled: string[] = [];
+  const all = joined.settled().then(() => settled.push("all"));
+  const settledInEu = joined.edges![0]!.settled().then(() => settled.push("eu"));
+  clock.advance(300);
+  await settledInEu;
+  await new Promise(setImmediate);
+  expect(settled).toEqual(["eu"]);
+  clock.advance(400);
+  await all;
+  expect(settled).toEqual(["eu", "all"]);
+});
+
+test("If an edge fails, the error says which, has the receipts of the others, and can be sent again with its id", async () => {
+  await using eu = await startFakeEdge(accepts, receipt("log-eu", { replayed: true }));
+  await using us = await startFakeEdge(refuses("unauthorized"), accepts);
+  await using cdn = purgerUnderTest({ endpoints: [eu.endpoint, us.endpoint] });
+
+  const error = await cdn.purgeTags("a").catch((error: unknown) => error as PurgeIncomplete);
+
+  expect(error).toBeInstanceOf(PurgeIncomplete);
+  const { receipts, failures } = error as PurgeIncomplete;
+  expect(error).toMatchObject({ code: "unauthorized", status: 401, retryable: false });
+  expect((error as PurgeIncomplete).message).toMatch(/^1 of 2 purges failed, and 1 was accepted\./);
+  expect((error as PurgeIncomplete).message).toContain(us.endpoint);
+  expect(receipts).toMatchObject([{ endpoint: eu.endpoint, seq: 7 }]);
+  expect(failures).toMatchObject([{ endpoint: us.endpoint, request: { tags: ["a"], id: "id-1" } }]);
+  expect(failures[0]!.error).toBeInstanceOf(PurgeUnauthorized);
+  await expect(cdn.purge(failures[0]!.request)).resolves.toMatchObject({ edges: [{ replayed: true }, { seq: 7 }] });
+  expect([...eu.requests, ...us.requests].map(({ body }) => body.id)).toEqual(Array(4).fill("id-1"));
+});
+
+test("An edge that is away for a moment is asked again, and the others are not", async () => {
+  await using eu = await startFakeEdge(accepts);
+  await using us = await startFakeEdge({ hangsUpAfterBytes: 0 }, refuses("unavailable"), accepts);
+  await using cdn = purgerUnderTest({ endpoints: [eu.endpoint, us.endpoint] });
+
+  await cdn.purgeTags("a");
+
+  expect([eu.requests.length, us.requests.length]).toEqual([1, 3]);
+});
+
+test("If all edges are away, the error is retryable and has no receipt", async () => {
+  const endpoints = [await deadEndpoint(), await deadEndpoint()];
+  await using cdn = purgerUnderTest({ endpoints, retries: 1 });
+
+  const error = await cdn.purgeTags("a").catch((error: unknown) => error);
+
+  expect(error).toMatchObject({ name: "PurgeIncomplete", code: "unreachable", retryable: true, attempts: 4 });
+  expect(error).toMatchObject({ receipts: [], failures: endpoints.map((endpoint) => ({ endpoint })) });
+});
+
+test("Aborting a call to several edges rejects with the reason", async () => {
+  const leaving = new AbortController();
+  const reason = new Error("left");
+  await using eu = await startFakeEdge(accepts);
+  await using us = await startFakeEdge({ stallsAfterBytes: 0, before: () => leaving.abort(reason) });
+  await using cdn = purgerUnderTest({ endpoints: [eu.endpoint, us.endpoint] });
+
+  await expect(cdn.purgeTags("a", { signal: leaving.signal })).rejects.toBe(reason);
+});
+
+test("A large batch for several edges has a receipt of each edge for all of its purges", async () => {
+  await using eu = await startFakeEdge(receipt("eu"), receipt("eu", { seq: 8, token: "eu.8" }));
+  await using us = await startFakeEdge(receipt("us", { seq: 40 }), receipt("us", { seq: 41, token: "us.41" }));
+  await using cdn = purgerUnderTest({ endpoints: [eu.endpoint, us.endpoint] });
+  const tags = Array.from({ length: 10_001 }, (_, index) => `song:${index}`);
+
+  const receiptOfBatch = (await cdn.batch().tags(tags).commit({ id: "all" }))!;
+
+  expect(receiptOfBatch).toMatchObject({ seq: 8, token: "eu.8", accepted: { tags: 2 } });
+  expect(receiptOfBatch.edges?.map(({ endpoint, token }) => [endpoint, token])).toEqual([
+    [eu.endpoint, "eu.8"],
+    [us.endpoint, "us.41"],
+  ]);
+  expect(us.requests.map(({ body }) => body.id)).toEqual(["all.1", "all.2"]);
+});
+
+test("A small batch that one edge does not accept rejects with the account of both, and has the receipt of each otherwise", async () => {
+  await using eu = await startFakeEdge(accepts);
+  await using us = await startFakeEdge(refuses("forbidden"), accepts);
+  await using cdn = purgerUnderTest({ endpoints: [eu.endpoint, us.endpoint] });
+
+  const error = await cdn.batch((batch) => batch.tags("a")).catch((error: unknown) => error);
+  const { receipt } = await cdn.batch((batch) => batch.tags("a"));
+
+  expect(error).toMatchObject({
+    name: "PurgeIncomplete",
+    receipts: [{ endpoint: eu.endpoint }],
+    failures: [{ endpoint: us.endpoint, error: { code: "forbidden" } }],
+  });
+  expect(receipt).toMatchObject({
+    receipts: [{ seq: 7 }],
+    edges: [{ endpoint: eu.endpoint }, { endpoint: us.endpoint }],
+  });
+});
+
+test("A large batch that one edge refuses in part names the purge and the edge", async () => {
+  await using eu = await startFakeEdge(accepts);
+  await using us = await startFakeEdge(refuses("invalid"), accepts);
+  await using cdn = purgerUnderTest({ endpoints: [eu.endpoint, us.endpoint] });
+  const tags = Array.from({ length: 10_001 }, (_, index) => `song:${index}`);
+
+  const committing = cdn.batch().tags(tags).commit({ id: "all" });
+  const error = await committing.catch((error: unknown) => error as PurgeIncomplete);
+
+  const { receipts, failures } = error as PurgeIncomplete;
+  expect(failures.map(({ endpoint, request }) => [endpoint, request.id])).toEqual([[us.endpoint, "all.1"]]);
+  expect(receipts.map((each) => each.edges?.length ?? (each as { endpoint?: string }).endpoint)).toEqual([
+    eu.endpoint,
+    2,
+  ]);
+});
+
+const record = {
+  seq: 7,
+  at: "2026-01-02T03:04:05.678Z",
+  by: "shop",
+  reason: null,
+  mode: "hard",
+  accepted: receiptBody.accepted,
+  items: ["tag:a"],
+  itemCount: 1,
+  id: null,
+  repeatOf: null,
+  settled: true,
+};
+
+test("The status of a receipt is asked of each edge by its own number, and has settled if it has at all of them", async () => {
+  const of = (seq: number, settled: boolean) => ({ json: { ...record, seq, settled } });
+  await using eu = await startFakeEdge(accepts, of(7, true), of(7, true), of(7, true));
+  await using us = await startFakeEdge(receipt("us", { seq: 90 }), of(90, false), of(90, true), refuses("not-found"));
+  await using cdn = purgerUnderTest({ endpoints: [eu.endpoint, us.endpoint] });
+
+  const receiptOfBoth = await cdn.purgeTags("a");
+
+  await expect(cdn.status(receiptOfBoth)).resolves.toMatchObject({ seq: 7, settled: false });
+  await expect(cdn.status(receiptOfBoth)).resolves.toMatchObject({ seq: 7, settled: true });
+  await expect(cdn.status(receiptOfBoth)).resolves.toBeNull();
+  expect(us.requests.slice(1).map(({ path }) => path)).toEqual(Array(3).fill("/_tidemark/purges/90"));
+});
+
+test("Several edges have no common trail and no common numbers", async () => {
+  await using cdn = purgerUnderTest({ endpoints: ["http://a.test", "http://b.test"] });
+
+  await expect(cdn.purges()).rejects.toThrow(/^purges: each of several edges has a purge log of its own/);
+  await expect(cdn.status(7)).rejects.toThrow(/^status: needs the receipt, because each of several edges has/);
+});
+
+const misuses = [
+  {
+    name: "an empty list",
+    options: { endpoints: [] },
+    message: /^createPurger: endpoints: name at least one edge, or leave endpoints out$/,
+  },
+  {
+    name: "one endpoint and several",
+    options: { endpoint: "http://a.test", endpoints: ["http://b.test"] },
+    message: /^createPurger: endpoints: stands in the place of endpoint; leave one of them out$/,
+  },
+  {
+    name: "a misspelt field of an edge",
+    options: { endpoints: ["http://a.test", { endpoint: "http://b.test", tokn: "x" }] },
+    message: /^createPurger: endpoints\[1\]\.tokn: unknown key; did you mean token\? Known here: endpoint, token$/,
+  },
+  {
+    name: "a number as an edge",
+    options: { endpoints: [5] },
+    message: /^createPurger: endpoints\[0\]: .*expected object/,
+  },
+];
+
+test.for(misuses)("Making a purger with $name is a TypeError", ({ options, message }) => {
+  expect(() => createPurger(options as object)).toThrow(TypeError);
+  expect(() => createPurger(options as object)).toThrow(message);
+});
+
+const wrong = [
+  { endpoints: ["http://a.test", "www.example.com"], message: /^The option endpoints\[1\] is not an origin\. / },
+  {
+    endpoints: ["http://a.test", { endpoint: "http://b.test", token: "a b" }],
+    message: /^The option endpoints\[1\]\.tok/,
+  },
+  {
+    endpoints: ["http://a.test", new URL("http://a.test")],
+    message: /^The option endpoints\[1\] names an edge that is/,
+  },
+];
+
+test.for(wrong)(
+  "With the endpoints $endpoints nothing is configured, and nothing is sent",
+  async ({ endpoints, message }) => {
+    const sent: string[] = [];
+    const fetch = async (url: string) => {
+      sent.push(url);
+      throw new Error("never");
+    };
+    await using cdn = purgerUnderTest({ endpoints, fetch });
+
+    const error = await cdn.purge({ tags: ["a"] } satisfies PurgeRequest).catch((error: unknown) => error);
+
+    expect(error).toMatchObject({ code: "not-configured", message: expect.stringMatching(message) });
+    expect(sent).toEqual([]);
+  },
+);
