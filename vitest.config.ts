@@ -19,7 +19,12 @@ const OF_THE_PACKAGE = [
  * Run by the gate, and by `npm test` only if an argument names them or their folder: they build, pack and install the
  * package, or start whole processes, and take as long as all the others together.
  */
-const OF_THE_GATE = [...OF_THE_PACKAGE, "test/dev/dev.test.ts", "test/setup/check.test.ts"];
+const OF_THE_GATE = [
+  ...OF_THE_PACKAGE,
+  "test/dev/dev.test.ts",
+  "test/setup/check.test.ts",
+  "test/control/doors/clients.test.ts",
+];
 
 const isNamed = (file: string) =>
   process.argv.slice(2).some((argument) => file.startsWith(argument) || argument.startsWith(dirname(file)));

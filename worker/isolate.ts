@@ -119,6 +119,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   });
   const control = controlApp({
     rules: site,
+    doors: site.doors,
     tokens,
     log,
     audit: platform.audit,
@@ -127,6 +128,10 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     now: () => clock.now(),
     fingerprint: platform.fingerprint,
   });
+
+  /** A site that does not know BAN leaves it to its origin. */
+  const isForControl = ({ method }: ClientRequest, url: string) =>
+    method === "PURGE" || isControl(url) || (method === "BAN" && site.doors.varnish !== undefined);
 
   const answerOurselves = (status: number, detail: string, words: string) => {
     reporter.report({ kind: "answered-by-edge", detail });
@@ -139,7 +144,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   const rescue = async ({ request, ...rest }: IncomingRequest, cause: unknown) => {
     reporter.report({ kind: "failed", cause });
     const failed = () => answerOurselves(502, "failed", "502: the edge failed on this request.");
-    if (request.bodyUsed || request.method === "PURGE" || isControl(rest.url)) return failed();
+    if (request.bodyUsed || isForControl(request, rest.url)) return failed();
     return handleWithoutCache({ request, ...rest }, isolate).catch(failed);
   };
 
@@ -152,13 +157,12 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
         return answerOurselves(414, "url-too-long", `This URL is longer than ${site.limits.urlBytes} bytes.`);
       }
       try {
-        const answer: EdgeAnswer | Promise<EdgeAnswer> =
-          request.method === "PURGE" || isControl(url)
-            ? control.fetch(platform.webRequest(incoming), {
-                bodies: platform.bodies,
-                refresh: async (page, fields) => handle({ ...incoming, request: getFor(fields), url: page }, isolate),
-              })
-            : handle(incoming, isolate);
+        const answer: EdgeAnswer | Promise<EdgeAnswer> = isForControl(request, url)
+          ? control.fetch(platform.webRequest(incoming), {
+              bodies: platform.bodies,
+              refresh: async (page, fields) => handle({ ...incoming, request: getFor(fields), url: page }, isolate),
+            })
+          : handle(incoming, isolate);
         return answer instanceof Promise ? answer.catch((cause: unknown) => rescue(incoming, cause)) : answer;
       } catch (cause) {
         return rescue(incoming, cause);

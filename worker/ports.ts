@@ -249,7 +249,8 @@ export interface Tokens {
   check(token: string | null, scope: TokenScope): Promise<TokenVerdict>;
 }
 
-export type TokenScope = "purge" | "read";
+/** `door:NAME:ZONE` is for the purge calls of another vendor, and for nothing else. */
+export type TokenScope = "purge" | "read" | `door:${string}`;
 
 export type TokenVerdict =
   | { readonly kind: "allowed"; readonly name: string }

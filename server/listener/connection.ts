@@ -46,6 +46,8 @@ export class Connection {
   isTunnel = false;
   /** Set for the one request that the fast way has handed over to the plain way. */
   askedEarly: AskedEarly | undefined;
+  /** What has come of the head of a BAN. */
+  banHead = "";
   /** The last request with a body. No other one can be incomplete. */
   upload: Upload | undefined;
   readonly #answer: (exchange: Exchange, connection: Connection) => void;

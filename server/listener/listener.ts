@@ -7,6 +7,7 @@ import { PushedBody } from "../bodies/pushed-body.ts";
 import type { ExchangeLog } from "./access-log.ts";
 import { answerHead, headText } from "./answer-head.ts";
 import { CountedWork } from "./background.ts";
+import { type BanHead, beginsBan, readBanHead } from "./ban-head.ts";
 import { ClientFields } from "./client-fields.ts";
 import { Connection, type Exchange, linger } from "./connection.ts";
 import { FastHits } from "./fast-hits.ts";
@@ -325,7 +326,7 @@ export class Listener {
   }
 
   #log(
-    { method, url, httpVersion }: IncomingMessage,
+    { method, url, httpVersion }: Pick<IncomingMessage, "method" | "url" | "httpVersion">,
     { clientAddress }: Connection,
     { headers: fields }: NodeRequest,
     answer: Answer,
@@ -456,8 +457,40 @@ export class Listener {
     }
     // Bytes after a request with `Connection: close` are no request. Its answer ends the connection.
     if (error.code === "HPE_CLOSED_CONNECTION") return;
+    const { code, rawPacket } = error as typeof error & { readonly rawPacket?: Buffer };
+    if (code === "HPE_INVALID_METHOD" && connection.isQuiet && this.#readBan(connection, rawPacket)) return;
     const [status, words] = MISREAD[error.code ?? ""] ?? [400, "this is not a request in HTTP/1.1"];
     connection.refuseRest(farewell(status, "bad-request", words));
+  }
+
+  /** Takes bytes that Node's parser does not know as a BAN. Returns false if they are none. */
+  #readBan(connection: Connection, bytes: Buffer | undefined): boolean {
+    const read = connection.banHead + (bytes?.toString("latin1") ?? "");
+    if (!beginsBan(read) || read.length > this.#settings.maxHeadBytes) return false;
+    connection.banHead = read;
+    const head = readBanHead(read);
+    if (head) void this.#ban(connection, head);
+    return head !== null;
+  }
+
+  /** Answers a BAN on the bare connection, and ends it, because Node's parser has given up on it. */
+  async #ban(connection: Connection, { line, raw }: BanHead): Promise<void> {
+    const startedAt = performance.now();
+    connection.outstanding++;
+    connection.isLast = true;
+    const fields = new ClientFields(raw);
+    const target = requestTarget(line, fields, this.#settings.defaultHost);
+    const request = new NodeRequest(line.method, fields, null);
+    const asked =
+      target.kind === "refused"
+        ? ownAnswer(target.status, "bad-request", target.because)
+        : this.#ask(request, target.url, connection);
+    const answered = await Promise.resolve(asked).catch((cause: unknown) => this.#failure(cause));
+    const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
+    const written = await this.#writeAndEnd(connection.socket, answer);
+    connection.outstanding--;
+    const message = { method: line.method, url: line.target, httpVersion: `1.${line.versionMinor}` };
+    this.#log(message, connection, request, answer, written, startedAt);
   }
 
   /** RFC 9110 §9.1, §9.3.6. */

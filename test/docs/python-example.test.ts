@@ -24,6 +24,12 @@ test("the page shows the example as it runs", () => {
   for (const line of [definition, ...imports.split("\n")]) expect(file).toContain(line);
 });
 
+test("the page shows the backend for Wagtail as it is, below the text at its top", () => {
+  const shown = /<!-- example: wagtail_tidemark\.py -->\n```python\n(.*?)```/s.exec(readFileSync(PAGE, "utf8"))?.[1];
+  const file = readFileSync(new URL("../../docs/examples/wagtail_tidemark.py", import.meta.url), "utf8");
+  expect(file.replace(/^""".*"""\n\n/, "")).toBe(shown);
+});
+
 describe.skipIf(!hasPython)(hasPython ? "the Python example" : NOT_RUN, () => {
   const origin = new ScriptedOrigin(() => BEGINNING);
   let edge: EdgeRuntime;

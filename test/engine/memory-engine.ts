@@ -22,6 +22,7 @@ export function startMemoryEngine(
   site: SiteChange,
   seed: number,
   treachery: Treachery = { lostPuts: 0, evictions: 0 },
+  tokens: Tokens = oneToken,
 ): Engine {
   const scheduler = new Scheduler(seed, BEGINNING);
   const holds = new Holds();
@@ -161,7 +162,7 @@ function heldIn<T>(held: Map<string, T>, name: string, make: () => T): T {
 }
 
 /** Compares tokens without hashing, which Node does on other threads: the seed would not decide their timing. */
-const tokens: Tokens = {
+const oneToken: Tokens = {
   check: async (token) =>
     token === TOKEN ? { kind: "allowed", name: "test" } : { kind: "refused", because: "unauthorized" },
 };

@@ -29,7 +29,10 @@ import { exchange } from "./runtime-engine.ts";
 import { BEGINNING, HOST, TOKEN } from "./scenario.ts";
 
 /** The edge as a server on this machine: the real listener, origin and log over sockets, on a clock that is told. */
-export async function startServerEngine(input: Omit<Partial<SiteInput>, "origin">): Promise<Engine> {
+export async function startServerEngine(
+  input: Omit<Partial<SiteInput>, "origin">,
+  TIDEMARK_TOKENS?: string,
+): Promise<Engine> {
   const clock = new ManualClock(BEGINNING);
   const scripted = new ScriptedOrigin(() => clock.now());
   await scripted.comeUp();
@@ -52,7 +55,7 @@ export async function startServerEngine(input: Omit<Partial<SiteInput>, "origin"
       sharedTier: disk,
       origin,
       log: logOf(log),
-      tokens: configuredTokens({ TIDEMARK_TOKEN: TOKEN, acceptsWeakTokens: true }, () => undefined),
+      tokens: configuredTokens({ TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS, acceptsWeakTokens: true }, () => undefined),
       write: () => undefined,
     });
   let isolate = start();

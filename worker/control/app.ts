@@ -3,20 +3,20 @@ import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import { CONTROL_PLANE_CLOSED } from "../../wire/problem.ts";
 import { MAX_PURGE_BYTES } from "../../wire/purge-request.ts";
 import type { IsolateStats } from "../../wire/stats.ts";
-import type { Bodies, PurgeAudit, TokenScope, Tokens } from "../ports.ts";
+import type { Bodies, PurgeAudit, TokenScope } from "../ports.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
 import { resolveUrl } from "../rules/key/cache-key.ts";
 import { type AuditVerdict, findPurge, listPurges } from "./audit.ts";
+import { answerAtDoor, type DoorPorts } from "./doors/doors.ts";
 import { openApiDocument } from "./openapi.ts";
 import { problemResponse } from "./problem-response.ts";
-import { type PurgePorts, type PurgeVerdict, purge } from "./purge.ts";
+import { type PurgeVerdict, purge } from "./purge.ts";
 import { readText } from "./read-text.ts";
 import { type FetchPage, refreshUrls } from "./refresh.ts";
 import { bearerToken } from "./tokens.ts";
 
 /** The ports that the control plane calls. */
-export interface ControlPorts extends PurgePorts {
-  readonly tokens: Tokens;
+export interface ControlPorts extends DoorPorts {
   readonly audit: PurgeAudit;
   /** The counters of this isolate. */
   readonly stats: () => IsolateStats;
@@ -31,7 +31,7 @@ export interface ControlCall {
 
 type App = { Bindings: ControlCall };
 
-/** Everything under `/_tidemark/`, and the method `PURGE` on any URL of the site. */
+/** Everything under `/_tidemark/`, and the methods `PURGE` and, at a door, `BAN` on any URL of the site. */
 export function controlApp(ports: ControlPorts): Hono<App> {
   const app = new Hono<App>();
 
@@ -39,6 +39,8 @@ export function controlApp(ports: ControlPorts): Hono<App> {
     await next();
     for (const [name, value] of Object.entries(EDGE_ANSWER_FIELDS)) context.res.headers.set(name, value);
   });
+
+  app.use(async (context, next) => (await answerAtDoor(context.req.raw, ports)) ?? next());
 
   app.on("PURGE", "*", async (context) => {
     const access = await authorize(ports, context.req.raw, "purge");

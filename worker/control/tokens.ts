@@ -1,16 +1,24 @@
 import * as z from "zod";
-import type { TokenScope, Tokens, TokenVerdict } from "../ports.ts";
+import type { Tokens, TokenVerdict } from "../ports.ts";
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/i, "is not a SHA-256 in 64 hexadecimal digits");
 
+/** A token for a door is bound to it and to its zone. Varnish has no zones. */
+const scope = z
+  .string()
+  .regex(
+    /^(?:purge|read|door:(?:varnish|(?:cloudflare|fastly|keycdn|netlify|vercel):[\w.-]+))$/,
+    'is not a scope: write "purge", "read", or a door with its zone, like "door:cloudflare:ZONE"',
+  );
+
 /** `TIDEMARK_TOKENS`: named tokens, stored as hashes, so that nobody who reads the setting can use them. */
 const namedTokensSchema = z.array(
-  z.strictObject({ name: z.string().min(1), scopes: z.array(z.enum(["purge", "read"])).min(1), sha256: hex }),
+  z.strictObject({ name: z.string().min(1), scopes: z.array(scope).min(1), sha256: hex }),
 );
 
 interface KnownToken {
   readonly name: string;
-  readonly scopes: readonly TokenScope[];
+  readonly scopes: readonly string[];
   readonly sha256: Uint8Array;
 }
 

@@ -81,6 +81,11 @@ export interface SiteInput {
    * country. It never reaches the origin. It needs `trustedProxies`. Default: none.
    */
   readonly countryField?: string | undefined;
+  /**
+   * The vendors whose purge calls are taken under `/_tidemark/doors/VENDOR/`, each for one of the zones, services, sites
+   * or projects that it knew. Their tokens are in `TIDEMARK_TOKENS` with scopes like `door:cloudflare:ZONE`. Default: none.
+   */
+  readonly doors?: DoorsInput | undefined;
   /** Extra fields on every request to the origin, such as a shared secret. Default: none. */
   readonly originFields?: Readonly<Record<string, string>> | undefined;
   readonly limits?: LimitsInput | undefined;
@@ -321,4 +326,17 @@ export interface LimitsInput {
   readonly originTimeout?: Duration | undefined;
   /** The longest that a request waits for another request's fetch of the same page. Default 10 s. */
   readonly followTimeout?: Duration | undefined;
+}
+
+/** The vendors whose purge calls are taken. An id is of letters, digits, `.`, `_` and `-`. */
+export interface DoorsInput {
+  readonly cloudflare?: { readonly zone: string } | undefined;
+  readonly fastly?: { readonly service: string } | undefined;
+  readonly keycdn?: { readonly zone: string } | undefined;
+  /** The site's id, or its name. */
+  readonly netlify?: { readonly site: string } | undefined;
+  /** `PURGE` and `BAN` on every URL, with a token of the scope `door:varnish`. */
+  readonly varnish?: true | undefined;
+  /** The project's id, or its name. */
+  readonly vercel?: { readonly project: string } | undefined;
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { Doors } from "../../wire/doors.ts";
 import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS } from "../../wire/fields.ts";
 import { type Network, readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import type { HeuristicRules } from "../rules/freshness/heuristic-freshness.ts";
@@ -167,6 +168,18 @@ const route = z.strictObject({
   tags: names.default([]),
 });
 
+const doorZone = z.string().regex(/^[\w.-]+$/, 'is not an id of letters, digits, ".", "_" and "-"');
+
+/** The vendors whose purge calls are taken, each for one of the zones that it knew. */
+const doors = z.strictObject({
+  cloudflare: z.strictObject({ zone: doorZone }).optional(),
+  fastly: z.strictObject({ service: doorZone }).optional(),
+  keycdn: z.strictObject({ zone: doorZone }).optional(),
+  netlify: z.strictObject({ site: doorZone }).optional(),
+  varnish: z.literal(true, "can only be true; otherwise leave it out").optional(),
+  vercel: z.strictObject({ project: doorZone }).optional(),
+});
+
 /** All settings of a site with their defaults. `SiteInput` documents each of them. */
 export const siteSchema = z.strictObject({
   /** The origin's address: scheme, host and port, without a path. `TIDEMARK_ORIGIN` takes precedence over it. */
@@ -212,6 +225,7 @@ export const siteSchema = z.strictObject({
     .refine((name) => !name.includes("*"), "has a *, which would stand for itself: name one field")
     .refine(mayTellCountry, 'cannot tell a country: name a field of the proxy\'s own, like "CloudFront-Viewer-Country"')
     .optional(),
+  doors: doors.prefault({}),
   /** Extra fields on every request to the origin, such as a shared secret. */
   originFields: z.record(fieldName, fieldValue).default({}),
   limits: z
@@ -278,6 +292,7 @@ export interface Site extends KeyRules {
   readonly trustedProxies: readonly Network[];
   /** In lower case; `null` if only the platform tells a country. */
   readonly countryField: string | null;
+  readonly doors: Doors;
   /** Fields of the origin that are only for this cache, in lower case. */
   readonly hiddenFields: readonly string[];
   readonly limits: {
@@ -362,6 +377,7 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
     hiddenFields: [...ownField, "surrogate-control"],
     trustedProxies: site.trustedProxies.map((text) => readNetwork(text)!),
     countryField: site.countryField ?? null,
+    doors: openDoors(site.doors),
     limits: {
       urlBytes: site.limits.urlBytes,
       requestFieldBytes: site.limits.requestFieldBytes,
@@ -389,6 +405,11 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
       ),
     },
   };
+}
+
+function openDoors(named: z.output<typeof doors>): Doors {
+  const open = Object.entries(named).flatMap(([name, door]) => (door ? [[name, Object.values(door).join()]] : []));
+  return Object.fromEntries(open);
 }
 
 type RouteRules = z.output<typeof route>;

@@ -315,8 +315,8 @@ export const mutants: Mutants = {
   "purge-goes-to-the-origin": {
     name: "a PURGE request is forwarded to the origin",
     file: "worker/isolate.ts",
-    from: 'request.method === "PURGE" || isControl(url)\n',
-    to: "isControl(url)\n",
+    from: 'method === "PURGE" || isControl(url) ||',
+    to: "isControl(url) ||",
     reddens: "purging/purge-method",
   },
   "silence-is-a-conflict": {
