@@ -55,7 +55,9 @@ async function find(): Promise<string | null> {
     const edge = place === "runtime" ? inRuntime() : onServer(place === "server" ? "fast" : "plain");
     const meetings = new RawMeetings(edge);
     await meetings.start();
-    return findHarm(meetings, { seed, count, path: values.path }).finally(() => meetings.stop());
+    const harm = await findHarm(meetings, { seed, count, path: values.path }).finally(() => meetings.stop());
+    console.log(`${meetings.cameThrough} requests reached the origin`);
+    return harm;
   }
   if (place === "memory") return findDifference(meetSoundly);
   const meetings =

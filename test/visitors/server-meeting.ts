@@ -47,10 +47,10 @@ class MeetingServer {
     return new URL(`http://127.0.0.1:${port}`);
   }
 
-  /** Begins anew: with empty tiers, an empty log and other rules. */
-  async begin(input: SiteInput): Promise<void> {
+  /** Begins anew: with empty tiers, an empty log and other rules. `hosts` is `null` for any. */
+  async begin(input: SiteInput, hosts: readonly string[] | null): Promise<void> {
     await this.#origin?.close();
-    const site = compileSite(input, {});
+    const site = compileSite(input, { hosts });
     const address = { url: site.originUrl, socketPath: null };
     const origin = new UndiciOrigin({ address, timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies });
     this.#origin = origin;
@@ -98,7 +98,7 @@ export class ServerMeetings {
   readonly meet: Meet = async (site, origin) => {
     this.#witness.answering = origin;
     this.#witness.asked = 0;
-    await this.#server.begin({ origin: this.#origin, hosts: [HOST], ...site });
+    await this.#server.begin({ origin: this.#origin, ...site }, [HOST]);
     return {
       send: async (request) => {
         const answer = await exchange(this.#edge, this.#agent, request);
@@ -123,7 +123,7 @@ export function onServer(way: ServerWay): StartRawEdge {
     const server = new MeetingServer(way);
     const url = await server.listen();
     // Without second looks, so that every request to the origin belongs to an answer.
-    await server.begin({ origin, secondLook: false });
+    await server.begin({ origin, secondLook: false }, null);
     return { url, stop: () => server.stop() };
   };
 }
