@@ -81,7 +81,7 @@ export interface SiteInput {
    * country. It never reaches the origin. It needs `trustedProxies`. Default: none.
    */
   readonly countryField?: string | undefined;
-  /** Extra fields on every request to the origin, such as a shared secret. Default: none. */
+  /** Extra fields on every request to the origin but TRACE, such as a shared secret. Default: none. */
   readonly originFields?: Readonly<Record<string, string>> | undefined;
   readonly limits?: LimitsInput | undefined;
   readonly purge?:
