@@ -10,6 +10,7 @@ import { startNodeIsolate } from "../../server/serve/node-isolate.ts";
 import { systemClock } from "../../server/system-clock.ts";
 import { configuredTokens } from "../../worker/control/tokens.ts";
 import type { RunningIsolate } from "../../worker/isolate.ts";
+import type { Clock } from "../../worker/ports.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import { compileSite } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
@@ -30,10 +31,13 @@ const CLIENT_ADDRESS = "192.0.2.7";
 class MeetingServer {
   readonly listener: Listener;
   readonly warnings: string[] = [];
+  readonly #clock: Clock;
   #isolate: RunningIsolate | undefined;
   #origin: UndiciOrigin | undefined;
 
-  constructor(way: ServerWay) {
+  /** `clock` is that of the isolate. */
+  constructor(way: ServerWay, clock: Clock) {
+    this.#clock = clock;
     this.listener = new Listener({
       isolate: { fetch: (incoming) => this.#isolate!.fetch({ ...incoming, clientAddress: CLIENT_ADDRESS }) },
       bodies: nodeBodies,
@@ -55,11 +59,11 @@ class MeetingServer {
     const origin = new UndiciOrigin({ address, timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies });
     this.#origin = origin;
     this.#isolate = startNodeIsolate(site, {
-      clock: systemClock,
+      clock: this.#clock,
       random: Math.random,
       sharedTier: new TestTier(),
       origin,
-      log: logOf(new SqlPurgeLog(sqlOver(new DatabaseSync(":memory:")), {}, systemClock.now, randomUUID)),
+      log: logOf(new SqlPurgeLog(sqlOver(new DatabaseSync(":memory:")), {}, this.#clock.now, randomUUID)),
       tokens: configuredTokens({ TIDEMARK_TOKEN: TOKEN, acceptsWeakTokens: true }, () => undefined),
       write: () => undefined,
     });
@@ -82,7 +86,7 @@ export class ServerMeetings {
   #origin = "";
 
   constructor(way: ServerWay) {
-    this.#server = new MeetingServer(way);
+    this.#server = new MeetingServer(way, systemClock);
   }
 
   /** How many hits were answered inside Node's parser. */
@@ -120,7 +124,9 @@ export class ServerMeetings {
 /** The server for visitors who write bytes to their connections. */
 export function onServer(way: ServerWay): StartRawEdge {
   return async (origin) => {
-    const server = new MeetingServer(way);
+    const now = Date.now();
+    // Time stands still, so that what is stored stays fresh however many messages there are.
+    const server = new MeetingServer(way, { ...systemClock, now: () => now });
     const url = await server.listen();
     // Without second looks, so that every request to the origin belongs to an answer.
     await server.begin({ origin, secondLook: false }, null);
