@@ -9,6 +9,8 @@ import { assertSameAnswer } from "./same-answer.ts";
 
 /** The page that every row serves. */
 const PAGE = "/page";
+/** The beginning of the paths of further pages. */
+export const FILES = "/files/";
 const TOKEN = "bench-token-0123456789-abcdefghij";
 
 /** One worker under load, in a runtime of its own. */
@@ -22,6 +24,8 @@ export interface Row {
 /** The rows to measure, in the order of the table. */
 export interface HitRows {
   readonly constant: Row;
+  /** The worker that people write by hand. */
+  readonly usual: Row;
   readonly all: readonly Row[];
   readonly edges: readonly CheckedEdge[];
   stop(): Promise<void>;
@@ -29,7 +33,7 @@ export interface HitRows {
 
 /** Starts all four rows with the page stored, and checks that each does the work that its name says. */
 export async function startHitRows(origin: ScriptedOrigin, body: string): Promise<HitRows> {
-  origin.reply(PAGE, {
+  const reply = {
     fields: {
       "content-type": "text/html; charset=utf-8",
       "cache-control": "public, max-age=86400",
@@ -39,7 +43,9 @@ export async function startHitRows(origin: ScriptedOrigin, body: string): Promis
       "cache-tag": "page, bench",
     },
     body,
-  });
+  };
+  origin.reply(PAGE, reply);
+  origin.setDefaultReply(reply);
   const rows: Row[] = [];
   const start = async (name: string, worker: BenchWorker, variables: Record<string, unknown>): Promise<Row> => {
     const script = await bundleBenchWorker(worker);
@@ -68,7 +74,7 @@ export async function startHitRows(origin: ScriptedOrigin, body: string): Promis
     const usual = await start("caches.default worker", "default-cache", { ORIGIN: origin.url });
     const edges = [memory, cacheApi].map(({ name, runtime }) => ({ name, url: runtime.url, token: TOKEN }));
     await rawRequest(usual.page);
-    return { constant, all: [constant, memory, cacheApi, usual], edges, stop };
+    return { constant, usual, all: [constant, memory, cacheApi, usual], edges, stop };
   } catch (cause) {
     await stop();
     throw cause;
@@ -77,7 +83,7 @@ export async function startHitRows(origin: ScriptedOrigin, body: string): Promis
 
 /** How often the page was requested from the origin. Measuring hits must not increase it. */
 export function pagesFetched(origin: ScriptedOrigin): number {
-  return origin.countOf(PAGE);
+  return origin.seen.filter(({ target }) => target === PAGE || target.startsWith(FILES)).length;
 }
 
 function edgeVariables(origin: ScriptedOrigin, site: Partial<SiteInput>): Record<string, unknown> {

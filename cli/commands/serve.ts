@@ -103,7 +103,14 @@ async function run(flags: ServeFlags): Promise<void> {
 
 /** Whether the message of an error says all that its reader needs. */
 function isForTheOwner(error: unknown): error is Error {
-  const names = ["ConfigFileError", "ServerError", "ListenError", "FolderInUseError", "StorageError"];
+  const names = [
+    "ConfigFileError",
+    "ServerError",
+    "ListenError",
+    "FolderInUseError",
+    "StorageError",
+    "CacheFolderError",
+  ];
   return error instanceof Error && names.includes(error.name);
 }
 

@@ -15,6 +15,8 @@ export interface AnswerHead {
   readonly lines: readonly string[];
   readonly framing: Framing;
   readonly keepsAlive: boolean;
+  /** No body follows, whatever the answer has. */
+  readonly isBodiless: boolean;
 }
 
 /** What of a request decides the head of its answer. */
@@ -54,13 +56,9 @@ export function answerHead(answer: Answer, request: AnsweredRequest): AnswerHead
   lines.push("connection", keepsAlive ? "keep-alive" : "close");
   if (framing.kind === "length") lines.push("content-length", String(framing.bytes));
   if (framing.kind === "chunked") lines.push("transfer-encoding", "chunked");
-  return {
-    status: answer.status,
-    reason: VALUE.test(answer.statusText) ? answer.statusText : "",
-    lines,
-    framing,
-    keepsAlive,
-  };
+  const reason = VALUE.test(answer.statusText) ? answer.statusText : "";
+  const isBodiless = request.isHead || framing.kind === "none";
+  return { status: answer.status, reason, lines, framing, keepsAlive, isBodiless };
 }
 
 /** The head as it goes over the wire, in latin1. */

@@ -1,14 +1,12 @@
 import type { Socket } from "node:net";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { Answer } from "../../worker/ports.ts";
-import type { Fields } from "../../worker/rules/fields/fields.ts";
 import type { AnsweredExchange } from "./access-log.ts";
-import { answerHead, headText } from "./answer-head.ts";
 import { ClientFields } from "./client-fields.ts";
 import type { Connection } from "./connection.ts";
+import type { MadeAnswers } from "./made-answers.ts";
 import { NodeRequest } from "./node-request.ts";
 import { isHost } from "./request-target.ts";
-import { latin1, MAX_TEXT_BYTES } from "./write-answer.ts";
 
 /*
  * Answers hits inside the callback in which Node's parser hands over a head, before Node makes its objects for the
@@ -22,6 +20,7 @@ import { latin1, MAX_TEXT_BYTES } from "./write-answer.ts";
 /** What of a listener the fast way needs. */
 export interface FastHitsParts {
   ask(request: NodeRequest, url: string, connection: Connection): EdgeAnswer | Promise<EdgeAnswer>;
+  readonly made: MadeAnswers;
   /** Whether the next answer on a connection has to be its last. */
   isLast(connection: Connection): boolean;
   /** `null` if nothing is logged. */
@@ -54,25 +53,16 @@ interface Parser {
 const GET = 1;
 const HEAD = 2;
 
-/** What was made of the fields of a hit: it is the same for every hit of an entry in a second. */
-interface MadeHit {
-  readonly body: Answer["body"];
-  /** The head, with the body if it is small. */
-  readonly text: string;
-  /** The body of a larger one, and its head in bytes. */
-  readonly large: { readonly head: Buffer; readonly body: Buffer } | null;
-}
-
 /** The callbacks that are ours. Node uses a parser again for other connections, also for those of other servers. */
 const wrapped = new WeakSet<HeadersComplete>();
 
 /** The connections that the fast way serves, by their sockets. */
 const served = new WeakMap<Socket, { readonly by: FastHits; readonly connection: Connection }>();
 
-/** How many hits were answered in the fast way, for tests and for the trial at the start. */
+/** The fast way of one listener. */
 export class FastHits {
   readonly #parts: FastHitsParts;
-  readonly #made = new WeakMap<Fields, MadeHit>();
+  /** How many hits it has answered. */
   answered = 0;
 
   constructor(parts: FastHitsParts) {
@@ -113,7 +103,16 @@ export class FastHits {
     connection.requests++;
     this.answered++;
     const keepsAlive = shouldKeepAlive && !this.#parts.isLast(connection);
-    const bodyBytes = this.#write(socket, answer, { isHead, knowsChunks: minor === 1, keepsAlive });
+    const made = this.#parts.made.make(answer, { isHead, knowsChunks: minor === 1, keepsAlive });
+    if (made.isText) {
+      socket.write(made.whole, "latin1");
+    } else {
+      const [head, body] = made.pieces;
+      socket.cork();
+      socket.write(head);
+      socket.write(body);
+      socket.uncork();
+    }
     if (!keepsAlive) {
       connection.isLast = true;
       socket.destroySoon();
@@ -124,49 +123,15 @@ export class FastHits {
       const { clientAddress } = connection;
       const { method: name, headers: fields } = request;
       const tookMs = performance.now() - startedAt;
+      const bodyBytes = made.bytes?.byteLength ?? 0;
       const line = { clientAddress, method: name, target, version: `1.${minor}`, fields, answer };
       this.#parts.log({ ...line, bodyBytes, tookMs, isWhole: true });
     }
     return true;
   }
-
-  #write(
-    socket: Socket,
-    answer: Answer,
-    request: { isHead: boolean; knowsChunks: boolean; keepsAlive: boolean },
-  ): number {
-    const { fields, body, status } = answer;
-    // Ranges and conditions have fields of their own, which are not seen again.
-    const isRepeated = status !== 206 && status !== 304 && !request.isHead && request.keepsAlive && body !== null;
-    let made = isRepeated ? this.#made.get(fields) : undefined;
-    if (made === undefined || made.body !== body) {
-      made = make(answer, request);
-      if (isRepeated) this.#made.set(fields, made);
-    }
-    if (made.large) {
-      socket.cork();
-      socket.write(made.large.head);
-      socket.write(made.large.body);
-      socket.uncork();
-      return made.large.body.byteLength;
-    }
-    socket.write(made.text, "latin1");
-    return request.isHead || body === null ? 0 : (body as Uint8Array).byteLength;
-  }
 }
 
 const SLASH = 0x2f;
-
-function make(answer: Answer, request: { isHead: boolean; knowsChunks: boolean; keepsAlive: boolean }): MadeHit {
-  const head = answerHead(answer, request);
-  const text = headText(head);
-  const { body } = answer;
-  if (request.isHead || head.framing.kind === "none" || body === null) return { body, text, large: null };
-  const bytes = body as Uint8Array<ArrayBuffer>;
-  if (bytes.byteLength < MAX_TEXT_BYTES) return { body, text: text + latin1(bytes), large: null };
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return { body, text, large: { head: Buffer.from(text, "latin1"), body: buffer } };
-}
 
 /** Whether an answer is whole in memory. */
 function isPlain(answer: EdgeAnswer): answer is Answer {

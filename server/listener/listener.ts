@@ -10,6 +10,7 @@ import { CountedWork } from "./background.ts";
 import { ClientFields } from "./client-fields.ts";
 import { Connection, type Exchange, linger } from "./connection.ts";
 import { FastHits } from "./fast-hits.ts";
+import { MadeAnswers } from "./made-answers.ts";
 import { NodeRequest } from "./node-request.ts";
 import { ownAnswer } from "./own-answer.ts";
 import { requestTarget } from "./request-target.ts";
@@ -75,6 +76,7 @@ export class Listener {
   readonly #servers: Server[] = [];
   readonly #connections = new Map<Duplex, Connection>();
   readonly #sweeper: NodeJS.Timeout;
+  readonly #made = new MadeAnswers();
   readonly #fast: FastHits | null;
   #isClosing = false;
   #whenEmpty: (() => void)[] = [];
@@ -97,6 +99,7 @@ export class Listener {
     this.#fast = parts.usesFastHits
       ? new FastHits({
           ask: (request, url, connection) => this.#ask(request, url, connection),
+          made: this.#made,
           isLast: (connection) => this.#isLast(connection),
           log: accessLog ? (exchange) => accessLog.record(exchange) : null,
         })
@@ -125,10 +128,13 @@ export class Listener {
     const server = this.#makeServer();
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
-      server.listen("handle" in address ? address.handle : { ...address, backlog: this.#settings.backlog }, () => {
+      const { backlog } = this.#settings;
+      const isListening = () => {
         server.off("error", reject);
         resolve();
-      });
+      };
+      if ("handle" in address) server.listen(address.handle, backlog, isListening);
+      else server.listen({ ...address, backlog }, isListening);
     });
     server.on("error", (error) => this.#parts.warn(`The listener failed: ${error.message}`));
     this.#servers.push(server);
@@ -291,21 +297,21 @@ export class Listener {
     const sendsOn = !message.complete && (request.awaitsContinue || connection.isBroken || !isSmall(request));
     const isLast = connection.newest?.response === response && this.#isLast(connection);
     const isRefused = connection.refused === response;
-    const head = answerHead(answer, {
+    const made = this.#made.make(answer, {
       isHead,
       knowsChunks: message.httpVersionMinor === 1,
       keepsAlive: response.shouldKeepAlive && !sendsOn && !isRefused && !isLast,
     });
-    if (!head.keepsAlive) {
+    if (!made.head.keepsAlive) {
       connection.isLast = true;
       if (!message.complete) connection.socket.destroySoon = () => linger(connection.socket);
     }
     let written: Written | Promise<Written>;
     try {
-      written = writeAnswer(response, head, answer.body, isHead, this.#parts.bodies, () => connection.watchStall());
+      written = writeAnswer(response, made, answer, this.#parts.bodies, () => connection.watchStall());
     } catch (cause) {
       this.#parts.warn(`An answer could not be written: ${String(cause)}`);
-      cutOff(response, head.framing);
+      cutOff(response, made.head.framing);
       written = { bodyBytes: 0, isWhole: false };
     }
     if (!this.#parts.accessLog) return;
@@ -442,8 +448,12 @@ export class Listener {
   /** Answers bytes that are no request. RFC 9112 §2.2. */
   #misread(error: NodeJS.ErrnoException, socket: Duplex): void {
     const connection = this.#connections.get(socket);
-    if (!connection || socket.destroyed || error.code === "ECONNRESET" || !socket.writable)
-      return void socket.destroy();
+    // Browsers open connections that they may never use, and would take a 408 for an answer to their first request.
+    const isUnused = error.code === "ERR_HTTP_REQUEST_TIMEOUT" && connection?.socket.bytesRead === 0;
+    if (!connection || error.code === "ECONNRESET" || !socket.writable || isUnused) {
+      socket.destroy();
+      return;
+    }
     // Bytes after a request with `Connection: close` are no request. Its answer ends the connection.
     if (error.code === "HPE_CLOSED_CONNECTION") return;
     const [status, words] = MISREAD[error.code ?? ""] ?? [400, "this is not a request in HTTP/1.1"];

@@ -1,7 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Answer, Bodies, StreamedBody } from "../../worker/ports.ts";
-import type { AnswerHead, Framing } from "./answer-head.ts";
+import type { Answer, Bodies, BodyReader, StreamedBody } from "../../worker/ports.ts";
+import type { Framing } from "./answer-head.ts";
+import { asText, isSmall, type MadeAnswer } from "./made-answers.ts";
 
 /** The result of writing an answer. */
 export interface Written {
@@ -10,38 +11,28 @@ export interface Written {
   readonly isWhole: boolean;
 }
 
-/** Bodies below this size go out as text, in one piece with their head, which costs less than two pieces. */
-export const MAX_TEXT_BYTES = 16 * 1024;
-
-/** Bytes as text of which each character is a byte. */
-export function latin1({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString("latin1");
-}
-
 /**
- * Writes an answer over Node's own response. `null` if it was written at once; otherwise resolves when the body has
- * ended, and never rejects. `stalls` is called whenever the client has to read before more can be written.
+ * Writes an answer over Node's own response. A stream is written as fast as the client reads, and what is returned then
+ * never rejects. `stalls` is called whenever the client has to read before more can be written.
  */
 export function writeAnswer(
   response: ServerResponse,
-  head: AnswerHead,
-  body: Answer["body"],
-  isHead: boolean,
+  made: MadeAnswer,
+  { body }: Answer,
   bodies: Bodies,
   stalls: () => void,
 ): Promise<Written> | Written {
+  const { head, bytes } = made;
   response.sendDate = false;
   response.writeHead(head.status, head.reason, head.lines as string[]);
-  if (body === null || body instanceof Uint8Array || isHead || head.framing.kind === "none") {
-    const bytes = body instanceof Uint8Array && !isHead && head.framing.kind !== "none" ? body : null;
-    if (body !== null && !(body instanceof Uint8Array)) void body.cancel().catch(() => undefined);
-    if (bytes === null) response.end();
-    else if (bytes.byteLength < MAX_TEXT_BYTES) response.end(latin1(bytes), "latin1");
-    else response.end(bytes);
-    if (response.req.socket.writableLength > 0) stalls();
-    return { bodyBytes: bytes?.byteLength ?? 0, isWhole: true };
-  }
-  return writeStream(response, body, head.framing, bodies, stalls);
+  const isStream = body !== null && !(body instanceof Uint8Array);
+  if (isStream && !head.isBodiless) return writeStream(response, body, head.framing, bodies, stalls);
+  if (isStream) void body.cancel().catch(() => undefined);
+  if (bytes === null) response.end();
+  else if (made.isText) response.end(made.bodyText, "latin1");
+  else response.end(bytes);
+  if (response.req.socket.writableLength > 0) stalls();
+  return { bodyBytes: bytes?.byteLength ?? 0, isWhole: true };
 }
 
 async function writeStream(
@@ -65,7 +56,14 @@ async function writeStream(
       if (piece === null || response.destroyed) break;
       bodyBytes += piece.byteLength;
       if (framing.kind === "length" && bodyBytes > framing.bytes) throw new Error("a body is longer than announced");
-      if (response.write(piece)) continue;
+      // Text goes out in one piece with the head, which costs less than two pieces.
+      const isText = bodyBytes === piece.byteLength && isSmall(piece) && framing.kind === "length";
+      if (isText && bodyBytes === framing.bytes) {
+        response.end(asText(piece), "latin1");
+        void endOf(reader);
+        return { bodyBytes, isWhole: true };
+      }
+      if (isText ? response.write(asText(piece), "latin1") : response.write(piece)) continue;
       stalls();
       await new Promise<void>((resolve) => {
         wake = resolve;
@@ -81,6 +79,12 @@ async function writeStream(
     cutOff(response, framing);
     return { bodyBytes, isWhole: false };
   }
+}
+
+/** Reads the end of a body whose announced bytes have come. What an origin sends beyond them is dropped. */
+async function endOf(reader: BodyReader): Promise<void> {
+  const more = await reader.next().catch(() => null);
+  if (more !== null) await reader.cancel().catch(() => undefined);
 }
 
 /**

@@ -45,7 +45,14 @@ export interface LogFileOptions {
   readonly settings?: Partial<LogSettings>;
   /** A damaged file was renamed to this name, and a new log has begun. */
   readonly onDamage: (setAside: string, cause: unknown) => void;
+  /** Opens the file, for tests in which the disk fails. Default: as SQLite does. */
+  readonly open?: (path: string) => DatabaseSync;
 }
+
+const openDatabase = (path: string) => new DatabaseSync(path, { timeout: BUSY_MS });
+
+/** The audit trail is for the owner alone. */
+const OWNERS_ALONE = 0o600;
 
 /** The purge log in a file. Only one process may have it open; see `LogFolder`. */
 export class LogFile {
@@ -85,6 +92,18 @@ export class LogFile {
     }
   }
 
+  /** The same for a write that may be lost with the power, and so need not wait for the disk. */
+  useWithoutSync<T>(work: (log: SqlPurgeLog) => T): T {
+    return this.use((log) => {
+      this.#database.exec("PRAGMA synchronous=NORMAL");
+      try {
+        return work(log);
+      } finally {
+        this.#database.exec("PRAGMA synchronous=FULL");
+      }
+    });
+  }
+
   /**
    * Writes the log's head into a file of its own after a commit. If the log is later replaced by an older copy, this
    * file shows that numbers are missing. It is not synchronised with the disk: after a loss of power it may be behind the
@@ -105,8 +124,9 @@ export class LogFile {
   }
 
   #open(): void {
-    const { folder, clocks, newId, grant, settings } = this.#options;
-    const database = new DatabaseSync(join(folder, FILE), { timeout: BUSY_MS });
+    const { folder, clocks, newId, grant, settings, open = openDatabase } = this.#options;
+    closeSync(openSync(join(folder, FILE), "a", OWNERS_ALONE)); // the files beside it get the same permissions
+    const database = open(join(folder, FILE));
     try {
       database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA fullfsync=ON");
       for (const table of CHECKED_TABLES) refuseDamage(database, table);
@@ -163,7 +183,7 @@ export class LogFile {
 }
 
 function openHeadFile(path: string): number {
-  return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+  return openSync(path, constants.O_RDWR | constants.O_CREAT, OWNERS_ALONE);
 }
 
 /** Throws as SQLite does if the table is damaged. A table that does not exist is sound. */

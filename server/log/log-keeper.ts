@@ -43,7 +43,8 @@ export class LogKeeper implements LogCalls {
         return head;
       },
       changesSince: (position: Stamp | null) => this.#try((log) => log.changesSince(position)),
-      settleUpTo: (position: Stamp) => void this.#try((log) => log.settleUpTo(position)),
+      // Lost with the power, a row only counts as unsettled for longer.
+      settleUpTo: (position: Stamp) => void this.#try(() => file.useWithoutSync((log) => log.settleUpTo(position))),
     };
     this.readers = new LogReaders(pushed, clock, hasStrangers);
     this.#lookForRepeats();

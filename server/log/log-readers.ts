@@ -8,6 +8,9 @@ import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
  */
 export const CONFIRM_WITHIN_MS = 250;
 
+/** A reader that could not confirm when it was to be admitted, because the log failed, is asked again after this time. */
+const ASK_AGAIN_MS = 1000;
+
 /** The way to push to one reader. */
 export interface PushChannel {
   push(delta: ViewDelta): void;
@@ -65,22 +68,28 @@ export class LogReaders {
   }
 
   /**
-   * Resolves once the reader has confirmed the head; rejects if nobody expects it. Only then may it answer visitors: without a view it could serve what
+   * Resolves once the reader has confirmed the head; rejects if its process has ended. Only then may it answer visitors: without a view it could serve what
    * was fetched less than a lease ago (R8), and a purge that has settled without it may have ended that.
    */
-  admit(name: string): Promise<void> {
+  async admit(name: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const reader = this.#readers.get(name);
-    if (reader === undefined) return Promise.reject(new Error(`${name} has ended`));
+    if (reader === undefined) throw new Error(`${name} has ended`);
     this.#admissions.set(name, resolve);
     this.#decide();
-    if (!reader.isAdmitted) this.#pushTo(reader, true);
-    return promise;
+    while (!reader.isAdmitted && this.#readers.has(name)) {
+      this.#pushTo(reader, true);
+      const wait = this.#clock.wait(ASK_AGAIN_MS);
+      await Promise.race([promise, wait.over]);
+      wait.cancel();
+    }
+    if (!reader.isAdmitted) throw new Error(`${name} has ended`);
   }
 
   /** The reader's process has ended. */
   dismiss(name: string): void {
     this.#readers.delete(name);
+    this.#admissions.get(name)?.();
     this.#admissions.delete(name);
     this.#decide();
   }

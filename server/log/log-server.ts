@@ -1,4 +1,4 @@
-import { unlinkSync } from "node:fs";
+import { chmodSync, unlinkSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { FrameReader, MAX_FRAME_BYTES, writeFrame } from "./frames.ts";
@@ -35,9 +35,10 @@ export class LogServer {
     }
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", reject);
-      // Only the owner's processes may connect, by the permissions of the folder.
       this.#server.listen(path, resolve);
     });
+    // Only the owner's processes may connect. A connection that came before needs the name of a worker all the same.
+    chmodSync(path, 0o600);
   }
 
   async close(): Promise<void> {

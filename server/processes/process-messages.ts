@@ -1,3 +1,5 @@
+import type { ServiceAnswer, ServiceMessage } from "./process-line.ts";
+
 /** What the supervisor tells a worker. Handles travel beside the message. */
 export type ToWorker =
   | {
@@ -15,10 +17,12 @@ export type ToWorker =
     }
   /** A listening socket, of which there are `count`. Listening begins with the last one. */
   | { readonly kind: "socket"; readonly address: string; readonly count: number }
+  | ServiceAnswer
   | { readonly kind: "drain" };
 
 /** What a worker tells its supervisor. */
 export type ToSupervisor =
+  | ServiceMessage
   /** The program has started. */
   | { readonly kind: "started" }
   /** It accepts connections. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { moduleBeside } from "../../cdn/own-package.ts";
 import type { Clock } from "../../worker/ports.ts";
+import type { AppendRequest } from "../../worker/purges/log/log-contract.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import type { Clocks } from "../log/clock-steps.ts";
 import { type GrantAtStart, LogFile } from "../log/log-file.ts";
@@ -11,6 +12,7 @@ import { LogServer } from "../log/log-server.ts";
 import { systemClock } from "../system-clock.ts";
 import { BackOff } from "./back-off.ts";
 import { type HeldSocket, type ListenAddress, openSockets } from "./listening-sockets.ts";
+import type { WorkerService } from "./process-line.ts";
 import type { SupervisorEvent } from "./supervisor-events.ts";
 import { WorkerEndedError, WorkerProcess } from "./worker-process.ts";
 
@@ -35,6 +37,8 @@ export interface SupervisorOptions {
   readonly program: string;
   /** Reads the configuration, at the start and at each reload. Rejects, with a message for the owner, if it is wrong. */
   readonly load: () => Promise<Loaded>;
+  /** What it offers to its workers beside the log. */
+  readonly service?: WorkerService;
   /** The number of workers. Default: one for each core that the process may use. */
   readonly workers?: number;
   /**
@@ -43,13 +47,15 @@ export interface SupervisorOptions {
    */
   readonly stopWithinMs?: number;
   readonly replaceWithinMs?: number;
+  /** The next worker starts at once if the last one lived for so many milliseconds. Default: 10 s. */
+  readonly soundAfterMs?: number;
   readonly report: (event: SupervisorEvent) => void;
   readonly clock?: Clock & Clocks;
   /** The main module of a worker's process. Default: the one beside this file. */
   readonly workerMain?: string;
   readonly logSettings?: Partial<LogSettings>;
   /** Called at the steps of each purge, for tests that interrupt it. */
-  readonly onPurgeStep?: (step: PurgeStep) => void;
+  readonly onPurgeStep?: (step: PurgeStep, purge: AppendRequest) => void;
 }
 
 /** The workers that run with one configuration. */
@@ -143,7 +149,7 @@ export class Supervisor {
     this.#generation = { loaded, workers: new Set(), isRetired: false };
     const accepting = Promise.withResolvers<void>();
     for (let place = 0; place < workers; place++) {
-      this.#keepPlace(this.#generation, new BackOff(), accepting.resolve);
+      this.#keepPlace(this.#generation, new BackOff(this.#soundAfterMs), accepting.resolve);
     }
     await Promise.race([accepting.promise, this.ended]);
     report({ kind: "listening", addresses: this.addresses, workers });
@@ -214,6 +220,7 @@ export class Supervisor {
         drainMs: this.#stopWithinMs,
       },
       this.#clock,
+      this.#options.service?.connect() ?? null,
     );
     this.#alive.add(worker);
     generation.workers.add(worker);
@@ -277,7 +284,7 @@ export class Supervisor {
     const startedAt = this.#clock.elapsed();
     const ending = await worker.ended;
     if (worker.isDraining || generation.isRetired || this.#stop !== null) return;
-    const backOff = new BackOff();
+    const backOff = new BackOff(this.#soundAfterMs);
     const againInMs = backOff.pauseAfter(this.#clock.elapsed() - startedAt);
     this.#options.report({ kind: "worker-died", name: worker.name, ending, againInMs });
     await this.#keepPlace(generation, backOff, () => undefined);
@@ -316,6 +323,10 @@ export class Supervisor {
     await this.#server?.close();
     this.#keeper?.close();
     this.#folder.release();
+  }
+
+  get #soundAfterMs(): number {
+    return this.#options.soundAfterMs ?? 10_000;
   }
 
   get #stopWithinMs(): number {

@@ -2,6 +2,7 @@ import { pathToFileURL } from "node:url";
 import { FileLock } from "../log/file-lock.ts";
 import { SupervisedLog } from "../log/log-client.ts";
 import { systemClock } from "../system-clock.ts";
+import { LineToSupervisor } from "./process-line.ts";
 import type { ToSupervisor, ToWorker } from "./process-messages.ts";
 import type { ListeningSocket, RunningWorker, WorkerProgram } from "./worker-program.ts";
 
@@ -13,6 +14,7 @@ type Start = Extract<ToWorker, { kind: "start" }>;
 
 /** Held until the process ends, so that a later supervisor can tell that it lives. */
 let lock: FileLock | null = null;
+const line = new LineToSupervisor(tell);
 let log: SupervisedLog | null = null;
 let running: RunningWorker | null = null;
 let isDraining = false;
@@ -25,10 +27,12 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 process.on("message", (message: ToWorker, handle: unknown) => {
   if (message.kind === "start") void orFail(start(message));
   else if (message.kind === "socket") void orFail(takeSocket(message.address, message.count, handle as object));
+  else if (message.kind === "answer") line.take(message);
   else void drain();
 });
 
 process.on("disconnect", () => {
+  line.end();
   void log?.close();
   void systemClock.wait(drainMs).over.then(() => process.exit(1));
   void drain();
@@ -40,7 +44,7 @@ async function start({ name, program, settings, logSocket, reader, ...rest }: St
   if (lock === null) throw new Error("another supervisor has taken over");
   log = new SupervisedLog({ socketPath: logSocket, name: reader, clock: systemClock });
   const { startWorker } = (await import(pathToFileURL(program).href)) as WorkerProgram;
-  running = await startWorker({ name, settings, log });
+  running = await startWorker({ name, settings, log, line });
   log.learnBy((delta) => running!.learn(delta));
   tell({ kind: "started" });
 }
@@ -70,6 +74,8 @@ async function orFail(work: Promise<void>): Promise<void> {
   }
 }
 
-function tell(message: ToSupervisor): void {
+/** Returns false if the supervisor has died. */
+function tell(message: ToSupervisor): boolean {
   if (process.connected) process.send!(message);
+  return process.connected;
 }

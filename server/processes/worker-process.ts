@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { Clock } from "../../worker/ports.ts";
 import type { HeldSocket } from "./listening-sockets.ts";
+import type { ServedWorker } from "./process-line.ts";
 import type { ToSupervisor, ToWorker } from "./process-messages.ts";
 
 /** How a worker's process has ended. */
@@ -33,6 +34,7 @@ export class WorkerProcess {
   readonly ended: Promise<Ending>;
   readonly #child: ChildProcess;
   readonly #clock: Clock;
+  readonly #service: ServedWorker | null;
   readonly #started = Promise.withResolvers<void>();
   readonly #listening = Promise.withResolvers<void>();
   #because: string | null = null;
@@ -41,7 +43,8 @@ export class WorkerProcess {
   /** It was told to end. */
   isDraining = false;
 
-  constructor(main: string, start: Extract<ToWorker, { kind: "start" }>, clock: Clock) {
+  constructor(main: string, start: Extract<ToWorker, { kind: "start" }>, clock: Clock, service: ServedWorker | null) {
+    this.#service = service;
     this.name = start.name;
     this.#clock = clock;
     this.#child = fork(main, { serialization: "advanced" });
@@ -50,6 +53,7 @@ export class WorkerProcess {
     for (const { promise: awaited } of [this.#started, this.#listening]) awaited.catch(() => undefined);
     const end = (ending: Ending) => {
       this.#hasEnded = true;
+      service?.close();
       this.isListening = false;
       const error = new WorkerEndedError(this.name, ending);
       this.#started.reject(error);
@@ -94,6 +98,10 @@ export class WorkerProcess {
     this.#child.kill("SIGKILL");
   }
 
+  async #answer(number: number, question: unknown): Promise<void> {
+    this.#tell({ kind: "answer", number, answer: await this.#service?.ask(question) });
+  }
+
   #tell(message: ToWorker, handle?: object): void {
     if (this.#hasEnded || !this.#child.connected) return;
     // If the worker dies meanwhile, "exit" tells.
@@ -103,6 +111,8 @@ export class WorkerProcess {
   #take(message: ToSupervisor): void {
     if (message.kind === "started") this.#started.resolve();
     if (message.kind === "failed") this.#because = message.because;
+    if (message.kind === "tell") this.#service?.tell(message.message);
+    if (message.kind === "ask") void this.#answer(message.number, message.question);
     if (message.kind !== "listening") return;
     this.isListening = true;
     this.#listening.resolve();

@@ -1,5 +1,6 @@
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import type { LogCalls } from "../log/log-messages.ts";
+import type { ProcessLine } from "./process-line.ts";
 
 /**
  * The program of a worker: a module that exports `startWorker`. The supervisor gives its path, and starts it once in each
@@ -16,6 +17,8 @@ export interface WorkerStart {
   readonly settings: unknown;
   /** The purge log and its audit trail. Calls reject while the supervisor cannot be reached. */
   readonly log: LogCalls;
+  /** The service that the supervisor offers beside the log, if it offers one. */
+  readonly line: ProcessLine;
 }
 
 export interface RunningWorker {

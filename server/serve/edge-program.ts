@@ -1,6 +1,9 @@
 import { configuredTokens } from "../../worker/control/tokens.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { nodeBodies } from "../bodies/node-bodies.ts";
+import { CacheFolder } from "../disk/cache-folder.ts";
+import { DiskTier } from "../disk/disk-tier.ts";
+import { janitorBehind } from "../disk/janitor-service.ts";
 import { AccessLog } from "../listener/access-log.ts";
 import type { Listener } from "../listener/listener.ts";
 import { startListener } from "../listener/start-listener.ts";
@@ -12,15 +15,23 @@ import { memoryAlone } from "./memory-alone.ts";
 import { startNodeIsolate } from "./node-isolate.ts";
 
 /** The program of each worker: the edge, with a listener in front of it and the origin behind it. */
-export async function startWorker({ name, settings, log }: WorkerStart): Promise<RunningWorker> {
+export async function startWorker({ name, settings, log, line }: WorkerStart): Promise<RunningWorker> {
   const { site: input, overrides, origin: address, tokens, ...edge } = settings as EdgeSettings;
   const write = (line: string) => console.error(`${name}: ${line}`);
   const site = withMemory(compileSite(input, overrides), edge.memoryBytes);
   const origin = new UndiciOrigin({ address, timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies });
+  const tier =
+    edge.disk &&
+    new DiskTier({
+      folder: CacheFolder.open(edge.disk.folder),
+      janitor: janitorBehind(line),
+      now: () => systemClock.now(),
+      say: write,
+    });
   const isolate = startNodeIsolate(site, {
     clock: systemClock,
     random: Math.random,
-    sharedTier: memoryAlone,
+    sharedTier: tier ?? memoryAlone,
     origin,
     log,
     tokens: configuredTokens(tokens, () => undefined), // the supervisor has said what is wrong with them
@@ -46,6 +57,7 @@ export async function startWorker({ name, settings, log }: WorkerStart): Promise
     },
     drain: async () => {
       await listener?.close();
+      await tier?.settled();
       await accessLog?.close();
       await origin.close();
     },

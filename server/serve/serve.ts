@@ -5,6 +5,9 @@ import { moduleBeside } from "../../cdn/own-package.ts";
 import { configuredTokens, type TokenSettings } from "../../worker/control/tokens.ts";
 import { compileSite } from "../../worker/site/site.ts";
 import { overridesOf, type SiteVariables } from "../../worker/site/site-overrides.ts";
+import { CacheFolder } from "../disk/cache-folder.ts";
+import { Janitor } from "../disk/janitor.ts";
+import { janitorService } from "../disk/janitor-service.ts";
 import type { AccessLogFormat } from "../listener/access-log.ts";
 import { type OriginAddress, readOriginAddress } from "../origin/origin-address.ts";
 import type { ListenAddress } from "../processes/listening-sockets.ts";
@@ -117,6 +120,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     const { leaseMs, longestViewAgeMs } = compileSite(site, overrides).purge;
     return { settings: prepared.settings, leaseMs, longestViewAgeMs };
   };
+  const janitor = openDisk(first.settings);
   const supervisor = await Supervisor.start({
     folder: resolve(options.cache, "log"),
     listen: options.listen,
@@ -124,7 +128,12 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     load,
     workers: options.workers,
     report: options.report,
+    ...(janitor && { service: janitorService(janitor) }),
   });
+  supervisor.ended.then(
+    () => janitor?.close(),
+    () => janitor?.close(),
+  );
   const watching = watchFiles(first.loaded.files, () => void supervisor.reload());
   return {
     addresses: supervisor.addresses,
@@ -138,6 +147,14 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
       await supervisor.stop();
     },
   };
+}
+
+/** The disk is read in the background: its pages can be used before that has ended. */
+function openDisk({ disk }: EdgeSettings): Janitor | null {
+  if (disk === null) return null;
+  const janitor = new Janitor(CacheFolder.open(disk.folder), disk.maxBytes);
+  void janitor.scan().catch(() => undefined); // a disk that cannot be read is reported by those who read pages
+  return janitor;
 }
 
 function originOf(text: string): OriginAddress {

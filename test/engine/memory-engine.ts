@@ -1,8 +1,9 @@
 import type { Reply } from "../../cdn/scripted-origin.ts";
 import { Counters } from "../../worker/insight/counters.ts";
-import { type RunningIsolate, startIsolate } from "../../worker/isolate.ts";
+import { type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
 import { toWebResponse } from "../../worker/platform/web-answer.ts";
 import type { Tokens } from "../../worker/ports.ts";
+import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { CLIENT_ADDRESS } from "./beginning.ts";
@@ -32,7 +33,7 @@ export function startMemoryEngine(
   const latest = { site: compile({}), log: new MemoryLog(scheduler, logs), notes: new Map<string, MemoryNotes>() };
   origin.timeoutMs = latest.site.limits.originTimeoutMs;
   const clocks = new Map<string, number>();
-  const start = (name: string): RunningIsolate => {
+  const start = (name: string): LearningIsolate => {
     const pop = name.split("/").at(-2) ?? "";
     return startIsolate(latest.site, {
       clock: {
@@ -52,8 +53,15 @@ export function startMemoryEngine(
       reporter: new Counters(origin.url, () => undefined),
     });
   };
-  const isolates = new Map<string, RunningIsolate>();
+  const isolates = new Map<string, LearningIsolate>();
   const work: { readonly of: Underway; readonly promise: Promise<unknown> }[] = [];
+  const learners = () =>
+    [...isolates.values()].map((isolate) => {
+      const background = {
+        run: (promise: Promise<unknown>) => void work.push({ of: { isCancelled: false }, promise }),
+      };
+      return (delta: ViewDelta) => isolate.learn(delta, background);
+    });
   const underway = new WeakMap<Promise<ClientAnswer>, Underway>();
   return {
     name: "memory",
@@ -109,6 +117,7 @@ export function startMemoryEngine(
         if (change === "saved") latest.log.save();
         if (change === "set back") latest.log.setBack();
         if (change === "taken over") latest.log = latest.log.successor();
+        if (change === "pushes") logs.learners = learners;
         if (change !== "renamed") return;
         latest.log = new MemoryLog(scheduler, logs);
         latest.notes = new Map(); // The platform's notes are stored under the log's own object.

@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { CONFIRM_WITHIN_MS } from "../../server/log/log-readers.ts";
 import { sqlOver } from "../../server/log/node-sql.ts";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
 import type {
@@ -20,7 +21,12 @@ export interface LogWorld {
   takesMs: number;
   readonly holds: Holds;
   readonly newId: () => string;
+  /** Pushes to each running isolate; `null` if the log does not push. */
+  learners: (() => readonly Learn[]) | null;
 }
+
+/** Pushes purges to one isolate. Resolves to whether its view has reached them. */
+export type Learn = (delta: ViewDelta) => Promise<boolean>;
 
 /**
  * The real log over SQLite in memory. It is called through the scheduler, so that calls and replies may be late or
@@ -74,12 +80,16 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {
-    return this.#call(() => {
-      const result = this.#log.append(purge);
+    const result = await this.#call(() => {
+      const { head } = this.#log;
+      const appended = this.#log.append(purge);
       if (purge.repeatAfterMs !== null)
         void this.#scheduler.wait(purge.repeatAfterMs).over.then(() => this.#log.runDue());
-      return result;
+      const confirmed = this.#push(this.#log.changesSince(head));
+      return { appended, confirmed };
     });
+    if (result.appended.kind === "conflict" || !(await result.confirmed)) return result.appended;
+    return { ...result.appended, settlesInMs: 0 };
   }
 
   async list(before: number | null, limit: number): Promise<PurgeRecordPage> {
@@ -88,6 +98,18 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
 
   async find(seq: number): Promise<PurgeRecord | null> {
     return this.#call(() => this.#log.find(seq));
+  }
+
+  /** Resolves to whether every isolate has confirmed in time (R24). */
+  async #push(delta: ViewDelta): Promise<boolean> {
+    const { learners } = this.#world;
+    if (learners === null) return false;
+    const confirmations = learners().map(async (learn) => {
+      await this.#scheduler.turn();
+      return learn(delta);
+    });
+    const all = Promise.all(confirmations).then((confirmed) => confirmed.every((isSo) => isSo));
+    return Promise.race([all, this.#scheduler.wait(CONFIRM_WITHIN_MS).over.then(() => false)]);
   }
 
   async #call<T>(work: () => T): Promise<T> {
@@ -109,5 +131,5 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
 /** The world of a single log that is reached without delay. */
 export function newLogWorld(holds: Holds = new Holds()): LogWorld {
   let ids = 0;
-  return { isReachable: true, takesMs: 0, holds, newId: () => `log-${++ids}` };
+  return { isReachable: true, takesMs: 0, holds, newId: () => `log-${++ids}`, learners: null };
 }

@@ -32,9 +32,10 @@ export type SiteChange = Omit<Partial<SiteInput>, "origin">;
 
 /**
  * Changes of the log: its storage is saved and later restored; another object takes over its storage; it is renamed, so
- * that there is a second log. Running isolates keep the object that they have.
+ * that there is a second log. Running isolates keep the object that they have. `pushes`: from now on each purge is pushed
+ * to all isolates, and has settled when all have confirmed it.
  */
-export type LogChange = "saved" | "set back" | "taken over" | "renamed";
+export type LogChange = "saved" | "set back" | "taken over" | "renamed" | "pushes";
 
 /** A client's request. Without `host` it goes to `www.example.test`. */
 export interface ClientRequest {

@@ -1,9 +1,15 @@
 import { randomUUID } from "node:crypto";
+import { mkdtempSync, readdirSync, rmSync, unlinkSync } from "node:fs";
 import { Agent } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import { nodeBodies } from "../../server/bodies/node-bodies.ts";
+import { CacheFolder } from "../../server/disk/cache-folder.ts";
+import { DiskTier } from "../../server/disk/disk-tier.ts";
+import { Janitor } from "../../server/disk/janitor.ts";
 import { Listener } from "../../server/listener/listener.ts";
 import type { LogCalls } from "../../server/log/log-messages.ts";
 import { sqlOver } from "../../server/log/node-sql.ts";
@@ -20,7 +26,6 @@ import type { Engine } from "./engine.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { exchange } from "./runtime-engine.ts";
 import { BEGINNING, HOST, TOKEN } from "./scenario.ts";
-import { TestTier } from "./test-tier.ts";
 
 /** The edge as a server on this machine: the real listener, origin and log over sockets, on a clock that is told. */
 export async function startServerEngine(input: Omit<Partial<SiteInput>, "origin">): Promise<Engine> {
@@ -32,7 +37,12 @@ export async function startServerEngine(input: Omit<Partial<SiteInput>, "origin"
   const address = { url: originUrl, socketPath: null };
   const origin = new UndiciOrigin({ address, timeoutMs: limits.originTimeoutMs, bodies: nodeBodies });
   const log = new SqlPurgeLog(sqlOver(new DatabaseSync(":memory:")), {}, () => clock.now(), randomUUID);
-  const tier = new TestTier();
+  const bugs: unknown[] = [];
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  const cache = CacheFolder.open(folder);
+  const janitor = new Janitor(cache, 1024 ** 3);
+  const line = janitor.connect();
+  const tier = new DiskTier({ folder: cache, janitor: line, now: () => clock.now(), say: (said) => bugs.push(said) });
   const start = () =>
     startNodeIsolate(site, {
       clock,
@@ -47,7 +57,6 @@ export async function startServerEngine(input: Omit<Partial<SiteInput>, "origin"
   let sent = 0;
   let arrived = 0;
   let onArrival: () => void = () => undefined;
-  const bugs: unknown[] = [];
   const listener = new Listener({
     // The client's address and country are told by the scenario, as the other platforms have them told.
     isolate: toldByScenario({
@@ -64,6 +73,10 @@ export async function startServerEngine(input: Omit<Partial<SiteInput>, "origin"
   const { port } = (await listener.listen({ host: "127.0.0.1", port: 0 })) as AddressInfo;
   const edge = new URL(`http://127.0.0.1:${port}`);
   const agent = new Agent({ keepAlive: false });
+  const finishWork = async () => {
+    await listener.work.idle();
+    await tier.settled();
+  };
   return {
     name: "server",
     get seen() {
@@ -97,15 +110,22 @@ export async function startServerEngine(input: Omit<Partial<SiteInput>, "origin"
     originDown: () => scripted.goDown(),
     originUp: () => scripted.comeUp(),
     restartIsolate: async () => {
+      await finishWork();
       isolate = start();
     },
-    finishWork: () => listener.work.idle(),
-    emptySharedTier: async () => tier.empty(),
+    finishWork,
+    emptySharedTier: async () => {
+      await finishWork();
+      for (const each of cache.folders) for (const file of readdirSync(each)) unlinkSync(join(each, file));
+    },
     stop: async () => {
       agent.destroy();
       await scripted.goDown();
       await listener.close(0);
       await origin.close();
+      await tier.settled();
+      await janitor.close();
+      rmSync(folder, { recursive: true });
       if (bugs.length > 0) throw new Error(`the listener warned: ${bugs.join("; ")}`);
     },
   };

@@ -21,6 +21,7 @@ import { scenarios as keyChoices } from "./key/choices.ts";
 import { scenarios as key } from "./key/scenarios.ts";
 import { scenarios as purgeProtocolLeases } from "./purge-protocol/leases.ts";
 import { scenarios as purgeProtocolLogs } from "./purge-protocol/logs.ts";
+import { scenarios as purgeProtocolPushes } from "./purge-protocol/pushes.ts";
 import { scenarios as purgeProtocol } from "./purge-protocol/scenarios.ts";
 import { scenarios as purgeProtocolSharedViews } from "./purge-protocol/shared-views.ts";
 import { scenarios as purgeProtocolTokens } from "./purge-protocol/tokens.ts";
@@ -68,6 +69,7 @@ export const scenarios: readonly Scenario[] = [
   ...purgeProtocol,
   ...purgeProtocolLeases,
   ...purgeProtocolLogs,
+  ...purgeProtocolPushes,
   ...purgeProtocolSharedViews,
   ...purgeProtocolTokens,
   ...purging,

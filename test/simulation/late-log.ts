@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { CONFIRM_WITHIN_MS } from "../../server/log/log-readers.ts";
 import { sqlOver } from "../../server/log/node-sql.ts";
 import type { AppendRequest, AppendResult, PurgeLogClient, ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
@@ -8,12 +9,18 @@ import { HOST } from "../engine/scenario.ts";
 import type { Fate } from "./fate.ts";
 import type { Matches, Page, Purged } from "./history.ts";
 import type { Occurrence } from "./occurrences.ts";
-import type { Told } from "./told.ts";
+import { NO_LEASE, type Told } from "./told.ts";
 
 /** A reply within this time is a quick one: its reader may use it for most of its lease. Milliseconds. */
 const QUICK_MS = 250;
 /** An append without an answer is given up after this time; a read hangs for ever. Milliseconds. */
 const GIVEN_UP_MS = 30_000;
+
+/** An isolate that the log pushes to. */
+export interface Learner {
+  readonly reader: Reader;
+  learn(delta: ViewDelta): Promise<boolean>;
+}
 
 /** An isolate, with the properties that the record of its reads needs. */
 export interface Reader {
@@ -42,9 +49,12 @@ export class LateLog {
   #log!: SqlPurgeLog;
   #logs = 0;
   #silentUntil = Number.NEGATIVE_INFINITY;
+  /** The isolates that it pushes to; `null` in a world in which the log does not push. Those that have died stay. */
+  readonly #learners: Learner[] | null;
 
-  constructor(fate: Fate, settings: Partial<LogSettings>) {
+  constructor(fate: Fate, settings: Partial<LogSettings>, pushes = false) {
     this.#fate = fate;
+    this.#learners = pushes ? [] : null;
     this.#settings = settings;
     this.makeAnew();
   }
@@ -69,6 +79,21 @@ export class LateLog {
       () => this.#fate.now(),
       () => `log-${this.#logs}`,
     );
+  }
+
+  /**
+   * From now on, this isolate is pushed to, and a purge settles early only if it has confirmed it. Resolves when it has
+   * reached the head.
+   */
+  async admit(learner: Learner): Promise<void> {
+    if (this.#learners === null) return;
+    this.#learners.push(learner);
+    for (;;) {
+      const { head } = this.#log;
+      const hasReached = await this.#learns(learner, this.#log.changesSince(head));
+      if (hasReached && this.#log.head.logId === head.logId && this.#log.head.seq === head.seq) return;
+      await this.#fate.scheduler.wait(100).over;
+    }
   }
 
   numbered(logId: string, seq: number): Purged {
@@ -109,7 +134,11 @@ export class LateLog {
       },
       append: async (purge) => {
         const begunAt = this.#fate.now();
-        const result = await this.#call((log) => this.#append(log, purge), GIVEN_UP_MS);
+        const result = await this.#call(
+          (log) => this.#append(log, purge),
+          GIVEN_UP_MS,
+          (appended, pushed) => this.#settledBy(appended, pushed),
+        );
         if (result.kind === "appended") {
           // The part that did not fit into a reply is requested at once.
           if (good?.logId !== result.logId || result.delta.truncatedAt > 0) good = null;
@@ -140,14 +169,52 @@ export class LateLog {
     return true;
   }
 
-  async #call<T>(work: (log: SqlPurgeLog) => T, givenUpMs: number): Promise<T> {
+  /** Pushes a purge to all isolates. If all of them confirm it in time, it has settled. */
+  async #settledBy(result: AppendResult, pushed: ViewDelta): Promise<AppendResult> {
+    if (this.#learners === null || result.kind === "conflict") return result;
+    const fate = this.#fate;
+    const confirmations = this.#learners.map(async (learner) => {
+      await fate.delay(fate.pick([50, 50, 50, 600]));
+      if (this.#happens("lost pushes", 0.05) || fate.now() < this.#silentUntil) return false;
+      return this.#learns(learner, structuredClone(pushed));
+    });
+    const all = Promise.all(confirmations).then((confirmed) => confirmed.every((isSo) => isSo));
+    const hasSettled = await Promise.race([all, fate.scheduler.wait(CONFIRM_WITHIN_MS).over.then(() => false)]);
+    fate.count("purges that settled by confirmations", hasSettled);
+    return hasSettled ? { ...result, settlesInMs: 0 } : result;
+  }
+
+  async #learns(learner: Learner, pushed: ViewDelta): Promise<boolean> {
+    const { reader } = learner;
+    reader.bearers++; // a read that it causes has a reason
+    const hasReached = await learner.learn(pushed);
+    reader.bearers--;
+    reader.lastBearerAt = this.#fate.now();
+    this.#fate.count("pushes taken in", hasReached);
+    if (!hasReached) return false;
+    const { logId, to } = pushed;
+    // It has changed the view, so that calls from before it can no longer tell which log is the living one.
+    reader.lastReply = { logId, at: this.#fate.now() };
+    reader.told.hear({ logId, to, at: this.#fate.now() }, NO_LEASE);
+    return true;
+  }
+
+  /** `after`: what happens to the reply before it is sent, given the purges that the work has added. */
+  async #call<T>(
+    work: (log: SqlPurgeLog) => T,
+    givenUpMs: number,
+    after: ((reply: T, added: ViewDelta) => Promise<T>) | null = null,
+  ): Promise<T> {
     const fate = this.#fate;
     const [log, logs] = [this.#log, this.#logs];
     await fate.delay(120);
     if (fate.now() < this.#silentUntil) throw new Error("silent");
     if (this.#happens("lost messages to the log", 0.03)) throw new Error("lost");
     // The object that was called may have been replaced; a log that was made anew has another object.
-    const reply = structuredClone(work(logs === this.#logs ? log : this.#log));
+    const called = logs === this.#logs ? log : this.#log;
+    const { head } = called;
+    let reply = structuredClone(work(called));
+    if (after && this.#learners) reply = await after(reply, called.changesSince(head));
     if (this.#happens("repeated messages to the log", 0.03)) {
       void fate.delay(2000).then(() => work(this.#log));
     }

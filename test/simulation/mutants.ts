@@ -37,6 +37,7 @@ const ALSO_IN_SCENARIOS = [
   "r20-no-repeat",
   "r22-renewed-all-the-time",
   "r23-overtaken-is-kept",
+  "r24-gap-is-confirmed",
 ];
 
 /** Mutants of the rules of docs/protocol.md, for the random worlds to find. A name begins with its rule's number. */

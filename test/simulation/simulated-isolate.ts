@@ -1,5 +1,6 @@
-import type { RunningIsolate } from "../../worker/isolate.ts";
+import type { LearningIsolate } from "../../worker/isolate.ts";
 import { toWebResponse } from "../../worker/platform/web-answer.ts";
+import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import { HOST } from "../engine/scenario.ts";
 import type { Reader } from "./late-log.ts";
 import type { Told } from "./told.ts";
@@ -7,11 +8,13 @@ import type { Told } from "./told.ts";
 /** One isolate of the worker, with its knowledge of the logs. */
 export class SimulatedIsolate {
   readonly #reader: Reader;
-  readonly #running: RunningIsolate;
+  readonly #running: LearningIsolate;
   readonly #now: () => number;
   readonly #onBug: (bug: unknown) => void;
+  /** Where the log pushes, an isolate answers visitors only after it has reached the log's head (R24). */
+  admission: Promise<void> | null = null;
 
-  constructor(reader: Reader, running: RunningIsolate, now: () => number, onBug: (bug: unknown) => void) {
+  constructor(reader: Reader, running: LearningIsolate, now: () => number, onBug: (bug: unknown) => void) {
     this.#reader = reader;
     this.#running = running;
     this.#now = now;
@@ -26,10 +29,24 @@ export class SimulatedIsolate {
     return this.#reader.told;
   }
 
+  get reader(): Reader {
+    return this.#reader;
+  }
+
+  /** Takes in a push of the log. */
+  learn(delta: ViewDelta): Promise<boolean> {
+    return this.#running.learn(delta, this.#background);
+  }
+
   async send(path: string, init: RequestInit): Promise<Response> {
-    const background = { run: (work: Promise<unknown>) => void work.catch(this.#onBug) };
+    if (this.admission) await this.admission;
+    const background = this.#background;
     const request = new Request(`http://${HOST}${path}`, init);
     return toWebResponse(await this.#running.fetch({ request, url: request.url, background, clientAddress: null }));
+  }
+
+  get #background() {
+    return { run: (work: Promise<unknown>) => void work.catch(this.#onBug) };
   }
 
   /** Sends the request of a token's bearer, for whom alone the log may be read. */

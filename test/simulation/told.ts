@@ -13,7 +13,7 @@ export interface Lease {
   readonly until: number;
 }
 
-const NO_LEASE: Lease = { askedAt: Number.NEGATIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
+export const NO_LEASE: Lease = { askedAt: Number.NEGATIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
 
 /** One isolate's knowledge of the logs, as shown by their messages. */
 export class Told {

@@ -3,7 +3,7 @@ import { startIsolate } from "../../worker/isolate.ts";
 import type { EdgeEvent } from "../../worker/ports.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { memoryBodies } from "../engine/memory-bodies.ts";
-import { HOST } from "../engine/scenario.ts";
+import { BEGINNING, HOST } from "../engine/scenario.ts";
 import { Backend } from "./backend.ts";
 import { Fate } from "./fate.ts";
 import { History, type Purged } from "./history.ts";
@@ -26,6 +26,8 @@ const POPS = [0, 1] as const;
 const ISOLATES = [0, 1] as const;
 /** Longer than any fetch, lease or wait in this world, so that everything has ended after it. */
 const REST_MS = 200_000;
+/** In one of so many worlds, the log pushes purges to its readers. */
+const PUSHES_IN = 5;
 /** The number of steps of a world, and the most time between two of them, in milliseconds. */
 export const STEPS = 28;
 const STEP_MS = 300;
@@ -85,6 +87,7 @@ export class World {
     this.#log = new LateLog(
       fate,
       hasLittleRoom ? { maxReplyKeys: 2, maxHeldKeys: 4 } : { maxReplyKeys: 50, maxHeldKeys: 1000 },
+      seed % PUSHES_IN === 0,
     );
     this.#origin = new RandomOrigin(fate);
     this.#visitors = new Visitors(fate);
@@ -214,12 +217,16 @@ export class World {
         },
       }),
     });
-    this.#isolates[pop]![index] = new SimulatedIsolate(
+    const isolate = new SimulatedIsolate(
       reader,
       running,
       () => fate.now(),
       (bug) => this.#onBug(bug),
     );
+    this.#isolates[pop]![index] = isolate;
+    const admission = this.#log.admit(isolate);
+    // The first isolates begin with the log, before any purge could have settled.
+    if (this.#seed % PUSHES_IN === 0 && fate.now() > BEGINNING) isolate.admission = admission;
   }
 
   #notice(event: EdgeEvent, isolate: string): void {

@@ -132,21 +132,29 @@ describe("a crawl through unbounded URLs does not evict the hot pages from memor
 describe("FrequencySketch", () => {
   test("counts the requests for a key, up to a bound", () => {
     const sketch = new FrequencySketch();
-    expect(Array.from({ length: 17 }, () => sketch.count("a", 1000))).toEqual([
+    expect(Array.from({ length: 17 }, () => sketch.count("a"))).toEqual([
       ...Array.from({ length: 15 }, (_, index) => index + 1),
       15,
       15,
     ]);
-    expect(sketch.count("b", 1000)).toBe(1);
+    expect(sketch.count("b")).toBe(1);
   });
 
-  test("never counts too few, and halves the counts after 64 countings per key in the cache", () => {
+  test("never counts too few between two halvings, and halves every count", () => {
     const sketch = new FrequencySketch();
-    for (let index = 0; index < 8; index++) sketch.count("a", 100);
-    for (let index = 8; index < 6399; index++) sketch.count(`other ${index}`, 100);
-    expect(sketch.halvings).toBe(0);
-    expect(sketch.count("a", 100)).toBe(9);
+    for (let index = 0; index < 8; index++) sketch.count("a");
+    for (let index = 8; index < 6399; index++) sketch.count(`other ${index}`);
+    expect(sketch.estimate("a")).toBe(8);
+    expect(sketch.count("a")).toBe(9);
+    sketch.halve();
     expect(sketch.halvings).toBe(1);
-    expect(sketch.count("a", 100)).toBe(5);
+    expect(sketch.count("a")).toBe(5);
+  });
+
+  test("keeps the higher of two counts of a key", () => {
+    const sketch = new FrequencySketch();
+    sketch.raise("a", 7);
+    sketch.raise("a", 3);
+    expect(sketch.estimate("a")).toBe(7);
   });
 });

@@ -11,6 +11,8 @@ const LONG: readonly string[] = [
   "test/stories/stories.test.ts",
   "test/cdn/chaos.test.ts",
   "test/visitors/fuzz.test.ts",
+  "test/server/processes/kills.test.ts",
+  "test/server/processes/supervisor.test.ts",
   "test/packed/package.test.ts",
 ];
 

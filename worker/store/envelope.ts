@@ -24,10 +24,15 @@ export const ENVELOPE_FIELDS = {
   "content-type": "application/octet-stream",
 };
 
-export function writeEnvelope(stored: Stored): Envelope {
+/** The text of a head in ASCII, without its body, which `readEnvelope` takes. */
+export function writeHead(stored: Stored): string {
   const parts = isMarker(stored) ? [stored] : headParts(stored.head);
+  return VERSION + parts.map(asciiJson).join(SEPARATOR);
+}
+
+export function writeEnvelope(stored: Stored): Envelope {
   return {
-    fields: { ...ENVELOPE_FIELDS, [HEAD_FIELD]: VERSION + parts.map(asciiJson).join(SEPARATOR) },
+    fields: { ...ENVELOPE_FIELDS, [HEAD_FIELD]: writeHead(stored) },
     body: (isMarker(stored) ? null : stored.body) ?? new Uint8Array(0),
   };
 }

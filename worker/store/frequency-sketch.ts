@@ -1,56 +1,74 @@
-/**
- * The number of counters, of one byte each. A key has two, of which the smaller one counts, so that collisions seldom
- * matter.
- */
-const SLOTS = 1 << 18;
 /** The highest count. */
-const MAX_COUNT = 15;
-/**
- * After this many counted requests per key in the cache, every counter is halved, so that old requests are forgotten.
- */
-const COUNTINGS_PER_KEY = 64;
-const MIN_COUNTINGS = 512;
+export const MAX_COUNT = 15;
+
+/** The number of counters in an isolate's memory, of one byte each. */
+const DEFAULT_SLOTS = 1 << 18;
 
 /**
  * Estimates how often each key has been requested lately, whether it is in the cache or not, in constant memory: the
  * count-min sketch with aging of TinyLFU (Einziger, Friedman and Manes, "TinyLFU: A Highly Efficient Cache Admission
- * Policy", 2017). Between two agings it never underestimates, and seldom overestimates.
+ * Policy", 2017). A key has two counters, of which the smaller one counts, so that collisions seldom matter. Between two
+ * agings the sketch never underestimates, and seldom overestimates.
  */
 export class FrequencySketch {
-  readonly #counters = new Uint8Array(SLOTS);
-  #countings = 0;
+  readonly #counters: Uint8Array;
+  /** The same counters, four at a time. */
+  readonly #words: Uint32Array;
+  readonly #mask: number;
   /** How often the counters have been halved. Counts kept elsewhere have to be halved as often. */
   halvings = 0;
 
-  /** Counts a request for a key. Returns its count. `cachedKeys` is the number of keys in the cache. */
-  count(key: string, cachedKeys: number): number {
-    const [first, second] = slotsOf(key);
-    this.#counters[first] = Math.min(MAX_COUNT, this.#counters[first]! + 1);
-    if (second !== first) this.#counters[second] = Math.min(MAX_COUNT, this.#counters[second]! + 1);
-    const times = Math.min(this.#counters[first]!, this.#counters[second]!);
-    // With more counted requests than counters, collisions would raise all of them.
-    const limit = Math.min(SLOTS, Math.max(MIN_COUNTINGS, cachedKeys * COUNTINGS_PER_KEY));
-    if (++this.#countings >= limit) this.#halve();
+  /** `slots` is a power of two. */
+  constructor(slots = DEFAULT_SLOTS) {
+    this.#counters = new Uint8Array(slots);
+    this.#words = new Uint32Array(this.#counters.buffer);
+    this.#mask = slots - 1;
+  }
+
+  get slots(): number {
+    return this.#counters.length;
+  }
+
+  /** Counts a request for a key. Returns its count. */
+  count(key: string): number {
+    const times = Math.min(MAX_COUNT, this.estimate(key) + 1);
+    this.raise(key, times);
     return times;
   }
 
   /** The count of a key. */
   estimate(key: string): number {
-    const [first, second] = slotsOf(key);
-    return Math.min(this.#counters[first]!, this.#counters[second]!);
+    const hash = hashOf(key);
+    return Math.min(this.#counters[this.#first(hash)]!, this.#counters[this.#second(hash)]!);
   }
 
-  #halve(): void {
-    for (let slot = 0; slot < SLOTS; slot++) this.#counters[slot] = this.#counters[slot]! >> 1;
-    this.#countings = 0;
+  /** Raises the count of a key to one that was kept elsewhere. A higher count stays. */
+  raise(key: string, times: number): void {
+    const hash = hashOf(key);
+    for (const slot of [this.#first(hash), this.#second(hash)]) {
+      if (this.#counters[slot]! < times) this.#counters[slot] = times;
+    }
+  }
+
+  /** Halves every count, so that old requests are forgotten. */
+  halve(): void {
+    for (let at = 0; at < this.#words.length; at++) this.#words[at] = (this.#words[at]! >>> 1) & 0x7f7f7f7f;
     this.halvings++;
+  }
+
+  #first(hash: number): number {
+    return (hash ^ (hash >>> 16)) & this.#mask;
+  }
+
+  #second(hash: number): number {
+    const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+    return (mixed ^ (mixed >>> 13)) & this.#mask;
   }
 }
 
-/** Two counters of a key: its FNV-1a hash, and a mix of it. */
-function slotsOf(key: string): readonly [number, number] {
+/** FNV-1a. */
+function hashOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < key.length; index++) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);
-  const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
-  return [(hash ^ (hash >>> 16)) & (SLOTS - 1), (mixed ^ (mixed >>> 13)) & (SLOTS - 1)];
+  return hash;
 }

@@ -9,6 +9,7 @@ import type {
   ViewDelta,
 } from "../../../worker/purges/log/log-contract.ts";
 import { PurgeView } from "../../../worker/purges/view/purge-view.ts";
+import type { StoredHead } from "../../../worker/rules/storing/stored-response.ts";
 import { MemoryNotes } from "../../engine/memory-notes.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
 import { deltaOf } from "../view/delta.ts";
@@ -111,6 +112,110 @@ describe("a view's lease", () => {
     log.reads[1]!.resolve(deltaOf(9, 9, [["#u", 3]], { unread: { from: 0, to: 8 } }));
     await second;
     expect(lease.isDue(scheduler.now() + 699)).toBe(false);
+  });
+
+  describe("and a push of the log (R24)", () => {
+    const stored = { stamp: { logId: "a", seq: 1 }, purgeKeys: ["#a"] } as unknown as StoredHead;
+    const learn = (delta: ViewDelta) => {
+      const state: { result?: boolean } = {};
+      void lease.learn(delta, behind).then((result) => {
+        state.result = result;
+      });
+      return state;
+    };
+
+    test("is taken in at once, extends no lease, and brings no renewal forward", async () => {
+      await renewed();
+      await scheduler.advance(500);
+      const learned = learn(deltaOf(1, 2, [["#a", 2]], { leaseMs: 0 }));
+      expect(lease.check(stored, true)).toBe("purged");
+      await rest();
+      expect(learned.result).toBe(true);
+      expect(log.reads).toHaveLength(1);
+      expect(lease.isUsable(scheduler.now() + 499, null)).toBe(true);
+      expect(lease.isUsable(scheduler.now() + 500, null)).toBe(false);
+      expect(lease.isDue(scheduler.now() + 199)).toBe(false);
+      expect(lease.isDue(scheduler.now() + 200)).toBe(true);
+    });
+
+    test("counts for the bearer of its token without a read", async () => {
+      await renewed();
+      learn(deltaOf(1, 2));
+      expect(lease.isUsable(scheduler.now(), { logId: "a", seq: 2 })).toBe(true);
+    });
+
+    test("that comes late, or a second time, changes nothing and is confirmed", async () => {
+      await renewed(5);
+      const learned = [learn(deltaOf(3, 4, [["#b", 4]])), learn(deltaOf(3, 4, [["#b", 4]]))];
+      await rest();
+      expect(learned.map(({ result }) => result)).toEqual([true, true]);
+      expect(lease.stamp()).toEqual({ logId: "a", seq: 5 });
+    });
+
+    test("that would leave a gap makes a read, and is confirmed when the view has reached it", async () => {
+      await renewed();
+      const learned = learn(deltaOf(2, 3, [["#a", 3]]));
+      await rest();
+      expect(lease.stamp()).toEqual({ logId: "a", seq: 1 });
+      expect(learned.result).toBeUndefined();
+      log.answer(1, 3);
+      await rest();
+      expect(learned.result).toBe(true);
+    });
+
+    test("that would leave a gap is not confirmed by a read that began before it and did not bring it", async () => {
+      const renewal = lease.renew(behind, null);
+      await rest();
+      const learned = learn(deltaOf(2, 3));
+      await rest();
+      expect(log.reads).toHaveLength(1);
+      log.answer(0, 2);
+      await renewal;
+      await rest();
+      expect(learned.result).toBeUndefined();
+      expect(log.reads).toHaveLength(2);
+      log.answer(1, 3);
+      await rest();
+      expect(learned.result).toBe(true);
+    });
+
+    test("is not confirmed if the read that it needs fails", async () => {
+      await renewed();
+      const learned = learn(deltaOf(2, 3));
+      await rest();
+      log.reads[1]!.reject(new Error("silent"));
+      await rest();
+      expect(learned.result).toBe(false);
+    });
+
+    test("does not begin a view: an isolate without one reads the log", async () => {
+      const learned = learn(deltaOf(0, 1, [["#a", 1]]));
+      expect(lease.stamp()).toBeNull();
+      await rest();
+      log.answer(0, 1);
+      await rest();
+      expect(learned.result).toBe(true);
+    });
+
+    test("of another log ends the lease until a read tells which log is the living one (R11)", async () => {
+      await renewed();
+      const learned = learn(deltaOf(0, 1, [], { logId: "b" }));
+      expect(lease.isUsable(scheduler.now(), null)).toBe(false);
+      expect(lease.stamp()).toEqual({ logId: "a", seq: 1 });
+      await rest();
+      log.answer(1, 1); // it was a late push of a log that has been replaced
+      await rest();
+      expect(learned.result).toBe(false);
+      expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+    });
+
+    test("makes an older call prove nothing about which log is the living one (R11)", async () => {
+      await renewed();
+      const late = lease.beginCall();
+      learn(deltaOf(1, 2));
+      expect(lease.takeReply(deltaOf(0, 9, [], { logId: "b" }), late)).toBe(false);
+      expect(lease.stamp()).toEqual({ logId: "a", seq: 2 });
+    });
   });
 
   test("is renewed by one read at a time (R21)", async () => {

@@ -7,25 +7,10 @@ import { LOG_SETTINGS, type LogSettings } from "../../../worker/purges/log/log-s
 import type { Sql } from "../../../worker/purges/log/sql.ts";
 import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
 import { toldCount, toldOf } from "../view/delta.ts";
+import { purge } from "./a-purge.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
 const settings: Partial<LogSettings> = { maxReplyKeys: 100, maxHeldKeys: 1000 };
-
-function purge(purgeKeys: string[], rest: Partial<AppendRequest> = {}): AppendRequest {
-  return {
-    id: null,
-    content: JSON.stringify(purgeKeys),
-    purgeKeys,
-    accepted: { urls: 0, tags: purgeKeys.length, prefixes: 0, hosts: 0, everything: false },
-    repeatAfterMs: null,
-    reason: null,
-    by: "test",
-    since: null,
-    leaseMs: 1000,
-    skewMs: 250,
-    ...rest,
-  };
-}
 
 class World {
   readonly database = new DatabaseSync(":memory:");

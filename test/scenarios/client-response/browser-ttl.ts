@@ -212,6 +212,7 @@ export const scenarios: readonly Scenario[] = [
     origin: { "/a": [saying("max-age=60", {}, "large")] },
     steps: [
       { get: "/a", expect: { xCache: "MISS", body: "large", fields: { "cache-control": "max-age=600" } } },
+      { work: "finished" },
       { advanceMs: 1_000 },
       { get: "/a", expect: { xCache: "HIT", body: "large", fields: { "cache-control": "max-age=601" } } },
     ],

@@ -622,4 +622,32 @@ export const mutants: Mutants = {
     to: "if (usableUntil > 0) {",
     reddens: "purge-protocol/log-slower-than-lease",
   },
+  "r24-gap-is-confirmed": {
+    name: "an isolate confirms a push that it could not take in",
+    file: VIEW_LEASE,
+    from: "if (this.#leased.takePush(delta)) return true;",
+    to: "this.#leased.takePush(delta);\n    if (delta) return true;",
+    reddens: "purge-protocol/push-after-gap",
+  },
+  "r24-push-is-not-taken-in": {
+    name: "a push is confirmed by what the view had reached before",
+    file: LEASED_VIEW,
+    from: "if (!this.#view.apply(delta)) return false; // it does not connect to the view (R12)\n    this.#callsBeforeView",
+    to: "if (delta.from > position.seq) return false;\n    this.#callsBeforeView",
+    reddens: "purge-protocol/pushed-purge-holds-at-once",
+  },
+  "r24-push-extends-the-lease": {
+    name: "a push extends the lease, as a reply of the log does",
+    file: LEASED_VIEW,
+    from: "  takePush(delta: ViewDelta): boolean {\n",
+    to: "  takePush(delta: ViewDelta): boolean {\n    this.#extendLease(this.#clock.now(), this.#timing.leaseMs);\n",
+    reddens: "purge-protocol/push-extends-no-lease",
+  },
+  "r24-push-of-any-log": {
+    name: "a push of another log is confirmed, and the view stays with the log that it knows",
+    file: LEASED_VIEW,
+    from: "      this.#timing.end(); // one of the two logs has been replaced, and only a new read can tell which one\n      return false;",
+    to: "      return true;",
+    reddens: "purge-protocol/push-of-another-log",
+  },
 };

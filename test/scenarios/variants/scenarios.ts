@@ -170,6 +170,7 @@ export const scenarios: readonly Scenario[] = [
       inLanguage("de", { xCache: "HIT", body: "plain" }),
       { advanceMs: 60_000 },
       inLanguage("en", { xCache: "EXPIRED", body: "English" }),
+      { work: "finished" },
       { advanceMs: 1 },
       inLanguage("de", { xCache: "MISS", body: "Deutsch" }),
       inLanguage("en", { xCache: "HIT", body: "English" }),

@@ -45,6 +45,7 @@ export const scenarios: readonly Scenario[] = [
       inLanguage("en", { xCache: "MISS", body: "plain" }),
       { advanceMs: 60_000 },
       inLanguage("en", { xCache: "REVALIDATED", body: "plain" }),
+      { work: "finished" },
       { advanceMs: 1 },
       inLanguage("de", { xCache: "MISS", body: "Deutsch" }),
       inLanguage("en", { xCache: "HIT", body: "plain" }),

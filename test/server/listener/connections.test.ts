@@ -254,6 +254,13 @@ test("a client that sends half a head is told that it took too long", async () =
   expect(one.received).toMatch(/^HTTP\/1\.1 408 /);
 });
 
+test("a client that sends nothing is let go without a word", async () => {
+  const running = await start(() => answer("page"), { settings: { headersTimeoutMs: 50 } });
+  const one = client(running);
+  await one.closed;
+  expect(one.received).toBe("");
+});
+
 test("a client that stops in the middle of its body is dropped after a while", async () => {
   const running = await start(
     async ({ request }) => {

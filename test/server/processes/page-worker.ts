@@ -90,7 +90,7 @@ export async function startWorker({ name, settings, log }: WorkerStart): Promise
   return {
     learn: (delta) => lease.learn(delta, background),
     listen: async (sockets) => {
-      await listenOn({ path: `${folder}/${name}.sock` });
+      await listenOn({ path: `${folder}/${process.pid}.sock` });
       for (const { handle } of sockets) await listenOn(handle);
     },
     drain: async () => {

@@ -41,8 +41,8 @@ export async function ask<T>(
 export class PageClient {
   readonly #address: string;
 
-  constructor(folder: string, name: string) {
-    this.#address = `${folder}/${name}.sock`;
+  constructor(folder: string, pid: number) {
+    this.#address = `${folder}/${pid}.sock`;
   }
 
   who(): Promise<Who> {

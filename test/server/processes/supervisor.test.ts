@@ -74,8 +74,8 @@ function reported(kind: SupervisorEvent["kind"], count = 1): Promise<void> {
   return new Promise((resolve) => waiting.push({ isIt, resolve }));
 }
 
-function worker(name: string): PageClient {
-  return new PageClient(folder, name);
+function worker(pid: number): PageClient {
+  return new PageClient(folder, pid);
 }
 
 describe("a supervisor", () => {
@@ -245,7 +245,7 @@ describe("a supervisor", () => {
     test("a purge holds in every worker when its receipt arrives", async () => {
       const supervisor = await start();
       await reported("worker-listening", 2);
-      const [a, b] = [...supervisor.workers.keys()].map(worker) as [PageClient, PageClient];
+      const [a, b] = [...supervisor.workers.values()].map(worker) as [PageClient, PageClient];
       const stamp = await b.stamp();
       expect(await b.check("#a", stamp)).toBe("not-purged");
       const receipt = await a.purge({ key: "#a", id: "x" });
@@ -257,30 +257,30 @@ describe("a supervisor", () => {
     test("a worker that hangs is not counted on: the receipt settles by the lease", async () => {
       const supervisor = await start();
       await reported("worker-listening", 2);
-      const [[nameOfA], [, pidOfB]] = [...supervisor.workers] as [[string, number], [string, number]];
+      const [pidOfA, pidOfB] = [...supervisor.workers.values()] as [number, number];
       process.kill(pidOfB, "SIGSTOP");
       const awaited = new Promise<void>((resolve) => {
         confirmationAwaited = resolve;
       });
-      const purged = worker(nameOfA).purge({ key: "#a" });
+      const purged = worker(pidOfA).purge({ key: "#a" });
       await awaited;
       for (const giveUp of giveUpConfirmations) giveUp();
       expect(await purged).toMatchObject({ seq: 1, settlesInMs: 1250 });
-      expect((await worker(nameOfA).purges()).purges).toMatchObject([{ settled: false }]);
+      expect((await worker(pidOfA).purges()).purges).toMatchObject([{ settled: false }]);
       process.kill(pidOfB, "SIGKILL"); // its lease ends with it
       await reported("worker-died");
-      expect((await worker(nameOfA).purges()).purges).toMatchObject([{ settled: true }]);
-      expect(await worker(nameOfA).purge({ key: "#b" })).toMatchObject({ seq: 2, settlesInMs: 0 });
+      expect((await worker(pidOfA).purges()).purges).toMatchObject([{ settled: true }]);
+      expect(await worker(pidOfA).purge({ key: "#b" })).toMatchObject({ seq: 2, settlesInMs: 0 });
     });
 
     test("a worker that starts after a purge knows of it before it answers anybody", async () => {
       const supervisor = await start({ workers: 1 });
-      const [[name, pid]] = [...supervisor.workers] as [[string, number]];
-      const stamp = await worker(name).stamp();
-      await worker(name).purge({ key: "#a" });
+      const [pid] = supervisor.workers.values() as unknown as [number];
+      const stamp = await worker(pid).stamp();
+      await worker(pid).purge({ key: "#a" });
       process.kill(pid, "SIGKILL");
       await reported("worker-listening", 2);
-      const [next] = supervisor.workers.keys();
+      const [next] = supervisor.workers.values();
       expect(await worker(next!).check("#a", stamp)).toBe("purged");
     });
   });

@@ -1,0 +1,110 @@
+import { hash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { FileKind } from "./file-format.ts";
+
+/** Marks a folder as a cache of this program, and says which format its files have. */
+const MARK = "tidemark-cache.json";
+const DRAFT_OF_MARK = `${MARK}.new`;
+/** Backup programs leave out a folder with this file: https://bford.info/cachedir/ */
+const CACHEDIR_TAG = "CACHEDIR.TAG";
+const CACHEDIR_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# This is the cache of tidemark serve.\n";
+const MAY_STAND_UNMARKED: ReadonlySet<string> = new Set([DRAFT_OF_MARK, "lost+found"]);
+/** Raised when the names of the files change. Files of other formats are never read, and are deleted. */
+const FORMAT = 1;
+const FOLDER_PREFIX = `files-${FORMAT}`;
+const OLD_FOLDER = /^files-\d+$/;
+const DIGITS = [..."0123456789abcdef"];
+const BEING_WRITTEN = "being-written";
+
+/** The name of a file: a hash of its key, and its kind. */
+const FILE_NAME = /^[0-9a-f]{32}\.(entry|body)$/;
+
+/** A folder that cannot be used as a cache. The message is for the owner. */
+export class CacheFolderError extends Error {
+  override readonly name = "CacheFolderError";
+}
+
+/**
+ * The folder of the cache, which all processes of a machine share. Files lie in 16 folders, by the first digit of
+ * their names, so that processes seldom wait for each other to change one.
+ */
+export class CacheFolder {
+  readonly path: string;
+  #written = 0;
+  /** Two processes may have the same number, in containers that share the folder. */
+  readonly #process = `${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
+
+  private constructor(path: string) {
+    this.path = path;
+  }
+
+  /**
+   * Opens the folder, and makes it if it is missing. Throws a `CacheFolderError` if it holds anything else, so that a
+   * mistyped name never mixes a cache with other files.
+   */
+  static open(path: string): CacheFolder {
+    try {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      if (!isMarked(path)) {
+        const others = readdirSync(path).filter((name) => !MAY_STAND_UNMARKED.has(name));
+        if (others.length > 0) {
+          throw new CacheFolderError(
+            `The folder ${path} is not empty, and it is no cache of tidemark (it has no ${MARK}). Name an empty folder, or one that does not exist.`,
+          );
+        }
+        // The mark comes first, and whole, so that a crash never leaves a folder of ours that is refused.
+        writeFileSync(join(path, DRAFT_OF_MARK), `${JSON.stringify({ format: FORMAT })}\n`);
+        renameSync(join(path, DRAFT_OF_MARK), join(path, MARK));
+      }
+      writeFileSync(join(path, CACHEDIR_TAG), CACHEDIR_TEXT);
+      for (const digit of DIGITS) mkdirSync(join(path, FOLDER_PREFIX, digit), { recursive: true });
+      mkdirSync(join(path, BEING_WRITTEN), { recursive: true });
+      return new CacheFolder(path);
+    } catch (cause) {
+      if (cause instanceof CacheFolderError) throw cause;
+      const detail = cause instanceof Error ? cause.message : String(cause);
+      throw new CacheFolderError(`The folder ${path} cannot be used as a cache: ${detail}.`, { cause });
+    }
+  }
+
+  /** The name of the file for a key. */
+  nameOf(key: string, kind: FileKind): string {
+    return `${hash("sha256", key, "hex").slice(0, 32)}.${kind}`;
+  }
+
+  pathOf(name: string): string {
+    return `${this.path}/${FOLDER_PREFIX}/${name[0]}/${name}`;
+  }
+
+  /** A new name for a file that is being written. */
+  draft(): string {
+    this.#written++;
+    return `${this.path}/${BEING_WRITTEN}/${this.#process}-${this.#written}`;
+  }
+
+  get folders(): string[] {
+    return DIGITS.map((digit) => join(this.path, FOLDER_PREFIX, digit));
+  }
+
+  /** Where files are until they are whole. */
+  get draftsFolder(): string {
+    return join(this.path, BEING_WRITTEN);
+  }
+
+  /** Folders with files of other formats. */
+  oldFolders(): string[] {
+    return readdirSync(this.path)
+      .filter((name) => OLD_FOLDER.test(name) && name !== FOLDER_PREFIX)
+      .map((name) => join(this.path, name));
+  }
+
+  isFileName(name: string): boolean {
+    return FILE_NAME.test(name);
+  }
+}
+
+function isMarked(path: string): boolean {
+  const mark = join(path, MARK);
+  return existsSync(mark) && readFileSync(mark, "utf8").startsWith("{");
+}

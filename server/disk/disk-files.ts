@@ -1,0 +1,79 @@
+import * as fs from "node:fs";
+import { promisify } from "node:util";
+
+/**
+ * The calls to the file system that the disk tier makes, so that tests can make them fail or kill the process between
+ * two of them. `closeNow`, `openNow` and `readNow` block the event loop, so they are for files that the kernel holds in
+ * its memory, and for descriptors.
+ */
+export interface DiskFiles {
+  open(path: string, flags: "r" | "wx"): Promise<number>;
+  read(fd: number, into: Uint8Array, length: number, position: number): Promise<number>;
+  write(fd: number, bytes: Uint8Array, position: number): Promise<number>;
+  rename(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+  /** The size of a file in bytes. */
+  sizeOf(path: string): Promise<number>;
+  /** When a file was last written: epoch milliseconds. */
+  changedAt(path: string): Promise<number>;
+  list(folder: string): Promise<readonly string[]>;
+  openNow(path: string): number;
+  readNow(fd: number, into: Uint8Array, length: number): number;
+  closeNow(fd: number): void;
+  existsNow(path: string): boolean;
+}
+
+const open = promisify(fs.open);
+const stat = promisify(fs.stat);
+
+/** The file system of this machine. The callbacks of `node:fs` cost two thirds of its promises. */
+export const diskFiles: DiskFiles = {
+  open: (path, flags) => open(path, flags),
+  read: (fd, into, length, position) =>
+    new Promise((resolve, reject) => {
+      fs.read(fd, into, 0, length, position, (error, bytes) => (error ? reject(error) : resolve(bytes)));
+    }),
+  write: (fd, bytes, position) =>
+    new Promise((resolve, reject) => {
+      fs.write(fd, bytes, 0, bytes.byteLength, position, (error, written) =>
+        error ? reject(error) : resolve(written),
+      );
+    }),
+  rename: promisify(fs.rename),
+  unlink: promisify(fs.unlink),
+  sizeOf: async (path) => (await stat(path)).size,
+  changedAt: async (path) => (await stat(path)).mtimeMs,
+  list: promisify(fs.readdir),
+  openNow: (path) => fs.openSync(path, "r"),
+  readNow: (fd, into, length) => fs.readSync(fd, into, 0, length, 0),
+  closeNow: (fd) => fs.closeSync(fd),
+  existsNow: fs.existsSync,
+};
+
+/** Writes all bytes: the system may write only a part of them at a time. */
+export async function writeAll(files: DiskFiles, fd: number, bytes: Uint8Array, position: number): Promise<void> {
+  for (let at = 0; at < bytes.byteLength; ) at += await files.write(fd, bytes.subarray(at), position + at);
+}
+
+/** Reads as many bytes as there are, up to `length`. Returns their number. */
+export async function readAll(
+  files: DiskFiles,
+  fd: number,
+  into: Uint8Array,
+  length: number,
+  position: number,
+): Promise<number> {
+  let read = 0;
+  while (read < length) {
+    const more = await files.read(fd, into.subarray(read), length - read, position + read);
+    if (more === 0) break;
+    read += more;
+  }
+  return read;
+}
+
+/** The code of a failed call, such as `ENOSPC`; `null` if it was no call that failed. */
+export function failureCode(cause: unknown): string | null {
+  const { code, syscall } = (cause ?? {}) as { code?: unknown; syscall?: unknown };
+  return typeof code === "string" && typeof syscall === "string" ? code : null;
+}

@@ -1,0 +1,63 @@
+import { failureCode } from "./disk-files.ts";
+
+/** While the disk fails, one write in this time tries whether it works again. Milliseconds. */
+const RETRY_MS = 5_000;
+
+const WORDS: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  EROFS: "the disk is read-only",
+  EACCES: "access is denied",
+  EPERM: "access is denied",
+  EMFILE: "too many files are open",
+  ENFILE: "too many files are open on this machine",
+  ENOENT: "its folder is gone",
+  EIO: "the disk reports an error",
+};
+
+/** Whether the disk works. While it does not, pages are kept in memory alone; that is said once, and its end once. */
+export class DiskHealth {
+  readonly #folder: string;
+  readonly #now: () => number;
+  readonly #say: (line: string) => void;
+  /** What failed; `null` while all is well. */
+  #fault: { readonly code: string; readonly isOfWrites: boolean } | null = null;
+  #retryAt = 0;
+
+  constructor(folder: string, now: () => number, say: (line: string) => void) {
+    this.#folder = folder;
+    this.#now = now;
+    this.#say = say;
+  }
+
+  /** Whether something may be written now. While writes fail, few are let through, to find out when that is over. */
+  mayWrite(): boolean {
+    if (!this.#fault?.isOfWrites) return true;
+    if (this.#now() < this.#retryAt) return false;
+    this.#retryAt = this.#now() + RETRY_MS;
+    return true;
+  }
+
+  /** A call has failed. Returns whether the disk is the reason; if not, it is a miss, or a bug. */
+  failed(cause: unknown, isWrite: boolean): boolean {
+    const code = failureCode(cause);
+    // A file that cannot be read because it is not there is a miss.
+    if (code === null || (code === "ENOENT" && !isWrite)) return false;
+    if (isWrite) this.#retryAt = this.#now() + RETRY_MS;
+    if (this.#fault === null) {
+      const words = WORDS[code] ?? "the disk fails";
+      this.#say(
+        `The cache in ${this.#folder} cannot be used (${code}: ${words}). Pages are kept in memory alone for now.`,
+      );
+    }
+    if (this.#fault === null || isWrite) this.#fault = { code, isOfWrites: isWrite };
+    return true;
+  }
+
+  /** A write has worked, or a read. */
+  worked(isWrite: boolean): void {
+    if (this.#fault === null || (this.#fault.isOfWrites && !isWrite)) return;
+    this.#fault = null;
+    this.#say(`The cache in ${this.#folder} works again.`);
+  }
+}

@@ -1,0 +1,369 @@
+import type { Found, StreamedBody } from "../../worker/ports.ts";
+import type { BytePart } from "../../worker/rules/ranges/range.ts";
+import { isMarker, type Stored } from "../../worker/rules/storing/stored-response.ts";
+import { writeHead } from "../../worker/store/envelope.ts";
+import { isNewer } from "../../worker/store/memory-tier.ts";
+import { RecentHeads } from "../../worker/store/recent-heads.ts";
+import type { SharedTier } from "../../worker/store/tiered-store.ts";
+import { nodeBody } from "../bodies/node-body.ts";
+import type { CacheFolder } from "./cache-folder.ts";
+import { type DiskFiles, diskFiles, readAll, writeAll } from "./disk-files.ts";
+import { DiskHealth } from "./disk-health.ts";
+import { FileBody } from "./file-body.ts";
+import {
+  BLOCK_BYTES,
+  BlockSums,
+  blockCount,
+  type FileKind,
+  fileBytes,
+  frameOf,
+  isTableOf,
+  PREFIX_BYTES,
+  type Prefix,
+  readHead,
+  readPrefix,
+  readWholeBody,
+} from "./file-format.ts";
+import { type JanitorLine, roomOf } from "./janitor.ts";
+import { LikelyCached } from "./likely-cached.ts";
+import { Room } from "./room.ts";
+
+/** The first read of a file: most files whole. */
+const FIRST_READ_BYTES = 64 * 1024;
+/** A larger file is streamed. Up to this size it costs less to read it at once. */
+const MAX_SMALL_FILE_BYTES = 320 * 1024;
+/** A body of unknown length asks for room in pieces of this size. */
+const BODY_ROOM_BYTES = 8 * 1024 * 1024;
+
+export interface DiskTierParts {
+  readonly folder: CacheFolder;
+  readonly janitor: JanitorLine;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Gets a line for the owner's log when the disk fails, and when that is over. */
+  readonly say: (line: string) => void;
+  readonly files?: DiskFiles;
+  readonly likelyCached?: LikelyCached;
+}
+
+/*
+ * The shared tier on files, one for each entry and one for each body that is stored apart. The file system's guarantees,
+ * on which this code relies:
+ * - A rename replaces a file at once: a reader has the old one or the new one, whole. A crash leaves at most a draft.
+ * - A loss of power may tear any file, also a renamed one, because nothing is synced. So all bytes have checksums, and a
+ *   file that is torn, of another format, or of another key with the same hash is a miss.
+ * - An open file can be read to its end, even if it is deleted or replaced in the meantime.
+ * - All processes see each other's files at once, but two that write the same one do not wait for each other: the later
+ *   rename stays. Then an older response may replace a newer one, and its stamp shows that it is purged (R23).
+ */
+export class DiskTier implements SharedTier {
+  readonly #folder: CacheFolder;
+  readonly #files: DiskFiles;
+  readonly #room: Room;
+  readonly #health: DiskHealth;
+  readonly #cached: LikelyCached;
+  readonly #heads = new RecentHeads();
+  /** The last change of each file that is under way in this process. */
+  readonly #changes = new Map<string, Promise<void>>();
+
+  constructor({ folder, janitor, now, say, files = diskFiles, likelyCached = new LikelyCached() }: DiskTierParts) {
+    this.#folder = folder;
+    this.#files = files;
+    this.#room = new Room(janitor);
+    this.#health = new DiskHealth(folder.path, now, say);
+    this.#cached = likelyCached;
+  }
+
+  async get(key: string): Promise<Found | undefined> {
+    const name = this.#folder.nameOf(key, "entry");
+    try {
+      const found = this.#readCached(key, name) ?? (await this.#readFile(key, name));
+      this.#health.worked(false);
+      if (found === "torn") return await this.#drop(name);
+      if (found) this.#room.hit(name);
+      return found;
+    } catch (cause) {
+      this.#cached.forget(name);
+      return this.#missUnlessBug(cause);
+    }
+  }
+
+  async put(stored: Stored): Promise<void> {
+    const name = this.#folder.nameOf(stored.head.key, "entry");
+    await this.#change(name, async () => {
+      const held = await this.#heldAt(stored.head.key, name);
+      if (held && isNewer(held, stored)) return;
+      const bytes = await this.#writeEntry(name, stored);
+      if (bytes !== null) this.#cached.touch(name, bytes);
+    });
+  }
+
+  async delete(key: string): Promise<void> {
+    const name = this.#folder.nameOf(key, "entry");
+    await this.#change(name, () => this.#drop(name));
+  }
+
+  async getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {
+    const name = this.#folder.nameOf(bodyKey, "body");
+    try {
+      const file = await this.#openFile(name, "body");
+      if (!file) return undefined;
+      const { fd, prefix, start } = file;
+      const isOfKey = start !== undefined && readHead(start, prefix) === bodyKey;
+      const table = isOfKey ? await this.#readTable(fd, prefix) : undefined;
+      const isPart = part === null || part.last < prefix.bodyBytes;
+      if (!table || !isPart) {
+        this.#files.closeNow(fd);
+        const isTorn = start === undefined || (isOfKey && isPart);
+        return isTorn ? await this.#drop(name) : undefined;
+      }
+      this.#health.worked(false);
+      this.#room.hit(name);
+      return this.#bodyOf(name, fd, prefix, table, part);
+    } catch (cause) {
+      return this.#missUnlessBug(cause);
+    }
+  }
+
+  async putBody(bodyKey: string, body: StreamedBody): Promise<void> {
+    const name = this.#folder.nameOf(bodyKey, "body");
+    if (this.#health.mayWrite()) return this.#writeBody(name, bodyKey, body);
+    await body.cancel();
+    throw new Error("the disk tier cannot write at present");
+  }
+
+  /** Resolves when no file is being changed, and tells the janitor of all changes. */
+  async settled(): Promise<void> {
+    while (this.#changes.size > 0) await Promise.allSettled(this.#changes.values());
+    this.#room.flush();
+  }
+
+  /** Reads a small file at once, if the kernel is likely to have it in memory. */
+  #readCached(key: string, name: string): Found | "torn" | undefined {
+    const size = this.#cached.sizeOf(name);
+    if (size === undefined || size > MAX_SMALL_FILE_BYTES) return undefined;
+    const startedAt = performance.now();
+    const fd = this.#files.openNow(this.#folder.pathOf(name));
+    // One byte more shows whether another process has replaced the file by a longer one.
+    const bytes = Buffer.allocUnsafeSlow(size + 1);
+    let read: number;
+    try {
+      read = this.#files.readNow(fd, bytes, size + 1);
+    } finally {
+      this.#files.closeNow(fd);
+    }
+    this.#cached.tookMs(performance.now() - startedAt);
+    if (read !== size) {
+      this.#cached.forget(name);
+      return undefined;
+    }
+    return this.#smallEntry(key, bytes.subarray(0, size));
+  }
+
+  /** Reads a file without blocking: whole if it is small, otherwise its head, with the body to be streamed. */
+  async #readFile(key: string, name: string): Promise<Found | "torn" | undefined> {
+    const file = await this.#openFile(name, "entry");
+    if (!file) return undefined;
+    const { fd, prefix, start } = file;
+    let isStreamed = false;
+    try {
+      if (start === undefined) return "torn";
+      const size = fileBytes(prefix);
+      if (size <= MAX_SMALL_FILE_BYTES) {
+        const bytes = Buffer.allocUnsafeSlow(size);
+        start.copy(bytes);
+        const rest = bytes.subarray(Math.min(start.length, size));
+        if ((await readAll(this.#files, fd, rest, rest.length, start.length)) < rest.length) return "torn";
+        this.#cached.touch(name, size);
+        return this.#smallEntry(key, bytes);
+      }
+      const text = readHead(start, prefix);
+      const table = text === undefined ? undefined : await this.#readTable(fd, prefix);
+      if (text === undefined || !table) return "torn";
+      const read = this.#heads.read(key, text);
+      if (!read || isMarker(read) || read.head.bodyBytes !== prefix.bodyBytes) return undefined;
+      isStreamed = true;
+      return { head: read.head, body: this.#bodyOf(name, fd, prefix, table, null) };
+    } finally {
+      if (!isStreamed) this.#files.closeNow(fd);
+    }
+  }
+
+  #smallEntry(key: string, bytes: Buffer): Found | "torn" | undefined {
+    const prefix = readPrefix(bytes, "entry");
+    const text = prefix && readHead(bytes, prefix);
+    const body = prefix && readWholeBody(bytes, prefix);
+    if (text === undefined || body === undefined) return "torn";
+    const read = this.#heads.read(key, text);
+    if (!read || isMarker(read)) return read;
+    const { head } = read;
+    if (head.bodyKey !== null) return { head, body: null };
+    return head.bodyBytes === body.length ? { head, body: body as Uint8Array<ArrayBuffer> } : undefined;
+  }
+
+  /** Opens a file and reads its prefix and head. `start` is the beginning of the file; `undefined` if it is torn. */
+  async #openFile(
+    name: string,
+    kind: FileKind,
+  ): Promise<{ fd: number; prefix: Prefix; start: Buffer | undefined } | undefined> {
+    const fd = await this.#files.open(this.#folder.pathOf(name), "r");
+    try {
+      const first = Buffer.allocUnsafe(FIRST_READ_BYTES);
+      const read = await readAll(this.#files, fd, first, FIRST_READ_BYTES, 0);
+      const start = first.subarray(0, read);
+      const prefix = readPrefix(start, kind);
+      if (!prefix) return { fd, prefix: TORN, start: undefined };
+      const missing = PREFIX_BYTES + prefix.headBytes - read;
+      if (missing <= 0) return { fd, prefix, start };
+      const rest = Buffer.allocUnsafe(missing);
+      await readAll(this.#files, fd, rest, missing, read);
+      return { fd, prefix, start: Buffer.concat([start, rest]) };
+    } catch (cause) {
+      this.#files.closeNow(fd);
+      throw cause;
+    }
+  }
+
+  async #readTable(fd: number, prefix: Prefix): Promise<Buffer | undefined> {
+    const table = Buffer.alloc(4 * blockCount(prefix.bodyBytes));
+    const read = await readAll(this.#files, fd, table, table.length, fileBytes(prefix) - table.length);
+    return read === table.length && isTableOf(prefix, table) ? table : undefined;
+  }
+
+  #bodyOf(name: string, fd: number, prefix: Prefix, table: Buffer, part: BytePart | null): FileBody {
+    const file = { fd, bodyAt: PREFIX_BYTES + prefix.headBytes, bodyBytes: prefix.bodyBytes, table };
+    return new FileBody(this.#files, file, part, () => {
+      void this.#change(name, () => this.#drop(name)).catch(() => undefined); // It is a miss at the next look, too.
+    });
+  }
+
+  /** The head that a file has; `undefined` if there is none that can be used. */
+  async #heldAt(key: string, name: string): Promise<Stored | undefined> {
+    if (!this.#files.existsNow(this.#folder.pathOf(name))) return undefined;
+    const file = await this.#openFile(name, "entry").catch(() => undefined);
+    if (!file) return undefined;
+    this.#files.closeNow(file.fd);
+    const text = file.start && readHead(file.start, file.prefix);
+    const read = text === undefined ? undefined : this.#heads.read(key, text);
+    return read && (isMarker(read) ? read : { head: read.head, body: null });
+  }
+
+  /** Writes an entry. Returns the size of its file, or `null` if it was not written. */
+  async #writeEntry(name: string, stored: Stored): Promise<number | null> {
+    if (!this.#health.mayWrite()) return null;
+    const head = Buffer.from(writeHead(stored), "utf8");
+    const body = (isMarker(stored) ? null : stored.body) ?? new Uint8Array(0);
+    const bytes = fileBytes({ headBytes: head.length, bodyBytes: body.byteLength });
+    if (!(await this.#room.take(bytes))) return null;
+    const sums = new BlockSums();
+    sums.add(body);
+    const { prefix, table } = frameOf("entry", head, sums);
+    const isWritten = await this.#writeFile(name, async (fd) => {
+      // A small body is copied once more, which costs less than another call.
+      const frame =
+        body.byteLength <= BLOCK_BYTES ? [Buffer.concat([prefix, head, body, table])] : [prefix, head, body, table];
+      let at = 0;
+      for (const part of frame) {
+        await writeAll(this.#files, fd, part, at);
+        at += part.byteLength;
+      }
+    });
+    if (isWritten) this.#room.used(name, bytes, bytes);
+    else this.#room.unused(bytes);
+    return isWritten ? bytes : null;
+  }
+
+  /** Writes a body while it comes. Its prefix is written last, when its length and its checksums are known. */
+  async #writeBody(name: string, bodyKey: string, body: StreamedBody): Promise<void> {
+    const source = nodeBody(body);
+    const head = Buffer.from(bodyKey, "utf8");
+    const sums = new BlockSums();
+    let takenBytes = 0;
+    const reader = source.read();
+    const take = async (bytes: number) => {
+      const room = roomOf(bytes); // in what the disk gives out, so that the pieces add up
+      if (!(await this.#room.take(room))) throw new Error("the disk has no room for this body");
+      takenBytes += room;
+    };
+    try {
+      if (source.lengthBytes !== null) {
+        const bytes = fileBytes({ headBytes: head.length, bodyBytes: source.lengthBytes });
+        await take(bytes);
+      }
+      const isWritten = await this.#writeFile(name, async (fd) => {
+        let at = PREFIX_BYTES + head.length;
+        for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
+          sums.add(piece);
+          const needed = fileBytes({ headBytes: head.length, bodyBytes: sums.bodyBytes });
+          if (needed > takenBytes) await take(Math.max(needed - takenBytes, BODY_ROOM_BYTES));
+          await writeAll(this.#files, fd, piece, at);
+          at += piece.byteLength;
+        }
+        const { prefix, table } = frameOf("body", head, sums);
+        await writeAll(this.#files, fd, table, at);
+        await writeAll(this.#files, fd, Buffer.concat([prefix, head]), 0);
+      });
+      if (!isWritten) throw new Error("the disk tier cannot write at present");
+      const bytes = fileBytes({ headBytes: head.length, bodyBytes: sums.bodyBytes });
+      this.#room.used(name, bytes, takenBytes);
+    } catch (cause) {
+      if (takenBytes > 0) this.#room.unused(takenBytes);
+      await reader.cancel().catch(() => undefined);
+      throw cause;
+    }
+  }
+
+  /**
+   * Writes a draft, and renames it when it is whole. Returns false if the disk failed. Rejects if the content did, or if
+   * there is a bug; the draft is gone then.
+   */
+  async #writeFile(name: string, write: (fd: number) => Promise<void>): Promise<boolean> {
+    const draft = this.#folder.draft();
+    try {
+      const fd = await this.#files.open(draft, "wx");
+      try {
+        await write(fd);
+      } finally {
+        this.#files.closeNow(fd);
+      }
+      await this.#files.rename(draft, this.#folder.pathOf(name));
+    } catch (cause) {
+      await this.#files.unlink(draft).catch(() => undefined);
+      if (this.#health.failed(cause, true)) return false;
+      throw cause;
+    }
+    this.#health.worked(true);
+    return true;
+  }
+
+  /** Makes changes of one file one after the other, so that a late put of an older response finds the newer one. */
+  async #change(name: string, change: () => Promise<void>): Promise<void> {
+    const before = this.#changes.get(name) ?? Promise.resolve();
+    const done = before.then(change, change);
+    this.#changes.set(name, done);
+    try {
+      await done;
+    } finally {
+      if (this.#changes.get(name) === done) this.#changes.delete(name);
+    }
+  }
+
+  /** Deletes a file. */
+  async #drop(name: string): Promise<undefined> {
+    this.#cached.forget(name);
+    try {
+      await this.#files.unlink(this.#folder.pathOf(name));
+      this.#room.gone(name);
+    } catch (cause) {
+      this.#missUnlessBug(cause);
+    }
+  }
+
+  #missUnlessBug(cause: unknown): undefined {
+    if (this.#health.failed(cause, false)) return undefined;
+    if ((cause as { code?: unknown }).code === "ENOENT") return undefined;
+    throw cause;
+  }
+}
+
+const TORN: Prefix = { kind: "entry", headBytes: 0, bodyBytes: 0, headSum: 0, tableSum: 0 };

@@ -1,0 +1,231 @@
+import { join } from "node:path";
+import { EvictingMap } from "../../worker/store/evicting-map.ts";
+import { FrequencySketch } from "../../worker/store/frequency-sketch.ts";
+import type { CacheFolder } from "./cache-folder.ts";
+import { type DiskFiles, diskFiles } from "./disk-files.ts";
+
+/** What a process has done to the files of the cache. Plain data, for the supervisor's socket. */
+export type DiskNote =
+  /** Wrote a file, into room that it had asked for. */
+  | { readonly kind: "put"; readonly file: string; readonly bytes: number }
+  | { readonly kind: "hit"; readonly file: string }
+  /** Deleted a file. */
+  | { readonly kind: "gone"; readonly file: string }
+  /** Gives back room that it had asked for. */
+  | { readonly kind: "unused"; readonly bytes: number };
+
+/** The janitor, as a process that reads and writes files sees it. */
+export interface JanitorLine {
+  /**
+   * Asks for room to write so many bytes, and for more if there is plenty. Resolves to the granted bytes, 0 for none.
+   * Never rejects.
+   */
+  ask(bytes: number, orUpTo: number): Promise<number>;
+  tell(notes: readonly DiskNote[]): void;
+}
+
+/** Room for files that are being written, which is kept free of others, as a share of the disk's bound. */
+const ROOM_SHARE = 1 / 16;
+/** At most this share may be reserved at a time. */
+const MAX_RESERVED_SHARE = 1 / 2;
+/** The counters of the sketch: enough for some million files. */
+const SKETCH_SLOTS = 1 << 22;
+/** A file that has been written for so long belongs to a process that has died. Milliseconds. */
+const DRAFT_LIVES_MS = 60 * 60 * 1000;
+
+/** The disk gives out blocks of this size. */
+const DISK_BLOCK_BYTES = 4096;
+
+/** The room that a file takes. */
+export function roomOf(bytes: number): number {
+  return Math.ceil(bytes / DISK_BLOCK_BYTES) * DISK_BLOCK_BYTES;
+}
+
+/**
+ * Keeps the index of all files in the cache's folder, and deletes those that have to leave, so that they never take more
+ * than `maxBytes`. One process of a machine runs it. It knows hits and new files from what the others tell; what it is
+ * not told, such as the files of a process that was killed, it learns from the next scan.
+ */
+export class Janitor {
+  readonly #folder: CacheFolder;
+  readonly #maxBytes: number;
+  readonly #files: DiskFiles;
+  readonly #index: EvictingMap<number>;
+  readonly #lines = new Set<Line>();
+  /** The bytes of files that have left the index and are being deleted. */
+  #leavingBytes = 0;
+  #deleting: Promise<unknown> = Promise.resolve();
+  #scan: Promise<void> | null = null;
+  #isScanned = false;
+  /** The bytes that were put before the folder was read. */
+  #unscannedBytes = 0;
+  #isClosed = false;
+
+  constructor(folder: CacheFolder, maxBytes: number, files: DiskFiles = diskFiles) {
+    this.#folder = folder;
+    this.#maxBytes = maxBytes;
+    this.#files = files;
+    const indexBytes = maxBytes * (1 - ROOM_SHARE);
+    const evicted = (file: string, bytes: number) => this.#delete(file, bytes);
+    this.#index = new EvictingMap<number>(indexBytes, evicted, new FrequencySketch(SKETCH_SLOTS));
+  }
+
+  get heldBytes(): number {
+    return this.#index.heldBytes;
+  }
+
+  get heldFiles(): number {
+    return this.#index.size;
+  }
+
+  /** The files, those being written and those being deleted. */
+  get usedBytes(): number {
+    let reservedBytes = 0;
+    for (const line of this.#lines) reservedBytes += line.reservedBytes;
+    return this.#index.heldBytes + reservedBytes + this.#leavingBytes;
+  }
+
+  /** A line for one process. `close` gives back all room that it had asked for. */
+  connect(): JanitorLine & { close(): void } {
+    const line: Line = { reservedBytes: 0 };
+    this.#lines.add(line);
+    return {
+      ask: (bytes, orUpTo) => this.#ask(line, bytes, orUpTo),
+      tell: (notes) => {
+        for (const note of notes) this.#hear(line, note);
+      },
+      close: () => this.#lines.delete(line),
+    };
+  }
+
+  /**
+   * Reads the folder: the files of an earlier run are in the index then, and what processes that have died left behind is
+   * deleted. Files can be read and written while it runs. Files that are not the cache's are left alone. Rejects if the
+   * folder cannot be read.
+   */
+  scan(): Promise<void> {
+    this.#scan ??= this.#scanOnce().finally(() => {
+      this.#scan = null;
+    });
+    return this.#scan;
+  }
+
+  /** Resolves when nothing is being deleted or scanned any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#scan?.catch(() => undefined);
+    await this.settled();
+  }
+
+  /** Resolves when all files that had to leave until now are deleted. */
+  async settled(): Promise<void> {
+    for (let last: unknown; last !== this.#deleting; ) {
+      last = this.#deleting;
+      await last;
+    }
+  }
+
+  async #ask(line: Line, leastBytes: number, orUpTo: number): Promise<number> {
+    if (this.#isClosed || !(leastBytes > 0)) return 0;
+    const freeRoom = this.#maxBytes * ROOM_SHARE - this.#reservedBytes - this.#unscannedBytes;
+    // Until the folder has been read, it may be full but for the room that is always kept free.
+    const most = this.#isScanned ? this.#maxBytes * MAX_RESERVED_SHARE - this.#reservedBytes : freeRoom;
+    if (leastBytes > most) return 0;
+    const bytes = orUpTo <= freeRoom / 4 ? Math.max(leastBytes, orUpTo) : leastBytes;
+    line.reservedBytes += bytes; // at once, so that no other request gets the same room
+    while (this.usedBytes > this.#maxBytes) {
+      const missingBytes = this.usedBytes - this.#leavingBytes - this.#maxBytes;
+      if (missingBytes > 0) this.#index.shrinkTo(this.#index.heldBytes - missingBytes);
+      if (this.#leavingBytes === 0) break;
+      await this.settled();
+    }
+    if (this.usedBytes <= this.#maxBytes && this.#lines.has(line)) return bytes;
+    line.reservedBytes -= bytes;
+    return 0;
+  }
+
+  get #reservedBytes(): number {
+    return this.usedBytes - this.#index.heldBytes - this.#leavingBytes;
+  }
+
+  #hear(line: Line, note: DiskNote): void {
+    if (note.kind === "hit") this.#index.get(note.file);
+    else if (note.kind === "gone") this.#index.delete(note.file);
+    else if (note.kind === "unused") line.reservedBytes = Math.max(0, line.reservedBytes - note.bytes);
+    else if (this.#folder.isFileName(note.file)) {
+      const bytes = roomOf(note.bytes);
+      line.reservedBytes = Math.max(0, line.reservedBytes - bytes);
+      if (!this.#isScanned) this.#unscannedBytes += bytes;
+      this.#index.set(note.file, bytes, bytes);
+    }
+  }
+
+  #delete(file: string, bytes: number): void {
+    this.#leavingBytes += bytes;
+    const deleted = this.#files
+      .unlink(this.#folder.pathOf(file))
+      .catch(() => undefined) // It is gone, or the disk fails: then nothing can be written either.
+      .then(() => {
+        this.#leavingBytes -= bytes;
+      });
+    this.#deleting = Promise.all([this.#deleting, deleted]);
+  }
+
+  async #scanOnce(): Promise<void> {
+    await this.#deleteLeftovers();
+    for (const folder of this.#folder.folders) {
+      for (const name of await this.#files.list(folder)) {
+        if (this.#isClosed) return;
+        if (!this.#folder.isFileName(name) || this.#index.peek(name) !== undefined) continue;
+        const bytes = await this.#files.sizeOf(join(folder, name)).catch(() => null);
+        // A process may have told of it in the meantime.
+        if (bytes === null || this.#index.peek(name) !== undefined) continue;
+        const room = roomOf(bytes);
+        // It has been stored before, so it does not wait among the new ones.
+        if (this.#index.admits(name, room)) this.#index.set(name, room, room, true);
+        else this.#delete(name, room);
+      }
+    }
+    this.#isScanned = true;
+    this.#unscannedBytes = 0;
+  }
+
+  /** Deletes drafts of processes that have died, and files of older formats. */
+  async #deleteLeftovers(): Promise<void> {
+    const drafts = this.#folder.draftsFolder;
+    for (const name of await this.#files.list(drafts)) {
+      if (!(await this.#isAbandoned(join(drafts, name), name))) continue;
+      await this.#files.unlink(join(drafts, name)).catch(() => undefined);
+    }
+    for (const old of this.#folder.oldFolders()) await this.#deleteFilesBelow(old);
+  }
+
+  async #isAbandoned(path: string, name: string): Promise<boolean> {
+    const process = /^(\d+)-[0-9a-f]{8}-\d+$/.exec(name);
+    if (!process) return false;
+    if (!isRunning(Number(process[1]))) return true;
+    const changedAt = await this.#files.changedAt(path).catch(() => Number.POSITIVE_INFINITY);
+    return Date.now() - changedAt > DRAFT_LIVES_MS;
+  }
+
+  async #deleteFilesBelow(folder: string): Promise<void> {
+    for (const name of await this.#files.list(folder).catch(() => [])) {
+      const path = join(folder, name);
+      if (/^[0-9a-f]{1,2}$/.test(name)) await this.#deleteFilesBelow(path);
+      else if (this.#folder.isFileName(name)) await this.#files.unlink(path).catch(() => undefined);
+    }
+  }
+}
+
+interface Line {
+  reservedBytes: number;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (cause) {
+    return (cause as { code?: unknown }).code === "EPERM";
+  }
+}

@@ -1,0 +1,64 @@
+/** What the supervisor offers to its workers beside the log, over the channel between their processes. Plain data. */
+export interface WorkerService {
+  /** Begins to serve one worker. */
+  connect(): ServedWorker;
+}
+
+export interface ServedWorker {
+  ask(question: unknown): Promise<unknown>;
+  tell(message: unknown): void;
+  /** The worker has ended. */
+  close(): void;
+}
+
+/** The service from a worker's side. */
+export interface ProcessLine {
+  /** Rejects if the supervisor has died. */
+  ask(question: unknown): Promise<unknown>;
+  tell(message: unknown): void;
+}
+
+/** The worker's end of the line. `send` passes a message to the supervisor, which passes answers to `take`. */
+export class LineToSupervisor implements ProcessLine {
+  readonly #send: (message: ServiceMessage) => boolean;
+  readonly #questions = new Map<number, PromiseWithResolvers<unknown>>();
+  #asked = 0;
+
+  constructor(send: (message: ServiceMessage) => boolean) {
+    this.#send = send;
+  }
+
+  ask(question: unknown): Promise<unknown> {
+    const number = ++this.#asked;
+    const answer = Promise.withResolvers<unknown>();
+    this.#questions.set(number, answer);
+    if (!this.#send({ kind: "ask", number, question })) this.end();
+    return answer.promise;
+  }
+
+  tell(message: unknown): void {
+    this.#send({ kind: "tell", message });
+  }
+
+  take({ number, answer }: ServiceAnswer): void {
+    this.#questions.get(number)?.resolve(answer);
+    this.#questions.delete(number);
+  }
+
+  /** The supervisor has died. */
+  end(): void {
+    for (const { reject } of this.#questions.values()) reject(new Error("the supervisor has died"));
+    this.#questions.clear();
+  }
+}
+
+/** What a worker sends for the service. */
+export type ServiceMessage =
+  | { readonly kind: "ask"; readonly number: number; readonly question: unknown }
+  | { readonly kind: "tell"; readonly message: unknown };
+
+export interface ServiceAnswer {
+  readonly kind: "answer";
+  readonly number: number;
+  readonly answer: unknown;
+}

@@ -1,0 +1,245 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { bundleWorker } from "../../../cdn/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../../cdn/runtime/miniflare.ts";
+import { LogFile } from "../../../server/log/log-file.ts";
+import type { PurgeAudit } from "../../../worker/ports.ts";
+import type {
+  AppendRequest,
+  AppendResult,
+  PurgeLogClient,
+  ViewDelta,
+} from "../../../worker/purges/log/log-contract.ts";
+import { toldCount, toldOf } from "../view/delta.ts";
+import { purge } from "./a-purge.ts";
+import type { LogCall } from "./log-call.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** A log over its storage, at a time that the test sets. */
+interface Subject extends PurgeLogClient, PurgeAudit {
+  /** Epoch milliseconds. */
+  now: number;
+  runDue(): Promise<void>;
+  /** Whatever holds the log ends, and another begins over the same storage. */
+  restart(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** One contract for every place in which the log is kept. */
+function contract(name: string, start: () => Promise<Subject>): void {
+  describe(name, () => {
+    let log: Subject;
+    beforeEach(async () => {
+      log = await start();
+      return () => log.end();
+    });
+
+    const appended = async (request: AppendRequest) => {
+      const result = await log.append(request);
+      if (result.kind === "conflict") throw new Error("no conflict here");
+      return result;
+    };
+
+    test("numbers rise by one, after a restart, too, and the log keeps its id", async () => {
+      const { logId } = await appended(purge(["#a"]));
+      await log.restart();
+      expect(await appended(purge(["#b"]))).toMatchObject({ seq: 2, logId });
+      expect((await log.read(null, 1000)).logId).toBe(logId);
+    });
+
+    test("a reader gets the purges after its position, each key with its highest number (R12)", async () => {
+      for (const key of ["#a", "#b", "#a"]) await appended(purge([key]));
+      const { logId } = await log.read(null, 1000);
+      const delta = await log.read({ logId, seq: 1 }, 1000);
+      expect(delta).toMatchObject({ from: 1, to: 3, floor: 0, truncatedAt: 0, leaseMs: 1000 });
+      expect(delta.heads).toEqual({ hard: 3, soft: 0, invalidate: 0 });
+      expect(toldOf(delta, ["#a", "#b"])).toEqual([
+        ["#a", 3],
+        ["#b", 2],
+      ]);
+    });
+
+    test("a reader of another log gets everything (R11)", async () => {
+      await appended(purge(["#a"]));
+      const delta = await log.read({ logId: "another", seq: 9 }, 1000);
+      expect({ from: delta.from, told: toldOf(delta, ["#a"]) }).toEqual({ from: 0, told: [["#a", 1]] });
+    });
+
+    test("a reader that is ahead shows that history was lost, and another log begins (R13)", async () => {
+      const { logId } = await appended(purge(["#a"]));
+      const delta = await log.read({ logId, seq: 5 }, 1000);
+      expect(delta.logId).not.toBe(logId);
+      expect(await appended(purge(["#b"]))).toMatchObject({ logId: delta.logId, seq: 2 });
+    });
+
+    test("the reply to a purge brings its caller up to that purge (R20)", async () => {
+      const { logId } = await appended(purge(["#a"]));
+      const { delta } = await appended(purge(["#b"], { since: { logId, seq: 1 } }));
+      expect({ from: delta.from, told: toldOf(delta, ["#a", "#b"]) }).toEqual({ from: 1, told: [["#b", 2]] });
+    });
+
+    test("a key has its own number in each mode (R10)", async () => {
+      for (const mode of ["hard", "soft", "invalidate", "soft"] as const) await appended(purge(["#a"], { mode }));
+      const delta = await log.read(null, 1000);
+      expect(delta.heads).toEqual({ hard: 1, soft: 4, invalidate: 3 });
+      expect(toldOf(delta, ["#a"], "soft")).toEqual([["#a", 4]]);
+    });
+
+    test("the newest purges come first where one reply has no room for all (R12)", async () => {
+      const keys = (batch: number) => Array.from({ length: 10_000 }, (_, index) => `#${batch}:${index}`);
+      for (let batch = 1; batch <= 3; batch++) await appended(purge(keys(batch)));
+      const delta = await log.read(null, 1000);
+      expect({ truncatedAt: delta.truncatedAt, count: toldCount(delta) }).toEqual({ truncatedAt: 1, count: 20_000 });
+      const { logId, to } = delta;
+      const rest = await log.read({ logId, seq: to, unread: { from: 0, to: 1 } }, 1000);
+      expect({ truncatedAt: rest.truncatedAt, count: toldCount(rest) }).toEqual({ truncatedAt: 0, count: 10_000 });
+    });
+
+    test("the same id with the same content is one purge, after a restart, too, and with other content a conflict", async () => {
+      log.now = 5;
+      expect(await appended(purge(["#a"], { id: "x" }))).toMatchObject({ seq: 1, at: 5, replayed: false });
+      await log.restart();
+      log.now = 9;
+      expect(await appended(purge(["#a"], { id: "x" }))).toMatchObject({ seq: 1, at: 5, replayed: true });
+      expect(await log.append(purge(["#b"], { id: "x" }))).toEqual({ kind: "conflict" });
+      expect((await log.read(null, 1000)).to).toBe(1);
+    });
+
+    test("of a purge that fails half-way nothing is left (promise 5)", async () => {
+      await appended(purge(["#a"]));
+      // Its id is written last, and storage refuses this one.
+      await expect(log.append(purge(["#b"], { id: "x", content: null as never }))).rejects.toThrow();
+      const delta = await log.read(null, 1000);
+      expect({ to: delta.to, told: toldOf(delta, ["#a", "#b"]) }).toEqual({ to: 1, told: [["#a", 1]] });
+      expect((await log.list(null, 10)).purges.map(({ seq }) => seq)).toEqual([1]);
+      expect(await appended(purge(["#b"], { id: "x" }))).toMatchObject({ seq: 2, replayed: false });
+    });
+
+    test("a repetition has its own number, happens once, and survives a restart (R20)", async () => {
+      await appended(purge(["#a"], { id: "x", repeatAfterMs: 5000, reason: "replicas lag" }));
+      log.now = 4999;
+      await log.runDue();
+      expect((await log.read(null, 1000)).to).toBe(1);
+      await log.restart();
+      log.now = 5000;
+      await log.runDue();
+      await log.runDue();
+      expect((await log.read(null, 1000)).to).toBe(2);
+      expect(await log.find(2)).toMatchObject({ repeatOf: 1, id: null, reason: "replicas lag", at: 5000 });
+    });
+
+    test("a receipt settles after the longest lease that can be alive, which a restart does not forget (R6)", async () => {
+      expect(await appended(purge(["#a"]))).toMatchObject({ settlesInMs: 1250 });
+      await log.read(null, 1000, 60_000);
+      await log.restart();
+      expect(await appended(purge(["#b"]))).toMatchObject({ settlesInMs: 60_250 });
+      log.now = 25 * HOUR_MS + 1;
+      expect(await appended(purge(["#c"]))).toMatchObject({ settlesInMs: 1250 });
+    });
+
+    test("the audit trail tells who purged what, when and why, and whether it has settled", async () => {
+      log.now = 5;
+      await appended(purge(["#a", "/b"], { id: "x", reason: "typo", by: "editor", mode: "soft" }));
+      await appended(purge(["#c"]));
+      log.now = 5 + 1249;
+      expect(await log.find(1)).toMatchObject({ at: 5, by: "editor", reason: "typo", mode: "soft", settled: false });
+      log.now = 5 + 1250;
+      expect(await log.find(1)).toMatchObject({ purgeKeys: ["#a", "/b"], purgeKeyCount: 2, id: "x", settled: true });
+      expect(await log.find(3)).toBeNull();
+      expect(await log.list(null, 1)).toMatchObject({ purges: [{ seq: 2 }], next: 2 });
+      expect(await log.list(2, 1)).toMatchObject({ purges: [{ seq: 1 }], next: null });
+    });
+  });
+}
+
+class FileSubject implements Subject {
+  now = 0;
+  readonly #folder = mkdtempSync(join(tmpdir(), "tidemark-log-"));
+  #ids = 0;
+  #file = this.#open();
+
+  #open(): LogFile {
+    return new LogFile({
+      folder: this.#folder,
+      clocks: { now: () => this.now, elapsed: () => this.now },
+      newId: () => `log-${++this.#ids}`,
+      grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
+      onDamage: (_, cause) => expect.fail(String(cause)),
+    });
+  }
+
+  read: Subject["read"] = async (...given) => this.#file.use((log) => log.read(...given));
+  append: Subject["append"] = async (given) => this.#file.use((log) => log.append(given));
+  list: Subject["list"] = async (...given) => this.#file.use((log) => log.list(...given));
+  find: Subject["find"] = async (seq) => this.#file.use((log) => log.find(seq));
+  runDue: Subject["runDue"] = async () => this.#file.use((log) => log.runDue());
+
+  async restart(): Promise<void> {
+    this.#file.close();
+    this.#file = this.#open();
+  }
+
+  async end(): Promise<void> {
+    this.#file.close();
+    rmSync(this.#folder, { recursive: true });
+  }
+}
+
+contract("a log in a file, on node:sqlite", async () => new FileSubject());
+
+let runtime: Promise<EdgeRuntime> | undefined;
+let objects = 0;
+
+async function started(): Promise<EdgeRuntime> {
+  const script = await bundleWorker("test/purges/log/purge-log.worker.ts");
+  return startEdgeRuntime({ script, variables: {} }, { port: 0 });
+}
+
+afterAll(async () => (await runtime)?.stop());
+
+class ObjectSubject implements Subject {
+  now = 0;
+  readonly #url: URL;
+  readonly #log = `log-${++objects}`;
+
+  constructor(url: URL) {
+    this.#url = url;
+  }
+
+  read: Subject["read"] = async (...given) => withWords(await this.#call<ViewDelta>("read", given));
+  list: Subject["list"] = (...given) => this.#call("list", given);
+  find: Subject["find"] = (seq) => this.#call("find", [seq]);
+  runDue: Subject["runDue"] = () => this.#call("runDue", []);
+
+  async append(given: AppendRequest): Promise<AppendResult> {
+    const result = await this.#call<AppendResult>("append", [given]);
+    return result.kind === "appended" ? { ...result, delta: withWords(result.delta) } : result;
+  }
+
+  async restart(): Promise<void> {
+    await this.#call("restart", []).catch(() => undefined); // the call ends with the object
+  }
+
+  async end(): Promise<void> {}
+
+  async #call<T>(call: LogCall["call"], parameters: readonly unknown[]): Promise<T> {
+    const asked: LogCall = { log: this.#log, now: this.now, call, parameters };
+    const response = await fetch(this.#url, { method: "POST", body: JSON.stringify(asked) });
+    const { result, error } = (await response.json()) as { result: T; error?: string };
+    if (error !== undefined) throw new Error(error);
+    return result;
+  }
+}
+
+/** The items came as plain numbers. */
+function withWords(delta: ViewDelta): ViewDelta {
+  return { ...delta, items: Uint32Array.from(delta.items) };
+}
+
+contract("a log in a Durable Object", async () => {
+  runtime ??= started();
+  return new ObjectSubject((await runtime).url);
+});

@@ -1,0 +1,40 @@
+/** The log's Durable Object behind HTTP, for the contract suite: `POST /` with a `LogCall`. The test sets its clock. */
+import { PurgeLog as DeployedLog } from "../../../worker/purges/log/purge-log.ts";
+import type { LogCall } from "./log-call.ts";
+
+let now = 0;
+
+export class PurgeLog extends DeployedLog {
+  protected override now(): number {
+    return now;
+  }
+
+  protected override async wakeAt(): Promise<void> {
+    // The test calls `runDue`.
+  }
+
+  async perform(call: LogCall["call"], parameters: readonly unknown[]): Promise<unknown> {
+    const work = this[call] as (...given: readonly unknown[]) => unknown;
+    return work.apply(this, [...parameters]);
+  }
+
+  /** The object ends, and the next call starts another one over the same storage. */
+  restart(): void {
+    this.ctx.abort();
+  }
+}
+
+export default {
+  async fetch(request, { PURGE_LOG }) {
+    const { log, call, parameters, ...at } = (await request.json()) as LogCall;
+    now = at.now;
+    const stub = PURGE_LOG.get(PURGE_LOG.idFromName(log));
+    try {
+      const result = await stub.perform(call, parameters);
+      const text = JSON.stringify({ result }, (_, value) => (value instanceof Uint32Array ? [...value] : value));
+      return new Response(text);
+    } catch (cause) {
+      return Response.json({ error: String(cause) });
+    }
+  },
+} satisfies ExportedHandler<{ PURGE_LOG: DurableObjectNamespace<PurgeLog> }>;

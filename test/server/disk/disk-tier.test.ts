@@ -1,0 +1,481 @@
+import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
+import { FileBody } from "../../../server/disk/file-body.ts";
+import { LikelyCached } from "../../../server/disk/likely-cached.ts";
+import { isMarker, type StoredResponse } from "../../../worker/rules/storing/stored-response.ts";
+import { bodyOf, DiskUnderTest, noise, page, readWhole, temporaryFolder } from "./disk-under-test.ts";
+
+const KEY = "https://www.example.test/a";
+const MIB = 1024 * 1024;
+
+/** Sizes around everything that the format counts: a first read, a block, a piece. */
+const SIZES = [0, 1, 1000, 64 * 1024, 256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, MIB, MIB + 1, 3 * MIB + 12_345];
+
+describe("an entry on disk", () => {
+  describe.each([
+    ["read synchronously, because it was just written", true],
+    ["read without blocking", false],
+  ])("%s", (_, cached) => {
+    test.each(SIZES)("has the body that was put: %i bytes", async (size) => {
+      const disk = await DiskUnderTest.open(temporaryFolder(), { cached });
+      const bytes = noise(size);
+      await disk.tier.put(page("/a", bytes));
+      expect((await disk.bytesOf(KEY))?.equals(bytes)).toBe(true);
+      expect((await disk.bytesOf(KEY))?.equals(bytes)).toBe(true);
+    });
+  });
+
+  test("has its body as bytes where it is small, and as a file where it is large", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    await disk.tier.put(page("/a", noise(100_000)));
+    await disk.tier.put(page("/large", noise(MIB)));
+    const small = (await disk.tier.get(KEY)) as StoredResponse;
+    expect(small.body).toBeInstanceOf(Uint8Array);
+    const large = (await disk.tier.get("https://www.example.test/large")) as unknown as { body: FileBody };
+    expect(large.body).toBeInstanceOf(FileBody);
+    expect(large.body.lengthBytes).toBe(MIB);
+    await large.body.cancel();
+  });
+
+  test("is another process's, too, and so is its replacement", async () => {
+    const path = temporaryFolder();
+    const one = await DiskUnderTest.open(path);
+    const other = await DiskUnderTest.open(path);
+    await one.tier.put(page("/a", "first"));
+    expect(await other.textOf(KEY)).toBe("first");
+    await one.tier.put(page("/a", "the second one", { fetchedAt: Date.UTC(2027) }));
+    expect(await other.textOf(KEY)).toBe("the second one");
+    await one.tier.delete(KEY);
+    expect(await other.textOf(KEY)).toBeUndefined();
+  });
+
+  test("that is newer is not replaced by a late, older one (R23)", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    const newer = page("/a", "newer", { stamp: { logId: "log", seq: 9 }, fetchedAt: 5 });
+    const older = page("/a", "older", { stamp: { logId: "log", seq: 8 }, fetchedAt: 9 });
+    await Promise.all([disk.tier.put(newer), disk.tier.put(older)]);
+    expect(await disk.textOf(KEY)).toBe("newer");
+    const next = page("/a", "next", { stamp: { logId: "log", seq: 10 }, fetchedAt: 6 });
+    await disk.tier.put(next);
+    expect(await disk.textOf(KEY)).toBe("next");
+  });
+
+  test("of another key with the same name of the file is a miss, and makes room for this one", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    await disk.tier.put(page("/other", "not yours"));
+    await disk.tier.put(page("/a", "mine"));
+    const [mine, other] = ["/a", "/other"].map((path) =>
+      disk.folder.pathOf(disk.folder.nameOf(`https://www.example.test${path}`, "entry")),
+    );
+    writeFileSync(mine!, readFileSync(other!));
+    expect(await disk.textOf(KEY)).toBeUndefined();
+    await disk.tier.put(page("/a", "mine again"));
+    expect(await disk.textOf(KEY)).toBe("mine again");
+  });
+});
+
+describe("a damaged file is never answered from", () => {
+  /** Damages each byte of a small file, or cuts it off there. */
+  test.each([
+    [
+      "a bit of it is flipped",
+      (bytes: Buffer, at: number) => {
+        const flipped = Buffer.from(bytes);
+        flipped[at]! ^= 1 << (at % 8);
+        return flipped;
+      },
+    ],
+    ["it ends early", (bytes: Buffer, at: number) => bytes.subarray(0, at)],
+    [
+      "its end is zeros, as after a loss of power",
+      (bytes: Buffer, at: number) => Buffer.concat([bytes.subarray(0, at), Buffer.alloc(bytes.length - at)]),
+    ],
+  ])("%s, anywhere: a miss, and the file is deleted", async (_, damage) => {
+    const disk = await DiskUnderTest.open(temporaryFolder(), { cached: false });
+    const cached = await DiskUnderTest.open(disk.path);
+    await cached.tier.put(page("/a", noise(300)));
+    const [path] = disk.paths();
+    const whole = readFileSync(path!);
+    for (let at = 0; at < whole.length; at++) {
+      const damaged = damage(whole, at);
+      // Unused bytes of the prefix are covered by its checksum; equal bytes are no damage.
+      if (damaged.equals(whole)) continue;
+      for (const each of [disk, cached]) {
+        writeFileSync(path!, whole);
+        expect((await each.bytesOf(KEY))?.length).toBe(300);
+        writeFileSync(path!, damaged);
+        expect(await each.bytesOf(KEY), `byte ${at}`).toBeUndefined();
+      }
+    }
+    await disk.settled();
+    expect(existsSync(path!)).toBe(false);
+  });
+
+  test("a large body breaks off before the damaged piece, and is a miss from then on", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    const bytes = noise(3 * MIB);
+    await disk.tier.put(page("/a", bytes));
+    const [path] = disk.paths();
+    const file = readFileSync(path!);
+    file[file.length - 300_000]! ^= 1;
+    writeFileSync(path!, file);
+    const found = (await disk.tier.get(KEY)) as unknown as { body: FileBody };
+    const reader = found.body.read();
+    const pieces: Uint8Array[] = [];
+    const readAll = async () => {
+      for (let piece = await reader.next(); piece; piece = await reader.next()) pieces.push(piece);
+    };
+    await expect(readAll()).rejects.toThrow("a stored body is damaged");
+    expect(Buffer.concat(pieces).equals(bytes.subarray(0, 2 * MIB))).toBe(true);
+    await disk.settled();
+    expect(await disk.textOf(KEY)).toBeUndefined();
+  });
+
+  test("a large file that is cut off is a miss before anything is sent", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    await disk.tier.put(page("/a", noise(3 * MIB)));
+    truncateSync(disk.paths()[0]!, 2 * MIB);
+    expect(await disk.tier.get(KEY)).toBeUndefined();
+  });
+
+  test("a file of another version is a miss, and is deleted", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    await disk.tier.put(page("/a", "v1"));
+    const [path] = disk.paths();
+    const file = readFileSync(path!);
+    file[8] = 2;
+    writeFileSync(path!, file);
+    expect(await disk.textOf(KEY)).toBeUndefined();
+    expect(existsSync(path!)).toBe(false);
+  });
+});
+
+describe("a body that is stored apart", () => {
+  const BODY_KEY = `${KEY}\n1-a`;
+  const bytes = noise(2 * MIB + 777);
+  const pieces = () => Array.from({ length: 40 }, (_, at) => bytes.subarray(at * 60_000, (at + 1) * 60_000));
+  const part = async (disk: DiskUnderTest, first: number, last: number) =>
+    readWhole((await disk.tier.getBody(BODY_KEY, { first, last }))!);
+
+  test.each([
+    ["of known length", bytes.length],
+    ["of unknown length", null],
+  ])("%s comes back whole, and in any part", async (_, length) => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    await disk.tier.putBody(BODY_KEY, bodyOf(pieces(), length));
+    expect((await readWhole((await disk.tier.getBody(BODY_KEY, null))!)).equals(bytes)).toBe(true);
+    const edges = [0, 1, 256 * 1024 - 1, 256 * 1024, MIB - 1, MIB, 2 * MIB, bytes.length - 1];
+    for (const first of edges) {
+      for (const last of edges.filter((each) => each >= first)) {
+        expect((await part(disk, first, last)).equals(bytes.subarray(first, last + 1)), `${first}-${last}`).toBe(true);
+      }
+    }
+    expect(await disk.tier.getBody(BODY_KEY, { first: 0, last: bytes.length })).toBeUndefined();
+    expect(await disk.tier.getBody(`${KEY}\n1-b`, null)).toBeUndefined();
+    await disk.settled();
+    expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
+  });
+
+  test("that is cut off is not stored, and leaves nothing behind", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    await expect(disk.tier.putBody(BODY_KEY, bodyOf(pieces(), bytes.length + 1))).rejects.toThrow("fewer bytes");
+    await disk.settled();
+    expect(await disk.tier.getBody(BODY_KEY, null)).toBeUndefined();
+    expect(disk.bytesOnDisk()).toBe(0);
+    expect(disk.janitor.usedBytes).toBeLessThan(9 * MIB);
+  });
+
+  test("that is deleted while it is read is read to its end", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    await disk.tier.put(page("/a", bytes));
+    const found = (await disk.tier.get(KEY)) as unknown as { body: FileBody };
+    await disk.tier.delete(KEY);
+    expect((await readWhole(found.body)).equals(bytes)).toBe(true);
+  });
+
+  test("closes its file when it is read, cancelled, or cancelled while a read is under way", async () => {
+    const open = new Set<number>();
+    let duringRead = () => {};
+    const files: DiskFiles = {
+      ...diskFiles,
+      open: async (path, flags) => {
+        const fd = await diskFiles.open(path, flags);
+        open.add(fd);
+        return fd;
+      },
+      read: (...args) => {
+        const reading = diskFiles.read(...args);
+        duringRead();
+        return reading;
+      },
+      closeNow: (fd) => {
+        expect(open.delete(fd)).toBe(true);
+        diskFiles.closeNow(fd);
+      },
+    };
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files, cached: false });
+    await disk.tier.putBody(BODY_KEY, bodyOf(pieces()));
+    await readWhole((await disk.tier.getBody(BODY_KEY, null))!);
+    expect(open.size).toBe(0);
+    await (await disk.tier.getBody(BODY_KEY, null))!.cancel();
+    expect(open.size).toBe(0);
+    const reader = ((await disk.tier.getBody(BODY_KEY, null)) as FileBody).read();
+    let cancelled = Promise.resolve();
+    duringRead = () => {
+      cancelled = reader.cancel();
+      expect(open.size).toBe(1);
+    };
+    expect((await reader.next())?.byteLength).toBe(MIB);
+    await cancelled;
+    expect(open.size).toBe(0);
+    expect(await reader.next()).toBeNull();
+  });
+});
+
+describe("the event loop never waits for a cold disk", () => {
+  test("a file is read synchronously only after this process has written or read it", async () => {
+    const path = temporaryFolder();
+    await (await DiskUnderTest.open(path)).tier.put(page("/a", "text"));
+    const calls: string[] = [];
+    const files: DiskFiles = {
+      ...diskFiles,
+      open: (...args) => {
+        calls.push("open");
+        return diskFiles.open(...args);
+      },
+      openNow: (...args) => {
+        calls.push("openNow");
+        return diskFiles.openNow(...args);
+      },
+    };
+    const disk = await DiskUnderTest.open(path, { files });
+    await disk.textOf(KEY);
+    await disk.textOf(KEY);
+    expect(calls).toEqual(["open", "openNow"]);
+  });
+
+  test("what was not used for a quarter of the memory's worth of files counts as cold", () => {
+    const cached = new LikelyCached(4000);
+    cached.touch("a", 400);
+    cached.touch("b", 400);
+    cached.touch("a", 400);
+    cached.touch("c", 400);
+    expect(["a", "b", "c"].map((file) => cached.sizeOf(file))).toEqual([400, undefined, 400]);
+    cached.tookMs(1);
+    expect(cached.sizeOf("a")).toBe(400);
+    cached.tookMs(50);
+    expect(cached.sizeOf("a")).toBeUndefined();
+  });
+});
+
+describe("the folder", () => {
+  test("that is not empty and not a cache is refused, and left as it is", async () => {
+    const path = temporaryFolder();
+    writeFileSync(join(path, "holiday.jpg"), "picture");
+    await expect(DiskUnderTest.open(path)).rejects.toThrow(
+      `The folder ${path} is not empty, and it is no cache of tidemark (it has no tidemark-cache.json).`,
+    );
+    expect(existsSync(join(path, "CACHEDIR.TAG"))).toBe(false);
+  });
+
+  test("that cannot be made is refused with the reason", async () => {
+    const path = temporaryFolder();
+    writeFileSync(join(path, "file"), "");
+    await expect(DiskUnderTest.open(join(path, "file", "cache"))).rejects.toThrow(
+      /cannot be used as a cache: .*ENOTDIR/,
+    );
+  });
+
+  test("keeps files that are not the cache's, and loses drafts of dead processes and files of other formats", async () => {
+    const path = temporaryFolder();
+    const first = await DiskUnderTest.open(path);
+    await first.tier.put(page("/a", "text"));
+    const foreign = [
+      join(path, "notes.txt"),
+      join(first.folder.folders[0]!, "notes.txt"),
+      join(first.folder.draftsFolder, "notes.txt"),
+    ];
+    for (const file of foreign) writeFileSync(file, "mine");
+    const old = join(path, "files-0", "ab");
+    mkdirSync(old, { recursive: true });
+    const dead = [join(first.folder.draftsFolder, "4194999-0123abcd-1"), join(old, `${"ab".repeat(16)}.entry`)];
+    for (const file of dead) writeFileSync(file, "old");
+    const alive = join(first.folder.draftsFolder, `${process.pid}-0123abcd-1`);
+    writeFileSync(alive, "being written");
+    await DiskUnderTest.open(path);
+    expect(foreign.concat(alive).map((file) => existsSync(file))).toEqual([true, true, true, true]);
+    expect(dead.map((file) => existsSync(file))).toEqual([false, false]);
+  });
+
+  test("is warm after a restart, before it has been scanned, and its files are in the index afterwards", async () => {
+    const path = temporaryFolder();
+    const before = await DiskUnderTest.open(path);
+    for (let at = 0; at < 50; at++) await before.tier.put(page(`/${at}`, noise(5000, at)));
+    await before.settled();
+    const after = await DiskUnderTest.open(path, { isScanned: false });
+    expect((await after.bytesOf("https://www.example.test/7"))?.equals(noise(5000, 7))).toBe(true);
+    await after.janitor.scan();
+    expect(after.janitor.heldFiles).toBe(50);
+    expect(after.janitor.heldBytes).toBe(before.janitor.heldBytes);
+  });
+
+  test("of a smaller bound than before is made smaller by the scan", async () => {
+    const path = temporaryFolder();
+    const before = await DiskUnderTest.open(path);
+    for (let at = 0; at < 100; at++) await before.tier.put(page(`/${at}`, noise(5000, at)));
+    await before.settled();
+    const after = await DiskUnderTest.open(path, { maxBytes: 400_000 });
+    await after.settled();
+    expect(after.bytesOnDisk()).toBeLessThanOrEqual(400_000);
+    expect(after.janitor.heldBytes).toBe(after.bytesOnDisk());
+  });
+});
+
+describe("the bound of the disk", () => {
+  test("holds at every moment, while small and large files are written at once", async () => {
+    const maxBytes = 8 * MIB;
+    let most = 0;
+    const watched: { disk?: DiskUnderTest } = {};
+    const files: DiskFiles = {
+      ...diskFiles,
+      write: async (...args) => {
+        const written = await diskFiles.write(...args);
+        most = Math.max(most, watched.disk!.bytesOnDisk());
+        return written;
+      },
+    };
+    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes, files });
+    watched.disk = disk;
+    const put = (at: number) => {
+      const pieces = Array.from({ length: 12 }, (_, piece) => noise(64 * 1024, at + piece));
+      const body = bodyOf(pieces, 12 * 64 * 1024);
+      const isBody = at % 4 === 0;
+      return isBody
+        ? disk.tier.putBody(`${KEY}/${at}\n1-a`, body).catch(() => "refused")
+        : disk.tier.put(page(`/${at}`, noise(40_000, at)));
+    };
+    for (let round = 0; round < 8; round++) {
+      await Promise.all(Array.from({ length: 40 }, (_, at) => put(round * 40 + at)));
+    }
+    await disk.settled();
+    expect(most).toBeGreaterThan(maxBytes / 2);
+    expect(most).toBeLessThanOrEqual(maxBytes);
+    expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
+  });
+
+  test("is not passed by a body that is larger than all of it, which is refused before it is written", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: MIB });
+    const pieces = Array.from({ length: 40 }, (_, at) => noise(64 * 1024, at));
+    await expect(disk.tier.putBody(`${KEY}\n1-a`, bodyOf(pieces, 40 * 64 * 1024))).rejects.toThrow("no room");
+    await expect(disk.tier.putBody(`${KEY}\n1-b`, bodyOf(pieces))).rejects.toThrow("no room");
+    await disk.tier.put(page("/a", "there is room for this"));
+    expect(await disk.textOf(KEY)).toBe("there is room for this");
+  });
+
+  test("room that a process had asked for is free again when it has gone", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: MIB });
+    const line = disk.janitor.connect();
+    expect(await line.ask(400_000, 400_000)).toBe(400_000);
+    expect(await disk.janitor.connect().ask(400_000, 400_000)).toBe(0);
+    line.close();
+    expect(await disk.janitor.connect().ask(400_000, 400_000)).toBe(400_000);
+    expect(await line.ask(1, 1)).toBe(0);
+  });
+
+  test("a scan through a thousand pages does not evict those that visitors request", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: 2 * MIB });
+    const popular = Array.from({ length: 100 }, (_, at) => `/popular/${at}`);
+    for (let round = 0; round < 4; round++) {
+      for (const path of popular) {
+        if (!(await disk.tier.get(`https://www.example.test${path}`))) await disk.tier.put(page(path, noise(8000)));
+      }
+      await disk.settled();
+    }
+    for (let at = 0; at < 1000; at++) {
+      await disk.tier.put(page(`/crawled/${at}`, noise(8000)));
+      const path = popular[at % popular.length]!;
+      if (at % 5 === 0) await disk.tier.get(`https://www.example.test${path}`);
+    }
+    await disk.settled();
+    let held = 0;
+    for (const path of popular) if (await disk.tier.get(`https://www.example.test${path}`)) held++;
+    expect(held).toBeGreaterThanOrEqual(95);
+  });
+});
+
+describe("a disk that fails", () => {
+  /** A file system on which these calls fail with this code while `isBroken`. */
+  function failing(code: string, calls: readonly (keyof DiskFiles)[]): { files: DiskFiles; isBroken: boolean } {
+    const state = { files: { ...diskFiles }, isBroken: false };
+    for (const call of calls) {
+      const real = diskFiles[call] as (...args: unknown[]) => unknown;
+      Object.assign(state.files, {
+        [call]: (...args: unknown[]) => {
+          if (!state.isBroken || (call === "open" && args[1] !== "wx")) return real(...args);
+          throw Object.assign(new Error(`${code}: injected`), { code, syscall: call });
+        },
+      });
+    }
+    return state;
+  }
+
+  test.each([
+    ["ENOSPC", ["write"], "the disk is full"],
+    ["EROFS", ["open"], "the disk is read-only"],
+    ["EACCES", ["open"], "access is denied"],
+    ["EMFILE", ["open"], "too many files are open"],
+    ["EIO", ["write"], "the disk reports an error"],
+    ["ENOENT", ["open", "rename"], "its folder is gone"],
+  ] as const)(
+    "%s: pages are kept in memory alone, which is said once, and again when it is over",
+    async (code, calls, words) => {
+      const state = failing(code, calls);
+      const disk = await DiskUnderTest.open(temporaryFolder(), { files: state.files });
+      await disk.tier.put(page("/before", "stored before"));
+      state.isBroken = true;
+      for (let at = 0; at < 5; at++) await disk.tier.put(page(`/${at}`, "text"));
+      await expect(disk.tier.putBody(`${KEY}\n1-a`, bodyOf([noise(1000)]))).rejects.toThrow("cannot write at present");
+      expect(disk.lines).toEqual([
+        `The cache in ${disk.path} cannot be used (${code}: ${words}). Pages are kept in memory alone for now.`,
+      ]);
+      expect(await disk.textOf("https://www.example.test/before")).toBe("stored before");
+      expect(await disk.textOf("https://www.example.test/0")).toBeUndefined();
+
+      state.isBroken = false;
+      await disk.tier.put(page("/a", "too early to try again"));
+      expect(await disk.textOf(KEY)).toBeUndefined();
+      disk.now += 5_000;
+      await disk.tier.put(page("/a", "stored again"));
+      expect(await disk.textOf(KEY)).toBe("stored again");
+      expect(disk.lines).toHaveLength(2);
+      expect(disk.lines[1]).toBe(`The cache in ${disk.path} works again.`);
+      await disk.settled();
+      expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
+    },
+  );
+
+  test("EIO while reading is a miss, and is said once", async () => {
+    const state = failing("EIO", ["read"]);
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files: state.files, cached: false });
+    await disk.tier.put(page("/a", "text"));
+    state.isBroken = true;
+    expect(await disk.tier.get(KEY)).toBeUndefined();
+    expect(await disk.tier.get(KEY)).toBeUndefined();
+    state.isBroken = false;
+    expect(await disk.textOf(KEY)).toBe("text");
+    expect(disk.lines).toHaveLength(2);
+  });
+});
+
+test("a variant marker comes back as it was", async () => {
+  const disk = await DiskUnderTest.open(temporaryFolder());
+  const marker = {
+    head: { key: KEY, stamp: { logId: "log", seq: 1 }, fetchedAt: 1 },
+    variants: [{ key: `${KEY} x`, fields: [["accept-language", "für ~"]] as const, encoding: null, fetchedAt: 1 }],
+  };
+  await disk.tier.put(marker);
+  const found = await disk.tier.get(KEY);
+  expect(found && isMarker(found) && found).toEqual(marker);
+});

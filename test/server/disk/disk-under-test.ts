@@ -1,0 +1,140 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import { CacheFolder } from "../../../server/disk/cache-folder.ts";
+import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
+import { DiskTier } from "../../../server/disk/disk-tier.ts";
+import { Janitor, roomOf } from "../../../server/disk/janitor.ts";
+import { LikelyCached } from "../../../server/disk/likely-cached.ts";
+import type { StreamedBody } from "../../../worker/ports.ts";
+import {
+  changedHead,
+  isMarker,
+  type StoredHead,
+  type StoredResponse,
+} from "../../../worker/rules/storing/stored-response.ts";
+import { storedHead } from "../../rules/storing/stored-head.ts";
+
+/** A folder of its own for a test, deleted when the test has finished. */
+export function temporaryFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), "tidemark-disk-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+export interface DiskOptions {
+  readonly maxBytes?: number;
+  readonly files?: DiskFiles;
+  /** False reads every file without blocking. */
+  readonly cached?: boolean;
+  readonly isScanned?: boolean;
+}
+
+/** A disk tier with its janitor in one process. */
+export class DiskUnderTest {
+  readonly path: string;
+  readonly folder: CacheFolder;
+  readonly janitor: Janitor;
+  readonly tier: DiskTier;
+  readonly lines: string[] = [];
+  now = 1_000_000;
+
+  private constructor(path: string, { maxBytes = 64 * 1024 * 1024, files = diskFiles, cached = true }: DiskOptions) {
+    this.path = path;
+    this.folder = CacheFolder.open(path);
+    this.janitor = new Janitor(this.folder, maxBytes, files);
+    this.tier = new DiskTier({
+      folder: this.folder,
+      janitor: this.janitor.connect(),
+      now: () => this.now,
+      say: (line) => this.lines.push(line),
+      files,
+      likelyCached: new LikelyCached(cached ? undefined : 0),
+    });
+  }
+
+  static async open(path: string, options: DiskOptions = {}): Promise<DiskUnderTest> {
+    const disk = new DiskUnderTest(path, options);
+    if (options.isScanned !== false) await disk.janitor.scan();
+    return disk;
+  }
+
+  /** Resolves when the janitor knows of every change and has deleted what had to leave. */
+  async settled(): Promise<void> {
+    await this.tier.settled();
+    await this.janitor.settled();
+  }
+
+  /** The body of an entry as text; `undefined` for a miss. Rejects if it is cut off. */
+  async textOf(key: string): Promise<string | undefined> {
+    return (await this.bytesOf(key))?.toString();
+  }
+
+  async bytesOf(key: string): Promise<Buffer | undefined> {
+    const found = await this.tier.get(key);
+    if (!found || isMarker(found)) return undefined;
+    return found.body instanceof Uint8Array || found.body === null
+      ? Buffer.from(found.body ?? [])
+      : readWhole(found.body);
+  }
+
+  /** The paths of all files with entries and bodies. */
+  paths(): string[] {
+    return this.folder.folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
+  }
+
+  /** What all files in the folder take, those that are being written too. */
+  bytesOnDisk(): number {
+    const drafts = readdirSync(this.folder.draftsFolder).map((name) => join(this.folder.draftsFolder, name));
+    let bytes = 0;
+    for (const path of [...this.paths(), ...drafts]) {
+      try {
+        bytes += roomOf(statSync(path).size);
+      } catch {
+        // It was deleted since it was listed.
+      }
+    }
+    return bytes;
+  }
+}
+
+export async function readWhole(body: StreamedBody): Promise<Buffer> {
+  const reader = nodeBodies.read(body);
+  const pieces: Uint8Array[] = [];
+  for (let piece = await reader.next(); piece !== null; piece = await reader.next()) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+/** A body that comes in these pieces. */
+export function bodyOf(pieces: Iterable<Uint8Array>, lengthBytes: number | null = null): StreamedBody {
+  const pipe = nodeBodies.pipe(lengthBytes);
+  void (async () => {
+    for (const piece of pieces) await pipe.writable.write(piece);
+    await pipe.writable.close();
+  })().catch(() => undefined);
+  return pipe.readable;
+}
+
+export function page(path: string, body: string | Uint8Array, change: Partial<StoredHead> = {}): StoredResponse {
+  const bytes = new Uint8Array(Buffer.from(body as string));
+  return {
+    head: changedHead(
+      storedHead({ key: `https://www.example.test${path}`, bodyBytes: bytes.byteLength, ...change }),
+      {},
+    ),
+    body: bytes,
+  };
+}
+
+/** Bytes that differ everywhere, the same for the same seed. */
+export function noise(length: number, seed = 1): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length);
+  let state = seed;
+  for (let at = 0; at < length; at++) {
+    state = (Math.imul(state, 1664525) + 1013904223) | 0;
+    bytes[at] = state >>> 24;
+  }
+  return bytes;
+}

@@ -1,0 +1,60 @@
+/**
+ * A process that puts an entry and a body again and again, and dies in the middle of a call to the file system: after so
+ * many bytes of a write, or just before or after any other call. Its arguments: the folder, the number of the call, and
+ * the round, which is in all that it writes.
+ */
+
+import { makePipe } from "../../../server/bodies/pipe.ts";
+import { CacheFolder } from "../../../server/disk/cache-folder.ts";
+import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
+import { DiskTier } from "../../../server/disk/disk-tier.ts";
+import { Janitor } from "../../../server/disk/janitor.ts";
+import { storedHead } from "../../rules/storing/stored-head.ts";
+import { bodyText, entryKey, pageText } from "./dying-writer-texts.ts";
+
+const [path, lastCall, round] = process.argv.slice(2);
+let left = Number(lastCall);
+const isLast = () => left-- === 0;
+const die = () => process.kill(process.pid, "SIGKILL");
+
+function dyingAround<K extends "open" | "rename" | "unlink">(call: K): DiskFiles[K] {
+  return (async (...args: never[]) => {
+    if (isLast()) die();
+    const result = await (diskFiles[call] as (...args: never[]) => Promise<unknown>)(...args);
+    if (isLast()) die();
+    return result;
+  }) as DiskFiles[K];
+}
+
+const files: DiskFiles = {
+  ...diskFiles,
+  open: dyingAround("open"),
+  rename: dyingAround("rename"),
+  unlink: dyingAround("unlink"),
+  write: async (fd, bytes, position) => {
+    if (isLast()) {
+      await diskFiles.write(fd, bytes.subarray(0, bytes.byteLength >> 1), position);
+      die();
+    }
+    return diskFiles.write(fd, bytes, position);
+  },
+};
+
+const folder = CacheFolder.open(path!);
+const janitor = new Janitor(folder, 64 * 1024 * 1024, files);
+await janitor.scan();
+const tier = new DiskTier({ folder, janitor: janitor.connect(), now: () => 0, say: console.error, files });
+const key = entryKey(Number(round) % 3);
+const bytes = new Uint8Array(Buffer.from(pageText(round!)));
+const pipe = makePipe(null);
+const body = bodyText(round!);
+const putBody = tier.putBody(`${key}\n${round}`, pipe.readable);
+await pipe.writable.write(Buffer.from(body.slice(0, 1000)));
+await pipe.writable.write(Buffer.from(body.slice(1000)));
+await pipe.writable.close();
+await putBody;
+await tier.put({ head: storedHead({ key, bodyBytes: bytes.byteLength, fetchedAt: Number(round) }), body: bytes });
+await tier.delete(key);
+await tier.put({ head: storedHead({ key, bodyBytes: bytes.byteLength, fetchedAt: Number(round) }), body: bytes });
+await tier.settled();
+console.log("survived");

@@ -1,0 +1,274 @@
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { LogFile, type LogFileOptions } from "../../../server/log/log-file.ts";
+import { LogFolder } from "../../../server/log/log-folder.ts";
+import { purge } from "../../purges/log/a-purge.ts";
+import { toldOf } from "../../purges/view/delta.ts";
+
+const HOUR_MS = 3_600_000;
+const FILE = "purge-log.sqlite";
+
+let folder: string;
+let now: number;
+let elapsed: number;
+let damaged: string[];
+let ids: number;
+let databases: DatabaseSync[];
+let files: LogFile[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tidemark-log-"));
+  now = 1_000_000_000;
+  elapsed = 0;
+  damaged = [];
+  ids = 0;
+  databases = [];
+  files = [];
+});
+
+afterEach(() => {
+  for (const file of files) file.close();
+  rmSync(folder, { recursive: true });
+});
+
+function open(change: Partial<LogFileOptions> = {}): LogFile {
+  const file = new LogFile({
+    folder,
+    clocks: { now: () => now, elapsed: () => elapsed },
+    newId: () => `log-${++ids}`,
+    grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
+    onDamage: (setAside) => damaged.push(setAside),
+    open: (path) => {
+      const database = new DatabaseSync(path, { timeout: 0 });
+      databases.push(database);
+      return database;
+    },
+    ...change,
+  });
+  files.push(file);
+  return file;
+}
+
+function append(file: LogFile, key: string, rest: Parameters<typeof purge>[1] = {}) {
+  const result = file.use((log) => log.append(purge([key], rest)));
+  file.noteHead();
+  if (result.kind === "conflict") throw new Error("no conflict here");
+  return result;
+}
+
+/** Closes the file as the next process finds it. */
+function closed(file: LogFile): void {
+  file.close();
+  files = files.filter((one) => one !== file);
+}
+
+describe("a log in a file", () => {
+  test("is synchronised with the disk at each commit", () => {
+    open();
+    expect(databases[0]!.prepare("PRAGMA synchronous").get()).toEqual({ synchronous: 2 });
+    expect(databases[0]!.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+  });
+
+  test("is synchronised again after a write that need not be", () => {
+    const file = open();
+    const synchronous = () => databases[0]!.prepare("PRAGMA synchronous").get()!.synchronous;
+    expect(file.useWithoutSync(synchronous)).toBe(1);
+    expect(synchronous()).toBe(2);
+    const failing = () =>
+      file.useWithoutSync(() => {
+        throw new Error("failed");
+      });
+    expect(failing).toThrow("failed");
+    expect(synchronous()).toBe(2);
+  });
+
+  test("is for its owner alone", () => {
+    append(open(), "#a");
+    for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o077, name).toBe(0);
+  });
+
+  describe("on a disk that fails", () => {
+    test("a purge is refused with a clear error where the disk is full, reads go on, and nothing is left of it", () => {
+      const file = open();
+      append(file, "#a");
+      databases[0]!.exec("PRAGMA max_page_count=1");
+      const large = () => append(file, "#b", { content: "x".repeat(1_000_000), id: "x" });
+      expect(large).toThrow(`The purge log in ${folder}: the disk is full (database or disk is full).`);
+      const delta = file.use((log) => log.read(null, 1000));
+      expect({ to: delta.to, told: toldOf(delta, ["#a", "#b"]) }).toEqual({ to: 1, told: [["#a", 1]] });
+      databases[0]!.exec("PRAGMA max_page_count=1000000");
+      expect(append(file, "#b", { id: "x" })).toMatchObject({ seq: 2, replayed: false });
+    });
+
+    test("a purge is refused with a clear error where nothing can be written, and reads go on for a day", () => {
+      const file = open();
+      append(file, "#a");
+      databases[0]!.exec("PRAGMA query_only=ON");
+      expect(() => append(file, "#b")).toThrow(`The purge log in ${folder}: it cannot be written`);
+      now += 2 * HOUR_MS; // the time of the last grant should now be written
+      elapsed += 2 * HOUR_MS;
+      expect(file.use((log) => log.read(null, 1000))).toMatchObject({ to: 1, leaseMs: 1000 });
+      databases[0]!.exec("PRAGMA query_only=OFF");
+      expect(append(file, "#b")).toMatchObject({ seq: 2 });
+    });
+
+    test("a folder that cannot be made is refused", () => {
+      writeFileSync(join(folder, "file"), "");
+      const inFile = join(folder, "file", "log");
+      expect(() => LogFolder.own(inFile, "one")).toThrow(`The purge log in ${inFile}: it cannot be used (ENOTDIR`);
+    });
+  });
+
+  describe("that is damaged", () => {
+    test("at the start: it is set aside, and another log begins, so that everything stored is invalid (R13)", () => {
+      const file = open();
+      append(file, "#a");
+      closed(file);
+      writeFileSync(join(folder, FILE), "not a database".repeat(1000));
+      const next = open();
+      expect(damaged).toEqual([join(folder, `${FILE}.damaged-1970-01-12T134640.000Z`)]);
+      expect(readdirSync(folder)).toContain(`${FILE}.damaged-1970-01-12T134640.000Z`);
+      expect(append(next, "#b")).toMatchObject({ logId: "log-2", seq: 1, settlesInMs: 1250 });
+    });
+
+    test("in the keys of purges: this is noticed at the start, too, though only readers would meet it", () => {
+      const file = open();
+      file.use((log) => log.append(purge(Array.from({ length: 500 }, (_, index) => `#${index}`))));
+      closed(file);
+      const database = new DatabaseSync(join(folder, FILE));
+      const { rootpage } = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name='purged_keys'").get()!;
+      const { page_size } = database.prepare("PRAGMA page_size").get()!;
+      database.close();
+      overwrite(join(folder, FILE), (Number(rootpage) - 1) * Number(page_size), Buffer.alloc(Number(page_size), 0xff));
+      const next = open();
+      expect(damaged).toHaveLength(1);
+      expect(next.use((log) => log.head)).toEqual({ logId: "log-2", seq: 0 });
+    });
+
+    test("while it is in use: the call fails, and the next one finds another log", () => {
+      const file = open();
+      append(file, "#a");
+      const corrupt = Object.assign(new Error("malformed"), { code: "ERR_SQLITE_ERROR", errcode: 11 });
+      const call = () =>
+        file.use(() => {
+          throw corrupt;
+        });
+      expect(call).toThrow(`The purge log in ${folder}: it is damaged (malformed).`);
+      expect(file.use((log) => log.head)).toEqual({ logId: "log-2", seq: 0 });
+      expect(damaged).toHaveLength(1);
+    });
+  });
+
+  describe("that was replaced by an older copy", () => {
+    test("begins another log at the start, though no reader has outlived the restart (R13)", () => {
+      const file = open();
+      append(file, "#a");
+      closed(file);
+      copyFileSync(join(folder, FILE), join(folder, "backup"));
+      const later = open();
+      append(later, "#b");
+      closed(later);
+      copyFileSync(join(folder, "backup"), join(folder, FILE));
+      const restored = open();
+      expect(append(restored, "#c")).toMatchObject({ logId: "log-2", seq: 2 });
+    });
+
+    test("control: a restart alone keeps the log, and so does a head that was noted before a loss of power", () => {
+      const file = open();
+      append(file, "#a");
+      closed(file);
+      copyFileSync(join(folder, "purge-log.head"), join(folder, "older-head"));
+      const next = open();
+      expect(append(next, "#b")).toMatchObject({ logId: "log-1", seq: 2 });
+      closed(next);
+      copyFileSync(join(folder, "older-head"), join(folder, "purge-log.head"));
+      const last = open();
+      expect(append(last, "#c")).toMatchObject({ logId: "log-1", seq: 3 });
+      closed(last);
+      writeFileSync(join(folder, "purge-log.head"), "{ torn");
+      expect(append(open(), "#d")).toMatchObject({ logId: "log-1", seq: 4 });
+    });
+  });
+
+  describe.each([
+    ["forth", HOUR_MS],
+    ["back", -HOUR_MS],
+    ["forth by more than a lease is remembered", 30 * HOUR_MS],
+  ])("whose clock steps %s", (_, byMs) => {
+    test("carries out repetitions when they are due, and settles no earlier and no later", () => {
+      const file = open();
+      file.use((log) => log.read(null, 1000, 60_000));
+      append(file, "#a", { repeatAfterMs: 5000 });
+      now += byMs;
+      const dueAfterMs = file.use((log) => log.nextDueAt())! - now;
+      expect(dueAfterMs).toBe(5000);
+      now += 4999;
+      elapsed += 4999;
+      file.use((log) => log.runDue());
+      expect(file.use((log) => log.head.seq)).toBe(1);
+      now += 1;
+      elapsed += 1;
+      file.use((log) => log.runDue());
+      expect(file.use((log) => log.head.seq)).toBe(2);
+      expect(append(file, "#b")).toMatchObject({ settlesInMs: 60_250 }); // the longer lease is not forgotten
+      const settles = () => file.use((log) => log.find(1)!.settled);
+      now += 60_250 - 5000 - 1;
+      elapsed += 60_250 - 5000 - 1;
+      expect(settles()).toBe(false);
+      now += 1;
+      elapsed += 1;
+      expect(settles()).toBe(true);
+    });
+  });
+
+  test("does not take small adjustments of the clock for a step", () => {
+    const file = open();
+    append(file, "#a", { repeatAfterMs: 5000 });
+    now += 1000;
+    expect(file.use((log) => log.nextDueAt())! - now).toBe(4000);
+    now += 1; // together they are more than a second
+    expect(file.use((log) => log.nextDueAt())! - now).toBe(5000);
+  });
+});
+
+describe("a folder", () => {
+  test("belongs to one supervisor", () => {
+    const owner = LogFolder.own(folder, "one");
+    expect(() => LogFolder.own(folder, "two")).toThrow(
+      `Another tidemark serve owns ${folder}. Stop it first, or give this one a folder of its own.`,
+    );
+    owner.release();
+    LogFolder.own(folder, "three").release();
+    expect(readdirSync(folder)).toEqual(["supervisor.lock"]);
+  });
+
+  test("is made for its owner alone", () => {
+    const inner = join(folder, "cache", "log");
+    LogFolder.own(inner, "one").release();
+    expect(statSync(inner).mode & 0o777).toBe(0o700);
+  });
+
+  test("whose path is too long for a socket is refused", () => {
+    const long = join(folder, "x".repeat(100));
+    mkdirSync(long);
+    expect(() => LogFolder.own(long, "one")).toThrow("is too long for a Unix socket: it can have 94 bytes.");
+  });
+});
+
+function overwrite(path: string, at: number, bytes: Buffer): void {
+  const file = openSync(path, "r+");
+  writeSync(file, bytes, 0, bytes.byteLength, at);
+}

@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { LogFile } from "../../../server/log/log-file.ts";
+import { LogKeeper } from "../../../server/log/log-keeper.ts";
+import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
+import { Scheduler } from "../../engine/scheduler.ts";
+import { purge } from "../../purges/log/a-purge.ts";
+
+const HOUR_MS = 3_600_000;
+
+let folder: string;
+let scheduler: Scheduler;
+let steppedMs: number;
+let database: DatabaseSync;
+let failures: unknown[];
+let keeper: LogKeeper;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tidemark-log-"));
+  scheduler = new Scheduler(1, 1_000_000_000);
+  steppedMs = 0;
+  failures = [];
+  keeper = open();
+});
+
+afterEach(() => {
+  keeper.close();
+  rmSync(folder, { recursive: true });
+});
+
+function open(): LogKeeper {
+  const file = new LogFile({
+    folder,
+    clocks: { now: () => scheduler.now(), elapsed: () => scheduler.now() + steppedMs },
+    newId: () => "log",
+    grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
+    onDamage: (_, cause) => expect.fail(String(cause)),
+    open: (path) => {
+      database = new DatabaseSync(path);
+      return database;
+    },
+  });
+  const onFailure = (cause: unknown) => void failures.push(cause);
+  return new LogKeeper({ file, clock: scheduler, hasStrangers: () => false, onFailure });
+}
+
+const head = async () => (await keeper.read(null, 1000)).to;
+
+describe("the supervisor's log carries out repetitions", () => {
+  test("when they are due, and pushes them", async () => {
+    const pushed: ViewDelta[] = [];
+    keeper.readers.expect("one");
+    keeper.readers.connect("one", { push: (delta) => pushed.push(delta) }, { logId: "log", seq: 0 });
+    await keeper.append(purge(["#a"], { repeatAfterMs: 5000 }));
+    await scheduler.advance(4999);
+    expect(await head()).toBe(1);
+    await scheduler.advance(1);
+    expect(await head()).toBe(2);
+    expect(await keeper.find(2)).toMatchObject({ repeatOf: 1, settled: true });
+    expect(pushed.map(({ from, to }) => [from, to])).toEqual([
+      [0, 1],
+      [1, 2],
+    ]);
+  });
+
+  test("of several purges, each at its own time", async () => {
+    await keeper.append(purge(["#a"], { repeatAfterMs: 5000 }));
+    await keeper.append(purge(["#b"], { repeatAfterMs: 1000 }));
+    await scheduler.advance(1000);
+    expect(await keeper.find(3)).toMatchObject({ repeatOf: 2 });
+    await scheduler.advance(4000);
+    expect(await keeper.find(4)).toMatchObject({ repeatOf: 1 });
+  });
+
+  test("a day later, though no timer waits that long", async () => {
+    await keeper.append(purge(["#a"], { repeatAfterMs: 24 * HOUR_MS }));
+    await scheduler.advance(24 * HOUR_MS - 1);
+    expect(await head()).toBe(1);
+    await scheduler.advance(1);
+    expect(await head()).toBe(2);
+  });
+
+  test("that fell due while no supervisor was running, at its start", async () => {
+    await keeper.append(purge(["#a"], { repeatAfterMs: 5000 }));
+    keeper.close();
+    await scheduler.advance(60_000);
+    keeper = open();
+    await scheduler.advance(0);
+    expect(await head()).toBe(2);
+  });
+
+  test("again after a failure of the disk", async () => {
+    await keeper.append(purge(["#a"], { repeatAfterMs: 5000 }));
+    database.exec("PRAGMA query_only=ON");
+    await scheduler.advance(5000);
+    expect(failures).toEqual([expect.objectContaining({ fault: "read-only" })]);
+    database.exec("PRAGMA query_only=OFF");
+    await scheduler.advance(5000);
+    expect(await head()).toBe(2);
+  });
+
+  test.each([
+    ["back", HOUR_MS],
+    ["forth", -HOUR_MS],
+  ])("when they are due, though the clock steps %s by an hour meanwhile", async (_, byMs) => {
+    await keeper.append(purge(["#a"], { repeatAfterMs: 5000 }));
+    await scheduler.advance(2000);
+    scheduler.stepBack(byMs); // timers go on as before
+    steppedMs = byMs;
+    await scheduler.advance(2999);
+    expect(await head()).toBe(1);
+    await scheduler.advance(1);
+    expect(await head()).toBe(2);
+  });
+});
+
+test("a purge that is sent again while nobody had confirmed the first has one number, and tells the truth of itself", async () => {
+  keeper.readers.expect("one");
+  keeper.readers.connect("one", { push: () => undefined }, { logId: "log", seq: 0 });
+  const admission = keeper.readers.admit("one");
+  keeper.readers.confirm("one", { logId: "log", seq: 0 });
+  await admission;
+  const first = keeper.append(purge(["#a"], { id: "x" }));
+  const again = keeper.append(purge(["#a"], { id: "x" }));
+  keeper.readers.confirm("one", { logId: "log", seq: 1 });
+  expect(await first).toMatchObject({ seq: 1, replayed: false, settlesInMs: 0 });
+  expect(await again).toMatchObject({ seq: 1, replayed: true, settlesInMs: 0 });
+});

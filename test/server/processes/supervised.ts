@@ -1,0 +1,39 @@
+import { CONFIRM_WITHIN_MS } from "../../../server/log/log-readers.ts";
+import { obeySignals } from "../../../server/processes/signals.ts";
+import { Supervisor } from "../../../server/processes/supervisor.ts";
+import { eventInWords } from "../../../server/processes/supervisor-events.ts";
+import { systemClock } from "../../../server/system-clock.ts";
+import type { PageSettings } from "./page-worker.ts";
+import { PROGRAM } from "./pages.ts";
+
+/*
+ * A supervisor in a process of its own: `node supervised.ts FOLDER PORT`. A purge `by: "kill at STEP"` kills, at that
+ * step, the process whose id it gives as its reason. Tells what happens in lines: as JSON what happens to a worker.
+ */
+const [folder, port] = process.argv.slice(2) as [string, string];
+const settings: PageSettings = { version: "v1", folder, leaseMs: 1000 };
+
+/** Nothing hangs here, and a slow machine must not look as if a worker did. */
+const clock: typeof systemClock = {
+  ...systemClock,
+  wait: (ms) => systemClock.wait(ms === CONFIRM_WITHIN_MS ? 60_000 : ms),
+};
+
+const supervisor = await Supervisor.start({
+  folder,
+  listen: [{ host: "127.0.0.1", port: Number(port) }],
+  program: PROGRAM,
+  load: async () => ({ settings, leaseMs: 1000, longestViewAgeMs: 1000 }),
+  workers: 2,
+  clock,
+  soundAfterMs: 0, // whoever kills workers again and again need not wait
+  report: (event) => {
+    const isOfWorker = event.kind === "worker-listening" || event.kind === "worker-died";
+    console.log(isOfWorker ? JSON.stringify(event) : eventInWords(event));
+  },
+  onPurgeStep: (step, { by, reason }) => {
+    if (by === `kill at ${step}`) process.kill(Number(reason), "SIGKILL");
+  },
+});
+obeySignals(supervisor);
+await supervisor.ended;

@@ -1,0 +1,94 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { EvictingMap } from "../../worker/store/evicting-map.ts";
+
+/** Requests a page of this size, and stores it if it was not there. */
+function ask(map: EvictingMap<string>, key: string, bytes: number): boolean {
+  if (map.get(key) !== undefined) return true;
+  map.set(key, `value of ${key}`, bytes);
+  return false;
+}
+
+describe("EvictingMap", () => {
+  test("holds what it was given, within its bound, and tells of each entry that had to leave exactly once", () => {
+    const step = fc.record({
+      call: fc.constantFrom("ask", "replace", "delete", "admit"),
+      key: fc.integer({ min: 0, max: 40 }).map(String),
+      bytes: fc.integer({ min: 1, max: 300 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
+        const held = new Map<string, number>();
+        const map = new EvictingMap<string>(1000, (key, value) => {
+          expect(value).toBe(`value of ${key}`);
+          expect(held.delete(key)).toBe(true);
+        });
+        const put = (key: string, bytes: number, isAdmitted: boolean) => {
+          held.set(key, bytes);
+          expect(map.set(key, `value of ${key}`, bytes, isAdmitted)).toBe(held.has(key));
+        };
+        for (const { call, key, bytes } of steps) {
+          if (call === "delete") {
+            map.delete(key);
+            held.delete(key);
+          } else if (call === "replace") put(key, bytes, false);
+          else if (map.get(key) === undefined) {
+            if (call === "ask") put(key, bytes, false);
+            else if (map.admits(key, bytes)) put(key, bytes, true);
+          }
+          for (const each of held.keys()) expect(map.peek(each)).toBe(`value of ${each}`);
+          expect(map.size).toBe(held.size);
+          expect(map.heldBytes).toBe([...held.values()].reduce((sum, each) => sum + each, 0));
+          expect(map.heldBytes).toBeLessThanOrEqual(1000);
+        }
+      }),
+    );
+  });
+
+  test("a loop over more pages than fit keeps some of them", () => {
+    const map = new EvictingMap<string>(100);
+    let hits = 0;
+    for (let round = 0; round < 100; round++) {
+      for (let page = 0; page < 200; page++) if (ask(map, String(page), 1)) hits++;
+    }
+    expect(hits / (100 * 200)).toBeGreaterThan(0.2);
+  });
+
+  test("pages that everybody requests for a while, and then nobody, make room for the next ones", () => {
+    const map = new EvictingMap<string>(100);
+    let hits = 0;
+    let requests = 0;
+    for (let time = 0; time < 5000; time++) {
+      for (let page = 0; page < 10; page++) {
+        requests++;
+        if (ask(map, String(Math.floor(time / 50) * 10 + page), 1)) hits++;
+      }
+    }
+    expect(hits / requests).toBeGreaterThan(0.95);
+  });
+
+  test("what was just stored is there when it is requested next", () => {
+    const map = new EvictingMap<string>(100);
+    for (let page = 0; page < 1000; page++) {
+      for (let time = 0; time < 10; time++) ask(map, `popular ${page % 80}`, 1);
+      map.set(`new ${page}`, "v", 1);
+      expect(map.get(`new ${page}`)).toBe("v");
+    }
+  });
+
+  test("what was not admitted leaves everything as it is", () => {
+    const map = new EvictingMap<string>(100);
+    for (let time = 0; time < 10; time++) for (let page = 0; page < 100; page++) ask(map, String(page), 1);
+    const held = map.size;
+    expect(map.admits("seldom", 10)).toBe(false);
+    expect(map.size).toBe(held);
+  });
+
+  test("a replaced entry keeps its count", () => {
+    const map = new EvictingMap<string>(100);
+    for (let time = 0; time < 15; time++) ask(map, "popular", 10);
+    map.set("popular", "again", 10);
+    for (let page = 0; page < 500; page++) ask(map, `once ${page}`, 10);
+    expect(map.peek("popular")).toBe("again");
+  });
+});

@@ -1,0 +1,285 @@
+import { FrequencySketch, MAX_COUNT } from "./frequency-sketch.ts";
+
+/** The shares of the bytes that belong to new entries, and to those of them that were requested again. */
+const NEW_SHARE = 0.15;
+const RETURNING_SHARE = 0.1;
+
+/** A candidate may lose to this many entries before it has to leave. */
+const MAX_LOST_COMPARISONS = 32;
+
+/** After this many hits for each entry all counts are halved, so that old requests are forgotten. */
+const HITS_PER_ENTRY = 6;
+const MIN_HITS = 1024;
+/**
+ * A miss counts as this part of a hit: while most requests are for pages that never come back, the counts of the others
+ * have to last longer.
+ */
+const MISS_IN_HITS = 1 / 16;
+
+interface Entry<Value> {
+  readonly key: string;
+  readonly value: Value;
+  readonly bytes: number;
+  queue: Queue<Value>;
+  /** How often the entry was requested. It is halved whenever the counters of the sketch are. */
+  uses: number;
+  /** The halvings that `uses` includes. */
+  halvings: number;
+  /** Whether it was requested since the hand last met it. */
+  isUsed: boolean;
+}
+
+/**
+ * A map bounded in bytes, which a scan cannot spoil, for the memory tier and for the index of a disk
+ * (docs/decisions/0018-which-entries-leave.md).
+ *
+ * New entries wait in a queue. Those that are requested there, or were before, wait in a second one, so that a page that
+ * has just become popular has time to be requested again. An entry that leaves a queue competes for its bytes with the
+ * established ones (TinyLFU): a clock hand passes over those that were requested since its last round, and evicts those
+ * that are worth less than the candidate. If the hand meets too many that are worth as much, the candidate has to leave.
+ * A hit does no more than raise a counter.
+ */
+export class EvictingMap<Value> {
+  readonly #maxBytes: number;
+  readonly #evicted: (key: string, value: Value) => void;
+  readonly #frequency: FrequencySketch;
+  readonly #entries = new Map<string, Entry<Value>>();
+  readonly #new: Queue<Value>;
+  readonly #returning: Queue<Value>;
+  readonly #established: Queue<Value>;
+  /** An iterator of a `Set` also meets what was added after it was made. */
+  #hand: Iterator<Entry<Value>>;
+  #hits = 0;
+
+  /** `evicted` hears of each entry that had to leave, a new one too, but not of those that are deleted or replaced. */
+  constructor(
+    maxBytes: number,
+    evicted: (key: string, value: Value) => void = () => undefined,
+    frequency = new FrequencySketch(),
+  ) {
+    this.#maxBytes = maxBytes;
+    this.#evicted = evicted;
+    this.#frequency = frequency;
+    this.#new = new Queue(maxBytes * NEW_SHARE);
+    this.#returning = new Queue(maxBytes * RETURNING_SHARE);
+    this.#established = new Queue(maxBytes);
+    this.#hand = this.#established.values();
+  }
+
+  get heldBytes(): number {
+    return this.#new.bytes + this.#returning.bytes + this.#established.bytes;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** The value of a key. Counts a request. */
+  get(key: string): Value | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    // Hits of the queues do not count: a crawler that requests everything twice must not age the counts of the others.
+    if (entry.queue === this.#established) this.#hits++;
+    entry.isUsed = true;
+    if (entry.halvings !== this.#frequency.halvings) this.#age(entry);
+    if (entry.uses < MAX_COUNT) entry.uses++;
+    return entry.value;
+  }
+
+  /** The value of a key, without counting a request. */
+  peek(key: string): Value | undefined {
+    return this.#entries.get(key)?.value;
+  }
+
+  /**
+   * Counts a request for a key that is not held, and tells whether it would be kept. If so, others have been evicted to
+   * make room for it.
+   */
+  admits(key: string, bytes: number): boolean {
+    return this.#makeRoom(bytes, this.#count(key));
+  }
+
+  /**
+   * Adds an entry, or replaces one, whose count it takes over. Returns whether it is held. `isAdmitted`: `admits` has
+   * counted the request.
+   */
+  set(key: string, value: Value, bytes: number, isAdmitted = false): boolean {
+    const held = this.#entries.get(key);
+    this.delete(key);
+    if (bytes > this.#maxBytes) return false;
+    if (held) this.#age(held);
+    const uses = held?.uses ?? (isAdmitted ? this.#frequency.estimate(key) : this.#count(key));
+    const entry = { key, value, bytes, queue: this.#new, uses, halvings: this.#frequency.halvings, isUsed: false };
+    this.#entries.set(key, entry);
+    if (isAdmitted || held)
+      this.#compete(entry); // It has waited before.
+    else this.#new.add(entry);
+    this.#shortenQueues();
+    return this.#entries.has(key);
+  }
+
+  delete(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry) this.#remove(entry);
+  }
+
+  /** Evicts entries until no more than `bytes` are held, whatever they are worth. */
+  shrinkTo(bytes: number): void {
+    while (this.heldBytes > bytes && this.size > 0) {
+      const oldest = this.#new.first() ?? this.#returning.first();
+      this.#drop(this.#established.size > 0 ? this.#leastAtHand() : oldest!);
+    }
+  }
+
+  #shortenQueues(): void {
+    for (const entry of this.#new.overflow()) {
+      if (entry.uses > 1) this.#returning.add(entry);
+      else this.#compete(entry);
+    }
+    for (const entry of this.#returning.overflow()) this.#compete(entry);
+    // The established entries may have used the room of a queue that was shorter until now.
+    this.shrinkTo(this.#maxBytes);
+  }
+
+  /** Establishes an entry, or drops it. It is in no queue. */
+  #compete(candidate: Entry<Value>): void {
+    this.#age(candidate);
+    if (this.#makeRoom(candidate.bytes, candidate.uses)) {
+      candidate.isUsed = false;
+      this.#established.add(candidate);
+    } else this.#drop(candidate);
+  }
+
+  /** Evicts entries that are worth less, until `bytes` fit. Returns false, without evicting any, if there are too few. */
+  #makeRoom(bytes: number, uses: number): boolean {
+    let missingBytes = this.heldBytes + bytes - this.#maxBytes;
+    if (missingBytes <= 0) return true;
+    const worthOfNew = worth(uses, bytes);
+    const losers = new Set<Entry<Value>>();
+    let lost = 0;
+    // The hand passes over an entry at most once, so two rounds are enough.
+    for (let left = 2 * this.#established.size; left > 0; left--) {
+      const entry = this.#nextAtHand();
+      if (losers.has(entry)) return false;
+      if (entry.isUsed) {
+        entry.isUsed = false;
+        continue;
+      }
+      this.#age(entry);
+      const itsWorth = worth(entry.uses, entry.bytes);
+      // Of equals, the established one stays, or a loop would replace them all; but one that was requested only once
+      // makes room for something newer.
+      if (itsWorth > worthOfNew || (itsWorth === worthOfNew && entry.uses > 1)) {
+        if (++lost > MAX_LOST_COMPARISONS) return false;
+        continue;
+      }
+      losers.add(entry);
+      missingBytes -= entry.bytes;
+      if (missingBytes > 0) continue;
+      for (const loser of losers) this.#drop(loser);
+      return true;
+    }
+    return false;
+  }
+
+  /** The entry that is worth least among the next ones that were not requested since the last round. */
+  #leastAtHand(): Entry<Value> {
+    let least = this.#nextAtHand();
+    for (let left = MAX_LOST_COMPARISONS; left > 0; left--) {
+      const entry = this.#nextAtHand();
+      this.#age(entry);
+      if (!entry.isUsed && (least.isUsed || worth(entry.uses, entry.bytes) < worth(least.uses, least.bytes))) {
+        least = entry;
+      }
+    }
+    return least;
+  }
+
+  #nextAtHand(): Entry<Value> {
+    let next = this.#hand.next();
+    if (next.done) {
+      this.#hand = this.#established.values();
+      next = this.#hand.next();
+    }
+    return next.value;
+  }
+
+  #drop(entry: Entry<Value>): void {
+    this.#remove(entry);
+    this.#frequency.raise(entry.key, entry.uses);
+    this.#evicted(entry.key, entry.value);
+  }
+
+  #remove(entry: Entry<Value>): void {
+    this.#entries.delete(entry.key);
+    entry.queue.take(entry);
+  }
+
+  /** Counts a request for a key that is not held. */
+  #count(key: string): number {
+    this.#hits += MISS_IN_HITS;
+    const limit = Math.max(MIN_HITS, this.size * HITS_PER_ENTRY);
+    // With more counted misses than counters, collisions would raise all of them.
+    if (this.#hits >= Math.min(limit, this.#frequency.slots * MISS_IN_HITS)) {
+      this.#hits = 0;
+      this.#frequency.halve();
+    }
+    return this.#frequency.count(key);
+  }
+
+  #age(entry: Entry<Value>): void {
+    const { halvings } = this.#frequency;
+    entry.uses >>= Math.min(31, halvings - entry.halvings);
+    entry.halvings = halvings;
+  }
+}
+
+/** Entries in the order in which they came, and their bytes. */
+class Queue<Value> {
+  readonly #entries = new Set<Entry<Value>>();
+  readonly #maxBytes: number;
+  bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  first(): Entry<Value> | undefined {
+    return this.#entries.values().next().value;
+  }
+
+  values(): Iterator<Entry<Value>> {
+    return this.#entries.values();
+  }
+
+  add(entry: Entry<Value>): void {
+    entry.queue = this;
+    this.#entries.add(entry);
+    this.bytes += entry.bytes;
+  }
+
+  take(entry: Entry<Value>): void {
+    if (this.#entries.delete(entry)) this.bytes -= entry.bytes;
+  }
+
+  /** Takes the oldest entries until the others are within the bound. */
+  *overflow(): Generator<Entry<Value>> {
+    for (const entry of this.#entries) {
+      if (this.bytes <= this.#maxBytes) return;
+      this.take(entry);
+      yield entry;
+    }
+  }
+}
+
+/**
+ * The worth of an entry that was requested so often, for its bytes. With a share in proportion to the uses, small entries
+ * that are seldom requested would fill the cache; without the bytes, one large entry would take the room of a hundred.
+ */
+function worth(uses: number, bytes: number): number {
+  return (uses * uses) / bytes;
+}
