@@ -236,7 +236,10 @@ describe("answers", () => {
       "chunks within chunks",
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
     ],
-    ["a length and chunks", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"],
+    [
+      "a length and chunks",
+      "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+    ],
     ["a folded field", "HTTP/1.1 200 OK\r\nX-A: a\r\n b\r\nContent-Length: 0\r\n\r\n"],
     ["a space in the name of a field", "HTTP/1.1 200 OK\r\nX A: a\r\nContent-Length: 0\r\n\r\n"],
     ["a space before a colon", "HTTP/1.1 200 OK\r\nContent-Length : 1\r\n\r\na"],
