@@ -1,8 +1,14 @@
 import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
 import { Agent } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { nodeBodies } from "../../server/bodies/node-bodies.ts";
+import { CacheFolder } from "../../server/disk/cache-folder.ts";
+import { DiskTier } from "../../server/disk/disk-tier.ts";
+import { Janitor } from "../../server/disk/janitor.ts";
 import { Listener } from "../../server/listener/listener.ts";
 import { sqlOver } from "../../server/log/node-sql.ts";
 import { UndiciOrigin } from "../../server/origin/undici-origin.ts";
@@ -15,11 +21,11 @@ import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import { compileSite } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { exchange } from "../engine/runtime-engine.ts";
-import { HOST, TOKEN } from "../engine/scenario.ts";
+import { TOKEN } from "../engine/scenario.ts";
 import { logOf } from "../engine/server-engine.ts";
-import { TestTier } from "../engine/test-tier.ts";
 import type { Meet } from "./meet.ts";
 import type { StartRawEdge } from "./raw-meetings.ts";
+import { underOneName } from "./runtime-meeting.ts";
 import { Witness } from "./witness.ts";
 
 /** `fast`: hits are answered inside Node's parser. `plain`: all answers go through Node's own objects. */
@@ -34,10 +40,17 @@ class MeetingServer {
   readonly #clock: Clock;
   #isolate: RunningIsolate | undefined;
   #origin: UndiciOrigin | undefined;
+  readonly #folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  readonly #janitor: Janitor;
+  readonly #tier: DiskTier;
 
   /** `clock` is that of the isolate. */
   constructor(way: ServerWay, clock: Clock) {
     this.#clock = clock;
+    const folder = CacheFolder.open(this.#folder);
+    this.#janitor = new Janitor(folder, 1024 ** 3);
+    const say = (line: string) => this.warnings.push(line);
+    this.#tier = new DiskTier({ folder, janitor: this.#janitor.connect(), now: () => clock.now(), say });
     this.listener = new Listener({
       isolate: { fetch: (incoming) => this.#isolate!.fetch({ ...incoming, clientAddress: CLIENT_ADDRESS }) },
       bodies: nodeBodies,
@@ -51,17 +64,17 @@ class MeetingServer {
     return new URL(`http://127.0.0.1:${port}`);
   }
 
-  /** Begins anew: with empty tiers, an empty log and other rules. `hosts` is `null` for any. */
-  async begin(input: SiteInput, hosts: readonly string[] | null): Promise<void> {
+  /** Begins anew, with empty memory, an empty log and other rules. What is on disk stays there. */
+  async begin(input: SiteInput): Promise<void> {
     await this.#origin?.close();
-    const site = compileSite(input, { hosts });
+    const site = compileSite(input, { hosts: null });
     const address = { url: site.originUrl, socketPath: null };
     const origin = new UndiciOrigin({ address, timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies });
     this.#origin = origin;
     this.#isolate = startNodeIsolate(site, {
       clock: this.#clock,
       random: Math.random,
-      sharedTier: new TestTier(),
+      sharedTier: this.#tier,
       origin,
       log: logOf(new SqlPurgeLog(sqlOver(new DatabaseSync(":memory:")), {}, this.#clock.now, randomUUID)),
       tokens: configuredTokens({ TIDEMARK_TOKEN: TOKEN, acceptsWeakTokens: true }, () => undefined),
@@ -69,21 +82,31 @@ class MeetingServer {
     });
   }
 
+  /** Resolves when all that goes on behind answers has ended. */
+  async idle(): Promise<void> {
+    await this.listener.work.idle();
+    await this.#tier.settled();
+  }
+
   /** Throws if the listener has seen a bug. */
   async stop(): Promise<void> {
     await this.listener.close(0);
     await this.#origin?.close();
+    await this.#tier.settled();
+    await this.#janitor.close();
+    rmSync(this.#folder, { recursive: true });
     if (this.warnings.length > 0) throw new Error(`the listener warned: ${this.warnings.join("; ")}`);
   }
 }
 
-/** Visitors of the server, over sockets. */
+/** Visitors of the server, over sockets, with a public host for each meeting. */
 export class ServerMeetings {
   readonly #witness = new Witness();
   readonly #agent = new Agent({ keepAlive: false });
   readonly #server: MeetingServer;
   #edge!: URL;
   #origin = "";
+  #meetings = 0;
 
   constructor(way: ServerWay) {
     this.#server = new MeetingServer(way, systemClock);
@@ -100,13 +123,14 @@ export class ServerMeetings {
   }
 
   readonly meet: Meet = async (site, origin) => {
-    this.#witness.answering = origin;
+    const host = `meeting-${++this.#meetings}.example.test`;
+    this.#witness.answering = underOneName(host, origin);
     this.#witness.asked = 0;
-    await this.#server.begin({ origin: this.#origin, ...site }, [HOST]);
+    await this.#server.begin({ origin: this.#origin, ...site });
     return {
       send: async (request) => {
-        const answer = await exchange(this.#edge, this.#agent, request);
-        await this.#server.listener.work.idle(); // what is written behind the answer ends before the next visitor comes
+        const answer = await exchange(this.#edge, this.#agent, { ...request, host });
+        await this.#server.idle(); // what is written behind the answer ends before the next visitor comes
         return answer;
       },
       asked: () => this.#witness.asked,
@@ -129,7 +153,7 @@ export function onServer(way: ServerWay): StartRawEdge {
     const server = new MeetingServer(way, { ...systemClock, now: () => now });
     const url = await server.listen();
     // Without second looks, so that every request to the origin belongs to an answer.
-    await server.begin({ origin, secondLook: false }, null);
+    await server.begin({ origin, secondLook: false });
     return { url, stop: () => server.stop() };
   };
 }
