@@ -103,13 +103,14 @@ class MeetingServer {
 export class ServerMeetings {
   readonly #witness = new Witness();
   readonly #agent = new Agent({ keepAlive: false });
-  readonly #server: MeetingServer;
+  readonly #way: ServerWay;
+  #server!: MeetingServer;
   #edge!: URL;
   #origin = "";
   #meetings = 0;
 
   constructor(way: ServerWay) {
-    this.#server = new MeetingServer(way, systemClock);
+    this.#way = way;
   }
 
   /** How many hits were answered inside Node's parser. */
@@ -119,6 +120,7 @@ export class ServerMeetings {
 
   async start(): Promise<void> {
     this.#origin = await this.#witness.start();
+    this.#server = new MeetingServer(this.#way, systemClock);
     this.#edge = await this.#server.listen();
   }
 
