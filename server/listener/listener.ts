@@ -222,7 +222,7 @@ export class Listener {
       this.#respond({ message, response }, connection, early.request, early.answer, early.startedAt);
       return;
     }
-    const fields = new ClientFields(message.rawHeaders);
+    const fields = fieldsOf(message);
     const expectation = message.httpVersionMinor === 0 ? null : fields.get("expect");
     const line = {
       method: message.method!,
@@ -243,7 +243,7 @@ export class Listener {
       refuse(target.status, "bad-request", target.because);
     } else if (expectation !== null && expectation.toLowerCase() !== "100-continue") {
       refuse(417, "expectation", "the only expectation that is met is 100-continue");
-    } else if (message.httpVersionMinor === 1 && isWebSocket(fields)) {
+    } else if (isWebSocket(fields)) {
       refuse(400, "upgrade", "a WebSocket cannot begin while other answers are due, nor with a body");
     } else {
       const answer = this.#ask(request, target.url, connection);
@@ -367,9 +367,9 @@ export class Listener {
 
   #mayUpgrade(message: IncomingMessage): boolean {
     const connection = this.#connections.get(message.socket);
-    const fields = new ClientFields(message.rawHeaders);
+    const fields = fieldsOf(message);
     const hasBody = fields.get("transfer-encoding") !== null || Number(fields.get("content-length") ?? 0) !== 0;
-    return connection?.outstanding === 0 && !connection.isLast && !hasBody && isWebSocket(fields);
+    return connection?.isQuiet === true && !hasBody && isWebSocket(fields);
   }
 
   /** Answers a request for a WebSocket on the bare connection. */
@@ -525,6 +525,14 @@ function farewell(status: number, detail: string, words: string): string {
   const answer = ownAnswer(status, detail, words);
   const head = answerHead(answer, { isHead: false, knowsChunks: true, keepsAlive: false });
   return headText(head) + Buffer.from(answer.body as Uint8Array).toString("latin1");
+}
+
+/** The fields of a request. Nobody switches protocols in HTTP/1.0, where `Upgrade` is ignored. RFC 9110 §7.8. */
+function fieldsOf({ rawHeaders, httpVersionMinor }: IncomingMessage): ClientFields {
+  const fields = new ClientFields(rawHeaders);
+  if (httpVersionMinor !== 0 || fields.get("upgrade") === null) return fields;
+  const isKept = (_: string, at: number) => rawHeaders[at - (at % 2)]!.toLowerCase() !== "upgrade";
+  return new ClientFields(rawHeaders.filter(isKept));
 }
 
 /** RFC 6455 §4.1. */

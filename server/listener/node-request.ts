@@ -26,6 +26,9 @@ export class NodeRequest implements ClientRequest {
 export function toWebRequest({ request, url }: { readonly request: ClientRequest; readonly url: string }): Request {
   const { method, headers, body } = request;
   const fields = [...headers].map(([name, value]): [string, string] => [name, value]);
+  // The class refuses this method, for the sake of scripts in browsers.
+  if (method === "TRACE")
+    return Object.defineProperty(new Request(url, { headers: fields }), "method", { value: method });
   if (body === null || method === "GET" || method === "HEAD") return new Request(url, { method, headers: fields });
   const { next, cancel } = nodeBody(body).read();
   const stream = new ReadableStream<Uint8Array>(

@@ -22,7 +22,7 @@ const MAX_VALID_HOSTS = 100;
 
 export function isHost(text: string): boolean {
   if (validHosts.has(text)) return true;
-  if (!HOST.test(text)) return false;
+  if (!HOST.test(text) || !URL.canParse(`http://${text}/`)) return false;
   if (validHosts.size < MAX_VALID_HOSTS && text.length < 300) validHosts.add(text);
   return true;
 }

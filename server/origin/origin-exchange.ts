@@ -48,9 +48,10 @@ export class OriginExchange implements Dispatcher.DispatchHandler {
     statusText = "",
   ): void {
     if (status < 200) return; // Interim answers concern the edge alone. RFC 9110 §15.2.
-    if (status > 599) {
-      this.#resolve({ kind: "failed", because: "bad-response", cause: `status ${status} as a final response` });
-      controller.abort(new Error(`status ${status}`));
+    const because = reasonToRefuse(status, headers);
+    if (because !== null) {
+      this.#resolve({ kind: "failed", because: "bad-response", cause: because });
+      controller.abort(new Error(because));
       return;
     }
     const fields = toFields(headers);
@@ -93,6 +94,20 @@ export class OriginExchange implements Dispatcher.DispatchHandler {
     const connection: SwitchedConnection = { fields: toFields(headers), socket };
     this.#resolve({ kind: "switched", connection });
   }
+}
+
+/** The site's own limit is far lower. This one bounds the work before that limit is checked. */
+const MAX_FIELDS = 2_000;
+
+/**
+ * What the parser lets through and no client may get: a status that is none, and bodies in a transfer coding that is not
+ * undone here, whose end may not show either. RFC 9110 §15, RFC 9112 §6.1, §7.
+ */
+function reasonToRefuse(status: number, headers: Record<string, string | string[]>): string | null {
+  if (status > 599) return `status ${status} as a final response`;
+  const coding = headers["transfer-encoding"];
+  if (coding !== undefined && String(coding).toLowerCase() !== "chunked") return `the transfer coding ${coding}`;
+  return Object.keys(headers).length > MAX_FIELDS ? `more than ${MAX_FIELDS} fields` : null;
 }
 
 /** The names are in lower case already, and lines of one name are together. */

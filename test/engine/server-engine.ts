@@ -156,7 +156,7 @@ function toldByScenario(isolate: RunningIsolate): RunningIsolate {
   };
 }
 
-function logOf(log: SqlPurgeLog): LogCalls {
+export function logOf(log: SqlPurgeLog): LogCalls {
   return {
     read: async (...asked) => log.read(...asked),
     append: async (purge) => log.append(purge),

@@ -1,6 +1,8 @@
 /**
- * `npm run fuzz -- --seed S --count N [--runtime | --raw] [--path P]`: random encounters, or random bytes, each
- * replayed by its seed and path.
+ * `npm run fuzz -- --seed S --count N [--on PLACE] [--raw | --compare] [--path P]`: random encounters, or random bytes,
+ * each replayed by its seed and path. The place is `memory`, `runtime` (the Workers runtime), `server`, or
+ * `server-plain`, which answers no hits inside Node's parser; bytes need sockets. `--compare` sends the same requests to
+ * all places and reports what is not the same, apart from the differences in `platform-differences.ts`.
  */
 import { parseArgs } from "node:util";
 import fc from "fast-check";
@@ -8,22 +10,30 @@ import { encounter, meetBoth } from "./fuzz.ts";
 import type { Meet } from "./meet.ts";
 import { meetSoundly } from "./memory-meeting.ts";
 import { findHarm } from "./raw-fuzz.ts";
-import { RawMeetings } from "./raw-meetings.ts";
+import { inRuntime, RawMeetings } from "./raw-meetings.ts";
 import { RuntimeMeetings } from "./runtime-meeting.ts";
+import { onServer, ServerMeetings } from "./server-meeting.ts";
+
+const PLACES = ["memory", "runtime", "server", "server-plain"] as const;
 
 const { values } = parseArgs({
   options: {
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
     count: { type: "string", default: "10000" },
     path: { type: "string", default: "" },
-    runtime: { type: "boolean", default: false },
+    on: { type: "string" },
     raw: { type: "boolean", default: false },
   },
 });
 const seed = Number(values.seed);
 const count = Number(values.count);
-const what = values.raw ? "raw messages" : "encounters";
-console.log(`seed ${seed}, ${count} ${what} ${values.raw || values.runtime ? "in the Workers runtime" : "in memory"}`);
+const named = values.on ?? (values.raw ? "runtime" : "memory");
+const place = PLACES.find((each) => each === named);
+if (place === undefined || (place === "memory" && values.raw)) {
+  console.error(`--on is one of ${PLACES.filter((each) => !values.raw || each !== "memory").join(", ")}`);
+  process.exit(2);
+}
+console.log(`seed ${seed}, ${count} ${values.raw ? "raw messages" : "encounters"} on: ${place}`);
 
 function sameAfterAsAlone(meet: Meet) {
   return fc.asyncProperty(encounter, async (each) => {
@@ -42,12 +52,16 @@ async function findDifference(meet: Meet): Promise<string | null> {
 
 async function find(): Promise<string | null> {
   if (values.raw) {
-    const meetings = new RawMeetings();
+    const edge = place === "runtime" ? inRuntime() : onServer(place === "server" ? "fast" : "plain");
+    const meetings = new RawMeetings(edge);
     await meetings.start();
-    return findHarm(meetings, { seed, count, path: values.path }).finally(() => meetings.stop());
+    const harm = await findHarm(meetings, { seed, count, path: values.path }).finally(() => meetings.stop());
+    console.log(`${meetings.cameThrough} requests reached the origin`);
+    return harm;
   }
-  if (!values.runtime) return findDifference(meetSoundly);
-  const meetings = new RuntimeMeetings();
+  if (place === "memory") return findDifference(meetSoundly);
+  const meetings =
+    place === "runtime" ? new RuntimeMeetings() : new ServerMeetings(place === "server" ? "fast" : "plain");
   await meetings.start();
   return findDifference(meetings.meet).finally(() => meetings.stop());
 }

@@ -9,12 +9,14 @@ import type { Meet } from "./meet.ts";
 import { meetInMemory, meetSoundly } from "./memory-meeting.ts";
 import { oneVisitorsError } from "./one-visitors-error.ts";
 import { RuntimeMeetings } from "./runtime-meeting.ts";
+import { ServerMeetings } from "./server-meeting.ts";
 import { unkeyedInput } from "./unkeyed-input.ts";
 
 /** One seed is enough, because every change of the code changes the encounters; `npm run fuzz` takes others. */
 const SEED = 7;
 const IN_MEMORY = byDepth({ test: 800, gate: 2500, all: 2500 });
-const OVER_SOCKETS = byDepth({ test: 50, gate: 150, all: 150 });
+const IN_RUNTIME = byDepth({ test: 50, gate: 150, all: 150 });
+const ON_SERVER = byDepth({ test: 50, gate: 300, all: 2500 });
 
 function holdsAt(meet: Meet) {
   return fc.asyncProperty(encounter, async (each) => {
@@ -28,13 +30,16 @@ describe("whatever the first visitor sends, the second one gets what the origin 
     await fc.assert(holdsAt(meetSoundly), { seed: SEED, numRuns: IN_MEMORY });
   });
 
-  describe("in the Workers runtime", () => {
-    const meetings = new RuntimeMeetings();
+  describe.each([
+    { name: "in the Workers runtime", meetings: new RuntimeMeetings(), count: IN_RUNTIME },
+    { name: "on one's own server, the fast way", meetings: new ServerMeetings("fast"), count: ON_SERVER },
+    { name: "on one's own server, the plain way", meetings: new ServerMeetings("plain"), count: ON_SERVER },
+  ])("$name", ({ meetings, count }) => {
     beforeAll(() => meetings.start());
     afterAll(() => meetings.stop());
 
-    test(`${OVER_SOCKETS} encounters over sockets`, { timeout: 120_000 }, async () => {
-      await fc.assert(holdsAt(meetings.meet), { seed: SEED, numRuns: OVER_SOCKETS });
+    test(`${count} encounters over sockets`, { timeout: 300_000 }, async () => {
+      await fc.assert(holdsAt(meetings.meet), { seed: SEED, numRuns: count });
     });
   });
 });

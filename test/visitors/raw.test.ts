@@ -4,20 +4,26 @@ import { type Behaviour, brokenEdge } from "./broken-edge.ts";
 import { HIDDEN_REQUEST, PAGE, RAW_HOST } from "./raw-bodies.ts";
 import { findHarm } from "./raw-fuzz.ts";
 import { inRuntime, RawMeetings } from "./raw-meetings.ts";
+import { onServer } from "./server-meeting.ts";
 
 /** One seed is enough, because every change of the code changes the messages; `npm run fuzz -- --raw` takes others. */
 const SEED = 7;
 const MESSAGES = 1600;
-const SENT = byDepth({ test: 240, gate: MESSAGES, all: MESSAGES });
+const TO_RUNTIME = byDepth({ test: 240, gate: MESSAGES, all: MESSAGES });
+const TO_SERVER = byDepth({ test: 400, gate: 4 * MESSAGES, all: 20 * MESSAGES });
 
-describe("whatever bytes a visitor sends, the origin can read what comes of them, and others get their pages", () => {
-  const meetings = new RawMeetings();
+describe.each([
+  { name: "in the Workers runtime", edge: inRuntime(), count: TO_RUNTIME },
+  { name: "on one's own server, the fast way", edge: onServer("fast"), count: TO_SERVER },
+  { name: "on one's own server, the plain way", edge: onServer("plain"), count: TO_SERVER },
+])("$name, the origin can read what comes of any bytes, and others get their pages", ({ edge, count }) => {
+  const meetings = new RawMeetings(edge);
   beforeAll(() => meetings.start());
   afterAll(() => meetings.stop());
 
-  test(`${SENT} messages over sockets`, { timeout: 180_000 }, async () => {
-    expect(await findHarm(meetings, { seed: SEED, count: SENT })).toBe(null);
-    expect(meetings.cameThrough).toBeGreaterThan(SENT / 5); // otherwise all would be refused, and would prove nothing
+  test(`${count} messages over sockets`, { timeout: 300_000 }, async () => {
+    expect(await findHarm(meetings, { seed: SEED, count })).toBe(null);
+    expect(meetings.cameThrough).toBeGreaterThan(count / 5); // otherwise all would be refused, and would prove nothing
   });
 });
 

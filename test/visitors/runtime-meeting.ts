@@ -57,7 +57,7 @@ export class RuntimeMeetings {
 }
 
 /** Makes all meetings look alike to the origin. */
-function underOneName(host: string, origin: Answering): Answering {
+export function underOneName(host: string, origin: Answering): Answering {
   return (request) => {
     const alike = Object.entries(request.fields).map(([name, value]) => [name, String(value).replaceAll(host, HOST)]);
     return origin({ ...request, fields: Object.fromEntries(alike) as Record<string, string> });

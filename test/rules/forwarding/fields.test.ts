@@ -63,6 +63,7 @@ describe("originRequestFields", () => {
     chosenFields: new Map(),
     conditions: [],
     extra: [],
+    isReflected: false,
   } as const;
 
   test("a client's Via and CDN-Loop are continued", () => {

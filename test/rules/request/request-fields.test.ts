@@ -149,6 +149,7 @@ const FORWARDED = {
   chosenFields: new Map(),
   conditions: [],
   extra: [],
+  isReflected: false,
 } as const;
 
 function selectedBy(vary: string): readonly string[] | "*" {

@@ -131,6 +131,7 @@ describe("selectingFields", () => {
     chosenFields: new Map(),
     conditions: [],
     extra: [],
+    isReflected: false,
   } as const;
 
   test.each([

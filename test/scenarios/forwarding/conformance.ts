@@ -60,6 +60,13 @@ export const rows: readonly ConformanceRow[] = [
   },
   {
     table: "semantics",
+    section: "9110 §9.3.8",
+    requirement: "no sensitive fields in a TRACE (MUST NOT)",
+    does: "The edge adds none: the site's `originFields` are left out. A client's own are its choice.",
+    scenarios: ["forwarding/trace-shows-no-secret"],
+  },
+  {
+    table: "semantics",
     section: "9110 §10.2.2",
     requirement: "`Location`",
     does: "Passed on, with the public name instead of the hidden origin's.",

@@ -47,6 +47,20 @@ export const mutants: Mutants = {
     to: "",
     reddens: "forwarding/connection-fields-any-route",
   },
+  "secrets-are-traced": {
+    name: "the owner's extra fields are on a TRACE",
+    file: ORIGIN_REQUEST_FIELDS,
+    from: "if (forwarded.isReflected) return fields;",
+    to: "",
+    reddens: "forwarding/trace-shows-no-secret",
+  },
+  "guesses-are-traced": {
+    name: "a client's value of an extra field reaches the origin in a TRACE",
+    file: "worker/flow/origin/ask-origin.ts",
+    from: "extra: site.originFields,",
+    to: 'extra: facts.method === "TRACE" ? [] : site.originFields,',
+    reddens: "forwarding/trace-shows-no-secret",
+  },
   "hops-are-not-counted": {
     name: "Max-Forwards is forwarded as it came",
     file: "worker/flow/origin/ask-origin.ts",

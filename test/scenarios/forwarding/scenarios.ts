@@ -192,6 +192,20 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "forwarding/trace-shows-no-secret",
+    name: "the owner's extra fields are not on a TRACE, whose answer would show them to the client",
+    source: "RFC 9110 §9.3.8",
+    site: { originFields: { "X-Origin-Secret": "s3cret" } },
+    origin: { "/a": [{ body: "v1" }] },
+    steps: [
+      {
+        send: { method: "TRACE", path: "/a", fields: { "x-origin-secret": "guess", "x-plain": "1" } },
+        expect: { status: 200 },
+      },
+      { originLastSaw: "/a", fields: { "x-origin-secret": null, "x-plain": "1" } },
+    ],
+  },
+  {
     id: "forwarding/via-once-per-hop",
     name: "every hop adds itself to Via once, in both directions, also when the origin confirms what is stored",
     source: "RFC 9110 §7.6.3; RFC 9111 §4.3.4",

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { tryFastHits } from "../../../server/listener/fast-hits-trial.ts";
 import { Listener } from "../../../server/listener/listener.ts";
+import { byDepth } from "../../suite/depth.ts";
+import { rawMessage } from "../../visitors/raw-messages.ts";
 import { exchange } from "../raw-client.ts";
 import { type Answering, answer, type RunningListener, startTestListener, streamed } from "./running-listener.ts";
 
@@ -158,6 +160,17 @@ test("generated requests get the same bytes in both ways", async () => {
   expect(fast.listener.fastHits).toBeGreaterThan(before);
   expect(plain.listener.fastHits).toBe(0);
 }, 120_000);
+
+test("damaged requests and noise get the same bytes in both ways", async () => {
+  const before = fast.listener.fastHits;
+  await fc.assert(
+    fc.asyncProperty(fc.array(rawMessage, { minLength: 1, maxLength: 2 }), async (messages) => {
+      await expectSameBytes([messages.join("")]);
+    }),
+    { numRuns: byDepth({ test: 200, gate: 2_000, all: 10_000 }) },
+  );
+  expect(fast.listener.fastHits).toBeGreaterThan(before);
+}, 300_000);
 
 test("requests split at every byte get the same bytes in both ways", async () => {
   const bytes = [

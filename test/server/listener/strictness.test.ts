@@ -31,6 +31,8 @@ test.each<[name: string, bytes: string, status: number]>([
   ["a Host with a path", lines("GET / HTTP/1.1", "Host: a/b"), 400],
   ["a Host with user information", lines("GET / HTTP/1.1", "Host: a@b"), 400],
   ["a Host with a query", lines("GET / HTTP/1.1", "Host: a?b"), 400],
+  ["a port that is none", lines("PURGE / HTTP/1.1", "Host: localhost:99999"), 400],
+  ["an IPv6 address that is none", lines("PURGE / HTTP/1.1", "Host: [::::]"), 400],
   ["a list of hosts", lines("GET / HTTP/1.1", "Host: a, b"), 400],
   ["a folded field", lines("GET / HTTP/1.1", HOST, "X-A: 1", " 2"), 400],
   ["a space before a colon", lines("GET / HTTP/1.1", "Host : localhost"), 400],

@@ -30,7 +30,7 @@ const ASK = [
 async function startTunnels(switched: (socket: Socket, head: Buffer) => void) {
   const keys: unknown[] = [];
   const sockets = new Set<Socket>();
-  const server = createServer((_, response) => response.writeHead(403).end("no"));
+  const server = createServer((_, response) => response.writeHead(403, { "content-length": 2 }).end("no"));
   server.on("connection", (socket) => sockets.add(socket));
   server.on("upgrade", (request, socket, head) => {
     keys.push(request.headers["sec-websocket-key"]);
@@ -177,4 +177,28 @@ test("a tunnel is cut off when a graceful stop takes too long", async () => {
   await one.until((text) => text.includes("\r\n\r\n"));
   expect(await running.listener.close(20)).toEqual({ cutOff: 1 });
   await one.closed;
+});
+
+test("HTTP/1.0 knows no other protocol: the field is ignored", async () => {
+  const { running, keys } = await startTunnels((socket) => socket.write(SWITCH));
+  const ask = ASK.replace("HTTP/1.1", "HTTP/1.0");
+  const plain = "GET / HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n";
+  for (const bytes of [ask, plain + ask]) {
+    const one = client(running.where);
+    await one.send(bytes);
+    one.socket.end();
+    await one.closed;
+    const statuses = one.received.match(/HTTP\/1\.1 \d{3}/g);
+    expect(statuses).toEqual(Array(bytes === ask ? 1 : 2).fill("HTTP/1.1 403"));
+  }
+  expect(keys).toEqual([]);
+});
+
+test("a connection above the limit gets no WebSocket", async () => {
+  const running = await startTestListener(() => answer("page"), { settings: { maxConnections: 0 } });
+  ends.push(() => running.stop());
+  const one = client(running.where);
+  await one.send(ASK);
+  await one.closed;
+  expect(one.received).toMatch(/^HTTP\/1\.1 503 /);
 });

@@ -226,6 +226,28 @@ describe("answers", () => {
     ["no HTTP", "220 mail.example\r\n\r\n"],
     ["two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
     ["a length that is none", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nab"],
+    ["a transfer coding without chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nabcd"],
+    ["a transfer coding in chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"],
+    [
+      "chunks within another coding",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, identity\r\n\r\n1\r\na\r\n0\r\n\r\n",
+    ],
+    [
+      "chunks within chunks",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+    ],
+    [
+      "a length and chunks",
+      "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+    ],
+    ["a folded field", "HTTP/1.1 200 OK\r\nX-A: a\r\n b\r\nContent-Length: 0\r\n\r\n"],
+    ["a space in the name of a field", "HTTP/1.1 200 OK\r\nX A: a\r\nContent-Length: 0\r\n\r\n"],
+    ["a space before a colon", "HTTP/1.1 200 OK\r\nContent-Length : 1\r\n\r\na"],
+    ["line feeds alone", "HTTP/1.1 200 OK\nContent-Length: 1\n\na"],
+    [
+      "more fields than anybody sends",
+      `HTTP/1.1 200 OK\r\n${[...Array(5_000).keys()].map((n) => `x${n}: 1\r\n`).join("")}Content-Length: 0\r\n\r\n`,
+    ],
     ["a status beyond 599", "HTTP/1.1 600 Odd\r\nContent-Length: 0\r\n\r\n"],
     ["a NUL in a field", "HTTP/1.1 200 OK\r\nX-A: a\0b\r\n\r\n"],
     ["more fields than are read", `HTTP/1.1 200 OK\r\nX-A: ${"a".repeat(300_000)}\r\n\r\n`],

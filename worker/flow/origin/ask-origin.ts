@@ -51,6 +51,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
     chosenFields: withoutProxysWord(site, storing ? facts.choices.fields : toldChoices(facts.choices)),
     conditions,
     extra: site.originFields,
+    isReflected: facts.method === "TRACE",
   });
   if (facts.isWebSocket) fields.push(["upgrade", "websocket"], ["connection", "upgrade"]);
   const broken = reasonFieldIsBroken(fields);

@@ -24,6 +24,8 @@ export interface ForwardedRequest {
   readonly conditions: readonly (readonly [name: string, value: string])[];
   /** Extra fields that the site sets, a shared secret for instance. */
   readonly extra: readonly (readonly [name: string, value: string])[];
+  /** True for TRACE, whose answer shows the client what the origin received. RFC 9110 §9.3.8. */
+  readonly isReflected: boolean;
 }
 
 /** The fields of the request to the origin. RFC 9110 §7.6, §7.6.3; RFC 8586 for `CDN-Loop`. */
@@ -55,6 +57,7 @@ export function originRequestFields(
   if (forwarded.clientAddress !== null) fields.push(["x-forwarded-for", forwarded.clientAddress]);
   fields.push(["via", append(sentValue("via"), "1.1 tidemark")]);
   fields.push(["cdn-loop", append(sentValue("cdn-loop"), loopMember(forwarded.host))]);
+  if (forwarded.isReflected) return fields;
   for (const [name, value] of forwarded.extra) fields.push([name.toLowerCase(), value]);
   return fields;
 }

@@ -1,0 +1,80 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { byDepth } from "../suite/depth.ts";
+import { accountOf } from "./accounts.ts";
+import { FreshRuntimeMeetings } from "./fresh-runtime-meeting.ts";
+import { type Encounter, encounter } from "./fuzz.ts";
+import type { Meet } from "./meet.ts";
+import { meetSoundly } from "./memory-meeting.ts";
+import { type PlatformDifference, platformDifferences } from "./platform-differences.ts";
+import { ServerMeetings } from "./server-meeting.ts";
+
+/** One seed is enough, because every change of the code changes the encounters. */
+const SEED = 7;
+
+interface Place {
+  readonly name: string;
+  readonly platform: PlatformDifference["platform"];
+  readonly count: number;
+  readonly open: () => { readonly meet: Meet; start(): Promise<void>; stop(): Promise<void> };
+}
+
+const ON_SERVER = byDepth({ test: 60, gate: 1000, all: 4000 });
+const IN_RUNTIME = byDepth({ test: 30, gate: 300, all: 1000 });
+
+const places: readonly Place[] = [
+  {
+    name: "on one's own server, the fast way",
+    platform: "server",
+    count: ON_SERVER,
+    open: () => new ServerMeetings("fast"),
+  },
+  {
+    name: "on one's own server, the plain way",
+    platform: "server",
+    count: ON_SERVER,
+    open: () => new ServerMeetings("plain"),
+  },
+  {
+    name: "in the Workers runtime",
+    platform: "runtime",
+    count: IN_RUNTIME,
+    open: () => new FreshRuntimeMeetings(),
+  },
+];
+
+describe.each(places)("$name, visitors and origin see what they see in memory", ({ platform, count, open }) => {
+  const meetings = open();
+  beforeAll(() => meetings.start());
+  afterAll(() => meetings.stop());
+
+  const differences = platformDifferences.filter((each) => each.platform === platform);
+  const isComparable = ({ first, second }: Encounter) =>
+    !differences.some(({ concerns }) => concerns(first) || concerns(second));
+
+  test(`${count} encounters`, { timeout: 300_000 }, async () => {
+    const same = fc.asyncProperty(encounter.filter(isComparable), async (each) => {
+      expect(await accountOf(each, meetings.meet)).toEqual(await accountOf(each, meetSoundly));
+    });
+    await fc.assert(same, { seed: SEED, numRuns: count });
+  });
+
+  test.each(differences)("control: $because", async ({ example }) => {
+    const origin = { ...PLAIN_ORIGIN, reads: Object.keys(example.fields ?? {}) };
+    const each = { origin, first: example, second: { path: "/a" } };
+    expect(isComparable(each)).toBe(false);
+    expect(await accountOf(each, meetings.meet)).not.toEqual(await accountOf(each, meetSoundly));
+  });
+});
+
+const PLAIN_ORIGIN: Encounter["origin"] = {
+  reads: [],
+  cacheControl: "max-age=60",
+  vary: [],
+  status: 200,
+  allows: "nothing",
+  encodes: false,
+  setsCookieFor: "",
+  fails: { field: "", value: "", status: 200 },
+  redirects: false,
+};
