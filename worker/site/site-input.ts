@@ -81,16 +81,12 @@ export interface SiteInput {
    * country. It never reaches the origin. It needs `trustedProxies`. Default: none.
    */
   readonly countryField?: string | undefined;
-<<<<<<< HEAD
   /**
    * The vendors whose purge calls are taken under `/_tidemark/doors/VENDOR/`, each for one of the zones, services, sites
    * or projects that it knew. Their tokens are in `TIDEMARK_TOKENS` with scopes like `door:cloudflare:ZONE`. Default: none.
    */
   readonly doors?: DoorsInput | undefined;
-  /** Extra fields on every request to the origin, such as a shared secret. Default: none. */
-=======
   /** Extra fields on every request to the origin but TRACE, such as a shared secret. Default: none. */
->>>>>>> srvtest
   readonly originFields?: Readonly<Record<string, string>> | undefined;
   readonly limits?: LimitsInput | undefined;
   readonly purge?:
