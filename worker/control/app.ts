@@ -12,7 +12,7 @@ import { openApiDocument } from "./openapi.ts";
 import { problemResponse } from "./problem-response.ts";
 import { type PurgeVerdict, purge } from "./purge.ts";
 import { readText } from "./read-text.ts";
-import { type FetchPage, refreshUrls } from "./refresh.ts";
+import { type FetchPage, refreshFields, refreshUrls } from "./refresh.ts";
 import { bearerToken } from "./tokens.ts";
 
 /** The ports that the control plane calls. */
@@ -124,7 +124,11 @@ async function runPurge(
   if (verdict.kind !== "accepted") return refusal(verdict);
   const { receipt, refresh } = verdict;
   if (refresh.length === 0) return ownJson(receipt);
-  return ownJson({ ...receipt, refreshed: await refreshUrls(refresh, token, context.env.refresh, context.env.bodies) });
+  const fields = refreshFields(token, context.req.raw);
+  return ownJson({
+    ...receipt,
+    refreshed: await refreshUrls(refresh, fields, context.env.refresh, context.env.bodies),
+  });
 }
 
 function refusal(verdict: Exclude<PurgeVerdict, { kind: "accepted" }>): Response {

@@ -11,10 +11,26 @@ type Refreshed = NonNullable<PurgeReceiptBody["refreshed"]>;
 /** Sends a GET for a page through the corridor. */
 export type FetchPage = (url: string, fields: Fields) => Promise<Answer>;
 
+/** Fields of the requests for the pages. */
+export type RefreshFields = readonly (readonly [name: string, value: string])[];
+
+/**
+ * The fields with which a caller's pages are fetched: the token, and the trace that the call belongs to. A `traceparent`
+ * that is none is ignored, and so is the `tracestate` beside it (www.w3.org/TR/trace-context, §3.2.2.5, §3.3).
+ */
+export function refreshFields(token: string, { headers }: Request): RefreshFields {
+  const hasTrace = TRACEPARENT.test(headers.get("traceparent") ?? "");
+  const trace = hasTrace ? [...headers].filter(([name]) => /^trace(?:parent|state)$/.test(name)) : [];
+  return [[REFRESH_FIELD, token], ...trace];
+}
+
+/** Versions to come may have more parts. */
+const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}(?:-[\w-]*)?$/;
+
 /** Fetches pages again through the corridor. A failed fetch does not affect the purge. */
 export async function refreshUrls(
   urls: readonly string[],
-  token: string,
+  fields: RefreshFields,
   fetchPage: FetchPage,
   bodies: Bodies,
 ): Promise<Refreshed> {
@@ -23,7 +39,7 @@ export async function refreshUrls(
   const work = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const [index, url] = next;
-      refreshed[index] = await refreshOne(url, token, fetchPage, bodies);
+      refreshed[index] = await refreshOne(url, fields, fetchPage, bodies);
     }
   };
   await Promise.all(Array.from({ length: CONCURRENT_FETCHES }, work));
@@ -32,13 +48,13 @@ export async function refreshUrls(
 
 async function refreshOne(
   url: string,
-  token: string,
+  fields: RefreshFields,
   fetchPage: FetchPage,
   bodies: Bodies,
 ): Promise<Refreshed[number]> {
   let answer: Answer;
   try {
-    answer = await fetchPage(new URL(url).href, new Fields([[REFRESH_FIELD, token]]));
+    answer = await fetchPage(new URL(url).href, new Fields(fields));
   } catch {
     return { url, status: 502, error: "the edge failed on this page" };
   }

@@ -23,9 +23,11 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "3, 4.1",
     requirement: "our own rule: what the client's software or something on the way adds to requests selects nothing",
-    does: "Traces, numbers of requests, the names of apps and the like do not reach the origin where the answer may be stored, except for `traceparent`. In `Vary` they mean nothing.",
+    does: "Traces, numbers of requests, the names of apps and the like do not reach the origin where the answer may be stored, except for `traceparent`, and with a refresh `tracestate`. In `Vary` they mean nothing.",
     scenarios: [
       "identity/software-fields",
+      "identity/traceparent",
+      "purging/refresh-carries-trace",
       "identity/software-fields-pass",
       "identity/script-marks-its-requests",
       "identity/webview-and-vary",

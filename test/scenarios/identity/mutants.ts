@@ -189,6 +189,20 @@ export const mutants: Mutants = {
     to: '"of-software": { asSent: "always"',
     reddens: "identity/software-fields",
   },
+  "traceparent-is-unusual": {
+    name: "an answer to a request with a traceparent is not stored",
+    file: REQUEST_FIELDS,
+    from: "    traceparent: LIST,\n",
+    to: "",
+    reddens: "identity/traceparent",
+  },
+  "tracestate-of-everybody-goes-on": {
+    name: "a visitor's tracestate reaches the origin where the answer is stored",
+    file: "worker/flow/origin/ask-origin.ts",
+    from: 'facts.mode === "refresh" ? withTraceState(resolved.route) : resolved.route',
+    to: "withTraceState(resolved.route)",
+    reddens: "identity/software-fields",
+  },
   "software-is-dropped-everywhere": {
     name: "what the client's software sends does not reach the origin where nothing is stored",
     file: REQUEST_FIELDS,

@@ -274,6 +274,27 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "identity/traceparent",
+    name: "a visitor's traceparent reaches the origin on a miss, and chooses no page",
+    source: "docs/security.md#what-of-a-request-reaches-the-origin",
+    origin: { "/a": [page("max-age=60", "v1"), page("max-age=60", "v2")] },
+    steps: [
+      {
+        get: "/a",
+        fields: { traceparent: software.traceparent },
+        expect: { xCache: "MISS", cacheStatus: /; stored$/ },
+      },
+      { originLastSaw: "/a", fields: { traceparent: software.traceparent } },
+      {
+        get: "/a",
+        fields: { traceparent: software.traceparent.replace("b7ad6b71", "00000001") },
+        expect: { xCache: "HIT", body: "v1" },
+      },
+      { get: "/a", expect: { xCache: "HIT", body: "v1" } },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
     id: "identity/software-fields-pass",
     name: "what tracers add reaches the origin where nothing is stored",
     source: "docs/security.md#what-of-a-request-reaches-the-origin",

@@ -354,6 +354,27 @@ export const mutants: Mutants = {
     to: "[]",
     reddens: "purging/refresh-with-purge",
   },
+  "trace-ends-at-the-edge": {
+    name: "the trace of a purge does not go on to the origin",
+    file: "worker/control/refresh.ts",
+    from: "return [[REFRESH_FIELD, token], ...trace];",
+    to: "return [[REFRESH_FIELD, token]];",
+    reddens: "purging/refresh-carries-trace",
+  },
+  "half-a-trace-goes-on": {
+    name: "a refresh sends traceparent without its tracestate",
+    file: "worker/flow/origin/ask-origin.ts",
+    from: '[...keyFields, "tracestate"]',
+    to: "keyFields",
+    reddens: "purging/refresh-carries-trace",
+  },
+  "any-text-is-a-trace": {
+    name: "a traceparent that is none is sent to the origin, so that the page is not stored",
+    file: "worker/control/refresh.ts",
+    from: "hasTrace ? [...headers]",
+    to: "hasTrace || headers.has('tracestate') ? [...headers]",
+    reddens: "purging/refresh-carries-trace",
+  },
   "purge-is-dead-on-arrival": {
     name: "the reply to a purge brings the caller's view up to just before the purge",
     file: VIEW_LEASE,

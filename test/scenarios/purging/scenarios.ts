@@ -1,4 +1,4 @@
-import type { Scenario } from "../../engine/scenario.ts";
+import { type ClientRequest, type Scenario, TOKEN } from "../../engine/scenario.ts";
 import { LOST_LOG, SEVERAL_ISOLATES } from "../memory-only.ts";
 import { page } from "../page.ts";
 
@@ -6,6 +6,19 @@ const v1 = page("max-age=3600", "v1", { "cache-tag": "song:42, songs" });
 const v2 = { ...v1, body: "v2" };
 const songsV1 = page("max-age=3600", "v1", { "cache-tag": "songs" });
 const songsV2 = { ...songsV1, body: "v2" };
+
+const trace = {
+  traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+  tracestate: "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7",
+};
+
+/** A purge of a URL that fetches it again, in this trace. */
+const tracedPurge = (url: string, fields: Readonly<Record<string, string>>): ClientRequest => ({
+  method: "POST",
+  path: "/_tidemark/purge",
+  fields: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json", ...fields },
+  body: JSON.stringify({ urls: [url], refresh: true }),
+});
 
 /** Purges by URL, by tag and of everything, with ids, refreshes and repeats. */
 export const scenarios: readonly Scenario[] = [
@@ -233,6 +246,26 @@ export const scenarios: readonly Scenario[] = [
       { advanceMs: 1_000 },
       { get: "/a", expect: { xCache: "HIT", body: "v2" } },
       { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
+    id: "purging/refresh-carries-trace",
+    name: "the trace of a purge goes on to the origin with the refresh of its pages, and keeps none from being stored",
+    source: "docs/security.md#what-of-a-request-reaches-the-origin; www.w3.org/TR/trace-context",
+    origin: { "/a": [v1, v2], "/b": [v1, v2], "/c": [v1, v2] },
+    steps: [
+      { send: tracedPurge("/a", trace), expect: { status: 200 } },
+      { originLastSaw: "/a", fields: trace },
+      { get: "/a", expect: { xCache: "HIT", body: "v1" } },
+      { send: tracedPurge("/b", { ...trace, traceparent: '"<evil>"' }), expect: { status: 200 } },
+      { originLastSaw: "/b", fields: { traceparent: null, tracestate: null } },
+      { get: "/b", expect: { xCache: "HIT", body: "v1" } },
+      { send: tracedPurge("/c", { traceparent: `${trace.traceparent}-later` }), expect: { status: 200 } },
+      { originLastSaw: "/c", fields: { traceparent: `${trace.traceparent}-later`, tracestate: null } },
+      { get: "/c", expect: { xCache: "HIT", body: "v1" } },
+      { get: "/a", fields: { "tidemark-refresh": TOKEN, ...trace }, expect: { xCache: "BYPASS", body: "v2" } },
+      { originLastSaw: "/a", fields: { ...trace, "tidemark-refresh": null } },
+      { get: "/a", expect: { xCache: "HIT", body: "v2" } },
     ],
   },
   {

@@ -4,6 +4,7 @@ import { Fields } from "../../rules/fields/fields.ts";
 import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { type Choices, toldChoices } from "../../rules/request/choices.ts";
+import type { KeyAndOwnersFields } from "../../rules/request/request-fields.ts";
 import { edgeAnswer } from "../answering/answers.ts";
 import type { RequestContext } from "../request-context.ts";
 import { requestBody } from "./request-body.ts";
@@ -47,7 +48,7 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
     acceptedCodings: facts.originView.acceptedCodings,
     cookie: storing ? facts.cookies.forwarded : facts.cookieToPassOn,
     maxForwards: maxForwards.kind === "forward" ? maxForwards.field : null,
-    fieldRules: resolved.route,
+    fieldRules: facts.mode === "refresh" ? withTraceState(resolved.route) : resolved.route,
     chosenFields: withoutProxysWord(site, storing ? facts.choices.fields : toldChoices(facts.choices)),
     conditions,
     extra: site.originFields,
@@ -116,6 +117,11 @@ function edgeFailure({ ports }: RequestContext, status: number, detail: string, 
     ports.reporter.report({ kind: "answered-by-edge", detail });
     return edgeAnswer(status, detail, `${status}: ${words}.`);
   };
+}
+
+/** Somebody with a token asks for a refresh, so that all of its trace may reach the origin, not only `traceparent`. */
+function withTraceState({ keyFields, droppedFields, trustedFields }: KeyAndOwnersFields): KeyAndOwnersFields {
+  return { keyFields: [...keyFields, "tracestate"], droppedFields, trustedFields };
 }
 
 /** The field in which a proxy tells the country is read here, and nobody's word in it reaches the origin. */
