@@ -65,7 +65,7 @@ function repliesOf(path: string, tags: string) {
   return Array.from({ length: 60 }, (_, index) => ({ fields, body: `${path} ${index + 1}` }));
 }
 
-function overEngine(engine: Engine): DoorEdge {
+export function overEngine(engine: Engine): DoorEdge {
   return {
     ask: (request) => engine.settle(engine.send(request)),
     publish: (path, tags) => engine.reply(path, repliesOf(path, tags)),
@@ -92,7 +92,7 @@ async function startRuntime(site: Site): Promise<DoorEdge> {
 }
 
 /** The same tokens compared without hashing, because the memory engine decides the order of everything. */
-const tokensInMemory: Tokens = {
+export const tokensInMemory: Tokens = {
   check: async (token, scope) => {
     if (token === TOKEN) {
       const isAllowed = scope === "purge" || scope === "read";

@@ -1,69 +1,37 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compileSite } from "../../../worker/site/site.ts";
-import { HOST, TOKEN } from "../../engine/scenario.ts";
+import { HOST } from "../../engine/scenario.ts";
+import {
+  CALLS,
+  checkAuditTrail,
+  checkCall,
+  checkLargeBody,
+  newestPurge,
+  publishPages,
+  refetched,
+} from "./door-checks.ts";
 import { DOOR_TOKENS, type DoorEdge, EVERY_DOOR, PLATFORMS } from "./door-edges.ts";
-import { CLOUDFLARE, type DoorCase, FASTLY, KEYCDN, NETLIFY, PAGES, VARNISH, VERCEL } from "./recorded-calls.ts";
-
-const CALLS: Readonly<Record<string, readonly DoorCase[]>> = {
-  Cloudflare: CLOUDFLARE,
-  Fastly: FASTLY,
-  KeyCDN: KEYCDN,
-  Netlify: NETLIFY,
-  Varnish: VARNISH,
-  Vercel: VERCEL,
-};
-
-const OWN_FIELDS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
-
-/** The pages that do not come from the store; after this they do. */
-async function refetched(edge: DoorEdge): Promise<string[]> {
-  const paths: string[] = [];
-  for (const path of Object.keys(PAGES)) {
-    const { fields } = await edge.ask({ path });
-    if (fields["x-cache"] !== "HIT") paths.push(path);
-  }
-  return paths;
-}
+import { CLOUDFLARE, FASTLY, NETLIFY, VERCEL } from "./recorded-calls.ts";
 
 describe.each(Object.entries(PLATFORMS))("doors on %s", (_, start) => {
   let edge: DoorEdge;
   beforeAll(async () => {
     edge = await start({ doors: EVERY_DOOR });
-    for (const [path, tags] of Object.entries(PAGES)) edge.publish(path, tags);
-    await refetched(edge);
+    await publishPages(edge);
   });
   afterAll(() => edge.stop());
 
   describe.each(Object.entries(CALLS))("calls in %s's form", (_name, cases) => {
-    test.each(cases)("$name: $status", async ({ request, status, answer, purged = [] }) => {
-      expect(await refetched(edge)).toEqual([]);
-      const answered = await edge.ask(request);
-      expect(answered).toMatchObject({ status, fields: OWN_FIELDS });
-      if (typeof answer === "string") expect(answered.body).toContain(answer);
-      else if (answer === null) expect(answered.body).toBe("");
-      else expect(JSON.parse(answered.body)).toMatchObject(answer);
-      expect(await refetched(edge)).toEqual(purged);
-    });
+    test.each(cases)("$name: $status", (each) => checkCall(edge, each));
   });
 
-  test("a purge is in the audit trail under its token's name, with the door as its reason", async () => {
-    const path = `/_tidemark/doors/keycdn/zones/purge/4711.json`;
-    const authorization = `Basic ${Buffer.from(`${DOOR_TOKENS.keycdn[0]}:`).toString("base64")}`;
-    await edge.ask({ path, fields: { authorization } });
-    const fields = { authorization: `Bearer ${TOKEN}` };
-    const { body } = await edge.ask({ path: "/_tidemark/purges?limit=1", fields });
-    const [latest] = (JSON.parse(body) as { purges: object[] }).purges;
-    expect(latest).toMatchObject({ by: "of-keycdn", reason: "door keycdn", mode: "hard", items: ["everything"] });
-  });
+  test("a purge is in the audit trail under its token's name, with the door as its reason", () =>
+    checkAuditTrail(edge));
 
   test("a soft purge stays soft", async () => {
     const fields = { authorization: `Bearer ${DOOR_TOKENS.varnish[0]}`, "xkey-softpurge": "shop" };
     await edge.ask({ method: "PURGE", path: "/", fields });
-    const { body } = await edge.ask({
-      path: "/_tidemark/purges?limit=1",
-      fields: { authorization: `Bearer ${TOKEN}` },
-    });
-    expect(JSON.parse(body)).toMatchObject({ purges: [{ mode: "soft", items: ["tag:shop"] }] });
+    expect(await newestPurge(edge)).toMatchObject({ mode: "soft", items: ["tag:shop"] });
   });
 
   test.each(Object.entries(DOOR_TOKENS))("the token of %s opens nothing else", async (name, [token]) => {
@@ -76,21 +44,14 @@ describe.each(Object.entries(PLATFORMS))("doors on %s", (_, start) => {
     expect(page.status).toBe(name === "varnish" ? 200 : 403);
   });
 
-  test("a body that is too large is refused in the vendor's form", async () => {
-    const fields = { authorization: `Bearer ${DOOR_TOKENS.netlify[0]}` };
-    const body = " ".repeat(4 * 1024 * 1024 + 1);
-    const answer = await edge.ask({ method: "POST", path: "/_tidemark/doors/netlify/api/v1/purge", fields, body });
-    expect(answer.status).toBe(413);
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 413 });
-  });
+  test("a body that is too large is refused in the vendor's form", () => checkLargeBody(edge));
 });
 
 describe.each(Object.entries(PLATFORMS))("without doors, on %s", (_, start) => {
   let edge: DoorEdge;
   beforeAll(async () => {
     edge = await start({ doors: { keycdn: EVERY_DOOR.keycdn } });
-    for (const [path, tags] of Object.entries(PAGES)) edge.publish(path, tags);
-    await refetched(edge);
+    await publishPages(edge);
   });
   afterAll(() => edge.stop());
 

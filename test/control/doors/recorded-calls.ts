@@ -11,6 +11,8 @@ export interface DoorCase {
   readonly answer: object | string | null;
   /** Of `PAGES`. Default: none. */
   readonly purged?: readonly string[];
+  /** Of the purge in the audit trail. Default: hard. */
+  readonly mode?: "hard" | "soft";
 }
 
 /** The pages of the site, with their tags. */
@@ -144,6 +146,12 @@ export const CLOUDFLARE: readonly DoorCase[] = [
     answer: cloudflareError(1000, expect.stringMatching(/^Unable to purge, urls\[1\]: .*is not a host of this site/)),
   },
   {
+    name: "more items than a purge may have",
+    request: cloudflare({ tags: ["shop", ...Array.from({ length: 10_000 }, (_, index) => `t${index}`)] }),
+    status: 400,
+    answer: cloudflareError(1000, expect.stringMatching(/^Unable to purge, .*10,?000/)),
+  },
+  {
     name: "a file that is a number",
     request: cloudflare({ files: [1] }),
     status: 400,
@@ -197,6 +205,7 @@ export const FASTLY: readonly DoorCase[] = [
     status: 200,
     answer: { shop: expect.stringMatching(/\.\d+$/) },
     purged: ["/shop/a"],
+    mode: "soft",
   },
   {
     name: "everything",
@@ -229,6 +238,7 @@ export const FASTLY: readonly DoorCase[] = [
     status: 200,
     answer: PURGED_BY_FASTLY,
     purged: ["/about"],
+    mode: "soft",
   },
   {
     name: "PURGE of a page with a wrong token",
@@ -423,6 +433,7 @@ export const VERCEL: readonly DoorCase[] = [
     status: 200,
     answer: null,
     purged: ["/shop/a"],
+    mode: "soft",
   },
   {
     name: "tags in one text",
@@ -515,6 +526,7 @@ export const VARNISH: readonly DoorCase[] = [
     status: 200,
     answer: "Purged",
     purged: all,
+    mode: "soft",
   },
   { name: "a ban of everything", request: ban({}), status: 200, answer: BANNED, purged: all },
   {

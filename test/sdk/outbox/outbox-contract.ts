@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { expect, describe as vitestDescribe, test as vitestTest } from "vitest";
 import type { PurgeInput } from "../../../sdk/index.ts";
 import type {
   DeadPurge,
@@ -43,8 +43,20 @@ export interface DatabaseUnderTest {
 /** The longest lease: three deadlines. */
 const LEASE_MS = 30_000;
 
+/** Vitest's functions, as far as the contract calls them. Who collects the tests gives others. */
+export interface TestFunctions {
+  describe(name: string, define: () => void): unknown;
+  test: {
+    (name: string, run: () => Promise<void>): unknown;
+    each<Case>(cases: readonly Case[]): (name: string, run: (each: Case) => Promise<void>) => unknown;
+  };
+}
+
 /** What an outbox does, whatever its database. */
-export function describeOutbox(database: DatabaseUnderTest): void {
+export function describeOutbox(
+  database: DatabaseUnderTest,
+  { describe, test }: TestFunctions = { describe: vitestDescribe, test: vitestTest },
+): void {
   let now = 0;
 
   async function open(
