@@ -4,12 +4,14 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../../cdn/runtime/miniflare.ts";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
 import { TOKEN } from "../../engine/scenario.ts";
 import { run } from "../../packed/installed-package.ts";
+import { blockWith } from "../../snippets/blocks.ts";
 import { DOOR_TOKENS, EVERY_DOOR, TOKEN_LIST, ZONE } from "./door-edges.ts";
 
 /** The clients of other vendors, as their registries have them. */
@@ -159,20 +161,24 @@ describe.skipIf(!hasNpm)(hasNpm ? "clients from npm" : `${WORDS} npm`, () => {
   describe("fastly", () => {
     const service_id = EVERY_DOOR.fastly.service;
     const token = DOOR_TOKENS.fastly[0];
-    /** The client has its address built in for each call, but lets plugins change requests. */
+    /** The client has its address built in for each call. The page shows the plugin that changes it. */
+    beforeAll(async () => {
+      const plugin = blockWith("docs/purge-from.md", "instance.plugins").replace("https://www.example.com", base);
+      const file = join(ofNpm, "plugin.mjs");
+      writeFileSync(file, plugin);
+      process.env.FASTLY_API_TOKEN = token;
+      await import(/* @vite-ignore */ pathToFileURL(file).href);
+      delete process.env.FASTLY_API_TOKEN;
+    });
     const client = (key: string) => {
       const Fastly = require("fastly");
-      const { instance } = Fastly.ApiClient;
-      instance.authenticate(key);
-      const atDoor = (request: { url: string }) => {
-        request.url = request.url.replace("https://api.fastly.com", `${base}/_tidemark/doors/fastly`);
-      };
-      instance.plugins = [atDoor];
+      Fastly.ApiClient.instance.authenticate(key);
       return new Fastly.PurgeApi();
     };
 
     test("purges", async () => {
-      expect(await client(token).purgeTag({ service_id, surrogate_key: "song:1" })).toMatchObject({ status: "ok" });
+      const { PurgeApi } = require("fastly"); // with the token that the page gives it
+      expect(await new PurgeApi().purgeTag({ service_id, surrogate_key: "song:1" })).toMatchObject({ status: "ok" });
       expect(await xCache()).toBe("MISS");
       for (const call of [
         () => client(token).bulkPurgeTag({ service_id, surrogate_key: "song:1 other" }),
@@ -332,13 +338,17 @@ describe.skipIf(!hasPypi)(hasPypi ? "clients from PyPI" : `${WORDS} PyPI`, () =>
   });
 
   test("wagtail's front-end cache purges through the subclass of docs/examples, and logs what the edge refuses", async () => {
+    const settings = blockWith("docs/purge-from.md", "WAGTAILFRONTENDCACHE");
     const call = (token: string, zone: string, url: string) =>
       inPython([
         "import logging, sys",
         'logging.basicConfig(stream=sys.stdout, format="%(message)s")',
-        "from wagtail_tidemark import TidemarkBackend",
-        `params = {"ENDPOINT": "${base}", "ZONEID": "${zone}", "BEARER_TOKEN": "${token}"}`,
-        `TidemarkBackend(params).purge_batch(["${url}"])`,
+        "import os",
+        "from django.utils.module_loading import import_string",
+        `os.environ["TIDEMARK_DOOR_TOKEN"] = "${token}"`,
+        settings.replace("https://www.example.com", base).replace(ZONE, zone),
+        'params = WAGTAILFRONTENDCACHE["tidemark"]',
+        `import_string(params.pop("BACKEND"))(params).purge_batch(["${url}"])`,
       ]);
     const token = DOOR_TOKENS.cloudflare[0];
     expect(await call(token, ZONE, `${base}/about`)).toBe("");

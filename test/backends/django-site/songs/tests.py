@@ -417,5 +417,17 @@ class Page(WithEdge, TransactionTestCase):
         self.assertEqual(self.sent(), [{"urls": ["/feed.xml"], "tags": ["songs"]}])
 
 
+    def test_the_view_of_the_page_of_sites_tags_and_is_for_everybody(self):
+        page = (Path(__file__).parents[4] / "docs/sites.md").read_text()
+        (view,) = [code for code in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S) if "def song(" in code]
+        row = Song.objects.create(title="a song")
+        names = {"Song": Song, "cache_control": cache_control}
+        names["render"] = lambda request, template, context: HttpResponse(context["song"].title)
+        exec(view, names)
+        shown = names["song"](HttpRequest(), row.pk)
+        self.assertEqual(shown.content, b"a song")
+        self.assertEqual((shown["Cache-Tag"], shown["Cache-Control"]), (f"song:{row.pk}", "public, max-age=0, s-maxage=3600"))
+
+
 class FakeResponse(dict):
     """The parts of a response that the middleware uses."""

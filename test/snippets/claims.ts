@@ -1,0 +1,102 @@
+import { isSite } from "../docs/site-blocks.ts";
+import type { Block } from "./blocks.ts";
+
+/** Says of some blocks which test runs them, or why none does. */
+export type Claim = {
+  readonly page: RegExp;
+  readonly language: string;
+  /** Of the page's blocks in that language, those that fit. Default: those that contain `text`. */
+  readonly fits?: (block: Block) => boolean;
+  readonly text?: string;
+} & ({ readonly runIn: string } | { readonly notRun: string });
+
+const FROM = /^docs\/purge-from\.md$/;
+const SITES = /^docs\/sites\.md$/;
+const CLIENT = /^docs\/purge-client\.md$/;
+const README = /^README\.md$/;
+const DEPLOY = /^docs\/deploy\.md$/;
+
+const FROM_A_REGISTRY = "it installs the package from npm, where no release is yet";
+const SHELL = "test/snippets/shell.test.ts";
+const TYPESCRIPT = "test/snippets/typescript.test.ts";
+
+export const CLAIMS: readonly Claim[] = [
+  // Every page: `test/docs/readme.test.ts` compiles each site.
+  { page: /./, language: "ts", fits: isSite, runIn: "test/docs/readme.test.ts" },
+  { page: /^docs\/reference\//, language: "ts", fits: () => true, notRun: "declarations, made from the sources" },
+
+  { page: README, language: "ts", text: "createEdge(site)", runIn: "test/snippets/workers.test.ts" },
+  { page: README, language: "ts", text: "receipt.settled()", runIn: TYPESCRIPT },
+  {
+    page: README,
+    language: "sh",
+    text: "npm install tidemark",
+    notRun: `${FROM_A_REGISTRY}; test/packed/new-site.test.ts does the same with the packed package`,
+  },
+  { page: README, language: "sh", text: "curl -X POST", runIn: SHELL },
+  { page: README, language: "sh", text: "npx wrangler deploy", runIn: SHELL },
+
+  { page: /^docs\/create-edge\.md$/, language: "ts", fits: () => true, runIn: "test/snippets/workers.test.ts" },
+
+  { page: DEPLOY, language: "sh", fits: () => true, runIn: SHELL },
+  { page: DEPLOY, language: "toml", fits: () => true, runIn: "test/snippets/workers.test.ts" },
+  { page: /^docs\/design\.md$/, language: "json", text: '"settlesInMs"', runIn: TYPESCRIPT },
+  { page: /^docs\/outbox\.md$/, language: "ts", fits: () => true, runIn: "test/docs/outbox-page.test.ts" },
+  { page: CLIENT, language: "ts", fits: () => true, runIn: "test/docs/purge-client.test.ts" },
+  { page: CLIENT, language: "sh", text: "npx tidemark purge - --id import-7", runIn: SHELL },
+
+  ...["Express", "Fastify", "Hono"].map((name) => ({
+    page: FROM,
+    language: "ts",
+    text: `from "tidemark/${name.toLowerCase()}"`,
+    runIn: "test/backends/javascript.test.ts",
+  })),
+  {
+    page: FROM,
+    language: "js",
+    fits: ({ heading }) => heading === "SvelteKit",
+    runIn: "test/backends/javascript.test.ts",
+  },
+  { page: FROM, language: "js", fits: ({ heading }) => heading === "Next", runIn: "test/backends/next.test.ts" },
+  { page: FROM, language: "ts", text: "export async function importSongs", runIn: TYPESCRIPT },
+  { page: FROM, language: "ts", text: "cdn.purges({ limit: 20 })", runIn: TYPESCRIPT },
+  { page: FROM, language: "ts", text: "createRecordingPurger", runIn: TYPESCRIPT },
+  { page: FROM, language: "python", text: "def purge_cdn_urls", runIn: "test/docs/python-example.test.ts" },
+  { page: FROM, language: "console", text: "purge_cdn_urls.py", runIn: SHELL },
+  {
+    page: FROM,
+    language: "python",
+    fits: ({ heading }) => heading === "Django",
+    runIn: "test/backends/django-site/songs/tests.py",
+  },
+  { page: FROM, language: "ruby", text: "after_commit", runIn: "test/snippets/ruby.test.ts" },
+  { page: FROM, language: "ts", text: "instance.plugins", runIn: "test/control/doors/clients.test.ts" },
+  {
+    page: FROM,
+    language: "python",
+    fits: ({ heading }) => heading === "Wagtail",
+    runIn: "test/control/doors/clients.test.ts",
+  },
+  { page: FROM, language: "sh", fits: () => true, runIn: SHELL },
+
+  { page: /^docs\/server\.md$/, language: "sh", fits: () => true, runIn: SHELL },
+  { page: SITES, language: "python", text: "def song(request, id)", runIn: "test/backends/django-site/songs/tests.py" },
+  { page: SITES, language: "ruby", text: "expires_in", runIn: "test/snippets/ruby.test.ts" },
+  { page: SITES, language: "php", fits: () => true, runIn: "test/snippets/php.test.ts" },
+  { page: SITES, language: "ts", text: "saveUninitialized: false }", runIn: TYPESCRIPT },
+  { page: SITES, language: "ts", text: "revalidatePath", runIn: TYPESCRIPT },
+  { page: SITES, language: "ts", text: "tagResponse(response", runIn: TYPESCRIPT },
+  { page: /^docs\/testing\.md$/, language: "ts", fits: () => true, runIn: "test/docs/testing-page.test.ts" },
+  {
+    page: /^docs\/testing\.md$/,
+    language: "sh",
+    text: "npm install",
+    notRun: "it fetches from npm what the tests have as dependencies",
+  },
+];
+
+/** Whether a claim is about a block. */
+export function isClaimed(block: Block, { page, language, fits, text }: Claim): boolean {
+  if (!page.test(block.page) || language !== block.language) return false;
+  return fits ? fits(block) && (language !== "ts" || fits === isSite || !isSite(block)) : block.code.includes(text!);
+}

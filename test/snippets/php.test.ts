@@ -1,0 +1,177 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { blockWith } from "./blocks.ts";
+import { linesOf, works } from "./program.ts";
+import { SnippetEdge } from "./snippet-edge.ts";
+
+const hasPhp = works("php", "-r", "exit(extension_loaded('curl') ? 0 : 1);");
+const WITHOUT_PHP = "the blocks in PHP are SKIPPED, because this machine has no PHP (on Debian: php-cli and php-curl)";
+if (!hasPhp) process.stdout.write(`${WITHOUT_PHP}\n`);
+
+const hasLaravel =
+  hasPhp && works("php", "-r", "exit((@include 'Illuminate/autoload.php') && extension_loaded('pdo_sqlite') ? 0 : 1);");
+const WITHOUT_LARAVEL =
+  "the block for Laravel is SKIPPED, because this machine has no Laravel (on Debian: php-laravel-framework and php-sqlite3)";
+if (!hasLaravel) process.stdout.write(`${WITHOUT_LARAVEL}\n`);
+
+/** Everything but E_DEPRECATED: Debian's Laravel is older than its PHP. */
+const ERRORS = "error_reporting=24575";
+
+/** Asks the edge for pages, twice each, and prints how it answers. */
+const TELL = `
+function tell($what) {
+  $seen = [];
+  foreach (['/songs/42', '/lists', '/about', '/songs/42', '/lists', '/about'] as $path) {
+    $answer = get_headers(getenv('TIDEMARK_ENDPOINT') . $path, true);
+    $seen[] = array_change_key_case($answer)['x-cache'];
+  }
+  echo $what, ' ', implode(' ', $seen), "\\n";
+}
+`;
+
+describe.skipIf(!hasPhp)(hasPhp ? "the blocks in PHP" : WITHOUT_PHP, () => {
+  let edge: SnippetEdge;
+  beforeAll(async () => {
+    edge = await SnippetEdge.start();
+  });
+  afterAll(() => edge[Symbol.asyncDispose]());
+
+  beforeEach(async () => {
+    await edge.publish("/songs/42", "song:42, post:42");
+    await edge.publish("/lists", "lists");
+    await edge.publish("/about", "about");
+  });
+
+  const run = (program: string, settings: Readonly<Record<string, string>> = edge.settings) =>
+    linesOf(["php", "-d", "display_errors=stderr", "-d", "log_errors=0", "-d", ERRORS], program, settings);
+
+  test("docs/sites.md, WordPress: the plugin tags pages, and purges once what a request has changed", async () => {
+    // The functions of WordPress that it calls. The hooks are called as WordPress does.
+    const stands = `<?php
+      ${TELL}
+      $hooks = [];
+      function add_action($hook, $callback) { global $hooks; $hooks[$hook][] = $callback; }
+      function do_action($hook, ...$values) { global $hooks; foreach ($hooks[$hook] as $each) $each(...$values); }
+      function is_singular() { return false; }
+      function get_queried_object_id() { return 42; }
+      function wp_is_post_revision($id) { return $id === 43 ? 42 : false; }
+      function wp_json_encode($value) { return json_encode($value); }
+      function wp_remote_post($url, $options) {
+        $request = curl_init($url);
+        $fields = array_map(fn ($name, $value) => "$name: $value", array_keys($options['headers']), $options['headers']);
+        curl_setopt_array($request, [CURLOPT_POSTFIELDS => $options['body'], CURLOPT_HTTPHEADER => $fields,
+          CURLOPT_RETURNTRANSFER => true]);
+        $answer = json_decode(curl_exec($request), true);
+        echo 'purged ', $answer['seq'] > 0 ? $answer['accepted']['tags'] : 'nothing', "\\n";
+      }
+    `;
+    const plugin = blockWith("docs/sites.md", "wp-content/mu-plugins/tidemark.php").replace(/^<\?php.*\n/, "");
+    const lines = await run(`${stands}
+      ${plugin}
+      do_action('clean_post_cache', 43); // a revision
+      tell('a revision');
+      do_action('clean_post_cache', 42);
+      do_action('clean_post_cache', 42);
+      tell('not yet');
+      register_shutdown_function(fn () => tell('at the end'));
+    `);
+    expect(lines).toEqual([
+      "a revision HIT HIT HIT HIT HIT HIT",
+      "not yet HIT HIT HIT HIT HIT HIT",
+      "purged 2",
+      "at the end MISS MISS HIT HIT HIT HIT",
+    ]);
+  });
+
+  test("docs/sites.md, WordPress: wp-config.php takes host and scheme from the edge", async () => {
+    const block = blockWith("docs/sites.md", "HTTP_X_FORWARDED_HOST");
+    const tell = "echo $_SERVER['HTTP_HOST'], ' ', $_SERVER['HTTPS'] ?? 'off';";
+    for (const [forwarded, told] of [
+      [
+        "$_SERVER['HTTP_X_FORWARDED_HOST'] = 'www.example.com'; $_SERVER['HTTP_X_FORWARDED_PROTO'] = 'https';",
+        "www.example.com on",
+      ],
+      ["$_SERVER['HTTP_X_FORWARDED_PROTO'] = 'http';", "origin.test off"],
+      ["", "origin.test off"],
+    ]) {
+      expect(await run(`<?php $_SERVER['HTTP_HOST'] = 'origin.test'; ${forwarded} ${block} ${tell}`)).toEqual([told]);
+    }
+  });
+
+  describe.skipIf(!hasLaravel)(hasLaravel ? "with Laravel" : WITHOUT_LARAVEL, () => {
+    let folder: string;
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), "tidemark-laravel-"));
+      writeFileSync(join(folder, "song.blade.php"), "a song: {{ $song->title }}");
+    });
+    afterAll(() => rmSync(folder, { recursive: true }));
+
+    test("docs/sites.md, Laravel: a route outside the web group is for everybody, logins are marked, and a purge reaches the edge", async () => {
+      const [routes, listeners, purge, ...others] = blockWith("docs/sites.md", "RouteServiceProvider").split("\n\n");
+      expect(others).toEqual([]);
+      const [group, ...below] = routes!.split("\n");
+      expect(group).toMatch(/^\/\/ RouteServiceProvider: .*;$/);
+      const routesFile = join(folder, "public.php");
+      writeFileSync(routesFile, `<?php use Illuminate\\Support\\Facades\\Route;\n${below.join("\n")}`);
+      const lines = await run(`<?php
+        use Illuminate\\Auth\\Events\\{Login, Logout};
+        use Illuminate\\Routing\\Middleware\\SubstituteBindings;
+        use Illuminate\\Support\\Facades\\{Cookie, DB, Event, Facade, Http, Route};
+        require 'GuzzleHttp/autoload.php';
+        require 'Illuminate/autoload.php';
+        ${TELL}
+        class Song extends Illuminate\\Database\\Eloquent\\Model { public $timestamps = false; protected $guarded = []; }
+        class_alias('Song', 'App\\Models\\Song');
+        class User { public function getAuthIdentifier() { return 7; } }
+
+        $folder = ${JSON.stringify(folder)};
+        $app = new Illuminate\\Foundation\\Application($folder);
+        $app->instance('config', new Illuminate\\Config\\Repository([
+          'view' => ['paths' => [$folder], 'compiled' => $folder],
+          'session' => ['path' => '/', 'domain' => null, 'secure' => false],
+          'database' => ['default' => 'one', 'connections' => ['one' => ['driver' => 'sqlite', 'database' => ':memory:']]],
+        ]));
+        Facade::setFacadeApplication($app);
+        foreach (['Events\\EventServiceProvider', 'Filesystem\\FilesystemServiceProvider', 'View\\ViewServiceProvider',
+          'Database\\DatabaseServiceProvider', 'Cookie\\CookieServiceProvider'] as $provider)
+          $app->register("Illuminate\\\\$provider");
+        $app->boot();
+        Route::aliasMiddleware('cache.headers', Illuminate\\Http\\Middleware\\SetCacheHeaders::class);
+
+        DB::statement('create table songs (id integer primary key, title text)');
+        $song = Song::create(['id' => 42, 'title' => 'old']);
+        ${group!.replace("// RouteServiceProvider: ", "").replace("base_path('routes/public.php')", JSON.stringify(routesFile))}
+        $app->instance('request', Illuminate\\Http\\Request::create('/songs/42'));
+        $answer = $app['router']->dispatch($app['request']);
+        echo $answer->getContent(), ' | ', $answer->headers->get('Cache-Control'), ' | ', $answer->headers->get('Cache-Tag'), "\\n";
+
+        ${listeners}
+        foreach ([new Login('web', new User, false), new Logout('web', new User)] as $event) {
+          Event::dispatch($event);
+          $cookie = Cookie::queued('signed_in');
+          echo get_class($event), ' ', $cookie->getValue() ?? 'none', ' ', $cookie->getExpiresTime() > time() ? 'stays' : 'ends', "\\n";
+        }
+
+        tell('before');
+        ${purge}
+        tell('purged');
+        putenv('TIDEMARK_TOKEN=wrong');
+        try {
+          ${purge}
+        } catch (Illuminate\\Http\\Client\\RequestException $error) {
+          echo 'thrown: ', $error->getCode(), "\\n";
+        }
+      `);
+      expect(lines).toEqual([
+        "a song: old | max-age=0, public, s-maxage=3600 | song:42",
+        "Illuminate\\Auth\\Events\\Login 1 stays",
+        "Illuminate\\Auth\\Events\\Logout none ends",
+        "before HIT HIT HIT HIT HIT HIT",
+        "purged MISS HIT HIT HIT HIT HIT",
+        "thrown: 401",
+      ]);
+    });
+  });
+});

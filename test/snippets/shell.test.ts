@@ -1,0 +1,200 @@
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { blocksOf, blockWith } from "./blocks.ts";
+import { SnippetEdge } from "./snippet-edge.ts";
+
+const missing = ["bash", "curl", "openssl", "sha256sum", "python3"].filter(
+  (tool) => spawnSync(tool, ["--version"]).error !== undefined,
+);
+const NOT_RUN = `the blocks for a shell are SKIPPED, because this machine has no ${missing.join(", no ")}`;
+if (missing.length > 0) process.stdout.write(`${NOT_RUN}\n`);
+
+/** The site that the pages speak of. */
+const SITE = "https://www.example.com";
+
+/** `npx` and `curl` of the blocks: our commands from the sources, other ones only written down, and the edge for the site. */
+const NPX = `#!/usr/bin/env bash
+case "$1 $2" in
+"tidemark serve") shift; exec "$NODE" "$CLI" "$@" --check ;;
+"tidemark "*) shift; exec "$NODE" "$CLI" "$@" ;;
+*) echo "$*" >> "$WRITTEN_DOWN" ;;
+esac
+`;
+const CURL = `#!/usr/bin/env bash
+exec "${spawnSync("which", ["curl"], { encoding: "utf8" }).stdout.trim()}" "\${@/#https:\\/\\/www.example.com/$TIDEMARK_ENDPOINT}"
+`;
+
+describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks for a shell", () => {
+  let edge: SnippetEdge;
+  let folder: string;
+
+  beforeAll(async () => {
+    edge = await SnippetEdge.start();
+  });
+  afterAll(() => edge[Symbol.asyncDispose]());
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "tidemark-shell-"));
+    for (const [name, text] of [
+      ["npx", NPX],
+      ["curl", CURL],
+    ] as const) {
+      writeFileSync(join(folder, name), text);
+      chmodSync(join(folder, name), 0o755);
+    }
+    for (const path of ["/plog/", "/plog/hello", "/about", "/team", "/shop/a", "/", "/feed.xml"]) {
+      await edge.publish(path, path === "/plog/hello" ? "plog:hello, song:42" : "other");
+    }
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  function start(script: string, cwd = folder, more: Readonly<Record<string, string>> = {}) {
+    const env = {
+      ...process.env,
+      ...edge.settings,
+      PATH: [folder, process.env.PATH].join(delimiter),
+      NODE: process.execPath,
+      CLI: resolve("cli/main.ts"),
+      WRITTEN_DOWN: join(folder, "written-down"),
+      NO_COLOR: "1",
+      ...more,
+    };
+    return spawn("bash", ["-e", "-u", "-o", "pipefail", "-c", script], { cwd, env, detached: true });
+  }
+
+  /** Runs a script to its end. Rejects with what it has written if it fails. */
+  async function run(script: string, cwd?: string, more?: Readonly<Record<string, string>>): Promise<string> {
+    const child = start(script, cwd, more);
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk));
+    const [exit] = (await once(child, "close")) as [number | null];
+    if (exit !== 0) throw new Error(`${script}\nended with ${exit}: ${output}`);
+    return output;
+  }
+
+  /** Runs a command that follows the purges until it has told of this one. */
+  async function follow(command: string, reason: string): Promise<void> {
+    const child = start(command);
+    let output = "";
+    const told = Promise.withResolvers<void>();
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (chunk: Buffer) => {
+        output += chunk;
+        if (output.includes(reason)) told.resolve();
+      });
+    }
+    const closed = once(child, "close");
+    closed.then(() => told.reject(new Error(`${command} ended: ${output}`)));
+    await told.promise;
+    process.kill(-child.pid!, "SIGINT");
+    await closed;
+  }
+
+  const linesOf = (script: string) => script.trimEnd().split("\n");
+  const follows = (line: string) => line.includes("--follow");
+
+  const commandsWrittenDown = () => readFileSync(join(folder, "written-down"), "utf8").trimEnd().split("\n");
+
+  /** Whether wrangler has a command, by the table of its commands. */
+  const wrangler = readFileSync("node_modules/wrangler/wrangler-dist/cli.js", "utf8");
+  const isCommandOfWrangler = (command: string) => wrangler.includes(`"${command.replace(/ [A-Z_]+$/, "")}"`);
+
+  test("README.md: the purge with curl purges what it names", async () => {
+    const answer = await run(blockWith("README.md", "curl -X POST"));
+    expect(answer).toContain('"accepted":{"urls":1,"tags":1,"prefixes":0');
+    for (const path of ["/plog/hello", "/plog/"]) expect(await edge.xCache(path)).toBe("MISS");
+    expect(await edge.xCache("/about")).toBe("HIT");
+  });
+
+  test("README.md: the commands of a deployment exist, and tidemark serve takes its settings", async () => {
+    const said = await run(blockWith("README.md", "npx wrangler deploy"), folder, { TIDEMARK_HOSTS: "" });
+    expect(said).toContain("http://127.0.0.1:8000");
+    expect(commandsWrittenDown()).toEqual(["wrangler deploy"]);
+  });
+
+  test("docs/deploy.md: a token is made, and the edge says that it is well", async () => {
+    const said = await run(blockWith("docs/deploy.md", "openssl rand -base64 32                    #"));
+    expect(said).toMatch(/^[A-Za-z0-9+/]{43}=\n\{"status":"ok"\}\n$/);
+    expect(commandsWrittenDown()).toEqual(["wrangler login", "wrangler deploy", "wrangler secret put TIDEMARK_TOKEN"]);
+    expect(commandsWrittenDown().filter((command) => !isCommandOfWrangler(command))).toEqual([]);
+  });
+
+  test("docs/deploy.md: the commands that roll back exist", async () => {
+    await run(blockWith("docs/deploy.md", "npx wrangler rollback"));
+    expect(commandsWrittenDown()).toEqual(["wrangler deployments list", "wrangler rollback"]);
+    expect(commandsWrittenDown().filter((command) => !isCommandOfWrangler(command))).toEqual([]);
+    expect(isCommandOfWrangler("wrangler roll-back")).toBe(false);
+  });
+
+  test("docs/deploy.md: the hash for the list of tokens is that of the new token", async () => {
+    const said = await run(`${blockWith("docs/deploy.md", "sha256sum")}\necho "$NEW"`);
+    const [hash, token] = said.trim().split("\n");
+    expect(hash!.split(" ")[0]).toBe(createHash("sha256").update(token!).digest("hex"));
+  });
+
+  test("docs/server.md: tidemark serve takes these settings", async () => {
+    const scripts = blocksOf("docs/server.md").filter(({ language }) => language === "sh");
+    expect(scripts).toHaveLength(2);
+    const unset = { TIDEMARK_HOSTS: "", TIDEMARK_TOKEN: "" };
+    expect(await run(scripts[0]!.code, folder, unset)).toContain("http://127.0.0.1:8000");
+    expect(await run(scripts[1]!.code, folder, unset)).toContain("www.example.com");
+  });
+
+  test("docs/purge-from.md, The command line: each command does what its comment says", async () => {
+    const lines = linesOf(blockWith("docs/purge-from.md", "npx tidemark purge --url /about"));
+    const said = await run(lines.filter((line) => !follows(line)).join("\n"));
+    expect(said).toMatch(/^Purge \d+ is accepted: 2 URLs\./);
+    expect(await edge.xCache("/about")).toBe("HIT"); // fetched again
+    expect(edge.origin.countOf("/team")).toBeGreaterThan(1);
+    expect(await edge.xCache("/plog/hello")).toBe("MISS");
+    expect(await edge.xCache("/shop/a")).toBe("HIT"); // a dry run
+    const [latest] = await edge.purges();
+    expect(latest!.items).toEqual(["tag:song:42"]);
+    for (const line of lines.filter(follows)) await follow(line, "tag:song:42");
+  });
+
+  test("docs/purge-client.md: purges on standard input go on under the same id", async () => {
+    writeFileSync(join(folder, "items.txt"), "tag:song:42\n/about\n");
+    const lines = linesOf(blockWith("docs/purge-client.md", "--id import-7"));
+    const [purge, ...others] = lines.filter((line) => !follows(line));
+    expect(others).toEqual([]);
+    await run(purge!);
+    const before = (await edge.purges()).length;
+    await run(purge!);
+    expect((await edge.purges()).length).toBe(before);
+    for (const path of ["/plog/hello", "/about"]) expect(await edge.xCache(path)).toBe("MISS");
+    for (const line of lines.filter(follows)) await follow(line, "tag:song:42");
+  });
+
+  test("docs/purge-from.md, cron, with curl: the line of a crontab purges, and fetches again", async () => {
+    writeFileSync(join(folder, "tidemark.env"), `TIDEMARK_ENDPOINT='${edge.endpoint}'\n`);
+    const [comment, entry, ...others] = linesOf(blockWith("docs/purge-from.md", "/etc/tidemark.env"));
+    expect([comment![0], others]).toEqual(["#", []]);
+    const [, times, command] = /^((?:\S+ ){5})(.*)$/.exec(entry!)!;
+    expect(times).toBe("0 4 * * * ");
+    expect(command).not.toContain("%"); // cron would take it for the end of a line
+    const said = await run(command!.replace("/etc/tidemark.env", join(folder, "tidemark.env")));
+    expect(JSON.parse(said)).toMatchObject({ refreshed: [{ xCache: "BYPASS" }, { xCache: "BYPASS" }] });
+    expect((await edge.purges())[0]).toMatchObject({ reason: "nightly" });
+  });
+
+  test("docs/purge-from.md, cron, with curl: one page is fetched again without a purge", async () => {
+    const [, command] = /`(curl -si [^`]+)`/.exec(readFileSync("docs/purge-from.md", "utf8"))!;
+    const before = await edge.purges();
+    const seen = edge.origin.countOf("/about");
+    expect(await run(command!.replaceAll("\n", " "))).toMatch(/^HTTP\/1\.1 200 OK\r\n.*x-cache: BYPASS\r\n/is);
+    expect(edge.origin.countOf("/about")).toBe(seen + 1);
+    expect(await edge.purges()).toEqual(before);
+  });
+
+  test("docs/purge-from.md, Python: the program prints what the page shows", async () => {
+    const [command, ...shown] = linesOf(blockWith("docs/purge-from.md", "$ python3 purge_cdn_urls.py"));
+    const said = await run(command!.replace(/^\$ /, ""), resolve("docs/examples"));
+    expect(said.replaceAll(edge.endpoint, SITE).trimEnd().split("\n")).toEqual(shown);
+  });
+});

@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { WORKER_OPTIONS } from "../../cdn/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import { wranglerFile } from "../../setup/init/project-files.ts";
+import { isSite } from "../docs/site-blocks.ts";
+import { TOKEN } from "../engine/scenario.ts";
+import { blocksOf } from "./blocks.ts";
+
+const WORKERS = ["README.md", "docs/create-edge.md"].flatMap((page) =>
+  blocksOf(page)
+    .filter(({ code }) => code.includes("createEdge("))
+    .map(({ code }, index) => ({ page, number: index + 1, code })),
+);
+
+test("there is a worker in the README, and two are in docs/create-edge.md", () => {
+  expect(WORKERS.map(({ page }) => page)).toEqual(["README.md", "docs/create-edge.md", "docs/create-edge.md"]);
+});
+
+describe.each(WORKERS)("worker $number of $page", ({ code }) => {
+  const origin = new ScriptedOrigin(() => Date.now());
+  let folder: string;
+  let edge: EdgeRuntime;
+
+  beforeAll(async () => {
+    await origin.comeUp();
+    folder = mkdtempSync(join(tmpdir(), "tidemark-worker-"));
+    writeFileSync(join(folder, "worker.ts"), code);
+    writeFileSync(join(folder, "tidemark.config.ts"), blocksOf("README.md").find(isSite)!.code);
+    const bundled = await build({
+      ...WORKER_OPTIONS,
+      entryPoints: [join(folder, "worker.ts")],
+      alias: { "tidemark/worker": resolve("worker/package.ts") },
+      nodePaths: [resolve("node_modules")],
+    });
+    const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN };
+    edge = await startEdgeRuntime({ script: bundled.outputFiles[0]!.text, variables }, { port: 0 });
+  });
+
+  afterAll(async () => {
+    await edge?.stop();
+    await origin.goDown();
+    rmSync(folder, { recursive: true });
+  });
+
+  const seen = async (path: string) => {
+    const response = await fetch(new URL(path, edge.url));
+    return [response.headers.get("x-cache"), await response.text()];
+  };
+
+  test("is an edge with the README's site", async () => {
+    const fields = { "cache-control": "max-age=3600" };
+    origin.reply("/plog/hello", { fields, body: "v1" }, { fields, body: "v2" });
+    origin.reply("/admin", { fields, body: "admin" });
+    expect([await seen("/plog/hello"), await seen("/plog/hello")]).toEqual([
+      ["MISS", "v1"],
+      ["HIT", "v1"],
+    ]);
+    expect(await seen("/admin")).toEqual(["BYPASS", "admin"]);
+    const purged = await fetch(new URL("/_tidemark/purge", edge.url), {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      body: '{"tags":["plog:hello"]}',
+    });
+    expect(purged.status).toBe(200);
+    expect(await seen("/plog/hello")).toEqual(["MISS", "v2"]);
+  });
+
+  test.runIf(code.includes('"/ping"'))("answers itself what is not the site's", async () => {
+    expect(await seen("/ping")).toEqual([null, "pong"]);
+    expect(origin.countOf("/ping")).toBe(0);
+  });
+});
+
+test("the lines of wrangler.toml in docs/deploy.md are those that tidemark init writes", () => {
+  const answers = { origin: "https://origin.example.com", host: "www.example.com", passed: [] };
+  const written = wranglerFile(answers, "edge").split("\n");
+  const shown = blocksOf("docs/deploy.md").filter(({ language }) => language === "toml");
+  expect(shown).toHaveLength(2);
+  for (const { code } of shown) {
+    const lines = code.trimEnd().split("\n");
+    const start = written.indexOf(lines[0]!);
+    // Some have a comment behind them.
+    expect(written.slice(start, start + lines.length).map((line) => line.replace(/ # .*/, ""))).toEqual(lines);
+  }
+});
