@@ -5,7 +5,7 @@ import { SnippetEdge } from "./snippet-edge.ts";
 
 const hasRails = works("ruby", "-e", "require 'active_record'; require 'action_controller'; require 'sqlite3'");
 const NOT_RUN =
-  "the blocks in Ruby are SKIPPED, because this machine has no Rails (on Debian: ruby-rails and ruby-sqlite3)";
+  "the blocks in Ruby are SKIPPED, because this machine has no Rails (on Debian: ruby-activerecord, ruby-actionpack, ruby-sqlite3)";
 if (!hasRails) process.stdout.write(`${NOT_RUN}\n`);
 
 describe.skipIf(!hasRails)(hasRails ? "the blocks in Ruby, with Rails" : NOT_RUN, () => {

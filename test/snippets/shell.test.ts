@@ -64,7 +64,14 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
       NO_COLOR: "1",
       ...more,
     };
-    return spawn("bash", ["-e", "-u", "-o", "pipefail", "-c", script], { cwd, env, detached: true });
+    // With a socket as its input, bash would read the settings of a login.
+    const stdio = ["ignore", "pipe", "pipe"] as const;
+    return spawn("bash", ["--norc", "-e", "-u", "-o", "pipefail", "-c", script], {
+      cwd,
+      env,
+      stdio: [...stdio],
+      detached: true,
+    });
   }
 
   /** Runs a script to its end. Rejects with what it has written if it fails. */
