@@ -7,13 +7,13 @@ import { type Cdn, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { freePorts } from "../dev/dev-process.ts";
 import { run } from "../packed/installed-package.ts";
-import { pythonWithDjango } from "./python-environment.ts";
+import { pythonWithPackages } from "./python-environment.ts";
 import "tidemark/local/matchers";
 
 const SITE = resolve("test/backends/django-site");
 const PYTHONPATH = [resolve("python"), SITE].join(delimiter);
 
-const environment = await pythonWithDjango();
+const environment = await pythonWithPackages();
 const python = "python" in environment ? environment.python : null;
 const title = "missing" in environment ? `Django is SKIPPED, because ${environment.missing}` : "Django";
 if (python === null) process.stdout.write(`${title}\n`);

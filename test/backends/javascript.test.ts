@@ -5,7 +5,7 @@ import { afterEach, describe, expect, inject, test } from "vitest";
 import { freePorts } from "../dev/dev-process.ts";
 import { folderWith, run } from "../packed/installed-package.ts";
 import { BackendProcess } from "./backend-process.ts";
-import { projectWith } from "./npm-packages.ts";
+import { projectWith, SVELTEKIT } from "./npm-packages.ts";
 import { snippetNamed, snippetsBelow } from "./snippets.ts";
 import "tidemark/local/matchers";
 
@@ -100,13 +100,6 @@ test.each([
   },
 );
 
-const SVELTEKIT = [
-  "@sveltejs/kit@3.2.0",
-  "@sveltejs/adapter-node@6.0.1",
-  "@sveltejs/vite-plugin-svelte@7.3.1",
-  "svelte@5.57.3",
-  "vite@8.3.8",
-];
 const project = await projectWith(SVELTEKIT, inject("installed"));
 const title = "missing" in project ? `SvelteKit is SKIPPED, because ${project.missing}` : "SvelteKit";
 if ("missing" in project) process.stdout.write(`${title}\n`);

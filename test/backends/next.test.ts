@@ -6,12 +6,9 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { freePorts } from "../dev/dev-process.ts";
 import { run } from "../packed/installed-package.ts";
 import { BackendProcess } from "./backend-process.ts";
-import { projectWith } from "./npm-packages.ts";
+import { NEXT, projectWith } from "./npm-packages.ts";
 import { snippetNamed } from "./snippets.ts";
 import "tidemark/local/matchers";
-
-/** The version that docs/purge-from.md names. */
-const NEXT = ["next@16.4.6", "react@19.3.1", "react-dom@19.3.1"];
 
 const project = await projectWith(NEXT, inject("installed"));
 const title = "missing" in project ? `Next is SKIPPED, because ${project.missing}` : "Next behind an edge";

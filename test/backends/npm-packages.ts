@@ -1,48 +1,82 @@
+import { createHash } from "node:crypto";
 import { cp, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type InstalledPackage, run } from "../packed/installed-package.ts";
 
-/** A folder with packages and ours beside them, or the reason why there is none on this machine. */
+/** A folder with packages, or the reason why there is none on this machine. */
 export type Project = { readonly folder: string } | { readonly missing: string };
+
+/** The version that docs/purge-from.md names. */
+export const NEXT = ["next@16.4.6", "react@19.3.1", "react-dom@19.3.1"];
+
+export const SVELTEKIT = [
+  "@sveltejs/kit@3.2.0",
+  "@sveltejs/adapter-node@6.0.1",
+  "@sveltejs/vite-plugin-svelte@7.3.1",
+  "svelte@5.57.3",
+  "vite@8.3.8",
+];
+
+/** The clients of other vendors. */
+export const VENDORS_CLIENTS = [
+  "cloudflare@7.3.0",
+  "fastly@13.0.0",
+  "keycdn@0.2.2",
+  "@netlify/functions@5.3.0",
+  "@vercel/sdk@1.28.35",
+];
 
 /** Words of npm without a network. */
 const NO_NETWORK = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED)\b/;
 
 /**
- * A project with these packages, which are too large to be dependencies of ours: fetched the first time, and kept until
- * their versions change. The package under test is copied into it each time.
+ * A folder with these packages, which are too large to be dependencies of ours: fetched the first time, and kept until
+ * their versions change.
  */
+export async function fetchedFromNpm(packages: readonly string[]): Promise<Project> {
+  const versions = createHash("sha256").update(packages.join()).digest("hex").slice(0, 8);
+  // Not below node_modules, where build tools take everything for a dependency.
+  const folder = resolve(".cache", `${packages[0]!.replaceAll(/[/@]/g, "-").replace(/^-/, "")}-${versions}`);
+  if (await exists(folder)) return { folder };
+  // Made elsewhere and moved when it is complete, so that an interrupted run leaves nothing that looks complete.
+  const unfinished = `${folder}.${process.pid}`;
+  await mkdir(unfinished, { recursive: true });
+  try {
+    await writeFile(join(unfinished, "package.json"), JSON.stringify({ private: true, type: "module" }));
+    const flags = ["--no-audit", "--no-fund", "--no-package-lock", "--prefer-offline", "--fetch-retries=1"];
+    const { exit, stdout, stderr } = await run("npm", ["install", ...flags, ...packages], { cwd: unfinished });
+    if (exit !== 0 && NO_NETWORK.test(stderr)) return { missing: `${packages.join(", ")} cannot be fetched here` };
+    if (exit !== 0) throw new Error(`npm install ${packages.join(" ")}: ${stdout}${stderr}`);
+    await moveUnlessThere(unfinished, folder);
+    return { folder };
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
+}
+
+/** Such a folder with the package under test beside the others. That is copied into it each time. */
 export async function projectWith(
   packages: readonly string[],
   { folder: backend }: InstalledPackage,
 ): Promise<Project> {
-  const versions = packages.map((each) => each.replaceAll(/[/@]/g, "-")).join("_");
-  // Not below node_modules, where build tools take everything for a dependency.
-  const folder = resolve(".cache", versions);
-  if (!(await exists(join(folder, "node_modules")))) {
-    // Made elsewhere and moved when it is complete, so that an interrupted run leaves nothing that looks complete.
-    const unfinished = `${folder}.${process.pid}`;
-    await mkdir(unfinished, { recursive: true });
-    try {
-      await writeFile(join(unfinished, "package.json"), JSON.stringify({ private: true, type: "module" }));
-      const args = ["install", "--no-audit", "--no-fund", "--fetch-retries=1", ...packages];
-      const { exit, stdout, stderr } = await run("npm", args, { cwd: unfinished });
-      if (exit !== 0 && NO_NETWORK.test(stderr)) return { missing: `${packages.join(", ")} cannot be fetched here` };
-      if (exit !== 0) throw new Error(`npm install ${packages.join(" ")}: ${stdout}${stderr}`);
-      await rm(folder, { recursive: true, force: true });
-      await rename(unfinished, folder);
-    } finally {
-      await rm(unfinished, { recursive: true, force: true });
-    }
-  }
+  const project = await fetchedFromNpm(packages);
+  if ("missing" in project) return project;
   for (const each of ["tidemark", "undici", "zod"]) {
-    await rm(join(folder, "node_modules", each), { recursive: true, force: true });
-    await cp(join(backend, "node_modules", each), join(folder, "node_modules", each), { recursive: true });
+    const copy = join(project.folder, "node_modules", each);
+    await rm(copy, { recursive: true, force: true });
+    await cp(join(backend, "node_modules", each), copy, { recursive: true });
   }
-  return { folder };
+  return project;
 }
 
-async function exists(path: string): Promise<boolean> {
+/** Moves a folder that is complete, unless another process was quicker. */
+export async function moveUnlessThere(from: string, to: string): Promise<void> {
+  await rename(from, to).catch(async (error: unknown) => {
+    if (!(await exists(to))) throw error;
+  });
+}
+
+export async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,

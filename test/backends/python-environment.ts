@@ -1,23 +1,29 @@
 import { spawnSync } from "node:child_process";
-import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { run } from "../packed/installed-package.ts";
+import { exists, moveUnlessThere } from "./npm-packages.ts";
 
-/** The version for Debian's Python. */
-const DJANGO = "Django==5.2.*";
+/** Django in the version for Debian's Python, and the clients of other vendors. */
+const PACKAGES = ["Django==5.2.*", "cloudflare==5.9.0", "keycdn==0.4.3", "requests==2.34.2"];
+/** Without what only its pages need. */
+const ALONE = ["wagtail==8.0.1"];
 
 /** Kept between runs, because to fetch it takes longer than the tests. */
-const FOLDER = resolve("node_modules/.cache/django-5.2");
+const FOLDER = resolve("node_modules/.cache/python-django-5.2-cloudflare-5.9.0-wagtail-8.0.1");
 
-/** A Python that has Django, or the reason why there is none on this machine. */
+/** A Python that has these packages, or the reason why there is none on this machine. */
 export type PythonEnvironment = { readonly python: string } | { readonly missing: string };
 
 /** Words of pip without a network, or without a package index. */
 const NO_NETWORK =
   /NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ProxyError|No matching distribution/;
 
-/** Makes an environment of its own for Python and installs Django in it, the first time. Rejects if that fails for a reason other than the network. */
-export async function pythonWithDjango(): Promise<PythonEnvironment> {
+/**
+ * Makes an environment of its own for Python and installs the packages in it, the first time. Rejects if that fails for a
+ * reason other than the network.
+ */
+export async function pythonWithPackages(): Promise<PythonEnvironment> {
   const python = join(FOLDER, "bin/python");
   if (await exists(python)) return { python };
   const cwd = process.cwd();
@@ -28,20 +34,16 @@ export async function pythonWithDjango(): Promise<PythonEnvironment> {
   try {
     const made = await run("python3", ["-m", "venv", "--copies", unfinished], { cwd });
     if (made.exit !== 0) return { missing: `python3 makes no environment (on Debian: python3-venv): ${made.stdout}` };
-    const pip = ["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--retries=1", DJANGO];
-    const { exit, stderr } = await run(join(unfinished, "bin/python"), pip, { cwd });
-    if (exit !== 0 && NO_NETWORK.test(stderr)) return { missing: `${DJANGO} cannot be fetched here` };
-    if (exit !== 0) throw new Error(`pip install ${DJANGO}: ${stderr}`);
-    await rename(unfinished, FOLDER);
+    // What is imported is compiled then, and most of it never is.
+    const pip = ["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--retries=1", "--no-compile"];
+    for (const args of [PACKAGES, ["--no-deps", ...ALONE]]) {
+      const { exit, stderr } = await run(join(unfinished, "bin/python"), [...pip, ...args], { cwd });
+      if (exit !== 0 && NO_NETWORK.test(stderr)) return { missing: `${args.join(", ")} cannot be fetched here` };
+      if (exit !== 0) throw new Error(`pip install ${args.join(" ")}: ${stderr}`);
+    }
+    await moveUnlessThere(unfinished, FOLDER);
     return { python };
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

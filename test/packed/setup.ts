@@ -1,5 +1,7 @@
 import { rm } from "node:fs/promises";
 import type { TestProject } from "vitest/node";
+import { fetchedFromNpm, NEXT, SVELTEKIT, VENDORS_CLIENTS } from "../backends/npm-packages.ts";
+import { pythonWithPackages } from "../backends/python-environment.ts";
 import { folderWith, type InstalledPackage, installPackage } from "./installed-package.ts";
 
 declare module "vitest" {
@@ -13,9 +15,17 @@ declare module "vitest" {
 
 /** Before the first test of this project, and only if it has one to run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const installed = await installPackage();
+  // On a clean machine the other packages come meanwhile. Tests that find none of them fetch them themselves, or say why
+  // there are none.
+  const fetched = [NEXT, SVELTEKIT, VENDORS_CLIENTS].map(fetchedFromNpm);
+  const [installed] = await Promise.all([installPackage(), ...[...fetched, pythonWithPackages()].map(settled)]);
   project.provide("installed", installed);
   const peers = ["miniflare", "esbuild", "wrangler", "vitest"];
   project.provide("packedProject", await folderWith(installed, "tests-of-a-cdn", peers));
   return () => rm(installed.home, { recursive: true });
+}
+
+/** Waits for work whose failure is told elsewhere. */
+async function settled(work: Promise<unknown>): Promise<void> {
+  await work.catch(() => undefined);
 }

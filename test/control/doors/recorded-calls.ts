@@ -480,7 +480,7 @@ export const VERCEL: readonly DoorCase[] = [
   },
 ];
 
-/** `BAN /` with the fields that FOSHttpCache 2 and 3 set, and those given. */
+/** `BAN /` with the fields that FOSHttpCache 2 and 3 set, by their sources, and those given. */
 const ban = (fields: Readonly<Record<string, string>>, token: string = DOOR_TOKENS.varnish[0]): ClientRequest => ({
   method: "BAN",
   path: "/",

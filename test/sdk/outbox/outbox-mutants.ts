@@ -116,8 +116,8 @@ export const outboxMutants: readonly OutboxMutant[] = [
   {
     name: "only tags keep purges in order, and only the first one of each",
     file: "sdk/outbox/queued-purge.ts",
-    from: "list.map((item) => `${kind} ${item}`)",
-    to: "list.slice(0, 1).map((item) => `${kind} ${item}`)",
+    from: "list.map((item) =>",
+    to: "list.slice(0, 1).map((item) =>",
     reddens: "purges with a tag in common are sent in their order, one after another",
   },
 
