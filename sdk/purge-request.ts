@@ -69,8 +69,8 @@ export interface PurgeOptions extends PurgeDetails {
    */
   deadlineMs?: number | undefined;
   /**
-   * The trace that the purge belongs to, as the `traceparent` of W3C Trace Context; it is passed on to the edge. Default:
-   * none, unless a subscriber of the channel `tidemark:request` adds one.
+   * The trace that the purge belongs to, as the `traceparent` of W3C Trace Context; it is passed on to the edge, and with
+   * `refresh` to the origin. Default: none, unless a subscriber of the channel `tidemark:request` adds one.
    */
   traceparent?: string | undefined;
 }
