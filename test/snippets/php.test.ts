@@ -35,8 +35,8 @@ describe.skipIf(!hasPhp)(hasPhp ? "the blocks in PHP" : WITHOUT_PHP, () => {
   let edge: SnippetEdge;
   beforeAll(async () => {
     edge = await SnippetEdge.start();
-  });
-  afterAll(() => edge[Symbol.asyncDispose]());
+  }, 60_000);
+  afterAll(() => edge?.[Symbol.asyncDispose]());
 
   beforeEach(async () => {
     await edge.publish("/songs/42", "song:42, post:42");

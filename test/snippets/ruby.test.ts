@@ -18,8 +18,8 @@ describe.skipIf(!hasRails)(hasRails ? "the blocks in Ruby, with Rails" : NOT_RUN
       ["/about", "about"],
     ] as const)
       await edge.publish(path, tags);
-  });
-  afterAll(() => edge[Symbol.asyncDispose]());
+  }, 60_000);
+  afterAll(() => edge?.[Symbol.asyncDispose]());
 
   test("docs/purge-from.md: a model purges its pages after the commit, and not after a rollback", async () => {
     const program = `

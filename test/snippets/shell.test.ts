@@ -35,8 +35,8 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
 
   beforeAll(async () => {
     edge = await SnippetEdge.start();
-  });
-  afterAll(() => edge[Symbol.asyncDispose]());
+  }, 60_000);
+  afterAll(() => edge?.[Symbol.asyncDispose]());
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "tidemark-shell-"));
@@ -152,7 +152,9 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     expect(await run(scripts[1]!.code, folder, unset)).toContain("www.example.com");
   });
 
-  test("docs/purge-from.md, The command line: each command does what its comment says", async () => {
+  test("docs/purge-from.md, The command line: each command does what its comment says", {
+    timeout: 60_000,
+  }, async () => {
     const lines = linesOf(blockWith("docs/purge-from.md", "npx tidemark purge --url /about"));
     const said = await run(lines.filter((line) => !follows(line)).join("\n"));
     expect(said).toMatch(/^Purge \d+ is accepted: 2 URLs\./);
@@ -165,7 +167,7 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     for (const line of lines.filter(follows)) await follow(line, "tag:song:42");
   });
 
-  test("docs/purge-client.md: purges on standard input go on under the same id", async () => {
+  test("docs/purge-client.md: purges on standard input go on under the same id", { timeout: 60_000 }, async () => {
     writeFileSync(join(folder, "items.txt"), "tag:song:42\n/about\n");
     const lines = linesOf(blockWith("docs/purge-client.md", "--id import-7"));
     const [purge, ...others] = lines.filter((line) => !follows(line));

@@ -14,11 +14,11 @@ let edge: SnippetEdge;
 beforeAll(async () => {
   edge = await SnippetEdge.start();
   for (const [name, value] of Object.entries(edge.settings)) process.env[name] = value;
-});
+}, 60_000);
 
 afterAll(async () => {
-  for (const name of Object.keys(edge.settings)) delete process.env[name];
-  await edge[Symbol.asyncDispose]();
+  for (const name of Object.keys(edge?.settings ?? {})) delete process.env[name];
+  await edge?.[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
 });
 

@@ -39,7 +39,7 @@ describe.each(WORKERS)("worker $number of $page", ({ code }) => {
     });
     const variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN };
     edge = await startEdgeRuntime({ script: bundled.outputFiles[0]!.text, variables }, { port: 0 });
-  });
+  }, 60_000);
 
   afterAll(async () => {
     await edge?.stop();
@@ -70,10 +70,12 @@ describe.each(WORKERS)("worker $number of $page", ({ code }) => {
     expect(await seen("/plog/hello")).toEqual(["MISS", "v2"]);
   });
 
-  test.runIf(code.includes('"/ping"'))("answers itself what is not the site's", async () => {
-    expect(await seen("/ping")).toEqual([null, "pong"]);
-    expect(origin.countOf("/ping")).toBe(0);
-  });
+  if (code.includes('"/ping"')) {
+    test("answers itself what is not the site's", async () => {
+      expect(await seen("/ping")).toEqual([null, "pong"]);
+      expect(origin.countOf("/ping")).toBe(0);
+    });
+  }
 });
 
 test("the lines of wrangler.toml in docs/deploy.md are those that tidemark init writes", () => {
