@@ -8,7 +8,7 @@ import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
 import { resolveUrl } from "../rules/key/cache-key.ts";
 import { type AuditVerdict, findPurge, listPurges } from "./audit.ts";
 import { answerAtDoor, type DoorPorts } from "./doors/doors.ts";
-import { openApiDocument } from "./openapi.ts";
+import openApiDocument from "./openapi.json" with { type: "json" };
 import { problemResponse } from "./problem-response.ts";
 import { type PurgeVerdict, purge } from "./purge.ts";
 import { readText } from "./read-text.ts";
@@ -82,7 +82,7 @@ export function controlApp(ports: ControlPorts): Hono<App> {
 
   app.get(`${CONTROL_PREFIX}health`, () => ownJson({ status: "ok" }));
 
-  app.get(`${CONTROL_PREFIX}openapi.json`, () => ownJson(openApiDocument()));
+  app.get(`${CONTROL_PREFIX}openapi.json`, () => ownJson(openApiDocument));
 
   for (const [path, allow] of [
     ["purge", "POST"],

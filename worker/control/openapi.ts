@@ -1,3 +1,8 @@
+/**
+ * The control plane as an OpenAPI document. The edge serves `openapi.json`, which `npm run docs` writes from this file:
+ * making it from the schemas at run time would add zod's converter to the worker, a tenth of its weight.
+ */
+
 import * as z from "zod/mini";
 import { IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode } from "../../wire/problem.ts";
