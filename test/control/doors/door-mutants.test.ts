@@ -22,7 +22,7 @@ async function startEdge(modules: Modules, doors: object = EVERY_DOOR): Promise<
     ...engine,
     async ask(request) {
       const answer = await engine.ask(request);
-      if (answer.status === 500) crashed.add(modules);
+      if (answer.body.includes("the edge failed")) crashed.add(modules);
       return answer;
     },
   };
