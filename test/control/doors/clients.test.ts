@@ -74,6 +74,11 @@ describe.skipIf("missing" in ofNpm)("missing" in ofNpm ? `${WORDS} ${ofNpm.missi
   const { folder } = ofNpm as { folder: string };
   const require = "missing" in ofNpm ? createRequire(import.meta.url) : createRequire(join(folder, "of-npm.cjs"));
 
+  // Loading them takes seconds, in which the edge would close connections that nobody uses.
+  beforeAll(() => {
+    for (const each of ["cloudflare", "fastly", "keycdn", "@netlify/functions", "@vercel/sdk"]) require(each);
+  }, 120_000);
+
   describe("cloudflare", () => {
     const client = (apiToken: string) => {
       const Cloudflare = require("cloudflare");
