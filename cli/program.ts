@@ -37,6 +37,12 @@ export async function runProgram(): Promise<void> {
     needs: ["miniflare", "esbuild", "wrangler"],
     load: async () => (await import("./commands/check.ts")).checkCommand(),
   });
+  addLazyCommand(program, {
+    name: "report",
+    description: "Tell from access logs what a cache would do for a site.",
+    needs: [],
+    load: async () => (await import("./commands/report.ts")).reportCommand(),
+  });
   program.addCommand(purgeCommand().copyInheritedSettings(program));
   program.addCommand(purgesCommand().copyInheritedSettings(program));
 
