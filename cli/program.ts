@@ -43,6 +43,12 @@ export async function runProgram(): Promise<void> {
     needs: [],
     load: async () => (await import("./commands/report.ts")).reportCommand(),
   });
+  addLazyCommand(program, {
+    name: "replay",
+    description: "Send the requests of access logs through the edge, under one or several configs.",
+    needs: [],
+    load: async () => (await import("./commands/replay.ts")).replayCommand(),
+  });
   program.addCommand(purgeCommand().copyInheritedSettings(program));
   program.addCommand(purgesCommand().copyInheritedSettings(program));
 

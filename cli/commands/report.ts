@@ -9,7 +9,7 @@ import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
 import { interruption } from "../interruption.ts";
 import { printError } from "../print-error.ts";
-import { ProgressLine } from "../progress-line.ts";
+import { ProgressLine, readingText } from "../progress-line.ts";
 
 interface ReportFlags {
   readonly lifetime?: number;
@@ -47,7 +47,7 @@ async function run(files: readonly string[], { lifetime: lifetimeSeconds, html, 
   const line = new ProgressLine();
   const startedAt = performance.now();
   const progress = (counts: ReadCounts, allBytes: number) =>
-    line.show(() => progressText(counts, allBytes, performance.now() - startedAt));
+    line.show(() => readingText(counts, allBytes, performance.now() - startedAt));
   try {
     const report = await analyseLogs({ files, lifetimeSeconds, signal: ending.signal, progress });
     line.clear();
@@ -68,12 +68,6 @@ async function run(files: readonly string[], { lifetime: lifetimeSeconds, html, 
 /** Whether the message of an error says all that its reader needs. */
 function isForTheCaller(error: unknown): error is Error {
   return error instanceof Error && (error.name === "LogFileError" || "syscall" in error);
-}
-
-function progressText({ bytes, lines, broken }: ReadCounts, allBytes: number, ms: number): string {
-  const share = allBytes === 0 ? "" : `${Math.floor((100 * bytes) / allBytes)} %, `;
-  const odd = broken === 0 ? "" : `, ${broken.toLocaleString("en")} of them broken`;
-  return `${share}${lines.toLocaleString("en")} lines${odd}, ${Math.round((lines / ms) * 1000).toLocaleString("en")} a second`;
 }
 
 function lifetime(text: string): number {

@@ -27,6 +27,8 @@ export interface GeneratedRequest {
 const START_AT = Date.UTC(2026, 9, 5);
 const DAY_MS = 86_400_000;
 const PAGES = 2_000;
+/** A visit makes about so many requests. */
+const VISIT_REQUESTS = 2.1;
 /** How steeply popularity falls. */
 const EXPONENT = 0.9;
 
@@ -67,7 +69,7 @@ export function* generatedRequests(settings: TrafficSettings): Generator<Generat
   while (made < requests) {
     // By night there is a fifth of the traffic of the afternoon.
     const rhythm = 1 + 0.67 * Math.sin(((at % DAY_MS) / DAY_MS - 0.35) * 2 * Math.PI);
-    at += (-Math.log(1 - random()) * gapMs * 1.5) / rhythm;
+    at += (-Math.log(1 - random()) * gapMs * VISIT_REQUESTS) / rhythm;
     while (pending.length > 0 && pending[0]!.at <= at) yield pending.shift()!;
     let due = at;
     for (const { afterMs, ...request } of visit(random, pageOf, wordOf, crawl, pages)) {

@@ -47,6 +47,7 @@ export class LogFile {
   #line = 0;
   #isSkipping = false;
   #hasEnded = false;
+  #isClosed = false;
 
   constructor(
     path: string,
@@ -88,7 +89,7 @@ export class LogFile {
 
   /** Reads on. Resolves to false at the end of the file. */
   async fill(): Promise<boolean> {
-    if (this.#hasEnded) return false;
+    if (this.#hasEnded || this.#isClosed) return false;
     let rest = this.#text.slice(this.#at);
     if (rest.length > MAX_LINE_BYTES) {
       if (!this.#isSkipping) {
@@ -108,12 +109,14 @@ export class LogFile {
     } catch (cause) {
       this.#hasEnded = true;
       if (isMissing(cause)) throw new LogFileError(`${this.path}: ${missingInWords(cause)}`, { cause });
-      this.#counts.cutOff.push(this.path);
+      if (!this.#isClosed) this.#counts.cutOff.push(this.path);
     }
     return !this.#hasEnded || this.#text.length > 0;
   }
 
+  /** Ends the reading, also one that waits for more. */
   close(): void {
+    this.#isClosed = true;
     this.#source.destroy();
   }
 

@@ -29,6 +29,7 @@ export async function readLogs({ files, take, between, signal, progress }: ReadO
   for (const path of files) allBytes += await sizeOf(path);
   const waiting = await inOrder(files);
   const open: LogFile[] = [];
+  const opened = new Set<LogFile>();
   const pause = async () => {
     progress?.(counts, allBytes);
     await between?.();
@@ -36,8 +37,14 @@ export async function readLogs({ files, take, between, signal, progress }: ReadO
   const openNext = async () => {
     const { path } = waiting.shift()!;
     const file = path === STANDARD_INPUT ? new LogFile(path, counts, process.stdin) : new LogFile(path, counts);
+    opened.add(file);
     if (await advance(file, pause)) open.push(file);
   };
+  // Standard input may have nothing more to read for a long time.
+  const end = () => {
+    for (const file of opened) file.close();
+  };
+  signal?.addEventListener("abort", end);
   try {
     while (signal?.aborted !== true && (open.length > 0 || waiting.length > 0)) {
       if (open.length === 0) await openNext();
@@ -54,10 +61,13 @@ export async function readLogs({ files, take, between, signal, progress }: ReadO
         take(earliest.request);
         hasMore = earliest.next();
       } while (hasMore && earliest.request.at <= until);
-      if (!hasMore && !(await advance(earliest, pause))) open.splice(open.indexOf(earliest), 1);
+      if (hasMore || (await advance(earliest, pause))) continue;
+      open.splice(open.indexOf(earliest), 1);
+      opened.delete(earliest);
     }
   } finally {
-    for (const file of open) file.close();
+    signal?.removeEventListener("abort", end);
+    end();
   }
   await pause();
   return counts;

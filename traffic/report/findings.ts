@@ -1,6 +1,6 @@
+import { countOf, durationOf, percentOf, printable, timeOf } from "../words/words.ts";
 import type { AccessReport, SearchReport } from "./access-report.ts";
 import { inWords } from "./lifetimes.ts";
-import { countOf, durationOf, percentOf, printable, timeOf } from "./words.ts";
 
 /** The sentences that the text and the page have in common. */
 export interface Findings {

@@ -21,8 +21,8 @@ const MAX_PARAMETERS = 12;
 /** How many pages are remembered for comparison; a later page takes the place of an earlier one. */
 const PLACES = 1 << 15;
 
-/** A parameter matters as little as this if the sizes were equal in so many comparisons. */
-const MIN_COMPARISONS = 50;
+/** A parameter seems to be idle if the sizes were equal in this share of at least so many comparisons. */
+const MIN_COMPARISONS = 30;
 const SAME_SHARE = 0.99;
 
 interface ParameterCounts {

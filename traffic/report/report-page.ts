@@ -1,9 +1,9 @@
+import { countOf, percentOf, printable, sizeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 import { areaChart, columnChart, escaped } from "./charts.ts";
 import { ASSUMPTIONS, findingsOf, searchText } from "./findings.ts";
 import { inWords } from "./lifetimes.ts";
 import { VERDICTS } from "./report-text.ts";
-import { countOf, percentOf, printable, sizeOf } from "./words.ts";
 
 /** The report as one HTML file without scripts, which loads nothing, for a screen and for paper. */
 export function reportPage(report: AccessReport): string {
@@ -142,8 +142,9 @@ function section(title: string, ...content: readonly string[]): string {
 }
 
 function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const kinds = headings.map((heading, column) => (column === 0 || heading === "" ? ' class="words"' : ""));
   const row = (cells: readonly string[], tag: string) =>
-    `<tr>${cells.map((cell) => `<${tag}>${escaped(printable(cell))}</${tag}>`).join("")}</tr>`;
+    `<tr>${cells.map((cell, column) => `<${tag}${kinds[column]}>${escaped(printable(cell))}</${tag}>`).join("")}</tr>`;
   return `<table><thead>${row(headings, "th")}</thead><tbody>${rows.map((cells) => row(cells, "td")).join("")}</tbody></table>`;
 }
 
@@ -170,8 +171,8 @@ span.outer { background: var(--pale); } span.inner { background: var(--sea); }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
 th { color: var(--soft); font-weight: 500; }
-th:first-child, td:first-child, th:nth-child(5), td:nth-child(5):last-child { text-align: left; }
-td:first-child { overflow-wrap: anywhere; }
+th.words, td.words { text-align: left; overflow-wrap: anywhere; }
+td.words:last-child { padding-left: 1rem; color: var(--soft); }
 pre { margin: 0; padding: .9rem 1rem; background: #f4f8f9; font: 13px/1.5 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
 footer { margin-top: 2.5rem; color: var(--soft); font-size: .85rem; }
 a { color: inherit; }

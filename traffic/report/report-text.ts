@@ -1,11 +1,10 @@
 import { styleText } from "node:util";
+import { short, table } from "../words/table.ts";
+import { countOf, percentOf, printable, sizeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 import { ASSUMPTIONS, findingsOf, searchText } from "./findings.ts";
 import { inWords } from "./lifetimes.ts";
-import { countOf, percentOf, printable, sizeOf } from "./words.ts";
 
-/** The longest text of a cell. */
-const MAX_CELL = 60;
 /** The rows of a table that are shown. The JSON and the page have more. */
 const MAX_ROWS = 10;
 
@@ -114,22 +113,4 @@ function across(pairs: readonly (readonly string[])[]): string[] {
     [pairs.map(([, value]) => value!)],
     0,
   );
-}
-
-/** Columns after the first one are aligned to the right, except those without a heading. */
-function table(headings: readonly string[], rows: readonly (readonly string[])[], firstRight = 1): string[] {
-  const all = [headings, ...rows].map((row) => row.map(short));
-  const widths = headings.map((_heading, column) => Math.max(...all.map((row) => row[column]!.length)));
-  return all.map((row) =>
-    row
-      .map((cell, column) =>
-        column < firstRight || headings[column] === "" ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!),
-      )
-      .join("  ")
-      .trimEnd(),
-  );
-}
-
-function short(text: string): string {
-  return text.length > MAX_CELL ? `${text.slice(0, MAX_CELL - 1)}…` : text;
 }

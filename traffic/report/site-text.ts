@@ -39,7 +39,10 @@ export function siteText({ lifetimeSeconds, routes, parameters, searches }: Site
     ...(search.length === 0 ? [] : [`      key: { query: { lowercase: [${names}], trim: [${names}] } },`]),
     ...(idle.length === 0
       ? []
-      : [`      // These do not seem to change the page; if so, add them to key.query.ignore: ${idle.join(", ")}`]),
+      : [
+          `      // These do not seem to change the page: ${idle.join(", ")}. If that is so, name them in key.query.ignore, with the
+      // trackers, which that list replaces.`,
+        ]),
     ...cutOffLines(searches),
     "    },",
     "  ],",
