@@ -1,8 +1,10 @@
 /** `npm run docs`: writes the pages that are generated. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { conformancePage } from "./conformance-page.ts";
 import { referencePages } from "./reference-pages.ts";
+import { REPORT_PAGE, withRuns } from "./report-runs.ts";
 
 writeFileSync("docs/conformance.md", conformancePage());
 mkdirSync("docs/reference", { recursive: true });
 for (const { path, text } of referencePages()) writeFileSync(path, text);
+writeFileSync(REPORT_PAGE, await withRuns(readFileSync(REPORT_PAGE, "utf8")));
