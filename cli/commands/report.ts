@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { open, writeFile } from "node:fs/promises";
 import { Command, InvalidArgumentError } from "commander";
 import type { ReadCounts } from "../../traffic/logs/log-file.ts";
 import { analyseLogs } from "../../traffic/report/analyse-logs.ts";
@@ -49,6 +49,8 @@ async function run(files: readonly string[], { lifetime: lifetimeSeconds, html, 
   const progress = (counts: ReadCounts, allBytes: number) =>
     line.show(() => readingText(counts, allBytes, performance.now() - startedAt));
   try {
+    // A file that cannot be written is told before the work, not after it.
+    if (html !== undefined) await (await open(html, "a")).close();
     const report = await analyseLogs({ files, lifetimeSeconds, signal: ending.signal, progress });
     line.clear();
     if (html !== undefined) await writeFile(html, reportPage(report));

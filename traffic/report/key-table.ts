@@ -9,9 +9,6 @@ const FILLED = 0.7;
 /** The share of the keys that are kept for being requested often when the others are thinned out. */
 const FREQUENT_SHARE = 0.3;
 
-/** Where time begins. Expiry at 0 is long ago. */
-export const FIRST_TICK = 1;
-
 /**
  * The pages of a site, each with when its stored response would expire under every lifetime, in bounded memory.
  *
@@ -55,6 +52,11 @@ export class KeyTable {
     this.#chosen = chosen;
     this.#maxSlots = Math.max(maxSlots, FIRST_SLOTS);
     this.#expires = new Uint32Array(FIRST_SLOTS * lifetimes.length);
+  }
+
+  /** The keys that are held. */
+  get heldKeys(): number {
+    return this.#held;
   }
 
   /** Whether every key has been counted. */

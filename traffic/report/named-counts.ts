@@ -7,7 +7,6 @@ export class NamedCounts<Value> {
   readonly #max: number;
   readonly #make: () => Value;
   readonly others: Value;
-  hasOthers = false;
 
   constructor(max: number, make: () => Value) {
     this.#max = max;
@@ -19,7 +18,6 @@ export class NamedCounts<Value> {
     const value = this.#values.get(name);
     if (value !== undefined) return value;
     if (this.#values.size >= this.#max) {
-      this.hasOthers = true;
       return this.others;
     }
     const made = this.#make();

@@ -153,13 +153,13 @@ const STYLE = `
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 2.5rem 1.25rem; max-width: 50rem; font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: #fff; }
 h1 { margin: 0; font-size: 1.75rem; line-height: 1.2; }
-h2 { margin: 0 0 .6rem; font-size: 1.1rem; }
+h2 { margin: 0 0 .6rem; font-size: 1.1rem; break-after: avoid; }
 p { margin: .35rem 0; }
 .subject { color: var(--soft); margin-bottom: 1rem; }
 .headline { font-size: 1.3rem; line-height: 1.4; margin: 0 0 1rem; }
 .warnings { margin: 1rem 0; padding: .5rem 1rem; border-left: 3px solid #c8862b; background: #fdf6ea; overflow-wrap: anywhere; }
 section { margin-top: 2.2rem; break-inside: avoid; }
-svg { display: block; width: 100%; height: auto; }
+svg { display: block; width: 100%; height: auto; overflow: visible; }
 svg text { font: 12px system-ui, sans-serif; text-anchor: middle; fill: var(--ink); }
 svg .label { fill: var(--soft); }
 svg line { stroke: var(--line); }
