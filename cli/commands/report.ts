@@ -1,8 +1,8 @@
 import { open, writeFile } from "node:fs/promises";
 import { Command, InvalidArgumentError } from "commander";
+import { readLifetime } from "../../traffic/counting/lifetimes.ts";
 import type { ReadCounts } from "../../traffic/logs/log-file.ts";
 import { analyseLogs } from "../../traffic/report/analyse-logs.ts";
-import { readLifetime } from "../../traffic/report/lifetimes.ts";
 import { reportPage } from "../../traffic/report/report-page.ts";
 import { reportText } from "../../traffic/report/report-text.ts";
 import { EXIT } from "../exit-code.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { hashKey } from "../../traffic/report/key-hash.ts";
-import { KeyTable } from "../../traffic/report/key-table.ts";
-import { NamedCounts } from "../../traffic/report/named-counts.ts";
+import { hashKey } from "../../traffic/counting/key-hash.ts";
+import { KeyTable } from "../../traffic/counting/key-table.ts";
+import { NamedCounts } from "../../traffic/counting/named-counts.ts";
 
 describe("a table of keys", () => {
   const MAX_SLOTS = 1 << 12;

@@ -2,12 +2,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DEFAULT_SETTINGS, TrafficAnalysis } from "../../traffic/counting/traffic-analysis.ts";
 import { LoggedRequest } from "../../traffic/logs/logged-request.ts";
 import { ReplayedEdge } from "../../traffic/replay/replayed-edge.ts";
 import type { AccessReport } from "../../traffic/report/access-report.ts";
 import { analyseLogs } from "../../traffic/report/analyse-logs.ts";
 import { makeReport } from "../../traffic/report/make-report.ts";
-import { DEFAULT_SETTINGS, TrafficAnalysis } from "../../traffic/report/traffic-analysis.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { evaluateSite } from "../docs/site-blocks.ts";
 import {

@@ -1,4 +1,6 @@
-import type { ParameterReport } from "./parameters.ts";
+import type { ParameterReport } from "../counting/parameters.ts";
+import type { SearchReport } from "../counting/search-counts.ts";
+import type { CostReport } from "./cost.ts";
 
 /** What a cache would do for a site, by the logs of a time without it. All counts of misses and hits are estimates. */
 export interface AccessReport {
@@ -80,28 +82,4 @@ export interface RouteReport {
   readonly bytes: number;
   /** Set if the config leaves the route to the origin, with the reason. Its requests then count as misses. */
   readonly passBecause: string | null;
-}
-
-export interface SearchReport {
-  readonly parameter: string;
-  readonly requests: number;
-  /** If queries up to this length are stored: the share that is answered, and the entries that takes. */
-  readonly cutOffs: readonly {
-    readonly length: number;
-    readonly requests: number;
-    readonly hits: number;
-    readonly hitRatio: number;
-    readonly entries: number;
-  }[];
-  /** The shortest cut-off that keeps 95 % of the hits. */
-  readonly suggestedLength: number;
-}
-
-export interface CostReport {
-  readonly requestsPerMonth: number;
-  readonly dollarsPerMonth: number;
-  /** Whether the free plan has room for the busiest day. */
-  readonly fitsFreePlan: boolean;
-  readonly source: string;
-  readonly readIn: string;
 }

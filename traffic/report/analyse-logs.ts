@@ -1,8 +1,8 @@
+import { DEFAULT_SETTINGS, TrafficAnalysis } from "../counting/traffic-analysis.ts";
 import type { ReadCounts } from "../logs/log-file.ts";
 import { readLogs } from "../logs/read-logs.ts";
 import type { AccessReport } from "./access-report.ts";
 import { makeReport } from "./make-report.ts";
-import { DEFAULT_SETTINGS, TrafficAnalysis } from "./traffic-analysis.ts";
 
 export interface ReportOptions {
   readonly files: readonly string[];

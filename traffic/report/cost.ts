@@ -1,5 +1,3 @@
-import type { CostReport } from "./access-report.ts";
-
 /** The price list of the Workers runtime, standard usage, in dollars. */
 const PRICES = {
   source: "https://developers.cloudflare.com/workers/platform/pricing/",
@@ -20,6 +18,16 @@ const PURGE_LOG_DOLLARS = 0.71;
 
 const DAYS_PER_MONTH = 30;
 const DAY_MS = 86_400_000;
+
+/** A month of the edge on Cloudflare. */
+export interface CostReport {
+  readonly requestsPerMonth: number;
+  readonly dollarsPerMonth: number;
+  /** Whether the free plan has room for the busiest day. */
+  readonly fitsFreePlan: boolean;
+  readonly source: string;
+  readonly readIn: string;
+}
 
 /** What the edge costs on Cloudflare. Every request runs the worker, a hit as well as a miss; the Cache API is free. */
 export function costOf(requests: number, durationMs: number, busiestHour: number): CostReport {

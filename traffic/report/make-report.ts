@@ -1,9 +1,9 @@
+import { passReason, RouteCounts } from "../counting/route-counts.ts";
+import type { HourCounts, TrafficAnalysis } from "../counting/traffic-analysis.ts";
 import type { ReadCounts } from "../logs/log-file.ts";
 import type { AccessReport, Prediction, RouteReport } from "./access-report.ts";
 import { costOf } from "./cost.ts";
-import { passReason, RouteCounts } from "./route-counts.ts";
 import { siteText } from "./site-text.ts";
-import type { HourCounts, TrafficAnalysis } from "./traffic-analysis.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -1,8 +1,8 @@
+import { inWords } from "../counting/lifetimes.ts";
 import { countOf, percentOf, printable, sizeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 import { areaChart, columnChart, escaped } from "./charts.ts";
 import { ASSUMPTIONS, findingsOf, searchText } from "./findings.ts";
-import { inWords } from "./lifetimes.ts";
 import { VERDICTS } from "./report-text.ts";
 
 /** The report as one HTML file without scripts, which loads nothing, for a screen and for paper. */

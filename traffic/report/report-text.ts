@@ -1,9 +1,9 @@
 import { styleText } from "node:util";
+import { inWords } from "../counting/lifetimes.ts";
 import { short, table } from "../words/table.ts";
 import { countOf, percentOf, printable, sizeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 import { ASSUMPTIONS, findingsOf, searchText } from "./findings.ts";
-import { inWords } from "./lifetimes.ts";
 
 /** The rows of a table that are shown. The JSON and the page have more. */
 const MAX_ROWS = 10;

@@ -1,7 +1,8 @@
-import type { RouteReport, SearchReport } from "./access-report.ts";
-import { ERROR_LIFETIME_SECONDS, ERROR_STATUSES, inWords, PAGE_STATUSES } from "./lifetimes.ts";
-import type { ParameterReport } from "./parameters.ts";
-import { SEARCH_PARAMETERS } from "./parameters.ts";
+import { ERROR_LIFETIME_SECONDS, ERROR_STATUSES, inWords, PAGE_STATUSES } from "../counting/lifetimes.ts";
+import type { ParameterReport } from "../counting/parameters.ts";
+import { SEARCH_PARAMETERS } from "../counting/parameters.ts";
+import type { SearchReport } from "../counting/search-counts.ts";
+import type { RouteReport } from "./access-report.ts";
 
 interface SiteFacts {
   readonly lifetimeSeconds: number;

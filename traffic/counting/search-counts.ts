@@ -1,4 +1,3 @@
-import type { SearchReport } from "./access-report.ts";
 import { NamedCounts } from "./named-counts.ts";
 import { SEARCH_PARAMETERS } from "./parameters.ts";
 
@@ -7,6 +6,22 @@ const MAX_LENGTH = 64;
 
 /** A cut-off is suggested that keeps this share of the hits. */
 const KEPT_HITS = 0.95;
+
+/** What visitors typed into one search. */
+export interface SearchReport {
+  readonly parameter: string;
+  readonly requests: number;
+  /** If queries up to this length are stored: the share that is answered, and the entries that takes. */
+  readonly cutOffs: readonly {
+    readonly length: number;
+    readonly requests: number;
+    readonly hits: number;
+    readonly hitRatio: number;
+    readonly entries: number;
+  }[];
+  /** The shortest cut-off that keeps 95 % of the hits. */
+  readonly suggestedLength: number;
+}
 
 interface ByLength {
   requests: number;
