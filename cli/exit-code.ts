@@ -11,6 +11,8 @@ export const EXIT = {
   unreachable: 3,
   /** The purge was accepted, but it did not settle in time. */
   notSettled: 4,
+  /** Ctrl-C ended the work before its end. What was done by then is told. */
+  interrupted: 130,
 } as const;
 
 /** The exit code for each way in which a purge can fail. */

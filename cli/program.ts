@@ -37,6 +37,18 @@ export async function runProgram(): Promise<void> {
     needs: ["miniflare", "esbuild", "wrangler"],
     load: async () => (await import("./commands/check.ts")).checkCommand(),
   });
+  addLazyCommand(program, {
+    name: "report",
+    description: "Tell from access logs what a cache would do for a site.",
+    needs: [],
+    load: async () => (await import("./commands/report.ts")).reportCommand(),
+  });
+  addLazyCommand(program, {
+    name: "replay",
+    description: "Send the requests of access logs through the edge, under one or several configs.",
+    needs: [],
+    load: async () => (await import("./commands/replay.ts")).replayCommand(),
+  });
   program.addCommand(purgeCommand().copyInheritedSettings(program));
   program.addCommand(purgesCommand().copyInheritedSettings(program));
 

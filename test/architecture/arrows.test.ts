@@ -23,6 +23,7 @@ const ROOMS: readonly (readonly [room: string, path: RegExp])[] = [
   ["dev", /^dev\//],
   ["setup", /^setup\//],
   ["server", /^server\//],
+  ["traffic", /^traffic\//],
   ["cli", /^cli\//],
   ["demo", /^demo\//],
   ["config", /^tidemark\.config\.ts$/],
@@ -87,7 +88,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "wiring",
     "wire",
   ],
-  cli: ["own-package", "cdn", "dev", "sdk", "server", "setup", "wire"],
+  // Reports on access logs by the edge's own rules for keys, and replays them through an isolate. The config that a
+  // report writes counts as an import.
+  traffic: ["rules", "ports", "site", "store", "insight", "purges", "wiring", "server", "tidemark/worker"],
+  cli: ["own-package", "cdn", "dev", "sdk", "server", "setup", "traffic", "wire"],
   // `npm run dev` is the dev command with the demo as its site.
   demo: ["sdk", "outbox", "dev", "cli"],
 };
@@ -114,6 +118,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   setup: [/^node:/, /^esbuild$/, /^wrangler$/, /^vitest$/, /^tidemark\/(local|recorded-sites)(\/|$)/],
   "own-package": [/^node:/],
   server: [/^node:/, /^undici$/],
+  traffic: [/^node:/],
   cli: [/^node:/, /^commander$/],
   demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],
 };
@@ -153,7 +158,7 @@ function sources(folder: string): string[] {
     .map((entry) => relative(".", join(entry.parentPath, entry.name)));
 }
 
-const arrows: Arrow[] = ["worker", "wire", "sdk", "cdn", "dev", "setup", "server", "cli", "demo"]
+const arrows: Arrow[] = ["worker", "wire", "sdk", "cdn", "dev", "setup", "server", "traffic", "cli", "demo"]
   .flatMap(sources)
   .concat("tidemark.config.ts")
   .flatMap((file) => importsOf(readFileSync(file, "utf8")).map((imports) => ({ file, imports })));

@@ -12,6 +12,7 @@ import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { ReceiptBody } from "../../sdk/index.ts";
 import { freePorts } from "../dev/dev-process.ts";
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
+import { generatedLog } from "../traffic/generated-log.ts";
 import { folderWith, type InstalledPackage, run, tool } from "./installed-package.ts";
 
 const VIRTUAL_TIME_WORKER = fileURLToPath(new URL("../../cdn/runtime/virtual-time.worker.ts", import.meta.url));
@@ -474,6 +475,19 @@ describe("the command, installed", () => {
       "startCdn needs packages that are not installed here. This installs them:\n\n" +
       `  npm install --save-dev miniflare@${miniflare} esbuild@${esbuild}${more}\n\n`;
     expect(stdout).toBe(message("") + message(` wrangler@${wrangler}`));
+  });
+
+  test("npx tidemark report and replay need nothing but the package and a log", async () => {
+    const folder = await folderWith(installed, "only-logs", []);
+    await writeFile(join(folder, "access.log"), generatedLog({ seed: 1, requests: 500, days: 1 }));
+    const report = await run("npx", ["--no", "tidemark", "report", "access.log", "--json"], { cwd: folder });
+    expect(report.exit).toBe(0);
+    const { requests, config } = JSON.parse(report.stdout) as { requests: { all: number }; config: string };
+    await writeFile(join(folder, "tidemark.config.ts"), config);
+    const flags = ["replay", "access.log", "--config", "tidemark.config.ts", "--json"];
+    const replay = await run("npx", ["--no", "tidemark", ...flags], { cwd: folder });
+    expect(replay.exit).toBe(0);
+    expect(JSON.parse(replay.stdout)).toMatchObject({ edges: [{ requests: requests.all, failures: 0 }] });
   });
 
   test("tidemark dev runs the rules of a config that imports the package", async () => {

@@ -1,0 +1,96 @@
+import { Command, InvalidArgumentError } from "commander";
+import { readSize } from "../../server/serve/read-size.ts";
+import type { ReadCounts } from "../../traffic/logs/log-file.ts";
+import { EXIT } from "../exit-code.ts";
+import { valueNotFlag } from "../flags.ts";
+import { interruption } from "../interruption.ts";
+import { printError } from "../print-error.ts";
+import { ProgressLine, readingText } from "../progress-line.ts";
+
+interface ReplayFlags {
+  readonly config?: readonly string[];
+  readonly cacheControl?: string;
+  readonly memory?: number;
+  readonly json?: true;
+}
+
+/** The configs are compiled with URLPattern. */
+const OLDEST_NODE = 24;
+
+const AFTER_HELP = `
+Each request goes through the edge itself, in this process, when the log says that it came. The origin answers with the
+status and the size that the log has, and with the Cache-Control that --cache-control names. The cache begins empty, and
+has room for everything behind its memory.
+
+Exit codes: 0 done, 1 no line could be read, 2 wrong usage, or no such file or config, 130 interrupted.
+
+  tidemark replay access.log --config tidemark.config.ts --config new.config.ts
+  tidemark replay access.log --cache-control "max-age=600" --memory 128MiB`;
+
+/** `tidemark replay`: a log through the edge, under one or several configs. */
+export function replayCommand(): Command {
+  return new Command("replay")
+    .description("Send the requests of access logs through the edge, under one or several configs.")
+    .argument("<log...>", "access logs, or - for standard input")
+    .option("--config <file>", "a site's rules; several times to compare them (default: none)", addFile)
+    .option("--cache-control <value>", "what the origin says with every page (default: nothing)", valueNotFlag)
+    .option("--memory <size>", "a cache of this size alone, like tidemark serve without a disk", size)
+    .option("--json", "print the result as one JSON object")
+    .addHelpText("after", AFTER_HELP)
+    .action(async (files: string[], flags: ReplayFlags) => {
+      const major = Number(process.versions.node.split(".")[0]);
+      if (major < OLDEST_NODE) {
+        printError(`tidemark replay needs Node ${OLDEST_NODE} or later. This is Node ${process.versions.node}.`);
+        process.exitCode = EXIT.usage;
+        return;
+      }
+      process.exitCode = await run(files, flags);
+    });
+}
+
+async function run(files: readonly string[], { config, cacheControl, memory, json }: ReplayFlags): Promise<number> {
+  // Loaded here, because an older Node does not have what it imports.
+  const { replayLogs } = await import("../../traffic/replay/replay-logs.ts");
+  const { replayText } = await import("../../traffic/replay/replay-text.ts");
+  const ending = new AbortController();
+  interruption().then(() => ending.abort());
+  const line = new ProgressLine();
+  const startedAt = performance.now();
+  try {
+    const report = await replayLogs({
+      files,
+      configs: config ?? [],
+      cacheControl: cacheControl ?? null,
+      memoryBytes: memory ?? null,
+      signal: ending.signal,
+      progress: (counts: ReadCounts, allBytes: number) =>
+        line.show(() => readingText(counts, allBytes, performance.now() - startedAt)),
+    });
+    line.clear();
+    process.stdout.write(json ? `${JSON.stringify(report)}\n` : replayText(report));
+    if (report.interrupted) return EXIT.interrupted;
+    if (report.edges.length > 0) return EXIT.done;
+    printError("no line of these logs is in a format that this command knows. tidemark report --help lists them.");
+    return EXIT.refused;
+  } catch (error) {
+    line.clear();
+    if (!isForTheCaller(error)) throw error;
+    printError(error.message);
+    return EXIT.usage;
+  }
+}
+
+/** Whether the message of an error says all that its reader needs. */
+function isForTheCaller(error: unknown): error is Error {
+  return error instanceof Error && (["LogFileError", "ConfigFileError"].includes(error.name) || "syscall" in error);
+}
+
+function addFile(file: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), valueNotFlag(file)];
+}
+
+function size(text: string): number {
+  const bytes = readSize(text);
+  if (bytes === null || bytes === 0) throw new InvalidArgumentError("It must be like 512MiB or 10GiB.");
+  return bytes;
+}

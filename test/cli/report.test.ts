@@ -1,0 +1,143 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { generatedLog, ODD_LINES } from "../traffic/generated-log.ts";
+
+const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/tidemark-cli", import.meta.url));
+
+let folder: string;
+const log = generatedLog({ seed: 1, requests: 1_000, days: 1 });
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tidemark-cli-"));
+  await writeFile(join(folder, "access.log"), log);
+  await writeFile(join(folder, "odd.log"), Buffer.from(ODD_LINES.slice(4).join("\n"), "latin1"));
+  await writeFile(join(folder, "words.txt"), "no log\n");
+  await writeFile(join(folder, "hour.mjs"), siteFor("1h"));
+  await writeFile(join(folder, "day.mjs"), siteFor("1d"));
+  await writeFile(join(folder, "wrong.mjs"), siteFor("1 day"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+function siteFor(ttl: string): string {
+  return `export default { origin: "https://origin.example.com", routes: [{ match: "/*", defaultTtl: "${ttl}" }] };\n`;
+}
+
+function start(...parameters: readonly string[]) {
+  const child = spawn(process.execPath, [CLI, ...parameters], {
+    cwd: folder,
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILED },
+  });
+  const ended = Promise.all([once(child, "exit"), text(child.stdout), text(child.stderr)]).then(
+    ([[exit], stdout, stderr]) => ({ exit: exit as number, stdout, stderr }),
+  );
+  return { child, ended };
+}
+
+/** Runs a command with something on its standard input. */
+async function run(parameters: readonly string[], input: string | Buffer = "") {
+  const { child, ended } = start(...parameters);
+  child.stdin.on("error", () => undefined); // a command that fails does not read it
+  child.stdin.end(input);
+  return ended;
+}
+
+describe("tidemark report", () => {
+  test("prints for a person, and nothing else into a pipe", async () => {
+    const { exit, stdout, stderr } = await run(["report", "access.log"]);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+    expect(stdout).toMatch(
+      /^1,0\d\d requests in 2\d\.\d hours, from 2026-10-05 00:\d\d to .* UTC\nWith a lifetime of 1h, a cache would answer \d\d\.\d %/,
+    );
+    expect(stdout).toContain("export default defineSite({");
+    expect(stdout).not.toContain("\u001b");
+  });
+
+  test("reads compressed standard input, and prints JSON", async () => {
+    const { exit, stdout } = await run(["report", "-", "--json", "--lifetime", "10m"], gzipSync(log));
+    expect(exit).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ version: 1, lifetimeSeconds: 600, logs: { files: ["-"], broken: 0 } });
+  });
+
+  test("writes one HTML file that loads nothing and runs nothing", async () => {
+    const hostile = "<script>alert(1)</script> is no line of a log\n";
+    const { exit } = await run(["report", "-", "--html", "report.html"], Buffer.concat([log, Buffer.from(hostile)]));
+    expect(exit).toBe(0);
+    const page = await readFile(join(folder, "report.html"), "utf8");
+    expect(page).toMatch(/^<!doctype html>/);
+    expect(page.match(/<svg /g)).toHaveLength(4);
+    expect(page).toContain("&#60;script&#62;");
+    expect(page).not.toMatch(/<script|<link|<img|src=|@import|url\(/);
+  });
+
+  test("tells broken lines, and goes on", async () => {
+    const { exit, stdout } = await run(["report", "odd.log", "access.log"]);
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(/2 of 1,0\d\d lines could not be read, and do not count\. The first:\n {2}odd\.log:2: /);
+    expect(stdout).toContain("1 lines tell of something that is not HTTP.");
+  });
+
+  test("keeps what is done at Ctrl-C, even if standard input has nothing more to say", async () => {
+    const { child, ended } = start("report", "-", "--json");
+    // More than the pipe holds: when all of it is written, the command is reading.
+    for (let at = 0; at < 40; at++) if (!child.stdin.write(log)) await once(child.stdin, "drain");
+    child.kill("SIGINT");
+    const { exit, stdout } = await ended;
+    expect(exit).toBe(130);
+    const { logs, requests } = JSON.parse(stdout) as { logs: object; requests: { all: number } };
+    expect(logs).toMatchObject({ interrupted: true });
+    expect(requests.all).toBeGreaterThan(1_000);
+  });
+
+  test.each([
+    { parameters: ["report", "gone.log"], exit: 2, message: "gone.log: there is no such file" },
+    {
+      parameters: ["report", "access.log", "--lifetime", "soon"],
+      exit: 2,
+      message: "It must be like 90s, 10m, 1h or 7d",
+    },
+    { parameters: ["report", "access.log", "--html", "no/such/folder.html"], exit: 2, message: "no/such/folder.html" },
+    {
+      parameters: ["report", "words.txt"],
+      exit: 1,
+      message: "no line of these logs is in a format that this command knows",
+    },
+    { parameters: ["replay", "access.log", "--config", "wrong.mjs"], exit: 2, message: "is not a duration" },
+  ])("$parameters ends with $exit and says why", async ({ parameters, exit, message }) => {
+    const ended = await run(parameters);
+    expect(ended.exit).toBe(exit);
+    expect(ended.stderr).toContain(message);
+    expect(ended.stderr).not.toContain("    at ");
+  });
+});
+
+describe("tidemark replay", () => {
+  test("compares configs side by side", async () => {
+    const { exit, stdout, stderr } = await run(["replay", "access.log", "--config", "hour.mjs", "--config", "day.mjs"]);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+    expect(stdout).toMatch(
+      /^1,0\d\d requests through the edge, at the time of the log\n +hour\.mjs +day\.mjs\nhit ratio /,
+    );
+    const [hour, day] = /^hit ratio +([\d.]+) % +([\d.]+) %$/m.exec(stdout)!.slice(1).map(Number);
+    expect(day).toBeGreaterThan(hour!);
+  });
+
+  test("obeys the origin's Cache-Control where no config gives a lifetime, and stores nothing without it", async () => {
+    const [nothing, ten] = await Promise.all(
+      [[], ["--cache-control", "max-age=600, stale-while-revalidate=86400"]].map(async (flags) => {
+        const { stdout } = await run(["replay", "-", "--json", ...flags], log);
+        return (JSON.parse(stdout) as { edges: { hits: number; stale: number; failures: number; requests: number }[] })
+          .edges[0]!;
+      }),
+    );
+    expect(nothing).toMatchObject({ hits: 0, failures: 0 });
+    expect(ten!.hits).toBeGreaterThan(ten!.requests / 4);
+    expect(ten!.stale).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,53 @@
+import { EvictingMap } from "../../worker/store/evicting-map.ts";
+import { keyHash } from "./key-hash.ts";
+
+/** What an entry takes beside its body: its fields, its key and its purge keys, as the memory tier weighs them. */
+const ENTRY_BYTES = 3 * 1024;
+
+/** No entry may take more than this share of a cache. The memory tier has the same rule. */
+const LARGEST_SHARE = 1 / 8;
+
+/** Each trial is as large as this, whatever it stands for. */
+const TRIAL_BYTES = 32 * 1024 ** 2;
+
+/**
+ * A cache of some size, tried with the edge's own policy of eviction. One that is larger than 32 MiB is tried as one of 32
+ * MiB for a share of the pages, chosen by their hashes (Waldspurger et al., "Cache Modeling and Optimization using
+ * Miniature Simulations", ATC 2017).
+ */
+export class MemoryTrial {
+  readonly memoryBytes: number;
+  /** The misses that a cache without a bound would not have had, estimated. */
+  extraMisses = 0;
+  readonly #weight: number;
+  readonly #lifetime: number;
+  /** When each entry expires, in ticks. */
+  readonly #entries: EvictingMap<number>;
+
+  /** `memoryBytes` is 32 MiB times a power of two, or less than that; `lifetime` is in ticks. */
+  constructor(memoryBytes: number, lifetime: number) {
+    this.memoryBytes = memoryBytes;
+    this.#lifetime = lifetime;
+    this.#weight = Math.max(1, memoryBytes / TRIAL_BYTES);
+    this.#entries = new EvictingMap(Math.min(memoryBytes, TRIAL_BYTES));
+  }
+
+  /**
+   * Plays a request for the key in `keyHash`. `missed`: whether it is a miss without a bound; `weight`: for how many keys
+   * the key stands there.
+   */
+  play(tick: number, bytes: number, longest: number, missed: boolean, weight: number): void {
+    const { high, low } = keyHash;
+    if ((low & (this.#weight - 1)) !== 0) return;
+    const key = `${high} ${low}`;
+    const expires = this.#entries.get(key);
+    if (expires !== undefined && tick < expires) {
+      if (missed) this.extraMisses -= Math.max(weight, this.#weight);
+      return;
+    }
+    if (!missed) this.extraMisses += Math.max(weight, this.#weight);
+    const held = bytes + ENTRY_BYTES;
+    if (longest === 0 || held > this.memoryBytes * LARGEST_SHARE) return;
+    this.#entries.set(key, tick + Math.min(this.#lifetime, longest), held);
+  }
+}

@@ -1,0 +1,52 @@
+/** The counts of the paths that begin with one segment. */
+export class RouteCounts {
+  requests = 0;
+  /** GET and HEAD. */
+  readable = 0;
+  bytes = 0;
+  unsafe = 0;
+  /** Answers 401 and 403. */
+  refused = 0;
+  /** By lifetime, estimated. */
+  readonly misses: Float64Array;
+  missBytes = 0;
+  crawlerRequests = 0;
+  crawlerMisses = 0;
+
+  constructor(lifetimes: number) {
+    this.misses = new Float64Array(lifetimes);
+  }
+
+  add(other: RouteCounts): void {
+    this.requests += other.requests;
+    this.readable += other.readable;
+    this.bytes += other.bytes;
+    this.unsafe += other.unsafe;
+    this.refused += other.refused;
+    for (const [index, misses] of other.misses.entries()) this.misses[index]! += misses;
+    this.missBytes += other.missBytes;
+    this.crawlerRequests += other.crawlerRequests;
+    this.crawlerMisses += other.crawlerMisses;
+  }
+}
+
+/** First segments under which frameworks keep what belongs to one visitor. */
+const PERSONAL =
+  /^\/(?:admin|wp-admin|wp-login\.php|login|logout|signin|sign-in|signup|sign-up|register|account|accounts|my|me|user|users|profile|cart|basket|checkout|orders?|session|sessions|auth|oauth2?|settings|dashboard|graphql)$/i;
+
+const UNSAFE_SHARE = 0.2;
+const REFUSED_SHARE = 0.05;
+
+/** Why the config leaves a route to the origin; `null` if it may be stored. */
+export function passReason(path: string, { requests, unsafe, refused }: RouteCounts): string | null {
+  if (PERSONAL.test(path)) return "its name says that its pages are personal";
+  if (refused >= requests * REFUSED_SHARE && refused > 1) return "it answers 401 or 403";
+  if (unsafe >= requests * UNSAFE_SHARE && unsafe > 1) return "it is mostly written to";
+  return null;
+}
+
+/** The first segment of a path with its slash: `/blog` of `/blog/a`, and `/` itself. */
+export function firstSegment(path: string): string {
+  const end = path.indexOf("/", 1);
+  return end < 0 ? path : path.slice(0, end);
+}

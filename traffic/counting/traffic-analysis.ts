@@ -1,0 +1,256 @@
+import type { LoggedRequest } from "../logs/logged-request.ts";
+import { hashKey } from "./key-hash.ts";
+import { KeyTable } from "./key-table.ts";
+import { keyedTarget } from "./keyed-target.ts";
+import { ERROR_LIFETIME_SECONDS, ERROR_STATUSES, LIFETIMES, PAGE_STATUSES, ticksOf } from "./lifetimes.ts";
+import { MemoryTrial } from "./memory-trial.ts";
+import { NamedCounts, ownText } from "./named-counts.ts";
+import { Parameters } from "./parameters.ts";
+import { firstSegment, RouteCounts } from "./route-counts.ts";
+import { SearchCounts } from "./search-counts.ts";
+
+export interface AnalysisSettings {
+  /** The lifetime that the report is about. */
+  readonly lifetimeSeconds: number;
+  /** The sizes of caches to try, each 32 MiB times a power of two. */
+  readonly memoryBytes: readonly number[];
+  /** The most slots of the table of pages, a power of two. */
+  readonly maxSlots: number;
+}
+
+const MIB = 1024 ** 2;
+
+export const DEFAULT_SETTINGS: AnalysisSettings = {
+  lifetimeSeconds: 3600,
+  memoryBytes: [32 * MIB, 128 * MIB, 512 * MIB, 2048 * MIB, 8192 * MIB],
+  maxSlots: 1 << 20,
+};
+
+const MAX_ROUTES = 2_000;
+const MAX_AGENTS = 4_000;
+/** The most hours that are kept apart: four years. Lines with wrong clocks could otherwise fill the memory. */
+const MAX_HOURS = 35_000;
+/** A URL is remembered by name from so many requests on. */
+const REMEMBERED_FROM = 8;
+const MAX_REMEMBERED = 4_000;
+
+const HOUR_MS = 3_600_000;
+const ODD_ORDER_MS = 60_000;
+/** A tick that leaves room for lines that are older than the first. */
+const FIRST_MS = 30 * 24 * HOUR_MS;
+
+const CRAWLER = /bot|crawl|spider|slurp|fetch|preview|scan|monitor|curl|wget|python|java\/|go-http|headless/i;
+
+/** The requests and the misses of one hour. */
+export interface HourCounts {
+  requests: number;
+  misses: number;
+}
+
+/** Follows the requests of a site through caches that do not exist yet. Its memory does not grow with the log. */
+export class TrafficAnalysis {
+  readonly settings: AnalysisSettings;
+  /** In seconds, ascending, with the chosen one among them. */
+  readonly lifetimes: readonly number[];
+  readonly chosen: number;
+  readonly pages: KeyTable;
+  /** The same pages without the rules for keys. */
+  readonly spellings: KeyTable;
+  readonly memory: readonly MemoryTrial[];
+  readonly routes: NamedCounts<RouteCounts>;
+  readonly hours = new Map<number, HourCounts>();
+  readonly parameters = new Parameters();
+  readonly searches = new SearchCounts();
+  readonly statuses = new NamedCounts<{ requests: number }>(600, () => ({ requests: 0 }));
+  /** URLs that were requested often, by name. */
+  readonly urls = new Set<string>();
+  requests = 0;
+  unsafe = 0;
+  notHttp = 0;
+  /** Requests that the edge would refuse for their spelling. */
+  refused = 0;
+  bytes = 0;
+  crawlers = 0;
+  spellingMisses = 0;
+  outOfOrder = 0;
+  loggedByCache = 0;
+  loggedHits = 0;
+  firstAt = Infinity;
+  lastAt = -Infinity;
+  readonly #agents = new Map<string, boolean>();
+  readonly #lifetimeTicks: number;
+  readonly #errorTicks: number;
+  #startAt = NaN;
+
+  constructor(settings: AnalysisSettings = DEFAULT_SETTINGS) {
+    this.settings = settings;
+    const { lifetimeSeconds, maxSlots } = settings;
+    this.lifetimes = [...new Set([...LIFETIMES, lifetimeSeconds])].sort((a, b) => a - b);
+    this.chosen = this.lifetimes.indexOf(lifetimeSeconds);
+    const ticks = this.lifetimes.map((seconds) => ticksOf(seconds * 1000));
+    this.#lifetimeTicks = ticks[this.chosen]!;
+    this.#errorTicks = ticksOf(ERROR_LIFETIME_SECONDS * 1000);
+    this.pages = new KeyTable(ticks, this.chosen, maxSlots);
+    this.spellings = new KeyTable([this.#lifetimeTicks], 0, maxSlots / 2);
+    this.memory = settings.memoryBytes.map((bytes) => new MemoryTrial(bytes, this.#lifetimeTicks));
+    this.routes = new NamedCounts(MAX_ROUTES, () => new RouteCounts(this.lifetimes.length));
+  }
+
+  take(request: LoggedRequest): void {
+    this.requests++;
+    this.bytes += request.bytes;
+    this.#noteTime(request.at);
+    this.statuses.at(STATUS_CLASSES[Math.floor(request.status / 100)] ?? "other").requests++;
+    if (request.cacheStatus !== "") this.#noteCache(request.cacheStatus);
+    const hour = this.#hourOf(request.at);
+    hour.requests++;
+    if (request.method === "") {
+      this.notHttp++;
+      hour.misses++;
+      return;
+    }
+    const keyed = keyedTarget(request.target);
+    const route = this.routes.at(keyed === null ? "/" : firstSegment(keyed.path));
+    route.requests++;
+    route.bytes += request.bytes;
+    if (request.status === 401 || request.status === 403) route.refused++;
+    const isCrawler = this.#isCrawler(request.userAgent);
+    if (isCrawler) {
+      this.crawlers++;
+      route.crawlerRequests++;
+    }
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    if (!isRead || keyed === null) {
+      if (isRead) this.refused++;
+      else {
+        this.unsafe++;
+        route.unsafe++;
+        if (keyed !== null && isUnsafe(request)) this.#invalidate(request.host + keyed.path + keyed.query);
+      }
+      for (let index = 0; index < route.misses.length; index++) route.misses[index]!++;
+      route.missBytes += request.bytes;
+      if (isCrawler) route.crawlerMisses++;
+      hour.misses++;
+      return;
+    }
+    route.readable++;
+    const tick = ticksOf(request.at - this.#startAt + FIRST_MS);
+    const longest = this.#longestTicks(request.status);
+    const hasQuery = keyed.search !== "";
+    if (hasQuery) {
+      this.parameters.take(
+        keyed.path,
+        keyed.search,
+        request.status === 200 && request.method === "GET" ? request.bytes : 0,
+      );
+    }
+    hashKey(request.host + request.target);
+    const spellings = this.spellings.count(tick, longest);
+    if (this.spellings.missed !== 0) this.spellingMisses += spellings;
+    const key = request.host + keyed.path + keyed.query;
+    hashKey(key);
+    const weight = this.pages.count(tick, longest);
+    if (weight > 0) this.#countPage(request, key, weight, route, hour, isCrawler, tick, longest);
+    if (hasQuery && weight > 0) this.searches.take(keyed.path, keyed.query, weight, this.#isMiss, this.pages.isNew);
+  }
+
+  #countPage(
+    request: LoggedRequest,
+    key: string,
+    weight: number,
+    route: RouteCounts,
+    hour: HourCounts,
+    isCrawler: boolean,
+    tick: number,
+    longest: number,
+  ): void {
+    const { pages } = this;
+    if (request.bytes > 0 && request.status === 200 && request.method === "GET") pages.bytes = request.bytes;
+    for (let missed = pages.missed, index = 0; missed !== 0; missed >>>= 1, index++) {
+      if (missed & 1) route.misses[index]! += weight;
+    }
+    const isMiss = this.#isMiss;
+    if (isMiss) {
+      hour.misses += weight;
+      route.missBytes += weight * request.bytes;
+      if (isCrawler) route.crawlerMisses += weight;
+    }
+    for (const trial of this.memory) trial.play(tick, pages.bytes, longest, isMiss, weight);
+    const { requests } = pages;
+    if (requests >= REMEMBERED_FROM && (requests & (requests - 1)) === 0) this.#remember(key);
+  }
+
+  get #isMiss(): boolean {
+    return ((this.pages.missed >>> this.chosen) & 1) === 1;
+  }
+
+  #longestTicks(status: number): number {
+    // A 304 was the answer to a visitor who had the page. The edge fetches the page itself.
+    if (status === 304 || PAGE_STATUSES.includes(status)) return 0xffffffff;
+    return ERROR_STATUSES.includes(status) ? this.#errorTicks : 0;
+  }
+
+  #invalidate(key: string): void {
+    hashKey(key);
+    this.pages.invalidate();
+  }
+
+  #noteTime(at: number): void {
+    if (Number.isNaN(this.#startAt)) this.#startAt = at;
+    if (at < this.lastAt - ODD_ORDER_MS) this.outOfOrder++;
+    if (at < this.firstAt) this.firstAt = at;
+    if (at > this.lastAt) this.lastAt = at;
+  }
+
+  #hourOf(at: number): HourCounts {
+    const hour = Math.floor(at / HOUR_MS);
+    const counts = this.hours.get(hour);
+    if (counts !== undefined) return counts;
+    const made: HourCounts = { requests: 0, misses: 0 };
+    if (this.hours.size < MAX_HOURS) this.hours.set(hour, made);
+    return made;
+  }
+
+  #noteCache(words: string): void {
+    this.loggedByCache++;
+    if (HITS.has(words)) this.loggedHits++;
+  }
+
+  #isCrawler(agent: string): boolean {
+    if (agent === "") return false;
+    const known = this.#agents.get(agent);
+    if (known !== undefined) return known;
+    const isCrawler = CRAWLER.test(agent);
+    if (this.#agents.size < MAX_AGENTS) this.#agents.set(ownText(agent), isCrawler);
+    return isCrawler;
+  }
+
+  #remember(key: string): void {
+    if (this.urls.has(key)) return;
+    if (this.urls.size >= MAX_REMEMBERED) this.#forgetHalf();
+    this.urls.add(ownText(key));
+  }
+
+  #forgetHalf(): void {
+    for (const { url } of this.frequentUrls().slice(MAX_REMEMBERED / 2)) this.urls.delete(url);
+  }
+
+  /** The URLs that are known by name, the most frequent first. */
+  frequentUrls(): { readonly url: string; readonly requests: number }[] {
+    const found = [...this.urls.keys()].map((url) => {
+      hashKey(url);
+      return { url, requests: this.pages.requestsOf() };
+    });
+    return found.sort((a, b) => b.requests - a.requests || (a.url < b.url ? -1 : 1));
+  }
+}
+
+const STATUS_CLASSES: Readonly<Record<number, string>> = { 1: "1xx", 2: "2xx", 3: "3xx", 4: "4xx", 5: "5xx" };
+
+/** The words for answers that did not wait for the origin. */
+const HITS: ReadonlySet<string> = new Set(["HIT", "STALE", "UPDATING"]);
+
+/** Whether a request changes what is stored. RFC 9110 §9.2.1, RFC 9111 §4.4. */
+function isUnsafe({ method, status }: LoggedRequest): boolean {
+  return method !== "OPTIONS" && method !== "TRACE" && status >= 200 && status < 400;
+}

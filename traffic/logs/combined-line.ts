@@ -1,0 +1,85 @@
+import { LogTime } from "./log-time.ts";
+import { type LineParser, readRequestLine } from "./logged-request.ts";
+
+const QUOTE = 34;
+const DASH = 45;
+const BACKSLASH = 92;
+
+/** The length of the time between its brackets. */
+const TIME_LENGTH = 26;
+
+/** The words of `$upstream_cache_status`, which some append to the format. */
+const CACHE_STATUS = /(?:^|[\s"=])(HIT|MISS|EXPIRED|STALE|UPDATING|REVALIDATED|BYPASS)(?:$|[\s"])/;
+
+/**
+ * The common and combined formats of nginx, Apache and Varnish, with or without Apache's virtual host in front, and with
+ * whatever somebody has appended.
+ */
+export function combinedParser(): LineParser {
+  const time = new LogTime();
+  return (line, into) => {
+    const bracket = line.indexOf("[");
+    if (bracket < 0) return false;
+    into.at = time.readCommon(line, bracket + 1);
+    if (Number.isNaN(into.at)) return false;
+    const requestStart = line.indexOf('"', bracket + TIME_LENGTH);
+    const requestEnd = requestStart < 0 ? -1 : closingQuote(line, requestStart + 1);
+    if (requestEnd < 0) return false;
+    const statusStart = requestEnd + 2;
+    const status = threeDigits(line, statusStart);
+    if (status < 100) return false;
+    into.status = status;
+    readHost(line, bracket, into);
+    readRequestLine(line.slice(requestStart + 1, requestEnd), into);
+    let index = statusStart + 4;
+    let bytes = 0;
+    for (let code = line.charCodeAt(index) - 48; code >= 0 && code <= 9; code = line.charCodeAt(++index) - 48) {
+      bytes = bytes * 10 + code;
+    }
+    into.bytes = bytes;
+    readRest(line, index, into);
+    return true;
+  };
+}
+
+/** The user agent, and what may stand behind it. */
+function readRest(line: string, start: number, into: { userAgent: string; cacheStatus: string }): void {
+  const refererStart = line.indexOf('"', start);
+  const refererEnd = refererStart < 0 ? -1 : closingQuote(line, refererStart + 1);
+  const agentStart = refererEnd < 0 ? -1 : line.indexOf('"', refererEnd + 1);
+  const agentEnd = agentStart < 0 ? -1 : closingQuote(line, agentStart + 1);
+  if (agentEnd >= 0) into.userAgent = line.slice(agentStart + 1, agentEnd);
+  const restStart = agentEnd >= 0 ? agentEnd + 1 : start;
+  if (refererStart !== -1 && agentEnd < 0) return;
+  if (line.length > restStart + 3) into.cacheStatus = CACHE_STATUS.exec(line.slice(restStart))?.[1] ?? "";
+}
+
+/** `www.example.com:443 192.0.2.7 - alice [`: only there the third word is the dash of identd. */
+function readHost(line: string, bracket: number, into: { host: string }): void {
+  const firstEnd = line.indexOf(" ");
+  if (firstEnd < 0 || firstEnd >= bracket || line.charCodeAt(firstEnd + 1) === DASH) return;
+  const secondEnd = line.indexOf(" ", firstEnd + 1);
+  if (secondEnd < 0 || secondEnd >= bracket || line.charCodeAt(secondEnd + 1) !== DASH) return;
+  into.host = line.slice(0, firstEnd).replace(/:(?:80|443)$/, "");
+}
+
+/** The next quote that is not escaped; -1 if there is none. */
+function closingQuote(line: string, start: number): number {
+  for (let quote = line.indexOf('"', start); quote >= 0; quote = line.indexOf('"', quote + 1)) {
+    let backslashes = 0;
+    while (line.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes++;
+    if (backslashes % 2 === 0 && line.charCodeAt(quote) === QUOTE) return quote;
+  }
+  return -1;
+}
+
+/** The number of three digits at a place of a line; -1 if there is none. */
+function threeDigits(line: string, start: number): number {
+  let number = 0;
+  for (let index = start; index < start + 3; index++) {
+    const digit = line.charCodeAt(index) - 48;
+    if (!(digit >= 0 && digit <= 9)) return -1;
+    number = number * 10 + digit;
+  }
+  return number;
+}

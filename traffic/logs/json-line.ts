@@ -1,0 +1,107 @@
+import { LogTime } from "./log-time.ts";
+import { type LineParser, type LoggedRequest, readRequestLine, readTarget } from "./logged-request.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The names under which nginx's own variables, Cloudflare Logpush, Caddy and usual templates have each value. */
+const NAMES = {
+  time: [
+    "time_iso8601",
+    "msec",
+    "time_local",
+    "EdgeStartTimestamp",
+    "EdgeEndTimestamp",
+    "@timestamp",
+    "timestamp",
+    "time",
+    "ts",
+    "date",
+  ],
+  method: ["request_method", "ClientRequestMethod", "method"],
+  target: ["request_uri", "ClientRequestURI", "uri", "url", "path"],
+  request: ["request"],
+  host: ["host", "http_host", "ClientRequestHost", "server_name", "vhost"],
+  status: ["status", "EdgeResponseStatus", "status_code"],
+  bytes: [
+    "body_bytes_sent",
+    "EdgeResponseBodyBytes",
+    "EdgeResponseBytes",
+    "bytes_sent",
+    "bytes",
+    "size",
+    "response_size",
+  ],
+  userAgent: ["http_user_agent", "ClientRequestUserAgent", "user_agent", "agent"],
+  cacheStatus: ["upstream_cache_status", "CacheCacheStatus", "cache_status", "cache"],
+} as const;
+
+/** One JSON object a line: nginx with `escape=json`, Cloudflare Logpush, Caddy, `tidemark serve --log-format json`. */
+export function jsonParser(): LineParser {
+  const time = new LogTime();
+  return (line, into) => {
+    const values = parsed(line);
+    if (values === null) return false;
+    // Caddy keeps what belongs to the request in an object of its own.
+    const { request } = values;
+    const inner = typeof request === "object" && request !== null ? (request as Values) : values;
+    into.at = instant(first(values, NAMES.time), time);
+    into.status = Number(first(values, NAMES.status));
+    if (Number.isNaN(into.at) || !(into.status >= 0 && into.status <= 999)) return false;
+    into.bytes = Math.max(0, Number(first(values, NAMES.bytes) ?? 0)) || 0;
+    into.userAgent = text(first(values, NAMES.userAgent));
+    into.host = text(first(inner, NAMES.host)).toLowerCase();
+    into.cacheStatus = text(first(values, NAMES.cacheStatus))
+      .toUpperCase()
+      .replace(/^(?:-|NONE|UNKNOWN)$/, "");
+    readMethodAndTarget(inner, into);
+    return true;
+  };
+}
+
+function readMethodAndTarget(values: Values, into: LoggedRequest): void {
+  const target = text(first(values, NAMES.target));
+  if (target === "") {
+    readRequestLine(utf8(text(first(values, NAMES.request))), into);
+    return;
+  }
+  readTarget(utf8(target), into);
+  // nginx's `$uri` comes without the query.
+  const args = text(values.args ?? values.query_string ?? values.query);
+  if (args !== "" && args !== "-" && into.target !== "" && !into.target.includes("?")) into.target += `?${args}`;
+  if (into.target !== "") into.method = text(first(values, NAMES.method)) || "GET";
+}
+
+function parsed(line: string): Values | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? (value as Values) : null;
+  } catch {
+    return null; // A broken line is counted by the reader.
+  }
+}
+
+function first(values: Values, names: readonly string[]): unknown {
+  for (const name of names) if (values[name] !== undefined) return values[name];
+  return undefined;
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** Lines are read as bytes, a character each, so that odd bytes cannot stop the reader. JSON is UTF-8. */
+function utf8(bytes: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: everything outside of ASCII
+  return /[^\x00-\x7f]/.test(bytes) ? Buffer.from(bytes, "latin1").toString("utf8") : bytes;
+}
+
+/** A time as text, or as a number of seconds, milliseconds or nanoseconds. */
+function instant(value: unknown, time: LogTime): number {
+  if (typeof value === "string" && !/^[0-9.]+$/.test(value)) {
+    return value.charCodeAt(2) === 47 ? time.readCommon(value, 0) : time.readIso(value);
+  }
+  const number = Number(value ?? NaN);
+  if (number > 1e17) return Math.floor(number / 1e6);
+  if (number > 1e14) return Math.floor(number / 1e3);
+  return Math.floor(number > 1e11 ? number : number * 1000);
+}

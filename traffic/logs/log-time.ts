@@ -1,0 +1,59 @@
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** The length of `10/Oct/2026:13:55` and of `10/Oct/2026:13:55:36 +0200`. */
+const MINUTE_LENGTH = 17;
+const CLF_LENGTH = 26;
+
+/** Reads the times of a log. Neighbouring lines share their minute, so the latest one is remembered. */
+export class LogTime {
+  #minute = "";
+  #zone = "";
+  #minuteAt = 0;
+
+  /** The instant of `10/Oct/2026:13:55:36 +0200` at `start` of a line; NaN if there is none. */
+  readCommon(line: string, start: number): number {
+    const minute = line.slice(start, start + MINUTE_LENGTH);
+    const zone = line.slice(start + MINUTE_LENGTH + 4, start + CLF_LENGTH);
+    if (minute !== this.#minute || zone !== this.#zone) {
+      const at = commonMinute(minute, zone);
+      if (Number.isNaN(at)) return NaN;
+      this.#minute = minute;
+      this.#zone = zone;
+      this.#minuteAt = at;
+    }
+    const seconds = twoDigits(line, start + MINUTE_LENGTH + 1);
+    return seconds <= 60 ? this.#minuteAt + seconds * 1000 : NaN;
+  }
+
+  /** The instant of `2026-10-10T13:55:36.123Z`, also with a space, or without a zone, which is then UTC. */
+  readIso(text: string): number {
+    const minute = text.slice(0, 16);
+    const rest = text.slice(16);
+    if (minute !== this.#minute) {
+      const at = Date.parse(`${minute.replace(" ", "T")}Z`);
+      if (Number.isNaN(at)) return NaN;
+      this.#minute = minute;
+      this.#minuteAt = at;
+    }
+    const [, seconds, zone] = /^:(\d\d(?:[.,]\d+)?)(Z|[+-]\d\d:?\d\d)?$/.exec(rest) ?? [];
+    if (seconds === undefined) return NaN;
+    return this.#minuteAt + Math.floor(Number(seconds.replace(",", ".")) * 1000) - zoneMs(zone ?? "Z");
+  }
+}
+
+function commonMinute(minute: string, zone: string): number {
+  const [, day, month, year, hour, minutes] = /^(\d\d)\/(\w{3})\/(\d{4}):(\d\d):(\d\d)$/.exec(minute) ?? [];
+  const monthIndex = MONTHS.indexOf(month ?? "");
+  if (monthIndex === -1 || !/^[+-]\d{4}$/.test(zone)) return NaN;
+  return Date.UTC(Number(year), monthIndex, Number(day), Number(hour), Number(minutes)) - zoneMs(zone);
+}
+
+function zoneMs(zone: string): number {
+  const [, sign, hours, minutes] = /^([+-])(\d\d):?(\d\d)$/.exec(zone) ?? [];
+  if (sign === undefined) return 0;
+  return (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+}
+
+function twoDigits(text: string, index: number): number {
+  return (text.charCodeAt(index) - 48) * 10 + text.charCodeAt(index + 1) - 48;
+}

@@ -1,0 +1,83 @@
+/**
+ * A request as a line of a log tells it. A reader fills one object again and again, because a million short-lived
+ * objects would cost more than the reading: whoever keeps a request copies it.
+ */
+export class LoggedRequest {
+  /** When it was logged: epoch milliseconds. */
+  at = 0;
+  /** Empty if the line tells of something that is not an HTTP request, such as the first bytes of TLS. */
+  method = "";
+  /** Empty if the log does not tell the host. */
+  host = "";
+  /** Path and query, beginning with `/`. Bytes that are not ASCII are percent-encoded. */
+  target = "";
+  status = 0;
+  /** Of the body if the log tells it, otherwise of the whole answer; 0 if it does not tell. */
+  bytes = 0;
+  userAgent = "";
+  /** What the cache that wrote the log said: `HIT`, `MISS`, `EXPIRED`; empty if it does not say. */
+  cacheStatus = "";
+
+  clear(): void {
+    this.at = 0;
+    this.method = "";
+    this.host = "";
+    this.target = "";
+    this.status = 0;
+    this.bytes = 0;
+    this.userAgent = "";
+    this.cacheStatus = "";
+  }
+}
+
+/** Fills a request from a line. Returns false if the line is not one of its format. */
+export type LineParser = (line: string, into: LoggedRequest) => boolean;
+
+/** Reads `GET /path HTTP/1.1`, also with an absolute URL, as Varnish logs it. */
+export function readRequestLine(text: string, into: LoggedRequest): void {
+  const methodEnd = text.indexOf(" ");
+  if (methodEnd < 1 || !isMethod(text, methodEnd)) return;
+  const targetEnd = text.lastIndexOf(" ");
+  const hasVersion = targetEnd > methodEnd && text.startsWith("HTTP/", targetEnd + 1);
+  readTarget(text.slice(methodEnd + 1, hasVersion ? targetEnd : text.length), into);
+  if (into.target !== "") into.method = text.slice(0, methodEnd);
+}
+
+/** Reads a path with its query, or an absolute URL. */
+export function readTarget(text: string, into: LoggedRequest): void {
+  let target = text;
+  if (target.charCodeAt(0) !== SLASH) {
+    const authority = /^https?:\/\/([^/?#]*)/i.exec(target);
+    if (authority === null) return;
+    into.host = authority[1]!.toLowerCase();
+    target = target.slice(authority[0].length);
+    if (target.charCodeAt(0) !== SLASH) target = `/${target}`;
+  }
+  into.target = ODD.test(target) ? plainTarget(target) : target;
+}
+
+const SLASH = 47;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: everything outside of ASCII is odd
+const ODD = /[^\x00-\x7f]|\\x/;
+
+/** Undoes the escapes of nginx and Apache (`\x22`), and encodes bytes that are not ASCII. */
+function plainTarget(target: string): string {
+  return target
+    .replace(/\\x([0-9A-Fa-f]{2})/g, (_escape, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
+    .replace(/[\u0080-\uffff]/g, (odd) =>
+      odd.charCodeAt(0) < 0x100
+        ? `%${odd.charCodeAt(0).toString(16).toUpperCase()}`
+        : encodeURIComponent(odd.toWellFormed()),
+    );
+}
+
+/** Whether the text begins with that many capitals: the methods of HTTP, and none of the bytes of TLS. */
+function isMethod(text: string, length: number): boolean {
+  if (length > 20) return false;
+  for (let index = 0; index < length; index++) {
+    const code = text.charCodeAt(index);
+    if ((code < 65 || code > 90) && code !== 45) return false;
+  }
+  return true;
+}

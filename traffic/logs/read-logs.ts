@@ -1,0 +1,116 @@
+import { LogFile, type ReadCounts, STANDARD_INPUT, sizeOf } from "./log-file.ts";
+import type { LoggedRequest } from "./logged-request.ts";
+
+export interface ReadOptions {
+  /** Paths of logs, `-` for standard input. */
+  readonly files: readonly string[];
+  /** Gets each request, in the order of time as far as files overlap. It must copy what it keeps. */
+  readonly take: (request: LoggedRequest) => void;
+  /** Awaited between pieces of a file, for work that takes time. Default: none. */
+  readonly between?: () => Promise<void>;
+  /** Ends the reading after the current piece. */
+  readonly signal?: AbortSignal;
+  readonly progress?: (counts: ReadCounts, allBytes: number) => void;
+}
+
+/** Begins at this time, as the first line of the file says. */
+interface Waiting {
+  readonly path: string;
+  readonly firstAt: number;
+}
+
+/**
+ * Reads logs in the order of time. Rotated files may be named in any order: each is opened when its first line is due,
+ * and files that overlap, as those of several servers do, are merged. No more is held than a piece of each open file.
+ */
+export async function readLogs({ files, take, between, signal, progress }: ReadOptions): Promise<ReadCounts> {
+  const counts: ReadCounts = { bytes: 0, lines: 0, broken: 0, examples: [], cutOff: [] };
+  let allBytes = 0;
+  for (const path of files) allBytes += await sizeOf(path);
+  const waiting = await inOrder(files);
+  const open: LogFile[] = [];
+  const opened = new Set<LogFile>();
+  const pause = async () => {
+    progress?.(counts, allBytes);
+    await between?.();
+  };
+  const openNext = async () => {
+    const { path } = waiting.shift()!;
+    const file = path === STANDARD_INPUT ? new LogFile(path, counts, process.stdin) : new LogFile(path, counts);
+    opened.add(file);
+    if (await advance(file, pause)) open.push(file);
+  };
+  // Standard input may have nothing more to read for a long time.
+  const end = () => {
+    for (const file of opened) file.close();
+  };
+  signal?.addEventListener("abort", end);
+  try {
+    while (signal?.aborted !== true && (open.length > 0 || waiting.length > 0)) {
+      if (open.length === 0) await openNext();
+      const earliest = earliestOf(open);
+      if (earliest === undefined) continue;
+      if (waiting.length > 0 && waiting[0]!.firstAt <= earliest.request.at) {
+        await openNext();
+        continue;
+      }
+      const until = Math.min(waiting[0]?.firstAt ?? Infinity, nextAfter(open, earliest));
+      let hasMore = true;
+      // The file that is due is read on for as long as no other one is.
+      do {
+        take(earliest.request);
+        hasMore = earliest.next();
+      } while (hasMore && earliest.request.at <= until);
+      if (hasMore || (await advance(earliest, pause))) continue;
+      open.splice(open.indexOf(earliest), 1);
+      opened.delete(earliest);
+    }
+  } finally {
+    signal?.removeEventListener("abort", end);
+    end();
+  }
+  await pause();
+  return counts;
+}
+
+/** Reads the next request of a file, from further pieces if necessary. Resolves to false at its end. */
+async function advance(file: LogFile, pause: () => Promise<void>): Promise<boolean> {
+  do {
+    if (file.next()) return true;
+    await pause();
+  } while (await file.fill());
+  return file.next();
+}
+
+function earliestOf(open: readonly LogFile[]): LogFile | undefined {
+  let earliest = open[0];
+  for (const file of open) if (file.request.at < earliest!.request.at) earliest = file;
+  return earliest;
+}
+
+/** The time of the next request of the other files. */
+function nextAfter(open: readonly LogFile[], besides: LogFile): number {
+  let at = Infinity;
+  for (const file of open) if (file !== besides) at = Math.min(at, file.request.at);
+  return at;
+}
+
+async function inOrder(files: readonly string[]): Promise<Waiting[]> {
+  // One file, or standard input, is read as it comes.
+  if (files.length === 1) return [{ path: files[0]!, firstAt: -Infinity }];
+  const waiting: Waiting[] = [];
+  for (const path of files) waiting.push({ path, firstAt: await firstTime(path) });
+  return waiting.sort((a, b) => a.firstAt - b.firstAt);
+}
+
+/** The time of the first line that can be read; infinitely early if there is none. */
+async function firstTime(path: string): Promise<number> {
+  if (path === STANDARD_INPUT) return -Infinity;
+  const file = new LogFile(path, { bytes: 0, lines: 0, broken: 0, examples: [], cutOff: [] });
+  try {
+    const found = await advance(file, async () => undefined);
+    return found ? file.request.at : -Infinity;
+  } finally {
+    file.close();
+  }
+}

@@ -1,0 +1,68 @@
+import type { Clock, Origin, OriginAnswer, OriginRequest } from "../../worker/ports.ts";
+import { Fields } from "../../worker/rules/fields/fields.ts";
+import { ZeroBody } from "./zero-body.ts";
+
+/** A request of the log that has a place of its own in memory. */
+export interface ReplayedRequest {
+  readonly at: number;
+  readonly method: string;
+  readonly host: string;
+  readonly target: string;
+  readonly status: number;
+  readonly bytes: number;
+  readonly userAgent: string;
+}
+
+/** The most pages whose sizes are remembered. */
+const MAX_SIZES = 200_000;
+
+/** The origin of a log: it answers a request as it did when the log was written. */
+export class LoggedOrigin implements Origin {
+  readonly url: string;
+  requests = 0;
+  bytes = 0;
+  /** The request that is being replayed. */
+  current!: ReplayedRequest;
+  readonly #clock: Clock;
+  readonly #cacheControl: string | null;
+  readonly #sizes = new Map<string, number>();
+
+  /** `cacheControl`: what it says with every page; `null` for nothing. */
+  constructor(url: string, clock: Clock, cacheControl: string | null) {
+    this.url = url;
+    this.#clock = clock;
+    this.#cacheControl = cacheControl;
+  }
+
+  async fetch({ method }: OriginRequest): Promise<OriginAnswer> {
+    const { status, target, bytes } = this.current;
+    const isPart = status === 206;
+    // The edge that has not stored a page fetches it, even if the visitor of the log had it.
+    const answered = status === 304 ? 200 : status;
+    const length = this.#lengthOf(target, answered, bytes);
+    const fields = new Fields([
+      ["date", new Date(this.#clock.now()).toUTCString()],
+      ["content-type", "text/html"],
+      ["content-length", String(length)],
+    ]);
+    if (this.#cacheControl !== null && answered < 400) fields.set("cache-control", this.#cacheControl);
+    if (answered >= 300 && answered < 400) fields.set("location", "/");
+    if (isPart) fields.set("content-range", `bytes 0-${Math.max(0, length - 1)}/*`);
+    const hasBody = method !== "HEAD" && length > 0 && answered !== 204;
+    this.requests++;
+    this.bytes += hasBody ? length : 0;
+    return {
+      kind: "answered",
+      response: { status: answered, statusText: "", fields, body: hasBody ? new ZeroBody(length) : null },
+    };
+  }
+
+  /** An answer to HEAD and a 304 have no body, so their page has the length that it had before. */
+  #lengthOf(target: string, status: number, bytes: number): number {
+    if (status !== 200 || this.current.status !== 200 || bytes === 0) {
+      return bytes === 0 ? (this.#sizes.get(target) ?? 0) : bytes;
+    }
+    if (this.#sizes.size < MAX_SIZES || this.#sizes.has(target)) this.#sizes.set(target, bytes);
+    return bytes;
+  }
+}

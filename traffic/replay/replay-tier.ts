@@ -1,0 +1,49 @@
+import { nodeBodies } from "../../server/bodies/node-bodies.ts";
+import type { Found, StreamedBody } from "../../worker/ports.ts";
+import type { BytePart } from "../../worker/rules/ranges/range.ts";
+import { isMarker, type StoredHead, type VariantMarker } from "../../worker/rules/storing/stored-response.ts";
+import { EvictingMap } from "../../worker/store/evicting-map.ts";
+import type { SharedTier } from "../../worker/store/tiered-store.ts";
+import { ZeroBody, zeroBytes } from "./zero-body.ts";
+
+/** The most entries, so that a long log does not fill the memory: each takes about a kilobyte, without its body. */
+const MAX_ENTRIES = 500_000;
+
+/** A shared tier with room for everything. Of a body it remembers the length. */
+export class ReplayTier implements SharedTier {
+  /** The entries that had to leave for want of room. */
+  evicted = 0;
+  readonly #entries = new EvictingMap<{ readonly head: StoredHead } | VariantMarker>(MAX_ENTRIES, () => {
+    this.evicted++;
+  });
+  readonly #bodies = new EvictingMap<number>(MAX_ENTRIES);
+
+  async get(key: string): Promise<Found | undefined> {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || isMarker(entry)) return entry;
+    const { head } = entry;
+    if (head.bodyKey !== null) return { head, body: null };
+    return { head, body: zeroBytes(head.bodyBytes) ?? new ZeroBody(head.bodyBytes) };
+  }
+
+  async put(stored: { readonly head: StoredHead } | VariantMarker): Promise<void> {
+    this.#entries.set(stored.head.key, isMarker(stored) ? stored : { head: stored.head }, 1);
+  }
+
+  async delete(key: string): Promise<void> {
+    this.#entries.delete(key);
+  }
+
+  async getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {
+    const length = this.#bodies.get(bodyKey);
+    if (length === undefined) return undefined;
+    return new ZeroBody(part === null ? length : part.last + 1 - part.first);
+  }
+
+  async putBody(bodyKey: string, body: StreamedBody): Promise<void> {
+    const reader = nodeBodies.readThrough(body);
+    let length = 0;
+    for (let piece = await reader.next(); piece !== null; piece = await reader.next()) length += piece.length;
+    this.#bodies.set(bodyKey, length, 1);
+  }
+}

@@ -1,0 +1,38 @@
+import type { Clock, Wait } from "../../worker/ports.ts";
+
+interface Timer {
+  readonly at: number;
+  readonly resolve: () => void;
+}
+
+/** The time of the log. It goes on when the next request is due, and then the timers are over that are due by then. */
+export class VirtualClock implements Clock {
+  #now: number;
+  readonly #timers = new Set<Timer>();
+
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  wait(ms: number): Wait {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = { at: this.#now + ms, resolve };
+    this.#timers.add(timer);
+    return { over: promise, cancel: () => void this.#timers.delete(timer) };
+  }
+
+  /** Goes on to an instant. An earlier one changes nothing: a log may be a little out of order, a clock may not. */
+  goTo(at: number): void {
+    if (at <= this.#now) return;
+    this.#now = at;
+    for (const timer of this.#timers) {
+      if (timer.at > at) continue;
+      this.#timers.delete(timer);
+      timer.resolve();
+    }
+  }
+}

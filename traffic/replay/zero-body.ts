@@ -1,0 +1,38 @@
+import type { NodeBody } from "../../server/bodies/node-body.ts";
+import type { BodyReader } from "../../worker/ports.ts";
+
+const PIECE_BYTES = 8 * 1024 * 1024;
+
+/** The bytes of every body: a log knows how many there were, and not which. */
+const zeros = new Uint8Array(PIECE_BYTES);
+
+/** So many bytes, which take no memory; `null` if there are more than one piece holds. */
+export function zeroBytes(count: number): Uint8Array<ArrayBuffer> | null {
+  return count <= PIECE_BYTES ? zeros.subarray(0, count) : null;
+}
+
+/** A body of so many bytes. */
+export class ZeroBody implements NodeBody {
+  readonly lengthBytes: number;
+
+  constructor(lengthBytes: number) {
+    this.lengthBytes = lengthBytes;
+  }
+
+  read(): BodyReader {
+    let left = this.lengthBytes;
+    return {
+      next: async () => {
+        if (left === 0) return null;
+        const piece = zeros.subarray(0, Math.min(left, PIECE_BYTES));
+        left -= piece.length;
+        return piece;
+      },
+      cancel: async () => {
+        left = 0;
+      },
+    };
+  }
+
+  async cancel(): Promise<void> {}
+}

@@ -1,0 +1,29 @@
+import { DEFAULT_SETTINGS, TrafficAnalysis } from "../counting/traffic-analysis.ts";
+import type { ReadCounts } from "../logs/log-file.ts";
+import { readLogs } from "../logs/read-logs.ts";
+import type { AccessReport } from "./access-report.ts";
+import { makeReport } from "./make-report.ts";
+
+export interface ReportOptions {
+  readonly files: readonly string[];
+  /** Default: an hour. */
+  readonly lifetimeSeconds?: number | undefined;
+  /** Ends the reading; the report is of what was read until then. */
+  readonly signal?: AbortSignal;
+  readonly progress?: (counts: ReadCounts, allBytes: number) => void;
+}
+
+/** Reads logs and reports what a cache would have done. Throws `LogFileError` if one cannot be read. */
+export async function analyseLogs({ files, lifetimeSeconds, signal, progress }: ReportOptions): Promise<AccessReport> {
+  const analysis = new TrafficAnalysis({
+    ...DEFAULT_SETTINGS,
+    ...(lifetimeSeconds !== undefined && { lifetimeSeconds }),
+  });
+  const counts = await readLogs({
+    files,
+    take: (request) => analysis.take(request),
+    ...(signal && { signal }),
+    ...(progress && { progress }),
+  });
+  return makeReport(analysis, { files, counts, interrupted: signal?.aborted ?? false });
+}

@@ -1,0 +1,159 @@
+import { passReason, RouteCounts } from "../counting/route-counts.ts";
+import type { HourCounts, TrafficAnalysis } from "../counting/traffic-analysis.ts";
+import type { ReadCounts } from "../logs/log-file.ts";
+import type { AccessReport, Prediction, RouteReport } from "./access-report.ts";
+import { costOf } from "./cost.ts";
+import { siteText } from "./site-text.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** Routes with less of the requests are told together. */
+const MIN_ROUTE_SHARE = 0.005;
+const MAX_ROUTES = 12;
+const MAX_PARAMETERS = 20;
+const MAX_WARM = 25;
+
+export interface ReadResult {
+  readonly files: readonly string[];
+  readonly counts: ReadCounts;
+  readonly interrupted: boolean;
+}
+
+/** The report of an analysis. */
+export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupted }: ReadResult): AccessReport {
+  const { requests, lifetimes, chosen } = analysis;
+  const durationMs = requests === 0 ? 0 : Math.max(analysis.lastAt - analysis.firstAt, 1000);
+  const { stored, passed, routes } = sortRoutes(analysis);
+  // What the config leaves to the origin misses, whatever its lifetime.
+  const hitsAt = (index: number) => stored.requests - stored.misses[index]!;
+  const hits = hitsAt(chosen);
+  const ratio = (count: number) => (requests === 0 ? 0 : Math.min(1, Math.max(0, count / requests)));
+  const busiest = busiestHour(analysis.hours);
+  const parameters = analysis.parameters.report();
+  const searches = analysis.searches.report();
+  const passedHits = passed.requests - passed.misses[chosen]!;
+  const prediction: Prediction = {
+    hitRatio: ratio(hits),
+    marginOfSampling: ratio(1.96 * analysis.pages.standardError),
+    hitRatioWithoutKeyRules: ratio(requests - uncountedRequests(analysis) - analysis.spellingMisses - passedHits),
+    hits: Math.round(hits),
+    sparedBytes: Math.max(0, Math.round(stored.bytes - stored.missBytes)),
+    sparedPerHour: durationMs === 0 ? 0 : Math.round(hits / Math.max(durationMs / HOUR_MS, 1 / 60)),
+    crawlerHitRatio: stored.crawlerRequests === 0 ? 0 : 1 - stored.crawlerMisses / stored.crawlerRequests,
+  };
+  return {
+    version: 1,
+    logs: {
+      files,
+      lines: counts.lines,
+      broken: counts.broken,
+      examples: counts.examples,
+      cutOff: counts.cutOff,
+      outOfOrder: analysis.outOfOrder,
+      interrupted,
+    },
+    from: requests === 0 ? null : new Date(analysis.firstAt).toISOString(),
+    to: requests === 0 ? null : new Date(analysis.lastAt).toISOString(),
+    requests: {
+      all: requests,
+      readable: requests - analysis.notHttp - analysis.unsafe,
+      unsafe: analysis.unsafe,
+      notHttp: analysis.notHttp,
+      bytes: analysis.bytes,
+      byCrawlers: analysis.crawlers,
+      byStatus: Object.fromEntries(
+        [...analysis.statuses.entries()].map(([name, { requests: count }]) => [name, count] as const).sort(),
+      ),
+    },
+    keys: { withRules: Math.round(analysis.pages.keys), withoutRules: Math.round(analysis.spellings.keys) },
+    lifetimeSeconds: lifetimes[chosen]!,
+    prediction,
+    lifetimes: lifetimes.map((seconds, index) => ({ seconds, hitRatio: ratio(hitsAt(index)) })),
+    memory: analysis.memory.map(({ memoryBytes, extraMisses }) => ({
+      bytes: memoryBytes,
+      hitRatio: ratio(hits - Math.max(0, extraMisses)),
+    })),
+    routes,
+    hours: hoursOfDay(analysis.hours),
+    busiestHour: busiest,
+    parameters: parameters.slice(0, MAX_PARAMETERS),
+    searches,
+    warm: analysis.frequentUrls().slice(0, MAX_WARM),
+    loggedCache:
+      analysis.loggedByCache === 0
+        ? null
+        : { requests: analysis.loggedByCache, hitRatio: analysis.loggedHits / analysis.loggedByCache },
+    cost: costOf(requests, durationMs, busiest?.requests ?? 0),
+    config: siteText({ lifetimeSeconds: lifetimes[chosen]!, routes, parameters, searches }),
+  };
+}
+
+/** The requests that are for no page that could be stored. */
+function uncountedRequests({ unsafe, notHttp, refused }: TrafficAnalysis): number {
+  return unsafe + notHttp + refused;
+}
+
+interface SortedRoutes {
+  readonly stored: RouteCounts;
+  readonly passed: RouteCounts;
+  /** The largest routes, and all that are left to the origin. */
+  readonly routes: readonly RouteReport[];
+}
+
+function sortRoutes(analysis: TrafficAnalysis): SortedRoutes {
+  const { requests, lifetimes, chosen } = analysis;
+  const stored = new RouteCounts(lifetimes.length);
+  const passed = new RouteCounts(lifetimes.length);
+  const rest = new RouteCounts(lifetimes.length);
+  rest.add(analysis.routes.others);
+  stored.add(analysis.routes.others);
+  const routes: RouteReport[] = [];
+  const report = (path: string, counts: RouteCounts, passBecause: string | null): RouteReport => ({
+    path,
+    requests: counts.requests,
+    share: counts.requests / Math.max(1, requests),
+    hitRatio: passBecause === null ? clamp(1 - counts.misses[chosen]! / Math.max(1, counts.requests)) : 0,
+    bytes: counts.bytes,
+    passBecause,
+  });
+  const largest = [...analysis.routes.entries()].sort(([, a], [, b]) => b.requests - a.requests);
+  let told = 0;
+  for (const [path, counts] of largest) {
+    const isLarge = counts.requests >= requests * MIN_ROUTE_SHARE && told < MAX_ROUTES;
+    const passBecause = path === "/" || !isPath(path) ? null : passReason(path, counts);
+    (passBecause === null ? stored : passed).add(counts);
+    if (isLarge || passBecause !== null) {
+      routes.push(report(path, counts, passBecause));
+      told++;
+    } else rest.add(counts);
+  }
+  if (rest.requests > 0) routes.push(report("others", rest, null));
+  return { stored, passed, routes };
+}
+
+/** Only a path of letters, digits and a few marks gets a rule of its own. */
+function isPath(path: string): boolean {
+  return /^\/[A-Za-z0-9._~-]+$/.test(path);
+}
+
+function clamp(share: number): number {
+  return Math.min(1, Math.max(0, share));
+}
+
+function hoursOfDay(hours: ReadonlyMap<number, HourCounts>): AccessReport["hours"] {
+  const days = Array.from({ length: 24 }, (_none, hour) => ({ hour, requests: 0, misses: 0 }));
+  for (const [hour, { requests, misses }] of hours) {
+    days[hour % 24]!.requests += requests;
+    days[hour % 24]!.misses += misses;
+  }
+  return days.map(({ hour, requests, misses }) => ({ hour, requests, misses: Math.round(misses) }));
+}
+
+function busiestHour(hours: ReadonlyMap<number, HourCounts>): AccessReport["busiestHour"] {
+  let busiest: AccessReport["busiestHour"] = null;
+  for (const [hour, { requests, misses }] of hours) {
+    if (busiest !== null && requests <= busiest.requests) continue;
+    busiest = { from: new Date(hour * HOUR_MS).toISOString(), requests, misses: Math.round(misses) };
+  }
+  return busiest;
+}

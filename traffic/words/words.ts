@@ -1,0 +1,39 @@
+/** `71.3 %`, with more digits only where a tenth would hide the difference from everything. */
+export function percentOf(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+/** `12,345`. */
+export function countOf(count: number): string {
+  return Math.round(count).toLocaleString("en");
+}
+
+const SIZES = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+/** `34 MiB`. */
+export function sizeOf(bytes: number): string {
+  let size = bytes;
+  let unit = 0;
+  while (size >= 1024 && unit < SIZES.length - 1) {
+    size /= 1024;
+    unit++;
+  }
+  return `${size >= 10 || unit === 0 || Number.isInteger(size) ? Math.round(size) : size.toFixed(1)} ${SIZES[unit]}`;
+}
+
+/** `3.2 days`, `5.0 hours`, `40 minutes`. */
+export function durationOf(ms: number): string {
+  const hours = ms / 3_600_000;
+  if (hours >= 48) return `${(hours / 24).toFixed(1)} days`;
+  return hours >= 2 ? `${hours.toFixed(1)} hours` : `${Math.max(1, Math.round(hours * 60))} minutes`;
+}
+
+/** `2026-10-05 00:00`, UTC. */
+export function timeOf(iso: string): string {
+  return iso.slice(0, 16).replace("T", " ");
+}
+
+/** Text that visitors wrote, safe for a terminal: without control characters and those that change its direction. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
+}
