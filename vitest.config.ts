@@ -9,6 +9,7 @@ import { LongestFirst } from "./test/suite/longest-first.ts";
 const OF_THE_PACKAGE = [
   "test/packed/package.test.ts",
   "test/packed/new-site.test.ts",
+  "test/packed/serve.test.ts",
   "test/docs/testing-page.test.ts",
   "test/cdn/*.test.ts",
   "test/dev/regions.test.ts",
