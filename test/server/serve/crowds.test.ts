@@ -37,7 +37,7 @@ describe.skipIf(platform() !== "linux")("a crowd before tidemark serve (memory i
     address = await server.address();
     worker = (await server.prints(/worker-1 \(process (\d+)\) accepts/))[1]!;
     while ((await ask("/large")).xCache !== "HIT");
-  });
+  }, 60_000);
   afterEach(() => {
     for (const socket of crowd.splice(0)) socket.destroy();
   });
@@ -45,7 +45,7 @@ describe.skipIf(platform() !== "linux")("a crowd before tidemark serve (memory i
     expect(await server.stop()).toBe(0);
     origin.close();
     rmSync(folder, { recursive: true });
-  });
+  }, 60_000);
 
   async function ask(path: string): Promise<{ xCache: string | null; body: string }> {
     const answer = await fetch(new URL(path, address), { headers: { connection: "close" } });
