@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
@@ -11,7 +13,9 @@ const origin = new ScriptedOrigin(() => Date.now());
 beforeAll(() => origin.comeUp());
 afterAll(() => origin.goDown());
 
-test("tidemark serve needs an origin and nothing else: it serves, stores, purges, is warm after a restart, and stops", async () => {
+test("tidemark serve needs an origin and nothing else: it serves, stores, purges, is warm after a restart, and stops", {
+  timeout: 60_000,
+}, async () => {
   const port = await freePorts(1);
   const start = () => {
     const args = ["--origin", origin.url, "--listen", `127.0.0.1:${port}`, "--workers", "2"];
@@ -33,6 +37,11 @@ test("tidemark serve needs an origin and nothing else: it serves, stores, purges
   address = await second.address();
   expect(await ask(address)).toEqual({ status: 200, xCache: "HIT", body: "v1" });
   expect(origin.countOf("/page")).toBe(1);
+  // Without hosts only this machine's own names are served.
+  const [foreign] = (await once(get(address, { headers: { host: "www.example.test" } }), "response")) as [
+    IncomingMessage,
+  ];
+  expect(foreign.resume().statusCode).toBe(421);
   const [, token] = await second.prints(/token +(\S+)/);
   origin.reply("/page", { fields: { "cache-control": "max-age=600" }, body: "v2" });
   expect((await ask(address, { method: "PURGE", headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
