@@ -9,6 +9,7 @@ import { LongestFirst } from "./test/suite/longest-first.ts";
 const OF_THE_PACKAGE = [
   "test/packed/package.test.ts",
   "test/packed/new-site.test.ts",
+  "test/packed/serve.test.ts",
   "test/docs/testing-page.test.ts",
   "test/cdn/*.test.ts",
   "test/dev/regions.test.ts",
@@ -24,6 +25,7 @@ const OF_THE_GATE = [
   "test/dev/dev.test.ts",
   "test/setup/check.test.ts",
   "test/control/doors/clients.test.ts",
+  "test/conformance/public-suite.test.ts",
 ];
 
 const isNamed = (file: string) =>

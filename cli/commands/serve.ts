@@ -52,13 +52,16 @@ export function serveCommand(): Command {
       new Option("--log-format <format>", "of the access log").choices(["combined", "json"]).default("combined"),
     )
     .option("--no-fast-hits", "answer hits by Node's own server alone, not inside its parser")
-    .option("--check", "check config and settings, and end")
-    .action(async (flags: ServeFlags) => {
+    .option("--check", "check config, settings and folders, and end")
+    .action(async (flags: ServeFlags, command: Command) => {
       const major = Number(process.versions.node.split(".")[0]);
       if (major < OLDEST_NODE) {
         printError(`tidemark serve needs Node ${OLDEST_NODE} or later. This is Node ${process.versions.node}.`);
         process.exitCode = EXIT.usage;
         return;
+      }
+      if (flags.accessLog === undefined && command.getOptionValueSource("logFormat") !== "default") {
+        command.error("error: --log-format is the format of the access log: name its file with --access-log");
       }
       await run(flags);
     });
@@ -68,6 +71,7 @@ export function serveCommand(): Command {
 async function run(flags: ServeFlags): Promise<void> {
   // Loaded here, because an older Node does not have what it imports.
   const { serve, prepare } = await import("../../server/serve/serve.ts");
+  const { expectWritableFolder } = await import("../../server/serve/places.ts");
   const { obeySignals } = await import("../../server/processes/signals.ts");
   const environment = process.env;
   const options: ServeOptions = {
@@ -87,6 +91,7 @@ async function run(flags: ServeFlags): Promise<void> {
     const prepared = await prepare(options);
     for (const line of prepared.warnings) printLine(line);
     if (flags.check) {
+      expectWritableFolder(options.cache);
       process.stdout.write(`${checkedText(prepared)}\n`);
       return;
     }
@@ -108,6 +113,7 @@ function isForTheOwner(error: unknown): error is Error {
     "ServerError",
     "ListenError",
     "FolderInUseError",
+    "FolderPathError",
     "StorageError",
     "CacheFolderError",
   ];

@@ -26,6 +26,7 @@ import {
 } from "./file-format.ts";
 import { type JanitorLine, roomOf } from "./janitor.ts";
 import { LikelyCached } from "./likely-cached.ts";
+import { ReadTurns } from "./read-turns.ts";
 import { Room } from "./room.ts";
 
 /** The first read of a file: most files whole. */
@@ -63,6 +64,7 @@ export class DiskTier implements SharedTier {
   readonly #health: DiskHealth;
   readonly #cached: LikelyCached;
   readonly #heads = new RecentHeads();
+  readonly #turns = new ReadTurns();
   /** The last change of each file that is under way in this process. */
   readonly #changes = new Map<string, Promise<void>>();
 
@@ -234,7 +236,7 @@ export class DiskTier implements SharedTier {
 
   #bodyOf(name: string, fd: number, prefix: Prefix, table: Buffer, part: BytePart | null): FileBody {
     const file = { fd, bodyAt: PREFIX_BYTES + prefix.headBytes, bodyBytes: prefix.bodyBytes, table };
-    return new FileBody(this.#files, file, part, () => {
+    return new FileBody(this.#files, this.#turns, file, part, () => {
       void this.#change(name, () => this.#drop(name)).catch(() => undefined); // It is a miss at the next look, too.
     });
   }

@@ -3,9 +3,7 @@ import type { BytePart } from "../../worker/rules/ranges/range.ts";
 import type { NodeBody } from "../bodies/node-body.ts";
 import { type DiskFiles, readAll } from "./disk-files.ts";
 import { BLOCK_BYTES, isBlockIntact } from "./file-format.ts";
-
-/** A read of this size costs a third less a byte than one of 64 KiB. */
-const PIECE_BLOCKS = 4;
+import type { ReadTurns } from "./read-turns.ts";
 
 /** An open file of the cache. */
 export interface OpenFile {
@@ -20,10 +18,14 @@ export interface OpenFile {
 /** Closes what nobody read to its end, nor cancelled. */
 const forgotten = new FinalizationRegistry<() => void>((close) => close());
 
-/** A body in a file, or a part of it, read in pieces of 1 MiB whose checksums are verified before they are passed on. */
+/**
+ * A body in a file, or a part of it, read block by block. Each block is verified before it is passed on. A client that
+ * reads slowly keeps one block in memory.
+ */
 export class FileBody implements NodeBody {
   readonly lengthBytes: number;
   readonly #files: DiskFiles;
+  readonly #turns: ReadTurns;
   readonly #file: OpenFile;
   readonly #torn: () => void;
   readonly #close: () => void;
@@ -34,8 +36,9 @@ export class FileBody implements NodeBody {
   #reading: Promise<Uint8Array | null> = Promise.resolve(null);
 
   /** `torn` is told when a block is not what was written. */
-  constructor(files: DiskFiles, file: OpenFile, part: BytePart | null, torn: () => void) {
+  constructor(files: DiskFiles, turns: ReadTurns, file: OpenFile, part: BytePart | null, torn: () => void) {
     this.#files = files;
+    this.#turns = turns;
     this.#file = file;
     this.#torn = torn;
     this.#at = part?.first ?? 0;
@@ -74,7 +77,7 @@ export class FileBody implements NodeBody {
       return null;
     }
     try {
-      return await this.#nextPiece();
+      return await this.#turns.take(() => this.#nextBlock());
     } catch (cause) {
       this.#end = this.#at;
       this.#finish();
@@ -82,20 +85,16 @@ export class FileBody implements NodeBody {
     }
   }
 
-  async #nextPiece(): Promise<Uint8Array> {
+  async #nextBlock(): Promise<Uint8Array | null> {
+    const end = this.#end; // a cancellation during the read changes it
+    if (this.#at >= end) return null; // cancelled while it waited for its turn
     const { fd, bodyAt, bodyBytes, table } = this.#file;
-    const end = this.#end; // as it was before the body was cancelled
-    const firstBlock = Math.floor(this.#at / BLOCK_BYTES);
-    const from = firstBlock * BLOCK_BYTES;
-    const lastBlock = Math.min(firstBlock + PIECE_BLOCKS, Math.ceil(end / BLOCK_BYTES));
-    const to = Math.min(lastBlock * BLOCK_BYTES, bodyBytes);
+    const block = Math.floor(this.#at / BLOCK_BYTES);
+    const from = block * BLOCK_BYTES;
+    const to = Math.min(from + BLOCK_BYTES, bodyBytes);
     const bytes = new Uint8Array(Buffer.allocUnsafeSlow(to - from).buffer);
     const readBytes = await readAll(this.#files, fd, bytes, bytes.length, bodyAt + from);
-    for (let block = firstBlock; block < lastBlock; block++) {
-      const start = block * BLOCK_BYTES - from;
-      const isIntact =
-        readBytes === bytes.length && isBlockIntact(bytes.subarray(start, start + BLOCK_BYTES), block, table);
-      if (isIntact) continue;
+    if (readBytes < bytes.length || !isBlockIntact(bytes, block, table)) {
       this.#torn();
       throw new Error("a stored body is damaged");
     }

@@ -10,6 +10,11 @@ const WORKERS_LOCK = /^workers-[\w-]+\.lock$/;
 /** The longest path of a Unix socket: 108 bytes on Linux, 104 on macOS, with a zero at the end. */
 const MAX_SOCKET_PATH_BYTES = 103;
 
+/** The log's socket cannot have the path that it would have in the folder. */
+export class FolderPathError extends Error {
+  override readonly name = "FolderPathError";
+}
+
 /** Another supervisor is using the folder. */
 export class FolderInUseError extends Error {
   override readonly name = "FolderInUseError";
@@ -42,11 +47,11 @@ export class LogFolder {
     writeFileSync(this.workersLock, "");
   }
 
-  /** Throws a `FolderInUseError`, or a `StorageError` if the folder cannot be written. */
+  /** Throws a `FolderInUseError`, a `FolderPathError`, or a `StorageError` if the folder cannot be written. */
   static own(path: string, id: string): LogFolder {
     if (Buffer.byteLength(join(path, SOCKET)) > MAX_SOCKET_PATH_BYTES) {
       const most = MAX_SOCKET_PATH_BYTES - SOCKET.length - 1;
-      throw new Error(`The path of ${path} is too long for a Unix socket: it can have ${most} bytes.`);
+      throw new FolderPathError(`The path of ${path} is too long for a Unix socket: it can have ${most} bytes.`);
     }
     try {
       mkdirSync(path, { recursive: true, mode: 0o700 });

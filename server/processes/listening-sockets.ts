@@ -1,7 +1,8 @@
 import { lookup } from "node:dns/promises";
-import { chmodSync, lstatSync, unlinkSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, unlinkSync } from "node:fs";
 import * as net from "node:net";
 import { isIP } from "node:net";
+import { dirname } from "node:path";
 import { getSystemErrorName } from "node:util";
 import type { Clock } from "../../worker/ports.ts";
 
@@ -24,7 +25,8 @@ export class ListenError extends Error {
   readonly code: string;
 
   constructor(address: string, code: string) {
-    super(`Cannot listen on ${address}: ${WORDS[code] ?? code}.`);
+    const words = address.startsWith("/") ? { ...WORDS, ...WORDS_OF_PATHS } : WORDS;
+    super(`Cannot listen on ${address}: ${words[code] ?? code}.`);
     this.code = code;
   }
 }
@@ -36,6 +38,14 @@ const WORDS: Readonly<Record<string, string>> = {
   EAFNOSUPPORT: "this machine has no such addresses",
   ENOENT: "its folder does not exist",
   EROFS: "the disk cannot be written",
+  ENOTFOUND: "no address is known for that name",
+  EAI_AGAIN: "the name could not be looked up",
+};
+
+/** What the same codes mean for a Unix socket. */
+const WORDS_OF_PATHS: Readonly<Record<string, string>> = {
+  EACCES: "this user may not write in its folder",
+  ENOTSOCK: "there is a file, and it is no socket",
 };
 
 const ANYBODY_MAY_CONNECT = 0o666;
@@ -91,7 +101,7 @@ async function openAddress(
 }
 
 async function openHost({ host, port }: { host: string; port: number }): Promise<HeldSocket[]> {
-  const found = isIP(host) === 0 ? await lookup(host, { all: true }) : [{ address: host, family: isIP(host) }];
+  const found = isIP(host) === 0 ? await addressesOf(host) : [{ address: host, family: isIP(host) }];
   const held: HeldSocket[] = [];
   const missing: ListenError[] = [];
   for (const { address, family } of found) {
@@ -109,6 +119,14 @@ async function openHost({ host, port }: { host: string; port: number }): Promise
   }
   if (held.length === 0) throw missing[0] ?? new ListenError(`${host}:${port}`, "EADDRNOTAVAIL");
   return held;
+}
+
+async function addressesOf(host: string): Promise<readonly { address: string; family: number }[]> {
+  try {
+    return await lookup(host, { all: true });
+  } catch (cause) {
+    throw new ListenError(host, (cause as NodeJS.ErrnoException).code ?? String(cause));
+  }
 }
 
 function openTcp(address: string, port: number, family: number): HeldSocket {
@@ -129,6 +147,8 @@ function portOf(socket: HeldSocket | undefined): number {
 }
 
 async function openPath(path: string, mode = ANYBODY_MAY_CONNECT): Promise<HeldSocket> {
+  if (!existsSync(dirname(path))) throw new ListenError(path, "ENOENT"); // the system says EACCES
+  if (existsSync(path) && !isSocket(path)) throw new ListenError(path, "ENOTSOCK");
   if (isSocket(path) && !(await isListenedTo(path))) unlinkSync(path); // its process has died
   const handle = bound(path, path, -1, -1);
   chmodSync(path, mode);

@@ -76,6 +76,7 @@ async function orFail(work: Promise<void>): Promise<void> {
 
 /** Returns false if the supervisor has died. */
 function tell(message: ToSupervisor): boolean {
-  if (process.connected) process.send!(message);
+  // The supervisor may have died just now, of which "disconnect" tells.
+  if (process.connected) process.send!(message, undefined, undefined, () => undefined);
   return process.connected;
 }

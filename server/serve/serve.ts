@@ -16,6 +16,7 @@ import type { SupervisorEvent } from "../processes/supervisor-events.ts";
 import { type LoadedSite, loadSite } from "../site/load-site.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 import { isLocal, localHosts } from "./listen-addresses.ts";
+import { expectWritableLog } from "./places.ts";
 import { ServerError } from "./server-error.ts";
 
 export interface ServeOptions {
@@ -78,6 +79,13 @@ export async function prepare(options: ServeOptions): Promise<Prepared> {
   if (!namesHosts && listen.some((address) => "port" in address && address.port === 0)) {
     throw new ServerError("with port 0 the address is not known before, so name hosts, or choose a port.");
   }
+  const starred = loaded.review.hosts?.find((host) => host.includes("*"));
+  if (starred !== undefined) {
+    throw new ServerError(
+      `the host ${JSON.stringify(starred)} is not a name. Name each host, or serve any: TIDEMARK_HOSTS='*'.`,
+    );
+  }
+  if (accessLog !== null) expectWritableLog(accessLog.path);
   const warnings = [...weakened];
   const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = options.environment;
   const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };

@@ -36,10 +36,10 @@ Ask twice, then purge and ask again:
 
 /** What `--check` prints if nothing is wrong. */
 export function checkedText({ loaded, settings, isLocal }: Prepared): string {
-  const hosts = isLocal ? "no hosts, so it would serve this machine alone" : hostsText(loaded.review.hosts);
+  const hosts = isLocal ? "no hosts, so it would serve this machine alone" : `hosts ${hostsText(loaded.review.hosts)}`;
   return `The settings are valid: origin ${settings.origin.socketPath ?? settings.origin.url}, ${hosts}.`;
 }
 
 function hostsText(hosts: readonly string[] | null): string {
-  return hosts === null ? "any host" : hosts.join(", ");
+  return hosts === null ? "any" : hosts.join(", ");
 }

@@ -32,10 +32,11 @@ function addHooks(): void {
       if (specifier.startsWith("cloudflare:")) return { url: RUNTIME_MODULE, shortCircuit: true };
       const resolved = next(specifier, context);
       const { protocol, pathname } = new URL(resolved.url);
-      if (protocol === "file:" && !pathname.includes("/node_modules/") && isOwners(context.parentURL)) {
-        ownersFiles.add(fileURLToPath(`file://${pathname}`));
-      }
-      return resolved;
+      if (protocol !== "file:" || pathname.includes("/node_modules/")) return resolved;
+      const path = fileURLToPath(`file://${pathname}`);
+      if (isOwners(context.parentURL)) ownersFiles.add(path);
+      // `npm init` makes packages of CommonJS, which Node would take a .ts file for.
+      return ownersFiles.has(path) && path.endsWith(".ts") ? { ...resolved, format: "module-typescript" } : resolved;
     },
   });
 }

@@ -21,7 +21,7 @@ export interface LoadedSite {
 export async function loadSite(file: string | null, overrides: SiteOverrides): Promise<LoadedSite> {
   if (file === null) {
     const site = { origin: overrides.origin! };
-    return valid({ site, review: reviewSite(site, overrides), files: [] }, "the settings");
+    return valid({ site, review: reviewSite(site, overrides), files: [] }, "the settings are");
   }
   const thread = new Worker(moduleBeside(import.meta.url, "site-thread"), { workerData: { file, overrides } });
   const { promise, resolve, reject } = Promise.withResolvers<LoadedSite | { readonly message: string }>();
@@ -31,15 +31,15 @@ export async function loadSite(file: string | null, overrides: SiteOverrides): P
   try {
     const loaded = await promise;
     if ("message" in loaded) throw new ConfigFileError(loaded.message);
-    return valid(loaded, file);
+    return valid(loaded, `${file} is`);
   } finally {
     await thread.terminate();
   }
 }
 
-function valid(loaded: LoadedSite, file: string): LoadedSite {
+function valid(loaded: LoadedSite, subject: string): LoadedSite {
   const { errors } = loaded.review;
   if (errors.length === 0) return loaded;
   const lines = errors.map(({ path, message }) => `  ${path === "" ? "" : `${path} `}${message}`);
-  throw new ConfigFileError(`${file} is not valid:\n${lines.join("\n")}`);
+  throw new ConfigFileError(`${subject} not valid:\n${lines.join("\n")}`);
 }

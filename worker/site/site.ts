@@ -378,6 +378,7 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
   const given: Record<string, unknown> = { ...input };
   if (overrides.origin !== undefined) given.origin = overrides.origin;
   if (overrides.publicUrl !== undefined) given.publicUrl = overrides.publicUrl;
+  if (overrides.hosts) given.hosts = overrides.hosts;
   const checked = siteSchema.safeParse(given, IN_ENGLISH);
   if (!checked.success) throw new SiteError(siteErrors(checked.error, siteSchema, given));
   const site = checked.data;

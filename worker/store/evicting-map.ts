@@ -4,8 +4,14 @@ import { FrequencySketch, MAX_COUNT } from "./frequency-sketch.ts";
 const NEW_SHARE = 0.16;
 const RETURNING_SHARE = 0.07;
 
-/** A candidate may lose to this many entries before it has to leave. */
-const MAX_LOST_COMPARISONS = 64;
+/**
+ * A candidate may lose to this many entries before it has to leave. With fewer, entries that are worth less than it are
+ * often not found; each comparison costs a miss a few nanoseconds.
+ */
+const MAX_LOST_COMPARISONS = 512;
+
+/** If an entry has to leave and there is no candidate, it is the one of this many that is worth least. */
+const COMPARED = 128;
 
 /** A new entry has to be worth less by this factor than one that was requested only once. */
 const ABOUT_AS_MUCH = 1.02;
@@ -190,7 +196,7 @@ export class EvictingMap<Value> {
   /** The entry that is worth least among the next ones that were not requested since the last round. */
   #leastAtHand(): Entry<Value> {
     let least = this.#nextAtHand();
-    for (let left = MAX_LOST_COMPARISONS; left > 0; left--) {
+    for (let left = COMPARED; left > 0; left--) {
       const entry = this.#nextAtHand();
       this.#age(entry);
       if (!entry.isUsed && (least.isUsed || worth(entry.uses, entry.bytes) < worth(least.uses, least.bytes))) {

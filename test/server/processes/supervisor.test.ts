@@ -1,5 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { Agent, createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -155,7 +156,13 @@ describe("a supervisor", () => {
   test("replaces the socket file of a process that has died, and nothing that is no socket", async () => {
     const path = join(folder, "front.sock");
     writeFileSync(path, "a page");
-    await expect(start({ listen: [{ path }] })).rejects.toThrow("another process listens there");
+    await expect(start({ listen: [{ path }] })).rejects.toThrow("there is a file, and it is no socket");
+    expect(readFileSync(path, "utf8")).toBe("a page");
+    unlinkSync(path);
+    const listen = `require("net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;
+    spawnSync(process.execPath, ["-e", listen]);
+    expect(lstatSync(path).isSocket()).toBe(true);
+    expect((await start({ listen: [{ path }] })).addresses).toEqual([path]);
   });
 
   test("stops: answers under way are finished, and new connections are refused", async () => {

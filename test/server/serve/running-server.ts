@@ -10,9 +10,15 @@ export class ServerProcess {
   #printed = "";
   readonly #waiting: { readonly text: RegExp; readonly resolve: () => void }[] = [];
 
-  constructor(folder: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  /** `main`: the module of the command; default: that of the sources. */
+  constructor(
+    folder: string,
+    args: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+    main: string = MAIN,
+  ) {
     const { PATH, NODE_COMPILE_CACHE } = process.env;
-    this.child = spawn(process.execPath, [MAIN, "serve", ...args], {
+    this.child = spawn(process.execPath, [main, "serve", ...args], {
       cwd: folder,
       env: { PATH, NODE_COMPILE_CACHE, NO_COLOR: "1", ...environment },
       stdio: ["ignore", "pipe", "pipe"],

@@ -1,0 +1,32 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { ServerError } from "./server-error.ts";
+
+/** Throws a `ServerError` if the access log could not be written there. Makes nothing. */
+export function expectWritableLog(file: string): void {
+  const path = resolve(file);
+  const folder = dirname(path);
+  if (!existsSync(folder)) throw new ServerError(`the access log cannot be ${file}: there is no folder ${folder}.`);
+  if (existsSync(path) && statSync(path).isDirectory()) {
+    throw new ServerError(`the access log cannot be ${file}, because that is a folder.`);
+  }
+  const place = existsSync(path) ? path : folder;
+  if (!isWritable(place)) throw new ServerError(`the access log cannot be ${file}: this user may not write ${place}.`);
+}
+
+/** Throws a `ServerError` if the cache could not be kept there. Makes nothing. */
+export function expectWritableFolder(folder: string): void {
+  let place = resolve(folder);
+  while (!existsSync(place)) place = dirname(place);
+  if (!statSync(place).isDirectory()) throw new ServerError(`the cache cannot be in ${folder}: ${place} is a file.`);
+  if (!isWritable(place)) throw new ServerError(`the cache cannot be in ${folder}: this user may not write ${place}.`);
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false; // the reason does not matter: a permission, or a disk that is read-only
+  }
+}

@@ -1,0 +1,50 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import { freePorts } from "../dev/dev-process.ts";
+import { ServerProcess } from "../server/serve/running-server.ts";
+
+const { folder } = inject("installed");
+const MAIN = join(folder, "node_modules/tidemark/dist/package/cli.mjs");
+
+const origin = new ScriptedOrigin(() => Date.now());
+beforeAll(() => origin.comeUp());
+afterAll(() => origin.goDown());
+
+test("tidemark serve needs an origin and nothing else: it serves, stores, purges, is warm after a restart, and stops", {
+  timeout: 60_000,
+}, async () => {
+  const port = await freePorts(1);
+  const start = () => {
+    const args = ["--origin", origin.url, "--listen", `127.0.0.1:${port}`, "--workers", "2"];
+    return new ServerProcess(folder, args, {}, MAIN);
+  };
+  const ask = async (address: URL, init: RequestInit = {}) => {
+    const answer = await fetch(new URL("/page", address), init);
+    return { status: answer.status, xCache: answer.headers.get("x-cache"), body: await answer.text() };
+  };
+  origin.reply("/page", { fields: { "cache-control": "max-age=600" }, body: "v1" });
+
+  const first = start();
+  let address = await first.address();
+  expect(await ask(address)).toMatchObject({ status: 200, body: "v1" });
+  expect(await first.stop()).toBe(0);
+  expect(first.printed).not.toContain("Hits are answered by Node's own server");
+
+  const second = start();
+  address = await second.address();
+  expect(await ask(address)).toEqual({ status: 200, xCache: "HIT", body: "v1" });
+  expect(origin.countOf("/page")).toBe(1);
+  // Without hosts only this machine's own names are served.
+  const [foreign] = (await once(get(address, { headers: { host: "www.example.test" } }), "response")) as [
+    IncomingMessage,
+  ];
+  expect(foreign.resume().statusCode).toBe(421);
+  const [, token] = await second.prints(/token +(\S+)/);
+  origin.reply("/page", { fields: { "cache-control": "max-age=600" }, body: "v2" });
+  expect((await ask(address, { method: "PURGE", headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
+  expect(await ask(address)).toEqual({ status: 200, xCache: "MISS", body: "v2" });
+  expect(await second.stop()).toBe(0);
+});

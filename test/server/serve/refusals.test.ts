@@ -1,0 +1,135 @@
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ServerProcess } from "./running-server.ts";
+
+const ORIGIN = ["--origin", "http://127.0.0.1:8000"];
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  writeFileSync(join(folder, "file"), "");
+  mkdirSync(join(folder, "folder"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function run(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ code: number | null; printed: string }> {
+  const server = new ServerProcess(folder, args, environment);
+  const code = await server.ended();
+  return { code, printed: server.printed };
+}
+
+interface Refusal {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly words: readonly string[];
+}
+
+const HOSTS = { TIDEMARK_HOSTS: "www.example.test" };
+
+const refusals: readonly Refusal[] = [
+  {
+    name: "hosts of the environment that are addresses",
+    args: [...ORIGIN, "--check"],
+    environment: { TIDEMARK_HOSTS: "https://www.example.test" },
+    words: ["the settings are not valid", "hosts[0] is not a host name", "https://www.example.test"],
+  },
+  {
+    name: "a host with a star, which would be no host at all",
+    args: [...ORIGIN, "--check"],
+    environment: { TIDEMARK_HOSTS: "*.example.test" },
+    words: ['"*.example.test" is not a name', "TIDEMARK_HOSTS='*'"],
+  },
+  {
+    name: "an access log in a folder that does not exist",
+    args: [...ORIGIN, "--access-log", "nowhere/access.log"],
+    words: ["the access log cannot be nowhere/access.log", "there is no folder"],
+  },
+  {
+    name: "an access log that is a folder",
+    args: [...ORIGIN, "--access-log", "folder"],
+    words: ["the access log cannot be folder, because that is a folder"],
+  },
+  {
+    name: "a format of no access log",
+    args: [...ORIGIN, "--log-format", "json"],
+    words: ["name its file with --access-log"],
+  },
+  {
+    name: "a cache in a file, when the settings are checked",
+    args: [...ORIGIN, "--check", "--cache", "file/cache"],
+    words: ["the cache cannot be in file/cache", "is a file"],
+  },
+  {
+    name: "a cache in a file, at the start",
+    args: [...ORIGIN, "--cache", "file/cache"],
+    words: ["cannot be used as a cache"],
+  },
+  {
+    name: "a cache whose path is too long for the log's socket",
+    args: [...ORIGIN, "--cache", "long".repeat(30)],
+    words: ["too long for a Unix socket"],
+  },
+  {
+    name: "a unix socket in a folder that does not exist",
+    args: [...ORIGIN, "--listen", "unix:/nowhere/edge.sock"],
+    words: ["Cannot listen on /nowhere/edge.sock: its folder does not exist"],
+  },
+  {
+    name: "a name without an address",
+    args: [...ORIGIN, "--listen", "nowhere.invalid:8080"],
+    environment: HOSTS,
+    words: ["Cannot listen on nowhere.invalid: "],
+  },
+];
+
+describe("tidemark serve refuses in words, and with exit code 2:", () => {
+  test.each(refusals)("$name", async ({ args, environment, words }) => {
+    const { code, printed } = await run(args, environment);
+    for (const each of words) expect(printed).toContain(each);
+    expect(printed).not.toMatch(/^ +at /m); // no stack
+    expect(code).toBe(2);
+  });
+
+  test("a unix socket in the place of a file", async () => {
+    const { code, printed } = await run([...ORIGIN, "--listen", `unix:${join(folder, "file")}`]);
+    expect(printed).toContain(`Cannot listen on ${join(folder, "file")}: there is a file, and it is no socket.`);
+    expect(code).toBe(2);
+  });
+
+  test("a port on which another process listens", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const { code, printed } = await run([...ORIGIN, "--listen", `127.0.0.1:${port}`]);
+    other.close();
+    expect(printed).toContain(`Cannot listen on 127.0.0.1:${port}: another process listens there.`);
+    expect(code).toBe(2);
+  });
+});
+
+test("--check makes nothing", async () => {
+  const before = readdirSync(folder);
+  const { code } = await run([...ORIGIN, "--check", "--cache", "new/cache", "--access-log", "new.log"]);
+  expect(code).toBe(0);
+  expect(readdirSync(folder)).toEqual(before);
+});
+
+test("a config in TypeScript is a module also where the package is CommonJS, with the files that it imports", async () => {
+  const site = join(folder, "folder");
+  writeFileSync(join(site, "package.json"), '{ "type": "commonjs" }');
+  writeFileSync(join(site, "routes.ts"), 'export const routes: object[] = [{ match: "/*", ttl: "60s" }];\n');
+  const config = 'import { routes } from "./routes.ts";\nexport default { origin: "http://127.0.0.1:8000", routes };\n';
+  writeFileSync(join(site, "tidemark.config.ts"), config);
+  const { code, printed } = await run(["--check", "--config", "folder/tidemark.config.ts"]);
+  expect(printed).toMatch(/^The settings are valid: origin http:\/\/127\.0\.0\.1:8000/m);
+  expect(printed).not.toContain("Warning");
+  expect(code).toBe(0);
+});
