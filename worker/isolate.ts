@@ -13,7 +13,8 @@ import { FillBudget } from "./flow/storing/fill.ts";
 import { IdleFields } from "./flow/storing/idle-fields.ts";
 import { LargeFills } from "./flow/storing/large-fills.ts";
 import { SecondLooks } from "./flow/storing/second-looks.ts";
-import type { Counters } from "./insight/counters.ts";
+import { Counters } from "./insight/counters.ts";
+import { type LedgerAccess, Reports } from "./insight/reports.ts";
 import type {
   Answer,
   BackgroundWork,
@@ -23,6 +24,7 @@ import type {
   Origin,
   PopNotes,
   PurgeAudit,
+  Timer,
   Tokens,
 } from "./ports.ts";
 import { LogInvalidations } from "./purges/invalidations.ts";
@@ -54,6 +56,10 @@ export interface Platform {
   /** A request as the web's class, for the control plane. */
   readonly webRequest: (incoming: IncomingRequest) => Request;
   readonly reporter: Counters;
+  /** Default: the clock. */
+  readonly timer?: Timer;
+  /** The site's ledger, to which the isolate reports. Default: it reports to none. */
+  readonly ledger?: LedgerAccess;
   /** A short text that identifies a long one. */
   readonly fingerprint: (text: string) => Promise<string>;
 }
@@ -75,17 +81,33 @@ export interface RunningIsolate {
 export interface LearningIsolate extends RunningIsolate {
   /** Takes in purges that the log has sent without being asked (R24). Resolves to whether the view has reached them. */
   learn(delta: ViewDelta, background: BackgroundWork): Promise<boolean>;
+  /** Reports to the ledger if that is due, where no request comes for a while. */
+  reportIfDue(background: BackgroundWork): void;
+  /** Reports what is left, because the isolate ends. Never rejects. */
+  reportLast(): Promise<void>;
 }
 
 /** Wires one isolate: the corridor, the control plane, and an outer catch around both. */
 export function startIsolate(site: Site, platform: Platform): LearningIsolate {
-  const { clock, random, reporter } = platform;
+  const { clock, random, reporter, ledger, timer = timerOf(clock) } = platform;
+  const startedAt = clock.now();
+  const memory = new MemoryTier(site.limits.memoryBytes);
+  const heldMemory = () => ({ entries: memory.size, bytes: memory.heldBytes, maxBytes: site.limits.memoryBytes });
+  const reports = ledger && new Reports(ledger, reporter, clock, heldMemory);
+  reporter.timeBy(timer);
   const view = new PurgeView(MAX_VIEW_BYTES, () => clock.now());
-  const pop = new PopSharing(platform.notes, site.purge, clock, reporter);
-  const purges = new ViewLease({ settings: site.purge, view, log: platform.log, pop, clock, random, reporter });
+  const sharing = new PopSharing(platform.notes, site.purge, clock, reporter);
+  // A report that is due goes with a read of the log.
+  const readLog = reports
+    ? ({
+        append: (purge) => platform.log.append(purge),
+        read: (since, leaseMs, longestViewAgeMs) =>
+          reports.sendBy((report) => platform.log.read(since, leaseMs, longestViewAgeMs, report)),
+      } satisfies PurgeLogClient)
+    : platform.log;
+  const purges = new ViewLease({ settings: site.purge, view, log: readLog, pop: sharing, clock, random, reporter });
   const log = new ReadYourWritesLog(platform.log, view, purges, site.purge.skewMs);
   const invalidations = new LogInvalidations(log, clock, site.purge.leaseMs, reporter);
-  const memory = new MemoryTier(site.limits.memoryBytes);
   const fills = new FillBudget(site.limits.fillBytes, site.limits.fills);
   const cacheKeys = new CacheKeyMemo(site);
   const tokens = throttleWrongTokens(platform.tokens, clock, reporter);
@@ -93,6 +115,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     site,
     ports: {
       ...platform,
+      timer,
       tokens,
       store: new TieredStore(memory, platform.sharedTier, reporter),
       purges,
@@ -107,13 +130,12 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     idleFields: new IdleFields(),
     resolve: (url) => cacheKeys.resolve(url),
   };
-  const startedAt = clock.now();
   const stats = (): IsolateStats => ({
     version: 1,
     scope: "isolate",
     startedAt: new Date(startedAt).toISOString(),
     ...reporter.counts(),
-    memory: { entries: memory.size, bytes: memory.heldBytes, maxBytes: site.limits.memoryBytes },
+    memory: heldMemory(),
     fills: { bytes: fills.heldBytes, maxBytes: site.limits.fillBytes },
     view: { keys: view.heldKeys, bytes: view.heldBytes, maxBytes: MAX_VIEW_BYTES, position: view.position },
   });
@@ -124,6 +146,8 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     log,
     audit: platform.audit,
     reporter,
+    ledger: ledger?.client ?? null,
+    nothing: () => new Counters("", () => undefined).tree().counts,
     stats,
     now: () => clock.now(),
     fingerprint: platform.fingerprint,
@@ -148,10 +172,24 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     return handleWithoutCache({ request, ...rest }, isolate).catch(failed);
   };
 
+  /** A report that is due goes with a read of the log. Where none was made, it is sent behind an answer. */
+  const reportBehind = (background: BackgroundWork) => {
+    if (reporter.isReportDue && reports) background.run(reports.send());
+  };
+
   return {
     learn: (delta, background) => purges.learn(delta, background),
+    reportIfDue: (background) => {
+      if (reports?.isDue) background.run(reports.send());
+    },
+    // Perhaps after one that was not confirmed.
+    reportLast: async () => {
+      await reports?.send(true);
+      await reports?.send(true);
+    },
     fetch(incoming) {
       const { request, url } = incoming;
+      if (reports && incoming.pop && !ledger.pop) reports.pop = incoming.pop;
       if (!site.namesHosts) return answerOurselves(503, "no-hosts", NO_HOSTS);
       if (url.length > site.limits.urlBytes) {
         return answerOurselves(414, "url-too-long", `This URL is longer than ${site.limits.urlBytes} bytes.`);
@@ -163,12 +201,22 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
               refresh: async (page, fields) => handle({ ...incoming, request: getFor(fields), url: page }, isolate),
             })
           : handle(incoming, isolate);
-        return answer instanceof Promise ? answer.catch((cause: unknown) => rescue(incoming, cause)) : answer;
+        if (answer instanceof Promise) {
+          return answer
+            .finally(() => reportBehind(incoming.background))
+            .catch((cause: unknown) => rescue(incoming, cause));
+        }
+        reportBehind(incoming.background);
+        return answer;
       } catch (cause) {
         return rescue(incoming, cause);
       }
     },
   };
+}
+
+function timerOf(clock: Clock): Timer {
+  return { now: () => clock.now(), runsInMemory: false };
 }
 
 /** A request that the edge itself makes. */

@@ -7,6 +7,7 @@ import type { Stamp, Stored, StoredHead, VariantMarker } from "./rules/storing/s
 /** The corridor's interfaces to the outside. Their adapters are in `platform/`, `store/` and `purges/`. */
 export interface Ports {
   readonly clock: Clock;
+  readonly timer: Timer;
   /** A number from 0 up to, but not including, 1. */
   readonly random: () => number;
   readonly store: Store;
@@ -313,23 +314,33 @@ export interface Answer {
    */
   readonly fields: Fields;
   readonly body: Uint8Array<ArrayBuffer> | StreamedBody | null;
+  /** The length of a body that streams and is a part of a stored one. */
+  readonly bodyBytes?: number;
   /** 101: the connection that now belongs to another protocol, as the platform's `Origin` made it. */
   readonly switchedTo?: unknown;
 }
 
 /** An event, as plain data. Only an adapter writes log lines. */
 export type EdgeEvent =
-  | { readonly kind: "answered"; readonly xCache: string }
+  | AnsweredEvent
   | { readonly kind: "answered-by-edge"; readonly detail: string }
   | { readonly kind: "origin-asked" }
-  | { readonly kind: "origin-answered" }
+  /** `bytes`: the length of the body, if the origin announced it; `null` if it did not. */
+  | {
+      readonly kind: "origin-answered";
+      readonly route: string | null;
+      readonly url: string;
+      readonly bytes: number | null;
+    }
+  /** A body of which the origin had not announced the length was read to its end. */
+  | { readonly kind: "body-measured"; readonly route: string | null; readonly url: string; readonly bytes: number }
   | { readonly kind: "origin-failed"; readonly because: string; readonly cause: unknown }
   | { readonly kind: "body-cut-off" }
   /**
    * An answer of the origin that may not be stored, by the `detail` of its `Cache-Status`. `field` is the one that is
    * not in the key, in a client's spelling.
    */
-  | { readonly kind: "not-stored"; readonly because: string; readonly field?: string }
+  | { readonly kind: "not-stored"; readonly because: string; readonly url: string; readonly field?: string }
   /** A request to the origin for a second look. It is one of those `origin-asked`. */
   | { readonly kind: "second-look" }
   /** A second look has found a field that chooses pages. */
@@ -349,6 +360,32 @@ export type EdgeEvent =
   | { readonly kind: "invalidation-dropped" }
   | { readonly kind: "purged"; readonly items: number }
   | { readonly kind: "failed"; readonly cause: unknown };
+
+/** An answer with an `X-Cache`, when its head is there. */
+export interface AnsweredEvent {
+  readonly kind: "answered";
+  readonly xCache: string;
+  /** The pattern of the route; `null` for paths that match none. */
+  readonly route: string | null;
+  /** The cache key. */
+  readonly url: string;
+  /** The slowest place that the request waited for. */
+  readonly tier: "memory" | "shared" | "origin";
+  /** The bytes of its body that come out of a stored response. */
+  readonly cachedBytes: number;
+  /** Whether the answer is stored, so that its URL may be shown with its query. */
+  readonly isStored: boolean;
+  /** When the request arrived: by the clock in epoch milliseconds, and by the timer. */
+  readonly arrivedAt: number;
+  readonly startedAt: number;
+}
+
+/** Measures how long something took: milliseconds from any beginning, as precise as the platform allows. */
+export interface Timer {
+  now(): number;
+  /** Whether it advances while the isolate computes. On Workers time passes only while something is awaited. */
+  readonly runsInMemory: boolean;
+}
 
 export interface Reporter {
   report(event: EdgeEvent): void;

@@ -42,9 +42,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   flow: ["rules", "ports", "site"],
   store: ["rules", "ports"],
   insight: ["ports", "wire"],
-  platform: ["rules", "ports", "store"],
-  purges: ["rules", "ports"],
-  control: ["rules", "ports", "wire"],
+  platform: ["rules", "ports", "store", "insight"],
+  // The log's object keeps the ledger, and an isolate's reports go with its reads.
+  purges: ["rules", "ports", "insight"],
+  control: ["rules", "ports", "wire", "insight"],
   wiring: [
     "rules",
     "ports",

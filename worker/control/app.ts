@@ -3,21 +3,30 @@ import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import { CONTROL_PLANE_CLOSED } from "../../wire/problem.ts";
 import { MAX_PURGE_BYTES } from "../../wire/purge-request.ts";
 import type { IsolateStats } from "../../wire/stats.ts";
+import type { CountTree } from "../insight/count-tree.ts";
+import type { LedgerReading } from "../insight/ledger-reading.ts";
+import type { LedgerClient } from "../insight/reports.ts";
 import type { Bodies, PurgeAudit, TokenScope } from "../ports.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
 import { resolveUrl } from "../rules/key/cache-key.ts";
 import { type AuditVerdict, findPurge, listPurges } from "./audit.ts";
 import { answerAtDoor, type DoorPorts } from "./doors/doors.ts";
+import { metricsMediaType, metricsText, takesOpenMetrics } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
 import { problemResponse } from "./problem-response.ts";
 import { type PurgeVerdict, purge } from "./purge.ts";
 import { readText } from "./read-text.ts";
 import { type FetchPage, refreshUrls } from "./refresh.ts";
+import { findStats } from "./site-stats.ts";
 import { bearerToken } from "./tokens.ts";
 
 /** The ports that the control plane calls. */
 export interface ControlPorts extends DoorPorts {
   readonly audit: PurgeAudit;
+  /** The site's ledger; `null` where isolates report to none. */
+  readonly ledger: LedgerClient | null;
+  /** The counts of an isolate that has counted nothing. */
+  readonly nothing: () => CountTree;
   /** The counters of this isolate. */
   readonly stats: () => IsolateStats;
 }
@@ -77,7 +86,30 @@ export function controlApp(ports: ControlPorts): Hono<App> {
 
   app.get(`${CONTROL_PREFIX}stats`, async (context) => {
     const access = await authorize(ports, context.req.raw, "read");
-    return access.kind === "refused" ? access.response : ownJson(ports.stats());
+    if (access.kind === "refused") return access.response;
+    const verdict = await findStats(context.req.query(), ports);
+    switch (verdict.kind) {
+      case "isolate":
+        return ownJson(ports.stats());
+      case "found":
+        return ownJson(verdict.body);
+      case "invalid":
+        return problemResponse("invalid", "Correct the fields listed in errors.", verdict.errors);
+      case "unavailable":
+        return withoutLedger();
+    }
+  });
+
+  app.get(`${CONTROL_PREFIX}metrics`, async (context) => {
+    const access = await authorize(ports, context.req.raw, "read");
+    if (access.kind === "refused") return access.response;
+    const isOpen = takesOpenMetrics(context.req.header("accept") ?? null);
+    const totals = await ports.ledger?.readLedger(null, null).catch((cause: unknown) => {
+      ports.reporter.report({ kind: "log-failed", cause });
+    });
+    if (totals === undefined) return withoutLedger();
+    const text = metricsText(JSON.parse(totals) as LedgerReading, isOpen);
+    return new Response(text, { headers: { "content-type": metricsMediaType(isOpen), vary: "accept" } });
   });
 
   app.get(`${CONTROL_PREFIX}health`, () => ownJson({ status: "ok" }));
@@ -89,6 +121,7 @@ export function controlApp(ports: ControlPorts): Hono<App> {
     ["purges", "GET, HEAD"],
     ["purges/:seq", "GET, HEAD"],
     ["stats", "GET, HEAD"],
+    ["metrics", "GET, HEAD"],
     ["health", "GET, HEAD"],
     ["openapi.json", "GET, HEAD"],
   ] as const) {
@@ -141,6 +174,12 @@ function refusal(verdict: Exclude<PurgeVerdict, { kind: "accepted" }>): Response
         { "retry-after": "1" },
       );
   }
+}
+
+function withoutLedger(): Response {
+  const detail =
+    "The purge log, which keeps the site's counts, did not answer. ?scope=isolate asks this isolate alone.";
+  return problemResponse("unavailable", detail, undefined, { "retry-after": "1" });
 }
 
 function auditAnswer(verdict: AuditVerdict): Response {

@@ -81,9 +81,24 @@ export function openApiDocument(): object {
       "/stats": {
         get: {
           operationId: "stats",
-          summary: "The counters of the isolate that answers",
+          summary: "What the site's isolates have counted, or the isolate that answers",
+          parameters: ["scope", "last", "pop"].map((name) => ({ name, in: "query", schema: TEXT })),
           responses: {
-            200: answer("Counters since the isolate started", "Stats"),
+            200: answer("Counts of the site; with scope=isolate, Stats", "SiteStats"),
+            ...refusals("invalid", "unauthorized", "forbidden"),
+            ...WITHOUT_PURGE_LOG,
+          },
+        },
+      },
+      "/metrics": {
+        get: {
+          operationId: "metrics",
+          summary: "The same since the ledger began, for Prometheus",
+          responses: {
+            200: {
+              description: "By Accept",
+              content: { "text/plain": { schema: TEXT } },
+            },
             ...refusals("unauthorized", "forbidden"),
             ...WITHOUT_PURGE_LOG,
           },
@@ -103,12 +118,20 @@ export function openApiDocument(): object {
         PurgeRecord: jsonSchema(purgeRecordSchema, "output"),
         PurgeRecordPage: jsonSchema(purgeRecordPageSchema, "output"),
         Problem: jsonSchema(problemSchema, "output"),
+        SiteStats: {
+          type: "object",
+          description: "The counters of Stats for the whole site, with times, routes, URLs and PoPs",
+          properties: { scope: { enum: ["site", "isolate"] } },
+          required: ["scope"],
+        },
         Stats: jsonSchema(statsSchema, "output"),
         Health: jsonSchema(healthSchema, "output"),
       },
     },
   };
 }
+
+const TEXT = { type: "string" };
 
 /** An endpoint that needs no token. */
 function open(operationId: string, summary: string, response: object): object {

@@ -5,6 +5,7 @@ import { notStoredDetail } from "../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { answerFromStore } from "./answering/answer-from-store.ts";
 import { edgeAnswer } from "./answering/answers.ts";
+import { bodyBytesOf, reportAnswered } from "./answering/report-answered.ts";
 import { collapse } from "./collapsing/collapse.ts";
 import { isInMemory, readFound } from "./found-response.ts";
 import { judgeBy, judgeNow, maxViewAgeMs, mayAnswer } from "./judging.ts";
@@ -77,7 +78,7 @@ function lookUp(context: RequestContext): Answer | Promise<Answer> {
     const verdict = judgeBy(context, remembered.head, purges.check(remembered.head, true), token, now);
     if (mayAnswer(verdict)) {
       if (purges.isDue(now)) background.run(purges.renew(background, null));
-      return hit(context, remembered, verdict);
+      return hit(context, remembered, verdict, "memory");
     }
   }
   return lookFurther(context);
@@ -109,7 +110,7 @@ async function lookFurther(context: RequestContext): Promise<Answer> {
   const unusable: UnusableResponse[] = [];
   for (const stored of candidates(context, read)) {
     const verdict = judgeNow(context, stored.head, token, clock.now());
-    if (mayAnswer(verdict)) return hit(context, stored, verdict);
+    if (mayAnswer(verdict)) return hit(context, stored, verdict, "shared");
     unusable.push({ stored, verdict });
   }
   return fetchFromOrigin(context, missOf(context, unusable), token);
@@ -160,19 +161,23 @@ async function hitFound(
   if (found && stored !== found) background.run(cancelBody(found.body));
   if (isInMemory(stored)) {
     if (stored === found) ports.store.remember(stored);
-    return hit(context, stored, verdict);
+    return hit(context, stored, verdict, "shared");
   }
-  if (verdict.kind === "fresh") return hit(context, stored, verdict);
+  if (verdict.kind === "fresh") return hit(context, stored, verdict, "shared");
   const read = await readFound(context, stored);
-  return read ? hit(context, read, verdict) : fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
+  return read ? hit(context, read, verdict, "shared") : fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
 }
 
 /**
  * Answers from the store, and refreshes a stale response in the background. If a body that was stored apart is gone,
- * the request is a miss.
+ * the request is a miss. `tier`: where the response was found.
  */
-function hit(context: RequestContext, stored: FoundResponse, verdict: UsableVerdict): Answer | Promise<Answer> {
-  const { reporter } = context.ports;
+function hit(
+  context: RequestContext,
+  stored: FoundResponse,
+  verdict: UsableVerdict,
+  tier: "memory" | "shared",
+): Answer | Promise<Answer> {
   const { ageSeconds, ttlSeconds } = verdict;
   const { browserTtlSeconds } = context.resolved.route;
   const xCache = xCacheOf(verdict);
@@ -182,11 +187,11 @@ function hit(context: RequestContext, stored: FoundResponse, verdict: UsableVerd
   if (answer instanceof Promise) {
     return answer.then((streamed) => {
       if (!streamed) return fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
-      reporter.report({ kind: "answered", xCache });
+      reportAnswered(context, "shared", xCache, bodyBytesOf(streamed, stored.head.bodyBytes));
       return streamed;
     });
   }
-  reporter.report({ kind: "answered", xCache });
+  reportAnswered(context, tier, xCache, bodyBytesOf(answer, stored.head.bodyBytes));
   return answer;
 }
 

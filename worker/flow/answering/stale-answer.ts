@@ -8,6 +8,7 @@ import type { RequestContext } from "../request-context.ts";
 import { answerFromStore } from "./answer-from-store.ts";
 import { answerMetadata } from "./answer-metadata.ts";
 import { forwardedOutcome } from "./pass-on.ts";
+import { bodyBytesOf, reportAnswered } from "./report-answered.ts";
 
 /**
  * The stored response in place of a failed origin's answer; `null` if none may be used. RFC 5861 §4. The view is
@@ -42,6 +43,6 @@ export async function staleAnswer(
   const served = await answerFromStore(context, stored, answerMetadata(context, stored, "STALE", outcome));
   if (!served) return null;
   if (failure?.kind === "answered") background.run(cancelBody(failure.response.body));
-  ports.reporter.report({ kind: "answered", xCache: "STALE" });
+  reportAnswered(context, "origin", "STALE", bodyBytesOf(served, stored.head.bodyBytes));
   return served;
 }

@@ -1,0 +1,49 @@
+import * as z from "zod";
+import { statsSchema } from "./stats-schema.ts";
+
+const count = z.int().nonnegative();
+const countsByName = z.record(z.string(), count);
+const amount = z.number().nonnegative();
+const time = z.object({ count, meanMs: amount, p50Ms: amount, p95Ms: amount, p99Ms: amount }).optional();
+const times = z.object({ memory: time, shared: time, origin: time });
+const bytes = z.object({ fromCache: count, fromOrigin: count });
+const topUrl = z.object({
+  url: z.string(),
+  weight: amount,
+  error: amount,
+  times: count,
+  because: z.string().optional(),
+});
+const topUrls = z.array(topUrl);
+
+const siteCountsSchema = statsSchema
+  .omit({ version: true, scope: true, startedAt: true, memory: true, fills: true, view: true })
+  .extend({
+    requests: count,
+    fromCache: count,
+    bytes: bytes.extend({ unmeasuredBodies: z.int() }),
+    times,
+    purgedKeysRead: count,
+  });
+
+/** The schema of `SiteStats` in `stats.ts`, which describes the fields. */
+export const siteStatsSchema = siteCountsSchema.extend({
+  version: z.literal(1),
+  scope: z.literal("site"),
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  pop: z.string().nullable(),
+  isolates: z.object({
+    reported: count,
+    silent: count,
+    alive: count,
+    memoryBytes: count,
+    memoryMaxBytes: count,
+    heardMs: amount,
+    unheardMs: amount,
+    heardShare: amount,
+  }),
+  routes: z.record(z.string(), z.object({ requests: count, fromCache: count, answers: countsByName, bytes, times })),
+  top: z.object({ missed: topUrls, bytes: topUrls, slowest: topUrls, notStored: topUrls }).nullable(),
+  pops: z.record(z.string(), siteCountsSchema),
+});
