@@ -8,6 +8,11 @@ export const SEVERAL_ISOLATES: MemoryOnly = {
   because: "one worker of the runtime is one isolate",
 };
 
+export const PUSHES: MemoryOnly = {
+  engine: "memory",
+  because: "a Durable Object pushes nothing, and the server pushes between processes",
+};
+
 export const LOST_LOG: MemoryOnly = {
   engine: "memory",
   because: "one instance of the runtime cannot lose its own log; the simulated CDN will",

@@ -110,7 +110,7 @@ async function lookFurther(context: RequestContext): Promise<Answer> {
   const unusable: UnusableResponse[] = [];
   for (const stored of candidates(context, read)) {
     const verdict = judgeNow(context, stored.head, token, clock.now());
-    if (mayAnswer(verdict)) return hit(context, stored, verdict, "shared");
+    if (mayAnswer(verdict)) return hitFound(context, stored, read, verdict);
     unusable.push({ stored, verdict });
   }
   return fetchFromOrigin(context, missOf(context, unusable), token);
@@ -165,7 +165,9 @@ async function hitFound(
   }
   if (verdict.kind === "fresh") return hit(context, stored, verdict, "shared");
   const read = await readFound(context, stored);
-  return read ? hit(context, read, verdict, "shared") : fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
+  return read
+    ? hitFound(context, read, read, verdict)
+    : fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
 }
 
 /**

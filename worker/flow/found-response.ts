@@ -29,9 +29,7 @@ export async function readFound({ ports }: RequestContext, found: FoundResponse)
     ports.reporter.report({ kind: "store-failed", cause });
     return undefined;
   }
-  const stored = { head, body: bytes };
-  ports.store.remember(stored);
-  return stored;
+  return { head, body: bytes };
 }
 
 /** The body on its way to the client, with a copy beside it if memory admits the response. */

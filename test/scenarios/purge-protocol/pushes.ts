@@ -1,5 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { SEVERAL_ISOLATES } from "../memory-only.ts";
+import { PUSHES } from "../memory-only.ts";
 import { page } from "../page.ts";
 
 const v1 = page("max-age=3600", "v1");
@@ -11,7 +11,7 @@ export const scenarios: readonly Scenario[] = [
     id: "purge-protocol/pushed-purge-holds-at-once",
     name: "a purge that every isolate has confirmed holds everywhere when its receipt arrives, and the receipt says so",
     source: "docs/protocol.md#r24-push",
-    only: SEVERAL_ISOLATES,
+    only: PUSHES,
     origin: { "/a": [v1, v2], "/b": [v1] },
     steps: [
       { log: "pushes" },
@@ -26,7 +26,7 @@ export const scenarios: readonly Scenario[] = [
     id: "purge-protocol/push-after-gap",
     name: "an isolate that gets a push and lacks the purge before it reads the log before it confirms",
     source: "docs/protocol.md#r24-push; docs/protocol.md#r12-no-gaps",
-    only: SEVERAL_ISOLATES,
+    only: PUSHES,
     origin: { "/a": [v1, v2] },
     steps: [
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
@@ -41,7 +41,7 @@ export const scenarios: readonly Scenario[] = [
     id: "purge-protocol/push-extends-no-lease",
     name: "a push extends no lease: if the log then falls silent, the lease ends as if there had been none",
     source: "docs/protocol.md#r24-push; docs/protocol.md#r6-the-log-grants-the-lease",
-    only: SEVERAL_ISOLATES,
+    only: PUSHES,
     origin: { "/a": [v1, v2] },
     steps: [
       { log: "pushes" },
@@ -59,7 +59,7 @@ export const scenarios: readonly Scenario[] = [
     id: "purge-protocol/push-of-another-log",
     name: "a push of another log ends the lease, and the isolate reads which of the two is the living one",
     source: "docs/protocol.md#r24-push; docs/protocol.md#r11-views-only-grow",
-    only: SEVERAL_ISOLATES,
+    only: PUSHES,
     origin: { "/a": [v1, v2] },
     steps: [
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },

@@ -36,9 +36,11 @@ export function answerFromStore(
       if (parsed.kind === "unsatisfiable") return unsatisfiable(context, stored, fields);
       if (parsed.kind === "parts") {
         if (isInMemory(stored)) return answerWithParts(context, stored, parsed.parts, fields);
-        return readFound(context, stored).then((read) =>
-          read ? answerWithParts(context, read, parsed.parts, fields) : null,
-        );
+        return readFound(context, stored).then((read) => {
+          if (!read) return null;
+          context.ports.store.remember(read);
+          return answerWithParts(context, read, parsed.parts, fields);
+        });
       }
     }
   }
