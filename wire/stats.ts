@@ -119,6 +119,7 @@ export interface SiteStats extends SiteCounts {
   pops: Record<string, SiteCounts>;
 }
 
+/** What the isolates of a site have counted on one route. */
 export interface RouteStats {
   requests: number;
   fromCache: number;
