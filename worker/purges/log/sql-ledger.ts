@@ -11,7 +11,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 /**
  * The spans of time that are kept, the finest first, and for how long. A row of a PoP takes about 1 KB and at most 40 KB,
- * one of the whole site with its routes and URLs about 20 KB and at most 1 MB. With five PoPs 90 days take about 70 MB;
+ * one of the whole site with its routes and URLs about 25 KB and at most 1.3 MB. With five PoPs 90 days take about 80 MB;
  * an object may store 10 GB.
  */
 const SPANS = [
@@ -29,7 +29,7 @@ const SITE = "";
 /** The most PoPs in a span. Further ones are one. */
 const MAX_POPS = 100;
 
-/** The longest report. One with all tables full takes about 300 KB. */
+/** The longest report. One with all tables full takes about 600 KB. */
 const MAX_REPORT_CHARACTERS = 1024 * 1024;
 
 /** The most isolates that are remembered, and how long at most after their last report. */
