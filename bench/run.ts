@@ -4,6 +4,7 @@ import { endurance } from "./cases/endurance.ts";
 import { eviction } from "./cases/eviction.ts";
 import { hit } from "./cases/hit.ts";
 import { large } from "./cases/large.ts";
+import { ledger } from "./cases/ledger.ts";
 import { logLoad } from "./cases/log-load.ts";
 import { purges } from "./cases/purges.ts";
 import { quiet } from "./cases/quiet.ts";
@@ -27,6 +28,7 @@ const commands = [
   cdn,
   view,
   rules,
+  ledger,
   large,
   quiet,
   logLoad,

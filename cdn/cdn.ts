@@ -159,12 +159,12 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     await this.pop(region).skew(by);
   }
 
-  /** The counters of one isolate since it started: `GET /_tidemark/stats`. */
+  /** The counters of one isolate since it started: `GET /_tidemark/stats?scope=isolate`. */
   async stats(region?: Region, isolate = 0): Promise<IsolateStats> {
     const from = region === undefined ? {} : { from: region };
-    const answer = await this.request("/_tidemark/stats", { ...from, isolate, token: this.token });
+    const answer = await this.request("/_tidemark/stats?scope=isolate", { ...from, isolate, token: this.token });
     if (answer.status !== 200) {
-      throw new Error(`GET /_tidemark/stats was answered with ${answer.status}, not 200: ${answer.body}`);
+      throw new Error(`GET /_tidemark/stats?scope=isolate was answered with ${answer.status}, not 200: ${answer.body}`);
     }
     return JSON.parse(answer.body) as IsolateStats;
   }

@@ -1,7 +1,9 @@
 import { Command, CommanderError } from "commander";
 import { ownPackage } from "../cdn/own-package.ts";
+import { explainCommand } from "./commands/explain.ts";
 import { purgeCommand } from "./commands/purge.ts";
 import { purgesCommand } from "./commands/purges.ts";
+import { statsCommand } from "./commands/stats.ts";
 import { EXIT } from "./exit-code.ts";
 import { addLazyCommand } from "./lazy-command.ts";
 
@@ -51,6 +53,8 @@ export async function runProgram(): Promise<void> {
   });
   program.addCommand(purgeCommand().copyInheritedSettings(program));
   program.addCommand(purgesCommand().copyInheritedSettings(program));
+  program.addCommand(explainCommand().copyInheritedSettings(program));
+  program.addCommand(statsCommand().copyInheritedSettings(program));
 
   try {
     await program.parseAsync();

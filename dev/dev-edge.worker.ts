@@ -46,7 +46,7 @@ const FIND_LOG_EVERY_MS = 10;
 const MAX_READ_BYTES = 64 * 1024;
 
 /** Calls of monitors, which would only fill the log. */
-const UNLOGGED = new Set(["/_tidemark/health", "/_tidemark/stats", "/_tidemark/openapi.json"]);
+const UNLOGGED = new Set(["/_tidemark/health", "/_tidemark/stats", "/_tidemark/metrics", "/_tidemark/openapi.json"]);
 
 const PURGE_PATH = "/_tidemark/purge";
 

@@ -1,5 +1,5 @@
 /**
- * The body of `GET /_tidemark/stats`: the counters of the isolate that answered, since it started.
+ * The body of `GET /_tidemark/stats?scope=isolate`: the counters of the isolate that answered, since it started.
  *
  * It is written out, because the package's types cannot contain a type that is inferred from a zod schema. A type test
  * compares it with the schema in `stats-schema.ts`.
@@ -51,6 +51,141 @@ export interface IsolateStats {
   memory: { entries: number; bytes: number; maxBytes: number };
   fills: { bytes: number; maxBytes: number };
   view: { keys: number; bytes: number; maxBytes: number; position: { logId: string; seq: number } | null };
+}
+
+/** What the isolates of a site, or of one PoP, have counted. */
+export interface SiteCounts
+  extends Omit<IsolateStats, "version" | "scope" | "startedAt" | "memory" | "fills" | "view"> {
+  /** All answers: `answers` and `answeredByEdge` together. */
+  requests: number;
+  /** Answers with `HIT`, `UPDATING`, `STALE` and `REVALIDATED`: their bodies were stored. */
+  fromCache: number;
+  /**
+   * Bytes of bodies: sent out of stored responses, and sent by the origin. Of bodies whose length the origin did not
+   * announce, those count that were read to be stored; `unmeasuredBodies` is the number of the others.
+   */
+  bytes: { fromCache: number; fromOrigin: number; unmeasuredBodies: number };
+  times: TimesByTier;
+  /** Keys of purges that the isolates have read from the log. */
+  purgedKeysRead: number;
+}
+
+/**
+ * The body of `GET /_tidemark/stats`: what all isolates of the site have reported of a time up to now. Each reports once a
+ * minute, so the newest minute may be missing.
+ */
+export interface SiteStats extends SiteCounts {
+  version: 1;
+  scope: "site";
+  /** RFC 3339, UTC, by the log's clock. It begins with a whole minute, hour or day, and so perhaps earlier than asked. */
+  from: string;
+  to: string;
+  /** The one PoP that was asked for; `null` for all. */
+  pop: string | null;
+  /**
+   * The isolates that have reported; those of them that have fallen silent without a last report; those that are alive, and
+   * the bytes in their memories. Reports cover `heardMs` of the isolates' time. What is missing is at most the requests of
+   * `unheardMs`: up to a minute of each isolate that has not said that it ends.
+   */
+  isolates: {
+    reported: number;
+    silent: number;
+    alive: number;
+    memoryBytes: number;
+    memoryMaxBytes: number;
+    heardMs: number;
+    unheardMs: number;
+    heardShare: number;
+  };
+  /**
+   * Times to the head of all answers with an `X-Cache`. Those out of memory count as 0 where they are not measured.
+   * Absent for a single PoP.
+   */
+  waits?: TimeStats | undefined;
+  /** By the pattern of the route; `(none)` matches no route. The first 50, and `(others)`. Empty for a single PoP. */
+  routes: Record<string, RouteStats>;
+  /** The heaviest URLs, at most 64 of each kind. `null` for a single PoP, and where nothing was reported. */
+  top: {
+    /** By requests that found nothing usable. */
+    missed: TopUrlStats[];
+    /** By bytes that the origin sent. */
+    bytes: TopUrlStats[];
+    /** By milliseconds that requests waited for the origin. */
+    slowest: TopUrlStats[];
+    /** By answers that were not stored, for each reason. */
+    notStored: TopUrlStats[];
+  } | null;
+  /** By PoP: the first 100, and `(others)`. */
+  pops: Record<string, SiteCounts>;
+}
+
+/** What the isolates of a site have counted on one route. */
+export interface RouteStats {
+  requests: number;
+  fromCache: number;
+  answers: CountsByName;
+  bytes: { fromCache: number; fromOrigin: number };
+  times: TimesByTier;
+  /** Answers that were not stored, by the reason. */
+  refused: CountsByName;
+  compared: ComparedPages;
+}
+
+/**
+ * What pages that were fetched have in common. Each isolate compares those that it has fetched itself, up to 256 KiB and
+ * 1 MiB a second, so that all counts are too low rather than too high.
+ */
+export interface ComparedPages {
+  /**
+   * By a change of the cache key: fetches that a fresh page would have answered if the key had been changed so, and
+   * whether that page was the same. Changes are `drop NAME`, `lowercase NAME`, `sort`, `drop *`, for parameters of the
+   * query, and `vary NAME`, for a field that selects variants and would not. Names that speak of credentials are left out.
+   */
+  keys: Record<string, { fetches: number; same: number; different: number }>;
+  /** Fetches of stored pages that would have been hits if they were fresh for so many seconds: 60, 600, 3600. */
+  lifetimes: CountsByName;
+  /** The same of pages that were not stored, because they had no lifetime. */
+  missingLifetimes: CountsByName;
+  /** Pages that were fetched again after their lifetime, and the time between the two fetches together. */
+  refetched: { same: number; different: number; elapsedMs: number };
+  /**
+   * Pages that are not stored because they are for one visitor: how often 20 visitors in succession got the same, and how
+   * often the next one got another. One answer of eight up to 64 KiB is compared.
+   */
+  visitors: { same: number; different: number };
+}
+
+/**
+ * Times to the head in milliseconds, by the slowest place that a request waited for; absent where none was measured. In
+ * memory one answer of 16 is measured, and none on Workers, where the clock stands still meanwhile.
+ */
+export interface TimesByTier {
+  memory?: TimeStats | undefined;
+  shared?: TimeStats | undefined;
+  origin?: TimeStats | undefined;
+}
+
+/** Quantiles are within 2 % of the true ones. */
+export interface TimeStats {
+  count: number;
+  meanMs: number;
+  p50Ms: number;
+  p95Ms: number;
+  p99Ms: number;
+}
+
+/**
+ * A URL, without its query where it is not stored, as printable ASCII of at most 200 characters. Its true weight is at
+ * least `weight - error` and at most `weight`.
+ */
+export interface TopUrlStats {
+  url: string;
+  weight: number;
+  error: number;
+  /** How often it was counted; some may be missing if `error` is not 0. */
+  times: number;
+  /** Why it was not stored, in that list. */
+  because?: string | undefined;
 }
 
 type CountsByName = Record<string, number>;

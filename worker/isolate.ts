@@ -1,6 +1,7 @@
 import { CONTROL_PREFIX } from "../wire/fields.ts";
 import type { IsolateStats } from "../wire/stats.ts";
 import { controlPlane } from "./control/app.ts";
+import { recordBody } from "./control/audit.ts";
 import { throttleWrongTokens } from "./control/wrong-token-throttle.ts";
 import { edgeAnswer } from "./flow/answering/answers.ts";
 import { CacheKeyMemo } from "./flow/cache-key-memo.ts";
@@ -13,7 +14,9 @@ import { FillBudget } from "./flow/storing/fill.ts";
 import { IdleFields } from "./flow/storing/idle-fields.ts";
 import { LargeFills } from "./flow/storing/large-fills.ts";
 import { SecondLooks } from "./flow/storing/second-looks.ts";
-import type { Counters } from "./insight/counters.ts";
+import { Counters } from "./insight/counters.ts";
+import { explain } from "./insight/explain/explain.ts";
+import { type LedgerAccess, Reports } from "./insight/reports.ts";
 import type {
   Answer,
   BackgroundWork,
@@ -23,6 +26,8 @@ import type {
   Origin,
   PopNotes,
   PurgeAudit,
+  Reporter,
+  Timer,
   Tokens,
 } from "./ports.ts";
 import { LogInvalidations } from "./purges/invalidations.ts";
@@ -32,9 +37,12 @@ import { ViewLease } from "./purges/lease/view-lease.ts";
 import type { PurgeLogClient, ViewDelta } from "./purges/log/log-contract.ts";
 import { PurgeView } from "./purges/view/purge-view.ts";
 import type { Fields } from "./rules/fields/fields.ts";
+import { resolveUrl } from "./rules/key/cache-key.ts";
+import type { StoredHead } from "./rules/storing/stored-response.ts";
 import type { Site } from "./site/site.ts";
 import { MemoryTier } from "./store/memory-tier.ts";
 import { type SharedTier, TieredStore } from "./store/tiered-store.ts";
+import { UnchangedStore } from "./store/unchanged-store.ts";
 
 /**
  * The services that a platform provides for one isolate. The Workers runtime is one platform, the tests' in-memory
@@ -54,6 +62,10 @@ export interface Platform {
   /** A request as the web's class, for the control plane. */
   readonly webRequest: (incoming: IncomingRequest) => Request;
   readonly reporter: Counters;
+  /** Default: the clock. */
+  readonly timer?: Timer;
+  /** The site's ledger, to which the isolate reports. Default: it reports to none. */
+  readonly ledger?: LedgerAccess;
   /** A short text that identifies a long one. */
   readonly fingerprint: (text: string) => Promise<string>;
 }
@@ -75,17 +87,33 @@ export interface RunningIsolate {
 export interface LearningIsolate extends RunningIsolate {
   /** Takes in purges that the log has sent without being asked (R24). Resolves to whether the view has reached them. */
   learn(delta: ViewDelta, background: BackgroundWork): Promise<boolean>;
+  /** Reports to the ledger if that is due, where no request comes for a while. */
+  reportIfDue(background: BackgroundWork): void;
+  /** Reports what is left, because the isolate ends. Never rejects. */
+  reportLast(): Promise<void>;
 }
 
 /** Wires one isolate: the corridor, the control plane, and an outer catch around both. */
 export function startIsolate(site: Site, platform: Platform): LearningIsolate {
-  const { clock, random, reporter } = platform;
+  const { clock, random, reporter, ledger, timer = timerOf(clock) } = platform;
+  const startedAt = clock.now();
+  const memory = new MemoryTier(site.limits.memoryBytes);
+  const heldMemory = () => ({ entries: memory.size, bytes: memory.heldBytes, maxBytes: site.limits.memoryBytes });
+  const reports = ledger && new Reports(ledger, reporter, clock, heldMemory);
+  reporter.timeBy(timer);
   const view = new PurgeView(MAX_VIEW_BYTES, () => clock.now());
-  const pop = new PopSharing(platform.notes, site.purge, clock, reporter);
-  const purges = new ViewLease({ settings: site.purge, view, log: platform.log, pop, clock, random, reporter });
+  const sharing = new PopSharing(platform.notes, site.purge, clock, reporter);
+  // A report that is due goes with a read of the log.
+  const readLog = reports
+    ? ({
+        append: (purge) => platform.log.append(purge),
+        read: (since, leaseMs, longestViewAgeMs) =>
+          reports.sendBy((report) => platform.log.read(since, leaseMs, longestViewAgeMs, report)),
+      } satisfies PurgeLogClient)
+    : platform.log;
+  const purges = new ViewLease({ settings: site.purge, view, log: readLog, pop: sharing, clock, random, reporter });
   const log = new ReadYourWritesLog(platform.log, view, purges, site.purge.skewMs);
   const invalidations = new LogInvalidations(log, clock, site.purge.leaseMs, reporter);
-  const memory = new MemoryTier(site.limits.memoryBytes);
   const fills = new FillBudget(site.limits.fillBytes, site.limits.fills);
   const cacheKeys = new CacheKeyMemo(site);
   const tokens = throttleWrongTokens(platform.tokens, clock, reporter);
@@ -93,6 +121,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     site,
     ports: {
       ...platform,
+      timer,
       tokens,
       store: new TieredStore(memory, platform.sharedTier, reporter),
       purges,
@@ -107,13 +136,12 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     idleFields: new IdleFields(),
     resolve: (url) => cacheKeys.resolve(url),
   };
-  const startedAt = clock.now();
   const stats = (): IsolateStats => ({
     version: 1,
     scope: "isolate",
     startedAt: new Date(startedAt).toISOString(),
     ...reporter.counts(),
-    memory: { entries: memory.size, bytes: memory.heldBytes, maxBytes: site.limits.memoryBytes },
+    memory: heldMemory(),
     fills: { bytes: fills.heldBytes, maxBytes: site.limits.fillBytes },
     view: { keys: view.heldKeys, bytes: view.heldBytes, maxBytes: MAX_VIEW_BYTES, position: view.position },
   });
@@ -124,10 +152,27 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     log,
     audit: platform.audit,
     reporter,
+    ledger: ledger?.client ?? null,
+    nothing: () => new Counters("", () => undefined).tree().counts,
     stats,
     now: () => clock.now(),
     fingerprint: platform.fingerprint,
   });
+
+  /** The same isolate for a request that is only pretended: nothing that happens to it changes or counts anything. */
+  const unchanged = (): Isolate => ({
+    ...isolate,
+    ports: { ...isolate.ports, store: new UnchangedStore(memory, platform.sharedTier), reporter: DEAF },
+    resolve: (url) => resolveUrl(url, site),
+  });
+  const explainPorts = {
+    keys: () => memory.keys(),
+    purgeOf: (stored: StoredHead) => view.purgeOf(stored),
+    findPurge: async (seq: number) => {
+      const row = await platform.audit.find(seq).catch(() => null);
+      return row && recordBody(row);
+    },
+  };
 
   /** A site that does not know BAN leaves it to its origin. */
   const isForControl = ({ method }: ClientRequest, url: string) =>
@@ -148,10 +193,24 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     return handleWithoutCache({ request, ...rest }, isolate).catch(failed);
   };
 
+  /** A report that is due goes with a read of the log. Where none was made, it is sent behind an answer. */
+  const reportBehind = (background: BackgroundWork) => {
+    if (reporter.isReportDue && reports) background.run(reports.send());
+  };
+
   return {
     learn: (delta, background) => purges.learn(delta, background),
+    reportIfDue: (background) => {
+      if (reports?.isDue) background.run(reports.send());
+    },
+    // Perhaps after one that was not confirmed.
+    reportLast: async () => {
+      await reports?.send(true);
+      await reports?.send(true);
+    },
     fetch(incoming) {
       const { request, url } = incoming;
+      if (reports && incoming.pop && !ledger.pop) reports.pop = incoming.pop;
       if (!site.namesHosts) return answerOurselves(503, "no-hosts", NO_HOSTS);
       if (url.length > site.limits.urlBytes) {
         return answerOurselves(414, "url-too-long", `This URL is longer than ${site.limits.urlBytes} bytes.`);
@@ -160,10 +219,19 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
         const answer: EdgeAnswer | Promise<EdgeAnswer> = isForControl(request, url)
           ? control.fetch(platform.webRequest(incoming), {
               bodies: platform.bodies,
-              refresh: async (page, fields) => handle({ ...incoming, request: getFor(fields), url: page }, isolate),
+              refresh: async (page, fields) =>
+                handle({ ...incoming, request: requestFor("GET", fields), url: page }, isolate),
+              explain: (page, method, fields) =>
+                explain({ ...incoming, request: requestFor(method, fields), url: page }, unchanged(), explainPorts),
             })
           : handle(incoming, isolate);
-        return answer instanceof Promise ? answer.catch((cause: unknown) => rescue(incoming, cause)) : answer;
+        if (answer instanceof Promise) {
+          return answer
+            .finally(() => reportBehind(incoming.background))
+            .catch((cause: unknown) => rescue(incoming, cause));
+        }
+        reportBehind(incoming.background);
+        return answer;
       } catch (cause) {
         return rescue(incoming, cause);
       }
@@ -171,10 +239,17 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   };
 }
 
-/** A request that the edge itself makes. */
-function getFor(headers: Fields): ClientRequest {
-  return { method: "GET", headers, body: null, bodyUsed: false };
+function timerOf(clock: Clock): Timer {
+  return { now: () => clock.now(), runsInMemory: false };
 }
+
+/** A request that the edge itself makes. */
+function requestFor(method: string, headers: Fields): ClientRequest {
+  return { method, headers, body: null, bodyUsed: false };
+}
+
+/** Hears nothing of requests that are only pretended. */
+const DEAF: Reporter = { report: () => undefined };
 
 const NO_HOSTS =
   "This edge does not know its public hosts yet. Name them in hosts in the site's config, or in TIDEMARK_HOSTS.";

@@ -2,11 +2,12 @@ import type { Fields } from "./rules/fields/fields.ts";
 import type { PurgeAnswer } from "./rules/freshness/judge.ts";
 import type { BytePart } from "./rules/ranges/range.ts";
 import type { RequestHeaders } from "./rules/request/request-facts.ts";
-import type { Stamp, Stored, StoredHead, VariantMarker } from "./rules/storing/stored-response.ts";
+import type { Stamp, Stored, StoredHead, StoredResponse, VariantMarker } from "./rules/storing/stored-response.ts";
 
 /** The corridor's interfaces to the outside. Their adapters are in `platform/`, `store/` and `purges/`. */
 export interface Ports {
   readonly clock: Clock;
+  readonly timer: Timer;
   /** A number from 0 up to, but not including, 1. */
   readonly random: () => number;
   readonly store: Store;
@@ -313,23 +314,49 @@ export interface Answer {
    */
   readonly fields: Fields;
   readonly body: Uint8Array<ArrayBuffer> | StreamedBody | null;
+  /** The length of a body that streams and is a part of a stored one. */
+  readonly bodyBytes?: number;
   /** 101: the connection that now belongs to another protocol, as the platform's `Origin` made it. */
   readonly switchedTo?: unknown;
 }
 
 /** An event, as plain data. Only an adapter writes log lines. */
 export type EdgeEvent =
-  | { readonly kind: "answered"; readonly xCache: string }
+  | AnsweredEvent
   | { readonly kind: "answered-by-edge"; readonly detail: string }
   | { readonly kind: "origin-asked" }
-  | { readonly kind: "origin-answered" }
+  /** `bytes`: the length of the body, if the origin announced it; `null` if it did not. */
+  | {
+      readonly kind: "origin-answered";
+      readonly route: string | null;
+      readonly url: string;
+      readonly bytes: number | null;
+    }
+  /** A body of which the origin had not announced the length was read to its end. */
+  | { readonly kind: "body-measured"; readonly route: string | null; readonly url: string; readonly bytes: number }
   | { readonly kind: "origin-failed"; readonly because: string; readonly cause: unknown }
   | { readonly kind: "body-cut-off" }
   /**
    * An answer of the origin that may not be stored, by the `detail` of its `Cache-Status`. `field` is the one that is
    * not in the key, in a client's spelling.
    */
-  | { readonly kind: "not-stored"; readonly because: string; readonly field?: string }
+  | {
+      readonly kind: "not-stored";
+      readonly because: string;
+      readonly route: string | null;
+      readonly url: string;
+      readonly at: number;
+      readonly field?: string;
+    }
+  /** A response was fetched, or confirmed, and is stored. */
+  | {
+      readonly kind: "fetched";
+      readonly route: string | null;
+      readonly url: string;
+      readonly stored: StoredResponse;
+      readonly at: number;
+    }
+  | PassedOnEvent
   /** A request to the origin for a second look. It is one of those `origin-asked`. */
   | { readonly kind: "second-look" }
   /** A second look has found a field that chooses pages. */
@@ -349,6 +376,44 @@ export type EdgeEvent =
   | { readonly kind: "invalidation-dropped" }
   | { readonly kind: "purged"; readonly items: number }
   | { readonly kind: "failed"; readonly cause: unknown };
+
+/** The body of an answer that is for one visitor, or may be: one of a few, read on its way. */
+export interface PassedOnEvent {
+  readonly kind: "passed-on";
+  readonly route: string | null;
+  /** The cache key. */
+  readonly url: string;
+  /** What tells the visitor from others: the address and the cookies, as far as there are any. */
+  readonly visitor: readonly string[];
+  readonly bytes: Uint8Array;
+  readonly at: number;
+}
+
+/** An answer with an `X-Cache`, when its head is there. */
+export interface AnsweredEvent {
+  readonly kind: "answered";
+  readonly xCache: string;
+  /** The pattern of the route; `null` for paths that match none. */
+  readonly route: string | null;
+  /** The cache key. */
+  readonly url: string;
+  /** The slowest place that the request waited for. */
+  readonly tier: "memory" | "shared" | "origin";
+  /** The bytes of its body that come out of a stored response. */
+  readonly cachedBytes: number;
+  /** Whether the answer is stored, so that its URL may be shown with its query. */
+  readonly isStored: boolean;
+  /** When the request arrived: by the clock in epoch milliseconds, and by the timer. */
+  readonly arrivedAt: number;
+  readonly startedAt: number;
+}
+
+/** Measures how long something took: milliseconds from any beginning, as precise as the platform allows. */
+export interface Timer {
+  now(): number;
+  /** Whether it advances while the isolate computes. On Workers time passes only while something is awaited. */
+  readonly runsInMemory: boolean;
+}
 
 export interface Reporter {
   report(event: EdgeEvent): void;

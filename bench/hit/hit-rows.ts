@@ -92,7 +92,7 @@ function edgeVariables(origin: ScriptedOrigin, site: Partial<SiteInput>): Record
 
 async function assertMemoryEntries({ name, runtime }: Row, expected: number): Promise<void> {
   const fields = { authorization: `Bearer ${TOKEN}` };
-  const answer = await rawRequest(new URL("/_tidemark/stats", runtime.url), { fields });
+  const answer = await rawRequest(new URL("/_tidemark/stats?scope=isolate", runtime.url), { fields });
   const { memory } = JSON.parse(answer.body) as { memory: { entries: number } };
   if (memory.entries !== expected) {
     throw new BenchFailure(`${name}: the memory tier holds ${memory.entries} pages, not ${expected}.`);

@@ -35,7 +35,7 @@ export interface SimulatedNetwork {
 
 /** The same platform, with a network before its origin and its purge log. */
 export function behindNetwork(platform: Platform, { callOrigin, callLog }: SimulatedNetwork): Platform {
-  const { origin, log, audit } = platform;
+  const { origin, log, audit, ledger } = platform;
   return {
     ...platform,
     origin: { url: origin.url, fetch: (...args) => callOrigin(() => origin.fetch(...args)) },
@@ -47,6 +47,15 @@ export function behindNetwork(platform: Platform, { callOrigin, callLog }: Simul
       list: (...args) => callLog(() => audit.list(...args)),
       find: (...args) => callLog(() => audit.find(...args)),
     },
+    ...(ledger && {
+      ledger: {
+        ...ledger,
+        client: {
+          report: (...args) => callLog(() => ledger.client.report(...args)),
+          readLedger: (...args) => callLog(() => ledger.client.readLedger(...args)),
+        },
+      },
+    }),
   };
 }
 

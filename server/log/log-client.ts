@@ -51,8 +51,16 @@ export class SupervisedLog implements LogCalls {
     void this.#connected().catch(() => undefined); // it is tried again by itself
   }
 
-  read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): Promise<ViewDelta> {
-    return this.#call("read", since, leaseMs, longestViewAgeMs ?? leaseMs);
+  read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number, report?: string): Promise<ViewDelta> {
+    return this.#call("read", since, leaseMs, longestViewAgeMs ?? leaseMs, ...(report === undefined ? [] : [report]));
+  }
+
+  report(report: string): Promise<void> {
+    return this.#call("report", report);
+  }
+
+  readLedger(lastMs: number | null, pop: string | null): Promise<string> {
+    return this.#call("readLedger", lastMs, pop);
   }
 
   append(purge: AppendRequest): Promise<AppendResult> {

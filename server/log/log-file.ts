@@ -2,6 +2,7 @@ import { closeSync, constants, existsSync, openSync, readFileSync, renameSync, w
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
+import { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { ClockSteps, type Clocks } from "./clock-steps.ts";
@@ -61,6 +62,7 @@ export class LogFile {
   #headFile: number;
   #database!: DatabaseSync;
   #log!: SqlPurgeLog;
+  #ledger!: SqlLedger;
 
   /** Throws a `StorageError` if the folder cannot be written. */
   constructor(options: LogFileOptions) {
@@ -80,11 +82,11 @@ export class LogFile {
    * Works on the log. An exception of the storage becomes a `StorageError`. If the file proves to be damaged, it is set
    * aside and another log begins, whose id makes everything stored invalid (R13).
    */
-  use<T>(work: (log: SqlPurgeLog) => T): T {
+  use<T>(work: (log: SqlPurgeLog, ledger: SqlLedger) => T): T {
     try {
       if (!this.#database.isOpen) this.#open();
       this.#followClock();
-      return work(this.#log);
+      return work(this.#log, this.#ledger);
     } catch (cause) {
       const error = this.#explained(cause);
       if (storageFault(cause) === "damaged") this.#beginAnew(cause);
@@ -93,11 +95,11 @@ export class LogFile {
   }
 
   /** The same for a write that may be lost with the power, and so need not wait for the disk. */
-  useWithoutSync<T>(work: (log: SqlPurgeLog) => T): T {
-    return this.use((log) => {
+  useWithoutSync<T>(work: (log: SqlPurgeLog, ledger: SqlLedger) => T): T {
+    return this.use((log, ledger) => {
       this.#database.exec("PRAGMA synchronous=NORMAL");
       try {
-        return work(log);
+        return work(log, ledger);
       } finally {
         this.#database.exec("PRAGMA synchronous=FULL");
       }
@@ -140,6 +142,7 @@ export class LogFile {
       log.read(notedHead(join(folder, HEAD_FILE)), grant.leaseMs, grant.longestViewAgeMs);
       this.#database = database;
       this.#log = log;
+      this.#ledger = new SqlLedger(sqlOver(database), clocks.now);
     } catch (cause) {
       database.close();
       throw cause;

@@ -19,7 +19,7 @@ export interface LogKeeperOptions {
   readonly clock: Clock;
   /** Whether a reader may be alive that this supervisor did not start. */
   readonly hasStrangers: () => boolean;
-  /** A repetition could not be written. It is tried again. */
+  /** A repetition could not be written, and is tried again; or a report, which is then missing. */
   readonly onFailure: (cause: unknown) => void;
   readonly onStep?: ((step: PurgeStep, purge: AppendRequest) => void) | undefined;
 }
@@ -50,8 +50,24 @@ export class LogKeeper implements LogCalls {
     this.#lookForRepeats();
   }
 
-  async read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): Promise<ViewDelta> {
+  async read(
+    since: ReaderPosition | null,
+    leaseMs: number,
+    longestViewAgeMs?: number,
+    report?: string,
+  ): Promise<ViewDelta> {
+    // A fault of the ledger must not keep a reader from its purges.
+    if (report !== undefined) await this.report(report).catch(this.#options.onFailure);
     return this.#file.use((log) => log.read(since, leaseMs, longestViewAgeMs));
+  }
+
+  /** Lost with the power, a report is only missing from the counts. */
+  async report(report: string): Promise<void> {
+    this.#file.useWithoutSync((_, ledger) => ledger.take(report));
+  }
+
+  async readLedger(lastMs: number | null, pop: string | null): Promise<string> {
+    return JSON.stringify(this.#file.use((_, ledger) => ledger.read(lastMs, pop)));
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {

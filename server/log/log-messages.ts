@@ -1,11 +1,19 @@
+import type { LedgerClient } from "../../worker/insight/reports.ts";
 import type { PurgeAudit } from "../../worker/ports.ts";
 import type { PurgeLogClient, ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 
 /** What a worker may ask the log. */
-export type LogCalls = PurgeLogClient & PurgeAudit;
+export type LogCalls = PurgeLogClient & PurgeAudit & LedgerClient;
 
-export const CALLS = ["read", "append", "list", "find"] as const satisfies readonly (keyof LogCalls)[];
+export const CALLS = [
+  "read",
+  "append",
+  "list",
+  "find",
+  "report",
+  "readLedger",
+] as const satisfies readonly (keyof LogCalls)[];
 
 export type Call = (typeof CALLS)[number];
 

@@ -1,4 +1,7 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
 import { configuredTokens } from "../../worker/control/tokens.ts";
+import { REPORT_EVERY_MS } from "../../worker/insight/reports.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { nodeBodies } from "../bodies/node-bodies.ts";
 import { CacheFolder } from "../disk/cache-folder.ts";
@@ -34,12 +37,16 @@ export async function startWorker({ name, settings, log, line }: WorkerStart): P
     sharedTier: tier ?? memoryAlone,
     origin,
     log,
+    timer: { now: () => performance.now(), runsInMemory: true },
+    isolate: randomUUID(),
+    pop: hostname(),
     tokens: configuredTokens(tokens, () => undefined), // the supervisor has said what is wrong with them
     write,
   });
   const accessLog = edge.accessLog && new AccessLog(edge.accessLog.path, edge.accessLog.format, write);
   let listener: Listener | undefined;
   const background = { run: (work: Promise<unknown>) => void work.catch((cause: unknown) => write(String(cause))) };
+  const reports = setInterval(() => isolate.reportIfDue(background), REPORT_EVERY_MS);
   return {
     learn: (delta) => isolate.learn(delta, background),
     listen: async (sockets) => {
@@ -57,6 +64,8 @@ export async function startWorker({ name, settings, log, line }: WorkerStart): P
     },
     drain: async () => {
       await listener?.close();
+      clearInterval(reports);
+      await isolate.reportLast();
       await tier?.settled();
       await accessLog?.close();
       await origin.close();

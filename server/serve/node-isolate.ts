@@ -1,7 +1,7 @@
 import { fingerprint } from "../../worker/control/fingerprint.ts";
 import { Counters } from "../../worker/insight/counters.ts";
 import { type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
-import type { Clock, Origin, PopNotes, Tokens } from "../../worker/ports.ts";
+import type { Clock, Origin, PopNotes, Timer, Tokens } from "../../worker/ports.ts";
 import type { Site } from "../../worker/site/site.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { nodeBodies } from "../bodies/node-bodies.ts";
@@ -16,6 +16,11 @@ export interface NodeParts {
   readonly origin: Origin;
   readonly log: LogCalls;
   readonly tokens: Tokens;
+  /** Default: the clock. */
+  readonly timer?: Timer;
+  /** A name for this worker that no other has, also after a restart, and the name of the machine. */
+  readonly isolate: string;
+  readonly pop?: string;
   /** Gets a line for the owner's log when something fails, and when it is over. */
   readonly write: (line: string) => void;
 }
@@ -24,11 +29,12 @@ export interface NodeParts {
 const noNotes: PopNotes = { read: async () => null, write: async () => undefined };
 
 /** The edge in a process of Node. */
-export function startNodeIsolate(site: Site, { log, write, ...parts }: NodeParts): LearningIsolate {
+export function startNodeIsolate(site: Site, { log, write, isolate, pop, ...parts }: NodeParts): LearningIsolate {
   return startIsolate(site, {
     ...parts,
     log,
     audit: log,
+    ledger: { client: log, isolate, ...(pop !== undefined && { pop }) },
     notes: noNotes,
     bodies: nodeBodies,
     webRequest: toWebRequest,

@@ -42,10 +42,11 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   site: ["rules", "site-input", "wire"],
   flow: ["rules", "ports", "site"],
   store: ["rules", "ports"],
-  insight: ["ports", "wire"],
-  platform: ["rules", "ports", "store"],
-  purges: ["rules", "ports"],
-  control: ["rules", "ports", "wire"],
+  insight: ["rules", "ports", "flow", "wire"],
+  platform: ["rules", "ports", "store", "insight"],
+  // The log's object keeps the ledger, and an isolate's reports go with its reads.
+  purges: ["rules", "ports", "insight"],
+  control: ["rules", "ports", "wire", "insight"],
   wiring: [
     "rules",
     "ports",

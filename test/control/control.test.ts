@@ -478,7 +478,9 @@ describe("the control plane answers", () => {
       body: '{"status":"ok"}\n',
     });
     const stats = async () =>
-      statsSchema.parse(JSON.parse((await call({ method: "GET", path: "stats", token: READ_TOKEN })).body));
+      statsSchema.parse(
+        JSON.parse((await call({ method: "GET", path: "stats?scope=isolate", token: READ_TOKEN })).body),
+      );
     const before = await stats();
     expect((await exchange(edge.url, agent, { path: "/not-stored" })).status).toBe(404);
     const { asked, answered, failed } = before.origin;
@@ -491,6 +493,6 @@ describe("the control plane answers", () => {
 
 /** How many purges the log has accepted. */
 async function head(): Promise<number> {
-  const stats = JSON.parse((await call({ method: "GET", path: "stats" })).body) as { purges: number };
+  const stats = JSON.parse((await call({ method: "GET", path: "stats?scope=isolate" })).body) as { purges: number };
   return stats.purges;
 }

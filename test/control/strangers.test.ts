@@ -60,7 +60,7 @@ describe("answers of the control plane are not stored or shared", () => {
     body,
   });
   test.each<{ path: string; status: number; method?: string; fields?: Record<string, string>; body?: string }>([
-    ...["stats", "purges"].flatMap((place) => [
+    ...["stats", "stats?scope=isolate", "metrics", "purges"].flatMap((place) => [
       { method: "GET", path: `/_tidemark/${place}`, fields: bearer, status: 200 },
       { method: "HEAD", path: `/_tidemark/${place}`, fields: bearer, status: 200 },
       { method: "GET", path: `/_tidemark/${place}`, status: 401 },
@@ -77,7 +77,7 @@ describe("answers of the control plane are not stored or shared", () => {
     { method: "GET", path: "/_tidemark/purges?limit=0", fields: bearer, status: 400 },
     { method: "GET", path: "/_tidemark/purges/999", fields: bearer, status: 404 },
     { method: "PUT", path: "/_tidemark/purge", fields: bearer, status: 405 },
-    ...["purges", "purges/1", "stats", "health", "openapi.json"].flatMap((place) =>
+    ...["purges", "purges/1", "stats", "metrics", "health", "openapi.json"].flatMap((place) =>
       ["POST", "OPTIONS"].map((method) => ({ method, path: `/_tidemark/${place}`, status: 405 })),
     ),
     { ...purge("{}"), status: 400 },
@@ -175,10 +175,9 @@ describe("a refresh sends requests to the site's origin only", () => {
 
 test("wrong tokens are counted, and so are requests that credentials send past the cache", async () => {
   const stats = async () =>
-    JSON.parse((await exchange(edge.url, agent, { path: "/_tidemark/stats", fields: bearer })).body) as Record<
-      string,
-      number
-    >;
+    JSON.parse(
+      (await exchange(edge.url, agent, { path: "/_tidemark/stats?scope=isolate", fields: bearer })).body,
+    ) as Record<string, number>;
   const before = await stats();
   await exchange(edge.url, agent, { path: "/_tidemark/stats", fields: { authorization: "Bearer guess" } });
   await exchange(edge.url, agent, { path: "/page", fields: { authorization: "Basic YTpi" } });

@@ -34,6 +34,7 @@ export function startMemoryEngine(
   const latest = { site: compile({}), log: new MemoryLog(scheduler, logs), notes: new Map<string, MemoryNotes>() };
   origin.timeoutMs = latest.site.limits.originTimeoutMs;
   const clocks = new Map<string, number>();
+  let started = 0;
   const start = (name: string): LearningIsolate => {
     const pop = name.split("/").at(-2) ?? "";
     return startIsolate(latest.site, {
@@ -47,6 +48,7 @@ export function startMemoryEngine(
       origin,
       log: latest.log,
       audit: latest.log,
+      ledger: { client: latest.log, isolate: `isolate-${++started}`, pop },
       bodies: memoryBodies,
       webRequest: ({ request }) => request as Request,
       fingerprint: async (text) => text,

@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { CONFIRM_WITHIN_MS } from "../../server/log/log-readers.ts";
 import { sqlOver } from "../../server/log/node-sql.ts";
+import type { LedgerClient } from "../../worker/insight/reports.ts";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
 import type {
   AppendRequest,
@@ -10,6 +11,7 @@ import type {
   ViewDelta,
 } from "../../worker/purges/log/log-contract.ts";
 import { LOG_SETTINGS } from "../../worker/purges/log/log-settings.ts";
+import { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import { Holds } from "./holds.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -32,11 +34,12 @@ export type Learn = (delta: ViewDelta) => Promise<boolean>;
  * The real log over SQLite in memory. It is called through the scheduler, so that calls and replies may be late or
  * lost.
  */
-export class MemoryLog implements PurgeLogClient, PurgeAudit {
+export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
   reads = 0;
   readonly #scheduler: Scheduler;
   readonly #world: LogWorld;
   #database: DatabaseSync;
+  #ledger!: SqlLedger;
   #log: SqlPurgeLog;
 
   constructor(scheduler: Scheduler, world: LogWorld = newLogWorld(), database = new DatabaseSync(":memory:")) {
@@ -69,12 +72,19 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
   }
 
   #open(): SqlPurgeLog {
+    this.#ledger = new SqlLedger(sqlOver(this.#database), () => this.#scheduler.now());
     return new SqlPurgeLog(sqlOver(this.#database), LOG_SETTINGS, () => this.#scheduler.now(), this.#world.newId);
   }
 
-  async read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): Promise<ViewDelta> {
+  async read(
+    since: ReaderPosition | null,
+    leaseMs: number,
+    longestViewAgeMs?: number,
+    report?: string,
+  ): Promise<ViewDelta> {
     return this.#call(() => {
       this.reads++;
+      if (report !== undefined) this.#ledger.take(report);
       return this.#log.read(since, leaseMs, longestViewAgeMs);
     });
   }
@@ -98,6 +108,14 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
 
   async find(seq: number): Promise<PurgeRecord | null> {
     return this.#call(() => this.#log.find(seq));
+  }
+
+  async report(report: string): Promise<void> {
+    return this.#call(() => this.#ledger.take(report));
+  }
+
+  async readLedger(lastMs: number | null, pop: string | null): Promise<string> {
+    return this.#call(() => JSON.stringify(this.#ledger.read(lastMs, pop)));
   }
 
   /** Resolves to whether every isolate has confirmed in time (R24). */

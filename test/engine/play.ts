@@ -80,7 +80,7 @@ class Player {
 
   async #stats(): Promise<object> {
     const fields = { authorization: `Bearer ${TOKEN}` };
-    const answer = await this.#engine.settle(this.#engine.send({ path: "/_tidemark/stats", fields }));
+    const answer = await this.#engine.settle(this.#engine.send({ path: "/_tidemark/stats?scope=isolate", fields }));
     return JSON.parse(answer.body) as object;
   }
 

@@ -86,7 +86,7 @@ export class ScenarioRuntime {
   async #refuseLeftovers(): Promise<void> {
     const entries = await this.#edge.emptyCache();
     const purges = await this.#control("/_tidemark/purges");
-    const { startedAt, ...counted } = (await this.#control("/_tidemark/stats")) as { startedAt: string };
+    const { startedAt, ...counted } = (await this.#control("/_tidemark/stats?scope=isolate")) as { startedAt: string };
     const counters = countersOf(counted).filter(([, count]) => count !== 0 && count !== null);
     const left = { entries, purges, counters, startedAt };
     const nothing = {

@@ -17,6 +17,7 @@ import { UndiciOrigin } from "../../server/origin/undici-origin.ts";
 import { startNodeIsolate } from "../../server/serve/node-isolate.ts";
 import { configuredTokens } from "../../worker/control/tokens.ts";
 import type { RunningIsolate } from "../../worker/isolate.ts";
+import { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { compileSite } from "../../worker/site/site.ts";
@@ -40,7 +41,9 @@ export async function startServerEngine(
   const { originUrl, limits } = site;
   const address = { url: originUrl, socketPath: null };
   const origin = new UndiciOrigin({ address, timeoutMs: limits.originTimeoutMs, bodies: nodeBodies });
-  const log = new SqlPurgeLog(sqlOver(new DatabaseSync(":memory:")), {}, () => clock.now(), randomUUID);
+  const sql = sqlOver(new DatabaseSync(":memory:"));
+  const log = new SqlPurgeLog(sql, {}, () => clock.now(), randomUUID);
+  const ledger = new SqlLedger(sql, () => clock.now());
   const bugs: unknown[] = [];
   const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   const cache = CacheFolder.open(folder);
@@ -54,8 +57,9 @@ export async function startServerEngine(
       random: Math.random,
       sharedTier: disk,
       origin,
-      log: logOf(log),
+      log: logOf(log, ledger),
       tokens: configuredTokens({ TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS, acceptsWeakTokens: true }, () => undefined),
+      isolate: randomUUID(),
       write: () => undefined,
     });
   let isolate = start();
@@ -156,11 +160,16 @@ function toldByScenario(isolate: RunningIsolate): RunningIsolate {
   };
 }
 
-export function logOf(log: SqlPurgeLog): LogCalls {
+export function logOf(log: SqlPurgeLog, ledger: SqlLedger): LogCalls {
   return {
-    read: async (...asked) => log.read(...asked),
+    read: async (since, leaseMs, longestViewAgeMs, report) => {
+      if (report !== undefined) ledger.take(report);
+      return log.read(since, leaseMs, longestViewAgeMs);
+    },
     append: async (purge) => log.append(purge),
     list: async (before, limit) => log.list(before, limit),
     find: async (seq) => log.find(seq),
+    report: async (report) => ledger.take(report),
+    readLedger: async (...asked) => JSON.stringify(ledger.read(...asked)),
   };
 }

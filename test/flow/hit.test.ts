@@ -40,7 +40,7 @@ describe("a memory hit within the lease", () => {
     notes: new MemoryNotes(scheduler),
     origin,
     log: {
-      read: (...asked) => (logAnswers ? log.read(...asked) : new Promise(() => undefined)),
+      read: (since, leaseMs) => (logAnswers ? log.read(since, leaseMs) : new Promise(() => undefined)),
       append: (purge) => log.append(purge),
     },
     audit: log,

@@ -84,7 +84,7 @@ async function redOf(scenario: Scenario, engine: Engine): Promise<unknown> {
 /** Whether the last catch of an isolate had to answer. A mutant must make a rule wrong, not make the code crash. */
 async function hasCrashed(engine: Engine): Promise<boolean> {
   const fields = { authorization: `Bearer ${TOKEN}` };
-  const asked = ISOLATES.map((isolate) => engine.send({ path: "/_tidemark/stats", isolate, fields }));
+  const asked = ISOLATES.map((isolate) => engine.send({ path: "/_tidemark/stats?scope=isolate", isolate, fields }));
   const answers = await engine.settle(Promise.all(asked));
   return answers.some(({ body }) => (JSON.parse(body) as { failures: number }).failures > 0);
 }

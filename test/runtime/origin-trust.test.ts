@@ -79,7 +79,7 @@ describe("bodies", () => {
       expect(answer.fields).toMatchObject({ "x-cache": xCache, "content-length": String(bomb.length) });
     }
     expect(asked).toBe(1);
-    const stats = JSON.parse((await get("/_tidemark/stats", { authorization: `Bearer ${TOKEN}` })).body);
+    const stats = JSON.parse((await get("/_tidemark/stats?scope=isolate", { authorization: `Bearer ${TOKEN}` })).body);
     expect(stats.memory.bytes).toBeLessThan(2 * bomb.length);
   });
 
@@ -107,7 +107,7 @@ describe("bodies", () => {
     endless.write(`GET /endless HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`);
     await once(endless, "data");
     expect(await get("/fine")).toMatchObject({ status: 200, body: "ok" });
-    const stats = JSON.parse((await get("/_tidemark/stats", { authorization: `Bearer ${TOKEN}` })).body);
+    const stats = JSON.parse((await get("/_tidemark/stats?scope=isolate", { authorization: `Bearer ${TOKEN}` })).body);
     expect(stats.fills.bytes).toBeLessThanOrEqual(2 * 1024 * 1024);
     expect(stats.memory.entries).toBe(1);
     slow.destroy();

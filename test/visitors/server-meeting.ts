@@ -17,6 +17,7 @@ import { systemClock } from "../../server/system-clock.ts";
 import { configuredTokens } from "../../worker/control/tokens.ts";
 import type { RunningIsolate } from "../../worker/isolate.ts";
 import type { Clock } from "../../worker/ports.ts";
+import { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import { compileSite } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
@@ -71,12 +72,14 @@ class MeetingServer {
     const address = { url: site.originUrl, socketPath: null };
     const origin = new UndiciOrigin({ address, timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies });
     this.#origin = origin;
+    const sql = sqlOver(new DatabaseSync(":memory:"));
     this.#isolate = startNodeIsolate(site, {
       clock: this.#clock,
       random: Math.random,
       sharedTier: this.#tier,
       origin,
-      log: logOf(new SqlPurgeLog(sqlOver(new DatabaseSync(":memory:")), {}, this.#clock.now, randomUUID)),
+      log: logOf(new SqlPurgeLog(sql, {}, this.#clock.now, randomUUID), new SqlLedger(sql, this.#clock.now)),
+      isolate: randomUUID(),
       tokens: configuredTokens({ TIDEMARK_TOKEN: TOKEN, acceptsWeakTokens: true }, () => undefined),
       write: () => undefined,
     });

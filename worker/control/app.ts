@@ -2,21 +2,31 @@ import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import { CONTROL_PLANE_CLOSED } from "../../wire/problem.ts";
 import { MAX_PURGE_BYTES } from "../../wire/purge-request.ts";
 import type { IsolateStats } from "../../wire/stats.ts";
+import type { CountTree } from "../insight/count-tree.ts";
+import type { LedgerReading } from "../insight/ledger-reading.ts";
+import type { LedgerClient } from "../insight/reports.ts";
 import type { Bodies, PurgeAudit, TokenScope } from "../ports.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
 import { resolveUrl } from "../rules/key/cache-key.ts";
 import { type AuditVerdict, findPurge, listPurges } from "./audit.ts";
 import { answerAtDoor, type DoorPorts } from "./doors/doors.ts";
+import { metricsMediaType, metricsText, takesOpenMetrics } from "./metrics.ts";
 import openApiDocument from "./openapi.json" with { type: "json" };
+import { type ExplainPage, readPretended } from "./pretended-request.ts";
 import { problemResponse } from "./problem-response.ts";
 import { type PurgeVerdict, purge } from "./purge.ts";
-import { readText } from "./read-text.ts";
+import { readJson } from "./read-json.ts";
 import { type FetchPage, refreshFields, refreshUrls } from "./refresh.ts";
+import { findStats } from "./site-stats.ts";
 import { bearerToken } from "./tokens.ts";
 
 /** The ports that the control plane calls. */
 export interface ControlPorts extends DoorPorts {
   readonly audit: PurgeAudit;
+  /** The site's ledger; `null` where isolates report to none. */
+  readonly ledger: LedgerClient | null;
+  /** The counts of an isolate that has counted nothing. */
+  readonly nothing: () => CountTree;
   /** The counters of this isolate. */
   readonly stats: () => IsolateStats;
 }
@@ -26,6 +36,8 @@ export interface ControlCall {
   readonly bodies: Bodies;
   /** Fetches a page through the corridor, in the background of this request. */
   readonly refresh: FetchPage;
+  /** Says what the corridor would do with a request. */
+  readonly explain: ExplainPage;
 }
 
 /** Answers the calls of the control plane. */
@@ -53,14 +65,9 @@ export function controlPlane(ports: ControlPorts): ControlPlane {
   on("POST", "purge", async (asked) => {
     const access = await authorize(ports, asked.request, "purge");
     if (access.kind === "refused") return access.response;
-    const mediaType = asked.request.headers.get("content-type") ?? "no Content-Type";
-    if (!/^application\/json\s*(;|$)/i.test(mediaType)) {
-      return problemResponse("unsupported-media-type", `Send the purge as application/json: this one is ${mediaType}.`);
-    }
-    const text = await readText(asked.request.body, MAX_PURGE_BYTES);
-    if (text === null)
-      return problemResponse("too-large", `A purge has at most ${MAX_PURGE_BYTES} bytes: split it into several.`);
-    const body = readBody(text, asked.request.headers.get(IDEMPOTENCY_FIELD));
+    const read = await readJson(asked.request, MAX_PURGE_BYTES, "purge");
+    if (read.kind === "refused") return read.response;
+    const body = withId(read.value, asked.request.headers.get(IDEMPOTENCY_FIELD));
     if (body.kind === "invalid") return problemResponse("invalid", body.detail);
     return runPurge(ports, body.value, asked, access.token, access.name);
   });
@@ -77,8 +84,41 @@ export function controlPlane(ports: ControlPorts): ControlPlane {
 
   on("GET", "stats", async ({ request }) => {
     const access = await authorize(ports, request, "read");
-    return access.kind === "refused" ? access.response : ownJson(ports.stats());
+    if (access.kind === "refused") return access.response;
+    const verdict = await findStats(queryOf(request), ports);
+    switch (verdict.kind) {
+      case "isolate":
+        return ownJson(ports.stats());
+      case "found":
+        return ownJson(verdict.body);
+      case "invalid":
+        return problemResponse("invalid", "Correct the fields listed in errors.", verdict.errors);
+      case "unavailable":
+        return withoutLedger();
+    }
   });
+
+  on("GET", "metrics", async ({ request }) => {
+    const access = await authorize(ports, request, "read");
+    if (access.kind === "refused") return access.response;
+    const isOpen = takesOpenMetrics(request.headers.get("accept"));
+    const totals = await ports.ledger?.readLedger(null, null).catch((cause: unknown) => {
+      ports.reporter.report({ kind: "log-failed", cause });
+    });
+    if (totals === undefined) return withoutLedger();
+    const text = metricsText(JSON.parse(totals) as LedgerReading, isOpen);
+    return new Response(text, { headers: { "content-type": metricsMediaType(isOpen), vary: "accept" } });
+  });
+
+  for (const method of ["GET", "POST"]) {
+    on(method, "explain", async ({ request, explain }) => {
+      const access = await authorize(ports, request, "read");
+      if (access.kind === "refused") return access.response;
+      const asked = await readPretended(queryOf(request), request);
+      if (asked.kind === "refused") return asked.response;
+      return ownJson(await explain(asked.url, asked.method, asked.fields));
+    });
+  }
 
   on("GET", "health", () => ownJson({ status: "ok" }));
 
@@ -167,6 +207,12 @@ function refusal(verdict: Exclude<PurgeVerdict, { kind: "accepted" }>): Response
   }
 }
 
+function withoutLedger(): Response {
+  const detail =
+    "The purge log, which keeps the site's counts, did not answer. ?scope=isolate asks this isolate alone.";
+  return problemResponse("unavailable", detail, undefined, { "retry-after": "1" });
+}
+
 function auditAnswer(verdict: AuditVerdict): Response {
   switch (verdict.kind) {
     case "found":
@@ -205,18 +251,12 @@ async function authorize(ports: ControlPorts, request: Request, scope: TokenScop
   }
 }
 
-type ReadBody =
+type PurgeBody =
   | { readonly kind: "body"; readonly value: unknown }
   | { readonly kind: "invalid"; readonly detail: string };
 
-/** The JSON of a purge, with the id from `Idempotency-Key` if the body has none. */
-function readBody(text: string, idempotencyKey: string | null): ReadBody {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    return { kind: "invalid", detail: `The body is not JSON: ${(cause as Error).message}` };
-  }
+/** The JSON of a purge, with the id from `Idempotency-Key` if it has none. */
+function withId(value: unknown, idempotencyKey: string | null): PurgeBody {
   if (idempotencyKey === null || typeof value !== "object" || value === null) return { kind: "body", value };
   const { id } = value as { id?: unknown };
   if (id !== undefined && id !== idempotencyKey) {

@@ -4,7 +4,9 @@
  */
 
 import * as z from "zod/mini";
+import { explanationSchema } from "../../wire/explanation.ts";
 import { IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
+import { pretendedRequestSchema } from "../../wire/pretended-request.ts";
 import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode } from "../../wire/problem.ts";
 import { problemSchema } from "../../wire/problem-schema.ts";
 import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
@@ -83,12 +85,36 @@ export function openApiDocument(): object {
       "/stats": {
         get: {
           operationId: "stats",
-          summary: "The counters of the isolate that answers",
+          summary: "What the site's isolates have counted, or the isolate that answers",
+          parameters: ["scope", "last", "pop"].map((name) => ({ name, in: "query", schema: TEXT })),
           responses: {
-            200: answer("Counters since the isolate started", "Stats"),
+            200: answer("Counts of the site; with scope=isolate, Stats", "SiteStats"),
+            ...refusals("invalid", "unauthorized", "forbidden"),
+            ...WITHOUT_PURGE_LOG,
+          },
+        },
+      },
+      "/metrics": {
+        get: {
+          operationId: "metrics",
+          summary: "The same since the ledger began, for Prometheus",
+          responses: {
+            200: {
+              description: "By Accept",
+              content: { "text/plain": { schema: TEXT } },
+            },
             ...refusals("unauthorized", "forbidden"),
             ...WITHOUT_PURGE_LOG,
           },
+        },
+      },
+      "/explain": {
+        get: { operationId: "explain", summary: "What the edge would do with a GET of this URL", ...EXPLAIN },
+        post: {
+          operationId: "explainRequest",
+          summary: "The same for a request with these fields",
+          requestBody: { required: true, content: { "application/json": { schema: ref("PretendedRequest") } } },
+          ...EXPLAIN,
         },
       },
       "/health": open("health", "Whether the edge runs", answer("It does", "Health")),
@@ -105,12 +131,31 @@ export function openApiDocument(): object {
         PurgeRecord: jsonSchema(purgeRecordSchema, "output"),
         PurgeRecordPage: jsonSchema(purgeRecordPageSchema, "output"),
         Problem: jsonSchema(problemSchema, "output"),
+        SiteStats: {
+          type: "object",
+          description: "The counters of Stats for the whole site, with times, routes, URLs and PoPs",
+          properties: { scope: { enum: ["site", "isolate"] } },
+          required: ["scope"],
+        },
         Stats: jsonSchema(statsSchema, "output"),
+        PretendedRequest: jsonSchema(z.partial(pretendedRequestSchema), "input"),
+        Explanation: jsonSchema(explanationSchema, "output"),
         Health: jsonSchema(healthSchema, "output"),
       },
     },
   };
 }
+
+const TEXT = { type: "string" };
+
+/** What both calls of `explain` have. The URL may stand in the body, too. */
+const EXPLAIN = {
+  parameters: [{ name: "url", in: "query", schema: { type: "string" } }],
+  responses: {
+    200: answer("What would happen now, and why", "Explanation"),
+    ...refusals("invalid", "unauthorized", "forbidden", "too-large", "unsupported-media-type", "unavailable"),
+  },
+};
 
 /** An endpoint that needs no token. */
 function open(operationId: string, summary: string, response: object): object {

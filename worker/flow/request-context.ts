@@ -35,6 +35,8 @@ export interface IncomingRequest {
   readonly clientAddress: string | null;
   /** The client's country by ISO 3166-1; absent or `null` where the platform does not tell. */
   readonly country?: string | null;
+  /** The PoP that it has arrived in; absent or `null` where the platform does not tell. */
+  readonly pop?: string | null;
 }
 
 /** A request on its way through the corridor, with the isolate that handles it. */
@@ -47,6 +49,8 @@ export interface RequestContext extends Isolate, IncomingRequest {
   /** Its place in the order of arrivals (R5), and the time of its arrival. */
   readonly order: number;
   readonly arrivedAt: number;
+  /** The same by the timer. */
+  readonly startedAt: number;
   /** The request as it was sent, and the fields that were left out, where the origin is asked without idle fields. */
   readonly asSent?: RequestContext;
   readonly leftOut?: readonly string[];
@@ -75,6 +79,7 @@ export function openContext(incoming: IncomingRequest, isolate: Isolate, resolve
     answersHead: method === "HEAD",
     order: isolate.collapsed.nextOrder(),
     arrivedAt: isolate.ports.clock.now(),
+    startedAt: isolate.ports.timer.now(),
   };
 }
 

@@ -15,6 +15,7 @@ import { SiteError } from "../site/site-error.ts";
 import type { SiteInput } from "../site/site-input.ts";
 import { overridesOf } from "../site/site-overrides.ts";
 import { weakenedDefences } from "../site/weakened-defences.ts";
+import { writeAnalytics } from "./analytics.ts";
 import { CacheApiNotes } from "./cache-api-notes.ts";
 import { CacheApiTier } from "./cache-api-tier.ts";
 import { OriginFetch } from "./origin-fetch.ts";
@@ -25,6 +26,8 @@ import { toWebResponse } from "./web-answer.ts";
 /** The bindings and variables that the worker reads. */
 export interface EdgeEnv extends Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMARK_TOKENS"> {
   readonly PURGE_LOG: DurableObjectNamespace<PurgeLog>;
+  /** Gets a data point with each report to the site's ledger, at most one a minute and isolate. */
+  readonly TIDEMARK_ANALYTICS?: AnalyticsEngineDataset;
   /** Takes precedence over the site's `origin`. */
   readonly TIDEMARK_ORIGIN?: string;
   /** Takes precedence over the site's `hosts`: names separated by commas, or `*` for any. */
@@ -61,6 +64,7 @@ export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): Exp
         request,
         url: request.url,
         background: { run: (work) => context.waitUntil(work) },
+        pop: typeof request.cf?.colo === "string" ? request.cf.colo : null,
         country: typeof request.cf?.country === "string" ? request.cf.country : null,
         clientAddress: request.cf ? request.headers.get("cf-connecting-ip") : (env.TIDEMARK_CLIENT_ADDRESS ?? null),
       });
@@ -90,6 +94,7 @@ function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): R
   const log = isLogBound ? new PurgeLogStub(env.PURGE_LOG) : new UnboundPurgeLog();
   for (const line of weakenedDefences(site)) warn(line);
   const host = site.hosts?.[0] ?? new URL(site.originUrl).host;
+  const analytics = env.TIDEMARK_ANALYTICS;
   const platform: Platform = {
     clock: hooks.clock ?? systemClock,
     random: Math.random,
@@ -98,6 +103,11 @@ function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): R
     origin: new OriginFetch(site.originUrl, site.limits.originTimeoutMs),
     log,
     audit: log,
+    ledger: {
+      client: log,
+      isolate: crypto.randomUUID(),
+      ...(analytics && { onReport: (report) => writeAnalytics(analytics, report) }),
+    },
     bodies: runtimeBodies,
     webRequest: ({ request }) => request as Request,
     tokens: configuredTokens({ ...tokensOf(env), acceptsWeakTokens: hooks.acceptsWeakTokens }, warn),

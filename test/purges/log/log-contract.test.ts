@@ -171,7 +171,8 @@ class FileSubject implements Subject {
     });
   }
 
-  read: Subject["read"] = async (...given) => this.#file.use((log) => log.read(...given));
+  read: Subject["read"] = async (since, leaseMs, longestViewAgeMs) =>
+    this.#file.use((log) => log.read(since, leaseMs, longestViewAgeMs));
   append: Subject["append"] = async (given) => this.#file.use((log) => log.append(given));
   list: Subject["list"] = async (...given) => this.#file.use((log) => log.list(...given));
   find: Subject["find"] = async (seq) => this.#file.use((log) => log.find(seq));

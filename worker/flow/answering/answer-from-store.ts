@@ -148,5 +148,5 @@ async function streamed(
   };
   // A failure reaches the client as a cut-off body. No other code has to learn of it.
   background.run(send().catch((cause: unknown) => pipe.writable.abort(cause).catch(() => undefined)));
-  return answerWith(pipe.readable, status, fields);
+  return { ...answerWith(pipe.readable, status, fields), bodyBytes: lengthBytes };
 }

@@ -7,6 +7,7 @@ import { type NotStored, notStoredDetail } from "../../rules/storing/not-stored.
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 import { answerWith, markOutcome } from "./answers.ts";
+import { reportAnswered } from "./report-answered.ts";
 
 /** The fields of the origin's answer as clients see them. */
 export function clientFields(context: RequestContext, sent: Fields): Fields {
@@ -37,14 +38,22 @@ export function passOn(
   const because = notStored && notStoredDetail(notStored);
   const outcome = forwardedOutcome(miss, { status: response.status, stored: false, collapsed: false, because });
   markOutcome(fields, miss.xCache, outcome);
-  const { reporter } = context.ports;
   if (notStored !== undefined) reportNotStored(context, notStored);
-  reporter.report({ kind: "answered", xCache: miss.xCache });
+  reportAnswered(context, "origin", miss.xCache, 0, false);
   return answerWith(response.body, response.status, fields, response.statusText);
 }
 
-export function reportNotStored({ ports }: RequestContext, { because, field }: NotStored): void {
-  ports.reporter.report({ kind: "not-stored", because, ...(field !== undefined && { field }) });
+export function reportNotStored({ ports, resolved }: RequestContext, { because, field }: NotStored): void {
+  const { cacheKey: url, route } = resolved;
+  const at = ports.clock.now();
+  ports.reporter.report({
+    kind: "not-stored",
+    because,
+    route: route.pattern,
+    url,
+    at,
+    ...(field !== undefined && { field }),
+  });
 }
 
 /** The outcome of a fetch for `Cache-Status`. */

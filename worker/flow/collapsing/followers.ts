@@ -6,6 +6,7 @@ import type { StoredHead, StoredResponse } from "../../rules/storing/stored-resp
 import { answerFromStore } from "../answering/answer-from-store.ts";
 import { answerMetadata } from "../answering/answer-metadata.ts";
 import { forwardedOutcome } from "../answering/pass-on.ts";
+import { bodyBytesOf, reportAnswered } from "../answering/report-answered.ts";
 import { mayAnswer } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -70,6 +71,6 @@ export async function follow(context: RequestContext, stored: StoredResponse, mi
   const answer = await answerFromStore(context, stored, answerMetadata(context, stored, miss.xCache, outcome));
   if (!answer) return null;
   reporter.report({ kind: "collapsed" });
-  reporter.report({ kind: "answered", xCache: miss.xCache });
+  reportAnswered(context, "origin", miss.xCache, bodyBytesOf(answer, stored.head.bodyBytes));
   return answer;
 }

@@ -5,7 +5,9 @@ import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-re
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { type Choices, toldChoices } from "../../rules/request/choices.ts";
 import type { KeyAndOwnersFields } from "../../rules/request/request-fields.ts";
+import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import { edgeAnswer } from "../answering/answers.ts";
+import { reportAnswered } from "../answering/report-answered.ts";
 import type { RequestContext } from "../request-context.ts";
 import { requestBody } from "./request-body.ts";
 
@@ -79,13 +81,18 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
   if (answer.kind === "failed" && body?.isTooLarge()) return bodyTooLarge();
   switch (answer.kind) {
     case "answered":
-      ports.reporter.report({ kind: "origin-answered" });
+      ports.reporter.report({
+        kind: "origin-answered",
+        route: resolved.route.pattern,
+        url: resolved.cacheKey,
+        bytes: sentBytes(context, answer.response),
+      });
       return answer;
     case "switched":
       return {
         kind: "switched",
         answer: () => {
-          ports.reporter.report({ kind: "answered", xCache: "BYPASS" });
+          reportAnswered(context, "origin", "BYPASS", 0, false);
           return { status: 101, statusText: "", fields: new Fields(), body: null, switchedTo: answer.connection };
         },
       };
@@ -100,6 +107,12 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
       return { kind: "failed", answer: edgeFailure(context, status, `origin-${answer.because}`, words) };
     }
   }
+}
+
+/** How many bytes of body the origin sends with its answer; `null` if it does not announce them. */
+function sentBytes({ facts }: RequestContext, { status, fields, body }: OriginResponse): number | null {
+  if (body === null || facts.method === "HEAD" || !mayHaveBody(status)) return 0;
+  return announcedBytes((name) => fields.get(name));
 }
 
 /** Treats an answer with too many fields, or with broken ones, as a failure of the origin. */

@@ -7,6 +7,7 @@ import { answerFromStore, isHeldByClient } from "../answering/answer-from-store.
 import { answerMetadata } from "../answering/answer-metadata.ts";
 import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
+import { bodyBytesOf, reportAnswered } from "../answering/report-answered.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import { outcomeOfPass } from "../collapsing/collapsed-fetches.ts";
 import { collapsingKeys } from "../collapsing/collapsing-key.ts";
@@ -16,6 +17,7 @@ import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
 import type { RequestContext } from "../request-context.ts";
 import { toAskAgainAsSent } from "./ask-without-idle-fields.ts";
+import { compareBehind } from "./compare-behind.ts";
 import { type ReadBody, startFill } from "./fill.ts";
 import { freshen, isWithdrawn } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
@@ -105,7 +107,7 @@ async function answerFreshened(
   if (!answer) return fetchOnce(context, { ...miss, toValidate: [] }, () => undefined);
   const cookies = context.resolved.route.stripsSetCookie ? [] : notModified.fields.getSetCookie();
   for (const cookie of cookies) answer.fields.append("set-cookie", cookie);
-  ports.reporter.report({ kind: "answered", xCache: "REVALIDATED" });
+  reportAnswered(context, "origin", "REVALIDATED", bodyBytesOf(answer, stored.head.bodyBytes));
   return answer;
 }
 
@@ -124,7 +126,8 @@ function answerFetched(
   if (decision.kind === "pass") {
     tellFollowers(outcomeOfPass(decision.because, response.status));
     if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly(context);
-    return passOn(context, lookAgainBehind(context, response, lengthBytes, decision), miss, decision);
+    const looked = lookAgainBehind(context, response, lengthBytes, decision);
+    return passOn(context, compareBehind(context, looked, lengthBytes, decision), miss, decision);
   }
   if (decision.isLarge && lengthBytes !== null) {
     tellFollowers({ kind: "not-shareable" });
@@ -158,13 +161,13 @@ async function answerPart(
     background.run(cancelBody(fill.body));
     background.run(fill.delivered);
     const read = await fill.read;
-    background.run(storeIfWhole(context, decision.head, read, tellFollowers));
+    background.run(storeIfWhole(context, decision.head, read, lengthBytes, tellFollowers));
     if (read.kind === "whole") {
       const stored = withBody(decision.head, read.bytes);
       const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
       const part = await answerFromStore(context, stored, answerMetadata(context, stored, miss.xCache, outcome));
       if (part) {
-        ports.reporter.report({ kind: "answered", xCache: miss.xCache });
+        reportAnswered(context, "origin", miss.xCache);
         return part;
       }
     }
@@ -199,7 +202,7 @@ function storeWhileStreaming(
   const body = mayHaveBody(response.status) ? response.body : null;
   const share = fills.open(ports.clock.now());
   const fill = startFill(body, lengthBytes, site.limits.storeBytes, share, ports.bodies);
-  background.run(fill.read.then((read) => storeIfWhole(context, decision.head, read, tellFollowers)));
+  background.run(fill.read.then((read) => storeIfWhole(context, decision.head, read, lengthBytes, tellFollowers)));
   background.run(fill.delivered);
   return answerWhileStoring(context, response, decision, miss, fill.body);
 }
@@ -212,10 +215,10 @@ function answerWhileStoring(
   miss: Miss,
   body: StreamedBody | null,
 ): Answer {
-  const { ports, background, resolved } = context;
+  const { background, resolved } = context;
   setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
   markOutcome(fields, miss.xCache, forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }));
-  ports.reporter.report({ kind: "answered", xCache: miss.xCache });
+  reportAnswered(context, "origin", miss.xCache);
   if (response.status === 200 && isHeldByClient(context, head)) {
     background.run(cancelBody(body)); // the body is read for the store alone
     return answerWith(null, 304, notModifiedFields(fields));
@@ -227,6 +230,7 @@ async function storeIfWhole(
   context: RequestContext,
   head: HeadToStore,
   read: ReadBody,
+  lengthBytes: number | null,
   tellFollowers: TellFollowers,
 ): Promise<void> {
   const { reporter } = context.ports;
@@ -235,6 +239,10 @@ async function storeIfWhole(
     else reporter.report({ kind: "fill-discarded", because: read.kind });
     if (read.kind === "too-large") rememberHeadOnly(context);
     return tellFollowers(read.kind === "too-large" ? { kind: "not-shareable" } : { kind: "failed", byOrigin: false });
+  }
+  if (lengthBytes === null && read.bytes.byteLength > 0) {
+    const { cacheKey: url, route } = context.resolved;
+    reporter.report({ kind: "body-measured", route: route.pattern, url, bytes: read.bytes.byteLength });
   }
   await storeUnlessPurged(context, withBody(head, read.bytes), tellFollowers);
 }

@@ -64,7 +64,10 @@ export type AppendResult =
 
 /** The log from an isolate's side. Both calls reject if it cannot be reached. */
 export interface PurgeLogClient {
-  /** `longestViewAgeMs`: the longest view age that a route of the reader's site allows. Default: the lease. */
-  read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): Promise<ViewDelta>;
+  /**
+   * `longestViewAgeMs`: the longest view age that a route of the reader's site allows. Default: the lease. `report`: what
+   * the reader tells the site's ledger. Default: nothing.
+   */
+  read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number, report?: string): Promise<ViewDelta>;
   append(purge: AppendRequest): Promise<AppendResult>;
 }

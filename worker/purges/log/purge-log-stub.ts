@@ -1,3 +1,4 @@
+import type { LedgerClient } from "../../insight/reports.ts";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../ports.ts";
 import type { AppendRequest, AppendResult, PurgeLogClient, ReaderPosition, ViewDelta } from "./log-contract.ts";
 import type { PurgeLog } from "./purge-log.ts";
@@ -6,15 +7,28 @@ import type { PurgeLog } from "./purge-log.ts";
 const LOG_NAME = "tidemark";
 
 /** The log behind its Durable Object. A stub belongs to the request that made it, so each call makes its own. */
-export class PurgeLogStub implements PurgeLogClient, PurgeAudit {
+export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
   readonly #namespace: DurableObjectNamespace<PurgeLog>;
 
   constructor(namespace: DurableObjectNamespace<PurgeLog>) {
     this.#namespace = namespace;
   }
 
-  async read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): Promise<ViewDelta> {
-    return this.#stub().read(since, leaseMs, longestViewAgeMs);
+  async read(
+    since: ReaderPosition | null,
+    leaseMs: number,
+    longestViewAgeMs?: number,
+    report?: string,
+  ): Promise<ViewDelta> {
+    return this.#stub().read(since, leaseMs, longestViewAgeMs, report);
+  }
+
+  async report(report: string): Promise<void> {
+    await this.#stub().report(report);
+  }
+
+  async readLedger(lastMs: number | null, pop: string | null): Promise<string> {
+    return this.#stub().readLedger(lastMs, pop);
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {

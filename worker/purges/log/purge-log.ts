@@ -3,6 +3,7 @@ import type { PurgeRecord, PurgeRecordPage } from "../../ports.ts";
 import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "./log-contract.ts";
 import { LOG_SETTINGS } from "./log-settings.ts";
 import type { Sql } from "./sql.ts";
+import { SqlLedger } from "./sql-ledger.ts";
 import { SqlPurgeLog } from "./sql-purge-log.ts";
 
 /**
@@ -11,14 +12,26 @@ import { SqlPurgeLog } from "./sql-purge-log.ts";
  */
 export class PurgeLog extends DurableObject {
   #log: SqlPurgeLog | undefined;
+  #ledger: SqlLedger | undefined;
 
   /** Overridden by the simulated CDN, which has its own time. */
   protected now(): number {
     return Date.now();
   }
 
-  read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): ViewDelta {
+  read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number, report?: string): ViewDelta {
+    if (report !== undefined) this.#takeReport(report);
     return this.#opened().read(since, leaseMs, longestViewAgeMs);
+  }
+
+  /** Adds an isolate's report to the site's ledger. */
+  report(report: string): void {
+    this.#ledgerOpened().take(report);
+  }
+
+  /** The ledger of a time up to now, or since it began for `null`, as JSON: `LedgerReading`. */
+  readLedger(lastMs: number | null, pop: string | null): string {
+    return JSON.stringify(this.#ledgerOpened().read(lastMs, pop));
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {
@@ -54,6 +67,20 @@ export class PurgeLog extends DurableObject {
   async #wakeWhenDue(): Promise<void> {
     const nextDueAt = this.#opened().nextDueAt();
     if (nextDueAt !== null) await this.wakeAt(nextDueAt);
+  }
+
+  /** A fault of the ledger must not keep a reader from its purges. What the report counted is then missing. */
+  #takeReport(report: string): void {
+    try {
+      this.report(report);
+    } catch (cause) {
+      console.warn(`The ledger could not take a report: ${String(cause)}`);
+    }
+  }
+
+  #ledgerOpened(): SqlLedger {
+    this.#ledger ??= new SqlLedger(sqlOf(this.ctx.storage), () => this.now());
+    return this.#ledger;
   }
 
   #opened(): SqlPurgeLog {

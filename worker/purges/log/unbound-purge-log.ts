@@ -1,8 +1,9 @@
+import type { LedgerClient } from "../../insight/reports.ts";
 import type { PurgeAudit } from "../../ports.ts";
 import type { PurgeLogClient } from "./log-contract.ts";
 
 /** Stands in for the log of a worker that has no binding for it. Every call rejects, as for a log that is silent. */
-export class UnboundPurgeLog implements PurgeLogClient, PurgeAudit {
+export class UnboundPurgeLog implements PurgeLogClient, PurgeAudit, LedgerClient {
   /** The notes of isolates that have a log are not for this one. */
   readonly objectId = "unbound";
 
@@ -19,6 +20,14 @@ export class UnboundPurgeLog implements PurgeLogClient, PurgeAudit {
   }
 
   find(): Promise<never> {
+    return unbound();
+  }
+
+  report(): Promise<never> {
+    return unbound();
+  }
+
+  readLedger(): Promise<never> {
     return unbound();
   }
 }

@@ -1,0 +1,160 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { SiteStats } from "../../wire/stats.ts";
+import { statsLines } from "../../wire/stats-text.ts";
+import { Replay } from "../insight/replay.ts";
+
+const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+
+let stats: SiteStats;
+let answer = { status: 200, body: "" };
+const asked: string[] = [];
+const edge = createServer((request, response) => {
+  asked.push(`${request.url} ${request.headers.authorization}`);
+  response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.body);
+});
+
+beforeAll(async () => {
+  const replay = new Replay(5);
+  for (let page = 0; page < 10; page++) await replay.send("fra/0", `/pages/${page % 4}`);
+  await replay.reportAll();
+  stats = await replay.stats();
+  edge.listen(0, "127.0.0.1");
+  await once(edge, "listening");
+});
+
+afterAll(() => void edge.close());
+
+async function run(args: readonly string[], env: Record<string, string> = {}) {
+  const { port } = edge.address() as AddressInfo;
+  const settings = { TIDEMARK_ENDPOINT: `http://127.0.0.1:${port}`, TIDEMARK_TOKEN: "a-token", ...env };
+  const child = spawn(process.execPath, [CLI, "stats", ...args], {
+    env: { ...process.env, NO_COLOR: "1", ...settings },
+  });
+  const [stdout, stderr, [exit]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  return { stdout, stderr, exit: exit as number };
+}
+
+describe("in words", () => {
+  const big = (): SiteStats => ({
+    ...stats,
+    requests: 1_204_331,
+    answers: { HIT: 1_121_232, MISS: 83_099 },
+    waits: { count: 2, meanMs: 20, p50Ms: 11.2, p95Ms: 250, p99Ms: 700 },
+    fromCache: 1_121_232,
+    origin: { asked: 83_200, answered: 83_199, failed: 1 },
+    bytes: { fromCache: 41_300_000_000, fromOrigin: 2_500_000, unmeasuredBodies: 0 },
+    times: {
+      origin: { count: 2, meanMs: 250, p50Ms: 240.4, p95Ms: 800, p99Ms: 1200 },
+      shared: { count: 2, meanMs: 11, p50Ms: 11.2, p95Ms: 30, p99Ms: 44 },
+    },
+    store: { ...stats.store, refused: { "no-store": 1200, "bad\u001b[2J": 3 } },
+    isolates: { ...stats.isolates, reported: 1200, silent: 3, heardShare: 0.99996 },
+  });
+
+  test("a busy day", () => {
+    expect(
+      statsLines(big(), "24h").join("\n"),
+    ).toBe(`Last 24 h: 1,204,331 requests, 93.1 % from cache. The origin was asked 83,200 times instead of 1,204,331, and failed once; visitors waited 11 ms instead of 240 ms in the median; 41.3 GB did not leave it, 2.5 MB did.
+Time to the head in the median: the origin 240 ms (95 %: 800 ms, 99 %: 1200 ms); the cache of the PoP 11 ms (95 %: 30 ms, 99 %: 44 ms). In memory it was not measured.
+Not stored: no-store 1,200, bad [2J 3.
+Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 % of their time.`);
+  });
+
+  test("a quiet hour of one PoP", () => {
+    const none = { ...big(), requests: 0, pop: "FRA" };
+    expect(statsLines(none, "1h")).toEqual([
+      "Last 1 h in FRA: no requests were reported. Isolates report once a minute.",
+    ]);
+  });
+
+  test("nearly all is not 100 %", () => {
+    expect(statsLines({ ...big(), requests: 1_000_000, fromCache: 999_999 }, "7d")[0]).toMatch(
+      /^Last 7 days: 1,000,000 requests, 99\.9 % from cache\. /,
+    );
+  });
+});
+
+test("the numbers are those of the ledger", async () => {
+  answer = { status: 200, body: JSON.stringify(stats) };
+  const said = await run(["--last", "2h"]);
+  expect(said).toMatchObject({ exit: 0, stderr: "" });
+  expect(said.stdout).toContain("Last 2 h: 10 requests, 60 % from cache. The origin was asked 4 times instead of 10; ");
+  expect(asked.at(-1)).toBe("/_tidemark/stats?last=2h Bearer a-token");
+  const json = await run(["--json", "--pop", "fra"]);
+  expect(JSON.parse(json.stdout)).toEqual(stats);
+  expect(asked.at(-1)).toBe("/_tidemark/stats?last=24h&pop=fra Bearer a-token");
+});
+
+test.each([
+  {
+    name: "a refusal is said",
+    answer: { status: 401, body: '{"detail":"This token is not known."}' },
+    args: [],
+    exit: 1,
+    says: "This token is not known.",
+  },
+  {
+    name: "a page in place of stats is no answer",
+    answer: { status: 200, body: "<html>" },
+    args: [],
+    exit: 1,
+    says: "not with stats",
+  },
+  {
+    name: "a log that does not answer counts as unreachable",
+    answer: { status: 503, body: '{"detail":"silent"}' },
+    args: [],
+    exit: 3,
+    says: "silent",
+  },
+  {
+    name: "a time that is none is wrong usage",
+    answer: { status: 200, body: "" },
+    args: ["--last", "soon"],
+    exit: 2,
+    says: "15m",
+  },
+  {
+    name: "no token is wrong usage",
+    answer: { status: 200, body: "" },
+    args: [],
+    env: { TIDEMARK_TOKEN: "" },
+    exit: 2,
+    says: "TIDEMARK_TOKEN",
+  },
+  {
+    name: "a token that cannot be sent is not printed",
+    answer: { status: 200, body: "" },
+    args: [],
+    env: { TIDEMARK_TOKEN: "secret\u0001" },
+    exit: 2,
+    says: "TIDEMARK_TOKEN",
+  },
+  {
+    name: "no endpoint is wrong usage",
+    answer: { status: 200, body: "" },
+    args: [],
+    env: { TIDEMARK_ENDPOINT: "" },
+    exit: 2,
+    says: "TIDEMARK_ENDPOINT",
+  },
+  {
+    name: "an edge that is down is said",
+    answer: { status: 200, body: "" },
+    args: ["--endpoint", "http://127.0.0.1:1"],
+    exit: 3,
+    says: "cannot be reached",
+  },
+])("$name", async ({ answer: given, args, env = {}, exit, says }) => {
+  answer = given;
+  const said = await run(args, env);
+  expect({ exit: said.exit, stdout: said.stdout }).toEqual({ exit, stdout: "" });
+  expect(said.stderr).toContain(says);
+  for (const secret of ["a-token", "secret"]) expect(said.stderr).not.toContain(secret);
+});

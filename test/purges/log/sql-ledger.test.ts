@@ -1,0 +1,216 @@
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "vitest";
+import { sqlOver } from "../../../server/log/node-sql.ts";
+import type { CountTree } from "../../../worker/insight/count-tree.ts";
+import { REPORT_FORM, type Report } from "../../../worker/insight/reports.ts";
+import { SqlLedger } from "../../../worker/purges/log/sql-ledger.ts";
+
+const NOON = Date.UTC(2026, 0, 1, 12);
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+function ledgerAt(start = NOON) {
+  const database = new DatabaseSync(":memory:");
+  const clock = { now: start };
+  const ledger = new SqlLedger(sqlOver(database), () => clock.now);
+  return Object.assign(clock, { database, ledger });
+}
+
+function report(more: Partial<Report> = {}): string {
+  const made: Report = {
+    form: REPORT_FORM,
+    isolate: "one",
+    pop: "fra",
+    number: 1,
+    coversMs: MINUTE_MS,
+    agoMs: 0,
+    isLast: false,
+    counts: { requests: 10, answers: { HIT: 7, MISS: 3 } },
+    routes: { "/a": { requests: 10 } },
+    top: { missed: [], bytes: [], slowest: [], notStored: [] },
+    memory: { entries: 1, bytes: 100, maxBytes: 1000 },
+    ...more,
+  };
+  return JSON.stringify(made);
+}
+
+const rows = (database: DatabaseSync, table = "ledger") =>
+  database.prepare(`SELECT count(*) AS rows FROM ${table}`).get()!.rows as number;
+
+test("a repeated report counts once, also after the log has restarted", () => {
+  const { ledger, database } = ledgerAt();
+  ledger.take(report());
+  ledger.take(report());
+  new SqlLedger(sqlOver(database), () => NOON).take(report());
+  ledger.take(report({ number: 2 }));
+  ledger.take(report()); // one that was late on its way
+  expect(ledger.read(HOUR_MS, null).counts).toMatchObject({ requests: 20, answers: { HIT: 14, MISS: 6 } });
+});
+
+test("each time has the counts of its spans, and the totals have all of them", () => {
+  const world = ledgerAt();
+  const { ledger } = world;
+  for (let number = 1; number <= 72; number++) {
+    ledger.take(report({ number }));
+    world.now += HOUR_MS;
+  }
+  const requests = (lastMs: number | null) => ledger.read(lastMs, null).counts.requests ?? 0;
+  expect(requests(30 * MINUTE_MS)).toBe(0);
+  expect(requests(2 * HOUR_MS)).toBe(20);
+  expect(requests(24 * HOUR_MS)).toBe(240);
+  expect(requests(3 * DAY_MS)).toBe(720);
+  expect(requests(null)).toBe(720);
+  expect(ledger.read(3 * DAY_MS, null).from).toBe(NOON);
+  expect(ledger.read(6 * DAY_MS, null).from).toBe(Date.UTC(2025, 11, 29));
+});
+
+test("PoPs are counted apart, and asked for apart", () => {
+  const { ledger } = ledgerAt();
+  ledger.take(report());
+  ledger.take(report({ isolate: "two", pop: "syd", counts: { requests: 5 } }));
+  const { counts, pops, isolates, routes } = ledger.read(HOUR_MS, null);
+  expect({ counts: counts.requests, fra: pops.fra!.requests, syd: pops.syd!.requests }).toEqual({
+    counts: 15,
+    fra: 10,
+    syd: 5,
+  });
+  expect(isolates).toMatchObject({ reported: 2, alive: 2, memoryBytes: 200, memoryMaxBytes: 2000 });
+  expect(routes).toEqual({ "/a": { requests: 20 } });
+  const one = ledger.read(HOUR_MS, "syd");
+  expect(one).toMatchObject({
+    counts: { requests: 5 },
+    isolates: { reported: 1, memoryBytes: 100 },
+    routes: {},
+    top: null,
+  });
+});
+
+describe("the clock of an isolate may be wrong", () => {
+  test("a late report is counted in the minute that it covers, by its own measure of how late it is", () => {
+    const { ledger } = ledgerAt();
+    ledger.take(report({ agoMs: 30 * MINUTE_MS }));
+    expect(ledger.read(10 * MINUTE_MS, null).counts).toEqual({});
+    expect(ledger.read(31 * MINUTE_MS, null).counts.requests).toBe(10);
+  });
+
+  test.each([-1e12, 1e15, Number.MAX_SAFE_INTEGER])("it says that it is %d ms late, and is counted", (agoMs) => {
+    const { ledger } = ledgerAt();
+    ledger.take(report({ agoMs }));
+    expect(ledger.read(2 * HOUR_MS, null).counts.requests).toBe(10);
+  });
+
+  test("the log's clock goes back, and counting goes on", () => {
+    const world = ledgerAt();
+    world.ledger.take(report());
+    world.now -= 10 * DAY_MS;
+    world.ledger.take(report({ number: 2 }));
+    expect(world.ledger.read(HOUR_MS, null).counts.requests).toBe(20);
+  });
+});
+
+describe("the share that the ledger has heard of", () => {
+  test("an isolate that falls silent is missing a minute at most; one that has said that it ends is missing nothing", () => {
+    const world = ledgerAt();
+    const { ledger } = world;
+    ledger.take(report());
+    ledger.take(report({ isolate: "two", isLast: true }));
+    expect(ledger.read(HOUR_MS, null).isolates).toMatchObject({
+      reported: 2,
+      silent: 0,
+      alive: 1,
+      unheardMs: 0,
+      heardShare: 1,
+    });
+    world.now += 20_000;
+    expect(ledger.read(HOUR_MS, null).isolates).toMatchObject({ silent: 0, unheardMs: 20_000 });
+    world.now += HOUR_MS / 2;
+    const { isolates } = ledger.read(HOUR_MS, null);
+    expect(isolates).toMatchObject({ reported: 2, silent: 1, alive: 0, heardMs: 2 * MINUTE_MS, unheardMs: MINUTE_MS });
+    expect(isolates.heardShare).toBeCloseTo(2 / 3);
+  });
+
+  test("isolates that are forgotten stay in the counts of their time", () => {
+    const world = ledgerAt();
+    world.ledger.take(report());
+    world.ledger.take(report({ isolate: "two", isLast: true }));
+    world.now += 3 * DAY_MS;
+    world.ledger.take(report({ isolate: "three" }));
+    expect(rows(world.database, "reporters")).toBe(1);
+    expect(world.ledger.read(10 * DAY_MS, null).isolates).toMatchObject({
+      reported: 3,
+      silent: 1,
+      unheardMs: MINUTE_MS,
+    });
+    expect(world.ledger.read(null, null).isolates).toMatchObject({ reported: 3, silent: 1, unheardMs: MINUTE_MS });
+  });
+});
+
+describe("at its bounds", () => {
+  test("minutes are kept for two hours, and hours for 90 days", () => {
+    const world = ledgerAt();
+    for (let number = 1; number <= 300; number++) {
+      world.ledger.take(report({ number }));
+      world.now += 12 * HOUR_MS;
+    }
+    // Per PoP and for the site: minutes of two hours, 91 days of two hours each, 91 days, and one of all time.
+    expect(rows(world.database)).toBeLessThanOrEqual(2 * (2 + 2 * 91 + 92 + 1));
+    expect(world.ledger.read(null, null).counts.requests).toBe(3000);
+  });
+
+  test("a hundred PoPs are counted apart, and all others as one", () => {
+    const { ledger } = ledgerAt();
+    for (let pop = 1; pop <= 130; pop++) ledger.take(report({ isolate: `isolate-${pop}`, pop: `pop-${pop}` }));
+    const { counts, pops } = ledger.read(HOUR_MS, null);
+    expect(Object.keys(pops)).toHaveLength(101);
+    expect(pops["(others)"]!.requests).toBe(300);
+    expect(counts.requests).toBe(1300);
+  });
+
+  test("10,000 routes and their URLs leave 51 routes and 64 URLs, and no request is lost", () => {
+    const { ledger } = ledgerAt();
+    for (let deploy = 0; deploy < 100; deploy++) {
+      const names = Array.from({ length: 100 }, (_, each) => `/route-${deploy * 100 + each}`);
+      ledger.take(
+        report({
+          number: deploy + 1,
+          routes: Object.fromEntries(names.map((name) => [name, { requests: 1 }])),
+          top: {
+            ...{ bytes: [], slowest: [], notStored: [] },
+            missed: names.slice(0, 64).map((url) => ({ url, weight: 1, error: 0, times: 1 })),
+          },
+        }),
+      );
+    }
+    const { routes, top } = ledger.read(HOUR_MS, null);
+    expect(Object.keys(routes)).toHaveLength(51);
+    expect(Object.values(routes).reduce<number>((sum, route) => sum + Number((route as CountTree).requests), 0)).toBe(
+      10_000,
+    );
+    expect(top!.missed).toHaveLength(64);
+  });
+
+  test("a report that is too long, or of another version, is left out", () => {
+    const { ledger } = ledgerAt();
+    ledger.take(report({ isolate: "x".repeat(2 * 1024 * 1024) }));
+    ledger.take(report({ form: 2 as 1 }));
+    expect(ledger.read(HOUR_MS, null).counts).toEqual({});
+  });
+
+  test("a report that is no report changes nothing", () => {
+    const { ledger } = ledgerAt();
+    expect(() => ledger.take("{")).toThrow(SyntaxError);
+    expect(() => ledger.take(JSON.stringify({ form: REPORT_FORM }))).toThrow();
+    expect(ledger.read(HOUR_MS, null)).toMatchObject({ counts: {}, isolates: { reported: 0 } });
+  });
+
+  test("names that objects have are counted like others", () => {
+    const { ledger } = ledgerAt();
+    const names = '{"__proto__":1,"constructor":2,"toString":3}';
+    ledger.take(report({ counts: { answers: JSON.parse(names) as CountTree } }));
+    ledger.take(report({ number: 2, counts: { answers: JSON.parse(names) as CountTree } }));
+    expect(JSON.stringify(ledger.read(HOUR_MS, null).counts.answers)).toBe(
+      '{"__proto__":2,"constructor":4,"toString":6}',
+    );
+  });
+});

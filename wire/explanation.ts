@@ -1,0 +1,64 @@
+import * as z from "zod/mini";
+import { purgeRecordSchema } from "./purge-record.ts";
+
+const count = z.int().check(z.nonnegative());
+
+/** A stored response, without its body and its fields. */
+const storedSchema = z.object({
+  status: z.int(),
+  bodyBytes: count,
+  /** When it was fetched or last confirmed: RFC 3339, UTC. */
+  since: z.iso.datetime(),
+  ageSeconds: count,
+  /** Negative once it is stale. */
+  freshForSeconds: z.number(),
+  /** The fields of the request that select it. */
+  selectedBy: z.array(z.string()),
+  tags: z.array(z.string()),
+});
+
+/** A purge that has touched what is stored. */
+const purgeSchema = z.object({
+  seq: count,
+  /** What it has made of the stored response. */
+  made: z.enum(["purged", "soft", "invalidated"]),
+  /** `null` if the audit trail no longer has it, or does not answer. */
+  record: z.nullable(purgeRecordSchema),
+});
+
+/** The body of the answer of `/_tidemark/explain`. */
+export const explanationSchema = z.object({
+  version: z.literal(1),
+  url: z.string(),
+  method: z.string(),
+  /** The pattern of the route; `null` if none matches, or if the URL is refused. */
+  route: z.nullable(z.string()),
+  /** `null` for a URL that is refused. */
+  key: z.nullable(z.string()),
+  /** The parameters of the URL that are not in the key. */
+  dropped: z.array(z.string()),
+  /** What this isolate's memory and the PoP's shared tier hold for this request. */
+  memory: z.nullable(storedSchema),
+  sharedTier: z.nullable(storedSchema),
+  purge: z.nullable(purgeSchema),
+  /**
+   * `X-Cache`, or `null` for an answer that the edge makes itself or that the token of a refresh decides, and the
+   * `detail` of `Cache-Status`, which gives another reason if the origin's answer is not stored.
+   */
+  outcome: z.object({ xCache: z.nullable(z.string()), detail: z.nullable(z.string()) }),
+  /**
+   * What would happen now, in order: a word for each decision, and one for its reason. `explanation-text.ts` says them in
+   * sentences. Where nothing is fetched, the last step is the answer.
+   */
+  steps: z.array(z.object({ step: z.string(), because: z.nullable(z.string()) })),
+  /** On a miss, keys that memory holds and that differ least from this one. */
+  nearest: z.array(
+    z.object({
+      key: z.string(),
+      /** `query page=2`, of either key; `path http://…/About`, of the other; `field accept-language`, without values. */
+      differsIn: z.array(z.string()),
+    }),
+  ),
+});
+
+export type Explanation = z.infer<typeof explanationSchema>;

@@ -1,0 +1,70 @@
+import * as z from "zod/mini";
+import { statsSchema } from "./stats-schema.ts";
+
+const count = z.int().check(z.nonnegative());
+const countsByName = z.record(z.string(), count);
+const amount = z.number().check(z.nonnegative());
+const time = z.optional(z.object({ count, meanMs: amount, p50Ms: amount, p95Ms: amount, p99Ms: amount }));
+const times = z.object({ memory: time, shared: time, origin: time });
+const bytes = z.object({ fromCache: count, fromOrigin: count });
+const lifetimes = z.record(z.string(), count);
+const compared = z.object({
+  keys: z.record(z.string(), z.object({ fetches: count, same: count, different: count })),
+  lifetimes,
+  missingLifetimes: lifetimes,
+  refetched: z.object({ same: count, different: count, elapsedMs: amount }),
+  visitors: z.object({ same: count, different: count }),
+});
+const topUrl = z.object({
+  url: z.string(),
+  weight: amount,
+  error: amount,
+  times: count,
+  because: z.optional(z.string()),
+});
+const topUrls = z.array(topUrl);
+
+const siteCountsSchema = z.extend(
+  z.omit(statsSchema, { version: true, scope: true, startedAt: true, memory: true, fills: true, view: true }),
+  {
+    requests: count,
+    fromCache: count,
+    bytes: z.extend(bytes, { unmeasuredBodies: z.int() }),
+    times,
+    purgedKeysRead: count,
+  },
+);
+
+/** The schema of `SiteStats` in `stats.ts`, which describes the fields. */
+export const siteStatsSchema = z.extend(siteCountsSchema, {
+  version: z.literal(1),
+  scope: z.literal("site"),
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  pop: z.nullable(z.string()),
+  isolates: z.object({
+    reported: count,
+    silent: count,
+    alive: count,
+    memoryBytes: count,
+    memoryMaxBytes: count,
+    heardMs: amount,
+    unheardMs: amount,
+    heardShare: amount,
+  }),
+  waits: time,
+  routes: z.record(
+    z.string(),
+    z.object({
+      requests: count,
+      fromCache: count,
+      answers: countsByName,
+      bytes,
+      times,
+      refused: countsByName,
+      compared,
+    }),
+  ),
+  top: z.nullable(z.object({ missed: topUrls, bytes: topUrls, slowest: topUrls, notStored: topUrls })),
+  pops: z.record(z.string(), siteCountsSchema),
+});

@@ -1,0 +1,68 @@
+/** Numbers under names, in levels. Two trees are added name by name. */
+export interface CountTree {
+  [name: string]: number | CountTree;
+}
+
+/** The most names on one level of a sum, and the name under which all further ones are counted: no other has parentheses. */
+export const MAX_NAMES = 50;
+export const OTHERS = "(others)";
+
+/** The levels whose names are bounded where they are made: the buckets of a sketch. */
+const BOUNDED = "buckets";
+
+/** Adds `more` to `sum`, in place. */
+export function addCounts(sum: CountTree, more: CountTree, maxNames = MAX_NAMES): CountTree {
+  let names = Object.keys(sum).length;
+  for (const [given, value] of Object.entries(more)) {
+    const name = Object.hasOwn(sum, given) || names < maxNames ? given : OTHERS;
+    if (!Object.hasOwn(sum, name)) names++;
+    sum[name] = added(Object.hasOwn(sum, name) ? sum[name] : undefined, value, name);
+  }
+  return sum;
+}
+
+function added(sum: number | CountTree | undefined, value: number | CountTree, name: string): number | CountTree {
+  if (typeof value === "number") return (typeof sum === "number" ? sum : 0) + value;
+  return addCounts(typeof sum === "object" ? sum : emptyTree(), value, name === BOUNDED ? Infinity : MAX_NAMES);
+}
+
+/** Adds to the number under a path of names, in place. */
+export function addUnder(tree: CountTree, path: readonly string[], by: number): void {
+  addCounts(tree, path.reduceRight<number | CountTree>((value, name) => ({ [name]: value }), by) as CountTree);
+}
+
+/** What has been added since `before`. Names that have not changed are left out. */
+export function countsSince(now: CountTree, before: CountTree): CountTree {
+  const since = emptyTree();
+  for (const [name, value] of Object.entries(now)) {
+    const was = Object.hasOwn(before, name) ? before[name] : undefined;
+    if (typeof value === "object") {
+      const rest = countsSince(value, typeof was === "object" ? was : emptyTree());
+      if (Object.keys(rest).length > 0) since[name] = rest;
+    } else if (value !== (was ?? 0)) since[name] = value - ((was as number | undefined) ?? 0);
+  }
+  return since;
+}
+
+/** Without a prototype: a name may be `__proto__`. */
+export function emptyTree(): CountTree {
+  return Object.create(null) as CountTree;
+}
+
+/** The sum over all routes. */
+export function sumOfRoutes(routes: CountTree): CountTree {
+  return Object.values(routes).reduce<CountTree>((sum, route) => addCounts(sum, route as CountTree), emptyTree());
+}
+
+/** The number at a path like `origin.asked`; 0 if nothing was counted there. */
+export function numberAt(tree: CountTree, path: string): number {
+  return Number(valueAt(tree, path) ?? 0);
+}
+
+export function treeAt(tree: CountTree, path: string): CountTree {
+  return (valueAt(tree, path) ?? {}) as CountTree;
+}
+
+function valueAt(tree: CountTree, path: string): number | CountTree | undefined {
+  return path.split(".").reduce<number | CountTree | undefined>((value, name) => (value as CountTree)?.[name], tree);
+}

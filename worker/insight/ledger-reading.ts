@@ -1,0 +1,30 @@
+import type { CountTree } from "./count-tree.ts";
+import type { TopLists } from "./counters.ts";
+
+/** The isolates behind the counts, and which share of their time the ledger has heard of. */
+export interface LedgerIsolates {
+  /** Those that have reported. */
+  readonly reported: number;
+  /** Those of them that have fallen silent without a last report. */
+  readonly silent: number;
+  /** Those that have reported within two minutes, and the bytes in their memories. */
+  readonly alive: number;
+  readonly memoryBytes: number;
+  readonly memoryMaxBytes: number;
+  /** The time that reports cover, and the most that isolates can have kept to themselves. */
+  readonly heardMs: number;
+  readonly unheardMs: number;
+  readonly heardShare: number;
+}
+
+/** The ledger of a time, as `SqlLedger.read` gives it. */
+export interface LedgerReading {
+  readonly from: number;
+  readonly to: number;
+  readonly isolates: LedgerIsolates;
+  readonly counts: CountTree;
+  /** Of the whole site alone. */
+  readonly routes: CountTree;
+  readonly top: TopLists | null;
+  readonly pops: Readonly<Record<string, CountTree>>;
+}

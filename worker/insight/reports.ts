@@ -1,0 +1,125 @@
+import type { Clock } from "../ports.ts";
+import { type CountTree, countsSince } from "./count-tree.ts";
+import type { Counters, TopLists } from "./counters.ts";
+
+/** The shortest time between two reports of an isolate. Milliseconds. */
+export const REPORT_EVERY_MS = 60_000;
+
+/** The form of reports. The ledger ignores those of another form, which other versions of the worker send. */
+export const REPORT_FORM = 1;
+
+/** What one isolate tells the site's ledger: everything that it has counted since the report before. */
+export interface Report {
+  readonly form: typeof REPORT_FORM;
+  /** The isolate, by a name that no other has. */
+  readonly isolate: string;
+  readonly pop: string;
+  /** From 1 on. A report that may have been lost is sent again under its number. */
+  readonly number: number;
+  /** The time that it covers, and how long ago that ended: milliseconds of the isolate's clock, which may be wrong. */
+  readonly coversMs: number;
+  readonly agoMs: number;
+  /** True if the isolate ends, so that no other report will come. */
+  readonly isLast: boolean;
+  readonly counts: CountTree;
+  readonly routes: CountTree;
+  readonly top: TopLists;
+  readonly memory: { readonly entries: number; readonly bytes: number; readonly maxBytes: number };
+}
+
+/** Takes reports. It rejects if it cannot be reached; the report may have been taken all the same. */
+export interface LedgerClient {
+  report(report: string): Promise<void>;
+  /** The ledger of a time up to now, or since it began for `null`, as JSON: `LedgerReading`. */
+  readLedger(lastMs: number | null, pop: string | null): Promise<string>;
+}
+
+/** What a platform provides so that its isolates report. */
+export interface LedgerAccess {
+  readonly client: LedgerClient;
+  /** The isolate, by a name that no other has. */
+  readonly isolate: string;
+  /** The PoP, where the platform knows it from the start. Default: as requests tell it. */
+  readonly pop?: string;
+  /** Gets each report when it is made. */
+  readonly onReport?: (report: Report) => void;
+}
+
+/**
+ * Makes the reports of an isolate, one a minute at most. A report that was not confirmed is sent again as it is, so that
+ * the ledger can tell that it has it already; what is counted meanwhile goes into the next one.
+ */
+export class Reports {
+  readonly #access: LedgerAccess;
+  readonly #counters: Counters;
+  readonly #clock: Clock;
+  readonly #memory: () => Report["memory"];
+  pop: string;
+  #number = 0;
+  #cutAt: number;
+  #before: ReturnType<Counters["tree"]> = { counts: {}, routes: {} };
+  #unconfirmed: Omit<Report, "agoMs"> | null = null;
+  #dueAt = Number.NEGATIVE_INFINITY;
+
+  constructor(access: LedgerAccess, counters: Counters, clock: Clock, memory: () => Report["memory"]) {
+    this.#access = access;
+    this.#counters = counters;
+    this.#clock = clock;
+    this.#memory = memory;
+    this.pop = access.pop ?? "";
+    this.#cutAt = clock.now();
+    counters.reportAt(this.#dueAt);
+  }
+
+  /** Sends the report that is due by this call, or calls without one. If the call fails, it is sent again a minute later. */
+  async sendBy<T>(call: (report: string | undefined) => Promise<T>, isLast = false): Promise<T> {
+    if (!isLast && !this.isDue) return call(undefined);
+    const startedAt = this.#clock.now();
+    this.#setDue(startedAt + REPORT_EVERY_MS);
+    this.#unconfirmed ??= this.#make(startedAt, isLast);
+    const sent = this.#unconfirmed;
+    const cutAt = this.#cutAt;
+    const result = await call(JSON.stringify({ ...sent, agoMs: Math.max(0, startedAt - cutAt) }));
+    if (this.#unconfirmed === sent) {
+      this.#unconfirmed = null;
+      // A report that was sent again is late, and the next one covers more than a minute.
+      if (cutAt < startedAt) this.#setDue(startedAt);
+    }
+    return result;
+  }
+
+  get isDue(): boolean {
+    return this.#clock.now() >= this.#dueAt;
+  }
+
+  /** Sends a report by a call of its own. If it fails it is sent again, so nobody has to learn of it. */
+  async send(isLast = false): Promise<void> {
+    await this.sendBy((report) => this.#access.client.report(report!), isLast).catch(() => undefined);
+  }
+
+  #make(now: number, isLast: boolean): Omit<Report, "agoMs"> {
+    const { isolate, onReport } = this.#access;
+    const tree = this.#counters.tree();
+    const made = {
+      form: REPORT_FORM,
+      isolate,
+      pop: this.pop,
+      number: ++this.#number,
+      coversMs: Math.max(0, now - this.#cutAt),
+      isLast,
+      counts: countsSince(tree.counts, this.#before.counts),
+      routes: countsSince(tree.routes, this.#before.routes),
+      top: this.#counters.takeTop(),
+      memory: this.#memory(),
+    } as const;
+    this.#before = tree;
+    this.#cutAt = now;
+    onReport?.({ ...made, agoMs: 0 });
+    return made;
+  }
+
+  #setDue(at: number): void {
+    this.#dueAt = at;
+    this.#counters.reportAt(at);
+  }
+}

@@ -1,0 +1,90 @@
+/*
+ * The heaviest URLs by the space-saving algorithm (Metwally, Agrawal, El Abbadi: "Efficient Computation of Frequent and
+ * Top-k Elements in Data Streams", ICDT 2005). The weight of an entry is at most `error` above its true one, and every
+ * URL whose true weight exceeds the sum of all weights divided by the number of entries has an entry.
+ */
+
+/** The most URLs that are kept of a kind. */
+export const MAX_TOP_URLS = 64;
+
+/** The most characters of a URL that are kept. */
+const MAX_CHARACTERS = 200;
+
+export interface TopUrl {
+  readonly url: string;
+  readonly weight: number;
+  readonly error: number;
+  /** How often it was counted since it has its entry. */
+  readonly times: number;
+  /** Why the answer was not stored. */
+  readonly because?: string;
+}
+
+export class TopUrls {
+  #entries = new Map<string, TopUrl>();
+
+  add(url: string, weight: number, because?: string): void {
+    const counted = { url: shownUrl(url), weight, error: 0, times: 1, ...(because && { because }) };
+    const key = keyOf(counted);
+    const held = this.#entries.get(key);
+    if (!held && this.#entries.size >= MAX_TOP_URLS) {
+      const lightest = lightestOf([...this.#entries.values()]);
+      this.#entries.delete(keyOf(lightest));
+      this.#entries.set(key, sum(counted, { weight: lightest.weight, error: lightest.weight, times: 0 }));
+    } else this.#entries.set(key, held ? sum(counted, held) : counted);
+  }
+
+  /** Its entries, which it forgets. */
+  take(): TopUrl[] {
+    const taken = [...this.#entries.values()];
+    this.#entries = new Map();
+    return taken;
+  }
+}
+
+/**
+ * The heaviest of both. A URL that only one of them has may have been in the other one with any weight up to the
+ * lightest entry, if that one is full.
+ */
+export function mergeTopUrls(some: readonly TopUrl[], more: readonly TopUrl[]): TopUrl[] {
+  const all = new Map([...some, ...more].map((each) => [keyOf(each), each]));
+  const sides = [some, more].map((urls) => {
+    const weight = urls.length < MAX_TOP_URLS ? 0 : lightestOf(urls).weight;
+    return { held: new Map(urls.map((each) => [keyOf(each), each])), missing: { weight, error: weight, times: 0 } };
+  });
+  return [...all]
+    .map(([key, each]) =>
+      sides.reduce((merged, { held, missing }) => sum(merged, held.get(key) ?? missing), {
+        ...each,
+        ...{ weight: 0, error: 0, times: 0 },
+      }),
+    )
+    .sort((a, b) => b.weight - a.weight)
+    .slice(0, MAX_TOP_URLS);
+}
+
+function sum(entry: TopUrl, { weight, error, times }: Pick<TopUrl, "weight" | "error" | "times">): TopUrl {
+  return { ...entry, weight: entry.weight + weight, error: entry.error + error, times: entry.times + times };
+}
+
+function keyOf({ url, because }: TopUrl): string {
+  return `${because} ${url}`;
+}
+
+function lightestOf(urls: readonly TopUrl[]): TopUrl {
+  return urls.reduce((lightest, each) => (each.weight < lightest.weight ? each : lightest));
+}
+
+/** A URL of which nothing is stored is kept without its query, because that may be about one visitor. */
+export function withoutQuery(url: string): string {
+  return url.split("?", 1)[0]!;
+}
+
+/** The URL as printable ASCII, and not too long. */
+function shownUrl(url: string): string {
+  const printable = url
+    .toWellFormed()
+    .replace(/[^!-~]+|["<>`\\]/g, encodeURIComponent)
+    .replaceAll("'", "%27");
+  return printable.length > MAX_CHARACTERS ? `${printable.slice(0, MAX_CHARACTERS)}…` : printable;
+}
