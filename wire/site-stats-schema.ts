@@ -43,6 +43,12 @@ export const siteStatsSchema = siteCountsSchema.extend({
     unheardMs: amount,
     heardShare: amount,
   }),
+  spanMs: count,
+  spans: z.array(
+    siteCountsSchema
+      .pick({ requests: true, fromCache: true, origin: true, bytes: true, times: true })
+      .extend({ at: z.iso.datetime() }),
+  ),
   routes: z.record(z.string(), z.object({ requests: count, fromCache: count, answers: countsByName, bytes, times })),
   top: z.object({ missed: topUrls, bytes: topUrls, slowest: topUrls, notStored: topUrls }).nullable(),
   pops: z.record(z.string(), siteCountsSchema),

@@ -97,6 +97,12 @@ export interface SiteStats extends SiteCounts {
     unheardMs: number;
     heardShare: number;
   };
+  /**
+   * The parts of this time, in order: minutes of up to two hours, hours of up to five days, days of more. Those in which
+   * nothing was counted are left out.
+   */
+  spanMs: number;
+  spans: SpanStats[];
   /** By the pattern of the route; `(none)` matches no route. The first 50, and `(others)`. Empty for a single PoP. */
   routes: Record<string, RouteStats>;
   /** The heaviest URLs, at most 64 of each kind. `null` for a single PoP, and where nothing was reported. */
@@ -112,6 +118,12 @@ export interface SiteStats extends SiteCounts {
   } | null;
   /** By PoP: the first 100, and `(others)`. */
   pops: Record<string, SiteCounts>;
+}
+
+/** What was counted in a minute, an hour or a day. */
+export interface SpanStats extends Pick<SiteCounts, "requests" | "fromCache" | "origin" | "bytes" | "times"> {
+  /** Its beginning. */
+  at: string;
 }
 
 export interface RouteStats {

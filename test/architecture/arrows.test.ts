@@ -25,6 +25,7 @@ const ROOMS: readonly (readonly [room: string, path: RegExp])[] = [
   ["server", /^server\//],
   ["cli", /^cli\//],
   ["demo", /^demo\//],
+  ["dashboard", /^dashboard\//],
   ["config", /^tidemark\.config\.ts$/],
   ["bench", /^bench\//],
   ["test", /^test\//],
@@ -89,6 +90,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "wire",
   ],
   cli: ["own-package", "cdn", "dev", "sdk", "server", "setup", "wire"],
+  // The page is built into a module of `control`, and calls the edge as any client does.
+  dashboard: ["wire"],
   // `npm run dev` is the dev command with the demo as its site.
   demo: ["sdk", "outbox", "dev", "cli"],
 };
@@ -116,6 +119,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   "own-package": [/^node:/],
   server: [/^node:/, /^undici$/],
   cli: [/^node:/, /^commander$/],
+  dashboard: [/^node:/, /^esbuild$/],
   demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],
 };
 
@@ -154,7 +158,7 @@ function sources(folder: string): string[] {
     .map((entry) => relative(".", join(entry.parentPath, entry.name)));
 }
 
-const arrows: Arrow[] = ["worker", "wire", "sdk", "cdn", "dev", "setup", "server", "cli", "demo"]
+const arrows: Arrow[] = ["worker", "wire", "sdk", "cdn", "dev", "setup", "server", "cli", "dashboard", "demo"]
   .flatMap(sources)
   .concat("tidemark.config.ts")
   .flatMap((file) => importsOf(readFileSync(file, "utf8")).map((imports) => ({ file, imports })));

@@ -51,8 +51,8 @@ describe("tidemark dev", () => {
     );
     dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)]);
     await dev.says(/everything/);
-    expect(dev.output).toContain(`edge     http://localhost:${port}`);
-    expect(dev.output).toContain(`origin   ${origin.url}`);
+    expect(dev.output).toContain(`edge      http://localhost:${port}`);
+    expect(dev.output).toContain(`origin    ${origin.url}`);
     const token = /token {4}(\S{32}) /.exec(dev.output)![1]!;
     const curls = dev.output.split("\n").filter((line) => line.startsWith("  curl "));
     expect(curls).toHaveLength(3);

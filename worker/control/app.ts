@@ -1,15 +1,16 @@
 import { type Context, Hono } from "hono";
 import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
-import { CONTROL_PLANE_CLOSED } from "../../wire/problem.ts";
 import { MAX_PURGE_BYTES } from "../../wire/purge-request.ts";
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { CountTree } from "../insight/count-tree.ts";
 import type { LedgerReading } from "../insight/ledger-reading.ts";
 import type { LedgerClient } from "../insight/reports.ts";
-import type { Bodies, PurgeAudit, TokenScope } from "../ports.ts";
+import type { Bodies, PurgeAudit } from "../ports.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
 import { resolveUrl } from "../rules/key/cache-key.ts";
+import { type AccessPorts, authorize } from "./access.ts";
 import { type AuditVerdict, findPurge, listPurges } from "./audit.ts";
+import { addDashboard } from "./dashboard.ts";
 import { answerAtDoor, type DoorPorts } from "./doors/doors.ts";
 import { metricsMediaType, metricsText, takesOpenMetrics } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -18,10 +19,9 @@ import { type PurgeVerdict, purge } from "./purge.ts";
 import { readText } from "./read-text.ts";
 import { type FetchPage, refreshUrls } from "./refresh.ts";
 import { findStats } from "./site-stats.ts";
-import { bearerToken } from "./tokens.ts";
 
 /** The ports that the control plane calls. */
-export interface ControlPorts extends DoorPorts {
+export interface ControlPorts extends DoorPorts, AccessPorts {
   readonly audit: PurgeAudit;
   /** The site's ledger; `null` where isolates report to none. */
   readonly ledger: LedgerClient | null;
@@ -29,6 +29,8 @@ export interface ControlPorts extends DoorPorts {
   readonly nothing: () => CountTree;
   /** The counters of this isolate. */
   readonly stats: () => IsolateStats;
+  /** The owner's settings as they are in force, without secrets. */
+  readonly settings: object;
 }
 
 /** The context of one request to the control plane. */
@@ -46,7 +48,8 @@ export function controlApp(ports: ControlPorts): Hono<App> {
 
   app.use(async (context, next) => {
     await next();
-    for (const [name, value] of Object.entries(EDGE_ANSWER_FIELDS)) context.res.headers.set(name, value);
+    const { headers } = context.res;
+    for (const [name, value] of Object.entries(EDGE_ANSWER_FIELDS)) if (!headers.has(name)) headers.set(name, value);
   });
 
   app.use(async (context, next) => (await answerAtDoor(context.req.raw, ports)) ?? next());
@@ -112,6 +115,13 @@ export function controlApp(ports: ControlPorts): Hono<App> {
     return new Response(text, { headers: { "content-type": metricsMediaType(isOpen), vary: "accept" } });
   });
 
+  app.get(`${CONTROL_PREFIX}site`, async (context) => {
+    const access = await authorize(ports, context.req.raw, "read");
+    return access.kind === "refused" ? access.response : ownJson(ports.settings);
+  });
+
+  if (ports.hasDashboard) addDashboard(app, ports);
+
   app.get(`${CONTROL_PREFIX}health`, () => ownJson({ status: "ok" }));
 
   app.get(`${CONTROL_PREFIX}openapi.json`, () => ownJson(openApiDocument()));
@@ -122,6 +132,8 @@ export function controlApp(ports: ControlPorts): Hono<App> {
     ["purges/:seq", "GET, HEAD"],
     ["stats", "GET, HEAD"],
     ["metrics", "GET, HEAD"],
+    ["site", "GET, HEAD"],
+    ...(ports.hasDashboard ? ([["session", "POST, DELETE"]] as const) : []),
     ["health", "GET, HEAD"],
     ["openapi.json", "GET, HEAD"],
   ] as const) {
@@ -192,31 +204,6 @@ function auditAnswer(verdict: AuditVerdict): Response {
       return problemResponse("not-found", `The log has no purge ${verdict.seq}, or has it no more.`);
     case "unavailable":
       return problemResponse("unavailable", "The purge log did not answer.", undefined, { "retry-after": "1" });
-  }
-}
-
-type Access =
-  | { readonly kind: "allowed"; readonly name: string; readonly token: string }
-  | { readonly kind: "refused"; readonly response: Response };
-
-async function authorize(ports: ControlPorts, request: Request, scope: TokenScope): Promise<Access> {
-  const token = bearerToken(request.headers.get("authorization"));
-  const verdict = await ports.tokens.check(token, scope);
-  if (verdict.kind === "allowed") return { kind: "allowed", name: verdict.name, token: token! };
-  switch (verdict.because) {
-    case "no-tokens": {
-      const { why = "its tokens cannot be read" } = verdict;
-      return { kind: "refused", response: problemResponse("forbidden", `${CONTROL_PLANE_CLOSED}: ${why}.`) };
-    }
-    case "unauthorized": {
-      const detail = token === null ? "Send Authorization: Bearer <token>." : "This token is not one of the edge's.";
-      const challenge = { "www-authenticate": 'Bearer realm="tidemark"' };
-      return { kind: "refused", response: problemResponse("unauthorized", detail, undefined, challenge) };
-    }
-    case "forbidden": {
-      const detail = `This token does not have the scope ${scope}.`;
-      return { kind: "refused", response: problemResponse("forbidden", detail) };
-    }
   }
 }
 

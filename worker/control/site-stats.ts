@@ -50,7 +50,7 @@ export async function findStats(
 }
 
 function siteStats(reading: LedgerReading, pop: string | null, nothing: () => CountTree): SiteStats {
-  const { from, to, counts, routes, pops, ...rest } = reading;
+  const { from, to, spans, counts, routes, pops, ...rest } = reading;
   const whole = (tree: CountTree) => withoutHeard(withTimes(addCounts(nothing(), tree)) as CountTree);
   return {
     version: 1,
@@ -60,6 +60,10 @@ function siteStats(reading: LedgerReading, pop: string | null, nothing: () => Co
     pop,
     ...whole(counts),
     ...rest,
+    spans: spans.map(({ at, counts: each }) => ({
+      at: new Date(at).toISOString(),
+      ...withTimes(addCounts(noSpanCounts(), each)),
+    })),
     routes: mapped(routes as Record<string, CountTree>, (tree) => withTimes(addCounts(noRouteCounts(), tree))),
     pops: mapped(pops, whole),
   } as unknown as SiteStats;
@@ -77,6 +81,11 @@ function withTimes(tree: CountTree): object {
 
 function noRouteCounts(): CountTree {
   return { requests: 0, fromCache: 0, answers: {}, bytes: { fromCache: 0, fromOrigin: 0 }, times: {} };
+}
+
+function noSpanCounts(): CountTree {
+  const bytes = { fromCache: 0, fromOrigin: 0, unmeasuredBodies: 0 };
+  return { requests: 0, fromCache: 0, origin: { asked: 0, answered: 0, failed: 0 }, bytes, times: {} };
 }
 
 function mapped<T>(tree: Readonly<Record<string, T>>, map: (value: T) => unknown): object {

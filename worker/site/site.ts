@@ -228,6 +228,8 @@ export const siteSchema = z.strictObject({
   doors: doors.prefault({}),
   /** Extra fields on every request to the origin, such as a shared secret. */
   originFields: z.record(fieldName, fieldValue).default({}),
+  /** Whether browsers get the dashboard at `/_tidemark/`. */
+  dashboard: z.boolean().default(true),
   limits: z
     .strictObject({
       /** The longest URL that is served; longer ones get 414. */
@@ -293,6 +295,9 @@ export interface Site extends KeyRules {
   /** In lower case; `null` if only the platform tells a country. */
   readonly countryField: string | null;
   readonly doors: Doors;
+  readonly hasDashboard: boolean;
+  /** The settings as the file and the environment have them, without the values of `originFields`. */
+  readonly settings: Readonly<Record<string, unknown>>;
   /** Fields of the origin that are only for this cache, in lower case. */
   readonly hiddenFields: readonly string[];
   readonly limits: {
@@ -378,6 +383,8 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
     trustedProxies: site.trustedProxies.map((text) => readNetwork(text)!),
     countryField: site.countryField ?? null,
     doors: openDoors(site.doors),
+    hasDashboard: site.dashboard,
+    settings: { ...given, hosts, originFields: Object.keys(site.originFields) },
     limits: {
       urlBytes: site.limits.urlBytes,
       requestFieldBytes: site.limits.requestFieldBytes,

@@ -1,0 +1,54 @@
+import type { Hono } from "hono";
+import { CONTROL_PREFIX, SESSION_COOKIE } from "../../wire/fields.ts";
+import type { OpenedSession } from "../../wire/session.ts";
+import { type AccessPorts, authorize } from "./access.ts";
+import { PAGE, PAGE_POLICY } from "./dashboard-page.ts";
+import { problemResponse } from "./problem-response.ts";
+
+/** The page that browsers get at `/_tidemark/`, and its sessions. */
+export function addDashboard<Env extends object>(app: Hono<{ Bindings: Env }>, ports: AccessPorts): void {
+  app.get(CONTROL_PREFIX, (context, next) =>
+    context.req.header("accept")?.includes("text/html") ? new Response(PAGE, { headers: PAGE_FIELDS }) : next(),
+  );
+
+  app.post(SESSION_PATH, async ({ req: { raw } }) => {
+    const access = await authorize(ports, raw, "read");
+    if (access.kind === "refused") return access.response;
+    // A session does not open another one, or it would last for ever.
+    if (access.token === "") return problemResponse("unauthorized", "Send Authorization: Bearer <token>.");
+    const session = await ports.tokens.sessions?.open(access.token, ports.now());
+    const mayPurge = (await ports.tokens.check(access.token, "purge")).kind === "allowed";
+    const endsAt = session ? new Date(session.endsAt).toISOString() : null;
+    const lifetime = session && `Max-Age=${Math.floor((session.endsAt - ports.now()) / 1000)}`;
+    return Response.json({ name: access.name, mayPurge, endsAt } satisfies OpenedSession, {
+      headers: session ? { "set-cookie": cookie(session.id, lifetime!, raw.url) } : {},
+    });
+  });
+
+  app.delete(
+    SESSION_PATH,
+    ({ req: { raw } }) => new Response(null, { status: 204, headers: { "set-cookie": cookie("", "Max-Age=0", raw.url) } }),
+  );
+}
+
+const SESSION_PATH = `${CONTROL_PREFIX}session`;
+
+/**
+ * No script of the site that has opened this page can reach into it: a page of another opener policy, or of none, is in
+ * another browsing context group (HTML §7.1.3).
+ */
+const PAGE_FIELDS = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": PAGE_POLICY,
+  "cross-origin-opener-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  vary: "accept",
+};
+
+/** Not `Secure` on the loopback interface without TLS, because Safari keeps no such cookie there. */
+function cookie(value: string, lifetime: string, url: string): string {
+  const { protocol, hostname } = new URL(url);
+  const isLoopback = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+  const secure = protocol === "http:" && isLoopback ? "" : "; Secure";
+  return `${SESSION_COOKIE}=${value}; Path=${CONTROL_PREFIX}; ${lifetime}; HttpOnly; SameSite=Strict${secure}`;
+}
