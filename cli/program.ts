@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { ownPackage } from "../cdn/own-package.ts";
+import { explainCommand } from "./commands/explain.ts";
 import { purgeCommand } from "./commands/purge.ts";
 import { purgesCommand } from "./commands/purges.ts";
 import { statsCommand } from "./commands/stats.ts";
@@ -40,6 +41,7 @@ export async function runProgram(): Promise<void> {
   });
   program.addCommand(purgeCommand().copyInheritedSettings(program));
   program.addCommand(purgesCommand().copyInheritedSettings(program));
+  program.addCommand(explainCommand().copyInheritedSettings(program));
   program.addCommand(statsCommand().copyInheritedSettings(program));
 
   try {

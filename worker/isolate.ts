@@ -1,6 +1,7 @@
 import { CONTROL_PREFIX } from "../wire/fields.ts";
 import type { IsolateStats } from "../wire/stats.ts";
 import { controlApp } from "./control/app.ts";
+import { recordBody } from "./control/audit.ts";
 import { throttleWrongTokens } from "./control/wrong-token-throttle.ts";
 import { edgeAnswer } from "./flow/answering/answers.ts";
 import { CacheKeyMemo } from "./flow/cache-key-memo.ts";
@@ -14,6 +15,7 @@ import { IdleFields } from "./flow/storing/idle-fields.ts";
 import { LargeFills } from "./flow/storing/large-fills.ts";
 import { SecondLooks } from "./flow/storing/second-looks.ts";
 import { Counters } from "./insight/counters.ts";
+import { explain } from "./insight/explain/explain.ts";
 import { type LedgerAccess, Reports } from "./insight/reports.ts";
 import type {
   Answer,
@@ -24,6 +26,7 @@ import type {
   Origin,
   PopNotes,
   PurgeAudit,
+  Reporter,
   Timer,
   Tokens,
 } from "./ports.ts";
@@ -34,9 +37,12 @@ import { ViewLease } from "./purges/lease/view-lease.ts";
 import type { PurgeLogClient, ViewDelta } from "./purges/log/log-contract.ts";
 import { PurgeView } from "./purges/view/purge-view.ts";
 import type { Fields } from "./rules/fields/fields.ts";
+import { resolveUrl } from "./rules/key/cache-key.ts";
+import type { StoredHead } from "./rules/storing/stored-response.ts";
 import type { Site } from "./site/site.ts";
 import { MemoryTier } from "./store/memory-tier.ts";
 import { type SharedTier, TieredStore } from "./store/tiered-store.ts";
+import { UnchangedStore } from "./store/unchanged-store.ts";
 
 /**
  * The services that a platform provides for one isolate. The Workers runtime is one platform, the tests' in-memory
@@ -155,6 +161,21 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     fingerprint: platform.fingerprint,
   });
 
+  /** The same isolate for a request that is only pretended: nothing that happens to it changes or counts anything. */
+  const unchanged = (): Isolate => ({
+    ...isolate,
+    ports: { ...isolate.ports, store: new UnchangedStore(memory, platform.sharedTier), reporter: DEAF },
+    resolve: (url) => resolveUrl(url, site),
+  });
+  const explainPorts = {
+    keys: () => memory.keys(),
+    purgeOf: (stored: StoredHead) => view.purgeOf(stored),
+    findPurge: async (seq: number) => {
+      const row = await platform.audit.find(seq).catch(() => null);
+      return row && recordBody(row);
+    },
+  };
+
   /** A site that does not know BAN leaves it to its origin. */
   const isForControl = ({ method }: ClientRequest, url: string) =>
     method === "PURGE" || isControl(url) || (method === "BAN" && site.doors.varnish !== undefined);
@@ -200,7 +221,10 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
         const answer: EdgeAnswer | Promise<EdgeAnswer> = isForControl(request, url)
           ? control.fetch(platform.webRequest(incoming), {
               bodies: platform.bodies,
-              refresh: async (page, fields) => handle({ ...incoming, request: getFor(fields), url: page }, isolate),
+              refresh: async (page, fields) =>
+                handle({ ...incoming, request: requestFor("GET", fields), url: page }, isolate),
+              explain: (page, method, fields) =>
+                explain({ ...incoming, request: requestFor(method, fields), url: page }, unchanged(), explainPorts),
             })
           : handle(incoming, isolate);
         if (answer instanceof Promise) {
@@ -222,9 +246,12 @@ function timerOf(clock: Clock): Timer {
 }
 
 /** A request that the edge itself makes. */
-function getFor(headers: Fields): ClientRequest {
-  return { method: "GET", headers, body: null, bodyUsed: false };
+function requestFor(method: string, headers: Fields): ClientRequest {
+  return { method, headers, body: null, bodyUsed: false };
 }
+
+/** Hears nothing of requests that are only pretended. */
+const DEAF: Reporter = { report: () => undefined };
 
 const NO_HOSTS =
   "This edge does not know its public hosts yet. Name them in hosts in the site's config, or in TIDEMARK_HOSTS.";

@@ -88,6 +88,17 @@ export class DiskTier implements SharedTier {
     }
   }
 
+  /** Changes nothing on the disk either: a file that is torn stays until it is requested. */
+  async peek(key: string): Promise<Found | undefined> {
+    const name = this.#folder.nameOf(key, "entry");
+    try {
+      const found = this.#readCached(key, name) ?? (await this.#readFile(key, name));
+      return found === "torn" ? undefined : found;
+    } catch (cause) {
+      return this.#missUnlessBug(cause);
+    }
+  }
+
   async put(stored: Stored): Promise<void> {
     const name = this.#folder.nameOf(stored.head.key, "entry");
     await this.#change(name, async () => {

@@ -42,7 +42,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   site: ["rules", "site-input", "wire"],
   flow: ["rules", "ports", "site"],
   store: ["rules", "ports"],
-  insight: ["ports", "wire"],
+  insight: ["rules", "ports", "flow", "wire"],
   platform: ["rules", "ports", "store", "insight"],
   // The log's object keeps the ledger, and an isolate's reports go with its reads.
   purges: ["rules", "ports", "insight"],

@@ -129,7 +129,7 @@ describe("openapi.json", () => {
   });
 
   test("describes every path of the control plane that answers", async () => {
-    const paths = ["/health", "/metrics", "/openapi.json", "/purge", "/purges", "/purges/{seq}", "/stats"];
+    const paths = ["/explain", "/health", "/metrics", "/openapi.json", "/purge", "/purges", "/purges/{seq}", "/stats"];
     expect(Object.keys(document.paths).sort()).toEqual(paths);
   });
 

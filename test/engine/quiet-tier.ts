@@ -26,6 +26,10 @@ export class QuietTier implements SharedTier {
     return this.#count(this.#tier.get(key));
   }
 
+  peek(key: string): Promise<Found | undefined> {
+    return this.#count(this.#tier.peek?.(key) ?? this.#tier.get(key));
+  }
+
   put(stored: Stored): Promise<void> {
     return this.#count(this.#tier.put(stored));
   }

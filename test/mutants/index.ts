@@ -4,6 +4,7 @@ import { mutants as cacheGroups } from "../scenarios/cache-groups/mutants.ts";
 import { mutants as clientResponse } from "../scenarios/client-response/mutants.ts";
 import { mutants as collapsing } from "../scenarios/collapsing/mutants.ts";
 import { mutants as directives } from "../scenarios/directives/mutants.ts";
+import { mutants as explain } from "../scenarios/explain/mutants.ts";
 import { mutants as forwarding } from "../scenarios/forwarding/mutants.ts";
 import { mutants as freshening } from "../scenarios/freshening/mutants.ts";
 import { mutants as freshness } from "../scenarios/freshness/mutants.ts";
@@ -31,6 +32,7 @@ const areas = {
   "client-response": clientResponse,
   collapsing: collapsing,
   directives: directives,
+  explain: explain,
   forwarding: forwarding,
   freshening: freshening,
   freshness: freshness,

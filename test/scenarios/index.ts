@@ -10,6 +10,7 @@ import { scenarios as clientResponse } from "./client-response/scenarios.ts";
 import { scenarios as collapsing } from "./collapsing/scenarios.ts";
 import { scenarios as directivesOfRequests } from "./directives/of-requests.ts";
 import { scenarios as directivesOfResponses } from "./directives/of-responses.ts";
+import { scenarios as explain } from "./explain/scenarios.ts";
 import { scenarios as forwarding } from "./forwarding/scenarios.ts";
 import { scenarios as fresheningByHead } from "./freshening/by-head.ts";
 import { scenarios as freshening } from "./freshening/scenarios.ts";
@@ -57,6 +58,7 @@ export const scenarios: readonly Scenario[] = [
   ...collapsing,
   ...directivesOfRequests,
   ...directivesOfResponses,
+  ...explain,
   ...forwarding,
   ...freshening,
   ...fresheningByHead,

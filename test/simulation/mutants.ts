@@ -1,7 +1,6 @@
 import type { Mutants } from "../mutants/mutant.ts";
 import { mutants as purgeProtocol } from "../scenarios/purge-protocol/mutants.ts";
 
-const CORRIDOR = "worker/flow/corridor.ts";
 const JUDGE = "worker/rules/freshness/judge.ts";
 const LOG = "worker/purges/log/sql-purge-log.ts";
 const VIEW = "worker/purges/view/purge-view.ts";
@@ -97,16 +96,16 @@ export const mutants: Mutants = {
   },
   "r4-memory-is-not-checked": {
     name: "an entry in memory is served without a check for purges",
-    file: CORRIDOR,
+    file: "worker/flow/looking-up.ts",
     from: "judgeBy(context, remembered.head, purges.check(remembered.head, true), token, now)",
     to: 'judgeBy(context, remembered.head, "not-purged", token, now)',
     foundBy: "simulation",
   },
   "r4-head-is-not-checked": {
     name: "a HEAD is answered from memory without a check for purges",
-    file: CORRIDOR,
+    file: "worker/flow/looking-up.ts",
     from: "judgeBy(context, remembered.head, purges.check(remembered.head, true), token, now)",
-    to: 'judgeBy(context, remembered.head, facts.method === "HEAD" ? "not-purged" : purges.check(remembered.head, true), token, now)',
+    to: 'judgeBy(context, remembered.head, context.facts.method === "HEAD" ? "not-purged" : purges.check(remembered.head, true), token, now)',
     foundBy: "simulation",
   },
   "r4-any-view-judges": {

@@ -345,7 +345,7 @@ export const unkeyedInput: readonly Case[] = [
     first: { path: "/a", fields: { "hx-request": "true" } },
     second: { path: "/a", fields: { "hx-request": "true" } },
     control: { path: "/a" },
-    defence: { file: "worker/flow/corridor.ts", from: "passMarked(context) ?? ", to: "" },
+    defence: { file: "worker/flow/entry.ts", from: "marked(context) ?? ", to: "" },
   },
   {
     name: "what an origin reflects of an unknown field reaches nobody by a second look",

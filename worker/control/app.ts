@@ -14,9 +14,10 @@ import { addDashboard } from "./dashboard.ts";
 import { answerAtDoor, type DoorPorts } from "./doors/doors.ts";
 import { metricsMediaType, metricsText, takesOpenMetrics } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
+import { type ExplainPage, readPretended } from "./pretended-request.ts";
 import { problemResponse } from "./problem-response.ts";
 import { type PurgeVerdict, purge } from "./purge.ts";
-import { readText } from "./read-text.ts";
+import { readJson } from "./read-json.ts";
 import { type FetchPage, refreshUrls } from "./refresh.ts";
 import { findStats } from "./site-stats.ts";
 
@@ -38,6 +39,8 @@ export interface ControlCall {
   readonly bodies: Bodies;
   /** Fetches a page through the corridor, in the background of this request. */
   readonly refresh: FetchPage;
+  /** Says what the corridor would do with a request. */
+  readonly explain: ExplainPage;
 }
 
 type App = { Bindings: ControlCall };
@@ -65,14 +68,9 @@ export function controlApp(ports: ControlPorts): Hono<App> {
   app.post(`${CONTROL_PREFIX}purge`, async (context) => {
     const access = await authorize(ports, context.req.raw, "purge");
     if (access.kind === "refused") return access.response;
-    const mediaType = context.req.header("content-type") ?? "no Content-Type";
-    if (!/^application\/json\s*(;|$)/i.test(mediaType)) {
-      return problemResponse("unsupported-media-type", `Send the purge as application/json: this one is ${mediaType}.`);
-    }
-    const text = await readText(context.req.raw.body, MAX_PURGE_BYTES);
-    if (text === null)
-      return problemResponse("too-large", `A purge has at most ${MAX_PURGE_BYTES} bytes: split it into several.`);
-    const body = readBody(text, context.req.header(IDEMPOTENCY_FIELD));
+    const read = await readJson(context.req.raw, MAX_PURGE_BYTES, "purge");
+    if (read.kind === "refused") return read.response;
+    const body = withId(read.value, context.req.header(IDEMPOTENCY_FIELD));
     if (body.kind === "invalid") return problemResponse("invalid", body.detail);
     return runPurge(ports, body.value, context, access.token, access.name);
   });
@@ -122,6 +120,15 @@ export function controlApp(ports: ControlPorts): Hono<App> {
 
   if (ports.hasDashboard) addDashboard(app, ports);
 
+  app.on(["GET", "POST"], `${CONTROL_PREFIX}explain`, async (context) => {
+    const access = await authorize(ports, context.req.raw, "read");
+    if (access.kind === "refused") return access.response;
+    const { raw } = context.req;
+    const asked = await readPretended(context.req.query(), raw);
+    if (asked.kind === "refused") return asked.response;
+    return ownJson(await context.env.explain(asked.url, asked.method, asked.fields));
+  });
+
   app.get(`${CONTROL_PREFIX}health`, () => ownJson({ status: "ok" }));
 
   app.get(`${CONTROL_PREFIX}openapi.json`, () => ownJson(openApiDocument()));
@@ -134,6 +141,7 @@ export function controlApp(ports: ControlPorts): Hono<App> {
     ["metrics", "GET, HEAD"],
     ["site", "GET, HEAD"],
     ...(ports.hasDashboard ? ([["session", "POST, DELETE"]] as const) : []),
+    ["explain", "GET, HEAD, POST"],
     ["health", "GET, HEAD"],
     ["openapi.json", "GET, HEAD"],
   ] as const) {
@@ -207,18 +215,12 @@ function auditAnswer(verdict: AuditVerdict): Response {
   }
 }
 
-type ReadBody =
+type PurgeBody =
   | { readonly kind: "body"; readonly value: unknown }
   | { readonly kind: "invalid"; readonly detail: string };
 
-/** The JSON of a purge, with the id from `Idempotency-Key` if the body has none. */
-function readBody(text: string, idempotencyKey: string | undefined): ReadBody {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    return { kind: "invalid", detail: `The body is not JSON: ${(cause as Error).message}` };
-  }
+/** The JSON of a purge, with the id from `Idempotency-Key` if it has none. */
+function withId(value: unknown, idempotencyKey: string | undefined): PurgeBody {
   if (idempotencyKey === undefined || typeof value !== "object" || value === null) return { kind: "body", value };
   const { id } = value as { id?: unknown };
   if (id !== undefined && id !== idempotencyKey) {

@@ -52,7 +52,8 @@ async function read(
   }
 }
 
-function recordBody({ purgeKeys, purgeKeyCount, at, accepted, ...rest }: PurgeRecord): PurgeRecordBody {
+/** A row as the control plane answers it. */
+export function recordBody({ purgeKeys, purgeKeyCount, at, accepted, ...rest }: PurgeRecord): PurgeRecordBody {
   const items = purgeKeys.map(purgeItemText);
   return { ...rest, at: new Date(at).toISOString(), accepted: { ...accepted }, items, itemCount: purgeKeyCount };
 }

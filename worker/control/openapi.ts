@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { explanationSchema, pretendedRequestSchema } from "../../wire/explanation.ts";
 import { IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode, problemSchema } from "../../wire/problem.ts";
 import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
@@ -104,6 +105,15 @@ export function openApiDocument(): object {
           },
         },
       },
+      "/explain": {
+        get: { operationId: "explain", summary: "What the edge would do with a GET of this URL", ...EXPLAIN },
+        post: {
+          operationId: "explainRequest",
+          summary: "The same for a request with these fields",
+          requestBody: { required: true, content: { "application/json": { schema: ref("PretendedRequest") } } },
+          ...EXPLAIN,
+        },
+      },
       "/health": open("health", "Whether the edge runs", answer("It does", "Health")),
       "/openapi.json": open("openapi", "This document", {
         description: "OpenAPI 3.1",
@@ -125,6 +135,8 @@ export function openApiDocument(): object {
           required: ["scope"],
         },
         Stats: jsonSchema(statsSchema, "output"),
+        PretendedRequest: jsonSchema(pretendedRequestSchema.partial(), "input"),
+        Explanation: jsonSchema(explanationSchema, "output"),
         Health: jsonSchema(healthSchema, "output"),
       },
     },
@@ -132,6 +144,15 @@ export function openApiDocument(): object {
 }
 
 const TEXT = { type: "string" };
+
+/** What both calls of `explain` have. The URL may stand in the body, too. */
+const EXPLAIN = {
+  parameters: [{ name: "url", in: "query", schema: { type: "string" } }],
+  responses: {
+    200: answer("What would happen now, and why", "Explanation"),
+    ...refusals("invalid", "unauthorized", "forbidden", "too-large", "unsupported-media-type", "unavailable"),
+  },
+};
 
 /** An endpoint that needs no token. */
 function open(operationId: string, summary: string, response: object): object {

@@ -16,11 +16,12 @@ export interface Miss {
 }
 
 export type UsableVerdict = Extract<Verdict, { kind: "fresh" | "stale-usable" }>;
+export type UnusableVerdict = Exclude<Verdict, UsableVerdict>;
 
 /** A stored response that may not answer, at least not before it has been validated. */
 export interface UnusableResponse {
   readonly stored: StoredResponse;
-  readonly verdict: Exclude<Verdict, UsableVerdict>;
+  readonly verdict: UnusableVerdict;
 }
 
 const MISS: Miss = { xCache: "MISS", reason: "uri-miss", detail: undefined, selected: null, toValidate: [] };
@@ -61,3 +62,15 @@ const DOUBTS: ReadonlySet<UnusableResponse["verdict"]["because"]> = new Set([
   "purge-state-unknown",
   "unverifiable",
 ]);
+
+/** The `X-Cache` of an answer from the store. */
+export function xCacheOf(verdict: UsableVerdict): XCache {
+  if (verdict.kind === "fresh") return "HIT";
+  switch (verdict.because) {
+    case "max-stale":
+      return "STALE";
+    case "stale-while-revalidate":
+    case "soft-purge":
+      return "UPDATING";
+  }
+}

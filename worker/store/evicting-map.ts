@@ -94,6 +94,10 @@ export class EvictingMap<Value> {
     return this.#entries.get(key)?.value;
   }
 
+  keys(): Iterable<string> {
+    return this.#entries.keys();
+  }
+
   /**
    * Counts a request for a key that is not held, and tells whether it would be kept. If so, others have been evicted to
    * make room for it.

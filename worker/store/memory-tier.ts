@@ -34,6 +34,16 @@ export class MemoryTier {
     return this.#entries.get(key);
   }
 
+  /** Like `get`, without counting a request. */
+  peek(key: string): Stored | undefined {
+    return this.#entries.peek(key);
+  }
+
+  /** The keys of the responses. */
+  *keys(): Iterable<string> {
+    for (const key of this.#entries.keys()) if (!isMarker(this.#entries.peek(key)!)) yield key;
+  }
+
   /** Counts a request for a response that is not held, and tells whether it would be kept. */
   admits(head: StoredHead): boolean {
     const bytes = weigh({ head, body: null }) + head.bodyBytes;

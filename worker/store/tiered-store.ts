@@ -7,6 +7,8 @@ import type { MemoryTier } from "./memory-tier.ts";
 export interface SharedTier {
   /** A body that is not read is cancelled by the caller. */
   get(key: string): Promise<Found | undefined>;
+  /** Like `get`, without counting a request. Present where `get` counts one. */
+  peek?(key: string): Promise<Found | undefined>;
   put(stored: Stored): Promise<void>;
   delete(key: string): Promise<void>;
   getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined>;

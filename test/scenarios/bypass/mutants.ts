@@ -36,7 +36,7 @@ export const mutants: Mutants = {
   "bypasses-are-not-counted": {
     name: "requests that go past the cache by the owner's word are not counted",
     file: "worker/flow/corridor.ts",
-    from: 'detail !== undefined && detail !== "route-condition"',
+    from: 'miss.detail?.startsWith("bypass-")',
     to: "false",
     reddens: "bypass/by-name",
   },
@@ -119,7 +119,7 @@ export const mutants: Mutants = {
   },
   "sessions-are-not-counted": {
     name: "a visitor with a session joins the fetches of others instead of going past the cache",
-    file: "worker/flow/corridor.ts",
+    file: "worker/flow/fetch-plan.ts",
     from: 'miss.detail === "session" || ',
     to: "",
     reddens: "bypass/session-and-ttl",

@@ -1,7 +1,6 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
 const CACHE_STATUS = "worker/rules/forwarding/cache-status.ts";
-const CORRIDOR = "worker/flow/corridor.ts";
 const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
 
 /** Wrong rules of collapsed forwarding. */
@@ -80,9 +79,9 @@ export const mutants: Mutants = {
   },
   "no-store-of-one-is-for-all": {
     name: "one visitor's no-store keeps other requests from sharing a fetch",
-    file: CORRIDOR,
-    from: "if (facts.directives.forbidsStoring) return fetchAndStore(context, miss, null);",
-    to: "",
+    file: "worker/flow/fetch-plan.ts",
+    from: 'forbidsStoring ? "fetch-unstored" : "fetch"',
+    to: '"fetch"',
     reddens: "collapsing/no-store-of-one-visitor",
   },
   "following-is-not-told": {

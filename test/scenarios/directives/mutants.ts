@@ -301,11 +301,9 @@ export const mutants: Mutants = {
   "only-if-cached-looks-nowhere": {
     name: "a request with only-if-cached is refused, whatever is stored",
     file: "worker/flow/corridor.ts",
-    from: `  const token = facts.receiptToken;
-  const remembered`,
-    to: `  const token = facts.receiptToken;
-  if (facts.directives.onlyIfCached) return fetchFromOrigin(context, BODY_GONE, token);
-  const remembered`,
+    from: "const remembered = selectInMemory(context);",
+    to: `if (context.facts.directives.onlyIfCached) return fetchFromOrigin(context, BODY_GONE, null);
+  const remembered = selectInMemory(context);`,
     reddens: "directives/only-if-cached",
   },
   "max-stale-has-no-end": {

@@ -231,7 +231,7 @@ export const mutants: Mutants = {
   },
   "method-is-not-the-reason": {
     name: "an unsafe method is reported as a bypass",
-    file: "worker/flow/corridor.ts",
+    file: "worker/flow/entry.ts",
     from: '? "bypass" : "method"',
     to: '? "bypass" : "bypass"',
     reddens: "forwarding/post-goes-to-origin",

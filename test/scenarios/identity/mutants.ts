@@ -23,8 +23,8 @@ export const mutants: Mutants = {
   },
   "authorization-keeps-out": {
     name: "no response to a request with Authorization is stored",
-    file: "worker/flow/corridor.ts",
-    from: "!facts.isForWholePage || facts.directives.forbidsStoring",
+    file: "worker/flow/fetch-plan.ts",
+    from: "!facts.isForWholePage || forbidsStoring",
     to: "true",
     reddens: "identity/authorization-and-shared-answers",
   },
@@ -52,8 +52,8 @@ export const mutants: Mutants = {
   "fetches-for-credentials-are-joined": {
     name: "other requests wait for the answer to a request with Authorization",
     file: "worker/flow/corridor.ts",
-    from: "{ ...miss, selected: null, toValidate: [] }, null)",
-    to: "{ ...miss, selected: null, toValidate: [] }, context.resolved.cacheKey)",
+    from: "fetchAndStore(withoutIdleFields(context), plan.miss, null)",
+    to: "fetchAndStore(withoutIdleFields(context), plan.miss, context.resolved.cacheKey)",
     reddens: "identity/authorization-is-not-joined",
   },
   "conditions-of-credentials-are-taken": {

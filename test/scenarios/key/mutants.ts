@@ -298,7 +298,7 @@ export const mutants: Mutants = {
   },
   "sessions-are-reduced": {
     name: "a framework's session does not reach the origin, on a route that keys by other cookies",
-    file: "worker/flow/corridor.ts",
+    file: "worker/flow/fetch-plan.ts",
     from: " || losesSession(context)",
     to: "",
     reddens: "key/choices-and-well-known-sessions",

@@ -101,9 +101,9 @@ export const mutants: Mutants = {
   },
   "r4-lease-is-not-asked": {
     name: "memory is judged by a view whose lease is over",
-    file: CORRIDOR,
-    from: "remembered && purges.isUsable(now, token, maxViewAgeMs(context, remembered.head))",
-    to: "remembered",
+    file: "worker/flow/looking-up.ts",
+    from: "if (!purges.isUsable(now, token, maxViewAgeMs(context, remembered.head))) return undefined;",
+    to: "",
     reddens: "purge-protocol/old-page-until-lease-ends",
   },
   "r5-follower-takes-anything": {
@@ -397,7 +397,7 @@ export const mutants: Mutants = {
   },
   "r23-memory-ends-the-look-up": {
     name: "an unusable entry in memory ends the look-up",
-    file: CORRIDOR,
+    file: "worker/flow/looking-up.ts",
     from: "[selectInMemory(context), found]",
     to: "[selectInMemory(context) ?? found]",
     reddens: "purge-protocol/refetched-by-another-isolate",
@@ -474,12 +474,11 @@ export const mutants: Mutants = {
   },
   "r4-look-up-is-judged-as-of-before": {
     name: "an entry is judged by the view and the time of when its look-up began",
-    file: CORRIDOR,
+    file: "worker/flow/looking-up.ts",
     from: `  if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token);
-  for (const stored of candidates(context, found)) {
-    const verdict = judgeNow(context, stored.head, token, clock.now());`,
-    to: `  for (const stored of candidates(context, found)) {
-    const verdict = judgeNow(context, stored.head, token, arrivedAt);`,
+  return { found, choice: choose(context, found, token), token };`,
+    to: `  const then = { now: () => arrivedAt, wait: (ms: number) => clock.wait(ms) };
+  return { found, choice: choose({ ...context, ports: { ...ports, clock: then } }, found, token), token };`,
     reddens: "purge-protocol/look-up-outlasts-lease",
   },
   "r9-token-of-any-log": {
@@ -577,7 +576,7 @@ export const mutants: Mutants = {
   },
   "r3-found-is-stamped-anew": {
     name: "an entry from the shared tier is stamped with the view that finds it",
-    file: CORRIDOR,
+    file: "worker/flow/looking-up.ts",
     from: "const found = await selectInSharedTier(context);",
     to: `const found = await selectInSharedTier(context);
   if (found && !selectInMemory(context)) Object.assign(found.head, { stamp: purges.stamp() });`,

@@ -94,7 +94,7 @@ export const mutants: Mutants = {
   },
   "soft-is-not-fetched-anew": {
     name: "a softly purged page is used, and nothing new is fetched",
-    file: "worker/flow/corridor.ts",
+    file: "worker/flow/miss.ts",
     from: `    case "soft-purge":
       return "UPDATING";`,
     to: `      return "UPDATING";
@@ -119,7 +119,7 @@ export const mutants: Mutants = {
   "soft-is-seen-at-each-look": {
     name: "the time after a soft purge begins anew with each look-up",
     file: VIEW,
-    from: "this.#firstSeen.firstSeenAt(this.#checked.get(stored)?.seq ?? 0)",
+    from: "this.#firstSeen.firstSeenAt(this.purgeOf(stored))",
     to: "this.#now()",
     reddens: "purging/soft-ends-with-window",
   },

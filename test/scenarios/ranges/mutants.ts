@@ -255,14 +255,14 @@ export const mutants: Mutants = {
   },
   "missing-part-is-asked-as-a-whole": {
     name: "for a part of a page that is not stored, the whole page is requested first",
-    file: "worker/flow/corridor.ts",
+    file: "worker/flow/fetch-plan.ts",
     from: "if (facts.isPartial && !mayFetchWhole(context, miss))",
     to: "if (false)",
     reddens: "ranges/part-of-missing-page",
   },
   "part-of-stale-is-passed-on": {
     name: "a part of a stale page is requested from the origin, not cut from the confirmed page",
-    file: "worker/flow/corridor.ts",
+    file: "worker/flow/fetch-plan.ts",
     from: " || toValidate.length > 0;",
     to: ";",
     reddens: "ranges/part-after-validation",
@@ -283,7 +283,7 @@ export const mutants: Mutants = {
   },
   "nothing-is-fetched-whole": {
     name: "no page is fetched whole for a part, whatever the site says",
-    file: "worker/flow/corridor.ts",
+    file: "worker/flow/fetch-plan.ts",
     from: "site.limits.fetchWholeBytes > 0 || ",
     to: "",
     reddens: "ranges/small-page-fetched-whole",
@@ -353,7 +353,7 @@ export const mutants: Mutants = {
   },
   "parts-are-asked-as-wholes": {
     name: "a request for a part is forwarded as one for the whole page",
-    file: "worker/flow/corridor.ts",
+    file: "worker/flow/fetch-plan.ts",
     from: "facts.isPartial && !mayFetchWhole(context, miss)",
     to: "false",
     reddens: "ranges/range-is-passed-on",

@@ -158,8 +158,8 @@ export const mutants: Mutants = {
   },
   "marks-are-not-asked": {
     name: "a request with a field that chooses is answered from store",
-    file: "worker/flow/corridor.ts",
-    from: "passMarked(context) ?? ",
+    file: "worker/flow/entry.ts",
+    from: "marked(context) ?? ",
     to: "",
     reddens: "second-look/field-chooses",
   },

@@ -36,7 +36,7 @@ export const mutants: Mutants = {
   },
   "updating-is-told-as-stale": {
     name: "a stale page that is refetched behind the answer is reported as STALE",
-    file: CORRIDOR,
+    file: "worker/flow/miss.ts",
     from: 'return "UPDATING";',
     to: 'return "STALE";',
     reddens: "stale-while-revalidate/refreshed-once",

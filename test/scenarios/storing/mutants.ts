@@ -1,7 +1,6 @@
 import type { Mutants } from "../../mutants/mutant.ts";
 
 const CACHE_KEY = "worker/rules/key/cache-key.ts";
-const CORRIDOR = "worker/flow/corridor.ts";
 const FETCH_AND_STORE = "worker/flow/storing/fetch-and-store.ts";
 const FRESHNESS_LIFETIME = "worker/rules/freshness/freshness-lifetime.ts";
 const HEAD_BY_GET = "worker/flow/origin/head-by-get.ts";
@@ -100,7 +99,7 @@ export const mutants: Mutants = {
   },
   "another-isolates-entry-is-refused": {
     name: "an entry that is found in the shared tier is ignored",
-    file: CORRIDOR,
+    file: "worker/flow/looking-up.ts",
     from: "[selectInMemory(context), found]",
     to: "[selectInMemory(context)]",
     reddens: "storing/found-after-restart",
@@ -177,7 +176,7 @@ export const mutants: Mutants = {
   },
   "head-misses-are-forwarded": {
     name: "a HEAD that misses is forwarded, and stores nothing",
-    file: CORRIDOR,
+    file: "worker/flow/fetch-plan.ts",
     from: "mayFetchByGet(context, miss) ?",
     to: "false ?",
     reddens: "storing/head-miss-stores-the-page",

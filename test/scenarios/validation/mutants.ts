@@ -188,7 +188,7 @@ export const mutants: Mutants = {
   },
   "memory-is-believed": {
     name: "the shared tier is not looked at when memory holds a stale page",
-    file: "worker/flow/corridor.ts",
+    file: "worker/flow/looking-up.ts",
     from: "[selectInMemory(context), found]",
     to: "[selectInMemory(context) ?? found]",
     reddens: "validation/confirmed-by-another-isolate",

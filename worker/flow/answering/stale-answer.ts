@@ -1,6 +1,7 @@
 import type { Answer } from "../../ports.ts";
 import { isMadeStale } from "../../rules/freshness/judge.ts";
 import { mayServeOnError } from "../../rules/freshness/stale-if-error.ts";
+import type { StoredHead } from "../../rules/storing/stored-response.ts";
 import type { Miss } from "../miss.ts";
 import type { OriginResult } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
@@ -21,17 +22,12 @@ export async function staleAnswer(
   miss: Miss,
   failure: OriginResult | null,
 ): Promise<Answer | null> {
-  const { ports, facts, background, resolved } = context;
+  const { ports, background } = context;
   const stored = miss.selected;
   if (!stored) return null;
   const { purges, clock } = ports;
   if (!purges.isUsable(clock.now(), null)) await purges.renew(background, null);
-  const now = clock.now();
-  const isViewUsable = purges.isUsable(now, null);
-  const answer = purges.check(stored.head, isViewUsable);
-  const madeStaleAt = isMadeStale(answer) ? purges.madeStaleAt(stored.head) : null;
-  const purge = { answer, isViewUsable, madeStaleAt };
-  if (!mayServeOnError(stored.head, facts, purge, resolved.route.stale, now)) return null;
+  if (!mayStandIn(context, stored.head)) return null;
   const status = failure?.kind === "answered" ? failure.response.status : undefined;
   const because = "stale-if-error";
   const outcome = forwardedOutcome(miss, {
@@ -45,4 +41,14 @@ export async function staleAnswer(
   if (failure?.kind === "answered") background.run(cancelBody(failure.response.body));
   reportAnswered(context, "origin", "STALE", bodyBytesOf(served, stored.head.bodyBytes));
   return served;
+}
+
+/** Whether the current view and the rules let this stored response replace the answer of an origin that fails now. */
+export function mayStandIn({ ports, facts, resolved }: RequestContext, head: StoredHead): boolean {
+  const { purges, clock } = ports;
+  const now = clock.now();
+  const isViewUsable = purges.isUsable(now, null);
+  const answer = purges.check(head, isViewUsable);
+  const madeStaleAt = isMadeStale(answer) ? purges.madeStaleAt(head) : null;
+  return mayServeOnError(head, facts, { answer, isViewUsable, madeStaleAt }, resolved.route.stale, now);
 }

@@ -1,13 +1,13 @@
 import { Fields } from "../../rules/fields/fields.ts";
 import { initialAgeMs } from "../../rules/freshness/current-age.ts";
 import { speaksForEverybody } from "../../rules/identity/identity.ts";
-import { readPurgeKey } from "../../rules/key/purge-key.ts";
 import { unkeyedField } from "../../rules/request/unkeyed-field.ts";
 import { isWithdrawal, type NotStored } from "../../rules/storing/not-stored.ts";
 import {
   changedHead,
   type StoredHead,
   type StoredResponse,
+  tagsOf,
   validatorsOf,
 } from "../../rules/storing/stored-response.ts";
 import { freshenFields, selectToFreshen } from "../../rules/validation/freshen.ts";
@@ -53,13 +53,6 @@ export function freshen(
   }
   const purgeKeys = [...new Set([...verdict.head.purgeKeys, ...head.purgeKeys])]; // old and new tags (R17)
   return { stored: { head: { ...verdict.head, purgeKeys, bodyBytes, bodyKey }, body }, notStored: null };
-}
-
-function tagsOf({ purgeKeys }: StoredHead): string[] {
-  return purgeKeys.flatMap((key) => {
-    const item = readPurgeKey(key);
-    return item?.kind === "tag" ? [item.tag] : [];
-  });
 }
 
 /**

@@ -109,7 +109,12 @@ export class PurgeView {
 
   /** When this view first saw the soft or invalidating purge that `check` has found: epoch milliseconds. */
   madeStaleAt(stored: StoredHead): number {
-    return this.#firstSeen.firstSeenAt(this.#checked.get(stored)?.seq ?? 0);
+    return this.#firstSeen.firstSeenAt(this.purgeOf(stored));
+  }
+
+  /** The number of the purge of which `check` has last told for this response; 0 if it told of none. */
+  purgeOf(stored: StoredHead): number {
+    return this.#checked.get(stored)?.seq ?? 0;
   }
 
   #findAnswer({ stamp, purgeKeys }: StoredHead, checked: Checked): PurgeAnswer {

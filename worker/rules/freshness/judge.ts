@@ -19,7 +19,7 @@ export function isWorthStoring(answer: PurgeAnswer): boolean {
 /**
  * Whether a purge has made a response stale but not removed it: it may be used again once the origin has confirmed it.
  */
-export function isMadeStale(answer: PurgeAnswer): boolean {
+export function isMadeStale(answer: PurgeAnswer): answer is "soft" | "invalidated" {
   return answer === "soft" || answer === "invalidated";
 }
 

@@ -1,4 +1,5 @@
 import type { ReuseRules } from "../directives/reuse-rules.ts";
+import { readPurgeKey } from "../key/purge-key.ts";
 import type { VariantFields } from "../variants/vary.ts";
 
 /** How far the purge view had read when the fetch of a response began (rule R1 in docs/protocol.md). */
@@ -101,6 +102,14 @@ export function validatorsOf(head: Pick<StoredHead, "fields">): {
     lastModified: storedField(head, "last-modified"),
     date: storedField(head, "date"),
   };
+}
+
+/** The tags of a stored response. */
+export function tagsOf({ purgeKeys }: Pick<StoredHead, "purgeKeys">): string[] {
+  return purgeKeys.flatMap((key) => {
+    const item = readPurgeKey(key);
+    return item?.kind === "tag" ? [item.tag] : [];
+  });
 }
 
 /** The same head with these changes. */

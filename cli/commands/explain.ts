@@ -1,0 +1,67 @@
+import { Command, InvalidArgumentError } from "commander";
+import { askExplanation } from "../../sdk/http/ask-explanation.ts";
+import { PurgeError } from "../../sdk/index.ts";
+import { EXIT } from "../exit-code.ts";
+import { explanationReport } from "../explanation-report.ts";
+import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
+import { printPurgeError } from "../print-error.ts";
+
+interface ExplainFlags {
+  readonly header: Readonly<Record<string, string>>;
+  readonly request: string;
+  readonly json?: true;
+  readonly endpoint?: string;
+}
+
+/** Browsers accept these codings. Without them, pages that are stored encoded would not be selected. */
+const DEFAULT_FIELDS = { "accept-encoding": "gzip, deflate, br, zstd" };
+
+const AFTER_HELP = `
+Nothing is requested, counted or stored. The answer is that of one isolate in one PoP: the memory of others may differ.
+Without -H the request has only Accept-Encoding, with the codings of browsers.
+
+The token comes from TIDEMARK_TOKEN alone; it needs the scope read.
+
+Exit codes: 0 done, 1 refused, 2 wrong usage or settings, 3 the edge cannot be reached.
+
+  tidemark explain "/shop?page=2&utm_source=mail"
+  tidemark explain https://www.example.com/ -H "Accept-Language: de" -H "Cookie: theme=dark"`;
+
+/** `tidemark explain`: says what the edge would do with a request, and why. */
+export function explainCommand(): Command {
+  return refuseTokenFlag(new Command("explain"))
+    .description("Say what the edge would do with a request now, and why.")
+    .argument("<url>", "a path of the site or a whole URL", valueNotFlag)
+    .option("-H, --header <name: value>", "a field of the request; may be repeated", addField, {})
+    .option("-X, --request <method>", "the method", "GET")
+    .option("--json", "print JSON as the edge sends it")
+    .option("--endpoint <url>", "the site's origin (else TIDEMARK_ENDPOINT)", valueNotFlag)
+    .addHelpText("after", AFTER_HELP)
+    .action(async (url: string, flags: ExplainFlags) => {
+      process.exitCode = await explain(url, flags);
+    });
+}
+
+async function explain(url: string, { header, request, json, endpoint }: ExplainFlags): Promise<number> {
+  try {
+    const explanation = await askExplanation(
+      { url, method: request.toUpperCase(), fields: { ...DEFAULT_FIELDS, ...header } },
+      endpoint,
+    );
+    process.stdout.write(json ? `${JSON.stringify(explanation)}\n` : explanationReport(explanation));
+    return EXIT.done;
+  } catch (error) {
+    if (error instanceof PurgeError) return printPurgeError(error);
+    throw error;
+  }
+}
+
+/** Lines of the same field are one, joined by commas, as on the wire; cookies by semicolons. */
+function addField(line: string, fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const [, name, value] = /^([^:\s]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('Write it as "Name: value".');
+  const key = name.toLowerCase();
+  const before = fields[key];
+  const joined = before === undefined ? value : [before, value].join(key === "cookie" ? "; " : ", ");
+  return { ...fields, [key]: joined };
+}

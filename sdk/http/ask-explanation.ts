@@ -1,0 +1,77 @@
+import { type Explanation, explanationSchema } from "../../wire/explanation.ts";
+import { CONTROL_PREFIX } from "../../wire/fields.ts";
+import { problemSchema } from "../../wire/problem.ts";
+import { listFaults, PurgeRejected, PurgeTimeout } from "../errors.ts";
+import { findSettings } from "../options.ts";
+import { readBody } from "./answer.ts";
+import { forbidden, rateLimited, refusal, serverError, unexpected, unreachable } from "./failures.ts";
+import { openUndici } from "./transport-undici.ts";
+
+/** The request whose answer is to be explained. */
+export interface RequestToExplain {
+  /** An absolute URL of the site, or a path on the host of the endpoint. */
+  readonly url: string;
+  readonly method: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+const DEADLINE_MS = 10_000;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+/** Asks the edge once what it would do with a request. Rejects with a `PurgeError`. */
+export async function askExplanation(
+  { url, method, fields }: RequestToExplain,
+  endpointOption: string | undefined,
+): Promise<Explanation> {
+  const { endpoint, token } = findSettings({ endpoint: endpointOption }, process.env);
+  const transport = openUndici();
+  const signal = AbortSignal.timeout(DEADLINE_MS);
+  try {
+    const answer = await transport
+      .fetch(`${endpoint}${CONTROL_PREFIX}explain`, {
+        method: "POST",
+        headers: {
+          accept: "application/json, application/problem+json",
+          authorization: `Bearer ${token}`,
+          "content-type": "application/json",
+        },
+        body: JSON.stringify({ url, method, fields }),
+        redirect: "manual",
+        signal,
+      })
+      .catch((cause: unknown) => {
+        if (signal.aborted) throw new PurgeTimeout(`No answer from ${endpoint}.`, { attempts: 1, cause });
+        throw unreachable(endpoint, 1, cause);
+      });
+    const head = { endpoint, status: answer.status, headers: answer.headers, attempts: 1 };
+    const body = await readBody(answer.body, MAX_ANSWER_BYTES);
+    if (body.kind !== "whole") throw unexpected(head, "with a body that has no end", undefined);
+    const json = parseJson(body.text);
+    if (head.status === 429) throw rateLimited(head);
+    if (head.status === 200) {
+      const parsed = explanationSchema.safeParse(json);
+      if (parsed.success) return parsed.data;
+      throw unexpected(head, "with something that is not an explanation", parsed.error);
+    }
+    if (head.status >= 500) throw serverError(head, json);
+    const problem = problemSchema.safeParse(json);
+    if (!problem.success) throw unexpected(head, "with something that is not a problem report", problem.error);
+    if (head.status === 403) throw forbidden(head, problem.data, "read");
+    if (problem.data.code !== "invalid") throw refusal(head, problem.data);
+    const { errors = [], title } = problem.data;
+    const faults = errors.length > 0 ? listFaults(errors) : title;
+    const words = `The edge at ${endpoint} does not understand the request to explain (400): ${faults}.`;
+    throw new PurgeRejected(words, { code: "invalid", status: 400, attempts: 1, errors, cause: problem.data });
+  } finally {
+    await transport.close();
+  }
+}
+
+/** `undefined` if the text is not JSON; no schema accepts that. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

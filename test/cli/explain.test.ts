@@ -1,0 +1,191 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import type { Explanation } from "../../wire/explanation.ts";
+import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode } from "../../wire/problem.ts";
+
+const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/tidemark-cli", import.meta.url));
+const TOKEN = "a-token-that-may-read";
+const CODINGS = { "accept-encoding": "gzip, deflate, br, zstd" };
+
+const miss: Explanation = {
+  version: 1,
+  url: "https://www.example.com/list?page=2&utm_source=mail",
+  method: "GET",
+  route: "/list",
+  key: "https://www.example.com/list?page=2",
+  dropped: ["utm_source=mail"],
+  memory: null,
+  sharedTier: null,
+  purge: null,
+  outcome: { xCache: "MISS", detail: null },
+  steps: [
+    { step: "memory", because: "nothing" },
+    { step: "sharedTier", because: "nothing" },
+    { step: "fetch", because: "fetch" },
+    { step: "store", because: "yes" },
+    { step: "store", because: "unkeyed-field:x-app" },
+  ],
+  nearest: [{ key: "https://www.example.com/list?page=1", differsIn: ["query page=2", "query page=1"] }],
+};
+
+const purged: Explanation = {
+  ...miss,
+  url: "https://www.example.com/a",
+  route: null,
+  key: "https://www.example.com/a",
+  dropped: [],
+  memory: {
+    status: 200,
+    bodyBytes: 12,
+    since: "2026-01-02T03:04:05.678Z",
+    ageSeconds: 90,
+    freshForSeconds: -30,
+    selectedBy: ["accept-language"],
+    tags: ["song:42"],
+  },
+  purge: {
+    seq: 12,
+    made: "soft",
+    record: {
+      seq: 12,
+      at: "2026-01-02T03:05:00.000Z",
+      by: "shop",
+      reason: "an\u001b[2Jimport",
+      mode: "soft",
+      accepted: { urls: 0, tags: 1, prefixes: 0, hosts: 0, everything: false },
+      items: ["tag:song:42"],
+      itemCount: 1,
+      id: null,
+      repeatOf: null,
+      settled: true,
+    },
+  },
+  outcome: { xCache: "UPDATING", detail: "soft-purge" },
+  steps: [{ step: "memory", because: "soft-purge" }],
+  nearest: [],
+};
+
+const missText = `MISS  GET https://www.example.com/list?page=2&utm_source=mail
+
+  1. /list is the first route that matches /list.
+  2. Memory has nothing under this key.
+  3. The shared tier has nothing under this key.
+  4. The origin is asked.
+  5. The answer is stored if its own fields allow that.
+  6. Nothing says whether the field x-app chooses the answer: it is stored only if Vary names the field, or if second looks have found that it chooses nothing.
+
+Key          https://www.example.com/list?page=2
+Dropped      utm_source=mail
+Nearest      https://www.example.com/list?page=1
+             differs in: query page=2, query page=1
+`;
+
+const purgedText = `UPDATING (soft-purge)  GET https://www.example.com/a
+
+  1. No route matches /a: the fields of the origin's answer decide.
+  2. Memory has the answer: a soft purge has made it stale, so it answers once more and is fetched again behind the answer.
+
+Key          https://www.example.com/a
+Memory       200, 12 bytes, since 2026-01-02T03:04:05.678Z, age 90 s, stale for 30 s, selected by accept-language
+Tags         song:42
+Purge        soft by purge 12 of tag:song:42, 2026-01-02T03:05:00.000Z, by shop, because: an [2Jimport
+`;
+
+interface Case {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly answer?: { readonly status: number; readonly mediaType: string; readonly body: string };
+  /** The body of the call; `null` if nothing may be sent. */
+  readonly asks: object | null;
+  readonly exit: number;
+  readonly stdout?: string;
+  readonly stderr?: RegExp;
+}
+
+const json = (body: unknown) => ({ status: 200, mediaType: "application/json", body: JSON.stringify(body) });
+
+function refusal(code: ProblemCode, errors?: object[]) {
+  const { status, title } = PROBLEM_CODES[code];
+  const body = JSON.stringify({ type: `urn:${code}`, title, status, code, errors });
+  return { status, mediaType: PROBLEM_MEDIA_TYPE, body };
+}
+
+const asked = { url: "/a", method: "GET", fields: CODINGS };
+
+const cases: readonly Case[] = [
+  { name: "A miss in sentences", args: ["/a"], asks: asked, exit: 0, stdout: missText },
+  { name: "A purged page", args: ["/a"], answer: json(purged), asks: asked, exit: 0, stdout: purgedText },
+  { name: "--json as it came", args: ["/a", "--json"], asks: asked, exit: 0, stdout: `${JSON.stringify(miss)}\n` },
+  {
+    name: "-H gives fields and -X the method; lines of one field are joined",
+    args: ["/a", "-X", "head", "-H", "Accept-Encoding: gzip", "-H", "Cookie: a=1", "-H", "cookie:b=2"],
+    asks: { url: "/a", method: "HEAD", fields: { "accept-encoding": "gzip", cookie: "a=1; b=2" } },
+    exit: 0,
+    stdout: missText,
+  },
+  {
+    name: "A field without a colon",
+    args: ["/a", "-H", "Cookie"],
+    asks: null,
+    exit: 2,
+    stderr: /Write it as "Name: value"/,
+  },
+  { name: "No URL", args: [], asks: null, exit: 2, stderr: /missing required argument/ },
+  {
+    name: "A request that the edge does not understand",
+    args: ["a"],
+    answer: refusal("invalid", [{ path: "url", message: "must be an absolute URL" }]),
+    asks: { ...asked, url: "a" },
+    exit: 1,
+    stderr: /does not understand the request to explain \(400\): url: must be an absolute URL/,
+  },
+  {
+    name: "A token that may not read",
+    args: ["/a"],
+    answer: refusal("forbidden"),
+    asks: asked,
+    exit: 1,
+    stderr: /Use a token with the scope read/,
+  },
+  {
+    name: "Something else that answers",
+    args: ["/a"],
+    answer: { status: 200, mediaType: "text/html", body: "<p>Welcome</p>" },
+    asks: asked,
+    exit: 3,
+    stderr: /which is not an answer of a Tidemark edge/,
+  },
+];
+
+describe.concurrent("tidemark explain", () => {
+  test.for(cases)("$name", async ({ args, answer = json(miss), asks, exit, stdout = "", stderr = /^$/ }) => {
+    const calls: unknown[] = [];
+    const server = createServer(async (request, response) => {
+      const { authorization } = request.headers;
+      calls.push({ path: request.url, authorization, body: JSON.parse(await text(request)) as unknown });
+      response.writeHead(answer.status, { "content-type": answer.mediaType }).end(answer.body);
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const child = spawn(process.execPath, [CLI, "explain", ...args], {
+      env: { NO_COLOR: "1", NODE_COMPILE_CACHE: COMPILED, TIDEMARK_ENDPOINT: endpoint, TIDEMARK_TOKEN: TOKEN },
+    });
+    const closed = once(child, "close");
+    const told = await Promise.all([text(child.stdout), text(child.stderr)]);
+    const [code] = (await closed) as [number | null];
+    server.close();
+    expect({ exit: code, stdout: told[0], stderr: told[1] }).toEqual({
+      exit,
+      stdout,
+      stderr: expect.stringMatching(stderr) as string,
+    });
+    const expected = { path: "/_tidemark/explain", authorization: `Bearer ${TOKEN}`, body: asks };
+    expect(calls).toEqual(asks === null ? [] : [expected]);
+  });
+});

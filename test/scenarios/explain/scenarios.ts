@@ -1,0 +1,272 @@
+import { type Expected, type Scenario, type SiteChange, type Step, TOKEN } from "../../engine/scenario.ts";
+import { page } from "../page.ts";
+
+const MAY_READ = { authorization: `Bearer ${TOKEN}` };
+const SOURCE = "docs/design.md#explain";
+
+/** Asks what the edge would do with a GET of this URL. */
+function explain(url: string, ...told: readonly string[]): Step {
+  return { send: { path: `/_tidemark/explain?url=${encodeURIComponent(url)}`, fields: MAY_READ }, expect: tells(told) };
+}
+
+/** The same for a request with these fields. */
+function explainRequest(url: string, body: object, ...told: readonly string[]): Step {
+  const path = `/_tidemark/explain?url=${encodeURIComponent(url)}`;
+  const fields = { ...MAY_READ, "content-type": "application/json" };
+  return { send: { method: "POST", path, fields, body: JSON.stringify(body) }, expect: tells(told) };
+}
+
+/** Each text stands in the answer, in this order. */
+function tells(told: readonly string[]): Expected {
+  const pattern = told.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".*");
+  return { status: 200, body: new RegExp(pattern, "s") };
+}
+
+const outcome = (xCache: string | null, detail: string | null = null) =>
+  `"outcome":${JSON.stringify({ xCache, detail })}`;
+const step = (name: string, because: string | null = null) => JSON.stringify({ step: name, because });
+
+const shop: SiteChange = {
+  routes: [{ match: "/shop/*", key: { query: { ignore: ["utm_*", "ref"] } }, tags: ["shop"] }],
+};
+
+/** What `GET /_tidemark/explain` tells of the page, of what is stored, and of what would happen now. */
+export const scenarios: readonly Scenario[] = [
+  {
+    id: "explain/route-and-key",
+    name: "an explanation names the route, the key, and the parameters that are dropped from the URL",
+    source: SOURCE,
+    site: shop,
+    steps: [
+      explain(
+        "/shop/a?utm_source=mail&page=2&ref=x",
+        '"route":"/shop/*"',
+        '"key":"http://www.example.test/shop/a?page=2"',
+        '"dropped":["utm_source=mail","ref=x"]',
+      ),
+      explain("/about", '"route":null', '"key":"http://www.example.test/about"', '"dropped":[]'),
+      explain(
+        "/a\\b",
+        '"key":null',
+        outcome(null, "url-refused"),
+        '"step":"refuse","because":"the path has a backslash',
+      ),
+      explain("https://other.example/", '"key":null', outcome(null, "host-unknown")),
+    ],
+  },
+  {
+    id: "explain/miss-then-hit",
+    name: "an explanation tells a miss from a hit, and what is stored since when, for how long, with which tags",
+    source: SOURCE,
+    site: shop,
+    origin: { "/shop/a": [page("max-age=60", "v1", { "cache-tag": "song:42" })] },
+    steps: [
+      explain(
+        "/shop/a",
+        '"memory":null,"sharedTier":null',
+        outcome("MISS"),
+        step("fetch", "fetch"),
+        step("store", "yes"),
+      ),
+      { originSaw: { "/shop/a": 0 } },
+      { get: "/shop/a", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { advanceMs: 10_000 },
+      explain(
+        "/shop/a",
+        '"memory":{"status":200,"bodyBytes":2,"since":"2026-01-01T12:00:00.000Z","ageSeconds":10,"freshForSeconds":50',
+        '"tags":["shop","song:42"]}',
+        '"sharedTier":{"status":200',
+        '"purge":null',
+        outcome("HIT"),
+        `[${step("memory", "fresh")}]`,
+      ),
+      { work: "finished" },
+      { restart: "isolate" },
+      explain("/shop/a", '"memory":null,"sharedTier":{"status":200', outcome("HIT"), step("sharedTier", "fresh")),
+      { originSaw: { "/shop/a": 1 } },
+    ],
+  },
+  {
+    id: "explain/changes-nothing",
+    name: "an explanation counts no answer, stores nothing, and does not ask the origin",
+    source: SOURCE,
+    origin: { "/a": [page("max-age=60", "v1", { vary: "accept-language" })] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { restart: "isolate" },
+      explain("/a", outcome("HIT")),
+      explain("/b", outcome("MISS")),
+      { stats: { "memory.entries": 0, "origin.asked": 0, "store.stored": 0 } },
+      { originSaw: { "/a": 1, "/b": 0 } },
+    ],
+  },
+  {
+    id: "explain/purge",
+    name: "an explanation names the purge that touched a page, when it was, and whose",
+    source: SOURCE,
+    origin: { "/a": [page("max-age=60", "v1", { etag: '"1"', "cache-tag": "t" })] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { tags: ["t"], mode: "soft", reason: "new prices" } },
+      explain(
+        "/a",
+        '"purge":{"seq":1,"made":"soft"',
+        '"reason":"new prices"',
+        outcome("EXPIRED", "soft-purge"),
+        step("memory", "soft-purge"),
+        step("revalidate"),
+      ),
+      { purge: { urls: ["/a"] } },
+      explain(
+        "/a",
+        '"purge":{"seq":2,"made":"purged"',
+        '"items":["/a"]',
+        outcome("MISS", "purged"),
+        step("memory", "purged"),
+      ),
+      { get: "/a", expect: { xCache: "MISS", cacheStatus: /fwd=stale/ } },
+      explain("/a", '"purge":null', outcome("HIT")),
+    ],
+  },
+  {
+    id: "explain/stale",
+    name: "an explanation says what a stale page is still good for",
+    source: SOURCE,
+    origin: { "/a": [page("max-age=1, stale-while-revalidate=10, stale-if-error=60", "v1", { etag: '"1"' })] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { advanceMs: 2_000 },
+      explain("/a", outcome("UPDATING", "stale-while-revalidate"), step("memory", "stale-while-revalidate")),
+      { advanceMs: 20_000 },
+      explain("/a", outcome("EXPIRED"), step("memory", "stale"), step("revalidate"), step("stale-if-error")),
+      { origin: "down" },
+      { get: "/a", expect: { xCache: "STALE" } },
+    ],
+  },
+  {
+    id: "explain/past-the-cache",
+    name: "an explanation says by what a request goes past the cache",
+    source: SOURCE,
+    site: { bypass: { cookies: ["sid"] }, routes: [{ match: "/pass/*", pass: true }] },
+    steps: [
+      explainRequest(
+        "/a",
+        { fields: { Cookie: "sid=1" } },
+        outcome("BYPASS", "bypass-cookie"),
+        step("bypass", "bypass-cookie"),
+      ),
+      explainRequest("/a", { method: "POST" }, outcome("BYPASS"), step("bypass", "method")),
+      explainRequest("/a", { fields: { "If-Match": '"1"' } }, outcome("BYPASS"), step("bypass", "condition")),
+      explain("/pass/a", outcome("BYPASS"), step("bypass", "pass")),
+      explainRequest("/a", { fields: { "Max-Forwards": "0" }, method: "OPTIONS" }, outcome(null, "max-forwards")),
+    ],
+  },
+  {
+    id: "explain/request-decides-storing",
+    name: "an explanation says what of a request keeps its answer from being stored",
+    source: SOURCE,
+    steps: [
+      explainRequest("/a", { fields: { Cookie: "id=1" } }, outcome("MISS"), step("store", "if-for-everybody")),
+      explainRequest("/a", { fields: { Authorization: "Basic x" } }, step("store", "if-wholly-for-everybody")),
+      explainRequest("/a", { fields: { "X-App": "2" } }, step("store", "yes"), step("store", "unkeyed-field:x-app")),
+      explainRequest(
+        "/a",
+        { fields: { "Cache-Control": "no-store" } },
+        step("fetch", "fetch-unstored"),
+        step("store", "no"),
+      ),
+      explainRequest("/a", { fields: { "Cache-Control": "only-if-cached" } }, outcome(null, "only-if-cached")),
+      explainRequest("/a", { fields: { Range: "bytes=0-1" } }, step("fetch", "forward"), step("store", "no")),
+    ],
+  },
+  {
+    id: "explain/another-fetch",
+    name: "an explanation says that another request is fetching the page already, or that nobody waits for the others",
+    source: SOURCE,
+    origin: {
+      "/a": [{ ...page("max-age=60"), hold: "answer" }],
+      "/own": [page("private")],
+    },
+    steps: [
+      { begin: "first", send: { path: "/a" } },
+      { originSees: "/a", count: 1 },
+      explain("/a", outcome("MISS"), step("follow"), step("store", "yes")),
+      { release: "answer" },
+      { finish: "first", expect: { xCache: "MISS" } },
+      { get: "/own", expect: { xCache: "MISS" } },
+      explain("/own", outcome("MISS"), step("hit-for-miss")),
+    ],
+  },
+  {
+    id: "explain/nearest-keys",
+    name: "on a miss, an explanation names the stored keys that differ least, and in what",
+    source: SOURCE,
+    origin: {
+      "/list?page=1": [page("max-age=60")],
+      "/list?page=1&token=secret": [page("max-age=60")],
+      "/About/": [page("max-age=60")],
+      "/de": [page("max-age=60", "v1", { vary: "accept-language" })],
+      "/far?a=1&b=2&c=3&d=4&e=5": [page("max-age=60")],
+    },
+    steps: [
+      { get: "/list?page=1", expect: { xCache: "MISS" } },
+      { get: "/list?page=1&token=secret", expect: { xCache: "MISS" } },
+      { get: "/About/", expect: { xCache: "MISS" } },
+      { get: "/de", fields: { "accept-language": "de" }, expect: { xCache: "MISS" } },
+      { get: "/far?a=1&b=2&c=3&d=4&e=5", expect: { xCache: "MISS" } },
+      explain(
+        "/list?page=2",
+        '"nearest":[{"key":"http://www.example.test/list?page=1","differsIn":["query page=2","query page=1"]}',
+        '{"key":"http://www.example.test/list?page=1&token=…","differsIn":["query page=2","query page=1","query token=…"]}]',
+      ),
+      explain("/about", '"differsIn":["path http://www.example.test/About/"]'),
+      explainRequest(
+        "/de",
+        { fields: { "accept-language": "en" } },
+        step("memory", "other-variants"),
+        '"nearest":[{"key":"http://www.example.test/de","differsIn":["field accept-language"]}]',
+      ),
+      explain("/far", '"nearest":[]'),
+    ],
+  },
+  {
+    id: "explain/silent-log",
+    name: "while the log is silent, an explanation says that the page may have been purged",
+    source: SOURCE,
+    only: { engine: "memory", because: "the log of the runtime always answers" },
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { log: "down" },
+      { advanceMs: 5_000 },
+      explain("/a", outcome("MISS", "purge-state-unknown"), step("memory", "purge-state-unknown")),
+      { get: "/a", expect: { xCache: "MISS", cacheStatus: /detail=purge-state-unknown/ } },
+    ],
+  },
+  {
+    id: "explain/wrong-calls",
+    name: "an explanation needs a URL, a token that may read, and a body that it understands",
+    source: SOURCE,
+    steps: [
+      { get: "/_tidemark/explain?url=/a", expect: { status: 401 } },
+      { send: { path: "/_tidemark/explain", fields: MAY_READ }, expect: { status: 400, body: /"path":"url"/ } },
+      { send: { path: "/_tidemark/explain?url=a", fields: MAY_READ }, expect: { status: 400, body: /absolute URL/ } },
+      {
+        send: {
+          method: "POST",
+          path: "/_tidemark/explain?url=/a",
+          fields: { ...MAY_READ, "content-type": "application/json" },
+          body: '{"field":{}}',
+        },
+        expect: { status: 400, body: /unknown field field; known are url, method, fields/ },
+      },
+      {
+        send: { method: "POST", path: "/_tidemark/explain?url=/a", fields: MAY_READ, body: "{}" },
+        expect: { status: 415 },
+      },
+    ],
+  },
+];

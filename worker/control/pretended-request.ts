@@ -1,0 +1,28 @@
+import { type Explanation, MAX_PRETENDED_BYTES, pretendedRequestSchema } from "../../wire/explanation.ts";
+import { Fields } from "../rules/fields/fields.ts";
+import { errorsOf } from "./errors-of.ts";
+import { problemResponse } from "./problem-response.ts";
+import { readJson } from "./read-json.ts";
+
+/** Says what the corridor would do with a request. */
+export type ExplainPage = (url: string, method: string, fields: Fields) => Promise<Explanation>;
+
+export type PretendedVerdict =
+  | { readonly kind: "request"; readonly url: string; readonly method: string; readonly fields: Fields }
+  | { readonly kind: "refused"; readonly response: Response };
+
+/** The request that a call of `explain` pretends. A relative URL belongs to the host that was asked. */
+export async function readPretended(query: Readonly<Record<string, string>>, call: Request): Promise<PretendedVerdict> {
+  const read = call.method === "POST" ? await readJson(call, MAX_PRETENDED_BYTES, "request") : NO_BODY;
+  if (read.kind === "refused") return read;
+  const checked = pretendedRequestSchema.safeParse({ ...(read.value as object), ...query });
+  if (!checked.success) {
+    const errors = errorsOf(checked.error, pretendedRequestSchema);
+    return { kind: "refused", response: problemResponse("invalid", "Correct the fields listed in errors.", errors) };
+  }
+  const { url, method, fields } = checked.data;
+  const absolute = url.startsWith("/") ? new URL(call.url).origin + url : url;
+  return { kind: "request", url: absolute, method, fields: new Fields(Object.entries(fields)) };
+}
+
+const NO_BODY = { kind: "json", value: {} } as const;

@@ -1,0 +1,24 @@
+import { problemResponse } from "./problem-response.ts";
+import { readText } from "./read-text.ts";
+
+export type JsonBody =
+  | { readonly kind: "json"; readonly value: unknown }
+  | { readonly kind: "refused"; readonly response: Response };
+
+/** The JSON of a call. `what` names it in a refusal. */
+export async function readJson({ headers, body }: Request, maxBytes: number, what: string): Promise<JsonBody> {
+  const refused = (...problem: Parameters<typeof problemResponse>): JsonBody => {
+    return { kind: "refused", response: problemResponse(...problem) };
+  };
+  const mediaType = headers.get("content-type") ?? "no Content-Type";
+  if (!/^application\/json\s*(;|$)/i.test(mediaType)) {
+    return refused("unsupported-media-type", `Send the ${what} as application/json: this one is ${mediaType}.`);
+  }
+  const text = await readText(body, maxBytes);
+  if (text === null) return refused("too-large", `A ${what} has at most ${maxBytes} bytes: split it into several.`);
+  try {
+    return { kind: "json", value: JSON.parse(text) };
+  } catch (cause) {
+    return refused("invalid", `The body is not JSON: ${(cause as Error).message}`);
+  }
+}

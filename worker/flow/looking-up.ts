@@ -1,0 +1,98 @@
+import type { FoundResponse, ReceiptToken } from "../ports.ts";
+import type { StoredResponse } from "../rules/storing/stored-response.ts";
+import { judgeBy, judgeNow, maxViewAgeMs, mayAnswer } from "./judging.ts";
+import type { UnusableVerdict, UsableVerdict } from "./miss.ts";
+import type { RequestContext } from "./request-context.ts";
+import { selectInMemory, selectInSharedTier } from "./selection.ts";
+
+/** The stored response that answers or, if there is none, those that may not. */
+export type Choice<T extends FoundResponse = FoundResponse> =
+  | { readonly kind: "answers"; readonly stored: StoredResponse | T; readonly verdict: UsableVerdict }
+  | {
+      readonly kind: "none";
+      readonly unusable: readonly { readonly stored: StoredResponse | T; readonly verdict: UnusableVerdict }[];
+    };
+
+/** The verdict on a response in memory, if the view may be used now and the response may answer. */
+export function judgeInMemory(
+  context: RequestContext,
+  remembered: StoredResponse,
+  now: number,
+): UsableVerdict | undefined {
+  const { purges } = context.ports;
+  const token = context.facts.receiptToken;
+  if (!purges.isUsable(now, token, maxViewAgeMs(context, remembered.head))) return undefined;
+  const verdict = judgeBy(context, remembered.head, purges.check(remembered.head, true), token, now);
+  return mayAnswer(verdict) ? verdict : undefined;
+}
+
+/** The result of looking beyond memory. */
+export interface FurtherLook {
+  /** The response of the shared tier. Its body has not been read. */
+  readonly found: FoundResponse | undefined;
+  readonly choice: Choice;
+  /** The receipt's token that the answer still has to honour. */
+  readonly token: ReceiptToken | null;
+}
+
+/** Asks the shared tier and, if the lease is over, renews the view at the same time. Judges when both are done (R4). */
+export async function lookInSharedTier(context: RequestContext): Promise<FurtherLook> {
+  const { ports, facts, background } = context;
+  const { purges, clock } = ports;
+  const sent = facts.receiptToken;
+  const arrivedAt = clock.now();
+  const isUsable = purges.isUsable(arrivedAt, sent);
+  const renewal = isUsable ? sent : purges.renew(background, sent);
+  if (isUsable && purges.isDue(arrivedAt)) background.run(purges.renew(background, null));
+  const found = await selectInSharedTier(context);
+  const early = isUsable ? undefined : chooseBeforeRenewal(context, found);
+  if (early) {
+    background.run(Promise.resolve(renewal));
+    return { found, choice: early, token: null };
+  }
+  let token = await renewal;
+  if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token);
+  return { found, choice: choose(context, found, token), token };
+}
+
+/** Chooses by the current time and view among the response in memory and the one of the shared tier. */
+export function choose<T extends FoundResponse>(
+  context: RequestContext,
+  found: T | undefined,
+  token: ReceiptToken | null,
+): Choice<T> {
+  const { clock } = context.ports;
+  const unusable: { stored: StoredResponse | T; verdict: UnusableVerdict }[] = [];
+  for (const stored of candidates(context, found)) {
+    const verdict = judgeNow(context, stored.head, token, clock.now());
+    if (mayAnswer(verdict)) return { kind: "answers", stored, verdict };
+    unusable.push({ stored, verdict });
+  }
+  return { kind: "none", unusable };
+}
+
+/**
+ * The choice that need not wait for the renewal of the view: the route may allow an older view to decide, and a fetch
+ * that begins now needs only the view that is held (R1). `undefined` if the request has to wait for the newer view.
+ */
+function chooseBeforeRenewal(context: RequestContext, found: FoundResponse | undefined): Choice | undefined {
+  const { purges, clock } = context.ports;
+  if (context.facts.receiptToken !== null) return undefined;
+  const stored = candidates(context, found);
+  if (stored.length === 0 && purges.stamp() !== null) return { kind: "none", unusable: [] };
+  const now = clock.now();
+  for (const each of stored) {
+    if (!purges.isUsable(now, null, maxViewAgeMs(context, each.head))) continue;
+    const verdict = judgeNow(context, each.head, null, now);
+    if (mayAnswer(verdict)) return { kind: "answers", stored: each, verdict };
+  }
+  return undefined;
+}
+
+/**
+ * The stored responses that may answer: the one in memory, where a fetch shared with others may have put it in the
+ * meantime, and the one in the shared tier.
+ */
+function candidates<T extends FoundResponse>(context: RequestContext, found: T | undefined): (StoredResponse | T)[] {
+  return [selectInMemory(context), found].filter((stored) => stored !== undefined);
+}

@@ -1,0 +1,57 @@
+import type { Found, Store, StreamedBody } from "../ports.ts";
+import { isMarker, type Stored } from "../rules/storing/stored-response.ts";
+import { isNewer, type MemoryTier } from "./memory-tier.ts";
+import type { SharedTier } from "./tiered-store.ts";
+
+/**
+ * Both tiers as they are now, for a request that is only pretended. It counts no request, reads no body and changes
+ * neither tier: what it is told to remember, it remembers itself.
+ */
+export class UnchangedStore implements Store {
+  readonly #memory: MemoryTier;
+  readonly #shared: SharedTier;
+  readonly #remembered = new Map<string, Stored>();
+
+  constructor(memory: MemoryTier, shared: SharedTier) {
+    this.#memory = memory;
+    this.#shared = shared;
+  }
+
+  recall(key: string): Stored | undefined {
+    return this.#remembered.get(key) ?? this.#memory.peek(key);
+  }
+
+  /** A tier that fails has nothing. */
+  async lookUp(key: string): Promise<Found | undefined> {
+    try {
+      const found = await (this.#shared.peek?.(key) ?? this.#shared.get(key));
+      if (!found || isMarker(found)) return found;
+      if (found.body !== null && "cancel" in found.body) await found.body.cancel();
+      return { head: found.head, body: null };
+    } catch {
+      return undefined;
+    }
+  }
+
+  admits(): boolean {
+    return false;
+  }
+
+  remember(stored: Stored): void {
+    const { key } = stored.head;
+    const held = this.recall(key);
+    if (!held || !isNewer(held, stored)) this.#remembered.set(key, stored);
+  }
+
+  async keep(): Promise<void> {}
+
+  async forget(): Promise<void> {}
+
+  async readBody(): Promise<StreamedBody | undefined> {
+    return undefined;
+  }
+
+  async keepBody(): Promise<boolean> {
+    return false;
+  }
+}
