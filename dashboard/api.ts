@@ -42,12 +42,12 @@ export function rememberPurgeToken(token: string | null): void {
 
 /** Begins a session with this token. Throws `Refused`. */
 export async function logIn(token: string): Promise<void> {
-  const { mayPurge, endsAt } = await call<OpenedSession>("session", { method: "POST" }, token);
+  const { mayPurge, endsInMs } = await call<OpenedSession>("session", { method: "POST" }, token);
   purgeToken = mayPurge ? token : null;
   readToken = null;
-  const isKept = endsAt !== null && (await fetch("site")).ok;
+  const isKept = endsInMs !== null && (await fetch("site")).ok;
   if (!isKept) readToken = token;
-  else setTimeout(forgetTokens, Date.parse(endsAt) - Date.now());
+  else setTimeout(forgetTokens, endsInMs);
 }
 
 export async function logOut(): Promise<void> {

@@ -41,7 +41,12 @@ function report(explanation: Explanation): Child[] {
   const row = (name: string, ...children: Child[]) => [h("dt", {}, name), h("dd", {}, ...children)];
   const tags = memory?.tags ?? sharedTier?.tags ?? [];
   return [
-    h("p", { class: "outcome" }, outcome.xCache ?? "answered by the edge", outcome.detail && h("span", { class: "soft" }, `  ${outcome.detail}`)),
+    h(
+      "p",
+      { class: "outcome" },
+      outcome.xCache ?? "answered by the edge",
+      outcome.detail && h("span", { class: "soft" }, `  ${outcome.detail}`),
+    ),
     h("ol", {}, ...stepTexts(explanation).map((text) => h("li", {}, text))),
     h(
       "dl",

@@ -25,7 +25,8 @@ function view(): string {
 }
 
 function show(name: string): void {
-  for (const section of document.querySelectorAll<HTMLElement>("main > section")) section.hidden = section.id !== `view-${name}`;
+  for (const section of document.querySelectorAll<HTMLElement>("main > section"))
+    section.hidden = section.id !== `view-${name}`;
   const nav = document.querySelector("nav")!;
   nav.hidden = name === "login";
   for (const link of nav.querySelectorAll("a")) {

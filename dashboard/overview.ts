@@ -71,7 +71,7 @@ function show(now: SiteStats): void {
   showCharts(now);
   fill("answers", ...answers(now));
   fill("refused", ...refused(now));
-  fill("pops", popTiles());
+  fill("pops", ...popTiles());
   fill("routes", routes(now));
   showUrls();
 }
@@ -157,7 +157,12 @@ function showCharts({ from, to, spanMs, spans, ...all }: SiteStats): void {
         ends,
         top: 1,
         series: [
-          series("from cache", "c0", (counts) => (counts.requests ? counts.fromCache / counts.requests : undefined), ratio),
+          series(
+            "from cache",
+            "c0",
+            (counts) => (counts.requests ? counts.fromCache / counts.requests : undefined),
+            ratio,
+          ),
         ],
       },
       point,
@@ -199,7 +204,9 @@ function showCharts({ from, to, spanMs, spans, ...all }: SiteStats): void {
 function showSpan(index: number | null): void {
   if (!stats) return;
   const { from, spanMs } = stats;
-  const words = charts.map(({ figure, show: showAt }) => `${figure.querySelector("strong")!.textContent}: ${showAt(index)}`);
+  const words = charts.map(
+    ({ figure, show: showAt }) => `${figure.querySelector("strong")!.textContent}: ${showAt(index)}`,
+  );
   const at = index === null ? LAST[last] : timeOf(Date.parse(from) + index * spanMs, spanMs);
   byId("at").textContent = index === null ? "Move along the time to read the charts." : at;
   byId("cursor").setAttribute("aria-valuetext", `${at}. ${words.join(". ")}`);
@@ -238,16 +245,17 @@ function answers({ requests, answers: byOutcome, answeredByEdge, fromCache }: Si
 function refused({ store }: SiteStats): Child[] {
   const rows = sorted(store.refused).map(([name, count]) => [named(name, REASONS[name] ?? ""), whole(count)]);
   const fields = sorted(store.unkeyedFields).map(([name, count]) => `${name} ${whole(count)}`);
-  if (rows.length === 0) return [h("p", { class: "soft" }, "Every answer of the origin that was looked up was stored.")];
+  if (rows.length === 0)
+    return [h("p", { class: "soft" }, "Every answer of the origin that was looked up was stored.")];
   return [
     table("Not stored, and why", ["Reason", "Answers "], rows),
     fields.length > 0 && h("p", { class: "soft" }, `Fields that are not in the key: ${fields.join(", ")}.`),
   ];
 }
 
-function popTiles(): Child {
+function popTiles(): Child[] {
   const names = sorted(Object.fromEntries(Object.entries(pops).map(([name, { requests }]) => [name, requests])));
-  if (names.length === 0) return nothing();
+  if (names.length === 0) return [nothing()];
   const button = (name: string, { requests, fromCache, bytes, times }: SiteCounts) =>
     h(
       "button",
@@ -265,9 +273,12 @@ function popTiles(): Child {
       ]),
       h("span", {}, `${share(fromCache, requests)} of ${whole(requests)}`),
       h("br"),
-      h("span", {}, `${size(bytes.fromCache)} · origin ${ms(times.origin?.p50Ms)}`),
+      h("span", {}, `${size(bytes.fromCache)} · ${ms(times.origin?.p50Ms)}`),
     );
-  return h("ul", { class: "tiles" }, ...names.map(([name]) => h("li", {}, button(name, pops[name]!))));
+  return [
+    h("p", { class: "soft" }, "From cache, of all requests; bytes out of the cache, and the median time of the origin."),
+    h("ul", { class: "tiles" }, ...names.map(([name]) => h("li", {}, button(name, pops[name]!)))),
+  ];
 }
 
 function routes({ routes: byPattern, pop: of }: SiteStats): Child {

@@ -55,9 +55,9 @@ async function older(): Promise<void> {
 
 function showTrail(): void {
   byId("more").hidden = next === null;
-  if (rows.length === 0) return fill("trail", h("p", { class: "soft" }, "Nothing has been purged yet."));
   const columns = ["No.", "Items", "Mode", "State", "When", "By"];
-  fill("trail", table("Trail", columns, rows.map(row)));
+  const nothing = h("p", { class: "soft" }, "Nothing has been purged yet.");
+  fill("trail", rows.length === 0 ? nothing : table("Trail", columns, rows.map(row)));
 }
 
 function row({ seq, items, itemCount, mode, settled, at, by, reason, repeatOf }: PurgeRecordBody): Child[] {
@@ -65,7 +65,13 @@ function row({ seq, items, itemCount, mode, settled, at, by, reason, repeatOf }:
   const why = [reason, repeatOf !== null && `again, after ${repeatOf}`].filter(Boolean).join("; ");
   return [
     whole(seq),
-    h("span", {}, h("code", {}, items.slice(0, ITEMS).join("  ")), more > 0 && ` and ${whole(more)} more`, h("small", {}, why)),
+    h(
+      "span",
+      {},
+      h("code", {}, items.slice(0, ITEMS).join("  ")),
+      more > 0 && ` and ${whole(more)} more`,
+      h("small", {}, why),
+    ),
     mode,
     h("span", { class: settled ? "badge good" : "badge" }, settled ? "settled" : "settling …"),
     instant(at),
@@ -112,7 +118,9 @@ function allow(request: PurgeRequestBody | null): void {
 
 /** The purge in the words of `tidemark purge -`: a kind and a colon, or a URL. */
 function requestOfForm(): PurgeRequestBody {
-  const lines = byId<HTMLTextAreaElement>("items").value.split("\n").flatMap((line) => line.trim() || []);
+  const lines = byId<HTMLTextAreaElement>("items")
+    .value.split("\n")
+    .flatMap((line) => line.trim() || []);
   const of = (kind: string) => lines.flatMap((line) => (line.startsWith(kind) ? [line.slice(kind.length)] : []));
   const lists = {
     tags: of("tag:"),
@@ -139,7 +147,13 @@ function plan({ planned = [], warnings = [], accepted: { everything } }: PurgeRe
     route === undefined ? "" : (route ?? "no route"),
   ]);
   return [
-    h("p", {}, everything ? "This would purge the whole site." : `This would purge ${plural(items.length, "item")}. Nothing has happened yet.`),
+    h(
+      "p",
+      {},
+      everything
+        ? "This would purge the whole site."
+        : `This would purge ${plural(items.length, "item")}. Nothing has happened yet.`,
+    ),
     ...warnings.map((text) => h("p", { class: "note" }, text)),
     items.length > 0 && table("Plan", ["Item", "Key", "Route"], items),
   ];

@@ -19,7 +19,11 @@ export async function refreshRules(): Promise<void> {
   ]);
   fill(
     "rules",
-    h("p", {}, `${plural(routes.length, "route")}, in order: the first that matches applies. Elsewhere the origin's fields decide.`),
+    h(
+      "p",
+      {},
+      `${plural(routes.length, "route")}, in order: the first that matches applies. Elsewhere the origin's fields decide.`,
+    ),
     rows.length > 0 && table("Routes", ["No.", "Path", "Settings"], rows),
     h("h2", {}, "Site"),
     lines(rest),

@@ -108,6 +108,6 @@ async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoS
   return {
     configFile: isWithoutRules ? null : configFile,
     origin: chosenOrigin,
-    hasDashboard: isWithoutRules || site.dashboard !== false,
+    hasDashboard: isWithoutRules || site.dashboard,
   };
 }

@@ -43,7 +43,9 @@ export function welcomeText(welcome: Welcome, stream: NodeJS.WriteStream): strin
     ...(publicUrl === null ? [] : [["public", `${publicUrl}  (in cache keys, and forwarded to the origin)`]]),
     ...(persist === null ? [] : [["kept in", `${persist}  (cache and purges survive a restart)`]]),
     ["token", `${token}${isTokenGiven ? "" : "  (a new one each time, unless TIDEMARK_TOKEN is set)"}`],
-    ...(loginCode === null ? [] : [["dashboard", `${endpoint}/_tidemark/#code=${loginCode}  (this link logs in, once)`]]),
+    ...(loginCode === null
+      ? []
+      : [["dashboard", `${endpoint}/_tidemark/#code=${loginCode}  (this link logs in, once)`]]),
     ...(demo?.places ?? []),
   ];
   return `

@@ -4,6 +4,6 @@ export interface OpenedSession {
   readonly name: string;
   /** Whether the token may purge. The session itself may only read. */
   readonly mayPurge: boolean;
-  /** RFC 3339, UTC. `null` if there is no session, because the edge has no secret to sign it with. */
-  readonly endsAt: string | null;
+  /** Milliseconds until the session ends; `null` if there is none, because the edge has no secret to sign it with. */
+  readonly endsInMs: number | null;
 }

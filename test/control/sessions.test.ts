@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { Tokens } from "../../worker/ports.ts";
 import { configuredTokens, type TokenSettings } from "../../worker/control/tokens.ts";
+import type { Tokens } from "../../worker/ports.ts";
 
 const SECRET = "Zt7q1mVx9Kp3Rw5Yc2Bn8Hd4Lf6Gs0Ja";
 const OTHER_SECRET = "aJ0sG6fL4dH8nB2cY5wR3pK9xVm1q7tZ";
@@ -80,7 +80,8 @@ describe("a session", () => {
   test("cannot be made from the list of hashes, which is no secret", async () => {
     const ends = Math.floor(NOW / 1000) + 60;
     const signed = Buffer.concat([Buffer.from(`tidemark-session ${ends} `), Buffer.from(sha256(BOARD), "hex")]);
-    const by = (secret: string | Buffer) => `${ends}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
+    const by = (secret: string | Buffer) =>
+      `${ends}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
     expect(await nameOf(by(SECRET), both)).toBe("board"); // control: this is how a session is made
     for (const known of [sha256(BOARD), Buffer.from(sha256(BOARD), "hex"), "", BOARD]) {
       expect(await nameOf(by(known || "x"), both)).toBe(null);

@@ -38,7 +38,16 @@ export function madeUpStats({ pops, mark = "" }: MadeUp): SiteStats {
     pop: null,
     isolates:
       pops === 0
-        ? { reported: 0, silent: 0, alive: 0, memoryBytes: 0, memoryMaxBytes: 0, heardMs: 0, unheardMs: 0, heardShare: 1 }
+        ? {
+            reported: 0,
+            silent: 0,
+            alive: 0,
+            memoryBytes: 0,
+            memoryMaxBytes: 0,
+            heardMs: 0,
+            unheardMs: 0,
+            heardShare: 1,
+          }
         : {
             reported: pops * 7,
             silent: 2,
@@ -185,12 +194,21 @@ function topOf(mark: string): NonNullable<SiteStats["top"]> {
       times: Math.round(first / (index + 1)),
       ...(because && { because: because[index % because.length]! + mark }),
     }));
-  const pages = Array.from({ length: 11 }, (_, index) => `/plog/${["slack-water", "the-long-tide", "a-harbour-at-night"][index % 3]}-${index}`);
-  const searches = ["lantern", "harbour", "tide", "north", "salt", "gull"].map((word) => `/api/search?q=${word}&page=2`);
+  const pages = Array.from(
+    { length: 11 },
+    (_, index) => `/plog/${["slack-water", "the-long-tide", "a-harbour-at-night"][index % 3]}-${index}`,
+  );
+  const searches = ["lantern", "harbour", "tide", "north", "salt", "gull"].map(
+    (word) => `/api/search?q=${word}&page=2`,
+  );
   return {
     missed: list([...searches, ...pages], 4_120),
     bytes: list(["/images/cover-100k.jpg", "/images/cover-32k.jpg", ...pages], 1_900_000_000),
     slowest: list([...searches, "/songs", "/sitemap.xml"], 612_000),
-    notStored: list(["/api/me", "/cart", "/api/search", "/songs", "/account"], 2_870, ["set-cookie", "private", "unkeyed-field"]),
+    notStored: list(["/api/me", "/cart", "/api/search", "/songs", "/account"], 2_870, [
+      "set-cookie",
+      "private",
+      "unkeyed-field",
+    ]),
   };
 }

@@ -16,18 +16,19 @@ export function addDashboard<Env extends object>(app: Hono<{ Bindings: Env }>, p
     if (access.kind === "refused") return access.response;
     // A session does not open another one, or it would last for ever.
     if (access.token === "") return problemResponse("unauthorized", "Send Authorization: Bearer <token>.");
-    const session = await ports.tokens.sessions?.open(access.token, ports.now());
+    const now = ports.now();
+    const session = await ports.tokens.sessions?.open(access.token, now);
     const mayPurge = (await ports.tokens.check(access.token, "purge")).kind === "allowed";
-    const endsAt = session ? new Date(session.endsAt).toISOString() : null;
-    const lifetime = session && `Max-Age=${Math.floor((session.endsAt - ports.now()) / 1000)}`;
-    return Response.json({ name: access.name, mayPurge, endsAt } satisfies OpenedSession, {
-      headers: session ? { "set-cookie": cookie(session.id, lifetime!, raw.url) } : {},
+    const endsInMs = session ? session.endsAt - now : null;
+    return Response.json({ name: access.name, mayPurge, endsInMs } satisfies OpenedSession, {
+      headers: session ? { "set-cookie": cookie(session.id, Math.floor(endsInMs! / 1000), raw.url) } : {},
     });
   });
 
   app.delete(
     SESSION_PATH,
-    ({ req: { raw } }) => new Response(null, { status: 204, headers: { "set-cookie": cookie("", "Max-Age=0", raw.url) } }),
+    ({ req: { raw } }) =>
+      new Response(null, { status: 204, headers: { "set-cookie": cookie("", 0, raw.url) } }),
   );
 }
 
@@ -46,9 +47,9 @@ const PAGE_FIELDS = {
 };
 
 /** Not `Secure` on the loopback interface without TLS, because Safari keeps no such cookie there. */
-function cookie(value: string, lifetime: string, url: string): string {
+function cookie(value: string, lastsSeconds: number, url: string): string {
   const { protocol, hostname } = new URL(url);
   const isLoopback = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
   const secure = protocol === "http:" && isLoopback ? "" : "; Secure";
-  return `${SESSION_COOKIE}=${value}; Path=${CONTROL_PREFIX}; ${lifetime}; HttpOnly; SameSite=Strict${secure}`;
+  return `${SESSION_COOKIE}=${value}; Path=${CONTROL_PREFIX}; Max-Age=${lastsSeconds}; HttpOnly; SameSite=Strict${secure}`;
 }

@@ -15,7 +15,7 @@ export const SESSION_MS = 12 * 3_600_000;
  * secret is replaced. The secret signs, and not the hash of the token: the hash is no secret.
  */
 export function signedSessions(secret: string, readingTokens: () => Promise<readonly ReadingToken[]>): Sessions {
-  let key: Promise<CryptoKey> | undefined;
+  let key: ReturnType<typeof crypto.subtle.importKey> | undefined;
   const loadKey = () => {
     key ??= crypto.subtle.importKey("raw", bytesOf(secret), HMAC, false, ["sign", "verify"]);
     return key;
@@ -51,7 +51,7 @@ function signedPart(ends: number, sha256: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(text);
+  return new Uint8Array(new TextEncoder().encode(text));
 }
 
 function bytesOfCode(text: string): Uint8Array<ArrayBuffer> {
