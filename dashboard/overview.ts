@@ -68,6 +68,7 @@ function show(now: SiteStats): void {
   byId("all-pops").hidden = pop === null;
   fill("sentence", ...sentence(now));
   fill("heard", heard(now.isolates));
+  byId("numbers").hidden = now.requests === 0 && pop === null;
   showCharts(now);
   fill("answers", ...answers(now));
   fill("refused", ...refused(now));
@@ -276,7 +277,11 @@ function popTiles(): Child[] {
       h("span", {}, `${size(bytes.fromCache)} · ${ms(times.origin?.p50Ms)}`),
     );
   return [
-    h("p", { class: "soft" }, "From cache, of all requests; bytes out of the cache, and the median time of the origin."),
+    h(
+      "p",
+      { class: "soft" },
+      "From cache, of all requests; bytes out of the cache, and the median time of the origin.",
+    ),
     h("ul", { class: "tiles" }, ...names.map(([name]) => h("li", {}, button(name, pops[name]!)))),
   ];
 }
@@ -326,7 +331,7 @@ function urls({ top, pop: of }: SiteStats): Child[] {
 }
 
 function named(name: string, words: string): Child {
-  return h("span", {}, name, h("small", {}, words));
+  return h("span", {}, name, words !== "" && h("small", {}, words));
 }
 
 function sorted(counts: Readonly<Record<string, number>>): (readonly [string, number])[] {

@@ -43,34 +43,22 @@ export function instant(iso: string): string {
 
 /** What each `X-Cache` means. */
 export const OUTCOMES: Readonly<Record<string, string>> = {
-  HIT: "from the cache",
-  UPDATING: "from the cache, stale, and refreshed behind the answer",
-  STALE: "from the cache, stale, because the origin failed or the visitor allowed it",
-  REVALIDATED: "from the cache, after the origin has confirmed it",
+  HIT: "",
+  UPDATING: "stale, and refreshed behind the answer",
+  STALE: "stale, because the origin failed",
+  REVALIDATED: "confirmed by the origin",
   EXPIRED: "was stale, and fetched again",
   MISS: "nothing usable was stored",
   BYPASS: "not looked up",
 };
 
-/** Why an answer was not stored, by the `detail` of its `Cache-Status`. */
+/** Why an answer was not stored, by the `detail` of its `Cache-Status`, where its name does not say it. */
 export const REASONS: Readonly<Record<string, string>> = {
-  "no-store": "its Cache-Control says no-store",
-  private: "its Cache-Control says private",
-  "no-cache": "its Cache-Control says no-cache",
-  "set-cookie": "it sets a cookie",
   vary: "its Vary names what cannot select",
-  "vary-too-long": "its Vary is too long",
   cookie: "the visitor's cookies may have shaped it",
-  status: "its status is not one to store",
-  "error-for-odd-request": "it is an error, and the request was unusual",
-  "no-freshness": "neither the origin nor a rule gives it a lifetime",
-  "stale-on-arrival": "it was stale when it came",
+  "error-for-odd-request": "an error, and the request was unusual",
+  "no-freshness": "neither the origin nor a rule gives a lifetime",
   "unframed-body": "its end cannot be told from a cut",
-  "too-large": "its body is larger than the limit",
   "being-stored": "another copy of it was being stored",
   "unkeyed-field": "a field that is not in the key may have chosen it",
-  "redirects-to-itself": "it redirects to itself",
-  "tag-invalid": "one of its tags is not valid",
-  "too-many-tags": "it has too many tags",
-  "request-no-store": "the request's Cache-Control says no-store",
 };

@@ -45,13 +45,13 @@ export function welcomeText(welcome: Welcome, stream: NodeJS.WriteStream): strin
     ["token", `${token}${isTokenGiven ? "" : "  (a new one each time, unless TIDEMARK_TOKEN is set)"}`],
     ...(loginCode === null
       ? []
-      : [["dashboard", `${endpoint}/_tidemark/#code=${loginCode}  (this link logs in, once)`]]),
+      : [["look", `${endpoint}/_tidemark/#code=${loginCode}  (the dashboard; this link logs in, once)`]]),
     ...(demo?.places ?? []),
   ];
   return `
 ${bold("Tidemark")} is up. Ctrl-C stops it.
 ${isOne ? "" : `\n${regionTable(welcome, bold)}\n`}
-${rows.map(([name, text]) => `  ${name!.padEnd(9)} ${text}`).join("\n")}
+${rows.map(([name, text]) => `  ${name!.padEnd(8)} ${text}`).join("\n")}
 
 Ask twice, then purge and ask again:
 

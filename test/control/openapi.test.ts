@@ -129,7 +129,18 @@ describe("openapi.json", () => {
   });
 
   test("describes every path of the control plane that answers", async () => {
-    const paths = ["/explain", "/health", "/metrics", "/openapi.json", "/purge", "/purges", "/purges/{seq}", "/session", "/site", "/stats"];
+    const paths = [
+      "/explain",
+      "/health",
+      "/metrics",
+      "/openapi.json",
+      "/purge",
+      "/purges",
+      "/purges/{seq}",
+      "/session",
+      "/site",
+      "/stats",
+    ];
     expect(Object.keys(document.paths).sort()).toEqual(paths);
   });
 

@@ -27,8 +27,7 @@ export function addDashboard<Env extends object>(app: Hono<{ Bindings: Env }>, p
 
   app.delete(
     SESSION_PATH,
-    ({ req: { raw } }) =>
-      new Response(null, { status: 204, headers: { "set-cookie": cookie("", 0, raw.url) } }),
+    ({ req: { raw } }) => new Response(null, { status: 204, headers: { "set-cookie": cookie("", 0, raw.url) } }),
   );
 }
 
