@@ -17,6 +17,7 @@ export function createPurger(options: PurgerOptions = {}): Purger {
   });
 }
 
+export type { RouteStats, SiteCounts, SiteStats, TimeStats, TimesByTier, TopUrlStats } from "../wire/stats.ts";
 export type {
   BatchOptions,
   BatchOutcome,
@@ -61,6 +62,7 @@ export type {
 } from "./purge-request.ts";
 export type { Purger } from "./purger.ts";
 export type { Accepted, EdgeReceipt, Planned, Receipt, ReceiptBody, Refreshed, SettledOptions } from "./receipt.ts";
+export type { StatsQuery } from "./site-stats.ts";
 export { defineTags, type TagOf, type TagVocabulary } from "./tags/define-tags.ts";
 export {
   type HeadersLike,

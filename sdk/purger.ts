@@ -1,3 +1,4 @@
+import type { SiteStats } from "../wire/stats.ts";
 import {
   type BatchOptions,
   type BatchOutcome,
@@ -27,6 +28,7 @@ import {
   splitOptions,
 } from "./purge-request.ts";
 import type { Receipt } from "./receipt.ts";
+import { parseStatsCall, type StatsCall, type StatsQuery } from "./site-stats.ts";
 
 /**
  * Purges the site behind one edge. Every purge rejects with a `TypeError` if the call cannot be right, and with a
@@ -54,6 +56,11 @@ export interface Purger {
    * alone, asks every edge, and is the record of the first one, which has settled if it has at all of them.
    */
   status(purge: PurgeReference, options?: ReadOptions): Promise<PurgeRecord | null>;
+  /**
+   * What the site's isolates have counted of a time up to now: requests, bytes, times, routes, URLs. It needs a token with
+   * the scope `read`. With several `endpoints` it is a `TypeError`, because each edge counts for itself.
+   */
+  stats(query?: StatsQuery): Promise<SiteStats>;
   /** Collects the changes of a request or a transaction, for one purge after its commit. */
   batch(): PurgeBatch;
   /**
@@ -78,6 +85,7 @@ export interface Sender {
   send(call: PurgeCall): Promise<Receipt>;
   /** Reads the audit trail. Resolves to `null` for the number of a purge that it does not have. */
   read(call: ReadCall): Promise<PurgeRecordPage | null>;
+  stats(call: StatsCall): Promise<SiteStats>;
   /** A fresh id, for a call that becomes several purges. */
   newId(): string;
   /** Called at most once, when no call is under way any more. */
@@ -158,6 +166,10 @@ export function purgerFrom(sender: Sender): Purger {
     async status(purge, options) {
       const call = parseStatusCall(purge, options);
       return (await run(() => sender.read(call)))?.purges[0] ?? null;
+    },
+    async stats(query) {
+      const call = parseStatsCall(query);
+      return await run(() => sender.stats(call));
     },
     batch,
     close,

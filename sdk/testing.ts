@@ -4,10 +4,12 @@
  */
 
 import { DEFAULT_LISTED_PURGES } from "../wire/purge-record.ts";
+import type { SiteCounts, SiteStats } from "../wire/stats.ts";
 import type { PurgeRecord, PurgeRecordPage, ReadCall } from "./purge-record.ts";
 import type { PurgeCall, PurgeRequest } from "./purge-request.ts";
 import { type Purger, purgerFrom } from "./purger.ts";
 import { type Receipt, settledSignal } from "./receipt.ts";
+import type { StatsCall } from "./site-stats.ts";
 
 export { findUntagged, type RecordOnPage, type RecordsOnPage, type TaggedPage } from "./tags/find-untagged.ts";
 
@@ -25,8 +27,8 @@ export interface RecordingPurger extends Purger {
 }
 
 /**
- * A purger for tests: it sends nothing, records every request, and its receipts have already settled. It refuses the
- * same misuse as a real purger. It does not remember ids, so that none of its receipts is `replayed`.
+ * A purger for tests: it sends nothing, records every request, and its receipts have already settled. Its stats are those
+ * of a site without requests. It refuses the same misuse as a real purger. It does not remember ids, so that none of its receipts is `replayed`.
  */
 export function createRecordingPurger(): RecordingPurger {
   const calls: PurgeRequest[] = [];
@@ -61,8 +63,13 @@ export function createRecordingPurger(): RecordingPurger {
     return { purges, next: left.length > limit ? purges.at(-1)!.seq : null };
   }
 
+  async function stats({ query: { pop }, signal }: StatsCall): Promise<SiteStats> {
+    signal?.throwIfAborted();
+    return { ...NO_STATS, pop: pop ?? null };
+  }
+
   return {
-    ...purgerFrom({ send, read, newId: () => `recorded-${++ids}`, close: async () => {} }),
+    ...purgerFrom({ send, read, stats, newId: () => `recorded-${++ids}`, close: async () => {} }),
     calls,
     failNext(error) {
       failures.push(error);
@@ -108,3 +115,46 @@ function recordOf({ seq, at, accepted }: Receipt, request: PurgeRequest): PurgeR
   const recorded = { by: "recorded", reason, mode: mode ?? "hard", accepted, items, itemCount, id, repeatOf: null };
   return { seq, at, ...recorded, settled: true };
 }
+
+const NO_COUNTS: SiteCounts = {
+  requests: 0,
+  fromCache: 0,
+  answers: {},
+  answeredByEdge: {},
+  bytes: { fromCache: 0, fromOrigin: 0, unmeasuredBodies: 0 },
+  times: {},
+  origin: { asked: 0, answered: 0, failed: 0 },
+  store: { stored: 0, storedBytes: 0, failed: 0, refused: {}, unkeyedFields: {}, discarded: {} },
+  secondLooks: { asked: 0, marked: 0 },
+  collapsed: 0,
+  askedPastTheCache: 0,
+  tokensRefused: 0,
+  log: { reads: 0, failedReads: 0, shared: 0 },
+  purges: 0,
+  purgedKeysRead: 0,
+  invalidationsDropped: 0,
+  failures: 0,
+};
+
+/** A site without requests. */
+const NO_STATS: SiteStats = {
+  version: 1,
+  scope: "site",
+  from: "1999-12-31T00:00:00.000Z",
+  to: "2000-01-01T00:00:00.000Z",
+  pop: null,
+  ...NO_COUNTS,
+  isolates: {
+    reported: 0,
+    silent: 0,
+    alive: 0,
+    memoryBytes: 0,
+    memoryMaxBytes: 0,
+    heardMs: 0,
+    unheardMs: 0,
+    heardShare: 1,
+  },
+  routes: {},
+  top: null,
+  pops: {},
+};

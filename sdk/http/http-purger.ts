@@ -1,3 +1,4 @@
+import type { SiteStats } from "../../wire/stats.ts";
 import { systemClock } from "../clock.ts";
 import { misuse } from "../errors.ts";
 import { findEdges, type PurgerOptions, purgerOptionsSchema, type Settings } from "../options.ts";
@@ -5,8 +6,10 @@ import type { PurgeRecordPage, ReadCall, RecordQuery } from "../purge-record.ts"
 import type { PurgeCall } from "../purge-request.ts";
 import { type Purger, purgerFrom } from "../purger.ts";
 import type { Receipt } from "../receipt.ts";
+import type { StatsCall } from "../site-stats.ts";
 import { traced } from "./diagnostics.ts";
-import { readPurges } from "./read-purges.ts";
+import { readFromEdge } from "./read-from-edge.ts";
+import { ledgerReading, trailReading } from "./readings.ts";
 import { type SendPlatform, sendPurge } from "./send-purge.ts";
 import { readFromAll, sendToAll } from "./several-edges.ts";
 import { openFetch, type Transport } from "./transport.ts";
@@ -85,9 +88,17 @@ export function createHttpPurger(options: PurgerOptions, platform: Platform): Pu
   function read(call: ReadCall): Promise<PurgeRecordPage | null> {
     const { edges, limits, transport } = prepared(call);
     const readFrom = (edge: Settings, query: RecordQuery) =>
-      readPurges({ ...edge, ...limits, query }, transport, platform);
+      readFromEdge({ ...edge, ...limits, ...trailReading(query) }, transport, platform);
     return options.endpoints ? readFromAll(edges, call.query, readFrom) : readFrom(edges[0]!, call.query);
   }
 
-  return purgerFrom({ send, read, newId: platform.newId, close: async () => transport?.close() });
+  async function stats(call: StatsCall): Promise<SiteStats> {
+    const { edges, limits, transport } = prepared(call);
+    if (options.endpoints) throw new TypeError(`stats: ${OWN_LEDGERS}`);
+    return readFromEdge({ ...edges[0]!, ...limits, ...ledgerReading(call.query) }, transport, platform);
+  }
+
+  return purgerFrom({ send, read, stats, newId: platform.newId, close: async () => transport?.close() });
 }
+
+const OWN_LEDGERS = "each of several edges counts for itself. Make a purger with the endpoint of one of them.";

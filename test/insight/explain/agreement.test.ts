@@ -222,7 +222,7 @@ function explain(engine: Engine, path: string, body: object): Promise<ClientAnsw
 
 /** The counters of the isolate, without those of the log, which is read when a lease is over. */
 async function countsOf(engine: Engine): Promise<Omit<IsolateStats, "log" | "view">> {
-  const answer = await engine.settle(engine.send({ path: "/_tidemark/stats", fields: CREDENTIALS }));
+  const answer = await engine.settle(engine.send({ path: "/_tidemark/stats?scope=isolate", fields: CREDENTIALS }));
   const { log: _log, view: _view, ...counts } = JSON.parse(answer.body) as IsolateStats;
   return counts;
 }

@@ -6,6 +6,7 @@ import { createPurger } from "../../../sdk/index.ts";
 import { createPurger as createWebPurger } from "../../../sdk/index.web.ts";
 import { purgerFrom } from "../../../sdk/purger.ts";
 import type { Receipt } from "../../../sdk/receipt.ts";
+import { createRecordingPurger } from "../../../sdk/testing.ts";
 import { accepts, refuses, startFakeEdge } from "../fake-edge.ts";
 import { purgerUnderTest } from "../purger-under-test.ts";
 
@@ -51,6 +52,7 @@ test("Closing a purger waits for the purges under way, closes once, and refuses 
       return receipt;
     },
     read: async () => null,
+    stats: async () => createRecordingPurger().stats(),
     newId: () => "id",
     close: async () => {
       events.push("closed");

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Agent, fetch as undiciFetch } from "undici";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
 import { ServerProcess } from "./running-server.ts";
@@ -109,16 +110,23 @@ describe("tidemark serve", () => {
     writeFileSync(config, site("60s").replace('"*"]', '"localhost"]'));
     const server = start(["--config", "edited.config.ts", ...LISTEN], { TIDEMARK_HOSTS: "*" });
     const address = await server.address();
-    const lifetimeOf = async (path: string) => (await fetch(new URL(path, address))).headers.get("cache-status");
-    await lifetimeOf("/aged");
+    await ask(address, "/aged");
     writeFileSync(config, site("soon"));
     await server.prints(/the old settings stay in use: .*soon/s);
     writeFileSync(config, site("2h"));
     await server.prints(/the new settings are in use/);
+    // One connection, and so one worker: an answer is stored behind it, and the other worker finds it a moment later.
+    const connection = new Agent({ connections: 1 });
+    const lifetimeOf = async (path: string) => {
+      const answer = await undiciFetch(new URL(path, address), { dispatcher: connection });
+      await answer.text();
+      return answer.headers.get("cache-status");
+    };
     // What is stored keeps its lifetime.
     expect(await lifetimeOf("/aged")).toMatch(/hit; ttl=[1-6]\d?$/);
     origin.reply("/other", { body: "other" });
-    await ask(address, "/other");
+    expect(await lifetimeOf("/other")).toMatch(/fwd=uri-miss.*stored/);
     expect(await lifetimeOf("/other")).toMatch(/hit; ttl=7[12]\d\d$/);
+    await connection.close();
   });
 });

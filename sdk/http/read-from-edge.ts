@@ -1,10 +1,8 @@
-import { CONTROL_PREFIX } from "../../wire/fields.ts";
+import type * as z from "zod";
 import { type Problem, problemSchema } from "../../wire/problem.ts";
-import { purgeRecordPageSchema } from "../../wire/purge-record.ts";
 import type { Clock } from "../clock.ts";
 import { type PurgeError, PurgeTimeout, PurgeUnreachable } from "../errors.ts";
 import type { Settings } from "../options.ts";
-import type { PurgeRecordPage, RecordQuery } from "../purge-record.ts";
 import { type AnswerHead, readBody } from "./answer.ts";
 import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
 import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
@@ -12,20 +10,25 @@ import { forbidden, rateLimited, refusal, serverError, unexpected, unreachable }
 import { retryAfterMs } from "./retry-pause.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
 
-/** A reading of the audit trail that is ready to be sent. */
-export interface PreparedRead extends Settings, CallLimits {
-  query: RecordQuery;
+/** A reading that is ready to be sent. */
+export interface PreparedRead<T> extends Settings, CallLimits {
+  readonly path: string;
+  readonly schema: z.ZodType<T>;
+  /** What the edge has there, as messages name it. */
+  readonly name: string;
+  /** The result if the edge has nothing there. Default: a failure. */
+  readonly missing?: T;
 }
 
 /** The most bytes of an answer that are read: 500 purges with as many items as a row of the log has room for. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-/** Reads the audit trail. Resolves to `null` for the number of a purge that the log does not have. */
-export function readPurges(
-  read: PreparedRead,
+/** Reads something that the edge has in its log: the audit trail, or the site's ledger. */
+export function readFromEdge<T>(
+  read: PreparedRead<T>,
   transport: Transport,
   platform: { readonly clock: Clock; random(): number },
-): Promise<PurgeRecordPage | null> {
+): Promise<T> {
   const { endpoint, deadlineMs, retries, signals } = read;
   return withRetries(
     {
@@ -42,23 +45,24 @@ export function readPurges(
   );
 }
 
-function attempt(
-  read: PreparedRead,
+function attempt<T>(
+  read: PreparedRead<T>,
   transport: Transport,
   signal: AbortSignal,
   attempts: number,
-): Promise<Outcome<PurgeRecordPage | null>> {
-  const url = read.endpoint + pathOf(read.query);
+): Promise<Outcome<T>> {
+  const url = read.endpoint + read.path;
   const event: RequestEvent = { method: "GET", url, attempt: attempts, headers: {} };
   return tracedOutcome(event, () => request(read, event, transport, signal));
 }
 
-async function request(
-  { endpoint, token, query }: PreparedRead,
+async function request<T>(
+  read: PreparedRead<T>,
   event: RequestEvent,
   transport: Transport,
   signal: AbortSignal,
-): Promise<Outcome<PurgeRecordPage | null>> {
+): Promise<Outcome<T>> {
+  const { endpoint, token } = read;
   const { url, attempt: attempts } = event;
   signal.throwIfAborted();
   const accept = "application/json, application/problem+json";
@@ -75,7 +79,7 @@ async function request(
   const body = await readBody(answer.body, MAX_ANSWER_BYTES);
   switch (body.kind) {
     case "whole":
-      return readAnswer(head, body.text, query);
+      return readAnswer(head, body.text, read);
     case "too-long":
       return failed(unexpected(head, `with more than ${MAX_ANSWER_BYTES} bytes`, undefined));
     case "cut-off":
@@ -84,24 +88,21 @@ async function request(
   }
 }
 
-function readAnswer(head: AnswerHead, text: string, query: RecordQuery): Outcome<PurgeRecordPage | null> {
+function readAnswer<T>(head: AnswerHead, text: string, { schema, name, missing }: PreparedRead<T>): Outcome<T> {
   const { status } = head;
   if (status === 429) return failed(rateLimited(head));
   const json = parseJson(text);
-  if (status === 200) return readPage(json, query, head);
+  if (status === 200) {
+    const parsed = schema.safeParse(json);
+    if (parsed.success) return { kind: "done", value: parsed.data };
+    return failed(unexpected(head, `with JSON that is not ${name}`, parsed.error));
+  }
   const problem = problemSchema.safeParse(json);
   if (status === 502 || status === 503 || status === 504) return failed(unavailable(head, problem.data));
   if (!problem.success) return failed(unexpected(head, "with something that is not a problem report", problem.error));
-  if (status === 404 && "seq" in query) return { kind: "done", value: null };
+  if (status === 404 && missing !== undefined) return { kind: "done", value: missing };
   if (status === 403) return failed(forbidden(head, problem.data, "read"));
   return failed(status >= 500 ? serverError(head, problem.data) : refusal(head, problem.data));
-}
-
-function readPage(json: unknown, query: RecordQuery, head: AnswerHead): Outcome<PurgeRecordPage> {
-  const page = "seq" in query ? { purges: [json], next: null } : json;
-  const parsed = purgeRecordPageSchema.safeParse(page);
-  if (parsed.success) return { kind: "done", value: parsed.data };
-  return failed(unexpected(head, "with JSON that is not an audit trail", parsed.error));
 }
 
 function unavailable({ endpoint, status, headers, attempts }: AnswerHead, problem: Problem | undefined): PurgeError {
@@ -115,12 +116,6 @@ function unavailable({ endpoint, status, headers, attempts }: AnswerHead, proble
 function brokenOff({ endpoint, status, attempts }: AnswerHead, cause: unknown): PurgeUnreachable {
   const words = `The answer from ${endpoint} broke off (${status}). Try again.`;
   return new PurgeUnreachable(words, { code: "incomplete-answer", status, retryable: true, attempts, cause });
-}
-
-function pathOf(query: RecordQuery): string {
-  if ("seq" in query) return `${CONTROL_PREFIX}purges/${query.seq}`;
-  const search = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
-  return `${CONTROL_PREFIX}purges${search.length > 0 ? "?" : ""}${search.join("&")}`;
 }
 
 /** `undefined` if the text is not JSON; no schema accepts that. */

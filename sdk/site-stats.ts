@@ -1,0 +1,37 @@
+import * as z from "zod";
+import { misuse } from "./errors.ts";
+import { deadlineMsSchema, signalSchema } from "./options.ts";
+import type { ReadOptions } from "./purge-record.ts";
+
+/** The time and the place of stats, and options of the call. */
+export interface StatsQuery extends ReadOptions {
+  /** The time up to now in minutes, hours or days, as in `"15m"`, `"24h"` or `"7d"`: at most 90 days. Default: `"24h"`. */
+  last?: string | undefined;
+  /** One PoP alone. Default: the whole site. */
+  pop?: string | undefined;
+}
+
+/** A reading of the site's ledger, after its check. */
+export interface StatsCall {
+  readonly query: Pick<StatsQuery, "last" | "pop">;
+  readonly signal: AbortSignal | undefined;
+  readonly deadlineMs: number | undefined;
+}
+
+const statsQuerySchema = z.strictObject({
+  last: z
+    .string()
+    .regex(/^[1-9][0-9]{0,5}[mhd]$/, 'must be as in "15m", "24h" or "7d"')
+    .optional(),
+  pop: z.string().min(1).optional(),
+  signal: signalSchema,
+  deadlineMs: deadlineMsSchema,
+});
+
+/** Checks a call of `stats`. Throws a `TypeError`. */
+export function parseStatsCall(query: StatsQuery = {}): StatsCall {
+  const parsed = statsQuerySchema.safeParse(query, { reportInput: true });
+  if (!parsed.success) throw misuse("stats", parsed.error, statsQuerySchema);
+  const { last, pop, signal, deadlineMs } = parsed.data;
+  return { query: { last, pop }, signal, deadlineMs };
+}
