@@ -55,16 +55,15 @@ export function chart(drawing: Drawing, point: (index: number | null) => void): 
       pointerleave: () => point(null),
     },
     svg,
-    top > 0 && h("small", {}, format(top)),
+    top > 0 && h("small", format(top)),
   );
   const legend = series.map(({ name, color }, index) => h("span", { class: `key ${color}` }, `${name} `, keys[index]!));
   return {
     figure: h(
       "figure",
-      {},
-      h("figcaption", {}, h("strong", {}, title), ...legend),
+      h("figcaption", h("strong", title), ...legend),
       plot,
-      h("div", { class: "times" }, h("span", {}, ends[0]), h("span", {}, ends[1])),
+      h("div", { class: "times" }, h("span", ends[0]), h("span", ends[1])),
     ),
     show(index) {
       cursor.setAttribute("visibility", index === null ? "hidden" : "visible");

@@ -3,31 +3,41 @@ export type Child = Node | string | number | false | null | undefined;
 
 type Attributes = Readonly<Record<string, string | number | boolean | null | ((event: Event) => void)>>;
 
-/** Makes an element. A function is the listener of the event that its name says; `false` and `null` leave one out. */
+/**
+ * Makes an element, with attributes if the first of the rest are some. A function is the listener of the event that its
+ * name says; `false` and `null` leave one out.
+ */
 export function h<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
-  attributes: Attributes = {},
-  ...children: readonly Child[]
+  ...rest: readonly (Attributes | Child)[]
 ): HTMLElementTagNameMap[Name] {
-  return filled(document.createElement(name), attributes, children);
+  return filled(document.createElement(name), rest);
 }
 
 /** The same for a drawing. */
 export function drawn<Name extends keyof SVGElementTagNameMap>(
   name: Name,
-  attributes: Attributes = {},
-  ...children: readonly Child[]
+  ...rest: readonly (Attributes | Child)[]
 ): SVGElementTagNameMap[Name] {
-  return filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", name), rest);
 }
 
-function filled<E extends Element>(element: E, attributes: Attributes, children: readonly Child[]): E {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") element.addEventListener(name, value);
-    else if (value !== false && value !== null) element.setAttribute(name, value === true ? "" : String(value));
+function filled<E extends Element>(element: E, rest: readonly (Attributes | Child)[]): E {
+  for (const each of rest) {
+    if (!isAttributes(each)) {
+      element.append(...nodesOf([each]));
+      continue;
+    }
+    for (const [name, value] of Object.entries(each)) {
+      if (typeof value === "function") element.addEventListener(name, value);
+      else if (value !== false && value !== null) element.setAttribute(name, value === true ? "" : String(value));
+    }
   }
-  element.append(...nodesOf(children));
   return element;
+}
+
+function isAttributes(each: Attributes | Child): each is Attributes {
+  return typeof each === "object" && each !== null && !(each instanceof Node);
 }
 
 function nodesOf(children: readonly Child[]): (Node | string)[] {
@@ -65,7 +75,6 @@ export function choices(
     ...Object.entries(names).map(([value, words]) =>
       h(
         "label",
-        {},
         h("input", { type: "radio", name: id, value, checked: value === chosen, change: () => choose(value) }),
         words,
       ),
@@ -81,19 +90,15 @@ export function table(caption: string, columns: readonly string[], rows: readonl
     { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
     h(
       "table",
-      {},
       h(
         "thead",
-        {},
-        h("tr", {}, ...columns.map((name, index) => h("th", { scope: "col", class: isNumber(index) || null }, name))),
+        h("tr", ...columns.map((name, index) => h("th", { scope: "col", class: isNumber(index) || null }, name))),
       ),
       h(
         "tbody",
-        {},
         ...rows.map((cells) =>
           h(
             "tr",
-            {},
             ...cells.map((cell, index) =>
               index === 0 ? h("th", { scope: "row" }, cell) : h("td", { class: isNumber(index) || null }, cell),
             ),

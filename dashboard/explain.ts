@@ -27,7 +27,7 @@ async function explain(): Promise<void> {
     fill("explanation", ...report(await ask<Explanation>("explain", request)));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    fill("explanation", h("p", { class: "note" }, h("pre", {}, error.message)));
+    fill("explanation", h("p", { class: "note" }, h("pre", error.message)));
   }
 }
 
@@ -38,7 +38,7 @@ function fieldsOf(text: string): Record<string, string> {
 
 function report(explanation: Explanation): Child[] {
   const { outcome, key, dropped, memory, sharedTier, purge, nearest } = explanation;
-  const row = (name: string, ...children: Child[]) => [h("dt", {}, name), h("dd", {}, ...children)];
+  const row = (name: string, ...children: Child[]) => [h("dt", name), h("dd", ...children)];
   const tags = memory?.tags ?? sharedTier?.tags ?? [];
   return [
     h(
@@ -47,18 +47,17 @@ function report(explanation: Explanation): Child[] {
       outcome.xCache ?? "answered by the edge",
       outcome.detail && h("span", { class: "soft" }, `  ${outcome.detail}`),
     ),
-    h("ol", {}, ...stepTexts(explanation).map((text) => h("li", {}, text))),
+    h("ol", ...stepTexts(explanation).map((text) => h("li", text))),
     h(
       "dl",
-      {},
-      ...(key === null ? [] : row("Key", h("code", {}, key))),
-      ...(dropped.length === 0 ? [] : row("Dropped", h("code", {}, dropped.join(", ")))),
+      ...(key === null ? [] : row("Key", h("code", key))),
+      ...(dropped.length === 0 ? [] : row("Dropped", h("code", dropped.join(", ")))),
       ...row("Memory", stored(memory)),
       ...row("Cache of the PoP", stored(sharedTier)),
-      ...(tags.length === 0 ? [] : row("Tags", h("code", {}, tags.join("  ")))),
+      ...(tags.length === 0 ? [] : row("Tags", h("code", tags.join("  ")))),
       ...(purge ? row("Purge", purgeText(purge)) : []),
       ...nearest.flatMap(({ key: other, differsIn }) =>
-        row("Nearest", h("code", {}, ...underlined(other, differsIn)), h("br"), `differs in: ${differsIn.join(", ")}`),
+        row("Nearest", h("code", ...underlined(other, differsIn)), h("br"), `differs in: ${differsIn.join(", ")}`),
       ),
     ),
   ];
@@ -89,7 +88,7 @@ function underlined(key: string, differsIn: readonly string[]): Child[] {
       .split("&")
       .flatMap((text, index) => [
         index === 0 ? "?" : "&",
-        differsIn.includes(`query ${text}`) ? h("mark", {}, text) : text,
+        differsIn.includes(`query ${text}`) ? h("mark", text) : text,
       ]),
   ];
 }

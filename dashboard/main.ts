@@ -101,7 +101,10 @@ document.querySelector("#view-login form")!.addEventListener("submit", (event) =
 byId("logout").addEventListener("click", () => void logOut().then(() => location.reload()));
 addEventListener("hashchange", () => {
   if (location.hash === "#main") return;
-  void go().then(() => byId("main").focus({ preventScroll: true }));
+  void go().then(() => {
+    byId("main").focus({ preventScroll: true });
+    scrollTo(0, 0);
+  });
 });
 document.addEventListener("visibilitychange", () => void (document.hidden || refresh()));
 document.addEventListener("stale", () => void refresh());

@@ -84,20 +84,20 @@ function sentence({ requests, fromCache, origin, bytes, times }: SiteStats): Chi
   const cached = times.memory ?? times.shared;
   return [
     about,
-    h("b", {}, plural(requests, "request")),
+    h("b", plural(requests, "request")),
     ", ",
-    h("b", {}, `${percent(fromCache / requests)} from cache`),
+    h("b", `${percent(fromCache / requests)} from cache`),
     ". The origin was asked ",
-    h("b", {}, plural(origin.asked, "time")),
+    h("b", plural(origin.asked, "time")),
     origin.failed > 0 && ` and failed ${plural(origin.failed, "time")}`,
     "; ",
-    h("b", {}, size(bytes.fromCache)),
+    h("b", size(bytes.fromCache)),
     " did not leave it.",
     times.origin && " Its answers took ",
-    times.origin && h("b", {}, ms(times.origin.p50Ms)),
+    times.origin && h("b", ms(times.origin.p50Ms)),
     times.origin && " in the median",
     times.origin && cached && ", those of the cache ",
-    times.origin && cached && h("b", {}, ms(cached.p50Ms)),
+    times.origin && cached && h("b", ms(cached.p50Ms)),
     times.origin && ".",
   ];
 }
@@ -267,14 +267,14 @@ function popTiles(): Child[] {
         "data-key": `pop ${name}`,
         click: () => choosePop(pop === name ? null : name),
       },
-      h("b", {}, name),
+      h("b", name),
       stackedBar("share", [
         ["c0", fromCache],
         ["c1", requests - fromCache],
       ]),
-      h("span", {}, `${share(fromCache, requests)} of ${whole(requests)}`),
+      h("span", `${share(fromCache, requests)} of ${whole(requests)}`),
       h("br"),
-      h("span", {}, `${size(bytes.fromCache)} · ${ms(times.origin?.p50Ms)}`),
+      h("span", `${size(bytes.fromCache)} · ${ms(times.origin?.p50Ms)}`),
     );
   return [
     h(
@@ -282,7 +282,7 @@ function popTiles(): Child[] {
       { class: "soft" },
       "From cache, of all requests; bytes out of the cache, and the median time of the origin.",
     ),
-    h("ul", { class: "tiles" }, ...names.map(([name]) => h("li", {}, button(name, pops[name]!)))),
+    h("ul", { class: "tiles" }, ...names.map(([name]) => h("li", button(name, pops[name]!)))),
   ];
 }
 
@@ -291,7 +291,7 @@ function routes({ routes: byPattern, pop: of }: SiteStats): Child {
   const rows = Object.entries(byPattern)
     .sort(([, a], [, b]) => b.requests - a.requests)
     .map(([pattern, { requests, fromCache, bytes, times }]) => [
-      h("code", {}, pattern),
+      h("code", pattern),
       whole(requests),
       share(fromCache, requests),
       ms(times.shared?.p50Ms),
@@ -331,7 +331,7 @@ function urls({ top, pop: of }: SiteStats): Child[] {
 }
 
 function named(name: string, words: string): Child {
-  return h("span", {}, name, words !== "" && h("small", {}, words));
+  return h("span", name, words !== "" && h("small", words));
 }
 
 function sorted(counts: Readonly<Record<string, number>>): (readonly [string, number])[] {

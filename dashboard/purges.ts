@@ -65,13 +65,7 @@ function row({ seq, items, itemCount, mode, settled, at, by, reason, repeatOf }:
   const why = [reason, repeatOf !== null && `again, after ${repeatOf}`].filter(Boolean).join("; ");
   return [
     whole(seq),
-    h(
-      "span",
-      {},
-      h("code", {}, items.slice(0, ITEMS).join("  ")),
-      more > 0 && ` and ${whole(more)} more`,
-      h("small", {}, why),
-    ),
+    h("span", h("code", items.slice(0, ITEMS).join("  ")), more > 0 && ` and ${whole(more)} more`, h("small", why)),
     mode,
     h("span", { class: settled ? "badge good" : "badge" }, settled ? "settled" : "settling …"),
     instant(at),
@@ -106,7 +100,7 @@ async function send(dryRun: boolean): Promise<void> {
       rememberPurgeToken(null);
       byId("purge-token-row").hidden = false;
     } else if (!dryRun) allow(request); // With the same id, so that it may be sent again.
-    fill("plan", h("p", { class: "note" }, h("pre", {}, error.message)));
+    fill("plan", h("p", { class: "note" }, h("pre", error.message)));
   }
 }
 
@@ -142,14 +136,13 @@ function requestOfForm(): PurgeRequestBody {
 
 function plan({ planned = [], warnings = [], accepted: { everything } }: PurgeReceiptBody): Child[] {
   const items = planned.map(({ item, key, route }) => [
-    h("code", {}, item),
-    h("code", {}, key),
+    h("code", item),
+    h("code", key),
     route === undefined ? "" : (route ?? "no route"),
   ]);
   return [
     h(
       "p",
-      {},
       everything
         ? "This would purge the whole site."
         : `This would purge ${plural(items.length, "item")}. Nothing has happened yet.`,

@@ -14,20 +14,19 @@ export async function refreshRules(): Promise<void> {
   const { version: _, routes = [], limits, purge, ...rest } = await read<Settings>("site");
   const rows = routes.map(({ match, ...settings }, index) => [
     whole(index + 1),
-    h("code", {}, String(match)),
+    h("code", String(match)),
     lines(settings),
   ]);
   fill(
     "rules",
     h(
       "p",
-      {},
       `${plural(routes.length, "route")}, in order: the first that matches applies. Elsewhere the origin's fields decide.`,
     ),
     rows.length > 0 && table("Routes", ["No.", "Path", "Settings"], rows),
-    h("h2", {}, "Site"),
+    h("h2", "Site"),
     lines(rest),
-    h("h2", {}, "Limits and purges"),
+    h("h2", "Limits and purges"),
     list(Object.entries({ ...limits, ...purge }).map(([name, value]) => [name, amount(name, value)])),
   );
 }
@@ -37,7 +36,7 @@ function lines(settings: Readonly<Record<string, unknown>>): Child {
 }
 
 function list(rows: readonly (readonly [string, string | undefined])[]): Child {
-  return h("dl", {}, ...rows.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, h("code", {}, text))]));
+  return h("dl", ...rows.flatMap(([name, text]) => [h("dt", name), h("dd", h("code", text))]));
 }
 
 /** A setting whose name ends in its unit. */

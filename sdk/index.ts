@@ -14,7 +14,15 @@ export function createPurger(options: PurgerOptions = {}): Purger {
   return createHttpPurger(options, { ...platform, openTransport: openUndici });
 }
 
-export type { RouteStats, SiteCounts, SiteStats, TimeStats, TimesByTier, TopUrlStats } from "../wire/stats.ts";
+export type {
+  RouteStats,
+  SiteCounts,
+  SiteStats,
+  SpanStats,
+  TimeStats,
+  TimesByTier,
+  TopUrlStats,
+} from "../wire/stats.ts";
 export type {
   BatchOptions,
   BatchOutcome,

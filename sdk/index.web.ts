@@ -17,7 +17,15 @@ export function createPurger(options: PurgerOptions = {}): Purger {
   });
 }
 
-export type { RouteStats, SiteCounts, SiteStats, TimeStats, TimesByTier, TopUrlStats } from "../wire/stats.ts";
+export type {
+  RouteStats,
+  SiteCounts,
+  SiteStats,
+  SpanStats,
+  TimeStats,
+  TimesByTier,
+  TopUrlStats,
+} from "../wire/stats.ts";
 export type {
   BatchOptions,
   BatchOutcome,
