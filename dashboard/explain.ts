@@ -1,8 +1,9 @@
 import type { Explanation } from "../wire/explanation.ts";
 import { stepTexts } from "../wire/explanation-text.ts";
+import { size } from "../wire/stats-text.ts";
 import { ask, Refused } from "./api.ts";
 import { byId, type Child, fill, h } from "./elements.ts";
-import { instant, size } from "./words.ts";
+import { instant } from "./words.ts";
 
 export function startExplain(): void {
   byId("ask").addEventListener("submit", (event) => {

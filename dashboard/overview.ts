@@ -1,8 +1,10 @@
 import type { SiteCounts, SiteStats, SpanStats, TopUrlStats } from "../wire/stats.ts";
+import { percent, size, summaryText, whole } from "../wire/stats-text.ts";
+import { verdictsOf, verdictText } from "../wire/verdicts/verdicts.ts";
 import { read } from "./api.ts";
 import { type Chart, chart, type Series, stackedBar } from "./charts.ts";
 import { byId, type Child, choices, fill, h, say, table } from "./elements.ts";
-import { ms, OUTCOMES, percent, plural, REASONS, share, size, timeOf, whole } from "./words.ts";
+import { OUTCOMES, plural, REASONS, share, time, timeOf } from "./words.ts";
 
 const LAST = { "1h": "Last hour", "24h": "Last 24 h", "5d": "Last 5 days", "90d": "Last 90 days" } as const;
 
@@ -10,7 +12,7 @@ const LAST = { "1h": "Last hour", "24h": "Last 24 h", "5d": "Last 5 days", "90d"
 const KINDS = {
   missed: { words: "Most missed", column: "Misses ", format: whole },
   bytes: { words: "Most bytes", column: "From the origin ", format: size },
-  slowest: { words: "Slowest origin", column: "Waited ", format: ms },
+  slowest: { words: "Slowest origin", column: "Waited ", format: time },
   notStored: { words: "Not stored", column: "Times ", format: whole },
 } as const;
 
@@ -66,10 +68,11 @@ export async function refreshOverview(): Promise<void> {
 
 function show(now: SiteStats): void {
   byId("all-pops").hidden = pop === null;
-  fill("sentence", ...sentence(now));
+  fill("sentence", ...sentence(summaryText(now, last)));
   fill("heard", heard(now.isolates));
   byId("numbers").hidden = now.requests === 0 && pop === null;
   showCharts(now);
+  fill("advice", ...advice(now));
   fill("answers", ...answers(now));
   fill("refused", ...refused(now));
   fill("pops", ...popTiles());
@@ -77,28 +80,27 @@ function show(now: SiteStats): void {
   showUrls();
 }
 
-/** The stats as a person would say them. */
-function sentence({ requests, fromCache, origin, bytes, times }: SiteStats): Child[] {
-  const about = `${LAST[last]}${pop === null ? "" : ` in ${pop}`}: `;
-  if (requests === 0) return [about, "no requests were reported."];
-  const cached = times.memory ?? times.shared;
+/** The stats as a person would say them, with the numbers in bold. */
+function sentence(text: string): Child[] {
+  const [about, ...rest] = text.split(/(?<=^[^:]*:)/);
+  const bold = /(\d[\d,.]*(?: (?:%|ms|bytes|[kMGTP]B|requests?|times))?(?: from cache)?)/;
   return [
     about,
-    h("b", plural(requests, "request")),
-    ", ",
-    h("b", `${percent(fromCache / requests)} from cache`),
-    ". The origin was asked ",
-    h("b", plural(origin.asked, "time")),
-    origin.failed > 0 && ` and failed ${plural(origin.failed, "time")}`,
-    "; ",
-    h("b", size(bytes.fromCache)),
-    " did not leave it.",
-    times.origin && " Its answers took ",
-    times.origin && h("b", ms(times.origin.p50Ms)),
-    times.origin && " in the median",
-    times.origin && cached && ", those of the cache ",
-    times.origin && cached && h("b", ms(cached.p50Ms)),
-    times.origin && ".",
+    ...rest
+      .join("")
+      .split(bold)
+      .map((part, index) => (index % 2 === 1 ? h("b", {}, part) : part)),
+  ];
+}
+
+/** What to change. The settings in the sentences are marked as code. */
+function advice(now: SiteStats): Child[] {
+  const verdicts = verdictsOf(now);
+  if (verdicts.length === 0) return [];
+  const words = (text: string) => text.split("`").map((part, index) => (index % 2 === 1 ? h("code", {}, part) : part));
+  return [
+    h("h2", {}, "What to change"),
+    h("ul", {}, ...verdicts.map((verdict) => h("li", {}, ...words(verdictText(verdict))))),
   ];
 }
 
@@ -130,10 +132,10 @@ function showCharts({ from, to, spanMs, spans, ...all }: SiteStats): void {
   const ratio = (value: number | undefined) => (value === undefined ? "–" : percent(value));
   const ends = [timeOf(begin, spanMs), timeOf(Date.parse(to), spanMs)] as const;
   const times = [
-    series("origin", "c1", ({ times: { origin } }) => origin?.p50Ms, ms),
-    series("origin, 95 %", "c2", ({ times: { origin } }) => origin?.p95Ms, ms),
-    series("cache of the PoP", "c0", ({ times: { shared } }) => shared?.p50Ms, ms),
-    series("memory", "c3", ({ times: { memory } }) => memory?.p50Ms, ms),
+    series("origin", "c1", ({ times: { origin } }) => origin?.p50Ms, time),
+    series("origin, 95 %", "c2", ({ times: { origin } }) => origin?.p95Ms, time),
+    series("cache of the PoP", "c0", ({ times: { shared } }) => shared?.p50Ms, time),
+    series("memory", "c3", ({ times: { memory } }) => memory?.p50Ms, time),
   ];
   const point = (index: number | null) => showSpan(index);
   charts = [
@@ -172,7 +174,7 @@ function showCharts({ from, to, spanMs, spans, ...all }: SiteStats): void {
       {
         title: "Time to the head, in the median",
         kind: "lines",
-        format: ms,
+        format: time,
         ends,
         series: times.filter(({ total }, index) => index < 3 || total !== "–"),
       },
@@ -274,7 +276,7 @@ function popTiles(): Child[] {
       ]),
       h("span", `${share(fromCache, requests)} of ${whole(requests)}`),
       h("br"),
-      h("span", `${size(bytes.fromCache)} · ${ms(times.origin?.p50Ms)}`),
+      h("span", `${size(bytes.fromCache)} · ${time(times.origin?.p50Ms)}`),
     );
   return [
     h(
@@ -294,8 +296,8 @@ function routes({ routes: byPattern, pop: of }: SiteStats): Child {
       h("code", pattern),
       whole(requests),
       share(fromCache, requests),
-      ms(times.shared?.p50Ms),
-      ms(times.origin?.p50Ms),
+      time(times.shared?.p50Ms),
+      time(times.origin?.p50Ms),
       size(bytes.fromOrigin),
     ]);
   if (rows.length === 0) return nothing();

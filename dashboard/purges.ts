@@ -1,9 +1,10 @@
 import type { PurgeReceiptBody } from "../wire/purge-receipt.ts";
 import type { PurgeRecordBody, PurgeRecordPageBody } from "../wire/purge-record.ts";
 import type { PurgeRequestBody } from "../wire/purge-request.ts";
+import { whole } from "../wire/stats-text.ts";
 import { hasPurgeToken, purge, Refused, read, rememberPurgeToken } from "./api.ts";
 import { byId, type Child, fill, h, say, table } from "./elements.ts";
-import { instant, plural, whole } from "./words.ts";
+import { instant, plural } from "./words.ts";
 
 /** Rows of a page of the trail, and the items that a row names. */
 const ROWS = 25;

@@ -1,6 +1,7 @@
+import { ms, size, whole } from "../wire/stats-text.ts";
 import { read } from "./api.ts";
 import { type Child, fill, h, table } from "./elements.ts";
-import { ms, plural, size, whole } from "./words.ts";
+import { plural } from "./words.ts";
 
 interface Settings {
   readonly version: number;

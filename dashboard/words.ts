@@ -1,28 +1,13 @@
-/** Numbers and times as people write them. */
-
-export function whole(count: number): string {
-  return count.toLocaleString("en-US");
-}
-
-/** To a tenth. What is not all is never said to be 100 %. */
-export function percent(share: number): string {
-  const tenths = Math.round(share * 1000);
-  return `${(share < 1 ? Math.min(tenths, 999) : tenths) / 10} %`;
-}
+import { ms, percent, whole } from "../wire/stats-text.ts";
 
 export function share(part: number, all: number): string {
   return all === 0 ? "–" : percent(part / all);
 }
 
-export function size(bytes: number): string {
-  const units = ["bytes", "kB", "MB", "GB", "TB", "PB"];
-  const unit = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1);
-  return `${Number((bytes / 1000 ** unit).toPrecision(3))} ${units[unit]}`;
-}
-
-export function ms(time: number | undefined): string {
-  if (time === undefined) return "–";
-  return time < 10_000 ? `${Number(time.toPrecision(2))} ms` : `${Number((time / 1000).toPrecision(2))} s`;
+/** A time, or a dash where there is none. */
+export function time(value: number | undefined): string {
+  if (value === undefined) return "–";
+  return value < 10_000 ? ms(value) : `${Number((value / 1000).toPrecision(2))} s`;
 }
 
 export function plural(count: number, one: string): string {
@@ -31,9 +16,9 @@ export function plural(count: number, one: string): string {
 
 /** The beginning of a span, as far as it tells spans apart. */
 export function timeOf(at: number, spanMs: number): string {
-  const time = { hour: "2-digit", minute: "2-digit" } as const;
+  const clock = { hour: "2-digit", minute: "2-digit" } as const;
   const day = { day: "numeric", month: "short" } as const;
-  const options = spanMs < 3_600_000 ? time : spanMs < 86_400_000 ? { weekday: "short" as const, ...time } : day;
+  const options = spanMs < 3_600_000 ? clock : spanMs < 86_400_000 ? { weekday: "short" as const, ...clock } : day;
   return new Date(at).toLocaleString("en-GB", options);
 }
 

@@ -7,6 +7,14 @@ const amount = z.number().nonnegative();
 const time = z.object({ count, meanMs: amount, p50Ms: amount, p95Ms: amount, p99Ms: amount }).optional();
 const times = z.object({ memory: time, shared: time, origin: time });
 const bytes = z.object({ fromCache: count, fromOrigin: count });
+const lifetimes = z.record(z.string(), count);
+const compared = z.object({
+  keys: z.record(z.string(), z.object({ fetches: count, same: count, different: count })),
+  lifetimes,
+  missingLifetimes: lifetimes,
+  refetched: z.object({ same: count, different: count, elapsedMs: amount }),
+  visitors: z.object({ same: count, different: count }),
+});
 const topUrl = z.object({
   url: z.string(),
   weight: amount,
@@ -49,7 +57,19 @@ export const siteStatsSchema = siteCountsSchema.extend({
       .pick({ requests: true, fromCache: true, origin: true, bytes: true, times: true })
       .extend({ at: z.iso.datetime() }),
   ),
-  routes: z.record(z.string(), z.object({ requests: count, fromCache: count, answers: countsByName, bytes, times })),
+  waits: time,
+  routes: z.record(
+    z.string(),
+    z.object({
+      requests: count,
+      fromCache: count,
+      answers: countsByName,
+      bytes,
+      times,
+      refused: countsByName,
+      compared,
+    }),
+  ),
   top: z.object({ missed: topUrls, bytes: topUrls, slowest: topUrls, notStored: topUrls }).nullable(),
   pops: z.record(z.string(), siteCountsSchema),
 });

@@ -103,6 +103,11 @@ export interface SiteStats extends SiteCounts {
    */
   spanMs: number;
   spans: SpanStats[];
+  /**
+   * Times to the head of all answers with an `X-Cache`. Those out of memory count as 0 where they are not measured.
+   * Absent for a single PoP.
+   */
+  waits?: TimeStats | undefined;
   /** By the pattern of the route; `(none)` matches no route. The first 50, and `(others)`. Empty for a single PoP. */
   routes: Record<string, RouteStats>;
   /** The heaviest URLs, at most 64 of each kind. `null` for a single PoP, and where nothing was reported. */
@@ -132,6 +137,33 @@ export interface RouteStats {
   answers: CountsByName;
   bytes: { fromCache: number; fromOrigin: number };
   times: TimesByTier;
+  /** Answers that were not stored, by the reason. */
+  refused: CountsByName;
+  compared: ComparedPages;
+}
+
+/**
+ * What pages that were fetched have in common. Each isolate compares those that it has fetched itself, up to 256 KiB and
+ * 1 MiB a second, so that all counts are too low rather than too high.
+ */
+export interface ComparedPages {
+  /**
+   * By a change of the cache key: fetches that a fresh page would have answered if the key had been changed so, and
+   * whether that page was the same. Changes are `drop NAME`, `lowercase NAME`, `sort`, `drop *`, for parameters of the
+   * query, and `vary NAME`, for a field that selects variants and would not. Names that speak of credentials are left out.
+   */
+  keys: Record<string, { fetches: number; same: number; different: number }>;
+  /** Fetches of stored pages that would have been hits if they were fresh for so many seconds: 60, 600, 3600. */
+  lifetimes: CountsByName;
+  /** The same of pages that were not stored, because they had no lifetime. */
+  missingLifetimes: CountsByName;
+  /** Pages that were fetched again after their lifetime, and the time between the two fetches together. */
+  refetched: { same: number; different: number; elapsedMs: number };
+  /**
+   * Pages that are not stored because they are for one visitor: how often 20 visitors in succession got the same, and how
+   * often the next one got another. One answer of eight up to 64 KiB is compared.
+   */
+  visitors: { same: number; different: number };
 }
 
 /**

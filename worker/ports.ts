@@ -2,7 +2,7 @@ import type { Fields } from "./rules/fields/fields.ts";
 import type { PurgeAnswer } from "./rules/freshness/judge.ts";
 import type { BytePart } from "./rules/ranges/range.ts";
 import type { RequestHeaders } from "./rules/request/request-facts.ts";
-import type { Stamp, Stored, StoredHead, VariantMarker } from "./rules/storing/stored-response.ts";
+import type { Stamp, Stored, StoredHead, StoredResponse, VariantMarker } from "./rules/storing/stored-response.ts";
 
 /** The corridor's interfaces to the outside. Their adapters are in `platform/`, `store/` and `purges/`. */
 export interface Ports {
@@ -350,7 +350,23 @@ export type EdgeEvent =
    * An answer of the origin that may not be stored, by the `detail` of its `Cache-Status`. `field` is the one that is
    * not in the key, in a client's spelling.
    */
-  | { readonly kind: "not-stored"; readonly because: string; readonly url: string; readonly field?: string }
+  | {
+      readonly kind: "not-stored";
+      readonly because: string;
+      readonly route: string | null;
+      readonly url: string;
+      readonly at: number;
+      readonly field?: string;
+    }
+  /** A response was fetched, or confirmed, and is stored. */
+  | {
+      readonly kind: "fetched";
+      readonly route: string | null;
+      readonly url: string;
+      readonly stored: StoredResponse;
+      readonly at: number;
+    }
+  | PassedOnEvent
   /** A request to the origin for a second look. It is one of those `origin-asked`. */
   | { readonly kind: "second-look" }
   /** A second look has found a field that chooses pages. */
@@ -370,6 +386,18 @@ export type EdgeEvent =
   | { readonly kind: "invalidation-dropped" }
   | { readonly kind: "purged"; readonly items: number }
   | { readonly kind: "failed"; readonly cause: unknown };
+
+/** The body of an answer that is for one visitor, or may be: one of a few, read on its way. */
+export interface PassedOnEvent {
+  readonly kind: "passed-on";
+  readonly route: string | null;
+  /** The cache key. */
+  readonly url: string;
+  /** What tells the visitor from others: the address and the cookies, as far as there are any. */
+  readonly visitor: readonly string[];
+  readonly bytes: Uint8Array;
+  readonly at: number;
+}
 
 /** An answer with an `X-Cache`, when its head is there. */
 export interface AnsweredEvent {

@@ -1,9 +1,10 @@
 import { Command, InvalidArgumentError } from "commander";
 import type { SiteStats } from "../../wire/stats.ts";
+import { printable, statsLines } from "../../wire/stats-text.ts";
+import { verdictsOf, verdictText } from "../../wire/verdicts/verdicts.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { printError } from "../print-error.ts";
-import { printable, statsSentences } from "../stats-sentences.ts";
 
 interface StatsFlags {
   readonly last: string;
@@ -73,8 +74,13 @@ async function say({ last, pop, json, endpoint = process.env.TIDEMARK_ENDPOINT }
     printError(`the edge at ${url.origin}: ${detail}`);
     return status >= 500 ? EXIT.unreachable : EXIT.refused;
   }
-  process.stdout.write(json ? `${JSON.stringify(body)}\n` : statsSentences(body as unknown as SiteStats, last));
+  process.stdout.write(json ? `${JSON.stringify(body)}\n` : sentences(body as unknown as SiteStats, last));
   return EXIT.done;
+}
+
+function sentences(stats: SiteStats, last: string): string {
+  const verdicts = verdictsOf(stats).map((verdict) => verdictText(verdict));
+  return `${[...statsLines(stats, last), ...(verdicts.length > 0 ? ["", ...verdicts] : [])].join("\n")}\n`;
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | null {

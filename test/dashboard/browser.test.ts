@@ -284,6 +284,18 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
+  test("the overview says what to change, with the setting as code", async () => {
+    const page = await stage.enter({}, { pops: 3 });
+    await page.getByRole("heading", { name: "What to change" }).waitFor();
+    expect(await page.locator("#advice li").innerText()).toContain('add "sid" to key.query.ignore');
+    expect(await page.locator("#advice code").allInnerTexts()).toContain("key.query.ignore");
+    await answerWith(page, { pops: 0 });
+    await page.getByText("Last hour").click();
+    await page.getByText("no requests were reported").waitFor();
+    expect(await page.locator("#advice").innerText()).toBe("");
+    await page.context().close();
+  });
+
   test("the charts show each span under the pointer, and gaps as gaps", async () => {
     const page = await stage.enter({}, { pops: 3 });
     const body = madeUpStats({ pops: 3 });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { buildPage, moduleOf, PAGE_MODULE } from "../../dashboard/build-page.ts";
 
 /** The most that the page may weigh, gzipped: so much it adds to the deployed worker. */
-const MAX_BYTES = 14 * 1024;
+const MAX_BYTES = 17 * 1024;
 
 const built = await buildPage();
 

@@ -3,7 +3,8 @@ import { Counters } from "../../worker/insight/counters.ts";
 
 test("fifty names of unkeyed fields are counted apart, and all others as one", () => {
   const counters = new Counters("http://origin.test", () => undefined);
-  const report = (field: string) => counters.report({ kind: "not-stored", because: "unkeyed-field", url: "/", field });
+  const report = (field: string) =>
+    counters.report({ kind: "not-stored", because: "unkeyed-field", route: null, url: "/", at: 0, field });
   for (let name = 1; name <= 60; name++) report(`x-${name}`);
   report("x-50");
   report("x-51");

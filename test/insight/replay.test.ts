@@ -135,7 +135,7 @@ test(`after ${REQUESTS} requests in three PoPs the ledger is equal to the record
     if (/\/(private|no-store|pass|down)\//.test(url)) expect(url).not.toContain("visitor");
   }
   expect(stats.top!.missed.some(({ url }) => url.includes("/pages/") && url.includes("visitor"))).toBe(true);
-}, 120_000);
+}, 1_200_000);
 
 function detailOf(cacheStatus: string): string | null {
   return /detail="?([a-z-]+)/.exec(cacheStatus)?.[1] ?? null;

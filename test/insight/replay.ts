@@ -12,6 +12,7 @@ import { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import type { Stored } from "../../worker/rules/storing/stored-response.ts";
 import { compileSite } from "../../worker/site/site.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
 import { chances } from "../engine/chances.ts";
 import { memoryBodies } from "../engine/memory-bodies.ts";
 
@@ -29,6 +30,15 @@ export interface Witnessed {
   readonly path: string;
   readonly bodyBytes: number;
   readonly tookMs: number;
+}
+
+/** The site and its origin. */
+export interface ReplayWorld {
+  readonly site: Partial<SiteInput>;
+  /** The answer to a request: fields and body. A body without `content-length` comes in chunks. */
+  readonly answer: (request: OriginRequest, random: () => number) => { fields: Record<string, string>; body: string };
+  /** How long the origin takes, at least and at most. Milliseconds. */
+  readonly originMs?: readonly [number, number];
 }
 
 interface RunningReplay {
@@ -56,13 +66,17 @@ export class Replay {
   readonly #skewMs: Readonly<Record<string, number>>;
   readonly #tiers = new Map<string, Map<string, Stored>>();
   readonly #running = new Map<string, RunningReplay>();
+  readonly #waiting: { readonly until: number; readonly resolve: () => void }[] = [];
   #work: Promise<unknown>[] = [];
   #answeredAt = START;
   #log!: SqlPurgeLog;
   #ledger!: SqlLedger;
 
-  constructor(seed: number, skewMs: Readonly<Record<string, number>> = {}) {
+  readonly #world: ReplayWorld;
+
+  constructor(seed: number, skewMs: Readonly<Record<string, number>> = {}, world: ReplayWorld = KINDS) {
     this.random = chances(seed);
+    this.#world = world;
     this.#skewMs = skewMs;
     this.restartLog();
   }
@@ -81,10 +95,15 @@ export class Replay {
   }
 
   /** `place`: the PoP and the number of the isolate, as in `fra/1`. */
-  async send(place: string, path: string, fields: Record<string, string> = {}): Promise<Witnessed> {
+  async send(
+    place: string,
+    path: string,
+    fields: Record<string, string> = {},
+    clientAddress: string | null = null,
+  ): Promise<Witnessed> {
     const startedAt = this.now;
     const { name, isolate } = this.#isolateAt(place);
-    const answer = await this.#ask(isolate, path, fields);
+    const answer = await this.#ask(isolate, path, fields, clientAddress);
     const tookMs = this.#answeredAt - startedAt;
     const bodyBytes = (await answer.arrayBuffer()).byteLength;
     await this.#finishWork();
@@ -138,11 +157,16 @@ export class Replay {
     return this.#ask(first!.isolate, `/_tidemark/${path}`, { ...BEARER, ...fields });
   }
 
-  async #ask(isolate: LearningIsolate, path: string, fields: Record<string, string>): Promise<Response> {
+  async #ask(
+    isolate: LearningIsolate,
+    path: string,
+    fields: Record<string, string>,
+    clientAddress: string | null = null,
+  ): Promise<Response> {
     const url = `http://${HOST}${path}`;
     const background = { run: (work: Promise<unknown>) => void this.#work.push(work) };
     const request = new Request(url, { headers: fields });
-    const answer = isolate.fetch({ request, url, background, clientAddress: null });
+    const answer = isolate.fetch({ request, url, background, clientAddress });
     this.#answeredAt = this.now;
     if (!(answer instanceof Promise)) return toWebResponse(answer);
     const awaited = await answer.finally(() => {
@@ -163,14 +187,14 @@ export class Replay {
     const tier = this.#tiers.get(pop) ?? new Map<string, Stored>();
     this.#tiers.set(pop, tier);
     const log = this.#logFor(name);
-    const site = compileSite({ origin: ORIGIN, hosts: [HOST], routes: ROUTES }, {});
+    const site = compileSite({ origin: ORIGIN, hosts: [HOST], ...this.#world.site }, {});
     const now = () => this.now + (this.#skewMs[pop] ?? 0);
     const isolate = startIsolate(site, {
       clock: { now, wait: () => ({ over: new Promise(() => undefined), cancel: () => undefined }) },
       random: this.random,
       sharedTier: {
         get: async (key) => {
-          this.now += this.takesMs(1, 9);
+          await this.#passes(this.takesMs(1, 9));
           return tier.get(key);
         },
         put: async (stored) => void tier.set(stored.head.key, stored),
@@ -196,8 +220,7 @@ export class Replay {
 
   #logFor(isolate: string): PurgeLogClient & NonNullable<Parameters<typeof startIsolate>[1]["ledger"]>["client"] {
     const call = async <T>(work: () => T): Promise<T> => {
-      await letAnswersGo();
-      this.now += this.takesMs(1, 40);
+      await this.#passes(this.takesMs(1, 40));
       if (this.fate === "is silent") throw new Error("silent");
       const result = work();
       if (this.fate === "loses the answer") throw new Error("lost");
@@ -223,36 +246,56 @@ export class Replay {
     };
   }
 
+  /** Resolves after so much time. Time passes only when nothing else can happen, so that no answer seems late. */
+  #passes(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push({ until: this.now + ms, resolve });
+    if (this.#waiting.length === 1) void this.#letTimePass();
+    return promise;
+  }
+
+  async #letTimePass(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      for (let turn = 0; turn < 100; turn++) await null;
+      const next = this.#waiting.reduce((first, each) => (each.until < first.until ? each : first));
+      this.now = Math.max(this.now, next.until);
+      next.resolve();
+      // The next one waits until all that this one has set going is done.
+      for (let turn = 0; turn < 100; turn++) await null;
+      this.#waiting.splice(this.#waiting.indexOf(next), 1);
+    }
+  }
+
   async #originAnswers(request: OriginRequest): Promise<OriginAnswer> {
     this.asked.push(request);
-    await letAnswersGo();
-    this.now += this.takesMs(5, 900);
+    await this.#passes(this.takesMs(...(this.#world.originMs ?? [5, 900])));
     const path = request.pathAndQuery.split("?")[0]!;
     if (path.startsWith("/down")) {
       this.originFailures++;
       return { kind: "failed", because: "unreachable", cause: new Error("refused") };
     }
-    const body = `${path} `.repeat(1 + (path.length % 7));
-    const lifetime = LIFETIMES.find(([prefix]) => path.startsWith(prefix))?.[1] ?? "max-age=300";
+    const { fields, body } = this.#world.answer(request, this.random);
     this.originBytes += body.length;
-    const fields = {
-      "cache-control": lifetime,
-      date: new Date(this.now).toUTCString(),
-      "content-type": "text/plain",
-      ...(path.startsWith("/chunked") ? { "transfer-encoding": "chunked" } : { "content-length": String(body.length) }),
-    };
-    return { kind: "answered", response: fromWebResponse(new Response(body, { headers: fields })) };
+    const headers = { date: new Date(this.now).toUTCString(), "content-type": "text/plain", ...fields };
+    return { kind: "answered", response: fromWebResponse(new Response(body, { headers })) };
   }
-}
-
-/** Work behind an answer must not keep the answer waiting, so time passes only after the answer could go. */
-async function letAnswersGo(): Promise<void> {
-  for (let turn = 0; turn < 30; turn++) await null;
 }
 
 const ORIGIN = "http://origin.test";
 
-const ROUTES = [{ match: "/api/*" }, { match: "/pages/*" }, { match: "/pass/*", pass: true }];
+/** Pages of all kinds. */
+const KINDS: ReplayWorld = {
+  site: { routes: [{ match: "/api/*" }, { match: "/pages/*" }, { match: "/pass/*", pass: true }] },
+  answer: ({ pathAndQuery }) => {
+    const path = pathAndQuery.split("?")[0]!;
+    const body = `${path} `.repeat(1 + (path.length % 7));
+    const lifetime = LIFETIMES.find(([prefix]) => path.startsWith(prefix))?.[1] ?? "max-age=300";
+    const framing: Record<string, string> = path.startsWith("/chunked")
+      ? { "transfer-encoding": "chunked" }
+      : { "content-length": String(body.length) };
+    return { fields: { "cache-control": lifetime, ...framing }, body };
+  },
+};
 
 const LIFETIMES = [
   ["/private", "private, max-age=300"],

@@ -1,6 +1,6 @@
 import type { Problem } from "../../wire/problem.ts";
 import type { SiteStats, TimeStats } from "../../wire/stats.ts";
-import { addCounts, type CountTree } from "../insight/count-tree.ts";
+import { addCounts, type CountTree, emptyTree, numberAt, sumOfRoutes, treeAt } from "../insight/count-tree.ts";
 import type { LedgerReading } from "../insight/ledger-reading.ts";
 import type { LedgerClient } from "../insight/reports.ts";
 import { countUpTo, quantile, type SketchedTimes } from "../insight/time-sketch.ts";
@@ -64,7 +64,8 @@ function siteStats(reading: LedgerReading, pop: string | null, nothing: () => Co
       at: new Date(at).toISOString(),
       ...withTimes(addCounts(noSpanCounts(), each)),
     })),
-    routes: mapped(routes as Record<string, CountTree>, (tree) => withTimes(addCounts(noRouteCounts(), tree))),
+    ...(pop === null && Object.keys(routes).length > 0 && { waits: waitsOf(sumOfRoutes(routes)) }),
+    routes: mapped(routes as Record<string, CountTree>, (tree) => withTimes(wholeRoute(tree))),
     pops: mapped(pops, whole),
   } as unknown as SiteStats;
 }
@@ -79,14 +80,54 @@ function withTimes(tree: CountTree): object {
   return mapped(tree, (value) => (typeof value === "object" ? withTimes(value) : value));
 }
 
-function noRouteCounts(): CountTree {
-  return { requests: 0, fromCache: 0, answers: {}, bytes: { fromCache: 0, fromOrigin: 0 }, times: {} };
+function wholeRoute(tree: CountTree): CountTree {
+  const whole = addCounts(structuredClone(NO_ROUTE_COUNTS), tree);
+  for (const found of Object.values(treeAt(whole, "compared.keys"))) addCounts(found as CountTree, NO_FETCHES);
+  return whole;
 }
 
 function noSpanCounts(): CountTree {
   const bytes = { fromCache: 0, fromOrigin: 0, unmeasuredBodies: 0 };
   return { requests: 0, fromCache: 0, origin: { asked: 0, answered: 0, failed: 0 }, bytes, times: {} };
 }
+
+const NO_FETCHES: CountTree = { fetches: 0, same: 0, different: 0 };
+const NO_ROUTE_COUNTS: CountTree = {
+  requests: 0,
+  fromCache: 0,
+  answers: {},
+  bytes: { fromCache: 0, fromOrigin: 0 },
+  times: {},
+  refused: {},
+  compared: {
+    keys: {},
+    lifetimes: {},
+    missingLifetimes: {},
+    refetched: { same: 0, different: 0, elapsedMs: 0 },
+    visitors: { same: 0, different: 0 },
+  },
+};
+
+/** All times together. Of those out of memory few or none are measured, and so each stands for several. */
+function waitsOf(sum: CountTree): TimeStats {
+  const {
+    memory = NO_TIMES,
+    shared = NO_TIMES,
+    origin = NO_TIMES,
+  } = treeAt(sum, "times") as unknown as Record<string, SketchedTimes>;
+  const rest = countUpTo(shared) + countUpTo(origin);
+  const fromMemory = Math.max(0, numberAt(sum, "requests") - rest);
+  const measured = countUpTo(memory);
+  const weight = measured === 0 ? 0 : fromMemory / measured;
+  const buckets = weight === 0 ? { 0: fromMemory } : mapped(memory.buckets, (count) => Math.round(count * weight));
+  const all = [{ sum: memory.sum * weight, buckets }, shared, origin].reduce<CountTree>(
+    (total, each) => addCounts(total, each as unknown as CountTree),
+    emptyTree(),
+  );
+  return timeStats(all as unknown as SketchedTimes);
+}
+
+const NO_TIMES: SketchedTimes = { sum: 0, buckets: {} };
 
 function mapped<T>(tree: Readonly<Record<string, T>>, map: (value: T) => unknown): object {
   return Object.fromEntries(Object.entries(tree).map(([name, value]) => [name, map(value)]));

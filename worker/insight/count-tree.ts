@@ -26,6 +26,11 @@ function added(sum: number | CountTree | undefined, value: number | CountTree, n
   return addCounts(typeof sum === "object" ? sum : emptyTree(), value, name === BOUNDED ? Infinity : MAX_NAMES);
 }
 
+/** Adds to the number under a path of names, in place. */
+export function addUnder(tree: CountTree, path: readonly string[], by: number): void {
+  addCounts(tree, path.reduceRight<number | CountTree>((value, name) => ({ [name]: value }), by) as CountTree);
+}
+
 /** What has been added since `before`. Names that have not changed are left out. */
 export function countsSince(now: CountTree, before: CountTree): CountTree {
   const since = emptyTree();

@@ -1,6 +1,7 @@
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { AnsweredEvent, EdgeEvent, Reporter, Timer } from "../ports.ts";
-import { type CountTree, MAX_NAMES, OTHERS, sumOfRoutes } from "./count-tree.ts";
+import { addCounts, addUnder, type CountTree, emptyTree, MAX_NAMES, OTHERS, sumOfRoutes } from "./count-tree.ts";
+import { type Count, Likeness } from "./likeness.ts";
 import { TimeSketch } from "./time-sketch.ts";
 import { type TopUrl, TopUrls, withoutQuery } from "./top-urls.ts";
 
@@ -31,6 +32,8 @@ class RouteCounts {
   cachedBytes = 0;
   originBytes = 0;
   readonly times: Partial<Record<AnsweredEvent["tier"], TimeSketch>> = {};
+  /** The reasons for not storing, and what the comparison of pages has found. */
+  readonly findings = emptyTree();
 
   get tree(): CountTree {
     const sketched = Object.entries(this.times).map(([tier, sketch]) => [tier, { ...sketch.times }]);
@@ -39,6 +42,7 @@ class RouteCounts {
       answers: Object.fromEntries(this.answers),
       bytes: { fromCache: this.cachedBytes, fromOrigin: this.originBytes },
       times: Object.fromEntries(sketched) as CountTree,
+      ...addCounts(emptyTree(), this.findings),
     };
   }
 }
@@ -64,6 +68,7 @@ export class Counters implements Reporter {
   readonly #originUrl: string;
   readonly #routes = new Map<string | null, RouteCounts>();
   readonly #top = { missed: new TopUrls(), bytes: new TopUrls(), slowest: new TopUrls(), notStored: new TopUrls() };
+  readonly #likeness = new Likeness();
   #timer: Timer | null = null;
   #memoryHits = 0;
   #nextReportAt = Number.POSITIVE_INFINITY;
@@ -139,7 +144,17 @@ export class Counters implements Reporter {
       case "not-stored":
         add(this.#refused, event.because);
         this.#top.notStored.add(withoutQuery(event.url), 1, event.because);
+        addUnder(this.#routeCounts(event.route).findings, ["refused", event.because], 1);
+        if (event.because === "no-freshness") {
+          this.#likeness.lacksLifetime(event.url, event.at, this.#comparedOn(event.route));
+        }
         if (event.field !== undefined) this.#addUnkeyedField(event.field);
+        return;
+      case "fetched":
+        this.#likeness.stored(event.url, event.stored, event.at, this.#comparedOn(event.route));
+        return;
+      case "passed-on":
+        this.#likeness.passed(event, this.#comparedOn(event.route));
         return;
       case "second-look":
         this.#counts.secondLooks++;
@@ -294,6 +309,11 @@ export class Counters implements Reporter {
     const counts = new RouteCounts();
     this.#routes.set(pattern, counts);
     return counts;
+  }
+
+  #comparedOn(route: string | null): Count {
+    const { findings } = this.#routeCounts(route);
+    return (path, by = 1) => addUnder(findings, ["compared", ...path], by);
   }
 
   #addUnkeyedField(name: string): void {

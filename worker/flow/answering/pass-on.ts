@@ -44,8 +44,16 @@ export function passOn(
 }
 
 export function reportNotStored({ ports, resolved }: RequestContext, { because, field }: NotStored): void {
-  const { cacheKey: url } = resolved;
-  ports.reporter.report({ kind: "not-stored", because, url, ...(field !== undefined && { field }) });
+  const { cacheKey: url, route } = resolved;
+  const at = ports.clock.now();
+  ports.reporter.report({
+    kind: "not-stored",
+    because,
+    route: route.pattern,
+    url,
+    at,
+    ...(field !== undefined && { field }),
+  });
 }
 
 /** The outcome of a fetch for `Cache-Status`. */

@@ -17,6 +17,7 @@ import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
 import type { RequestContext } from "../request-context.ts";
 import { toAskAgainAsSent } from "./ask-without-idle-fields.ts";
+import { compareBehind } from "./compare-behind.ts";
 import { type ReadBody, startFill } from "./fill.ts";
 import { freshen, isWithdrawn } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
@@ -125,7 +126,8 @@ function answerFetched(
   if (decision.kind === "pass") {
     tellFollowers(outcomeOfPass(decision.because, response.status));
     if (!mayBeOfOneRequest(decision.because, response.status)) rememberHeadOnly(context);
-    return passOn(context, lookAgainBehind(context, response, lengthBytes, decision), miss, decision);
+    const looked = lookAgainBehind(context, response, lengthBytes, decision);
+    return passOn(context, compareBehind(context, looked, lengthBytes, decision), miss, decision);
   }
   if (decision.isLarge && lengthBytes !== null) {
     tellFollowers({ kind: "not-shareable" });

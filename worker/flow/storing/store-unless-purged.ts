@@ -15,10 +15,12 @@ export async function storeUnlessPurged(
   stored: StoredResponse,
   tellFollowers: TellFollowers,
 ): Promise<void> {
-  const { purges, reporter } = context.ports;
+  const { purges, reporter, clock } = context.ports;
+  const { cacheKey: url, route } = context.resolved;
   const isPurged = !isWorthStoring(purges.check(stored.head, false));
   if (isPurged) reporter.report({ kind: "fill-discarded", because: "purged" });
   const stores = isPurged ? Promise.resolve() : storeResponse(context, stored);
   tellFollowers({ kind: "storable", stored });
   await stores;
+  if (!isPurged) reporter.report({ kind: "fetched", route: route.pattern, url, stored, at: clock.now() });
 }

@@ -1,20 +1,29 @@
-import type { SiteStats, TimeStats } from "../wire/stats.ts";
+import type { SiteStats, TimeStats } from "./stats.ts";
 
-/** The stats of a site as a person would say them. Numbers are as the edge sent them, rounded; there is no advice. */
-export function statsSentences(stats: SiteStats, last: string): string {
-  const { requests, fromCache, origin, bytes, times, isolates, pop } = stats;
-  const where = pop === null ? "" : ` in ${printable(pop)}`;
-  const about = `Last ${lastWords(last)}${where}`;
-  if (requests === 0) return `${about}: no requests were reported. Isolates report once a minute.\n`;
-  const sentences = [
-    `${about}: ${whole(requests)} ${requests === 1 ? "request" : "requests"}, ${percent(fromCache / requests)} from cache.`,
-    `The origin was asked ${timesWords(origin.asked)}${origin.failed > 0 ? ` and failed ${timesWords(origin.failed)}` : ""}; ` +
-      `${size(bytes.fromCache)} did not leave it, ${size(bytes.fromOrigin)} did.`,
-    ...waits(times),
-    ...refusals(stats),
-    heard(isolates),
-  ];
-  return `${sentences.join("\n")}\n`;
+/** What the cache does for the site, in a sentence or two: numbers as the edge sent them, rounded. */
+export function summaryText(stats: SiteStats, last: string): string {
+  const { requests, fromCache, answers, origin, bytes, pop } = stats;
+  const about = `Last ${lastWords(last)}${pop === null ? "" : ` in ${printable(pop)}`}`;
+  if (requests === 0) return `${about}: no requests were reported. Isolates report once a minute.`;
+  const asked = Object.values(answers).reduce((sum, each) => sum + each, 0);
+  const instead = asked > origin.asked ? ` instead of ${whole(asked)}` : "";
+  return (
+    `${about}: ${whole(requests)} ${requests === 1 ? "request" : "requests"}, ${percent(fromCache / requests)} from cache. ` +
+    `The origin was asked ${timesWords(origin.asked)}${instead}${origin.failed > 0 ? `, and failed ${timesWords(origin.failed)}` : ""}; ` +
+    `${waited(stats)}${size(bytes.fromCache)} did not leave it, ${size(bytes.fromOrigin)} did.`
+  );
+}
+
+/** How long visitors waited, and how long they would have waited for the origin. */
+function waited({ waits, times }: SiteStats): string {
+  if (!waits || !times.origin) return "";
+  return `visitors waited ${waits.p50Ms < 1 ? "less than 1 ms" : ms(waits.p50Ms)} instead of ${ms(times.origin.p50Ms)} in the median; `;
+}
+
+/** The stats of a site as a person would say them, a line each, without advice. */
+export function statsLines(stats: SiteStats, last: string): string[] {
+  const summary = summaryText(stats, last);
+  return stats.requests === 0 ? [summary] : [summary, ...waits(stats.times), ...refusals(stats), heard(stats.isolates)];
 }
 
 function waits({ memory, shared, origin }: SiteStats["times"]): string[] {
@@ -53,23 +62,23 @@ function timesWords(count: number): string {
   return count === 1 ? "once" : `${whole(count)} times`;
 }
 
-function whole(count: number): string {
+export function whole(count: number): string {
   return count.toLocaleString("en-US");
 }
 
 /** To a tenth. What is not all is never said to be 100 %. */
-function percent(share: number, by: "round" | "floor" = "round"): string {
+export function percent(share: number, by: "round" | "floor" = "round"): string {
   const tenths = Math[by](share * 1000);
   return `${(share < 1 ? Math.min(tenths, 999) : tenths) / 10} %`;
 }
 
-function size(bytes: number): string {
+export function size(bytes: number): string {
   const units = ["bytes", "kB", "MB", "GB", "TB", "PB"];
   const unit = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1);
   return `${Number((bytes / 1000 ** unit).toPrecision(3))} ${units[unit]}`;
 }
 
-function ms(time: number): string {
+export function ms(time: number): string {
   return `${Number(time.toPrecision(2))} ms`;
 }
 

@@ -1,0 +1,296 @@
+import { describe, expect, test } from "vitest";
+import type { SiteStats } from "../../wire/stats.ts";
+import type { Verdict } from "../../wire/verdicts/verdict.ts";
+import { verdictsOf, verdictText } from "../../wire/verdicts/verdicts.ts";
+import type { OriginRequest } from "../../worker/ports.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
+import { Replay, type ReplayWorld } from "./replay.ts";
+
+const REQUESTS = 800;
+
+/** A site with one route `/shop/*` under these rules. */
+function site(route: object = {}, rest: Partial<SiteInput> = {}): Partial<SiteInput> {
+  return { routes: [{ match: "/shop/*", ...route }], ...rest };
+}
+
+interface Visit {
+  readonly path: string;
+  readonly fields?: Record<string, string>;
+  readonly address?: string;
+  /** The time until the next one. Default 1000. */
+  readonly pauseMs?: number;
+}
+
+interface Case {
+  readonly name: string;
+  readonly kind: Verdict["kind"];
+  readonly says: RegExp;
+  readonly world: ReplayWorld;
+  /** The same site with the setting that is advised. */
+  readonly changed: Partial<ReplayWorld>;
+  readonly visit: (random: () => number, turn: number) => Visit;
+  /** Where the effect is not a hit ratio that has to come out as said. */
+  readonly comesTrue?: (verdict: Verdict, before: SiteStats, after: SiteStats) => void;
+}
+
+const some = (random: () => number, most: number) => Math.floor(random() * most);
+const queryOf = ({ pathAndQuery }: OriginRequest) => new URL(pathAndQuery, "http://origin.test").searchParams;
+
+/** A page whose body is chosen by one parameter alone, in lower case. */
+function pageBy(parameter: string, fields: Record<string, string>) {
+  return (request: OriginRequest) => {
+    const body = `page ${queryOf(request).get(parameter)?.toLowerCase()}`;
+    return { fields: { "content-length": String(body.length), ...fields }, body };
+  };
+}
+
+const pageByQ = pageBy("q", { "cache-control": "max-age=300" });
+
+const atMost = (verdict: Verdict, before: SiteStats, after: SiteStats) => {
+  const ratio = ratioOf(after);
+  expect(ratio).toBeGreaterThan(ratioOf(before) + 0.1);
+  if (verdict.hitRatio) expect(ratio).toBeLessThanOrEqual(verdict.hitRatio.after);
+};
+
+const CASES: readonly Case[] = [
+  {
+    name: "a parameter that does not matter",
+    kind: "query",
+    says: /^\d.* % of the fetches on `\/shop\/\*` differ from a fresh page only in the parameter `ref`, and all \d+ bodies that were compared were the same: add `"ref"` to `key\.query\.ignore`; 9.* % of its requests would come from the cache instead of 2/,
+    world: { site: site(), answer: pageByQ },
+    changed: { site: site({ key: { query: { ignore: ["ref"] } } }) },
+    visit: (random) => ({ path: `/shop/list?q=${some(random, 5)}&ref=${some(random, 100)}` }),
+  },
+  {
+    name: "parameters whose names begin alike",
+    kind: "query",
+    says: /only in the parameter `ad_\*`/,
+    world: { site: site(), answer: pageByQ },
+    changed: { site: site({ key: { query: { ignore: ["ad_*"] } } }) },
+    visit: (random) => ({ path: `/shop/list?q=${some(random, 5)}&ad_a=${some(random, 60)}&ad_b=${some(random, 60)}` }),
+  },
+  {
+    name: "the letter case of a parameter",
+    kind: "query",
+    says: /only in the letter case of `q`.*`key\.query\.lowercase`/,
+    world: { site: site(), answer: pageByQ },
+    changed: { site: site({ key: { query: { lowercase: ["q"] } } }) },
+    visit: (random) => ({ path: `/shop/list?q=${shuffledCase(random, "words-to-find")}` }),
+  },
+  {
+    name: "the order of parameters",
+    kind: "query",
+    says: /only in the order of the parameters.*`key\.query\.sort`/,
+    world: { site: site(), answer: pageByQ },
+    changed: { site: site({ key: { query: { sort: true } } }) },
+    visit: (random) => ({ path: `/shop/list?${shuffled(random, ["q=1", "a=1", "b=2", "c=3", "d=4"]).join("&")}` }),
+  },
+  {
+    name: "a Vary that splits for nothing",
+    kind: "vary",
+    says: /only in `accept-language`, which `Vary` names.*`fields\.drop`/,
+    world: { site: site(), answer: pageBy("q", { "cache-control": "max-age=300", vary: "accept-language" }) },
+    changed: { site: site({ fields: { drop: ["accept-language"] } }) },
+    visit: (random) => ({
+      path: `/shop/list?q=${some(random, 3)}`,
+      fields: { "accept-language": `de;q=0.${1 + some(random, 80)}` },
+    }),
+  },
+  {
+    name: "a missing lifetime",
+    kind: "missing-lifetime",
+    says: /were not stored, because they have no lifetime.*`defaultTtl` to `"10m"`/,
+    world: { site: site(), answer: pageBy("q", {}) },
+    changed: { site: site({ defaultTtl: "10m" }) },
+    visit: (random) => ({ path: `/shop/list?q=${some(random, 5)}` }),
+  },
+  {
+    name: "a lifetime that is too short",
+    kind: "short-lifetime",
+    says: /that were fetched again, \d+ had not changed: set `ttl` to `"1m"`/,
+    world: { site: site(), answer: pageBy("q", { "cache-control": "max-age=5" }) },
+    changed: { site: site({ ttl: "1m" }) },
+    visit: (random) => ({ path: `/shop/list?q=${some(random, 5)}` }),
+    comesTrue: ({ savedFetches }, before, after) => {
+      expect(before.origin.asked - after.origin.asked).toBeGreaterThanOrEqual(savedFetches);
+      expect(before.origin.asked - after.origin.asked).toBeLessThan(savedFetches * 1.1);
+    },
+  },
+  {
+    name: "a private page that is the same for all",
+    kind: "same-for-all",
+    says: /because they are `private`; yet .* the same for 20 visitors in succession/,
+    world: { site: site(), answer: pageBy("q", { "cache-control": "private, max-age=300" }) },
+    changed: { answer: pageBy("q", { "cache-control": "public, max-age=300" }) },
+    visit: (random, turn) => ({ path: `/shop/list?q=${some(random, 2)}`, address: `192.0.2.${turn % 250}` }),
+    comesTrue: atMost,
+  },
+  {
+    name: "a cookie on a page that is the same for all",
+    kind: "same-for-all",
+    says: /because they set a cookie; yet .*`stripSetCookie` to `true`/,
+    world: { site: site(), answer: pageBy("q", { "cache-control": "max-age=300", "set-cookie": "seen=1" }) },
+    changed: { site: site({ stripSetCookie: true }) },
+    visit: (random, turn) => ({ path: `/shop/list?q=${some(random, 2)}`, address: `192.0.2.${turn % 250}` }),
+    comesTrue: atMost,
+  },
+  {
+    name: "cookies that do not matter",
+    kind: "same-for-all",
+    says: /because they answer requests with cookies; yet .*`cookies\.ignore`/,
+    world: { site: site(), answer: pageByQ },
+    changed: { site: site({}, { cookies: { ignore: ["theme"] } }) },
+    visit: (random, turn) => ({
+      path: `/shop/list?q=${some(random, 2)}`,
+      fields: { cookie: `theme=${turn}` },
+      address: `192.0.2.${turn % 250}`,
+    }),
+    comesTrue: atMost,
+  },
+  {
+    name: "a field that keeps an API from being stored",
+    kind: "unkeyed-field",
+    says: /because the request had `x-app`, which is not in the key: .*`fields\.drop`/,
+    world: { site: site({ secondLook: false }), answer: pageByQ },
+    changed: { site: site({ secondLook: false, fields: { drop: ["x-app"] } }) },
+    visit: (random) => ({ path: `/shop/list?q=${some(random, 5)}`, fields: { "x-app": "7" } }),
+    comesTrue: atMost,
+  },
+  {
+    name: "pages that are too large",
+    kind: "too-large",
+    says: /turned out to be too large to store.*`limits\.storeBytes`/,
+    world: {
+      site: site({}, { limits: { storeBytes: "1KiB" } }),
+      answer: () => ({
+        fields: { "cache-control": "max-age=300", "transfer-encoding": "chunked" },
+        body: "x".repeat(2000),
+      }),
+    },
+    changed: { site: site() },
+    visit: (random) => ({ path: `/shop/${some(random, 5)}` }),
+    comesTrue: atMost,
+  },
+  {
+    name: "a route that the origin answers sooner",
+    kind: "slower-than-origin",
+    says: /^Hits are slower than your origin on `\/shop\/\*` \([\d.]+ ms against [\d.]+ ms\): set `pass` to `true`/,
+    world: { site: site({}, { limits: { memoryBytes: 0 } }), answer: pageByQ, originMs: [1, 1] },
+    changed: { site: site({ pass: true }) },
+    visit: (random) => ({ path: `/shop/list?q=${some(random, 250)}` }),
+    comesTrue: ({ savedFetches }, before, after) => {
+      expect(after.waits!.p50Ms).toBeLessThan(before.times.shared!.p50Ms / 2);
+      expect(after.origin.asked - before.origin.asked).toBe(-savedFetches);
+    },
+  },
+  {
+    name: "a PoP that is too quiet for its lease",
+    kind: "quiet-pop",
+    says: /^`fra` has too few requests for its lease: .* % of them read the purge log: set `purge\.leaseMs` to 10 times/,
+    world: { site: site(), answer: pageByQ, originMs: [5, 9] },
+    changed: { site: site({}, { purge: { leaseMs: 10_000 } }) },
+    visit: (random) => ({ path: `/shop/list?q=${some(random, 3)}`, pauseMs: -1500 * Math.log(1 - random()) }),
+    comesTrue: ({ effect }, _, after) => {
+      const [, said] = /about ([\d.]+) %/.exec(effect)!;
+      const share = (after.log.reads / after.requests) * 100;
+      expect(Math.abs(share - Number(said))).toBeLessThan(5);
+    },
+  },
+];
+
+function shuffledCase(random: () => number, text: string): string {
+  return [...text].map((each) => (random() < 0.5 ? each.toUpperCase() : each)).join("");
+}
+
+function shuffled<T>(random: () => number, list: readonly T[]): T[] {
+  return list
+    .map((each) => [random(), each] as const)
+    .sort(([a], [b]) => a - b)
+    .map(([, each]) => each);
+}
+
+async function statsOf(world: ReplayWorld, visit: Case["visit"], requests = REQUESTS): Promise<SiteStats> {
+  const replay = new Replay(7, {}, world);
+  for (let turn = 0; turn < requests; turn++) {
+    const { path, fields, address, pauseMs = 1000 } = visit(replay.random, turn);
+    await replay.send("fra/0", path, fields, address);
+    replay.now += Math.round(pauseMs);
+  }
+  await replay.reportAll();
+  await replay.reportAll();
+  return replay.stats();
+}
+
+const kindsOf = (stats: SiteStats) => verdictsOf(stats).map(({ kind }) => kind);
+const ratioOf = ({ requests, fromCache }: SiteStats) => fromCache / requests;
+
+describe("a verdict comes true when its setting is changed", () => {
+  test.each(CASES)("$name", async ({ kind, says, world, changed, visit, comesTrue }) => {
+    const before = await statsOf(world, visit);
+    const verdict = verdictsOf(before).find((each) => each.kind === kind);
+    expect(verdictsOf(before).map(verdictText).join("\n")).toMatch(new RegExp(says, "m"));
+    const after = await statsOf({ ...world, ...changed }, visit);
+    if (comesTrue) comesTrue(verdict!, before, after);
+    else {
+      const { now, after: said } = verdict!.hitRatio!;
+      expect(now).toBeCloseTo(ratioOf(before), 2);
+      expect(Math.abs(ratioOf(after) - said)).toBeLessThan(0.02);
+    }
+    expect(verdictsOf(after).find((each) => each.kind === kind && each.setting === verdict!.setting)).toBeUndefined();
+  });
+});
+
+describe("nothing is said", () => {
+  const [byParameter] = CASES;
+
+  test.each(CASES)("under a hundred requests: $name", async ({ kind, world, visit }) => {
+    const stats = await statsOf(world, visit, 99);
+    expect(verdictsOf(stats).filter((each) => each.kind === kind)).toEqual([]);
+  });
+
+  test("of a parameter that matters, even if only once", async () => {
+    let answers = 0;
+    const answer = (request: OriginRequest) => {
+      const page = pageByQ(request);
+      return ++answers === 300 ? { ...page, body: page.body.replace("page", "PAGE") } : page;
+    };
+    const stats = await statsOf({ site: site(), answer }, byParameter!.visit);
+    expect(stats.routes["/shop/*"]!.compared.keys["drop ref"]!.same).toBeGreaterThan(100);
+    expect(kindsOf(stats)).not.toContain("query");
+  });
+
+  test("of a parameter that speaks of credentials", async () => {
+    const visit: Case["visit"] = (random) => ({ path: `/shop/list?q=1&user_token=${some(random, 100)}` });
+    const stats = await statsOf({ site: site(), answer: pageByQ }, visit);
+    expect(stats.routes["/shop/*"]!.compared.keys).toEqual({});
+  });
+
+  test("of a private page that differs for one visitor of many", async () => {
+    let answers = 0;
+    const answer = () => {
+      const body = ++answers % 100 < 10 ? "your page" : "the page";
+      return { fields: { "cache-control": "private", "content-length": String(body.length) }, body };
+    };
+    const visit: Case["visit"] = (_, turn) => ({ path: "/shop/list", address: `192.0.2.${turn % 250}` });
+    const stats = await statsOf({ site: site(), answer }, visit);
+    expect(stats.routes["/shop/*"]!.compared.visitors.different).toBeGreaterThan(0);
+    expect(kindsOf(stats)).not.toContain("same-for-all");
+  });
+
+  test("of a private page that one visitor asks for all the time", async () => {
+    const answer = pageBy("q", { "cache-control": "private" });
+    const visit: Case["visit"] = () => ({ path: "/shop/list?q=1", address: "192.0.2.1" });
+    expect(kindsOf(await statsOf({ site: site(), answer }, visit))).not.toContain("same-for-all");
+  });
+
+  test("of pages that change as often as they expire", async () => {
+    let version = 0;
+    const answer = () => {
+      const body = `version ${version++}`;
+      return { fields: { "cache-control": "max-age=5", "content-length": String(body.length) }, body };
+    };
+    const stats = await statsOf({ site: site(), answer }, () => ({ path: "/shop/list" }));
+    expect(stats.routes["/shop/*"]!.compared.refetched.different).toBeGreaterThan(50);
+    expect(kindsOf(stats)).not.toContain("short-lifetime");
+  });
+});

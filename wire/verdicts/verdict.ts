@@ -1,0 +1,51 @@
+import type { RouteStats } from "../stats.ts";
+
+/** A finding in the stats of a site that the owner can do something about. */
+export interface Verdict {
+  readonly kind:
+    | "query"
+    | "vary"
+    | "missing-lifetime"
+    | "short-lifetime"
+    | "same-for-all"
+    | "unkeyed-field"
+    | "too-large"
+    | "slower-than-origin"
+    | "quiet-pop";
+  /** The pattern of its route; `null` where it is about the whole site or a PoP. */
+  readonly route: string | null;
+  /** What was seen, what to set, and what that changes: sentences without their full stops, as Markdown with code spans. */
+  readonly evidence: string;
+  readonly setting: string;
+  readonly effect: string;
+  /** So many fewer requests would have reached the origin in the time of the stats. Negative if more would. */
+  readonly savedFetches: number;
+  /** The share of the route's requests that come from the cache, as it is and as it would be. */
+  readonly hitRatio?: { readonly now: number; readonly after: number };
+}
+
+/** Nothing is said about fewer requests. */
+export const LEAST_REQUESTS = 100;
+
+/** A page counts as the same for all after so many comparisons without a difference. */
+export const LEAST_COMPARISONS = 20;
+
+/** Smaller gains are not worth a setting: this share of the requests. */
+export const LEAST_GAIN = 0.01;
+
+/** The routes with enough requests, without the sum of further ones. */
+export function routesOf(routes: Readonly<Record<string, RouteStats>>): [pattern: string, stats: RouteStats][] {
+  return Object.entries(routes).filter(
+    ([pattern, { requests }]) => pattern !== "(others)" && requests >= LEAST_REQUESTS,
+  );
+}
+
+/** The hit ratio of a route with so many more hits, of requests that do not come from the cache now. */
+export function withMoreHits({ requests, fromCache }: RouteStats, more: number): { now: number; after: number } {
+  return { now: fromCache / requests, after: (fromCache + Math.min(more, requests - fromCache)) / requests };
+}
+
+/** Names a route, or the paths of none. */
+export function onRoute(pattern: string): string {
+  return pattern === "(none)" ? "paths without a route" : `\`${pattern}\``;
+}

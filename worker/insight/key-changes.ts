@@ -1,0 +1,51 @@
+import { speaksOfCredentials } from "../rules/request/credential-names.ts";
+import type { VariantFields } from "../rules/variants/vary.ts";
+
+/** A parameter without a value, or with an odd name, may be about one visitor, and one that speaks of credentials is. */
+const NAME = /^[\w.[\]-]{1,40}(?==)/;
+
+/** The most parameters and fields of one URL that are looked at. */
+const MAX_NAMES = 6;
+
+/**
+ * The changes of a cache key that an owner can set, by their names, with the key that each would give: without one
+ * parameter, without those whose names begin alike, without the query, with values in lower case, with sorted parameters,
+ * and without one of the fields that select variants.
+ */
+export function keyChanges(url: string, variant: VariantFields): Map<string, string> {
+  const changes = new Map<string, string>();
+  const [path, search] = url.split("?", 2) as [string, string?];
+  const fields = JSON.stringify(variant);
+  const add = (change: string, parameters: readonly string[], rest = fields) =>
+    changes.set(change, `${path}?${parameters.join("&")} ${rest}`);
+  const parameters = search?.split("&") ?? [];
+  const named = parameters.map((text) => ({ text, name: nameOf(text) }));
+  const names = new Set(named.flatMap(({ name }) => name ?? []).slice(0, MAX_NAMES));
+  for (const each of names) {
+    const without = (isIt: (name: string) => boolean) =>
+      named.flatMap(({ text, name }) => (name !== undefined && isIt(name) ? [] : text));
+    add(
+      `drop ${each}`,
+      without((name) => name === each),
+    );
+    const lower = named.map(({ text, name }) => (name === each ? text.toLowerCase() : text));
+    add(`lowercase ${each}`, lower);
+    const [stem] = each.split(/(?<=_)/);
+    if (stem !== each)
+      add(
+        `drop ${stem}*`,
+        without((name) => name.startsWith(stem!)),
+      );
+  }
+  if (parameters.length > 1) add("sort", parameters.toSorted());
+  if (parameters.length > 0 && named.every(({ name }) => name !== undefined)) add("drop *", []);
+  for (const [each] of variant.slice(0, MAX_NAMES)) {
+    add(`vary ${each}`, parameters, JSON.stringify(variant.filter(([name]) => name !== each)));
+  }
+  return changes;
+}
+
+function nameOf(parameter: string): string | undefined {
+  const [name] = NAME.exec(parameter) ?? [];
+  return name === undefined || speaksOfCredentials(name.toLowerCase()) ? undefined : name;
+}
