@@ -144,7 +144,7 @@ function countsOf(requests: number, fromCache: number, mark: string): SiteCounts
     collapsed: Math.round(rest * 0.07),
     askedPastTheCache: BYPASS,
     tokensRefused: 1,
-    log: { reads: 120_000, failedReads: 0, shared: 40_000 },
+    log: { reads: Math.round(requests / 40), failedReads: 0, shared: 40_000 },
     purges: 38,
     invalidationsDropped: 0,
     failures: 0,
