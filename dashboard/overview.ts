@@ -83,7 +83,7 @@ function show(now: SiteStats): void {
 /** The stats as a person would say them, with the numbers in bold. */
 function sentence(text: string): Child[] {
   const [about, ...rest] = text.split(/(?<=^[^:]*:)/);
-  const bold = /(\d[\d,.]*(?: (?:%|ms|bytes|[kMGTP]B|requests?|times))?(?: from cache)?)/;
+  const bold = /(\d(?:[\d,.]*\d)?(?: (?:%|ms|bytes|[kMGTP]B|requests?|times))?(?: from cache)?)/;
   return [
     about,
     ...rest
