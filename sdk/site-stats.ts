@@ -1,4 +1,5 @@
-import * as z from "zod";
+import * as z from "zod/mini";
+import { WITH_VALUES } from "./check.ts";
 import { misuse } from "./errors.ts";
 import { deadlineMsSchema, signalSchema } from "./options.ts";
 import type { ReadOptions } from "./purge-record.ts";
@@ -19,18 +20,15 @@ export interface StatsCall {
 }
 
 const statsQuerySchema = z.strictObject({
-  last: z
-    .string()
-    .regex(/^[1-9][0-9]{0,5}[mhd]$/, 'must be as in "15m", "24h" or "7d"')
-    .optional(),
-  pop: z.string().min(1).optional(),
+  last: z.optional(z.string().check(z.regex(/^[1-9][0-9]{0,5}[mhd]$/, 'must be as in "15m", "24h" or "7d"'))),
+  pop: z.optional(z.string().check(z.minLength(1))),
   signal: signalSchema,
   deadlineMs: deadlineMsSchema,
 });
 
 /** Checks a call of `stats`. Throws a `TypeError`. */
 export function parseStatsCall(query: StatsQuery = {}): StatsCall {
-  const parsed = statsQuerySchema.safeParse(query, { reportInput: true });
+  const parsed = statsQuerySchema.safeParse(query, WITH_VALUES);
   if (!parsed.success) throw misuse("stats", parsed.error, statsQuerySchema);
   const { last, pop, signal, deadlineMs } = parsed.data;
   return { query: { last, pop }, signal, deadlineMs };

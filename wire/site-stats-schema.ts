@@ -1,10 +1,10 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { statsSchema } from "./stats-schema.ts";
 
-const count = z.int().nonnegative();
+const count = z.int().check(z.nonnegative());
 const countsByName = z.record(z.string(), count);
-const amount = z.number().nonnegative();
-const time = z.object({ count, meanMs: amount, p50Ms: amount, p95Ms: amount, p99Ms: amount }).optional();
+const amount = z.number().check(z.nonnegative());
+const time = z.optional(z.object({ count, meanMs: amount, p50Ms: amount, p95Ms: amount, p99Ms: amount }));
 const times = z.object({ memory: time, shared: time, origin: time });
 const bytes = z.object({ fromCache: count, fromOrigin: count });
 const lifetimes = z.record(z.string(), count);
@@ -20,27 +20,28 @@ const topUrl = z.object({
   weight: amount,
   error: amount,
   times: count,
-  because: z.string().optional(),
+  because: z.optional(z.string()),
 });
 const topUrls = z.array(topUrl);
 
-const siteCountsSchema = statsSchema
-  .omit({ version: true, scope: true, startedAt: true, memory: true, fills: true, view: true })
-  .extend({
+const siteCountsSchema = z.extend(
+  z.omit(statsSchema, { version: true, scope: true, startedAt: true, memory: true, fills: true, view: true }),
+  {
     requests: count,
     fromCache: count,
-    bytes: bytes.extend({ unmeasuredBodies: z.int() }),
+    bytes: z.extend(bytes, { unmeasuredBodies: z.int() }),
     times,
     purgedKeysRead: count,
-  });
+  },
+);
 
 /** The schema of `SiteStats` in `stats.ts`, which describes the fields. */
-export const siteStatsSchema = siteCountsSchema.extend({
+export const siteStatsSchema = z.extend(siteCountsSchema, {
   version: z.literal(1),
   scope: z.literal("site"),
   from: z.iso.datetime(),
   to: z.iso.datetime(),
-  pop: z.string().nullable(),
+  pop: z.nullable(z.string()),
   isolates: z.object({
     reported: count,
     silent: count,
@@ -53,9 +54,9 @@ export const siteStatsSchema = siteCountsSchema.extend({
   }),
   spanMs: count,
   spans: z.array(
-    siteCountsSchema
-      .pick({ requests: true, fromCache: true, origin: true, bytes: true, times: true })
-      .extend({ at: z.iso.datetime() }),
+    z.extend(z.pick(siteCountsSchema, { requests: true, fromCache: true, origin: true, bytes: true, times: true }), {
+      at: z.iso.datetime(),
+    }),
   ),
   waits: time,
   routes: z.record(
@@ -70,6 +71,6 @@ export const siteStatsSchema = siteCountsSchema.extend({
       compared,
     }),
   ),
-  top: z.object({ missed: topUrls, bytes: topUrls, slowest: topUrls, notStored: topUrls }).nullable(),
+  top: z.nullable(z.object({ missed: topUrls, bytes: topUrls, slowest: topUrls, notStored: topUrls })),
   pops: z.record(z.string(), siteCountsSchema),
 });

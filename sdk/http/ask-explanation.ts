@@ -1,6 +1,7 @@
 import { type Explanation, explanationSchema } from "../../wire/explanation.ts";
 import { CONTROL_PREFIX } from "../../wire/fields.ts";
-import { problemSchema } from "../../wire/problem.ts";
+import { problemSchema } from "../../wire/problem-schema.ts";
+import { WITHOUT_VALUES } from "../check.ts";
 import { listFaults, PurgeRejected, PurgeTimeout } from "../errors.ts";
 import { findSettings } from "../options.ts";
 import { readBody } from "./answer.ts";
@@ -49,12 +50,12 @@ export async function askExplanation(
     const json = parseJson(body.text);
     if (head.status === 429) throw rateLimited(head);
     if (head.status === 200) {
-      const parsed = explanationSchema.safeParse(json);
+      const parsed = explanationSchema.safeParse(json, WITHOUT_VALUES);
       if (parsed.success) return parsed.data;
       throw unexpected(head, "with something that is not an explanation", parsed.error);
     }
     if (head.status >= 500) throw serverError(head, json);
-    const problem = problemSchema.safeParse(json);
+    const problem = problemSchema.safeParse(json, WITHOUT_VALUES);
     if (!problem.success) throw unexpected(head, "with something that is not a problem report", problem.error);
     if (head.status === 403) throw forbidden(head, problem.data, "read");
     if (problem.data.code !== "invalid") throw refusal(head, problem.data);

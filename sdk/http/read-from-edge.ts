@@ -1,5 +1,7 @@
-import type * as z from "zod";
-import { type Problem, problemSchema } from "../../wire/problem.ts";
+import type * as z from "zod/mini";
+import type { Problem } from "../../wire/problem.ts";
+import { problemSchema } from "../../wire/problem-schema.ts";
+import { WITHOUT_VALUES } from "../check.ts";
 import type { Clock } from "../clock.ts";
 import { type PurgeError, PurgeTimeout, PurgeUnreachable } from "../errors.ts";
 import type { Settings } from "../options.ts";
@@ -13,7 +15,7 @@ import type { FetchAnswer, Transport } from "./transport.ts";
 /** A reading that is ready to be sent. */
 export interface PreparedRead<T> extends Settings, CallLimits {
   readonly path: string;
-  readonly schema: z.ZodType<T>;
+  readonly schema: z.ZodMiniType<T>;
   /** What the edge has there, as messages name it. */
   readonly name: string;
   /** The result if the edge has nothing there. Default: a failure. */
@@ -93,11 +95,11 @@ function readAnswer<T>(head: AnswerHead, text: string, { schema, name, missing }
   if (status === 429) return failed(rateLimited(head));
   const json = parseJson(text);
   if (status === 200) {
-    const parsed = schema.safeParse(json);
+    const parsed = schema.safeParse(json, WITHOUT_VALUES);
     if (parsed.success) return { kind: "done", value: parsed.data };
     return failed(unexpected(head, `with JSON that is not ${name}`, parsed.error));
   }
-  const problem = problemSchema.safeParse(json);
+  const problem = problemSchema.safeParse(json, WITHOUT_VALUES);
   if (status === 502 || status === 503 || status === 504) return failed(unavailable(head, problem.data));
   if (!problem.success) return failed(unexpected(head, "with something that is not a problem report", problem.error));
   if (status === 404 && missing !== undefined) return { kind: "done", value: missing };

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { CONTROL_PREFIX } from "../../wire/fields.ts";
 import { purgeRecordPageSchema, purgeRecordSchema } from "../../wire/purge-record.ts";
 import type { SiteStats } from "../../wire/stats.ts";
@@ -13,7 +13,10 @@ export function trailReading(query: RecordQuery): Reading<PurgeRecordPage | null
   const name = "an audit trail";
   if (!("seq" in query))
     return { path: `${CONTROL_PREFIX}purges${search(query)}`, schema: purgeRecordPageSchema, name };
-  const schema = purgeRecordSchema.transform((record) => ({ purges: [record], next: null }));
+  const schema = z.pipe(
+    purgeRecordSchema,
+    z.transform((record) => ({ purges: [record], next: null })),
+  );
   return { path: `${CONTROL_PREFIX}purges/${query.seq}`, schema, name, missing: null };
 }
 

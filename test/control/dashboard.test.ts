@@ -119,7 +119,7 @@ describe("the page", () => {
       expect((await call({ path: "", fields: { accept } })).status).toBe(404);
     }
     expect(await call({ path: "", method: "HEAD", fields: HTML })).toMatchObject({ status: 200, body: "" });
-    expect((await call({ path: "", method: "POST", fields: HTML })).status).toBe(404);
+    expect((await call({ path: "", method: "POST", fields: HTML })).status).toBe(405);
   });
 
   test("never reaches the origin, and leaves pages of the site as they are", async () => {

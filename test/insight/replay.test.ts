@@ -72,6 +72,11 @@ test(`after ${REQUESTS} requests in three PoPs the ledger is equal to the record
   );
   expect(missing.length).toBeLessThan(witnessed.length / 100);
 
+  process.stdout.write(
+    `ledger: ${stats.requests} of ${witnessed.length} requests heard of, ${missing.length} of ${killed.length} killed isolates ` +
+      `not, ${byIsolate.size} isolates in all\n`,
+  );
+
   const counted = witnessed.filter((each) => !missing.includes(each));
   const by = (name: (each: Witnessed) => string | null) => {
     const groups = Map.groupBy(

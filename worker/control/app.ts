@@ -1,4 +1,3 @@
-import { type Context, Hono } from "hono";
 import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import { MAX_PURGE_BYTES } from "../../wire/purge-request.ts";
 import type { IsolateStats } from "../../wire/stats.ts";
@@ -13,9 +12,9 @@ import { type AuditVerdict, findPurge, listPurges } from "./audit.ts";
 import { addDashboard } from "./dashboard.ts";
 import { answerAtDoor, type DoorPorts } from "./doors/doors.ts";
 import { metricsMediaType, metricsText, takesOpenMetrics } from "./metrics.ts";
-import { openApiDocument } from "./openapi.ts";
+import openApiDocument from "./openapi.json" with { type: "json" };
 import { type ExplainPage, readPretended } from "./pretended-request.ts";
-import { problemResponse } from "./problem-response.ts";
+import { nothingAt, problemResponse } from "./problem-response.ts";
 import { type PurgeVerdict, purge } from "./purge.ts";
 import { readJson } from "./read-json.ts";
 import { type FetchPage, refreshUrls } from "./refresh.ts";
@@ -43,52 +42,52 @@ export interface ControlCall {
   readonly explain: ExplainPage;
 }
 
-type App = { Bindings: ControlCall };
+/** Answers the calls of the control plane. */
+export interface ControlPlane {
+  fetch(request: Request, call: ControlCall): Promise<Response>;
+}
+
+/** A request to the control plane, and the context of its call. */
+interface Asked extends ControlCall {
+  readonly request: Request;
+  /** The last part of `/_tidemark/purges/SEQ`; elsewhere it is empty. */
+  readonly seq: string;
+}
+
+type Handler = (asked: Asked) => Response | Promise<Response>;
 
 /** Everything under `/_tidemark/`, and the methods `PURGE` and, at a door, `BAN` on any URL of the site. */
-export function controlApp(ports: ControlPorts): Hono<App> {
-  const app = new Hono<App>();
+export function controlPlane(ports: ControlPorts): ControlPlane {
+  /** The handlers of each path below `/_tidemark/`, by method. */
+  const routes = new Map<string, Map<string, Handler>>();
+  const on = (method: string, path: string, handler: Handler) => {
+    routes.set(path, (routes.get(path) ?? new Map()).set(method, handler));
+  };
 
-  app.use(async (context, next) => {
-    await next();
-    const { headers } = context.res;
-    for (const [name, value] of Object.entries(EDGE_ANSWER_FIELDS)) if (!headers.has(name)) headers.set(name, value);
-  });
-
-  app.use(async (context, next) => (await answerAtDoor(context.req.raw, ports)) ?? next());
-
-  app.on("PURGE", "*", async (context) => {
-    const access = await authorize(ports, context.req.raw, "purge");
+  on("POST", "purge", async (asked) => {
+    const access = await authorize(ports, asked.request, "purge");
     if (access.kind === "refused") return access.response;
-    const target = resolveUrl(context.req.raw.url, ports.rules);
-    if (target.kind === "refused") return problemResponse("invalid", `This URL cannot be purged: ${target.because}.`);
-    return runPurge(ports, { urls: [target.cacheKey] }, context, access.token, access.name);
-  });
-
-  app.post(`${CONTROL_PREFIX}purge`, async (context) => {
-    const access = await authorize(ports, context.req.raw, "purge");
-    if (access.kind === "refused") return access.response;
-    const read = await readJson(context.req.raw, MAX_PURGE_BYTES, "purge");
+    const read = await readJson(asked.request, MAX_PURGE_BYTES, "purge");
     if (read.kind === "refused") return read.response;
-    const body = withId(read.value, context.req.header(IDEMPOTENCY_FIELD));
+    const body = withId(read.value, asked.request.headers.get(IDEMPOTENCY_FIELD));
     if (body.kind === "invalid") return problemResponse("invalid", body.detail);
-    return runPurge(ports, body.value, context, access.token, access.name);
+    return runPurge(ports, body.value, asked, access.token, access.name);
   });
 
-  app.get(`${CONTROL_PREFIX}purges`, async (context) => {
-    const access = await authorize(ports, context.req.raw, "read");
-    return access.kind === "refused" ? access.response : auditAnswer(await listPurges(context.req.query(), ports));
+  on("GET", "purges", async ({ request }) => {
+    const access = await authorize(ports, request, "read");
+    return access.kind === "refused" ? access.response : auditAnswer(await listPurges(queryOf(request), ports));
   });
 
-  app.get(`${CONTROL_PREFIX}purges/:seq`, async (context) => {
-    const access = await authorize(ports, context.req.raw, "read");
-    return access.kind === "refused" ? access.response : auditAnswer(await findPurge(context.req.param("seq"), ports));
+  on("GET", "purges/:seq", async ({ request, seq }) => {
+    const access = await authorize(ports, request, "read");
+    return access.kind === "refused" ? access.response : auditAnswer(await findPurge(seq, ports));
   });
 
-  app.get(`${CONTROL_PREFIX}stats`, async (context) => {
-    const access = await authorize(ports, context.req.raw, "read");
+  on("GET", "stats", async ({ request }) => {
+    const access = await authorize(ports, request, "read");
     if (access.kind === "refused") return access.response;
-    const verdict = await findStats(context.req.query(), ports);
+    const verdict = await findStats(queryOf(request), ports);
     switch (verdict.kind) {
       case "isolate":
         return ownJson(ports.stats());
@@ -101,10 +100,10 @@ export function controlApp(ports: ControlPorts): Hono<App> {
     }
   });
 
-  app.get(`${CONTROL_PREFIX}metrics`, async (context) => {
-    const access = await authorize(ports, context.req.raw, "read");
+  on("GET", "metrics", async ({ request }) => {
+    const access = await authorize(ports, request, "read");
     if (access.kind === "refused") return access.response;
-    const isOpen = takesOpenMetrics(context.req.header("accept") ?? null);
+    const isOpen = takesOpenMetrics(request.headers.get("accept"));
     const totals = await ports.ledger?.readLedger(null, null).catch((cause: unknown) => {
       ports.reporter.report({ kind: "log-failed", cause });
     });
@@ -113,71 +112,90 @@ export function controlApp(ports: ControlPorts): Hono<App> {
     return new Response(text, { headers: { "content-type": metricsMediaType(isOpen), vary: "accept" } });
   });
 
-  app.get(`${CONTROL_PREFIX}site`, async (context) => {
-    const access = await authorize(ports, context.req.raw, "read");
+  on("GET", "site", async ({ request }) => {
+    const access = await authorize(ports, request, "read");
     return access.kind === "refused" ? access.response : ownJson(ports.settings);
   });
 
-  if (ports.hasDashboard) addDashboard(app, ports);
-
-  app.on(["GET", "POST"], `${CONTROL_PREFIX}explain`, async (context) => {
-    const access = await authorize(ports, context.req.raw, "read");
-    if (access.kind === "refused") return access.response;
-    const { raw } = context.req;
-    const asked = await readPretended(context.req.query(), raw);
-    if (asked.kind === "refused") return asked.response;
-    return ownJson(await context.env.explain(asked.url, asked.method, asked.fields));
-  });
-
-  app.get(`${CONTROL_PREFIX}health`, () => ownJson({ status: "ok" }));
-
-  app.get(`${CONTROL_PREFIX}openapi.json`, () => ownJson(openApiDocument()));
-
-  for (const [path, allow] of [
-    ["purge", "POST"],
-    ["purges", "GET, HEAD"],
-    ["purges/:seq", "GET, HEAD"],
-    ["stats", "GET, HEAD"],
-    ["metrics", "GET, HEAD"],
-    ["site", "GET, HEAD"],
-    ...(ports.hasDashboard ? ([["session", "POST, DELETE"]] as const) : []),
-    ["explain", "GET, HEAD, POST"],
-    ["health", "GET, HEAD"],
-    ["openapi.json", "GET, HEAD"],
-  ] as const) {
-    app.all(CONTROL_PREFIX + path, (context) =>
-      problemResponse(
-        "method-not-allowed",
-        `${context.req.path} does not take ${context.req.method}: use ${allow}.`,
-        undefined,
-        {
-          allow,
-        },
-      ),
-    );
+  for (const method of ["GET", "POST"]) {
+    on(method, "explain", async ({ request, explain }) => {
+      const access = await authorize(ports, request, "read");
+      if (access.kind === "refused") return access.response;
+      const asked = await readPretended(queryOf(request), request);
+      if (asked.kind === "refused") return asked.response;
+      return ownJson(await explain(asked.url, asked.method, asked.fields));
+    });
   }
-  app.notFound((context) =>
-    problemResponse(
-      "not-found",
-      `Tidemark has nothing at ${context.req.path}. /_tidemark/openapi.json lists its paths.`,
-    ),
-  );
-  return app;
+
+  if (ports.hasDashboard) addDashboard(on, ports);
+
+  on("GET", "health", () => ownJson({ status: "ok" }));
+
+  on("GET", "openapi.json", () => ownJson(openApiDocument));
+
+  const purgeByMethod = async (asked: Asked): Promise<Response> => {
+    const access = await authorize(ports, asked.request, "purge");
+    if (access.kind === "refused") return access.response;
+    const target = resolveUrl(asked.request.url, ports.rules);
+    if (target.kind === "refused") return problemResponse("invalid", `This URL cannot be purged: ${target.because}.`);
+    return runPurge(ports, { urls: [target.cacheKey] }, asked, access.token, access.name);
+  };
+
+  const answer = async (request: Request, call: ControlCall): Promise<Response> => {
+    const { method } = request;
+    const atDoor = await answerAtDoor(request, ports);
+    if (atDoor) return atDoor;
+    if (method === "PURGE") return purgeByMethod({ ...call, request, seq: "" });
+    const path = decodedPath(request);
+    // A method of the control plane may come with any path of the site.
+    const below = path.startsWith(CONTROL_PREFIX) ? path.slice(CONTROL_PREFIX.length) : null;
+    const seq = /^purges\/([^/]+)$/.exec(below ?? "")?.[1];
+    const handlers = below === null ? undefined : routes.get(seq === undefined ? below : "purges/:seq");
+    if (!handlers) return nothingAt(path);
+    const handler = handlers.get(method === "HEAD" ? "GET" : method);
+    if (handler) return handler({ ...call, request, seq: seq ?? "" });
+    const allow = [...handlers.keys()].map((each) => (each === "GET" ? "GET, HEAD" : each)).join(", ");
+    const words = `${path} does not take ${method}: use ${allow}.`;
+    return problemResponse("method-not-allowed", words, undefined, { allow });
+  };
+
+  return {
+    async fetch(request, call) {
+      const answered = await answer(request, call);
+      const { headers } = answered;
+      for (const [name, value] of Object.entries(EDGE_ANSWER_FIELDS)) if (!headers.has(name)) headers.set(name, value);
+      return request.method === "HEAD" ? new Response(null, answered) : answered;
+    },
+  };
+}
+
+/** The path of a URL. A client may have encoded more of it than it had to. */
+function decodedPath(request: Request): string {
+  const { pathname } = new URL(request.url);
+  try {
+    return decodeURI(pathname);
+  } catch {
+    return pathname; // It is not UTF-8.
+  }
+}
+
+/** The parameters of the query, each with the first of its values. */
+function queryOf(request: Request): Readonly<Record<string, string>> {
+  return Object.fromEntries([...new URL(request.url).searchParams].reverse());
 }
 
 async function runPurge(
   ports: ControlPorts,
   body: unknown,
-  context: Context<App>,
+  { request, refresh, bodies }: Asked,
   token: string,
   by: string,
 ): Promise<Response> {
-  const base = new URL(context.req.raw.url).origin;
+  const base = new URL(request.url).origin;
   const verdict = await purge(body, { by, base }, ports);
   if (verdict.kind !== "accepted") return refusal(verdict);
-  const { receipt, refresh } = verdict;
-  if (refresh.length === 0) return ownJson(receipt);
-  return ownJson({ ...receipt, refreshed: await refreshUrls(refresh, token, context.env.refresh, context.env.bodies) });
+  if (verdict.refresh.length === 0) return ownJson(verdict.receipt);
+  return ownJson({ ...verdict.receipt, refreshed: await refreshUrls(verdict.refresh, token, refresh, bodies) });
 }
 
 function refusal(verdict: Exclude<PurgeVerdict, { kind: "accepted" }>): Response {
@@ -220,8 +238,8 @@ type PurgeBody =
   | { readonly kind: "invalid"; readonly detail: string };
 
 /** The JSON of a purge, with the id from `Idempotency-Key` if it has none. */
-function withId(value: unknown, idempotencyKey: string | undefined): PurgeBody {
-  if (idempotencyKey === undefined || typeof value !== "object" || value === null) return { kind: "body", value };
+function withId(value: unknown, idempotencyKey: string | null): PurgeBody {
+  if (idempotencyKey === null || typeof value !== "object" || value === null) return { kind: "body", value };
   const { id } = value as { id?: unknown };
   if (id !== undefined && id !== idempotencyKey) {
     return { kind: "invalid", detail: "id and Idempotency-Key name different ids: send one of them." };

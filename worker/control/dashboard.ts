@@ -1,18 +1,26 @@
-import type { Hono } from "hono";
 import { CONTROL_PREFIX, SESSION_COOKIE } from "../../wire/fields.ts";
 import type { OpenedSession } from "../../wire/session.ts";
 import { type AccessPorts, authorize } from "./access.ts";
 import { PAGE, PAGE_POLICY } from "./dashboard-page.ts";
-import { problemResponse } from "./problem-response.ts";
+import { nothingAt, problemResponse } from "./problem-response.ts";
+
+/** Adds a handler of the control plane: for a method, of a path below `/_tidemark/`. */
+export type AddHandler = (
+  method: string,
+  path: string,
+  handler: (asked: { readonly request: Request }) => Response | Promise<Response>,
+) => void;
 
 /** The page that browsers get at `/_tidemark/`, and its sessions. */
-export function addDashboard<Env extends object>(app: Hono<{ Bindings: Env }>, ports: AccessPorts): void {
-  app.get(CONTROL_PREFIX, (context, next) =>
-    context.req.header("accept")?.includes("text/html") ? new Response(PAGE, { headers: PAGE_FIELDS }) : next(),
+export function addDashboard(on: AddHandler, ports: AccessPorts): void {
+  on("GET", "", ({ request: { headers } }) =>
+    headers.get("accept")?.includes("text/html")
+      ? new Response(PAGE, { headers: PAGE_FIELDS })
+      : nothingAt(CONTROL_PREFIX),
   );
 
-  app.post(SESSION_PATH, async ({ req: { raw } }) => {
-    const access = await authorize(ports, raw, "read");
+  on("POST", "session", async ({ request }) => {
+    const access = await authorize(ports, request, "read");
     if (access.kind === "refused") return access.response;
     // A session does not open another one, or it would last for ever.
     if (access.token === "") return problemResponse("unauthorized", "Send Authorization: Bearer <token>.");
@@ -21,17 +29,14 @@ export function addDashboard<Env extends object>(app: Hono<{ Bindings: Env }>, p
     const mayPurge = (await ports.tokens.check(access.token, "purge")).kind === "allowed";
     const endsInMs = session ? session.endsAt - now : null;
     return Response.json({ name: access.name, mayPurge, endsInMs } satisfies OpenedSession, {
-      headers: session ? { "set-cookie": cookie(session.id, Math.floor(endsInMs! / 1000), raw.url) } : {},
+      headers: session ? { "set-cookie": cookie(session.id, Math.floor(endsInMs! / 1000), request.url) } : {},
     });
   });
 
-  app.delete(
-    SESSION_PATH,
-    ({ req: { raw } }) => new Response(null, { status: 204, headers: { "set-cookie": cookie("", 0, raw.url) } }),
-  );
+  on("DELETE", "session", ({ request }) => {
+    return new Response(null, { status: 204, headers: { "set-cookie": cookie("", 0, request.url) } });
+  });
 }
-
-const SESSION_PATH = `${CONTROL_PREFIX}session`;
 
 /**
  * No script of the site that has opened this page can reach into it: a page of another opener policy, or of none, is in

@@ -1,4 +1,6 @@
-import { type Explanation, MAX_PRETENDED_BYTES, pretendedRequestSchema } from "../../wire/explanation.ts";
+import { IN_ENGLISH } from "../../wire/english.ts";
+import type { Explanation } from "../../wire/explanation.ts";
+import { MAX_PRETENDED_BYTES, pretendedRequestSchema } from "../../wire/pretended-request.ts";
 import { Fields } from "../rules/fields/fields.ts";
 import { errorsOf } from "./errors-of.ts";
 import { problemResponse } from "./problem-response.ts";
@@ -15,7 +17,7 @@ export type PretendedVerdict =
 export async function readPretended(query: Readonly<Record<string, string>>, call: Request): Promise<PretendedVerdict> {
   const read = call.method === "POST" ? await readJson(call, MAX_PRETENDED_BYTES, "request") : NO_BODY;
   if (read.kind === "refused") return read;
-  const checked = pretendedRequestSchema.safeParse({ ...(read.value as object), ...query });
+  const checked = pretendedRequestSchema.safeParse({ ...(read.value as object), ...query }, IN_ENGLISH);
   if (!checked.success) {
     const errors = errorsOf(checked.error, pretendedRequestSchema);
     return { kind: "refused", response: problemResponse("invalid", "Correct the fields listed in errors.", errors) };

@@ -190,9 +190,9 @@ export const mutants: Mutants = {
   "anybody-may-ask": {
     name: "an explanation needs no token",
     file: "worker/control/app.ts",
-    from: `    if (access.kind === "refused") return access.response;
-    const { raw } = context.req;`,
-    to: "    const { raw } = context.req;",
+    from: `if (access.kind === "refused") return access.response;
+      const asked = await readPretended`,
+    to: "const asked = await readPretended",
     reddens: "explain/wrong-calls",
   },
 };
