@@ -131,6 +131,7 @@ export interface SpanStats extends Pick<SiteCounts, "requests" | "fromCache" | "
   at: string;
 }
 
+/** What was counted on a route. */
 export interface RouteStats {
   requests: number;
   fromCache: number;
