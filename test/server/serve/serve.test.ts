@@ -58,7 +58,8 @@ describe("tidemark serve", () => {
 
   test("serves the dashboard, whose session every worker knows, and which may read and no more", async () => {
     const token = "a-token-of-this-server-000123456789";
-    const server = start([...LISTEN, "--origin", origin.url], { TIDEMARK_TOKEN: token });
+    const listen = ["--listen", `127.0.0.1:${await freePort()}`, "--workers", "2"];
+    const server = start([...listen, "--origin", origin.url], { TIDEMARK_TOKEN: token });
     const address = await server.address();
     const ofPlane = (path: string, init: RequestInit = {}) => fetch(new URL(`/_tidemark/${path}`, address), init);
     const page = await ofPlane("", { headers: { accept: "text/html" } });
