@@ -68,7 +68,6 @@ export class Counters implements Reporter {
   readonly #originUrl: string;
   readonly #routes = new Map<string | null, RouteCounts>();
   readonly #top = { missed: new TopUrls(), bytes: new TopUrls(), slowest: new TopUrls(), notStored: new TopUrls() };
-  readonly #likeness = new Likeness();
   #timer: Timer | null = null;
   #memoryHits = 0;
   #nextReportAt = Number.POSITIVE_INFINITY;
@@ -102,6 +101,7 @@ export class Counters implements Reporter {
   };
   #originIsDown = false;
   #logIsDown = false;
+  readonly #likeness = new Likeness();
 
   constructor(originUrl: string, write: (line: string) => void) {
     this.#originUrl = originUrl;
