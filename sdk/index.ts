@@ -15,6 +15,7 @@ export function createPurger(options: PurgerOptions = {}): Purger {
 }
 
 export type {
+  ComparedPages,
   RouteStats,
   SiteCounts,
   SiteStats,
