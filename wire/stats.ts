@@ -125,6 +125,12 @@ export interface SiteStats extends SiteCounts {
   pops: Record<string, SiteCounts>;
 }
 
+/** What was counted in a minute, an hour or a day. */
+export interface SpanStats extends Pick<SiteCounts, "requests" | "fromCache" | "origin" | "bytes" | "times"> {
+  /** Its beginning. */
+  at: string;
+}
+
 /** What the isolates of a site have counted on one route. */
 export interface RouteStats {
   requests: number;
