@@ -11,6 +11,7 @@ const LEAST_NODE = 24;
 const STEPS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ["types of the Node side", "npx", "tsc", "-p", "."],
   ["types of the worker", "npx", "tsc", "-p", "worker"],
+  ["types of the dashboard", "npx", "tsc", "-p", "dashboard"],
   ["lint and format", "npx", "biome", "ci", "."],
   // The tests build and pack the package, once. Import arrows, scenarios on both engines, and the deployable bundle with
   // its size and proof are tests, too.

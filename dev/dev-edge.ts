@@ -10,7 +10,7 @@ import { LOG_WORKER } from "../cdn/runtime/purge-log-runtime.ts";
 import { DEV_COMPATIBILITY_FLAGS, devEntry, devEntryWithoutRules } from "./entry.ts";
 import { freeHosts } from "./ports.ts";
 import { readEntry } from "./request-log.ts";
-import type { DevSettings, LogEntry } from "./request-log-entry.ts";
+import { type DevSettings, LOGIN_CODE_USED, type LogEntry } from "./request-log-entry.ts";
 
 /** One edge: its port, and the region that it stands for, which is `null` if it is the only edge. */
 export interface DevPop {
@@ -27,6 +27,8 @@ export interface DevEdgeOptions {
   readonly pops: readonly DevPop[];
   /** The public scheme and host; `null` for the site's own or, if it names none, those of the first edge. */
   readonly publicUrl: string | null;
+  /** The code of a link that logs in at the dashboard of the first edge, once; `null` for none. */
+  readonly loginCode: string | null;
   /** Whether calls take as long as over public networks. Only for regions of the table `ROUND_TRIPS`. */
   readonly latency: boolean;
   /** A folder for cache and purges; `null` to keep neither. */
@@ -98,6 +100,7 @@ class EdgeGroup {
   readonly #stops: (() => Promise<void>)[] = [];
   readonly #edges: { readonly runtime: EdgeRuntime; readonly pop: DevPop }[] = [];
   readonly #options: DevEdgeOptions;
+  #isCodeUsed = false;
 
   private constructor(options: DevEdgeOptions) {
     this.#options = options;
@@ -135,6 +138,10 @@ class EdgeGroup {
         ...(isShared && { log: { of: LOG_WORKER, registry } }),
         ...(persist !== null && { persist: await folder(persist, region ?? "edge") }),
         onLine: (line) => {
+          if (line === LOGIN_CODE_USED) {
+            this.#isCodeUsed = true; // the next reload starts the worker anew, which would not know it
+            return printLine("Logged in at the dashboard; the link is used up.");
+          }
           const entry = readEntry(line);
           if (entry) onEntry(entry, region);
           else printLine(region === null ? line : `${region}  ${line}`);
@@ -171,14 +178,15 @@ class EdgeGroup {
     this.#stops.push(() => log.stop());
   }
 
-  #worker(script: string, { region }: DevPop): EdgeWorker {
-    const { origin, token, publicUrl, latency, pops } = this.#options;
+  #worker(script: string, { region, port }: DevPop): EdgeWorker {
+    const { origin, token, publicUrl, latency, pops, loginCode } = this.#options;
     const { originMs, logMs } = roundTripsOf(region ?? "", region !== null && latency);
     const settings: DevSettings = {
       originMs,
       logMs,
       isLogElsewhere: region !== null,
       publicUrl: region === null ? null : `http://localhost:${pops[0]!.port}`,
+      loginCode: this.#isCodeUsed || port !== pops[0]!.port ? null : loginCode,
     };
     return {
       script,

@@ -14,6 +14,7 @@ import {
 } from "../cdn/runtime/simulated-network.worker.ts";
 import { EARLY_PURGES_FIELD } from "../wire/fields.ts";
 import { type AcceptedPurge, EarlyPurges, earlyPurgeLine } from "./early-purges.ts";
+import { LOGIN_PATH, LoginCode } from "./login-code.ts";
 import { ownCacheStatus } from "./own-cache-status.ts";
 import { type DevSettings, ENTRY_PREFIX, type LogEntry } from "./request-log-entry.ts";
 
@@ -45,8 +46,12 @@ const FIND_LOG_EVERY_MS = 10;
 /** The items of a larger purge are not read: its log line gives their numbers. */
 const MAX_READ_BYTES = 64 * 1024;
 
-/** Calls of monitors, which would only fill the log. */
-const UNLOGGED = new Set(["/_tidemark/health", "/_tidemark/stats", "/_tidemark/metrics", "/_tidemark/openapi.json"]);
+/** Calls of monitors and of the dashboard, which would only fill the log. */
+const UNLOGGED = new Set(
+  ["", "health", "stats", "metrics", "openapi.json", "session", "purges", "explain", "site"].map(
+    (name) => `/_tidemark/${name}`,
+  ),
+);
 
 const PURGE_PATH = "/_tidemark/purge";
 
@@ -54,6 +59,7 @@ const PURGE_PATH = "/_tidemark/purge";
 const EARLY_PURGES_PATH = "/_tidemark/dev/early-purges";
 
 const earlyPurges = new EarlyPurges();
+const loginCode = new LoginCode();
 
 /** The edge for a site, as `createEdge` of `tidemark/worker` makes it, on this machine's network. */
 export function createDevEdge(site: SiteInput, originTimes: OriginTimeOfRequest): ExportedHandler<DevEnv> {
@@ -76,6 +82,7 @@ export function createDevEdge(site: SiteInput, originTimes: OriginTimeOfRequest)
       const answer = () => edge.fetch!(request, edgeEnv!, context) as Promise<Response>;
       const { pathname } = new URL(request.url);
       if (UNLOGGED.has(pathname)) return answer();
+      if (pathname === LOGIN_PATH) return loginCode.exchange(request, settings.loginCode, env.TIDEMARK_TOKEN);
       if (pathname === EARLY_PURGES_PATH) {
         return Response.json(earlyPurges.after(Number(new URL(request.url).searchParams.get("purge"))));
       }

@@ -35,8 +35,9 @@ export interface DevSession {
 export async function startDevSession(options: DevSessionOptions, demoSite: DemoSite | null): Promise<DevSession> {
   const { publicUrl, latency, onEntry, printLine } = options;
   const pops = popsOf(options.regions, options.firstPort);
-  const { configFile, origin: chosenOrigin } = await chooseSite(options, demoSite);
+  const { configFile, origin: chosenOrigin, hasDashboard } = await chooseSite(options, demoSite);
   const token = options.token ?? randomBytes(24).toString("base64url");
+  const loginCode = hasDashboard ? randomBytes(16).toString("base64url") : null;
   const persist = options.persists ? join(dirname(configFile ?? "."), ".tidemark", "dev") : null;
 
   const demoEdge = {
@@ -49,14 +50,15 @@ export async function startDevSession(options: DevSessionOptions, demoSite: Demo
   const origin = demo?.origin ?? chosenOrigin;
   let edge: DevEdge;
   try {
-    edge = await startDevEdge({ configFile, origin, token, pops, publicUrl, latency, persist, onEntry, printLine });
+    const where = { configFile, origin, token, loginCode, pops, publicUrl, latency, persist };
+    edge = await startDevEdge({ ...where, onEntry, printLine });
   } catch (error) {
     await demo?.stop();
     throw error instanceof PortTaken ? new DevError(portTakenMessage(error, pops)) : error;
   }
   const isTokenGiven = options.token !== undefined;
   return {
-    welcome: { pops, latency, origin, configFile, publicUrl, persist, token, isTokenGiven, demo },
+    welcome: { pops, latency, origin, configFile, publicUrl, persist, token, isTokenGiven, loginCode, demo },
     stop: async () => {
       await edge.stop();
       await demo?.stop();
@@ -85,13 +87,14 @@ interface ChosenSite {
   /** `null` if there are no rules, so that the origin's fields decide alone. */
   readonly configFile: string | null;
   readonly origin: string;
+  readonly hasDashboard: boolean;
 }
 
 /** Finds rules and origin. The rules of the demo apply to the demo alone: any other origin is fronted without them. */
 async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoSite | null): Promise<ChosenSite> {
   const configFile = config ?? DEFAULT_CONFIG;
   const isMissing = config === undefined && !existsSync(configFile);
-  if (origin !== undefined && isMissing) return { configFile: null, origin };
+  if (origin !== undefined && isMissing) return { configFile: null, origin, hasDashboard: true };
   if (isMissing) {
     throw new DevError(
       `there is no ${DEFAULT_CONFIG} here, and no --origin. Name the site to front, like --origin http://localhost:8000, ` +
@@ -101,5 +104,10 @@ async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoS
   const site = await loadSite(configFile);
   const chosenOrigin = origin ?? site.origin;
   const isForTheDemo = config === undefined && site.origin === demoSite?.origin;
-  return { configFile: isForTheDemo && chosenOrigin !== site.origin ? null : configFile, origin: chosenOrigin };
+  const isWithoutRules = isForTheDemo && chosenOrigin !== site.origin;
+  return {
+    configFile: isWithoutRules ? null : configFile,
+    origin: chosenOrigin,
+    hasDashboard: isWithoutRules || site.dashboard,
+  };
 }

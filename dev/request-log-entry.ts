@@ -46,4 +46,9 @@ export interface DevSettings {
   readonly isLogElsewhere: boolean;
   /** The public address of a site that names none; `null` for the address that each request came to. */
   readonly publicUrl: string | null;
+  /** The code that logs in at the dashboard, once; `null` for none. */
+  readonly loginCode: string | null;
 }
+
+/** The line of the worker that says that the code has been used. */
+export const LOGIN_CODE_USED = "tidemark-login-code-used";

@@ -14,6 +14,8 @@ export interface Welcome {
   readonly persist: string | null;
   readonly token: string;
   readonly isTokenGiven: boolean;
+  /** The code of the link that logs in at the dashboard; `null` where the site has none. */
+  readonly loginCode: string | null;
   readonly demo: RunningDemo | null;
 }
 
@@ -24,7 +26,7 @@ export function addressOf({ port }: DevPop): string {
 
 /** The addresses and settings of the running edge, and commands to try first. */
 export function welcomeText(welcome: Welcome, stream: NodeJS.WriteStream): string {
-  const { pops, origin, configFile, publicUrl, persist, token, isTokenGiven, demo } = welcome;
+  const { pops, origin, configFile, publicUrl, persist, token, isTokenGiven, loginCode, demo } = welcome;
   const bold = (text: string) => styleText("bold", text, { stream });
   const endpoint = addressOf(pops[0]!);
   const page = endpoint + (demo?.path ?? "/");
@@ -41,6 +43,9 @@ export function welcomeText(welcome: Welcome, stream: NodeJS.WriteStream): strin
     ...(publicUrl === null ? [] : [["public", `${publicUrl}  (in cache keys, and forwarded to the origin)`]]),
     ...(persist === null ? [] : [["kept in", `${persist}  (cache and purges survive a restart)`]]),
     ["token", `${token}${isTokenGiven ? "" : "  (a new one each time, unless TIDEMARK_TOKEN is set)"}`],
+    ...(loginCode === null
+      ? []
+      : [["look", `${endpoint}/_tidemark/#code=${loginCode}  (the dashboard; this link logs in, once)`]]),
     ...(demo?.places ?? []),
   ];
   return `

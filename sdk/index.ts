@@ -19,6 +19,7 @@ export type {
   RouteStats,
   SiteCounts,
   SiteStats,
+  SpanStats,
   TimeStats,
   TimesByTier,
   TopUrlStats,

@@ -22,6 +22,7 @@ export type {
   RouteStats,
   SiteCounts,
   SiteStats,
+  SpanStats,
   TimeStats,
   TimesByTier,
   TopUrlStats,

@@ -154,6 +154,8 @@ const NO_STATS: SiteStats = {
     unheardMs: 0,
     heardShare: 1,
   },
+  spanMs: 3_600_000,
+  spans: [],
   routes: {},
   top: null,
   pops: {},

@@ -9,6 +9,9 @@ export const REFRESH_FIELD = "tidemark-refresh";
 /** A request field: answer only with a response that is at least as recent as the purge whose receipt gave this token. */
 export const AFTER_FIELD = "tidemark-after";
 
+/** The cookie with the session of the dashboard. */
+export const SESSION_COOKIE = "tidemark-session";
+
 /** A cookie with the meaning of `AFTER_FIELD`, for an editor's browser. */
 export const AFTER_COOKIE = "tidemark-after";
 

@@ -52,6 +52,12 @@ export const siteStatsSchema = z.extend(siteCountsSchema, {
     unheardMs: amount,
     heardShare: amount,
   }),
+  spanMs: count,
+  spans: z.array(
+    z.extend(z.pick(siteCountsSchema, { requests: true, fromCache: true, origin: true, bytes: true, times: true }), {
+      at: z.iso.datetime(),
+    }),
+  ),
   waits: time,
   routes: z.record(
     z.string(),

@@ -72,7 +72,7 @@ export function percent(share: number, by: "round" | "floor" = "round"): string 
   return `${(share < 1 ? Math.min(tenths, 999) : tenths) / 10} %`;
 }
 
-function size(bytes: number): string {
+export function size(bytes: number): string {
   const units = ["bytes", "kB", "MB", "GB", "TB", "PB"];
   const unit = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1);
   return `${Number((bytes / 1000 ** unit).toPrecision(3))} ${units[unit]}`;

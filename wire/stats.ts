@@ -98,6 +98,12 @@ export interface SiteStats extends SiteCounts {
     heardShare: number;
   };
   /**
+   * The parts of this time, in order: minutes of up to two hours, hours of up to five days, days of more. Those in which
+   * nothing was counted are left out.
+   */
+  spanMs: number;
+  spans: SpanStats[];
+  /**
    * Times to the head of all answers with an `X-Cache`. Those out of memory count as 0 where they are not measured.
    * Absent for a single PoP.
    */
@@ -117,6 +123,12 @@ export interface SiteStats extends SiteCounts {
   } | null;
   /** By PoP: the first 100, and `(others)`. */
   pops: Record<string, SiteCounts>;
+}
+
+/** What was counted in a minute, an hour or a day. */
+export interface SpanStats extends Pick<SiteCounts, "requests" | "fromCache" | "origin" | "bytes" | "times"> {
+  /** Its beginning. */
+  at: string;
 }
 
 /** What the isolates of a site have counted on one route. */

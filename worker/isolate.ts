@@ -155,6 +155,8 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     ledger: ledger?.client ?? null,
     nothing: () => new Counters("", () => undefined).tree().counts,
     stats,
+    hasDashboard: site.hasDashboard,
+    settings: { version: 1, ...site.settings, limits: site.limits, purge: site.purge },
     now: () => clock.now(),
     fingerprint: platform.fingerprint,
   });

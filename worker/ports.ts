@@ -248,6 +248,16 @@ export interface PurgeAudit {
 export interface Tokens {
   /** Checks in constant time. `no-tokens`: no token is configured, so that no call is allowed. */
   check(token: string | null, scope: TokenScope): Promise<TokenVerdict>;
+  /** Absent where the edge has no secret to sign them with: it knows only hashes of tokens, or no tokens. */
+  readonly sessions?: Sessions;
+}
+
+/** Sessions of the dashboard. Each stands for a token, may read and no more, and ends. */
+export interface Sessions {
+  /** `token` is one that may read. */
+  open(token: string, now: number): Promise<{ readonly id: string; readonly endsAt: number }>;
+  /** The name of its token; `null` if it is none, is over, or if the token is the owner's no more. */
+  nameOf(id: string, now: number): Promise<string | null>;
 }
 
 /** `door:NAME:ZONE` is for the purge calls of another vendor, and for nothing else. */

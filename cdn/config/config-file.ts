@@ -7,6 +7,7 @@ import { ConfigFileError } from "./config-file-error.ts";
 /** The part of a site that the harness reads; the worker reads the rest itself. */
 export interface ConfiguredSite {
   readonly origin: string;
+  readonly dashboard: boolean;
 }
 
 /** Stands in for the runtime's own modules, which the worker's code imports and Node does not have. None of it is run. */
@@ -49,7 +50,7 @@ export async function loadSite(file: string): Promise<ConfiguredSite> {
   if (typeof site?.origin !== "string") {
     throw new ConfigFileError(`${file}: the file must end in export default defineSite({ origin: …, … })`);
   }
-  return { origin: site.origin };
+  return { origin: site.origin, dashboard: site.dashboard !== false };
 }
 
 /** Each frame of the stack in the imported code is a `data:` URL with all of that code, and says nothing to a reader. */

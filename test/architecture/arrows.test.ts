@@ -26,6 +26,7 @@ const ROOMS: readonly (readonly [room: string, path: RegExp])[] = [
   ["traffic", /^traffic\//],
   ["cli", /^cli\//],
   ["demo", /^demo\//],
+  ["dashboard", /^dashboard\//],
   ["config", /^tidemark\.config\.ts$/],
   ["bench", /^bench\//],
   ["test", /^test\//],
@@ -93,6 +94,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // report writes counts as an import.
   traffic: ["rules", "ports", "site", "store", "insight", "purges", "wiring", "server", "tidemark/worker"],
   cli: ["own-package", "cdn", "dev", "sdk", "server", "setup", "traffic", "wire"],
+  // The page is built into a module of `control`, and calls the edge as any client does.
+  dashboard: ["wire"],
   // `npm run dev` is the dev command with the demo as its site.
   demo: ["sdk", "outbox", "dev", "cli"],
 };
@@ -121,6 +124,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   server: [/^node:/, /^undici$/],
   traffic: [/^node:/],
   cli: [/^node:/, /^commander$/],
+  dashboard: [/^node:/, /^esbuild$/],
   demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],
 };
 
@@ -159,7 +163,19 @@ function sources(folder: string): string[] {
     .map((entry) => relative(".", join(entry.parentPath, entry.name)));
 }
 
-const arrows: Arrow[] = ["worker", "wire", "sdk", "cdn", "dev", "setup", "server", "traffic", "cli", "demo"]
+const arrows: Arrow[] = [
+  "worker",
+  "wire",
+  "sdk",
+  "cdn",
+  "dev",
+  "setup",
+  "server",
+  "traffic",
+  "cli",
+  "dashboard",
+  "demo",
+]
   .flatMap(sources)
   .concat("tidemark.config.ts")
   .flatMap((file) => importsOf(readFileSync(file, "utf8")).map((imports) => ({ file, imports })));

@@ -92,7 +92,10 @@ test("names that others choose are escaped", () => {
     heardShare: 1,
   };
   const pops = { 'a"\\\n} 1\nevil 2': { purges: 1 } };
-  const body = metricsText({ from: 0, to: 0, isolates, counts: {}, routes: {}, top: null, pops }, false);
+  const body = metricsText(
+    { from: 0, to: 0, spanMs: 0, spans: [], isolates, counts: {}, routes: {}, top: null, pops },
+    false,
+  );
   expect(body).toContain('tidemark_purges_total{pop="a\\"\\\\\\n} 1\\nevil 2"} 1\n');
   expect(body).not.toMatch(/^evil/m);
 });

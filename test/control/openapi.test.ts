@@ -134,7 +134,18 @@ describe("openapi.json", () => {
   });
 
   test("describes every path of the control plane that answers", async () => {
-    const paths = ["/explain", "/health", "/metrics", "/openapi.json", "/purge", "/purges", "/purges/{seq}", "/stats"];
+    const paths = [
+      "/explain",
+      "/health",
+      "/metrics",
+      "/openapi.json",
+      "/purge",
+      "/purges",
+      "/purges/{seq}",
+      "/session",
+      "/site",
+      "/stats",
+    ];
     expect(Object.keys(document.paths).sort()).toEqual(paths);
   });
 
@@ -173,6 +184,10 @@ describe("openapi.json", () => {
     ["/stats", "get", { authorization: `Bearer ${TOKEN}` }, 200],
     ["/health", "get", {}, 200],
     ["/openapi.json", "get", {}, 200],
+    ["/site", "get", {}, 401],
+    ["/site", "get", { authorization: `Bearer ${TOKEN}` }, 200],
+    ["/session", "post", {}, 401],
+    ["/session", "post", { authorization: `Bearer ${TOKEN}` }, 200],
     ["/purges", "get", {}, 401],
     ["/purges", "get", { authorization: `Bearer ${TOKEN}` }, 200],
     ["/purges/{seq}", "get", { authorization: `Bearer ${TOKEN}` }, 404],

@@ -69,6 +69,43 @@ describe("tidemark dev", () => {
     await expect(ask("/")).rejects.toThrow("ECONNREFUSED");
   });
 
+  test("prints a link that logs in at the dashboard: once, also when the rules change, and at localhost alone", async () => {
+    const file = config(`{ origin: "${origin.url}" }`);
+    dev = new Dev(["--config", file, "--port", String(port)]);
+    await dev.says(/everything/);
+    const [, path, code] = new RegExp(`http://localhost:${port}(/_tidemark/)#code=([\\w-]{22}) `).exec(dev.output)!;
+    expect(await ask(path!, { accept: "text/html" })).toMatchObject({
+      status: 200,
+      body: expect.stringContaining("<title>"),
+    });
+    const logIn = (host: string) =>
+      exchange(new URL(`http://127.0.0.1:${port}`), agent, {
+        method: "POST",
+        path: "/_tidemark/dev/login",
+        host,
+        body: code!,
+      });
+    expect((await logIn(`evil.example:${port}`)).status).toBe(403);
+    const { status, body } = await logIn(`localhost:${port}`);
+    expect(status).toBe(200);
+    const { token } = JSON.parse(body) as { token: string };
+    expect((await ask("/_tidemark/session", { authorization: `Bearer ${token}` }, "POST")).status).toBe(200);
+    await dev.says(/the link is used up/);
+    expect((await logIn(`localhost:${port}`)).status).toBe(403);
+    config(`{ origin: "${origin.url}", purge: { leaseMs: 2000 } }`);
+    await dev.says(/its rules are in force/);
+    expect((await logIn(`localhost:${port}`)).status).toBe(403);
+    config(`{ origin: "${origin.url}", dashboard: false }`);
+    await dev.says(/its rules are in force.*its rules are in force/s);
+    expect((await ask(path!, { accept: "text/html" })).status).toBe(404);
+  });
+
+  test("prints no link where the dashboard is switched off", async () => {
+    dev = new Dev(["--config", config(`{ origin: "${origin.url}", dashboard: false }`), "--port", String(port)]);
+    await dev.says(/everything/);
+    expect(dev.output).not.toContain("#code=");
+  });
+
   test("listens on both addresses that localhost may mean", async () => {
     dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)]);
     await dev.says(/everything/);

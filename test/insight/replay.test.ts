@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { siteStatsSchema } from "../../wire/site-stats-schema.ts";
+import type { SpanStats } from "../../wire/stats.ts";
 import { RELATIVE_ERROR } from "../../worker/insight/time-sketch.ts";
 import { byDepth } from "../suite/depth.ts";
 import { Replay, type Witnessed } from "./replay.ts";
@@ -55,6 +56,16 @@ test(`after ${REQUESTS} requests in three PoPs the ledger is equal to the record
     missing.push(...rest);
   }
   expect(stats.requests).toBe(witnessed.length - missing.length);
+  for (const last of ["90d", "5d", "2h"]) {
+    const { requests, fromCache, origin, spans } = await replay.stats(`?last=${last}`);
+    const total = (of: (span: SpanStats) => number) => spans.reduce((sum, span) => sum + of(span), 0);
+    const summed = [
+      total((span) => span.requests),
+      total((span) => span.fromCache),
+      total((span) => span.origin.asked),
+    ];
+    expect(summed).toEqual([requests, fromCache, origin.asked]);
+  }
   expect(stats.isolates).toMatchObject({ reported: byIsolate.size, silent: killed.length });
   expect(stats.isolates.unheardMs).toBeGreaterThanOrEqual(
     killed.reduce((sum, { isolate, at }) => sum + Math.min(MINUTE_MS, at - heard.get(isolate)!.until), 0),

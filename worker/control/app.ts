@@ -1,27 +1,27 @@
 import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
-import { CONTROL_PLANE_CLOSED } from "../../wire/problem.ts";
 import { MAX_PURGE_BYTES } from "../../wire/purge-request.ts";
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { CountTree } from "../insight/count-tree.ts";
 import type { LedgerReading } from "../insight/ledger-reading.ts";
 import type { LedgerClient } from "../insight/reports.ts";
-import type { Bodies, PurgeAudit, TokenScope } from "../ports.ts";
+import type { Bodies, PurgeAudit } from "../ports.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
 import { resolveUrl } from "../rules/key/cache-key.ts";
+import { type AccessPorts, authorize } from "./access.ts";
 import { type AuditVerdict, findPurge, listPurges } from "./audit.ts";
+import { addDashboard } from "./dashboard.ts";
 import { answerAtDoor, type DoorPorts } from "./doors/doors.ts";
 import { metricsMediaType, metricsText, takesOpenMetrics } from "./metrics.ts";
 import openApiDocument from "./openapi.json" with { type: "json" };
 import { type ExplainPage, readPretended } from "./pretended-request.ts";
-import { problemResponse } from "./problem-response.ts";
+import { nothingAt, problemResponse } from "./problem-response.ts";
 import { type PurgeVerdict, purge } from "./purge.ts";
 import { readJson } from "./read-json.ts";
 import { type FetchPage, refreshFields, refreshUrls } from "./refresh.ts";
 import { findStats } from "./site-stats.ts";
-import { bearerToken } from "./tokens.ts";
 
 /** The ports that the control plane calls. */
-export interface ControlPorts extends DoorPorts {
+export interface ControlPorts extends DoorPorts, AccessPorts {
   readonly audit: PurgeAudit;
   /** The site's ledger; `null` where isolates report to none. */
   readonly ledger: LedgerClient | null;
@@ -29,6 +29,8 @@ export interface ControlPorts extends DoorPorts {
   readonly nothing: () => CountTree;
   /** The counters of this isolate. */
   readonly stats: () => IsolateStats;
+  /** The owner's settings as they are in force, without secrets. */
+  readonly settings: object;
 }
 
 /** The context of one request to the control plane. */
@@ -110,6 +112,11 @@ export function controlPlane(ports: ControlPorts): ControlPlane {
     return new Response(text, { headers: { "content-type": metricsMediaType(isOpen), vary: "accept" } });
   });
 
+  on("GET", "site", async ({ request }) => {
+    const access = await authorize(ports, request, "read");
+    return access.kind === "refused" ? access.response : ownJson(ports.settings);
+  });
+
   for (const method of ["GET", "POST"]) {
     on(method, "explain", async ({ request, explain }) => {
       const access = await authorize(ports, request, "read");
@@ -119,6 +126,8 @@ export function controlPlane(ports: ControlPorts): ControlPlane {
       return ownJson(await explain(asked.url, asked.method, asked.fields));
     });
   }
+
+  if (ports.hasDashboard) addDashboard(on, ports);
 
   on("GET", "health", () => ownJson({ status: "ok" }));
 
@@ -142,9 +151,7 @@ export function controlPlane(ports: ControlPorts): ControlPlane {
     const below = path.startsWith(CONTROL_PREFIX) ? path.slice(CONTROL_PREFIX.length) : null;
     const seq = /^purges\/([^/]+)$/.exec(below ?? "")?.[1];
     const handlers = below === null ? undefined : routes.get(seq === undefined ? below : "purges/:seq");
-    if (!handlers) {
-      return problemResponse("not-found", `Tidemark has nothing at ${path}. /_tidemark/openapi.json lists its paths.`);
-    }
+    if (!handlers) return nothingAt(path);
     const handler = handlers.get(method === "HEAD" ? "GET" : method);
     if (handler) return handler({ ...call, request, seq: seq ?? "" });
     const allow = [...handlers.keys()].map((each) => (each === "GET" ? "GET, HEAD" : each)).join(", ");
@@ -155,7 +162,8 @@ export function controlPlane(ports: ControlPorts): ControlPlane {
   return {
     async fetch(request, call) {
       const answered = await answer(request, call);
-      for (const [name, value] of Object.entries(EDGE_ANSWER_FIELDS)) answered.headers.set(name, value);
+      const { headers } = answered;
+      for (const [name, value] of Object.entries(EDGE_ANSWER_FIELDS)) if (!headers.has(name)) headers.set(name, value);
       return request.method === "HEAD" ? new Response(null, answered) : answered;
     },
   };
@@ -223,31 +231,6 @@ function auditAnswer(verdict: AuditVerdict): Response {
       return problemResponse("not-found", `The log has no purge ${verdict.seq}, or has it no more.`);
     case "unavailable":
       return problemResponse("unavailable", "The purge log did not answer.", undefined, { "retry-after": "1" });
-  }
-}
-
-type Access =
-  | { readonly kind: "allowed"; readonly name: string; readonly token: string }
-  | { readonly kind: "refused"; readonly response: Response };
-
-async function authorize(ports: ControlPorts, request: Request, scope: TokenScope): Promise<Access> {
-  const token = bearerToken(request.headers.get("authorization"));
-  const verdict = await ports.tokens.check(token, scope);
-  if (verdict.kind === "allowed") return { kind: "allowed", name: verdict.name, token: token! };
-  switch (verdict.because) {
-    case "no-tokens": {
-      const { why = "its tokens cannot be read" } = verdict;
-      return { kind: "refused", response: problemResponse("forbidden", `${CONTROL_PLANE_CLOSED}: ${why}.`) };
-    }
-    case "unauthorized": {
-      const detail = token === null ? "Send Authorization: Bearer <token>." : "This token is not one of the edge's.";
-      const challenge = { "www-authenticate": 'Bearer realm="tidemark"' };
-      return { kind: "refused", response: problemResponse("unauthorized", detail, undefined, challenge) };
-    }
-    case "forbidden": {
-      const detail = `This token does not have the scope ${scope}.`;
-      return { kind: "refused", response: problemResponse("forbidden", detail) };
-    }
   }
 }
 

@@ -117,6 +117,24 @@ export function openApiDocument(): object {
           ...EXPLAIN,
         },
       },
+      "/site": {
+        get: {
+          operationId: "site",
+          summary: "The settings in force",
+          responses: { 200: ANY_JSON, ...refusals("unauthorized", "forbidden"), ...WITHOUT_PURGE_LOG },
+        },
+      },
+      "/session": {
+        post: {
+          operationId: "logIn",
+          summary: "Begins a session of the dashboard: a cookie that may read",
+          responses: {
+            200: ANY_JSON,
+            ...refusals("unauthorized", "forbidden", "not-found"),
+            ...WITHOUT_PURGE_LOG,
+          },
+        },
+      },
       "/health": open("health", "Whether the edge runs", answer("It does", "Health")),
       "/openapi.json": open("openapi", "This document", {
         description: "OpenAPI 3.1",
@@ -147,6 +165,8 @@ export function openApiDocument(): object {
 }
 
 const TEXT = { type: "string" };
+
+const ANY_JSON = { description: "It", content: { "application/json": { schema: { type: "object" } } } };
 
 /** What both calls of `explain` have. The URL may stand in the body, too. */
 const EXPLAIN = {

@@ -15,3 +15,8 @@ export function problemResponse(
     headers: { "content-type": PROBLEM_MEDIA_TYPE, ...fields },
   });
 }
+
+/** The refusal of a path that the control plane does not have. */
+export function nothingAt(path: string): Response {
+  return problemResponse("not-found", `Tidemark has nothing at ${path}. /_tidemark/openapi.json lists its paths.`);
+}

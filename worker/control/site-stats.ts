@@ -50,7 +50,7 @@ export async function findStats(
 }
 
 function siteStats(reading: LedgerReading, pop: string | null, nothing: () => CountTree): SiteStats {
-  const { from, to, counts, routes, pops, ...rest } = reading;
+  const { from, to, spans, counts, routes, pops, ...rest } = reading;
   const whole = (tree: CountTree) => withoutHeard(withTimes(addCounts(nothing(), tree)) as CountTree);
   return {
     version: 1,
@@ -60,6 +60,10 @@ function siteStats(reading: LedgerReading, pop: string | null, nothing: () => Co
     pop,
     ...whole(counts),
     ...rest,
+    spans: spans.map(({ at, counts: each }) => ({
+      at: new Date(at).toISOString(),
+      ...withTimes(addCounts(noSpanCounts(), each)),
+    })),
     ...(pop === null && Object.keys(routes).length > 0 && { waits: waitsOf(sumOfRoutes(routes)) }),
     routes: mapped(routes as Record<string, CountTree>, (tree) => withTimes(wholeRoute(tree))),
     pops: mapped(pops, whole),
@@ -80,6 +84,11 @@ function wholeRoute(tree: CountTree): CountTree {
   const whole = addCounts(structuredClone(NO_ROUTE_COUNTS), tree);
   for (const found of Object.values(treeAt(whole, "compared.keys"))) addCounts(found as CountTree, NO_FETCHES);
   return whole;
+}
+
+function noSpanCounts(): CountTree {
+  const bytes = { fromCache: 0, fromOrigin: 0, unmeasuredBodies: 0 };
+  return { requests: 0, fromCache: 0, origin: { asked: 0, answered: 0, failed: 0 }, bytes, times: {} };
 }
 
 const NO_FETCHES: CountTree = { fetches: 0, same: 0, different: 0 };

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { IN_ENGLISH } from "../../wire/english.ts";
 import type { Tokens, TokenVerdict } from "../ports.ts";
+import { signedSessions } from "./sessions.ts";
 
 const hex = z.string().check(z.regex(/^[0-9a-f]{64}$/i, "is not a SHA-256 in 64 hexadecimal digits"));
 
@@ -78,10 +79,16 @@ export function configuredTokens(settings: TokenSettings, warn: (line: string) =
   }
   const known = async (): Promise<KnownToken[]> =>
     single ? [...named, { name: "TIDEMARK_TOKEN", scopes: ["purge", "read"], sha256: await sha256(single) }] : named;
-  let loaded: KnownToken[] | undefined;
+  let loading: Promise<KnownToken[]> | undefined;
+  const load = () => {
+    loading ??= known();
+    return loading;
+  };
+  const readers = async () => (await load()).filter(({ scopes }) => scopes.includes("read"));
   return {
+    ...(single && { sessions: signedSessions(single, readers) }),
     async check(token, scope): Promise<TokenVerdict> {
-      loaded ??= await known();
+      const loaded = await load();
       if (loaded.length === 0) return { kind: "refused", because: "no-tokens", why: "TIDEMARK_TOKEN is not set" };
       if (token === null) return { kind: "refused", because: "unauthorized" };
       const given = await sha256(token);

@@ -19,6 +19,7 @@ export function throttleWrongTokens(tokens: Tokens, clock: Clock, reporter: Repo
   let wrong = 0;
   let lastAt = Number.NEGATIVE_INFINITY;
   return {
+    ...tokens,
     async check(token, scope) {
       const verdict = await tokens.check(token, scope);
       if (token === null || verdict.kind === "allowed" || verdict.because !== "unauthorized") return verdict;

@@ -21,6 +21,9 @@ export interface LedgerIsolates {
 export interface LedgerReading {
   readonly from: number;
   readonly to: number;
+  /** The parts of the time in order, those in which nothing was counted left out; none since the ledger began. */
+  readonly spanMs: number;
+  readonly spans: readonly { readonly at: number; readonly counts: CountTree }[];
   readonly isolates: LedgerIsolates;
   readonly counts: CountTree;
   /** Of the whole site alone. */

@@ -88,6 +88,8 @@ export interface SiteInput {
   readonly doors?: DoorsInput | undefined;
   /** Extra fields on every request to the origin but TRACE, such as a shared secret. Default: none. */
   readonly originFields?: Readonly<Record<string, string>> | undefined;
+  /** Whether browsers get the dashboard at `/_tidemark/`. Default true. */
+  readonly dashboard?: boolean | undefined;
   readonly limits?: LimitsInput | undefined;
   readonly purge?:
     | {

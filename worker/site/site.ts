@@ -260,6 +260,8 @@ export const siteSchema = z.strictObject({
   doors: z.prefault(doors, {}),
   /** Extra fields on every request to the origin, such as a shared secret. */
   originFields: z._default(z.record(fieldName, fieldValue), {}),
+  /** Whether browsers get the dashboard at `/_tidemark/`. */
+  dashboard: z._default(z.boolean(), true),
   limits: z.prefault(
     z.strictObject({
       /** The longest URL that is served; longer ones get 414. */
@@ -323,6 +325,9 @@ export interface Site extends KeyRules {
   /** In lower case; `null` if only the platform tells a country. */
   readonly countryField: string | null;
   readonly doors: Doors;
+  readonly hasDashboard: boolean;
+  /** The settings as the file and the environment have them, without the values of `originFields`. */
+  readonly settings: Readonly<Record<string, unknown>>;
   /** Fields of the origin that are only for this cache, in lower case. */
   readonly hiddenFields: readonly string[];
   readonly limits: {
@@ -409,6 +414,8 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
     trustedProxies: site.trustedProxies.map((text) => readNetwork(text)!),
     countryField: site.countryField ?? null,
     doors: openDoors(site.doors),
+    hasDashboard: site.dashboard,
+    settings: { ...given, hosts, originFields: Object.keys(site.originFields) },
     limits: {
       urlBytes: site.limits.urlBytes,
       requestFieldBytes: site.limits.requestFieldBytes,

@@ -65,6 +65,29 @@ test("each time has the counts of its spans, and the totals have all of them", (
   expect(ledger.read(6 * DAY_MS, null).from).toBe(Date.UTC(2025, 11, 29));
 });
 
+test("each span is told apart, with the sum of its PoPs, and one without reports is left out", () => {
+  const world = ledgerAt();
+  const { ledger } = world;
+  const counts = { requests: 10, fromCache: 7, answers: { HIT: 7 }, origin: { asked: 3 }, bytes: { fromCache: 70 } };
+  const times = { origin: { sum: 5, buckets: { 7: 1 } } };
+  ledger.take(report({ counts: { ...counts, times } }));
+  ledger.take(report({ isolate: "two", pop: "syd", counts: { ...counts, times } }));
+  world.now += 3 * HOUR_MS;
+  ledger.take(report({ number: 2, counts }));
+  const both = { requests: 20, fromCache: 14, origin: { asked: 6 }, bytes: { fromCache: 140 } };
+  const one = { requests: 10, fromCache: 7, origin: { asked: 3 }, bytes: { fromCache: 70 } };
+  const { spanMs, spans } = ledger.read(DAY_MS, null);
+  expect(spanMs).toBe(HOUR_MS);
+  expect(spans).toEqual([
+    { at: NOON, counts: { ...both, times: { origin: { sum: 10, buckets: { 7: 2 } } } } },
+    { at: NOON + 3 * HOUR_MS, counts: { ...one, times: {} } },
+  ]);
+  expect(ledger.read(DAY_MS, "syd").spans).toEqual([{ at: NOON, counts: { ...one, times } }]);
+  expect(ledger.read(HOUR_MS, null)).toMatchObject({ spanMs: MINUTE_MS, spans: [{ at: NOON + 3 * HOUR_MS }] });
+  expect(ledger.read(30 * DAY_MS, null)).toMatchObject({ spanMs: DAY_MS, spans: [{ counts: { requests: 30 } }] });
+  expect(ledger.read(null, null).spans).toEqual([]);
+});
+
 test("PoPs are counted apart, and asked for apart", () => {
   const { ledger } = ledgerAt();
   ledger.take(report());

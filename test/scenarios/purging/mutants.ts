@@ -328,14 +328,14 @@ export const mutants: Mutants = {
   },
   "anybody-may-purge": {
     name: "a purge without a token is carried out",
-    file: "worker/control/app.ts",
+    file: "worker/control/access.ts",
     from: 'verdict.kind === "allowed") return { kind: "allowed", name: verdict.name, token: token! }',
     to: '!token || verdict.kind === "allowed") return { kind: "allowed", name: "", token: "" }',
     reddens: "purging/wrong-token",
   },
   "wrong-token-may-purge": {
     name: "a purge with a wrong token is carried out",
-    file: "worker/control/app.ts",
+    file: "worker/control/access.ts",
     from: 'verdict.kind === "allowed") return { kind: "allowed", name: verdict.name, token: token! }',
     to: 'token) return { kind: "allowed", name: "", token }',
     reddens: "purging/wrong-token",

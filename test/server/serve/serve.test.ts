@@ -56,6 +56,29 @@ describe("tidemark serve", () => {
     expect({ code, printed }).toMatchObject({ code: 2, printed: expect.stringContaining("tidemark serve --origin") });
   });
 
+  test("serves the dashboard, whose session every worker knows, and which may read and no more", async () => {
+    const token = "a-token-of-this-server-000123456789";
+    const listen = ["--listen", `127.0.0.1:${await freePort()}`, "--workers", "2"];
+    const server = start([...listen, "--origin", origin.url], { TIDEMARK_TOKEN: token });
+    const address = await server.address();
+    const ofPlane = (path: string, init: RequestInit = {}) => fetch(new URL(`/_tidemark/${path}`, address), init);
+    const page = await ofPlane("", { headers: { accept: "text/html" } });
+    expect([page.status, page.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    expect(await page.text()).toContain("<title>Tidemark</title>");
+    const login = await ofPlane("session", { method: "POST", headers: { authorization: `Bearer ${token}` } });
+    const cookie = login.headers.get("set-cookie")!.split(";")[0]!;
+    await login.text();
+    for (let reads = 0; reads < 8; reads++) {
+      const read = await ofPlane("stats", { headers: { cookie, connection: "close" } });
+      expect(read.status).toBe(200);
+      await read.text();
+    }
+    const json = { cookie, "content-type": "application/json" };
+    const purge = await ofPlane("purge", { method: "POST", headers: json, body: '{"everything":true}' });
+    expect(purge.status).toBe(401);
+    await purge.text();
+  });
+
   test("does not serve other machines without knowing its public hosts", async () => {
     const { code, printed } = await refusal(["--origin", origin.url, "--listen", "*:0"]);
     expect(code).toBe(2);

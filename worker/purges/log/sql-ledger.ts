@@ -80,8 +80,9 @@ export class SqlLedger {
     const from = lastMs === null ? EVER : Math.floor((now - lastMs) / spanMs) * spanMs;
     const sum = { counts: emptyTree(), routes: emptyTree() };
     const pops: Record<string, CountTree> = emptyTree() as Record<string, CountTree>;
+    const spans = new Map<number, CountTree>();
     let top: TopLists | null = null;
-    for (const { pop: rowPop, tally } of this.#rows(lastMs === null ? EVER : spanMs, from)) {
+    for (const { at, pop: rowPop, tally } of this.#rows(lastMs === null ? EVER : spanMs, from)) {
       if (rowPop === SITE) {
         if (pop !== null) continue;
         addCounts(sum.routes, tally.routes ?? {});
@@ -91,10 +92,13 @@ export class SqlLedger {
       if (pop !== null && rowPop !== pop) continue;
       addCounts(sum.counts, tally.counts);
       pops[rowPop] = addCounts(pops[rowPop] ?? emptyTree(), tally.counts);
+      if (lastMs !== null) spans.set(at, addCounts(spans.get(at) ?? emptyTree(), countsOverTime(tally.counts)));
     }
     return {
       from,
       to: now,
+      spanMs: lastMs === null ? EVER : spanMs,
+      spans: [...spans].map(([at, counts]) => ({ at, counts })),
       isolates: this.#isolates(from, now, pop, sum.counts),
       ...sum,
       top,
@@ -144,9 +148,16 @@ export class SqlLedger {
     return row && (JSON.parse(row.tally as string) as Span);
   }
 
-  #rows(spanMs: number, from: number): { readonly pop: string; readonly tally: Span }[] {
-    const rows = this.#sql.exec("SELECT pop, tally FROM ledger WHERE span = ? AND at >= ? ORDER BY at", spanMs, from);
-    return rows.map(({ pop, tally }) => ({ pop: pop as string, tally: JSON.parse(tally as string) as Span }));
+  #rows(spanMs: number, from: number): { readonly at: number; readonly pop: string; readonly tally: Span }[] {
+    const rows = this.#sql.exec(
+      "SELECT at, pop, tally FROM ledger WHERE span = ? AND at >= ? ORDER BY at",
+      ...[spanMs, from],
+    );
+    return rows.map(({ at, pop, tally }) => ({
+      at: at as number,
+      pop: pop as string,
+      tally: JSON.parse(tally as string) as Span,
+    }));
   }
 
   /** Isolates that are forgotten have left their share in the counts. */
@@ -188,6 +199,12 @@ export class SqlLedger {
 /** The beginning of each span that holds this instant. */
 function spansAt(at: number): (readonly [spanMs: number, at: number])[] {
   return [...SPANS.map(({ spanMs }) => [spanMs, Math.floor(at / spanMs) * spanMs] as const), [EVER, EVER] as const];
+}
+
+/** The counts that are read by their spans, too. */
+function countsOverTime(counts: CountTree): CountTree {
+  const { requests = 0, fromCache = 0, origin = {}, bytes = {}, times = {} } = counts;
+  return { requests, fromCache, origin, bytes, times };
 }
 
 function mergeTop(some: TopLists | null, more: TopLists): TopLists {

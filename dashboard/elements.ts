@@ -1,0 +1,110 @@
+/** An element's child. Text stays text: nothing on this page is ever parsed as markup. */
+export type Child = Node | string | number | false | null | undefined;
+
+type Attributes = Readonly<Record<string, string | number | boolean | null | ((event: Event) => void)>>;
+
+/**
+ * Makes an element, with attributes if the first of the rest are some. A function is the listener of the event that its
+ * name says; `false` and `null` leave one out.
+ */
+export function h<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  ...rest: readonly (Attributes | Child)[]
+): HTMLElementTagNameMap[Name] {
+  return filled(document.createElement(name), rest);
+}
+
+/** The same for a drawing. */
+export function drawn<Name extends keyof SVGElementTagNameMap>(
+  name: Name,
+  ...rest: readonly (Attributes | Child)[]
+): SVGElementTagNameMap[Name] {
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", name), rest);
+}
+
+function filled<E extends Element>(element: E, rest: readonly (Attributes | Child)[]): E {
+  for (const each of rest) {
+    if (!isAttributes(each)) {
+      element.append(...nodesOf([each]));
+      continue;
+    }
+    for (const [name, value] of Object.entries(each)) {
+      if (typeof value === "function") element.addEventListener(name, value);
+      else if (value !== false && value !== null) element.setAttribute(name, value === true ? "" : String(value));
+    }
+  }
+  return element;
+}
+
+function isAttributes(each: Attributes | Child): each is Attributes {
+  return typeof each === "object" && each !== null && !(each instanceof Node);
+}
+
+function nodesOf(children: readonly Child[]): (Node | string)[] {
+  return children.flatMap((child) =>
+    child === false || child === null || child === undefined ? [] : [typeof child === "number" ? String(child) : child],
+  );
+}
+
+/** An element of `index.html`. */
+export function byId<E extends HTMLElement = HTMLElement>(id: string): E {
+  return document.getElementById(id) as E;
+}
+
+/** Replaces what an element of `index.html` holds. The focus stays on what has the same `data-key`. */
+export function fill(id: string, ...children: readonly Child[]): void {
+  const place = byId(id);
+  const focused = place.contains(document.activeElement) && document.activeElement?.getAttribute("data-key");
+  place.replaceChildren(...nodesOf(children));
+  if (focused) place.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+}
+
+/** Says something to those who cannot see it change. */
+export function say(text: string): void {
+  byId("said").textContent = text;
+}
+
+/** A set of choices of which one is made. */
+export function choices(
+  id: string,
+  names: Readonly<Record<string, string>>,
+  chosen: string,
+  choose: (name: string) => void,
+): void {
+  byId(id).append(
+    ...Object.entries(names).map(([value, words]) =>
+      h(
+        "label",
+        h("input", { type: "radio", name: id, value, checked: value === chosen, change: () => choose(value) }),
+        words,
+      ),
+    ),
+  );
+}
+
+/** A table whose first column names its rows. Columns whose names end in a space hold numbers. */
+export function table(caption: string, columns: readonly string[], rows: readonly (readonly Child[])[]): HTMLElement {
+  const isNumber = (index: number) => columns[index]?.endsWith(" ") && "n";
+  return h(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+    h(
+      "table",
+      h(
+        "thead",
+        h("tr", ...columns.map((name, index) => h("th", { scope: "col", class: isNumber(index) || null }, name))),
+      ),
+      h(
+        "tbody",
+        ...rows.map((cells) =>
+          h(
+            "tr",
+            ...cells.map((cell, index) =>
+              index === 0 ? h("th", { scope: "row" }, cell) : h("td", { class: isNumber(index) || null }, cell),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+}

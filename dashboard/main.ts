@@ -1,0 +1,117 @@
+import { logIn, logOut, Refused, tokenOf } from "./api.ts";
+import { byId } from "./elements.ts";
+import { explainUrl, startExplain } from "./explain.ts";
+import { refreshOverview, startOverview } from "./overview.ts";
+import { refreshPurges, startPurges } from "./purges.ts";
+import { refreshRules } from "./rules.ts";
+
+const OVERVIEW_MS = 30_000;
+const AGAIN_MS = 5_000;
+
+/** Each page: how it is brought up to date, and after how many milliseconds again; 0 for not by itself. */
+const VIEWS: Readonly<Record<string, () => Promise<number>>> = {
+  overview: () => refreshOverview().then(() => OVERVIEW_MS),
+  purges: refreshPurges,
+  explain: async () => 0,
+  rules: () => refreshRules().then(() => 0),
+};
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** The page that the address names. */
+function view(): string {
+  const [name = ""] = location.hash.slice(1).split("?");
+  return Object.hasOwn(VIEWS, name) ? name : "overview";
+}
+
+function show(name: string): void {
+  for (const section of document.querySelectorAll<HTMLElement>("main > section"))
+    section.hidden = section.id !== `view-${name}`;
+  const nav = document.querySelector("nav")!;
+  nav.hidden = name === "login";
+  for (const link of nav.querySelectorAll("a")) {
+    if (link.hash === `#${name}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  document.title = `${name[0]!.toUpperCase()}${name.slice(1)} · Tidemark`;
+}
+
+/** Brings the page up to date, and again after a while, as long as somebody can see it. */
+async function refresh(): Promise<void> {
+  clearTimeout(timer);
+  const name = view();
+  let afterMs: number;
+  try {
+    afterMs = await VIEWS[name]!();
+    if (name !== view()) return;
+    complain(null);
+    show(name);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    if (error.status === 401) return askForToken();
+    complain(error.message);
+    show(name);
+    afterMs = AGAIN_MS;
+  }
+  clearTimeout(timer);
+  if (afterMs > 0 && !document.hidden) timer = setTimeout(() => void refresh(), afterMs);
+}
+
+function complain(text: string | null): void {
+  const trouble = byId("trouble");
+  trouble.hidden = text === null;
+  if (trouble.textContent !== text) trouble.textContent = text;
+}
+
+function askForToken(): void {
+  show("login");
+  byId("token").focus();
+}
+
+/** Goes to the page that the address names. */
+async function go(): Promise<void> {
+  await refresh();
+  const [, url] = /^#explain\?(.*)$/.exec(location.hash) ?? [];
+  if (url !== undefined) explainUrl(decodeURIComponent(url));
+}
+
+async function enter(token: Promise<string> | string): Promise<void> {
+  try {
+    await logIn(await token);
+    complain(null);
+    await go();
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    askForToken();
+    complain(error.message);
+  }
+}
+
+byId("host").textContent = byId("login-host").textContent = location.host;
+startOverview();
+startPurges();
+startExplain();
+document.querySelector("#view-login form")!.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const field = byId<HTMLInputElement>("token");
+  const token = field.value;
+  field.value = "";
+  void enter(token);
+});
+byId("logout").addEventListener("click", () => void logOut().then(() => location.reload()));
+addEventListener("hashchange", () => {
+  if (location.hash === "#main") return;
+  void go().then(() => {
+    byId("main").focus({ preventScroll: true });
+    scrollTo(0, 0);
+  });
+});
+document.addEventListener("visibilitychange", () => void (document.hidden || refresh()));
+document.addEventListener("stale", () => void refresh());
+
+const [, code] = /^#code=(.*)$/.exec(location.hash) ?? [];
+if (code === undefined) void go();
+else {
+  history.replaceState(null, "", "#overview");
+  void enter(tokenOf(code));
+}

@@ -1,0 +1,33 @@
+import { LOGIN_CODE_USED } from "./request-log-entry.ts";
+
+/** The path to which the dashboard sends the code of the link that logs in. */
+export const LOGIN_PATH = "/_tidemark/dev/login";
+
+/** Exchanges the code for the token: once, and on this machine alone. */
+export class LoginCode {
+  #isUsed = false;
+
+  /**
+   * `Host` must be of the loopback interface: another name that leads here is that of a page elsewhere (DNS rebinding), or
+   * of a tunnel through which others reach this edge.
+   */
+  async exchange(request: Request, code: string | null, token: string | undefined): Promise<Response> {
+    const { hostname } = new URL(request.url);
+    if (!/^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) {
+      return refused("This link works at localhost alone.");
+    }
+    const given = request.method === "POST" ? await request.text() : "";
+    if (this.#isUsed || code === null || given !== code) {
+      return refused("This link has been used. The token stands in the terminal, and a new link after a restart.");
+    }
+    this.#isUsed = true;
+    console.log(LOGIN_CODE_USED);
+    return Response.json({ token }, { headers: NOT_STORED });
+  }
+}
+
+const NOT_STORED = { "cache-control": "no-store" };
+
+function refused(detail: string): Response {
+  return Response.json({ title: "This link logs in no more", detail }, { status: 403, headers: NOT_STORED });
+}

@@ -1,0 +1,353 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { TOKEN } from "../engine/scenario.ts";
+import { madeUpStats } from "./made-up-stats.ts";
+import { answerWith, CHROMIUM, goTo, hasChromium, NOW, Stage } from "./stage.ts";
+
+if (!hasChromium) {
+  process.stdout.write(
+    `skipped: the dashboard in a browser, because ${CHROMIUM} is missing (Debian package chromium)\n`,
+  );
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const PHONE = { viewport: { width: 360, height: 740 } };
+const PAGES = ["Overview", "Purges", "Explain", "Rules"] as const;
+
+/** The dashboard as its owner uses it: in Chromium, on the page that the worker serves. */
+describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
+  let stage: Stage;
+  let now = NOW;
+
+  beforeAll(async () => {
+    stage = await Stage.start();
+  }, 60_000);
+
+  afterAll(() => stage?.stop());
+
+  afterEach(() => {
+    expect(stage.errors.splice(0)).toEqual([]);
+  });
+
+  async function advance(ms: number): Promise<void> {
+    now += ms;
+    await stage.setClock(now);
+  }
+
+  /** What axe finds, as its rules and the elements that break them. */
+  async function axeFindings(page: Page): Promise<string[]> {
+    await page.evaluate(AXE);
+    const found = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as {
+      violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
+    };
+    return found.violations.flatMap(({ id, nodes }) =>
+      nodes.map((node) => `${id}: ${node.html} ${node.failureSummary}`),
+    );
+  }
+
+  test("a wrong token gets a message, a right one the overview, and a reload needs none", async () => {
+    const page = await stage.open();
+    await page.getByLabel("Token", { exact: true }).fill("guess");
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.getByRole("alert").filter({ hasText: "This token is not one of the edge's." }).waitFor();
+    expect(await page.context().cookies()).toEqual([]);
+
+    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
+    await page.keyboard.press("Enter");
+    await page.getByText("no requests were reported").waitFor();
+    const [cookie, ...others] = await page.context().cookies(`${stage.address}/_tidemark/`);
+    expect(others).toEqual([]);
+    expect(cookie).toMatchObject({ name: "tidemark-session", httpOnly: true, sameSite: "Strict", path: "/_tidemark/" });
+    expect(await page.context().cookies(`${stage.address}/`)).toEqual([]);
+
+    await page.reload();
+    await page.getByText("no requests were reported").waitFor();
+    const kept = "[document.cookie, localStorage.length, sessionStorage.length, location.href].join()";
+    expect(await page.evaluate(kept)).toBe(`,0,0,${stage.address}/_tidemark/`);
+    await page.getByRole("button", { name: "Log out" }).click();
+    await page.getByLabel("Token", { exact: true }).waitFor();
+    expect(await page.context().cookies()).toEqual([]);
+    await page.context().close();
+  });
+
+  test("the overview shows what visitors got", async () => {
+    stage.origin.reply("/a", { fields: { "cache-control": "max-age=600" }, body: "a" });
+    stage.origin.reply("/b", { fields: { "cache-control": "no-store" }, body: "b" });
+    expect([await stage.visit("/a"), await stage.visit("/a"), await stage.visit("/b")]).toEqual([
+      "MISS",
+      "HIT",
+      "MISS",
+    ]);
+    await advance(61_000);
+    await stage.visit("/a");
+    await advance(61_000);
+    await stage.visit("/a");
+    const page = await stage.enter();
+    await expect.poll(() => page.locator("#sentence").innerText()).toMatch(/^Last 24 h: [4-9] requests, \d/);
+    expect(await page.locator("#refused").innerText()).toContain("no-store");
+    expect(await page.locator("#answers").innerText()).toMatch(/HIT.*MISS/s);
+    expect(await page.locator("#top").innerText()).toContain("/a");
+    await page.locator("#top a").first().click();
+    await page.locator("#view-explain .outcome").waitFor();
+    await page.context().close();
+  });
+
+  test("a purge is tried first, is sent with the token, and turns green once it has settled", async () => {
+    const page = await stage.enter();
+    const sent: { cookie: string | undefined; token: string | undefined; dryRun: unknown }[] = [];
+    page.on("request", async (request) => {
+      if (request.method() !== "POST" || !request.url().endsWith("/purge")) return;
+      const { cookie, authorization } = await request.allHeaders();
+      sent.push({ cookie, token: authorization, dryRun: request.postDataJSON().dryRun });
+    });
+    await goTo(page, "Purges");
+    const purge = page.getByRole("button", { name: "Purge", exact: true });
+    expect(await purge.isDisabled()).toBe(true);
+    await page.getByLabel("Items").fill("/plog/a?utm_source=x\ntag:songs");
+    await page.getByLabel("Reason").fill("<b>because</b>");
+    await page.getByRole("button", { name: "Try it" }).click();
+    await page.getByText("This would purge 2 items. Nothing has happened yet.").waitFor();
+    expect(await page.locator("#plan tbody tr").count()).toBe(2);
+    expect(await page.locator("#trail tbody tr").count()).toBe(0);
+
+    await page.getByLabel("Items").fill("tag:songs"); // What was not tried cannot be purged.
+    expect(await purge.isDisabled()).toBe(true);
+    await page.getByRole("button", { name: "Try it" }).click();
+    await purge.click();
+    const row = page.locator("#trail tbody tr").first();
+    await row.getByText("settling").waitFor();
+    expect(await row.innerText()).toContain("<b>because</b>");
+    await advance(1250);
+    await row.locator(".badge.good").waitFor();
+    expect(await page.getByRole("status").innerText()).toMatch(/^Purge \d+ has settled\.$/);
+    const by = { cookie: undefined, token: `Bearer ${TOKEN}` };
+    expect(sent).toEqual([
+      { ...by, dryRun: true },
+      { ...by, dryRun: true },
+      { ...by, dryRun: undefined },
+    ]);
+    await page.context().close();
+  });
+
+  test("after a reload the session reads, and a purge asks for the token", async () => {
+    await stage.purge({ tags: ["before"] });
+    const page = await stage.enter();
+    await goTo(page, "Purges");
+    await page.reload();
+    await page.locator("#trail tbody tr").first().waitFor();
+    const rows = await page.locator("#trail tbody tr").count();
+    await page.getByLabel("Items").fill("everything");
+    await page.getByRole("button", { name: "Try it" }).click();
+    await page.getByText("A purge needs a token with the scope purge").waitFor();
+    await page.getByLabel("Token with the scope purge").fill("guess");
+    await page.getByRole("button", { name: "Try it" }).click();
+    await page.getByText("This token is not one of the edge's.").waitFor();
+    await page.getByLabel("Token with the scope purge").fill(TOKEN);
+    await page.getByRole("button", { name: "Try it" }).click();
+    await page.getByText("This would purge the whole site.").waitFor();
+    expect(await page.locator("#trail tbody tr").count()).toBe(rows);
+    await page.context().close();
+  });
+
+  test("a session that ends leads to the login", async () => {
+    const page = await stage.enter();
+    await page.reload();
+    await page.locator("#sentence").filter({ hasText: /./ }).waitFor();
+    await advance(12 * 3_600_000);
+    await readAnew(page);
+    await page.getByLabel("Token", { exact: true }).waitFor();
+    expect(await page.locator("#view-overview").isVisible()).toBe(false);
+    await page.context().close();
+  });
+
+  /** The rules are read anew, which only a session may. */
+  async function readAnew(page: Page): Promise<void> {
+    await page.getByRole("navigation").getByRole("link", { name: "Rules" }).click();
+  }
+
+  test("explain says what would happen with the request of its form", async () => {
+    stage.origin.reply("/songs?page=2", { fields: { "cache-control": "max-age=600" }, body: "songs" });
+    await stage.visit("/songs?page=2&utm_source=mail");
+    const page = await stage.enter();
+    await goTo(page, "Explain");
+    await page.getByLabel("URL or path").fill("/songs?page=2&utm_source=mail");
+    await page.getByLabel("Fields of the request").fill("");
+    await page.getByRole("button", { name: "Explain" }).click();
+    await page.locator(".outcome").waitFor();
+    expect(await page.locator(".outcome").innerText()).toMatch(/^HIT/);
+    expect(await page.locator("#explanation ol").innerText()).toContain(
+      "/songs is the first route that matches /songs.",
+    );
+    expect(await page.locator("#explanation dl").innerText()).toContain("utm_source");
+    await page.getByLabel("URL or path").fill("/songs?page=3");
+    await page.getByRole("button", { name: "Explain" }).click();
+    await page.locator("mark").first().waitFor();
+    expect(await page.locator("mark").first().innerText()).toBe("page=2");
+    await page.context().close();
+  });
+
+  test("the rules show each route and every limit, and no secret", async () => {
+    const page = await stage.enter();
+    await goTo(page, "Rules");
+    const text = await page.locator("#rules").innerText();
+    for (const words of ["/api/search/autocomplete", "24h", "X-Edge", "storeBytes", "8.39 MB"])
+      expect(text).toContain(words);
+    expect(text).not.toContain("a-secret-value");
+    await page.context().close();
+  });
+
+  test.each(["<img src=x onerror=alert(1)>", "\"'><script>alert(1)</script>", "javascript:alert(1)//", "\u202Eevil"])(
+    "%j is text in every table",
+    async (mark) => {
+      const page = await stage.enter({}, { pops: 3, mark });
+      const elements = () =>
+        page.evaluate(
+          "[...document.querySelectorAll('main img, main script, main a:not([href^=\"#\"]), [onerror]')].length",
+        );
+      await page.getByText("Not stored", { exact: true }).click();
+      const record = {
+        ...{ seq: 1, at: "2026-01-01T00:00:00.000Z", by: mark, reason: mark, mode: "hard", itemCount: 1, id: null },
+        ...{ repeatOf: null, settled: true, items: [mark], accepted: {} },
+      };
+      for (const id of ["sentence", "refused", "pops", "routes", "top"]) {
+        if (id !== "sentence") expect(await page.locator(`#${id}`).textContent()).toContain(mark);
+      }
+      expect(await elements()).toBe(0);
+      await page.route(/_tidemark\/purges/, (route) => route.fulfill({ json: { purges: [record], next: null } }));
+      await goTo(page, "Purges");
+      await page.locator("#trail tbody tr").waitFor();
+      expect(await page.locator("#trail").textContent()).toContain(mark);
+      await page.route(/_tidemark\/site/, (route) =>
+        route.fulfill({
+          json: { version: 1, routes: [{ match: mark, tags: [mark] }], limits: {}, purge: {}, [mark]: mark },
+        }),
+      );
+      await goTo(page, "Rules");
+      await page.locator("#rules tbody tr").waitFor();
+      expect(await page.locator("#rules").textContent()).toContain(mark);
+      expect(await elements()).toBe(0);
+      await page.context().close();
+    },
+  );
+
+  test("control: axe runs on the page, and finds a field without a label", async () => {
+    const page = await stage.enter();
+    await page.evaluate("document.querySelector('main').append(document.createElement('input'))");
+    expect((await axeFindings(page)).join()).toContain("label");
+    await page.context().close();
+  });
+
+  describe.each([
+    ["in light mode", { colorScheme: "light" }],
+    ["in dark mode", { colorScheme: "dark" }],
+    ["on a phone", { ...PHONE, colorScheme: "light" }],
+  ] as const)("%s", (_, options) => {
+    test("axe finds nothing at the login, which fits", async () => {
+      const page = await stage.open(options);
+      await page.getByLabel("Token", { exact: true }).waitFor();
+      expect(await axeFindings(page)).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(page.viewportSize()!.width);
+      await page.context().close();
+    });
+
+    test.each([0, 1, 50])("axe finds nothing on any page with %d PoPs, and all of them fit", async (pops) => {
+      const page = await stage.enter(options, { pops });
+      expect(await page.locator(".tile").count()).toBe(pops);
+      for (const name of PAGES) {
+        await goTo(page, name);
+        expect({ name, found: await axeFindings(page) }).toEqual({ name, found: [] });
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(page.viewportSize()!.width);
+      }
+      await page.context().close();
+    });
+  });
+
+  test("everything can be reached and read by keyboard", async () => {
+    const page = await stage.enter({}, { pops: 3 });
+    const focused = () => page.evaluate("document.activeElement.textContent || document.activeElement.id");
+    await page.getByRole("radio", { name: "Last 24 h" }).focus();
+    await page.keyboard.press("ArrowRight");
+    await page.locator("#sentence").filter({ hasText: "Last 5 days" }).waitFor();
+    await page.getByRole("slider").focus();
+    await page.keyboard.press("Home");
+    const spoken = await page.getByRole("slider").getAttribute("aria-valuetext");
+    const [first] = madeUpStats({ pops: 3 }).spans;
+    expect(spoken).toContain(`Requests: from cache ${first!.fromCache.toLocaleString("en-US")}`);
+    await page.getByRole("button", { name: "FRA" }).focus();
+    await page.keyboard.press("Enter");
+    await page.locator("#sentence").filter({ hasText: "in FRA" }).waitFor();
+    expect(await focused()).toContain("FRA");
+    expect(await page.getByRole("button", { name: "FRA" }).getAttribute("aria-pressed")).toBe("true");
+    await page.getByRole("button", { name: "All PoPs" }).click();
+    await page.locator("#sentence").filter({ hasNotText: "in FRA" }).waitFor();
+    await page.context().close();
+  });
+
+  test("the overview says what to change, with the setting as code", async () => {
+    const page = await stage.enter({}, { pops: 3 });
+    await page.getByRole("heading", { name: "What to change" }).waitFor();
+    expect(await page.locator("#advice li").first().innerText()).toContain('add "sid" to key.query.ignore');
+    expect(await page.locator("#advice code").allInnerTexts()).toContain("key.query.ignore");
+    await answerWith(page, { pops: 0 });
+    await page.getByText("Last hour").click();
+    await page.locator("#sentence").filter({ hasText: "no requests were reported" }).waitFor();
+    expect(await page.locator("#advice").innerText()).toBe("");
+    await page.context().close();
+  });
+
+  test("the charts show each span under the pointer, and gaps as gaps", async () => {
+    const page = await stage.enter({}, { pops: 3 });
+    const body = madeUpStats({ pops: 3 });
+    expect(await page.locator("figure").first().locator("rect.c0").count()).toBe(body.spans.length);
+    const plot = page.locator(".plot").first();
+    const { width, height } = (await plot.boundingBox())!;
+    await plot.hover({ position: { x: width - 2, y: height / 2 } });
+    const last = body.spans.at(-1)!.fromCache.toLocaleString("en-US");
+    await expect.poll(() => page.locator("figcaption").first().innerText()).toContain(last);
+    const sparse = { ...body, spans: body.spans.filter((_, index) => index % 3 === 0) };
+    await page.route(/_tidemark\/stats/, (route) => route.fulfill({ json: sparse }));
+    await page.getByText("Last hour").click();
+    await expect.poll(() => page.locator("figure").first().locator("rect.c0").count()).toBe(sparse.spans.length);
+    const path = await page.locator("figure").nth(1).locator("path").getAttribute("d");
+    expect(path!.match(/M/g)).toHaveLength(sparse.spans.length);
+    await page.context().close();
+  });
+
+  test("where the log does not answer, the page says so and keeps what it has", async () => {
+    const page = await stage.enter({}, { pops: 3 });
+    const detail = "The purge log, which keeps the site's counts, did not answer.";
+    await page.route(/_tidemark\/stats/, (route) =>
+      route.fulfill({ status: 503, json: { title: "Unavailable", detail } }),
+    );
+    await goTo(page, "Rules");
+    await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
+    await page.getByRole("alert").filter({ hasText: detail }).waitFor();
+    expect(await page.locator("#sentence").innerText()).toContain("requests");
+    await answerWith(page, { pops: 3 });
+    await page.context().close();
+  });
+
+  test("a page of the site that opens the dashboard cannot reach into it", async () => {
+    stage.origin.reply("/opener", { fields: { "content-type": "text/html" }, body: "<title>opener</title>" });
+    const page = await stage.enter();
+    await page.goto(`${stage.address}/opener`);
+    const opened = page.context().waitForEvent("page");
+    await page.evaluate("void (window.opened = window.open('/_tidemark/', 'board'))");
+    const board = await opened;
+    await board.locator("#sentence").filter({ hasText: /./ }).waitFor();
+    expect(await board.evaluate("window.opener")).toBe(null);
+    await expect.poll(() => page.evaluate("opened.closed")).toBe(true);
+    await page.goto(`${stage.address}/opener`);
+    const isFramed = `new Promise((resolve) => {
+      const frame = document.createElement("iframe");
+      frame.src = "/_tidemark/";
+      frame.onload = () => resolve(frame.contentDocument !== null);
+      document.body.append(frame);
+    })`;
+    expect(await page.evaluate(isFramed)).toBe(false);
+    stage.errors.length = 0; // Chromium reports the frame that was refused.
+    await page.context().close();
+  });
+});

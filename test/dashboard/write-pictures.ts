@@ -1,0 +1,59 @@
+/** `npm run pictures`: the pictures in `docs/dashboard.md`, of numbers that are made up. Needs Chromium. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { goTo, NOW, Stage } from "./stage.ts";
+
+/** Pixels around a part of the page. */
+const ROOM = 24;
+
+const folder = process.argv[2] ?? "docs/pictures";
+await mkdir(folder, { recursive: true });
+await using stage = await Stage.start();
+
+/** What the window shows, or a part of the page with some room around it. */
+async function take(page: Page, name: string, part?: string): Promise<void> {
+  await page.mouse.move(0, 0);
+  const path = join(folder, `${name}.png`);
+  if (part === undefined) return void (await page.screenshot({ path }));
+  const { x, y, width, height } = (await page.locator(part).boundingBox())!;
+  const clip = { x: x - ROOM, y: y - ROOM, width: width + 2 * ROOM, height: height + 2 * ROOM };
+  await page.screenshot({ path, clip, fullPage: true });
+}
+
+stage.origin.reply("/songs?page=2", {
+  fields: { "cache-control": "max-age=600", "cache-tag": "song:42" },
+  body: "songs",
+});
+await stage.visit("/songs?page=2");
+await stage.purge({ tags: ["plog:slack-water"], reason: "a new title" });
+await stage.purge({ prefixes: ["/images"], mode: "soft", reason: "new covers" });
+await stage.purge({ urls: ["/plog/the-long-tide-3", "/plog/", "/songs", "/"] });
+await stage.setClock(NOW + 60_000);
+await stage.purge({ tags: ["song:42", "song:43"], reason: "a correction by an editor" });
+
+const light = await stage.enter({ colorScheme: "light" }, { pops: 50 });
+await take(light, "overview");
+await take(light, "pops", "#numbers > section:has(#pops)");
+await take(light, "lists", "#numbers > .two");
+await goTo(light, "Explain");
+await light.getByLabel("URL or path").fill("/songs?page=2&utm_source=mail");
+await light.getByLabel("Fields of the request").fill("Cookie: theme=dark");
+await light.getByRole("button", { name: "Explain" }).click();
+await light.locator(".outcome").waitFor();
+await take(light, "explain", "#view-explain");
+await goTo(light, "Rules");
+await light.locator("#rules table").waitFor();
+await take(light, "rules");
+
+const dark = await stage.enter({ colorScheme: "dark" }, { pops: 50 });
+await goTo(dark, "Purges");
+await dark.getByLabel("Items").fill("/plog/slack-water-0?utm_source=mail\ntag:songs");
+await dark.getByRole("button", { name: "Try it" }).click();
+await dark.locator("#plan table").waitFor();
+await take(dark, "purges", "#view-purges");
+
+const phone = await stage.enter({ colorScheme: "dark", viewport: { width: 390, height: 844 } }, { pops: 9 });
+await take(phone, "phone");
+
+await take(await stage.open({ colorScheme: "light" }), "login");
