@@ -25,10 +25,11 @@ export const BY_DESIGN: readonly Difference[] = [
     ["stored", "origin-url", "answer"],
     { parameters: ["utm_*", "gclid", "fbclid"] },
   ),
+  safer("A POST that succeeds invalidates its page (RFC 9111 §4.4).", ["stored"], { isUnsafe: true }),
   safer("Other hosts than the site's get 421.", ["answer", "stored"], { host: "foreign" }),
   safer(
-    "A part of a page that is not stored is fetched alone, unless limits.fetchWholeBytes says otherwise.",
-    ["stored"],
+    "Parts of stored pages are served whether or not the origin offers parts. A part of a page that is not stored is fetched alone, unless limits.fetchWholeBytes says otherwise.",
+    ["stored", "answer"],
     {
       requestFields: ["range"],
     },

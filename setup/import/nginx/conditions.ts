@@ -1,6 +1,6 @@
 import type { Source } from "../imported-site.ts";
 import type { Directive } from "./directives.ts";
-import { literalChoices } from "./path-patterns.ts";
+import { cookieNames } from "./path-patterns.ts";
 
 /** What of a request makes a variable true: neither empty nor `0`. */
 export type Cause =
@@ -140,7 +140,7 @@ function causeOfTest(variable: string, operator: string, value: string): Pick<Ca
     return stored ? atLeast({ kind: "unknown", variable: "$request_method" }) : exactly({ kind: "never-stored" });
   }
   if (variable === "http_cookie" && isTest) {
-    const names = literalChoices(value)?.map((name) => `${name.replace(/=.*$/, "")}*`);
+    const names = cookieNames(value);
     return atLeast(names ? { kind: "cookies", names } : { kind: "unknown", variable: `$${variable}` });
   }
   if (variable === "http_cookie" && isPresence) return atLeast({ kind: "unknown", variable: "$http_cookie" });

@@ -104,6 +104,18 @@ export function importLocation(
       affects: on({ statuses: lifetimes.leftOutStatuses }),
     });
   }
+  const ofFailure = valid.find(({ args }) =>
+    args.slice(0, -1).some((each) => each === "any" || each === "502" || each === "504"),
+  );
+  if (ofFailure && ofFailure.args.at(-1) !== "0") {
+    differences.push({
+      kind: "safer",
+      source: ofFailure.source,
+      why: "Where the origin gives no answer, the next request asks it again. nginx said 502 for that time without asking.",
+      aspects: ["stored", "answer"],
+      affects: on({ statuses: [0] }),
+    });
+  }
   if (ignoresOrigins) {
     from.push(...ignore.map(({ source }) => source));
     differences.push({
@@ -315,9 +327,10 @@ export function importLocation(
       const why = `Requests with ${names.join(", ")} always go to the origin. nginx answered them from the cache, too.`;
       differences.push({ kind: "changed", source, why, aspects: ["stored", "answer"], affects });
     } else if (!isExact) {
-      const isInField = cause.kind === "cookies" && names.some((name) => name.endsWith("*"));
+      const isInField =
+        cause.kind === "cookies" && /http_cookie/.test([source, ...lines].map(({ text }) => text).join());
       const why = isInField
-        ? `Cookies whose names begin so go past the cache: ${names.join(", ")}. nginx looked for the expression anywhere in Cookie.`
+        ? `Cookies of these names go past the cache: ${names.join(", ")}. nginx looked for the expression anywhere in Cookie.`
         : `All requests with ${names.join(", ")} go past the cache, whatever the value.`;
       const differing = isInField ? on({ cookies: ["*"] }) : affects;
       differences.push({ kind: "changed", source: what, why, aspects: ["stored", "answer"], affects: differing });
@@ -366,8 +379,11 @@ export function importLocation(
   }
   const background = read("cache_background_update")[0];
   if (staleLine && stale.has("updating")) {
-    const why = `A page is served stale while it is fetched again if the origin says stale-while-revalidate=SECONDS in Cache-Control. Send that${background?.args[0] === "on" ? "; the fetch is then always in the background" : ""}.`;
-    differences.push({ kind: "dropped", source: staleLine.source, why, aspects: [], affects: on() });
+    const isBackground = background?.args[0] === "on";
+    const why = `A page is served stale while it is fetched again if the origin says stale-while-revalidate=SECONDS in Cache-Control. Send that${isBackground ? "; the fetch is then always in the background" : ""}.`;
+    // Without a fetch in the background, only requests at the same moment get the stale page.
+    const aspects = isBackground ? (["answer", "stored"] as const) : [];
+    differences.push({ kind: "dropped", source: staleLine.source, why, aspects, affects: on() });
   }
   const lock = read("cache_lock")[0];
   if (lock?.args[0] === "on") from.push(lock.source);

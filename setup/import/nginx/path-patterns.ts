@@ -40,14 +40,18 @@ export function regexPatterns(
   return { kind: "patterns", patterns: [...new Set(patterns)] };
 }
 
-/** The literal texts that an expression is made of, like `a|b` or `(a|b)`; `null` if it is not so simple. */
-export function literalChoices(regex: string): readonly string[] | null {
+/**
+ * The names of cookies that an expression over `Cookie` looks for, like `a|b` or `(a|b)=`, each with a `*` where more of
+ * the name may follow; `null` if it is not so simple.
+ */
+export function cookieNames(regex: string): readonly string[] | null {
   const bare = regex.replace(/^\^/, "").replace(/(?:\.\*)?\$?$/, "");
-  const inner = /^\((?:\?:)?([^()]*)\)$/.exec(bare)?.[1] ?? bare;
-  const choices = inner
-    .split("|")
-    .map((each) => each.replace(/\\([.\-_/])/g, "$1").replace(/\[a-f0-9\]\+$|\[\^=\]\+$|\.\*$/, ""));
-  return choices.every((each) => /^[\w./-]+$/.test(each)) ? choices : null;
+  const [, inner, after] = /^\((?:\?:)?([^()]*)\)(=?)$/.exec(bare) ?? [];
+  const names = (inner ?? bare).split("|").map((each) => {
+    const name = (each + (after ?? "")).replace(/\\([.\-_])/g, "$1").replace(/\[(?:a-f0-9|\^=)\][+*]?$/, "");
+    return name.endsWith("=") ? name.slice(0, -1) : `${name}*`;
+  });
+  return names.every((each) => /^[\w.-]+\*?$/.test(each)) ? names : null;
 }
 
 function patternsOf(alternative: readonly Token[], prefix: string | null): string[] {

@@ -50,7 +50,7 @@ async function play(
   judge: Judge,
 ): Promise<void> {
   if (step.kind === "time") {
-    nginx.advance(step.seconds);
+    await nginx.advance(step.seconds);
     await tidemark.advance(step.seconds * 1000);
     return;
   }
@@ -76,12 +76,18 @@ class TwofoldOrigin {
   readonly seen: SeenRequest[] = [];
   state: OriginState = "works";
   port = 0;
+  #answered = 0;
+  #waiting: { readonly count: number; readonly resolve: () => void } | undefined;
   readonly #pages: NonNullable<Configuration["pages"]>;
   readonly #server = createServer({ keepAlive: false }, (request, response) => {
     const { method = "", url = "", headers } = request;
     request.resume().on("end", () => {
       const seen = { method, target: url, fields: headers, body: "" };
       this.seen.push(seen);
+      response.on("close", () => {
+        this.#answered++;
+        if (this.#waiting && this.#answered >= this.#waiting.count) this.#waiting.resolve();
+      });
       const { failure, status = 200, fields = {}, body = "" } = this.replyTo(seen);
       if (failure) return response.destroy();
       for (const [name, value] of Object.entries(fields)) response.setHeader(name, value);
@@ -104,10 +110,22 @@ class TwofoldOrigin {
     if (this.state === "is silent") return { failure: "reset" };
     if (this.state === "has lost its pages") return { status: 404, body: "lost" };
     if (this.state === "fails") return { status: 503, body: "out of order" };
+    return this.usualReplyTo(request);
+  }
+
+  usualReplyTo(request: SeenRequest): Reply {
     const path = request.target.split("?")[0]!;
     const page = Object.hasOwn(this.#pages, path) ? this.#pages[path]! : {};
     const reply = typeof page === "function" ? page(request) : page;
     return { body: `${request.method === "POST" ? "posted to" : "page of"} ${request.target}`, ...reply };
+  }
+
+  /** Resolves when the connection of this request is done with. */
+  async hasAnswered(count: number): Promise<void> {
+    if (this.#answered >= count) return;
+    await new Promise<void>((resolve) => {
+      this.#waiting = { count, resolve };
+    });
   }
 
   async stop(): Promise<void> {
@@ -128,7 +146,7 @@ class Judge implements Comparison {
   readonly unexplained: string[] = [];
   readonly shown = new Set<Difference>();
   /** By path: why both caches may hold different things. */
-  readonly #apart = new Map<string, Difference>();
+  readonly #apart = new Map<string, readonly Difference[]>();
   readonly #imported: ImportedSite;
   readonly #origin: TwofoldOrigin;
   readonly #hosts: readonly string[];
@@ -165,15 +183,17 @@ class Judge implements Comparison {
           (each.field === undefined || !field || each.field === field || aspect === "stored"),
       );
       for (const each of direct) this.shown.add(each);
-      const isConsequence = this.#apart.has(path) && aspect !== "response-field" && aspect !== "origin-field";
-      if (direct.length > 0 || isConsequence || (this.#apart.get(path)?.field === field && field !== undefined))
-        continue;
+      const apart = this.#apart.get(path) ?? [];
+      const isOfField = aspect === "response-field" || aspect === "origin-field";
+      const consequences = direct.length > 0 ? [] : apart.filter((each) => !isOfField || each.field === field);
+      for (const each of consequences) this.shown.add(each);
+      if (direct.length + consequences.length > 0) continue;
       const { method, host, fields: sent = {} } = request;
       const asked = `${method} ${host}${request.path} ${JSON.stringify(sent)}`;
       this.unexplained.push(`${asked}: ${field ?? aspect} is ${values.nginx} with nginx, and ${values.tidemark}`);
     }
-    const reason = applying.find(({ aspects }) => aspects.includes("stored"));
-    if (reason) this.#apart.set(path, reason);
+    const reasons = applying.filter(({ aspects }) => aspects.includes("stored"));
+    if (reasons.length > 0) this.#apart.set(path, [...new Set([...(this.#apart.get(path) ?? []), ...reasons])]);
     // Where both have just fetched the same, they hold the same.
     else if (nginx.asked && tidemark.asked && differing.length === 0) this.#apart.delete(path);
   }
@@ -211,10 +231,12 @@ class Judge implements Comparison {
     const [path = "", query = ""] = request.path.split("?");
     const fields = request.fields ?? {};
     const route = this.#routes.find(({ pattern }) => pattern.test({ pathname: path }))?.match ?? "";
-    const sent = cookiesIn(fields.cookie ?? "").map(([name]) => name);
+    const sent = (fields.cookie === undefined ? [] : cookiesIn(fields.cookie)).map(([name]) => name);
     const names = query.split("&").map((each) => each.split("=")[0]!);
-    const reply = this.#origin.replyTo({ method: "GET", target: request.path, fields, body: "" });
-    const replied = Object.keys(reply.fields ?? {});
+    const asked = { method: "GET", target: request.path, fields, body: "" };
+    const reply = this.#origin.replyTo(asked);
+    // What is stored is from a time when the origin worked.
+    const replied = Object.keys(this.#origin.usualReplyTo(asked).fields ?? {});
     const isAny = <T>(list: readonly T[] | undefined, test: (each: T) => boolean) =>
       list === undefined || list.some(test);
     return (

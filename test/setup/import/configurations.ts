@@ -1,4 +1,5 @@
 import type { Reply, SeenRequest } from "../../../cdn/scripted-origin.ts";
+import type { ClientRequest } from "../../engine/scenario.ts";
 
 /** A configuration in `configurations/`, with the site behind it and what its visitors ask for. */
 export interface Configuration {
@@ -12,6 +13,8 @@ export interface Configuration {
   readonly fields?: readonly Readonly<Record<string, string>>[];
   readonly cookies?: readonly string[];
   readonly queries?: readonly string[];
+  /** Requests that come twice each, so that each difference of the list shows. */
+  readonly asked?: readonly Omit<ClientRequest, "host">[];
   /** The origin's answers where they are not a plain page. */
   readonly pages?: Readonly<Record<string, Reply | ((request: SeenRequest) => Reply)>>;
 }
@@ -117,10 +120,19 @@ export const CONFIGURATIONS: readonly Configuration[] = [
       "/static",
     ],
     fields: [{ "accept-language": "de" }],
+    asked: [
+      { path: "/static/cookie.css", method: "POST", body: "a=1" },
+      { path: "/static/private" },
+      { path: "/static/login" },
+      { path: "/files" },
+      { path: "/cookie" },
+    ],
     pages: {
       "/cookie": { fields: { "set-cookie": "session=1" } },
       "/static/cookie.css": { fields: { "set-cookie": "session=1", "x-powered-by": "PHP" } },
       "/static/none": { status: 404 },
+      "/static/private": ofOneVisitor,
+      "/static/login": { status: 401 },
       "/files/short": { fields: { "cache-control": "max-age=20" } },
       "/files/private": ofOneVisitor,
       "/home": { fields: { "cache-control": "no-store" } },
@@ -142,13 +154,25 @@ export const CONFIGURATIONS: readonly Configuration[] = [
       { "user-agent": "Mozilla/5.0 (Windows Phone 10.0) Mobile" },
     ],
     cookies: ["currency=eur", "currency=gbp", "currency=xyz", "visitor=7", "visitor=8"],
+    asked: [
+      { path: "/m/new" },
+      { path: "/m/new", fields: { "user-agent": "Mozilla/5.0 (Windows Phone 10.0) Mobile" } },
+      { path: "/mine/new", fields: { cookie: "visitor=9" } },
+      { path: "/new", fields: { "accept-language": "it, de;q=0.5" } },
+    ],
   },
   {
     name: "members",
     hosts: ["club.example.com"],
     paths: ["/", "/news", "/account", "/account/card", "/login", "/board/", "/board/7", "/board"],
     fields: [{ "x-preview": "1" }, { "x-preview": "0" }, { pragma: "no-cache" }],
-    cookies: ["sessionid=abc", "remember_token=1", "sessionid_hint=1", "nocache=1", "draft=2"],
+    cookies: ["sessionid=abc", "remember_token=1", "my_sessionid=1", "nocache=1", "draft=2"],
+    asked: [
+      { path: "/board/new", fields: { cookie: "nocache=1" } },
+      { path: "/board/new" },
+      { path: "/board/new", fields: { cookie: "draft=1" } },
+      { path: "/news", fields: { cookie: "my_sessionid=1" } },
+    ],
   },
   {
     name: "servers",
@@ -158,6 +182,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
   },
   {
     name: "statuses",
+    asked: [{ path: "/stats/a" }, { path: "/stats" }],
     hosts: ["docs.example.com"],
     paths: [
       "/",
@@ -220,6 +245,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
       "/none/raw/gone",
     ],
     cookies: ["anything=1"],
+    asked: [{ path: "/raw/private/public" }, { path: "/albums/a/a" }],
     pages: { "/none/raw/gone": { status: 404 } },
   },
 ];

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -52,7 +53,7 @@ export class NginxProcess {
     const child = spawn("nginx", flags, { stdio: ["ignore", "ignore", "pipe"] });
     const nginx = new NginxProcess(folder, child);
     const startedAt = performance.now();
-    while (!existsSync(nginx.#socket)) {
+    while (!(await accepts(nginx.#socket))) {
       if (child.exitCode !== null || performance.now() - startedAt > START_MS) {
         const said = existsSync(join(folder, "error")) ? readFileSync(join(folder, "error"), "utf8") : "";
         await nginx.stop();
@@ -83,9 +84,14 @@ export class NginxProcess {
    * Lets time pass for what is stored. nginx reads the end of an entry's life from its file at each request:
    * `ngx_http_file_cache_header_t` begins with the version, `valid_sec`, `updating_sec` and `error_sec`.
    */
-  advance(seconds: number): void {
-    for (const entry of readdirSync(join(this.#folder, "cache"), { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile()) continue;
+  async advance(seconds: number): Promise<void> {
+    const files = () =>
+      readdirSync(join(this.#folder, "cache"), { recursive: true, withFileTypes: true }).filter((each) =>
+        each.isFile(),
+      );
+    // An entry that is being written has a number behind its name.
+    while (files().some(({ name }) => name.includes("."))) await wait(1);
+    for (const entry of files()) {
       const file = join(entry.parentPath, entry.name);
       const bytes = readFileSync(file);
       for (const offset of [8, 16, 24]) {
@@ -105,6 +111,13 @@ export class NginxProcess {
     }
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/** Whether somebody listens on a socket. */
+function accepts(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path, () => resolve(socket.destroy() !== null)).on("error", () => resolve(false));
+  });
 }
 
 /** A file of a configuration as this nginx runs it. Nothing that decides about requests is changed. */

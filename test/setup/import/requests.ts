@@ -17,8 +17,11 @@ const REQUESTS = 200;
 export function stepsFor(configuration: Configuration, seed: number): readonly Step[] {
   const chance = chances(seed);
   const oneOf = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)]!;
-  const { hosts, paths, fields = [], cookies = [], queries = [] } = configuration;
-  const steps: Step[] = [];
+  const { hosts, paths, fields = [], cookies = [], queries = [], asked = [] } = configuration;
+  const steps: Step[] = asked.flatMap((each) => {
+    const request = { host: hosts[0]!, ...each };
+    return [request, request].map((both) => ({ kind: "request", request: both }) as const);
+  });
   let state: OriginState = "works";
   for (let sent = 0; sent < REQUESTS; ) {
     if (chance() < 0.08) steps.push({ kind: "time", seconds: oneOf([2, 40, 400, 2000, 40_000]) });
