@@ -34,6 +34,11 @@ export const BY_DESIGN: readonly Difference[] = [
       requestFields: ["range"],
     },
   ),
+  safer(
+    "The answer to a request with an unknown field is not stored, until a second look at the page has shown that the field does not choose it: docs/security.md, fields.",
+    ["stored"],
+    { requestFields: ["x-*"] },
+  ),
   safer("A visitor's no-store is obeyed.", ["stored"], { requestFields: ["cache-control"] }),
   {
     ...safer(

@@ -29,7 +29,7 @@ export interface Affected {
   readonly isUnsafe?: true;
   /** The request has one of these cookies, or any cookie for `"*"`. */
   readonly cookies?: readonly string[];
-  /** The request has one of these fields, in lower case. */
+  /** The request has one of these fields, in lower case; a trailing `*` stands for any ending. */
   readonly requestFields?: readonly string[];
   /** The query has one of these parameters; a trailing `*` stands for any ending. */
   readonly parameters?: readonly string[];

@@ -145,8 +145,16 @@ function causeOfTest(variable: string, operator: string, value: string): Pick<Ca
   }
   if (variable === "http_cookie" && isPresence) return atLeast({ kind: "unknown", variable: "$http_cookie" });
   if (/^(?:request_uri|uri|document_uri)$/.test(variable) && isTest) {
+    const hasQuery = variable === "request_uri";
+    // A pattern of a route is compared with the path alone.
+    if (hasQuery && /[?&=]/.test(value.replace(/\(\?[:=!]|[)\]\w.][?]/g, ""))) {
+      return atLeast({ kind: "unknown", variable: `$${variable}` });
+    }
     const regex = operator === "=" ? `^${value.replace(/[\^$\\.*+?()[\]{}|]/g, "\\$&")}$` : value;
-    return exactly({ kind: "path", regex, ignoreCase: operator === "~*" });
+    return {
+      cause: { kind: "path", regex, ignoreCase: operator === "~*" },
+      isExact: !hasQuery || !regex.includes("$"),
+    };
   }
   if (/^(?:query_string|args|is_args)$/.test(variable) && isPresence) return exactly({ kind: "any-query" });
   if (/^(?:upstream_http_set_cookie|sent_http_set_cookie)$/.test(variable)) return exactly({ kind: "never-stored" });

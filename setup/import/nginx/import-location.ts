@@ -263,6 +263,16 @@ export function importLocation(
         return;
       case "path":
         passed.push({ regex: cause.regex, ignoreCase: cause.ignoreCase, from: sources });
+        if (!isExact) {
+          const why = "These paths are never stored, with any query. nginx compared path and query.";
+          differences.push({
+            kind: "changed",
+            source: what,
+            why,
+            aspects: ["stored"],
+            affects: on({ parameters: ["*"] }),
+          });
+        }
         return;
       case "any-query": {
         const why =

@@ -244,7 +244,7 @@ class Judge implements Comparison {
       isAny(paths, (each) => each === path) &&
       (isUnsafe === undefined || !["GET", "HEAD"].includes(request.method ?? "GET")) &&
       isAny(cookies, (each) => sent.some((name) => matchesAnyName(name, [each]))) &&
-      isAny(requestFields, (each) => Object.hasOwn(fields, each)) &&
+      isAny(requestFields, (each) => Object.keys(fields).some((name) => matchesAnyName(name, [each]))) &&
       isAny(parameters, (each) => query !== "" && names.some((name) => matchesAnyName(name, [each]))) &&
       isAny(answerFields, (each) => replied.includes(each)) &&
       isAny(statuses, (each) => (each === 0 ? reply.failure !== undefined : (reply.status ?? 200) === each)) &&
