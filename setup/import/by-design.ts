@@ -8,6 +8,9 @@ const safer = (why: string, aspects: readonly Aspect[], affects: Omit<Affected, 
   affects: { routes: null, ...affects },
 });
 
+/** Methods whose answers are never stored, and that change pages. */
+export const UNSAFE: readonly string[] = ["POST", "PUT", "PATCH", "DELETE"];
+
 /** What the edge does differently from nginx and Varnish on every site, whatever the file says. */
 export const BY_DESIGN: readonly Difference[] = [
   safer(
@@ -25,7 +28,10 @@ export const BY_DESIGN: readonly Difference[] = [
     ["stored", "origin-url", "answer"],
     { parameters: ["utm_*", "gclid", "fbclid"] },
   ),
-  safer("A POST that succeeds invalidates its page (RFC 9111 §4.4).", ["stored"], { isUnsafe: true }),
+  safer("A POST that succeeds invalidates its page (RFC 9111 §4.4).", ["stored"], {
+    methods: UNSAFE,
+  }),
+  safer("A HEAD for a stale page is asked for by HEAD, and stores nothing.", ["stored"], { methods: ["HEAD"] }),
   safer("Other hosts than the site's get 421.", ["answer", "stored"], { host: "foreign" }),
   safer(
     "Parts of stored pages are served whether or not the origin offers parts. A part of a page that is not stored is fetched alone, unless limits.fetchWholeBytes says otherwise.",

@@ -1,18 +1,19 @@
 import type { Difference, ImportedSite } from "./imported-site.ts";
 
 /** The kinds of differences in the order in which they are told, with their headings. */
-const HEADINGS: readonly (readonly [kind: Difference["kind"], heading: string])[] = [
-  ["access", "Kept visitors out, and is not carried over:"],
-  ["dropped", "Not carried over:"],
-  ["changed", "Carried over, with a difference:"],
-  ["safer", "Safer now:"],
+const HEADINGS: readonly (readonly [heading: string, isUnder: (difference: Difference) => boolean])[] = [
+  ["Kept visitors out, and is not carried over:", ({ kind }) => kind === "access"],
+  ["Not carried over:", ({ kind }) => kind === "dropped"],
+  ["Carried over, with a difference:", ({ kind }) => kind === "changed"],
+  ["Safer now:", ({ kind, source }) => kind === "safer" && source !== null],
+  ["By design, on every site:", ({ kind, source }) => kind === "safer" && source === null],
 ];
 
 /** The differences for a person, most urgent first, wrapped to a width. */
 export function differenceLines(differences: readonly Difference[], width: number): readonly string[] {
   const lines: string[] = [];
-  for (const [kind, heading] of HEADINGS) {
-    const own = told(differences.filter((each) => each.kind === kind));
+  for (const [heading, isUnder] of HEADINGS) {
+    const own = told(differences.filter(isUnder));
     if (own.length === 0) continue;
     if (lines.length > 0) lines.push("");
     lines.push(heading);
@@ -40,12 +41,13 @@ function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-/** How many differences there are of each kind: `1 kept visitors out, 3 not carried over`. */
+/** `4 routes from 1 file, 2 not carried over, 1 with a difference, 1 safer now`. */
 export function importSummary({ files, routes, differences }: ImportedSite): string {
-  const count = (kind: Difference["kind"]) => told(differences.filter((each) => each.kind === kind)).length;
+  const count = (kind: Difference["kind"]) =>
+    told(differences.filter((each) => each.kind === kind && each.source)).length;
   const parts = [
     `${routes.length} route${routes.length === 1 ? "" : "s"} from ${files.length} file${files.length === 1 ? "" : "s"}`,
-    `${count("dropped") + count("access")} lines not carried over`,
+    `${count("dropped") + count("access")} not carried over`,
     `${count("changed")} with a difference`,
     `${count("safer")} safer now`,
   ];

@@ -25,8 +25,8 @@ export type Aspect =
 export interface Affected {
   /** The `match` of the routes; `null` for all requests. */
   readonly routes: readonly string[] | null;
-  /** The method is neither GET nor HEAD. */
-  readonly isUnsafe?: true;
+  /** The method is one of these. */
+  readonly methods?: readonly string[];
   /** The request has one of these cookies, or any cookie for `"*"`. */
   readonly cookies?: readonly string[];
   /** The request has one of these fields, in lower case; a trailing `*` stands for any ending. */

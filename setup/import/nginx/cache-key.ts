@@ -16,6 +16,8 @@ export interface ImportedKey {
   /** What is chosen by other means than nginx's map: `device`, `languages`. */
   readonly approximate: readonly string[];
   readonly leavesOutHost: boolean;
+  /** GET and HEAD have entries of their own. */
+  readonly splitsMethods: boolean;
   /** The query is not part of the key, or only these parameters of it are. */
   readonly onlyParameters: readonly string[] | null;
 }
@@ -87,6 +89,7 @@ export function importKey(text: string | null, maps: Maps): ImportedKey {
     unboundedCookies,
     approximate,
     leavesOutHost: text !== null && !variables.some((name) => /^(?:proxy_host|server_name|host|http_host)$/.test(name)),
+    splitsMethods: variables.includes("request_method"),
     onlyParameters: hasQuery ? null : parameters,
   };
 }

@@ -53,10 +53,10 @@ export function causesOf(parameter: string, maps: Maps, blocks: readonly (readon
   const variable = /^\$\{?(\w+)\}?$/.exec(parameter)?.[1];
   if (variable === undefined) return [unknown(parameter)];
   const map = maps.get(variable);
-  if (map) return causesOfMap(map, maps, blocks);
+  if (map) return causesOfMap(map);
   const sets = blocks.flatMap((block) => setsOf(block, variable));
   if (sets.length > 0) return causesOfSets(sets, variable);
-  return [{ cause: causeOfTest(variable, "!=", "").cause, from: [], isExact: true }];
+  return [{ ...causeOfTest(variable, "!=", "0"), from: [] }];
 }
 
 function unknown(variable: string): Caused {
@@ -67,7 +67,7 @@ function isTrue(value: string): boolean {
   return value !== "" && value !== "0";
 }
 
-function causesOfMap(map: MapBlock, maps: Maps, blocks: readonly (readonly Directive[])[]): readonly Caused[] {
+function causesOfMap(map: MapBlock): readonly Caused[] {
   const variable = /^\$\{?(\w+)\}?$/.exec(map.of)?.[1];
   if (variable === undefined || map.entries.some(({ value }) => value.includes("$")) || map.fallback.includes("$")) {
     return [unknown(map.of)];
@@ -78,7 +78,7 @@ function causesOfMap(map: MapBlock, maps: Maps, blocks: readonly (readonly Direc
       return [{ cause: { kind: "never-stored" }, from: [map.source], isExact: true }];
     }
     if (whenTrue.length > 0 || map.entries.some(({ key }) => key !== "" && key !== "0")) return [unknown(map.of)];
-    return causesOf(map.of, maps, blocks).map((each) => ({ ...each, from: [map.source, ...each.from] }));
+    return [{ ...causeOfTest(variable, "!=", ""), from: [map.source] }];
   }
   return whenTrue.map(({ key, source }) => {
     const [, operator, regex] = /^(~\*?)(.*)$/s.exec(key) ?? [];
@@ -121,7 +121,7 @@ function causesOfSets(sets: readonly SetLine[], variable: string): readonly Caus
     return [unknown(`$${variable}`)];
   }
   return conditional.map(({ condition, value, sources }) => {
-    const [, tested, operator = "!=", compared = ""] = /^\$(\w+)(?:\s*(!?~\*?|!?=)\s*(.*))?$/s.exec(condition!) ?? [];
+    const [, tested, operator = "!=", compared = "0"] = /^\$(\w+)(?:\s*(!?~\*?|!?=)\s*(.*))?$/s.exec(condition!) ?? [];
     if (tested === undefined || value.includes("$")) return { ...unknown(condition!), from: sources };
     return { ...causeOfTest(tested, operator, compared), from: sources };
   });
@@ -165,7 +165,7 @@ function causeOfTest(variable: string, operator: string, value: string): Pick<Ca
       kind === "http"
         ? { kind: "field", name: dashed }
         : { kind: kind === "cookie" ? "cookies" : "parameters", names: [name] };
-    return { cause, isExact: isPresence };
+    return { cause, isExact: isPresence && value !== "0" };
   }
   return atLeast({ kind: "unknown", variable: `$${variable}` });
 }

@@ -1,4 +1,5 @@
 import type { RouteInput } from "../../../worker/site/site-input.ts";
+import { UNSAFE } from "../by-design.ts";
 import { type Affected, type Difference, ImportError, type Source } from "../imported-site.ts";
 import { importKey } from "./cache-key.ts";
 import { type Caused, causesOf, type Maps } from "./conditions.ts";
@@ -147,7 +148,7 @@ export function importLocation(
       source: hidesSetCookie.source,
       why: "Set-Cookie is removed from answers to GET and HEAD alone, so that forms work.",
       aspects: ["response-field"],
-      affects: on({ isUnsafe: true, answerFields: ["set-cookie"] }),
+      affects: on({ methods: UNSAFE, answerFields: ["set-cookie"] }),
       field: "set-cookie",
     });
   } else if (ignored.has("set-cookie")) {
@@ -216,6 +217,16 @@ export function importLocation(
       why: words,
       aspects: ["stored", "answer"],
       affects: on({ requestFields }),
+    });
+  }
+  if (imported.splitsMethods) {
+    const why = "GET and HEAD share one entry.";
+    differences.push({
+      kind: "changed",
+      source: keySource,
+      why,
+      aspects: ["stored"],
+      affects: on({ methods: ["HEAD"] }),
     });
   }
   if (imported.onlyParameters !== null) {
@@ -308,7 +319,13 @@ export function importLocation(
         }
         if (isBypassed && !isUnstored) {
           const why = `A secret in ${name} made nginx fetch the page again. Send Tidemark-Refresh with a token instead: it does the same, can be revoked, and nobody who guesses a name reaches the origin. ${name} has no effect any more.`;
-          differences.push({ kind: "safer", source, why, aspects: ["stored"], affects: on({ requestFields: [name] }) });
+          differences.push({
+            kind: "safer",
+            source,
+            why,
+            aspects: ["stored", "answer"],
+            affects: on({ requestFields: [name] }),
+          });
           return;
         }
         bypass.fields.push(name);

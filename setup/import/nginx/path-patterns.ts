@@ -78,7 +78,9 @@ function patternsOf(alternative: readonly Token[], prefix: string | null): strin
     if (prefix !== null) return general;
     return [literalPattern(text) + rest, `/*${literalPattern(text)}${rest}`];
   }
-  if (prefix !== null && !prefix.endsWith("/")) return general;
+  // A match that begins within the prefix ends there, or has a slash in it.
+  const maySpan = !isToEnd || body.some(({ source }) => source === "." || /\/|\[\^|\\[DWS]/.test(source));
+  if (prefix !== null && (maySpan || !prefix.endsWith("/"))) return general;
   return [`${literalPattern(prefix ?? "/")}*${literalPattern(text)}${rest}`];
 }
 

@@ -227,7 +227,7 @@ class Judge implements Comparison {
   }
 
   #applies(affects: Affected, request: ClientRequest): boolean {
-    const { routes, paths, isUnsafe, cookies, requestFields, parameters, answerFields, statuses, host } = affects;
+    const { routes, paths, methods, cookies, requestFields, parameters, answerFields, statuses, host } = affects;
     const [path = "", query = ""] = request.path.split("?");
     const fields = request.fields ?? {};
     const route = this.#routes.find(({ pattern }) => pattern.test({ pathname: path }))?.match ?? "";
@@ -242,7 +242,7 @@ class Judge implements Comparison {
     return (
       isAny(routes ?? undefined, (each) => each === route) &&
       isAny(paths, (each) => each === path) &&
-      (isUnsafe === undefined || !["GET", "HEAD"].includes(request.method ?? "GET")) &&
+      isAny(methods, (each) => each === (request.method ?? "GET")) &&
       isAny(cookies, (each) => sent.some((name) => matchesAnyName(name, [each]))) &&
       isAny(requestFields, (each) => Object.keys(fields).some((name) => matchesAnyName(name, [each]))) &&
       isAny(parameters, (each) => query !== "" && names.some((name) => matchesAnyName(name, [each]))) &&

@@ -36,6 +36,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
   },
   {
     name: "wordpress",
+    asked: [{ path: "/head", method: "HEAD" }, { path: "/head" }],
     hosts: ["blog.example.com", "www.blog.example.com"],
     paths: [
       "/",
@@ -61,6 +62,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     name: "autocomplete",
     hosts: ["songs.example.com"],
     paths: ["/api/autocomplete", "/api/songs/1", "/api/songs/2", "/api", "/"],
+    asked: [{ path: "/api/songs/1?nocache=0" }],
     queries: ["?q=a", "?q=ab", "?q=ab&session=1", "?session=1&q=a", "?q=none", "?nocache=1", "?nocache=0"],
     pages: {
       "/api/autocomplete": ({ target }) => ({ status: target.includes("q=none") ? 404 : 200, body: "songs" }),
@@ -220,6 +222,12 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     paths: ["/", "/a", "/b", "/cookie"],
     fields: [{ "user-agent": "BadBot/1.0" }],
     cookies: ["no_cache=1"],
+    asked: [
+      { path: "/a" },
+      { path: "/a", fields: { cookie: "no_cache=0" } },
+      { path: "/head", method: "HEAD" },
+      { path: "/head" },
+    ],
     pages: { "/cookie": { fields: { "set-cookie": "a=1" } } },
   },
   {
