@@ -1,10 +1,7 @@
+import { IN_ENGLISH } from "../../wire/english.ts";
 import type { Problem } from "../../wire/problem.ts";
-import {
-  DEFAULT_LISTED_PURGES,
-  type PurgeRecordBody,
-  type PurgeRecordPageBody,
-  purgeRecordQuerySchema,
-} from "../../wire/purge-record.ts";
+import type { PurgeRecordBody, PurgeRecordPageBody } from "../../wire/purge-record.ts";
+import { DEFAULT_LISTED_PURGES, purgeRecordQuerySchema } from "../../wire/purge-record-query.ts";
 import type { PurgeAudit, PurgeRecord, Reporter } from "../ports.ts";
 import { purgeItemText } from "../rules/key/purge-key.ts";
 import { errorsOf } from "./errors-of.ts";
@@ -22,7 +19,7 @@ interface AuditPorts {
 
 /** A page of the audit trail, the newest purge first. `query` is not checked yet. */
 export async function listPurges(query: Readonly<Record<string, string>>, ports: AuditPorts): Promise<AuditVerdict> {
-  const checked = purgeRecordQuerySchema.safeParse(query);
+  const checked = purgeRecordQuerySchema.safeParse(query, IN_ENGLISH);
   if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeRecordQuerySchema) };
   const { before = null, limit = DEFAULT_LISTED_PURGES } = checked.data;
   return read(ports, async (audit) => {

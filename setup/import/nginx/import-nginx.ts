@@ -40,6 +40,12 @@ export function importNginx(file: string, options: ImportOptions): ImportedSite 
   const { origin, differences: ofOrigin, isReached } = importOrigin(locations, http, options.origin);
   differences.push(...ofOrigin);
   const hosts = hostsOf(server, options.host, differences);
+  for (const other of http.filter(({ name, block }) => name === "server" && block !== null)) {
+    if (other === server) continue;
+    const why =
+      "A site is one server of the file. This one stays where it is; if it has a cache, import it with --server.";
+    differences.push({ kind: "dropped", source: other.source, why, aspects: [], affects: { routes: null } });
+  }
   if (hosts?.value.includes(new URL(origin.value).host)) {
     const place = origin.from[0]?.place;
     throw new ImportError(

@@ -190,7 +190,9 @@ class Judge implements Comparison {
       if (direct.length + consequences.length > 0) continue;
       const { method, host, fields: sent = {} } = request;
       const asked = `${method} ${host}${request.path} ${JSON.stringify(sent)}`;
-      this.unexplained.push(`${asked}: ${field ?? aspect} is ${values.nginx} with nginx, and ${values.tidemark}`);
+      this.unexplained.push(
+        `${asked}: ${field ?? aspect}: ${values.nginx} with nginx, ${values.tidemark} with Tidemark`,
+      );
     }
     const reasons = applying.filter(({ aspects }) => aspects.includes("stored"));
     if (reasons.length > 0) this.#apart.set(path, [...new Set([...(this.#apart.get(path) ?? []), ...reasons])]);
@@ -203,7 +205,8 @@ class Judge implements Comparison {
     const note = (aspect: Aspect, a: unknown, b: unknown, field?: string) => {
       if (a !== b) found.push({ aspect, ...(field !== undefined && { field }), nginx: a, tidemark: b });
     };
-    note("stored", nginx.asked !== undefined, tidemark.asked !== undefined);
+    const means = ({ asked }: Exchange) => (asked ? "asked of the origin" : "answered from the cache");
+    note("stored", means(nginx), means(tidemark));
     const [a, b] = [nginx.answer, tidemark.answer];
     const isOwn = (status: number) => status === 502 || status === 504;
     // The words of a cache about an origin that does not answer are its own.

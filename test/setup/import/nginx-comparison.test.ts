@@ -38,6 +38,16 @@ describe.skipIf(!hasNginx)(hasNginx ? "nginx and the imported site" : NOT_RUN, (
     120_000,
   );
 
+  test("a difference that no list names is found", async () => {
+    const [configuration] = CONFIGURATIONS as [(typeof CONFIGURATIONS)[number]];
+    const file = join(FOLDER, configuration.name, "nginx.conf");
+    const imported = importNginx(file, { origin: null, host: null, server: null, root: null });
+    const { unexplained } = await compare(configuration, { ...imported, differences: [] }, 1);
+    expect(unexplained.join("\n")).toMatch(
+      /"secret-header":"1"\}: stored: asked of the origin with nginx, answered from the cache/,
+    );
+  }, 60_000);
+
   test("what the edge does by design on every site has shown, too", () => {
     expect(BY_DESIGN.filter((each) => !shownByDesign.has(each)).map(({ why }) => why)).toEqual([]);
   });
