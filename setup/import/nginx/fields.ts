@@ -64,7 +64,7 @@ export function importOriginFields(routed: readonly RoutedLocation[]): ImportedF
       settings.push({ value: { originFields: { [name]: value } }, from: [source] });
       continue;
     }
-    if (value.toLowerCase() === `$http_${field.replaceAll("-", "_")}`) continue;
+    if (field !== "host" && value.toLowerCase() === `$http_${field.replaceAll("-", "_")}`) continue;
     if (/^\$upstream|^\$ssl/.test(value)) continue;
     differences.push({
       kind: "dropped",

@@ -42,7 +42,7 @@ export function inForce(levels: readonly (readonly Directive[])[], name: string)
 export function handlerOf(location: Location): Handler {
   for (const family of FAMILIES) {
     // Handlers are not inherited by nested locations.
-    const pass = location.directive.block!.find(({ name }) => name === `${family}_pass`);
+    const pass = location.handledBy.block!.find(({ name }) => name === `${family}_pass`);
     if (pass) return { kind: "upstream", family, pass };
   }
   return { kind: "itself" };
@@ -77,7 +77,12 @@ export function importLocation(
   }
   const { family } = handler;
   const read = (name: string) => inForce(location.levels, `${family}_${name}`);
-  const from: Source[] = [own, handler.pass.source, ...read("cache").map(({ source }) => source)];
+  const from: Source[] = [
+    own,
+    location.handledBy.source,
+    handler.pass.source,
+    ...read("cache").map(({ source }) => source),
+  ];
   const rules: { -readonly [Name in keyof Omit<RouteInput, "match">]: RouteInput[Name] } = {};
   let passes = false;
 
@@ -411,6 +416,11 @@ export function importLocation(
     // Without a fetch in the background, only requests at the same moment get the stale page.
     const aspects = isBackground ? (["answer", "stored"] as const) : [];
     differences.push({ kind: "dropped", source: staleLine.source, why, aspects, affects: on() });
+  }
+  const convertsHead = read("cache_convert_head")[0];
+  if (convertsHead?.args[0] === "off") {
+    rules.store = { onHead: false };
+    from.push(convertsHead.source);
   }
   const lock = read("cache_lock")[0];
   if (lock?.args[0] === "on") from.push(lock.source);

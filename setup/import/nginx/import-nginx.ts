@@ -285,7 +285,14 @@ function notCarried(
         continue;
       }
       const note = noteOn(directive);
-      if (note) differences.push({ ...note, source, affects: { routes } });
+      // Files matter in locations that nothing else answers, and those are told apart.
+      const isOfOthers = routes === null && /^(?:root|index|autoindex)$/.test(directive.name);
+      const hasFallback =
+        directive.name === "try_files" &&
+        routed.some(({ location }) => location.directive.block === block && location.handledBy !== location.directive);
+      // What is no file is answered as before.
+      if (note && (hasFallback || isOfOthers)) differences.push({ ...note, aspects: [], source, affects: { routes } });
+      else if (note) differences.push({ ...note, source, affects: { routes } });
     }
   };
   if (main !== http)
@@ -296,6 +303,10 @@ function notCarried(
   noteBlock(http, null);
   noteBlock(server.block!, null);
   for (const { location } of routed) noteBlock(location.directive.block!, routesIn(location));
+  const fallbacks = new Set(
+    routed.flatMap(({ location }) => (location.handledBy === location.directive ? [] : [location])),
+  );
+  for (const location of fallbacks) noteBlock(location.handledBy.block!, routesIn(location));
   return differences;
 }
 

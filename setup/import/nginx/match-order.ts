@@ -6,6 +6,8 @@ export interface Location {
   readonly kind: "exact" | "prefix" | "prefix-before-regex" | "regex" | "regex-ignoring-case";
   readonly text: string;
   readonly directive: Directive;
+  /** The block whose rules hold: its own, or the one that its `try_files` ends at. */
+  readonly handledBy: Directive;
   readonly levels: readonly (readonly Directive[])[];
   /** The location that it is nested in. */
   readonly parent: Location | null;
@@ -28,9 +30,28 @@ export function locationsOf(
     if (directive.name !== "location" || directive.block === null) return [];
     const [kind, text] = kindOf(directive.args);
     if (text.startsWith("@")) return [];
-    const location: Location = { kind, text, directive, levels: [directive.block, ...levels], parent };
-    return [location, ...locationsOf(location.levels, location)];
+    const handledBy = fallbackOf(directive, levels.at(-2)!) ?? directive;
+    const around = handledBy === directive ? levels : levels.slice(-2);
+    const location: Location = { kind, text, directive, handledBy, levels: [handledBy.block!, ...around], parent };
+    return [location, ...(handledBy === directive ? locationsOf(location.levels, location) : [])];
   });
+}
+
+/** The location of the server that answers where `try_files` finds no file; `null` for none that can be told. */
+function fallbackOf({ block }: Directive, server: readonly Directive[]): Directive | null {
+  const last = block!.find(({ name }) => name === "try_files")?.args.at(-1);
+  if (last === undefined || block!.some(({ name }) => name.endsWith("_pass"))) return null;
+  const others = server.filter(({ name, block: own }) => name === "location" && own !== null && own !== block);
+  if (last.startsWith("@")) return others.find(({ args }) => args[0] === last) ?? null;
+  const path = /^\/[^?$]*/.exec(last)?.[0];
+  if (path === undefined) return null;
+  return (
+    others.find(({ args }) => {
+      const [kind, text] = kindOf(args);
+      if (kind === "exact") return text === path;
+      return kind.startsWith("regex") && !/[()]/.test(text) && new RegExp(text.replace(/^\(\?i\)/, "")).test(path);
+    }) ?? null
+  );
 }
 
 function kindOf(args: readonly string[]): readonly [Location["kind"], string] {

@@ -8,6 +8,10 @@ const access = (why: string): Note => ({ kind: "access", why, aspects: ["answer"
 
 const TO_ORIGIN = "The edge refuses nobody: the origin has to, or the firewall in front of it.";
 
+const COMPRESSION = dropped(
+  "Cloudflare compresses for visitors. In front of tidemark serve the origin has to, and each form is stored.",
+);
+
 /** Directives that change answers and that a site has no setting for, with what to do instead. */
 const NOT_CARRIED: Readonly<Record<string, Note>> = {
   allow: access(TO_ORIGIN),
@@ -38,6 +42,9 @@ const NOT_CARRIED: Readonly<Record<string, Note>> = {
     "The edge passes the origin's errors on, and serves a stale page instead where stale.ifError allows it.",
   ),
   proxy_intercept_errors: dropped("The edge passes the origin's errors on.", "answer"),
+  gzip: COMPRESSION,
+  brotli: COMPRESSION,
+  zstd: COMPRESSION,
   sub_filter: dropped("The edge does not change bodies: the origin has to.", "answer"),
   proxy_redirect: dropped(
     "The edge puts the public host in the place of the origin's in Location, and changes nothing else there.",
@@ -74,9 +81,9 @@ const HARMLESS = new RegExp(
     "user|pid|worker_\\w+|daemon|events|error_log|access_log|log_format|log_not_found|load_module|env|lock_file|thread_pool|pcre_jit|master_process|timer_resolution",
     "sendfile\\w*|tcp_\\w+|aio\\w*|directio\\w*|keepalive\\w*|reset_timedout_connection|server_tokens|server_names?_\\w+|types_hash_\\w+|map_hash_\\w+|variables_hash_\\w+|open_file_cache\\w*|etag|if_modified_since|merge_slashes|underscores_in_headers|ignore_invalid_headers|absolute_redirect|port_in_redirect|server_name_in_redirect|chunked_transfer_encoding|msie_\\w+|max_ranges|output_buffers|postpone_output|recursive_error_pages|request_pool_size|connection_pool_size|disable_symlinks|post_action",
     "listen|http2\\w*|http3\\w*|quic\\w*|ssl_(?!verify_client)\\w+|add_trailer|proxy_protocol\\w*|resolver_timeout",
-    "gzip\\w*|gunzip\\w*|brotli\\w*|zstd\\w*",
+    "gzip_\\w+|gunzip\\w*|brotli_\\w+|zstd_\\w+",
     "client_(?!max_body_size)\\w+|large_client_header_buffers|send_\\w+|lingering_\\w+|limit_rate\\w*|limit_(?:req|conn)_\\w+",
-    "(?:proxy|uwsgi|fastcgi|scgi)_(?:buffer\\w*|busy_buffers_size|max_temp_file_size|temp_\\w+|connect_timeout|send_\\w+|http_version|next_upstream\\w*|ssl_\\w+|socket_keepalive|bind|headers_hash_\\w+|store\\w*|request_buffering|limit_rate|force_ranges|ignore_client_abort|param|index|split_path_info|catch_stderr|keep_conn|pass_header|modifier[12]|cache_lock_\\w+|cache_path|cache_convert_head|cache_bypass|cache_revalidate)",
+    "(?:proxy|uwsgi|fastcgi|scgi)_(?:buffer\\w*|busy_buffers_size|max_temp_file_size|temp_\\w+|connect_timeout|send_\\w+|http_version|next_upstream\\w*|ssl_\\w+|socket_keepalive|bind|headers_hash_\\w+|store\\w*|request_buffering|limit_rate|force_ranges|ignore_client_abort|param|index|split_path_info|catch_stderr|keep_conn|pass_header|modifier[12]|cache_lock_\\w+|cache_path)",
     "modules|stream|mail|status_zone|zone|stub_status|charset_\\w+|ssi\\w*|uninitialized_variable_warn|rewrite_log|js_\\w+_path",
   ].join("|")})$`,
 );
@@ -84,13 +91,16 @@ const HARMLESS = new RegExp(
 /** Directives that the import reads. */
 const READ = new RegExp(
   "^(?:http|server|location|upstream|map|set|if|server_name|include|add_header|expires|client_max_body_size|real_ip_recursive|" +
-    "(?:proxy|uwsgi|fastcgi|scgi)_(?:pass|cache|cache_key|cache_valid|cache_bypass|no_cache|cache_use_stale|cache_lock|cache_background_update|cache_revalidate|ignore_headers|hide_header|set_header|read_timeout))$",
+    "(?:proxy|uwsgi|fastcgi|scgi)_(?:pass|cache|cache_key|cache_valid|cache_bypass|no_cache|cache_use_stale|cache_lock|cache_background_update|cache_revalidate|cache_convert_head|ignore_headers|hide_header|set_header|read_timeout))$",
 );
 
 /** Why a directive is not carried over; `null` for one that the import reads or that changes no answers. */
 export function noteOn({ name, args }: Directive): Note | null {
   if (READ.test(name) || HARMLESS.test(name)) return null;
-  if (args[0] === "off" && /^(?:auth_basic|auth_request|proxy_intercept_errors|autoindex|proxy_redirect)$/.test(name))
+  if (
+    args[0] === "off" &&
+    /^(?:gzip|brotli|zstd|auth_basic|auth_request|proxy_intercept_errors|autoindex|proxy_redirect)$/.test(name)
+  )
     return null;
   const known = NOT_CARRIED[name.replace(/^(?:uwsgi|fastcgi|scgi)_/, "proxy_")];
   if (known) return known;

@@ -231,6 +231,12 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     pages: { "/cookie": { fields: { "set-cookie": "a=1" } } },
   },
   {
+    name: "django",
+    hosts: ["app.example.com"],
+    paths: ["/", "/plog/a/", "/plog/b/", "/admin/", "/favicon.ico"],
+    pages: { "/plog/b/": lasting, "/admin/": ofOneVisitor },
+  },
+  {
     name: "gallery",
     hosts: ["photos.example.com"],
     paths: [

@@ -229,6 +229,28 @@ describe("a file that cannot be imported is refused with its place", () => {
   });
 });
 
+describe("try_files", () => {
+  const PHP = "location ~ \\.php$ { fastcgi_pass 127.0.0.1:9000; fastcgi_cache c; fastcgi_cache_valid 200 1h; }";
+
+  test("what is no file has the rules of the location that it falls back to", async () => {
+    const text = server(`location / { try_files $uri $uri/ /index.php?$args; }\n${PHP}`);
+    const { routes } = siteOf(await imported(text, "nginx.conf", { origin: "http://127.0.0.1:8080" }));
+    expect(routes).toEqual([
+      { match: "/*.php", defaultTtl: { 200: "1h" } },
+      { match: "/*", defaultTtl: { 200: "1h" } },
+    ]);
+  });
+
+  test("files alone are not stored", async () => {
+    const text = server(`location / { try_files $uri =404; }\n${PHP}`);
+    const { routes } = siteOf(await imported(text, "nginx.conf", { origin: "http://127.0.0.1:8080" }));
+    expect(routes).toEqual([
+      { match: "/*.php", defaultTtl: { 200: "1h" } },
+      { match: "/*", pass: true },
+    ]);
+  });
+});
+
 describe("includes", () => {
   test("absolute paths are below --root, and a pattern takes its files in order", async () => {
     put("etc/nginx/conf.d/b.conf", "proxy_cache_valid 200 2m;");
