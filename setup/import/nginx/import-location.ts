@@ -385,6 +385,13 @@ export function importLocation(
   if (staleLine && errors.length > 0) {
     rules.stale = { ifError: durationOf(inactiveSeconds(zone)) };
     from.push(staleLine.source);
+    differences.push({
+      kind: "changed",
+      source: staleLine.source,
+      why: `A stale page may stand in for ${rules.stale.ifError} after its lifetime, which is the zone's inactive. nginx counts that from the last request.`,
+      aspects: ["answer"],
+      affects: on({ statuses: [0, 500, 502, 503, 504] }),
+    });
     const missing = [500, 502, 503, 504].filter((status) => !stale.has(`http_${status}`));
     if (missing.length > 0 || !stale.has("error")) {
       const statuses = [...missing, ...(stale.has("error") ? [] : [0])];
@@ -393,7 +400,7 @@ export function importLocation(
         kind: "changed",
         source: staleLine.source,
         why,
-        aspects: ["answer"],
+        aspects: ["answer", "stored"],
         affects: on({ statuses }),
       });
     }

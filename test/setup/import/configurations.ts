@@ -96,8 +96,9 @@ export const CONFIGURATIONS: readonly Configuration[] = [
   },
   {
     name: "stale",
+    asked: [{ path: "/new" }, { path: "/live/new" }, { path: "/live/score" }],
     hosts: ["news.example.com"],
-    paths: ["/", "/story", "/moved", "/gone", "/live/score", "/live/none", "/live/login", "/live"],
+    paths: ["/", "/story", "/moved", "/gone", "/live/score", "/live/scores", "/live/none", "/live/login", "/live"],
     pages: {
       "/moved": { status: 302, fields: { location: "/story" } },
       "/gone": { status: 404 },
@@ -232,6 +233,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
   },
   {
     name: "django",
+    asked: [{ path: "/new" }],
     hosts: ["app.example.com"],
     paths: ["/", "/plog/a/", "/plog/b/", "/admin/", "/favicon.ico"],
     pages: { "/plog/b/": lasting, "/admin/": ofOneVisitor },

@@ -22,6 +22,23 @@ export function stepsFor(configuration: Configuration, seed: number): readonly S
     const request = { host: hosts[0]!, ...each };
     return [request, request].map((both) => ({ kind: "request", request: both }) as const);
   });
+  // The same again from an origin in trouble, soon after their lifetimes and long after.
+  const again = steps.filter((_, index) => index % 2 === 0);
+  const troubles = [
+    [100, "has lost its pages"],
+    [100, "fails"],
+    [2000, "fails"],
+  ] as const;
+  for (const [seconds, state] of again.length > 0 ? troubles : []) {
+    steps.push(
+      { kind: "origin", state: "works" },
+      ...again,
+      { kind: "time", seconds },
+      { kind: "origin", state },
+      ...again,
+    );
+  }
+  steps.push({ kind: "origin", state: "works" });
   let state: OriginState = "works";
   for (let sent = 0; sent < REQUESTS; ) {
     if (chance() < 0.08) steps.push({ kind: "time", seconds: oneOf([2, 40, 400, 2000, 40_000]) });
