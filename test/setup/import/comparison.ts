@@ -61,7 +61,9 @@ async function play(
   const before = { nginx: origin.seen.length, tidemark: tidemark.seen.length };
   const byNginx = await nginx.send(step.request);
   // nginx updates a stale page behind its answer. The request for that must not be taken for the next step's.
-  if (byNginx.fields["x-cache"] === "STALE") await origin.hasAnswered(before.nginx + 1);
+  const updates = byNginx.fields["x-cache"] === "STALE" ? 1 : 0;
+  await origin.hasAnswered(Math.max(before.nginx + updates, origin.seen.length));
+  await nginx.hasCaughtUp();
   const answers = { nginx: byNginx, tidemark: await tidemark.settle(tidemark.send(step.request)) };
   await tidemark.finishWork();
   judge.compare(
