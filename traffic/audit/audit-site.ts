@@ -89,19 +89,12 @@ class Audit {
   }
 
   async run(): Promise<void> {
-    const { targets, concurrency } = this.#options;
-    const walks: PathWalk[] = [];
-    for (const target of targets) {
-      if (endsSession(target)) this.#leftOut.push(target.path);
-      else walks.push(this.#walkOf(target));
-    }
-    const sound = await this.#beginUntilBusterIsShown(walks);
-    if (sound === null) return;
-    let next = 0;
+    const queue = await this.#beginUntilBusterIsShown(this.#walks());
     const worker = async () => {
-      while (next < sound.length) await this.#walk(sound[next++]!);
+      // Taken out, so that the answers of a page are gone when it is done.
+      for (let walk = queue.shift(); walk !== undefined; walk = queue.shift()) await this.#walk(walk);
     };
-    await Promise.all(Array.from({ length: concurrency }, worker));
+    await Promise.all(Array.from({ length: this.#options.concurrency }, worker));
     await this.#checkSessions();
   }
 
@@ -128,16 +121,20 @@ class Audit {
     };
   }
 
-  #walkOf(target: Target): PathWalk {
-    const { identities, inputs, buster } = this.#options;
-    return new PathWalk(target, { ask: (...request) => this.#prober.ask(...request), identities, inputs, buster });
+  #walks(): readonly PathWalk[] {
+    const { targets, identities, inputs, buster } = this.#options;
+    const ask = (...request: Parameters<Prober["ask"]>) => this.#prober.ask(...request);
+    this.#leftOut.push(...targets.filter(endsSession).map(({ path }) => path));
+    return targets
+      .filter((target) => !endsSession(target))
+      .map((target) => new PathWalk(target, { ask, identities, inputs, buster }));
   }
 
   /**
    * Strangers begin the pages one after the other, until one shows that the buster is in the key. Until then nobody asks
-   * with credentials. Returns the pages that can be walked; `null` if none has shown it.
+   * with credentials. Returns the pages that can be walked: none, if none has shown it.
    */
-  async #beginUntilBusterIsShown(walks: readonly PathWalk[]): Promise<readonly PathWalk[] | null> {
+  async #beginUntilBusterIsShown(walks: readonly PathWalk[]): Promise<PathWalk[]> {
     const sound: PathWalk[] = [];
     for (const [index, walk] of walks.entries()) {
       const isShown = await this.#tried(walk, () => walk.begin());
@@ -154,7 +151,7 @@ class Audit {
           "tells hits: --hit 'X-My-Cache: hit'.",
       );
     }
-    return null;
+    return [];
   }
 
   async #walk(walk: PathWalk): Promise<void> {

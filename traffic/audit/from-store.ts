@@ -1,20 +1,17 @@
 import { type Exchange, freshAnswers, groupsOf, type PathRecord, partyOf } from "./exchange.ts";
 
 /**
- * Whether an answer came from a store: it says so, or it says nothing, and has the bytes of an earlier answer although
- * each rendering of the page has others.
+ * Whether an answer came from a store: it says so, or it says nothing, and has the bytes of the first answer to its URL,
+ * although whoever got that one never gets the same twice.
  */
 export function isFromStore(record: PathRecord, answer: Exchange, first: Exchange): boolean {
   if (answer.provenance !== "unknown") return answer.provenance === "hit";
-  return answer.digest === first.digest && changesWithEachRendering(record);
+  return answer.digest === first.digest && neverGetsTheSame(record, partyOf(first));
 }
 
-/** Whether no party with several answers past the cache has had the same one twice, and there is such a party. */
-function changesWithEachRendering({ exchanges, ...record }: PathRecord): boolean {
-  const parties = [...new Set(exchanges.map(partyOf))].map((party) => freshAnswers({ exchanges, ...record }, party));
-  const several = parties.filter((answers) => answers.length > 1);
-  const areNew = several.every((answers) => new Set(answers.map(({ digest }) => digest)).size === answers.length);
-  return several.length > 0 && areNew;
+function neverGetsTheSame(record: PathRecord, party: string): boolean {
+  const answers = freshAnswers(record, party);
+  return answers.length > 1 && new Set(answers.map(({ digest }) => digest)).size === answers.length;
 }
 
 /** What the first requests of a page show of the buster: whether it gets an entry of its own in the cache. */

@@ -25,9 +25,9 @@ const ENOUGH = 2;
 /** Words that stand in each of the other's pages, and in none of one's own. */
 export const words: Channel = ({ answer, ofOther, own }) => {
   if (ofOther.length < ENOUGH || own.length < ENOUGH) return [];
-  const mine = new Set(own.flatMap((each) => [...wordsOf(each.text)]));
-  const theirs = ofOther.map((each) => wordsOf(each.text));
-  return [...wordsOf(answer.text)]
+  const mine = new Set(own.flatMap((each) => [...wordsOf(each)]));
+  const theirs = ofOther.map((each) => wordsOf(each));
+  return [...wordsOf(answer)]
     .filter((word) => !mine.has(word) && theirs.every((each) => each.has(word)))
     .sort((one, other) => Number(one.includes(" ")) - Number(other.includes(" ")) || other.length - one.length)
     .map((text) => ({ where: "body", text }));
@@ -106,14 +106,20 @@ export function areToldApart(some: readonly Exchange[], others: readonly Exchang
   return hasMarks(some, others) || hasMarks(others, some);
 }
 
-/** The words of a text: names, addresses, numbers. One that is shorter than three characters goes with the one before. */
-export function wordsOf(text: string): ReadonlySet<string> {
+/** The words of answers, because each is compared with many others. */
+const WORDS = new WeakMap<Exchange, ReadonlySet<string>>();
+
+/** The words of a body: names, addresses, numbers. One shorter than three characters goes with the one before. */
+function wordsOf(answer: Exchange): ReadonlySet<string> {
+  const known = WORDS.get(answer);
+  if (known) return known;
   const found = new Set<string>();
   let before = "";
-  for (const [word] of text.matchAll(/[\p{L}\p{N}](?:[\p{L}\p{N}@._+-]*[\p{L}\p{N}])?/gu)) {
+  for (const [word] of answer.text.matchAll(/[\p{L}\p{N}](?:[\p{L}\p{N}@._+-]*[\p{L}\p{N}])?/gu)) {
     found.add(word.length < 3 ? `${before} ${word}`.trim() : word);
     before = word;
   }
+  WORDS.set(answer, found);
   return found;
 }
 

@@ -11,7 +11,7 @@ const MIN_SECRET = 4;
 /** A mark as a report may show it: cut, and without secrets, because reports end up in the logs of CI. */
 export function shownMark({ where, text }: Mark, secrets: readonly string[]): string {
   if (where === "Set-Cookie") return cookieShown(text);
-  if (where === "form token" || speaksOfCredentials(where.toLowerCase())) return masked(text);
+  if (speaksOfCredentials(where.toLowerCase())) return masked(text);
   return shownText(text, secrets);
 }
 
