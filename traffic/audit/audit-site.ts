@@ -122,12 +122,13 @@ class Audit {
   }
 
   #walks(): readonly PathWalk[] {
-    const { targets, identities, inputs, buster } = this.#options;
+    const { targets, identities, inputs, buster, edge, host } = this.#options;
+    const hosts = [edge.host, ...(host === null ? [] : [host])];
     const ask = (...request: Parameters<Prober["ask"]>) => this.#prober.ask(...request);
     this.#leftOut.push(...targets.filter(endsSession).map(({ path }) => path));
     return targets
       .filter((target) => !endsSession(target))
-      .map((target) => new PathWalk(target, { ask, identities, inputs, buster }));
+      .map((target) => new PathWalk(target, { ask, identities, inputs, buster, hosts }));
   }
 
   /**

@@ -121,8 +121,10 @@ const PAGES: Readonly<Record<string, (visit: Visit) => Page>> = {
     body: `<h1>Share</h1><link rel="canonical" href="https://${field("x-forwarded-host") || "club.example"}${url.pathname}">`,
   }),
   "/catalogue": ({ field }) => ({ body: field("x-shop") === "b" ? "<h1>Shop b</h1>" : "<h1>All shops</h1>" }),
+  "/canonical": ({ url }) =>
+    url.search === "" ? { body: "One page." } : { status: 301, fields: { location: url.pathname }, body: "" },
   "/logout": ({ member }) => ({ body: member === null ? "You are not logged in." : "Goodbye." }),
 };
 
-/** Every page of the site but the one that ends sessions. */
-export const PATHS = Object.keys(PAGES).filter((path) => path !== "/logout");
+/** Every page of the site but the one that ends sessions, and the one that takes no parameters. */
+export const PATHS = Object.keys(PAGES).filter((path) => path !== "/logout" && path !== "/canonical");

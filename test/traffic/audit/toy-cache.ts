@@ -12,6 +12,8 @@ export interface ToyCacheOptions {
   readonly keyOf?: (url: string) => string;
   /** Whether answers say in `X-Cache` where they come from. Default true. */
   readonly tells?: boolean;
+  /** Called for a request for /hold, which is never answered. */
+  readonly holds?: () => void;
 }
 
 interface Stored {
@@ -31,6 +33,7 @@ export async function toyCache(origin: URL, options: ToyCacheOptions = {}): Prom
   const server = createServer(async (incoming, outgoing) => {
     const url = incoming.url!;
     const path = url.split("?", 1)[0]!;
+    if (path === "/hold") return options.holds?.();
     const found = store.get(keyOf(url));
     const answer = found ?? (await ask(origin, url, incoming.headers));
     if (!found && stores(path, answer.status)) store.set(keyOf(url), answer);

@@ -63,6 +63,17 @@ describe("the cache-buster", () => {
     expect(report.notAudited).toEqual([]);
   });
 
+  test("that a page redirects away is told", async () => {
+    const { report } = await audited(behind(), { paths: ["/style.css", "/canonical"] });
+    expect(report.notAudited).toEqual([
+      {
+        path: "/canonical",
+        because: "redirects to itself without the parameter tidemark-audit: name another with --buster",
+        dropsBuster: false,
+      },
+    ]);
+  });
+
   test("without a page that is stored for strangers proves nothing, and nobody asks with credentials", async () => {
     const { report, site } = await audited(behind({ stores: () => false }));
     expect(report.verdict).toBe("not-audited");
