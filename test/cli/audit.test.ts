@@ -76,7 +76,9 @@ describe("tidemark audit", () => {
   test("ends with 1 if something is found, and says what mends it", async () => {
     const { exit, stdout } = await audit(["/style.css", "/me.json"]);
     expect(exit).toBe(1);
-    expect(stdout).toContain("1. /me.json: alice's answer was given to bob and a stranger; bob's answer was given to");
+    expect(stdout).toContain(
+      "1. /me.json\n   alice's answer was given to bob and a stranger; bob's answer was given to",
+    );
     expect(stdout).toContain("the site: Cache-Control: private on answers that it makes for one visitor");
     for (const secret of [alice, bob]) expect(stdout).not.toContain(secret.split("=")[1]);
   });

@@ -3,7 +3,7 @@ import type { Input } from "./input.ts";
 import type { Finding } from "./judge-path.ts";
 import { NoAnswerError, Prober, type ProberOptions } from "./prober.ts";
 import { endsSession, type Target } from "./target.ts";
-import { NotAuditedError, PathWalk } from "./walk-path.ts";
+import { type Ask, NotAuditedError, PathWalk } from "./walk-path.ts";
 
 export interface AuditOptions extends ProberOptions {
   readonly targets: readonly Target[];
@@ -98,10 +98,14 @@ class Audit {
     await this.#checkSessions();
   }
 
+  /** In the order of the pages, whatever was done first. */
   report(): AuditReport {
-    const { edge, identities, accepted = [], signal } = this.#options;
+    const { edge, identities, targets, accepted = [], signal } = this.#options;
     const interrupted = signal?.aborted ?? false;
-    const findings = this.#findings.filter(({ id }) => !accepted.includes(id));
+    const places = new Map(targets.map(({ path }, index) => [path, index]));
+    const placeOf = (path: string) => places.get(path) ?? 0;
+    const all = this.#findings.toSorted((one, other) => placeOf(one.path) - placeOf(other.path));
+    const findings = all.filter(({ id }) => !accepted.includes(id));
     const isWhole =
       !interrupted && this.#notAudited.length === 0 && this.#problems.length === 0 && this.#pages.length > 0;
     return {
@@ -111,9 +115,9 @@ class Audit {
       visitors: [...identities.map(({ name }) => name), STRANGER],
       requests: this.#prober.requests,
       fromStore: this.#prober.fromStore,
-      pages: this.#pages,
+      pages: this.#pages.toSorted((one, other) => placeOf(one) - placeOf(other)),
       findings,
-      accepted: this.#findings.filter(({ id }) => accepted.includes(id)),
+      accepted: all.filter(({ id }) => accepted.includes(id)),
       notAudited: this.#notAudited,
       leftOut: this.#leftOut,
       problems: this.#problems,
@@ -124,7 +128,11 @@ class Audit {
   #walks(): readonly PathWalk[] {
     const { targets, identities, inputs, buster, edge, host } = this.#options;
     const hosts = [edge.host, ...(host === null ? [] : [host])];
-    const ask = (...request: Parameters<Prober["ask"]>) => this.#prober.ask(...request);
+    const ask: Ask = async (...request) => {
+      const exchange = await this.#prober.ask(...request);
+      this.#tell();
+      return exchange;
+    };
     this.#leftOut.push(...targets.filter(endsSession).map(({ path }) => path));
     return targets
       .filter((target) => !endsSession(target))

@@ -12,10 +12,14 @@ export function auditText(report: AuditReport): string {
     `${counted(requests, "request")}, ${countOf(fromStore)} of them answered from the store`,
   ];
   for (const [index, { id, path, what, evidence, mend }] of findings.entries()) {
-    lines.push("", `${index + 1}. ${printable(path)}: ${printable(what)}`);
-    for (const line of evidence) lines.push(`     ${line}`);
-    for (const line of mend) lines.push(`   ${line}`);
-    lines.push(`   --accept ${printable(id)}`);
+    lines.push(
+      "",
+      `${index + 1}. ${printable(path)}`,
+      `   ${printable(what)}`,
+      ...evidence.map((line) => `   - ${line}`),
+    );
+    lines.push("   To mend it:", ...mend.map((line) => `   - ${printable(line)}`));
+    lines.push(`   If it is meant to be so: --accept ${printable(id)}`);
   }
   if (accepted.length > 0) lines.push("", `Accepted: ${accepted.map(({ id }) => printable(id)).join(", ")}`);
   if (notAudited.length > 0) lines.push("", "Not audited:");

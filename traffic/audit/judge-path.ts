@@ -117,7 +117,9 @@ function evidenceOf(passed: readonly PassedOn[], identities: readonly Identity[]
     passed.flatMap(({ marks }) => marks),
     ({ where }) => where,
   );
-  return [...byPlace].map(([where, marks]) => {
+  return [...byPlace].map(([where, all]) => {
+    const parts = all.filter(({ isWhole }) => !isWhole);
+    const marks = parts.length > 0 ? parts : all;
     const texts = [...new Set(marks.map((mark) => shownMark(mark, secrets)))];
     const more = texts.length > MAX_TEXTS ? ` and ${texts.length - MAX_TEXTS} more` : "";
     return `${where}: ${texts

@@ -5,6 +5,8 @@ export interface Mark {
   /** `body`, or the name of a field as people write it. */
   readonly where: string;
   readonly text: string;
+  /** True if it stands for all of the body, and need not be told beside words. */
+  readonly isWhole?: true;
 }
 
 /** An answer that may have been made for another, and what both parties get past the cache. */
@@ -27,9 +29,10 @@ export const words: Channel = ({ answer, ofOther, own }) => {
   if (ofOther.length < ENOUGH || own.length < ENOUGH) return [];
   const mine = new Set(own.flatMap((each) => [...wordsOf(each)]));
   const theirs = ofOther.map((each) => wordsOf(each));
-  return [...wordsOf(answer)]
-    .filter((word) => !mine.has(word) && theirs.every((each) => each.has(word)))
-    .sort((one, other) => Number(one.includes(" ")) - Number(other.includes(" ")) || other.length - one.length)
+  const found = [...wordsOf(answer)].filter((word) => !mine.has(word) && theirs.every((each) => each.has(word)));
+  const whole = found.filter((word) => !word.includes(" "));
+  return (whole.length > 0 ? whole : found)
+    .toSorted((one, other) => other.length - one.length)
     .map((text) => ({ where: "body", text }));
 };
 
@@ -39,7 +42,7 @@ export const bytes: Channel = ({ answer, ofOther, own }) => {
   const [theirs, ...moreTheirs] = new Set(ofOther.map(({ digest }) => digest));
   const [mine, ...moreMine] = new Set(own.map(({ digest }) => digest));
   if (moreTheirs.length > 0 || moreMine.length > 0 || theirs === mine || answer.digest !== theirs) return [];
-  return [{ where: "body", text: `the same ${answer.bytes} bytes` }];
+  return [{ where: "body", text: `the same ${answer.bytes} bytes`, isWhole: true }];
 };
 
 /** Texts that the caller says are the other's. */
@@ -57,7 +60,7 @@ export const entityTag: Channel = ({ answer, ofOther, own }) => {
   const tagOf = (each: Exchange) => fieldOf(each, "etag")?.replace(/^W\//, "") ?? null;
   const tag = tagOf(answer);
   if (tag === null || ofOther.length < ENOUGH || own.some((each) => tagOf(each) === tag)) return [];
-  return ofOther.every((each) => tagOf(each) === tag) ? [{ where: "ETag", text: tag }] : [];
+  return ofOther.every((each) => tagOf(each) === tag) ? [{ where: "ETag", text: tag.replaceAll('"', "") }] : [];
 };
 
 /** A cookie that was set for the other. */

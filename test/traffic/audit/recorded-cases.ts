@@ -67,7 +67,7 @@ export const recordedCases: readonly RecordedCase[] = [
       s: (n) => ({ body: `it is ${1000 + n}` }),
     },
     shared: TO_ALL,
-    finds: [/^shared:\/page: of alice: ETag: "\\"of-alice\\""$/],
+    finds: [/^shared:\/page: of alice: ETag: "of-alice"$/],
   },
   {
     name: "an ETag that is new in each answer",
@@ -262,7 +262,7 @@ export const recordedCases: readonly RecordedCase[] = [
       ["S", null],
       ["s", 0],
     ],
-    finds: [/^unkeyed:cookie:lang:\/page: tried with lang=de; body: "Guten", "Tag", "the same 9 bytes"$/],
+    finds: [/^unkeyed:cookie:lang:\/page: tried with lang=de; body: "Guten", "Tag"$/],
   },
   {
     name: "a request with an input that got the page made for those without it",
