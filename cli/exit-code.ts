@@ -3,7 +3,7 @@ import type { PurgeErrorCode } from "../sdk/index.ts";
 /** The exit codes of the command, for the script that calls it. */
 export const EXIT = {
   done: 0,
-  /** The edge understood the call and refused it. */
+  /** The edge understood the call and refused it; or what was looked at is not as it should be. */
   refused: 1,
   /** The call is wrong, or lacks a setting or a package on this machine. Nothing was sent. */
   usage: 2,

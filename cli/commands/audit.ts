@@ -85,7 +85,10 @@ async function run(paths: readonly string[], flags: AuditFlags): Promise<number>
   if (new Set(identities.map(({ name }) => name)).size < identities.length) {
     throw new AuditUsageError("two --as have the same name");
   }
-  const targets = readTargets([...paths.map((text) => ({ text, place: "argument" })), ...pathLines(flags.paths)], site);
+  const targets = readTargets(
+    [...paths.map((text, index) => ({ text, place: `page ${index + 1}` })), ...pathLines(flags.paths)],
+    site,
+  );
   if (targets.length === 0) throw new AuditUsageError("no page is named, neither as an argument nor in --paths");
   const ending = new AbortController();
   interruption().then(() => ending.abort());

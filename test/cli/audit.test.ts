@@ -206,6 +206,11 @@ describe("what is wrong with a call is said before anything is sent", () => {
       message: "may name a host or a path",
     },
     {
+      name: "a credential that has lost its flag",
+      parameters: () => [...edge(), ...visitors(), "/", "sessionid=secret-value"],
+      message: "page 2 is neither a path",
+    },
+    {
       name: "an input that makes a GET change something",
       parameters: () => [...edge(), ...visitors(), "--try", "field:X-HTTP-Method-Override=DELETE", "/"],
       message: "the audit is read-only",

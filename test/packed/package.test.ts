@@ -12,6 +12,8 @@ import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import type { ReceiptBody } from "../../sdk/index.ts";
 import { freePorts } from "../dev/dev-process.ts";
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
+import { MembersSite } from "../traffic/audit/members-site.ts";
+import { toyCache } from "../traffic/audit/toy-cache.ts";
 import { generatedLog } from "../traffic/generated-log.ts";
 import { folderWith, type InstalledPackage, run, tool } from "./installed-package.ts";
 
@@ -488,6 +490,21 @@ describe("the command, installed", () => {
     const replay = await run("npx", ["--no", "tidemark", ...flags], { cwd: folder });
     expect(replay.exit).toBe(0);
     expect(JSON.parse(replay.stdout)).toMatchObject({ edges: [{ requests: requests.all, failures: 0 }] });
+  });
+
+  test("npx tidemark audit needs nothing but the package and a site", async () => {
+    const folder = await folderWith(installed, "only-a-site", []);
+    const site = new MembersSite();
+    const cache = await toyCache(await site.start());
+    const flags = ["--edge", cache.url.origin, "--as", "alice=env:ALICE", "--rate", "1000", "--json"];
+    const audit = await run("npx", ["--no", "tidemark", "audit", ...flags, "/style.css", "/me.json"], {
+      cwd: folder,
+      env: { ALICE: site.logIn("alice") },
+    });
+    await cache[Symbol.asyncDispose]();
+    await site.stop();
+    expect(audit.exit).toBe(1);
+    expect(JSON.parse(audit.stdout)).toMatchObject({ verdict: "findings", findings: [{ id: "shared:/me.json" }] });
   });
 
   test("tidemark dev runs the rules of a config that imports the package", async () => {

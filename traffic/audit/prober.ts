@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { isIP } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
 import type { Exchange } from "./exchange.ts";
@@ -40,7 +41,7 @@ const PLAIN_FIELDS = {
 
 /**
  * Sends the requests of the walk: GET and HEAD alone, to the edge alone. Redirects are answers like others and are not
- * followed, so credentials cannot go to another origin. Nothing is sent a second time by itself.
+ * followed, so credentials cannot go to another origin.
  */
 export class Prober {
   readonly #options: ProberOptions;
@@ -70,7 +71,7 @@ export class Prober {
       method: target.method,
       path: withBuster(path, this.#options.buster, buster),
       headers: { host: host ?? edge.host, ...fields },
-      ...(edge.protocol === "https:" && { servername: (host ?? edge.hostname).replace(/:\d+$/, "") }),
+      ...serverName(edge, host),
     });
     const lines = fieldLines(incoming, buster);
     const { text, bytes, digest } = readable(body, lines, buster);
@@ -103,23 +104,57 @@ export class Prober {
     if (at > now) await wait(at - now, undefined, signal ? { signal } : {});
   }
 
-  #exchange(options: RequestOptions): Promise<{ incoming: IncomingMessage; body: Buffer }> {
-    const { edge, timeoutMs, signal } = this.#options;
-    const send = edge.protocol === "https:" ? httpsRequest : httpRequest;
+  async #exchange(options: RequestOptions): Promise<RawAnswer> {
+    const { timeoutMs, signal } = this.#options;
     const late = AbortSignal.timeout(timeoutMs);
-    const { promise, resolve, reject } = Promise.withResolvers<{ incoming: IncomingMessage; body: Buffer }>();
-    const outgoing = send(
-      { ...options, agent: this.#agent, signal: signal ? AbortSignal.any([signal, late]) : late },
-      (incoming) => void readBody(incoming).then((body) => resolve({ incoming, body }), reject),
-    );
-    outgoing.on("error", reject);
-    outgoing.end();
-    return promise.catch((cause: Error & { code?: string }) => {
+    const until = signal ? AbortSignal.any([signal, late]) : late;
+    try {
+      const first = await this.#send({ ...options, signal: until });
+      // The server may have closed a connection just when it was used again. GET and HEAD may be sent again (RFC 9110 §9.2.2).
+      const answer = first.kind === "connection-was-over" ? await this.#send({ ...options, signal: until }) : first;
+      if (answer.kind === "answer") return answer;
+      throw answer.cause;
+    } catch (error) {
       signal?.throwIfAborted();
+      const cause = error as Error & { code?: string };
       if (late.aborted) throw new NoAnswerError(`no answer within ${timeoutMs / 1000} s`, { cause });
       throw new NoAnswerError(REASONS[cause.code ?? ""] ?? `no answer (${cause.code ?? cause.message})`, { cause });
-    });
+    }
   }
+
+  #send(options: RequestOptions): Promise<RawAnswer | ConnectionWasOver> {
+    const send = this.#options.edge.protocol === "https:" ? httpsRequest : httpRequest;
+    const { promise, resolve, reject } = Promise.withResolvers<RawAnswer | ConnectionWasOver>();
+    let hasAnswer = false;
+    const outgoing = send({ ...options, agent: this.#agent }, (incoming) => {
+      hasAnswer = true;
+      readBody(incoming).then((body) => resolve({ kind: "answer", incoming, body }), reject);
+    });
+    outgoing.on("error", (cause: Error & { code?: string }) => {
+      const wasOver = outgoing.reusedSocket && !hasAnswer && /^(?:ECONNRESET|EPIPE)$/.test(cause.code ?? "");
+      if (wasOver) resolve({ kind: "connection-was-over", cause });
+      else reject(cause);
+    });
+    outgoing.end();
+    return promise;
+  }
+}
+
+interface RawAnswer {
+  readonly kind: "answer";
+  readonly incoming: IncomingMessage;
+  readonly body: Buffer;
+}
+
+interface ConnectionWasOver {
+  readonly kind: "connection-was-over";
+  readonly cause: Error;
+}
+
+/** The name for TLS, of which the certificate has to be. An address is none (RFC 6066 §3). */
+function serverName(edge: URL, host: string | null): { servername?: string } {
+  const name = (host ?? edge.hostname).replace(/:\d+$/, "");
+  return edge.protocol === "https:" && !isIP(name.replace(/^\[|\]$/g, "")) ? { servername: name } : {};
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -128,6 +163,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EAI_AGAIN: "the name of the host could not be looked up",
   ECONNRESET: "the connection ended in the middle of an answer",
   DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is signed by itself; NODE_EXTRA_CA_CERTS can name it",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is of another name",
   CERT_HAS_EXPIRED: "its certificate has expired",
 };
 

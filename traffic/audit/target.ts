@@ -42,7 +42,7 @@ export function readTargets(lines: readonly TargetLine[], site: AuditedSite): re
 
 /** Names under which sites end a session, which would end the audit's own. */
 const ENDS_SESSION =
-  /(?:^|[/_.-])(?:log-?_?out|log-?_?off|sign-?_?out|sign-?_?off|abmelden|deconnexion|uitloggen)(?:$|[/_.?-])/i;
+  /(?:^|[/_.?&=-])(?:log-?_?out|log-?_?off|sign-?_?out|sign-?_?off|abmelden|deconnexion|uitloggen)(?:$|[/_.?&-])/i;
 
 /** Whether asking for this page would end the session of who asks. */
 export function endsSession({ path }: Target): boolean {
@@ -88,18 +88,20 @@ function pathOf(page: string, place: string, { edge, host }: AuditedSite): strin
   const [text = ""] = page.split("#", 1);
   if (!/^[a-z][a-z0-9+.-]*:/i.test(text)) {
     if (text.startsWith("//")) {
-      throw new AuditUsageError(`${place}: ${page} may name a host or a path. Write the whole URL`);
+      throw new AuditUsageError(`${place}: what begins with // may name a host or a path. Write the whole URL`);
     }
-    if (!text.startsWith("/"))
-      throw new AuditUsageError(`${place}: ${page} is neither a path, which begins with /, nor a URL`);
+    // Not repeated: it may be a credential that has lost its flag.
+    if (!text.startsWith("/")) throw new AuditUsageError(`${place} is neither a path, which begins with /, nor a URL`);
     return printable(text);
   }
-  if (!URL.canParse(text)) throw new AuditUsageError(`${place}: ${page} is not a URL`);
+  if (!URL.canParse(text)) throw new AuditUsageError(`${place} is not a URL`);
   const url = new URL(text);
   const isHere = url.protocol === edge.protocol && (url.host === edge.host || url.host === host);
   if (!isHere || url.username !== "" || url.password !== "") {
     const here = host === null ? edge.origin : `${edge.protocol}//${host}`;
-    throw new AuditUsageError(`${place}: ${page} is not of ${here}, and credentials are sent to no other origin`);
+    throw new AuditUsageError(
+      `${place}: a page of ${url.host} is not of ${here}, and credentials are sent to no other origin`,
+    );
   }
   return url.pathname + url.search;
 }

@@ -159,6 +159,20 @@ describe("sessions", () => {
   });
 });
 
+test("a page that is asked for by HEAD is compared by its fields", async () => {
+  const targets = [
+    { method: "GET", path: "/style.css" },
+    { method: "HEAD", path: "/me.json" },
+  ] as const;
+  const { report } = await audited(behind(), { targets });
+  expect(report.findings).toMatchObject([
+    {
+      id: "shared:/me.json",
+      evidence: expect.arrayContaining(['of alice: X-Account: "account-of-alice"']),
+    },
+  ]);
+});
+
 describe("a report", () => {
   test("does not count findings that are accepted, and shows them", async () => {
     const { report } = await audited(behind(), { paths: ["/style.css", "/me.json"], accepted: ["shared:/me.json"] });
