@@ -102,11 +102,21 @@ export const formToken: Channel = ({ answer, earlier, own }) => {
 /** The channels of what stays the same from one rendering to the next. */
 const LASTING: readonly Channel[] = [words, bytes, entityTag, fields];
 
+/** Whether an answer has a mark of a party's, by which it is told from those of another. */
+function hasMarkOf(answer: Exchange, ofOther: readonly Exchange[], own: readonly Exchange[]): boolean {
+  return LASTING.some((channel) => channel({ answer, earlier: answer, ofOther, own }).length > 0);
+}
+
 /** Whether two parties are answered differently past the cache, in parts that stay. */
 export function areToldApart(some: readonly Exchange[], others: readonly Exchange[]): boolean {
-  const hasMarks = (ofOther: readonly Exchange[], own: readonly Exchange[]) =>
-    LASTING.some((channel) => ofOther.some((answer) => channel({ answer, earlier: answer, ofOther, own }).length > 0));
-  return hasMarks(some, others) || hasMarks(others, some);
+  const haveMarks = (ofOther: readonly Exchange[], own: readonly Exchange[]) =>
+    ofOther.some((answer) => hasMarkOf(answer, ofOther, own));
+  return haveMarks(some, others) || haveMarks(others, some);
+}
+
+/** Of two parties that are told apart: whether an answer is like those of the first. */
+export function isLike(answer: Exchange, first: readonly Exchange[], second: readonly Exchange[]): boolean {
+  return hasMarkOf(answer, first, second) || !hasMarkOf(answer, second, first);
 }
 
 /** The words of answers, because each is compared with many others. */
@@ -139,7 +149,7 @@ function formTokens(text: string): readonly string[] {
 }
 
 /** The cookies that an answer sets, as `name=value`. */
-function cookiesSet({ fields: { "set-cookie": lines = [] } }: Exchange): readonly string[] {
+export function cookiesSet({ fields: { "set-cookie": lines = [] } }: Exchange): readonly string[] {
   return lines.map((line) => line.split(";", 1)[0]!.trim());
 }
 

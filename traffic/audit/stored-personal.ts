@@ -2,6 +2,7 @@ import { effectiveCacheControl } from "../../worker/rules/directives/targeted-fi
 import { varyFields } from "../../worker/rules/variants/vary.ts";
 import { type Exchange, fieldOf, groupsOf, type PathRecord, partyOf } from "./exchange.ts";
 import { isFromStore } from "./from-store.ts";
+import { cookiesSet } from "./marks.ts";
 
 /** Why an answer says that it is for one visitor alone. */
 export type PersonalBecause = "private" | "no-store" | "set-cookie" | "vary: cookie" | "authorization";
@@ -21,7 +22,7 @@ export function storedPersonal(record: PathRecord, usesAuthorization: ReadonlySe
       const before = group.slice(0, index + 1);
       return [
         ...saidByDirectives(answer),
-        ...saidBySetCookie(answer),
+        ...saidBySetCookie(answer, before),
         ...saidByVary(answer, before),
         ...saidByAuthorization(answer, usesAuthorization.has(first!.who)),
       ].map((because) => ({ answer, because }));
@@ -36,9 +37,10 @@ function saidByDirectives(answer: Exchange): readonly PersonalBecause[] {
   return cacheControl.private === "whole" ? ["private"] : [];
 }
 
-/** RFC 9111 §7.3. */
-function saidBySetCookie(answer: Exchange): readonly PersonalBecause[] {
-  return fieldOf(answer, "set-cookie") === null ? [] : ["set-cookie"];
+/** RFC 9111 §7.3. A cookie that no earlier answer has set is the edge's own, which it adds to each. */
+function saidBySetCookie(answer: Exchange, before: readonly Exchange[]): readonly PersonalBecause[] {
+  const stored = new Set(before.flatMap(cookiesSet));
+  return cookiesSet(answer).some((pair) => stored.has(pair)) ? ["set-cookie"] : [];
 }
 
 /** RFC 9111 §4.1: an answer that varies by cookie was selected for a request with other cookies. */

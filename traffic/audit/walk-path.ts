@@ -4,7 +4,7 @@ import { busterVerdict } from "./from-store.ts";
 import { type Identity, STRANGER } from "./identity.ts";
 import { changedParameter, type Input } from "./input.ts";
 import { type Finding, judgePath } from "./judge-path.ts";
-import { areToldApart } from "./marks.ts";
+import { areToldApart, isLike } from "./marks.ts";
 import { parametersOf, type Target } from "./target.ts";
 
 /** Sends one request of the walk. */
@@ -37,11 +37,13 @@ export interface WalkOptions {
  */
 const ASKS_FOR_A_HIT = 3;
 
-/** The walk over one page: who asks for which URL in which order. It decides nothing about the answers. */
+/** The walk over one page: who asks for which URL in which order. What the answers show, the judges decide. */
 export class PathWalk {
   readonly target: Target;
   readonly #options: WalkOptions;
   readonly #exchanges: Exchange[] = [];
+  /** The buster of the URL that strangers asked for first. */
+  #first: string | undefined;
 
   constructor(target: Target, options: WalkOptions) {
     this.target = target;
@@ -66,8 +68,6 @@ export class PathWalk {
     return busterVerdict(this.record) === "own-entry";
   }
 
-  #first: string | undefined;
-
   /** Throws `NotAuditedError`, and what `ask` throws. */
   async walk(): Promise<readonly Finding[]> {
     if (this.#first === undefined) await this.begin();
@@ -90,12 +90,10 @@ export class PathWalk {
     return areToldApart(freshAnswers(this.record, one), freshAnswers(this.record, other));
   }
 
-  /** Asks once more, past the cache. Returns whether the visitor is still told from strangers, as before. */
+  /** Asks once more, past the cache. Returns whether a visitor who was told from strangers still is. */
   async isStillKnown(who: string): Promise<boolean> {
-    const strangers = freshAnswers(this.record, STRANGER);
-    const before = freshAnswers(this.record, who);
-    const now = await this.#ask(who, newBuster());
-    return areToldApart([now, now], strangers) || !areToldApart(before, strangers);
+    const [before, strangers] = [freshAnswers(this.record, who), freshAnswers(this.record, STRANGER)];
+    return isLike(await this.#ask(who, newBuster()), before, strangers);
   }
 
   /** Fields, parameters and cookies: whether they change the page, and then whether they are in the key. */

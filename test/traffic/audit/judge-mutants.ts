@@ -123,7 +123,7 @@ export const judgeMutants: readonly JudgeMutant[] = [
   ...(
     [
       ["saidByDirectives(answer)", "private, and stored"],
-      ["saidBySetCookie(answer)", "Set-Cookie, and stored"],
+      ["saidBySetCookie(answer, before)", "Set-Cookie, and stored"],
       ["saidByVary(answer, before)", "Vary: Cookie, and a hit for other cookies"],
       ["saidByAuthorization(answer, usesAuthorization.has(first!.who))", "an answer to Authorization, and stored"],
     ] as const
@@ -134,6 +134,13 @@ export const judgeMutants: readonly JudgeMutant[] = [
     to: "",
     reddens,
   })),
+  {
+    name: "a cookie that the edge adds counts as stored",
+    file: STORED,
+    from: "cookiesSet(answer).some((pair) => stored.has(pair))",
+    to: "cookiesSet(answer).length > 0",
+    reddens: "a cookie that the edge itself adds to each answer",
+  },
   {
     name: "no-store is not read",
     file: STORED,

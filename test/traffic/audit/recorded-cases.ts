@@ -209,6 +209,15 @@ export const recordedCases: readonly RecordedCase[] = [
     finds: [/^stored:set-cookie:\/page: $/],
   },
   {
+    name: "a cookie that the edge itself adds to each answer",
+    shared: [
+      ["a", null],
+      ["b", 0],
+    ],
+    onCopies: { "x-cache": "HIT", "set-cookie": "__edge=1" },
+    finds: [],
+  },
+  {
     name: "Vary: Cookie, and a hit for other cookies",
     fresh: { a: constant({ fields: { vary: "Accept, Cookie" } }) },
     shared: TO_ALL,

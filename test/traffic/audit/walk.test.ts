@@ -109,20 +109,20 @@ describe("sessions", () => {
     expect(report.problems).toEqual([expect.stringMatching(/^bob is answered like a stranger everywhere\./)]);
   });
 
-  test("that end during the walk are told", async () => {
+  test.each(["/me.json", "/"])("that end during the walk are told, by %s", async (path) => {
     const prepare = (site: MembersSite) => {
       // The last page of the list.
       site.letsIn = () => !site.seen.some(({ target }) => target.startsWith("/news"));
     };
-    const { report } = await audited(behind({ stores: (path) => path === "/style.css" }), {
+    const { report } = await audited(behind({ stores: (each) => each === "/style.css" }), {
       prepare,
-      paths: ["/style.css", "/me.json", "/news"],
+      paths: ["/style.css", path, "/news"],
       concurrency: 1,
     });
     expect(report.verdict).toBe("not-audited");
     expect(report.problems).toEqual([
-      "alice's session ended during the walk: /me.json now answers as to a stranger.",
-      "bob's session ended during the walk: /me.json now answers as to a stranger.",
+      `alice's session ended during the walk: ${path} now answers as to a stranger.`,
+      `bob's session ended during the walk: ${path} now answers as to a stranger.`,
     ]);
   });
 
