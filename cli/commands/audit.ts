@@ -106,7 +106,7 @@ async function run(paths: readonly string[], flags: AuditFlags): Promise<number>
     timeoutMs: readNumber("--timeout", flags.timeout, 600) * 1000,
     signal: ending.signal,
     progress: ({ pages, ofPages, requests, findings }) =>
-      line.show(() => `${pages} of ${ofPages} pages, ${requests} requests, ${findings} findings`),
+      line.show(() => `${pages} of ${ofPages} pages, requests: ${requests}, findings: ${findings}`),
   });
   line.clear();
   process.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : auditText(report));

@@ -25,6 +25,7 @@ export function auditText(report: AuditReport): string {
   if (notAudited.length > 0) lines.push("", "Not audited:");
   for (const { path, because } of notAudited) lines.push(`  ${printable(path)} ${because}.`);
   if (leftOut.length > 0) lines.push("", `Left out, because they end sessions: ${leftOut.map(printable).join(", ")}`);
+  if (visitors.length === 2) lines.push("", "With one account, nothing is known of what members get of each other.");
   if (problems.length > 0) lines.push("", ...problems);
   if (interrupted) lines.push("", "Interrupted: the pages above are those that were walked to the end.");
   return `${lines.join("\n")}\n`;
