@@ -33,6 +33,12 @@ export interface Notices {
   onLost(cause: SharedLogError): void;
 }
 
+/** How long a machine makes do with the connections that it has, after it was refused another one. Milliseconds. */
+const CONTENT_FOR_MS = 10_000;
+
+/** PostgreSQL's code for too many connections. */
+const TOO_MANY_CONNECTIONS = "53300";
+
 /** Numbers of 64 bits that are counts and instants, which stay far below 2 to the power of 53. */
 const INT8 = 20;
 
@@ -45,6 +51,7 @@ export class Database {
   readonly #settings: pg.ClientConfig;
   readonly #pool: pg.Pool;
   #failures = 0;
+  #contentUntil = Number.NEGATIVE_INFINITY;
   #tryAt = Number.NEGATIVE_INFINITY;
   #lastFailure: SharedLogError | null = null;
   #listening: pg.Client | null = null;
@@ -82,12 +89,20 @@ export class Database {
   async query<T>(text: string, values: readonly unknown[] = []): Promise<T[]> {
     const { clock, random } = this.#options;
     if (this.#lastFailure && clock.elapsed() < this.#tryAt) throw this.#lastFailure;
+    if (clock.elapsed() >= this.#contentUntil) this.#pool.options.max = MAX_CONNECTIONS;
     try {
       const { rows } = await this.#pool.query(text, [...values]);
       this.#failures = 0;
       this.#lastFailure = null;
       return rows as T[];
     } catch (cause) {
+      const held = this.#pool.totalCount;
+      if ((cause as { code?: unknown }).code === TOO_MANY_CONNECTIONS && held > 0 && held < this.#pool.options.max) {
+        // The connections that are open work on, so the query waits for one of them.
+        this.#pool.options.max = held;
+        this.#contentUntil = clock.elapsed() + CONTENT_FOR_MS;
+        return this.query(text, values);
+      }
       const error = sharedLogError(this.where, cause);
       if (error.isOutOfReach) {
         this.#lastFailure = error;

@@ -19,7 +19,7 @@ const BEAT_EVERY_MS = 10_000;
 
 export interface SharedLogKeeperOptions {
   readonly log: PgPurgeLog;
-  readonly database: Database;
+  readonly database: Pick<Database, "listen" | "close">;
   /** The counts of this machine's workers. */
   readonly ledger: SqlLedger;
   readonly clock: Clock;
