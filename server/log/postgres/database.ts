@@ -50,6 +50,8 @@ export class Database {
   readonly #driver: typeof pg;
   readonly #settings: pg.ClientConfig;
   readonly #pool: pg.Pool;
+  /** The connections of the pool that have been made. */
+  #open = 0;
   #failures = 0;
   #contentUntil = Number.NEGATIVE_INFINITY;
   #tryAt = Number.NEGATIVE_INFINITY;
@@ -77,6 +79,12 @@ export class Database {
       },
     };
     this.#pool = new driver.Pool({ ...this.#settings, max: MAX_CONNECTIONS });
+    this.#pool.on("connect", () => {
+      this.#open++;
+    });
+    this.#pool.on("remove", () => {
+      this.#open = Math.max(0, this.#open - 1);
+    });
     this.#pool.on("error", () => undefined); // an idle connection was lost, and the next query makes another one
   }
 
@@ -86,7 +94,11 @@ export class Database {
   }
 
   /** Rejects with a `SharedLogError`: at once if a connection has just failed, so that callers do not queue up. */
-  async query<T>(text: string, values: readonly unknown[] = []): Promise<T[]> {
+  query<T>(text: string, values: readonly unknown[] = []): Promise<T[]> {
+    return this.#tryQuery(text, values, MAX_CONNECTIONS);
+  }
+
+  async #tryQuery<T>(text: string, values: readonly unknown[], tries: number): Promise<T[]> {
     const { clock, random } = this.#options;
     if (this.#lastFailure && clock.elapsed() < this.#tryAt) throw this.#lastFailure;
     if (clock.elapsed() >= this.#contentUntil) this.#pool.options.max = MAX_CONNECTIONS;
@@ -96,12 +108,11 @@ export class Database {
       this.#lastFailure = null;
       return rows as T[];
     } catch (cause) {
-      const held = this.#pool.totalCount;
-      if ((cause as { code?: unknown }).code === TOO_MANY_CONNECTIONS && held > 0 && held < this.#pool.options.max) {
+      if ((cause as { code?: unknown }).code === TOO_MANY_CONNECTIONS && this.#open > 0 && tries > 1) {
         // The connections that are open work on, so the query waits for one of them.
-        this.#pool.options.max = held;
+        this.#pool.options.max = this.#open;
         this.#contentUntil = clock.elapsed() + CONTENT_FOR_MS;
-        return this.query(text, values);
+        return this.#tryQuery(text, values, tries - 1);
       }
       const error = sharedLogError(this.where, cause);
       if (error.isOutOfReach) {
