@@ -15,7 +15,7 @@ const PURGES = byDepth({ test: 60, gate: 200, all: 10_000 });
 /** So many purges are under way at a time. */
 const SENDERS = 4;
 /** A fault happens after so many purges, on average. */
-const PURGES_PER_FAULT = 12;
+const PURGES_PER_FAULT = byDepth({ test: 12, gate: 20, all: 60 });
 const SEED = 1;
 
 if (noPostgres) process.stdout.write(`${noPostgres}\n`);
