@@ -17,7 +17,7 @@ interface Waiter {
 }
 
 /**
- * What the other machines have confirmed (R27). A machine that did not confirm in time is not waited for again until it
+ * What the other machines have confirmed (R24). A machine that did not confirm in time is not waited for again until it
  * confirms something.
  */
 export class MachineConfirmations {

@@ -185,7 +185,7 @@ export class PgPurgeLog {
   }
 
   /**
-   * Tells that every process of this machine that may answer visitors has confirmed the purges up to this one (R27).
+   * Tells that every process of this machine that may answer visitors has confirmed the purges up to this one (R24).
    * Returns false if the log does not count it, because it does not know the machine or has another history.
    */
   async confirm({ logId, seq }: Stamp): Promise<boolean> {

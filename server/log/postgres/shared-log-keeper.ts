@@ -32,7 +32,7 @@ export interface SharedLogKeeperOptions {
 
 /**
  * The log that several machines share, as the supervisor of one of them keeps it. The supervisor reads the log for its
- * workers, pushes them what other machines have purged, and tells the log when all of them have confirmed it (R24, R27).
+ * workers, pushes them what other machines have purged, and tells the log when all of them have confirmed it (R24).
  */
 export class SharedLogKeeper implements ServedLog {
   readonly readers: LogReaders;
