@@ -16,6 +16,7 @@ interface ServeFlags {
   readonly config?: string;
   readonly listen?: readonly ListenAddress[];
   readonly cache: string;
+  readonly log?: string;
   readonly memory?: number;
   readonly disk?: number;
   readonly workers?: number;
@@ -44,6 +45,7 @@ export function serveCommand(): Command {
       addAddress,
     )
     .option("--cache <folder>", "the folder of the purge log and of the pages on disk", DEFAULT_CACHE)
+    .option("--log <address>", "share one purge log with other machines: postgres://user@host/database")
     .option("--memory <size>", "memory for pages, all workers together (default: 256MiB)", size)
     .option("--disk <size>", "disk for pages; 0 for none (default: 10GiB)", size)
     .option("--workers <number>", "worker processes (default: one for each core)", workerCount)
@@ -80,6 +82,7 @@ async function run(flags: ServeFlags): Promise<void> {
     environment,
     listen: flags.listen ?? [DEFAULT_LISTEN],
     cache: flags.cache,
+    log: flags.log ?? (environment.TIDEMARK_LOG || null),
     memoryBytes: flags.memory ?? DEFAULT_MEMORY_BYTES,
     diskBytes: flags.disk ?? DEFAULT_DISK_BYTES,
     workers: flags.workers ?? availableParallelism(),
@@ -115,6 +118,8 @@ function isForTheOwner(error: unknown): error is Error {
     "FolderInUseError",
     "FolderPathError",
     "StorageError",
+    "SharedLogError",
+    "LogChangedError",
     "CacheFolderError",
   ];
   return error instanceof Error && names.includes(error.name);

@@ -16,7 +16,8 @@ import { StorageError, storageFault } from "./storage-error.ts";
  * - A damaged file is noticed when the damaged part is read, not before.
  */
 
-const FILE = "purge-log.sqlite";
+export const LOG_FILE = "purge-log.sqlite";
+const FILE = LOG_FILE;
 /** What SQLite keeps beside the file. */
 const SUFFIXES = ["", "-wal", "-shm"];
 const HEAD_FILE = "purge-log.head";

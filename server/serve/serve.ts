@@ -29,6 +29,8 @@ export interface ServeOptions {
   readonly listen: readonly ListenAddress[];
   /** The folder of the purge log and of the disk tier. */
   readonly cache: string;
+  /** The address of the PostgreSQL database with the log that several machines share; `null` for a log of its own. */
+  readonly log: string | null;
   /** For all workers together. */
   readonly memoryBytes: number;
   readonly diskBytes: number;
@@ -86,6 +88,10 @@ export async function prepare(options: ServeOptions): Promise<Prepared> {
     );
   }
   if (accessLog !== null) expectWritableLog(accessLog.path);
+  // The address may hold a password, so the message does not repeat it.
+  if (options.log !== null && !(/^postgres(ql)?:\/\//.test(options.log) && URL.canParse(options.log))) {
+    throw new ServerError("--log, or TIDEMARK_LOG, must be like postgres://user@host/database.");
+  }
   const warnings = [...weakened];
   const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = options.environment;
   const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
@@ -136,6 +142,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     load,
     workers: options.workers,
     report: options.report,
+    ...(options.log !== null && { sharedLog: options.log }),
     ...(janitor && { service: janitorService(janitor) }),
   });
   supervisor.ended.then(

@@ -121,7 +121,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   dev: [/^node:/, /^leven$/],
   setup: [/^node:/, /^esbuild$/, /^wrangler$/, /^vitest$/, /^nginx-conf\//, /^tidemark\/(local|recorded-sites)(\/|$)/],
   "own-package": [/^node:/],
-  server: [/^node:/, /^undici$/],
+  server: [/^node:/, /^undici$/, /^pg$/],
   traffic: [/^node:/],
   cli: [/^node:/, /^commander$/],
   dashboard: [/^node:/, /^esbuild$/],
