@@ -99,7 +99,19 @@ export const CLAIMS: readonly Claim[] = [
   },
   { page: FROM, language: "sh", fits: () => true, runIn: SHELL },
 
-  { page: /^docs\/server\.md$/, language: "sh", fits: () => true, runIn: SHELL },
+  { page: /^docs\/server\.md$/, language: "sh", text: "tidemark serve", runIn: SHELL },
+  {
+    page: /^docs\/server\.md$/,
+    language: "sh",
+    text: "certbot certonly",
+    notRun: "it asks an authority for a certificate; test/server/serve/tls.test.ts sends SIGHUP after a change",
+  },
+  {
+    page: /^docs\/server\.md$/,
+    language: "caddyfile",
+    text: "reverse_proxy 127.0.0.1:8080",
+    notRun: "settings of Caddy; bench/contenders/caddy.ts runs it as a proxy",
+  },
   { page: SITES, language: "python", text: "def song(request, id)", runIn: "test/backends/django-site/songs/tests.py" },
   { page: SITES, language: "ruby", text: "expires_in", runIn: "test/snippets/ruby.test.ts" },
   { page: SITES, language: "php", fits: () => true, runIn: "test/snippets/php.test.ts" },
