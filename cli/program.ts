@@ -57,6 +57,12 @@ export async function runProgram(): Promise<void> {
     needs: [],
     load: async () => (await import("./commands/replay.ts")).replayCommand(),
   });
+  addLazyCommand(program, {
+    name: "audit",
+    description: "Find out whether a cache gives visitors what was made for others.",
+    needs: [],
+    load: async () => (await import("./commands/audit.ts")).auditCommand(),
+  });
   program.addCommand(purgeCommand().copyInheritedSettings(program));
   program.addCommand(purgesCommand().copyInheritedSettings(program));
   program.addCommand(explainCommand().copyInheritedSettings(program));
