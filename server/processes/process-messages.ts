@@ -18,6 +18,8 @@ export type ToWorker =
   /** A listening socket, of which there are `count`. Listening begins with the last one. */
   | { readonly kind: "socket"; readonly address: string; readonly count: number }
   | ServiceAnswer
+  /** The log files of the worker were moved away. */
+  | { readonly kind: "reopen" }
   | { readonly kind: "drain" };
 
 /** What a worker tells its supervisor. */
@@ -27,5 +29,7 @@ export type ToSupervisor =
   | { readonly kind: "started" }
   /** It accepts connections. */
   | { readonly kind: "listening" }
+  /** It writes to log files that it has opened anew. */
+  | { readonly kind: "reopened" }
   /** It could not start or listen, and ends. */
   | { readonly kind: "failed"; readonly because: string };

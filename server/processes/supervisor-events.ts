@@ -11,6 +11,7 @@ export type SupervisorEvent =
   | { readonly kind: "worker-killed"; readonly name: string }
   | { readonly kind: "reloaded" }
   | { readonly kind: "reload-failed"; readonly cause: unknown }
+  | { readonly kind: "reopened" }
   | { readonly kind: "stopping" }
   /** The log's file was damaged. It was renamed, and a new log has begun, so that everything stored is fetched anew. */
   | { readonly kind: "log-replaced"; readonly setAside: string; readonly cause: unknown }
@@ -35,6 +36,8 @@ export function eventInWords(event: SupervisorEvent): string {
       return "the new settings are in use";
     case "reload-failed":
       return `the old settings stay in use: ${messageOf(event.cause)}`;
+    case "reopened":
+      return "log files were opened anew";
     case "stopping":
       return "stopping";
     case "log-replaced":

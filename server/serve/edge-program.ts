@@ -62,6 +62,7 @@ export async function startWorker({ name, settings, log, line }: WorkerStart): P
         sockets.map(({ handle }) => ({ handle })),
       );
     },
+    reopen: async () => accessLog?.reopen(),
     drain: async () => {
       await listener?.close();
       clearInterval(reports);
