@@ -28,6 +28,18 @@ export async function runProgram(): Promise<void> {
     load: async () => (await import("./commands/serve.ts")).serveCommand(),
   });
   addLazyCommand(program, {
+    name: "backup",
+    description: "Copy the purge log of your own server, also while it runs.",
+    needs: [],
+    load: async () => (await import("./commands/backup.ts")).backupCommand(),
+  });
+  addLazyCommand(program, {
+    name: "restore",
+    description: "Put a copy in the place of your own server's purge log.",
+    needs: [],
+    load: async () => (await import("./commands/backup.ts")).restoreCommand(),
+  });
+  addLazyCommand(program, {
     name: "init",
     description: "Write a project that deploys the edge for your site.",
     needs: [],

@@ -10,6 +10,7 @@ import type { ServeOptions } from "../../server/serve/serve.ts";
 import { checkedText, startedText } from "../../server/serve/started-text.ts";
 import { EXIT } from "../exit-code.ts";
 import { printError } from "../print-error.ts";
+import { DEFAULT_CACHE } from "../server-folder.ts";
 
 interface ServeFlags {
   readonly origin?: string;
@@ -33,7 +34,6 @@ interface ServeFlags {
 }
 
 const DEFAULT_LISTEN: ListenAddress = { host: "localhost", port: 8080 };
-const DEFAULT_CACHE = ".tidemark/serve";
 const DEFAULT_MEMORY_BYTES = 256 * 1024 ** 2;
 const DEFAULT_DISK_BYTES = 10 * 1024 ** 3;
 const OLDEST_NODE = 24;

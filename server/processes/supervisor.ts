@@ -136,6 +136,12 @@ export class Supervisor {
     return this.#reload;
   }
 
+  /** Lets all workers open their log files anew, also those that only finish their answers. */
+  async reopen(): Promise<void> {
+    await Promise.all([...this.#alive].map((worker) => worker.reopen()));
+    this.#options.report({ kind: "reopened" });
+  }
+
   /** Stops accepting connections, lets the workers finish, and ends. A second call ends them at once. */
   stop(): Promise<void> {
     if (this.#stop !== null) for (const worker of this.#alive) worker.kill();

@@ -55,6 +55,7 @@ export interface RunningServer {
   /** Resolves when the server has stopped; rejects if it gave up. */
   readonly ended: Promise<void>;
   reload(): Promise<boolean>;
+  reopen(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -174,6 +175,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     },
     ended: supervisor.ended,
     reload: () => supervisor.reload(),
+    reopen: () => supervisor.reopen(),
     stop: async () => {
       watching.stop();
       await supervisor.stop();
