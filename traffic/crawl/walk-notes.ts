@@ -36,7 +36,7 @@ export function walkNotes({ pages, failed, redirects, robotsDelayMs, edge, ...en
     ...(failed.count === 0
       ? []
       : [
-          `${countOf(failed.count)} requests failed:`,
+          `${countOf(failed.count)} ${failed.count === 1 ? "request" : "requests"} failed:`,
           ...failed.examples
             .slice(0, MAX_FAILURES)
             .map(({ round, path, because }) => `  ${printable(path)} (${round}): ${printable(because)}`),
