@@ -1,8 +1,8 @@
 import { text } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
 import { parseRegions, REGION_NAMES } from "../dev/regions.ts";
-import { CrawlError } from "../traffic/crawl/crawl-error.ts";
 import type { CrawlOptions, CrawlProgress } from "../traffic/crawl/crawl-options.ts";
+import { CrawlError } from "../traffic/requests/crawl-error.ts";
 import { EXIT } from "./exit-code.ts";
 import { valueNotFlag } from "./flags.ts";
 import { interruption } from "./interruption.ts";

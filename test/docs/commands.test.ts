@@ -9,7 +9,7 @@ const pages = ["README.md", ...readdirSync("docs").map((file) => `docs/${file}`)
 /** The calls of a command that the pages show in blocks for a shell, without the comments behind them. */
 const calls = pages.flatMap((page) =>
   [...readFileSync(page, "utf8").matchAll(/^```(?:sh|console)\n([\s\S]*?)^```$/gm)]
-    .flatMap(([, code]) => [...code!.matchAll(/\btidemark (purges?|report|replay|crawl|warm) ([^#\n]*)/g)])
+    .flatMap(([, code]) => [...code!.matchAll(/\btidemark (purges?|report|replay|crawl|warm) ([^#|\n]*)/g)])
     .map(([call, command, rest]) => ({ page, call, command: command!, flags: rest!.match(/--[\w-]+/g) ?? [] })),
 );
 

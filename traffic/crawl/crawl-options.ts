@@ -1,4 +1,4 @@
-import type { CrawlClock } from "./clock.ts";
+import type { CrawlClock } from "../requests/clock.ts";
 
 /** What a crawl asks, and how politely. */
 export interface CrawlOptions {

@@ -1,4 +1,4 @@
-import type { PageAnswer } from "./ask-page.ts";
+import type { PageAnswer } from "../requests/ask-page.ts";
 import type { CrawlOptions } from "./crawl-options.ts";
 import { figuresOf, type PassFigures, type Sample, samplesOf } from "./pass-figures.ts";
 import { SiteWalk } from "./site-walk.ts";
@@ -42,8 +42,11 @@ const MAX_NOT_HITS = 20;
  * Asks each place for all pages, twice, and then the origin once. The origin comes last, when it has had every page to
  * answer already, so that it does not look slower than it is.
  */
-export async function crawl(options: CrawlOptions): Promise<CrawlOutcome> {
-  await using walk = await SiteWalk.begin(options);
+export function crawl(options: CrawlOptions): Promise<CrawlOutcome> {
+  return SiteWalk.during(options, (walk) => askEverywhere(walk, options));
+}
+
+async function askEverywhere(walk: SiteWalk, options: CrawlOptions): Promise<CrawlOutcome> {
   const { paths } = walk.pages;
   const seen: { viewpoint: Viewpoint; first: Answers; second: Answers }[] = [];
   const rounds: Round[] = [];

@@ -1,4 +1,4 @@
-import type { PageAnswer } from "./ask-page.ts";
+import type { PageAnswer } from "../requests/ask-page.ts";
 
 /** The figures of the requests of one pass in one place. A page that failed is not among them. */
 export interface PassFigures {

@@ -2,12 +2,12 @@ import { ownPackage } from "../../cdn/own-package.ts";
 import { type FoundPages, findPages, type SiteDocument } from "../pages/find-pages.ts";
 import { MAX_ROBOTS_BYTES, NO_RULES, PRODUCT_TOKEN, type RobotRules, readRobots } from "../pages/robots.ts";
 import { SiteAddress } from "../pages/site-address.ts";
-import { askPage, askPolitely, type PageAnswer } from "./ask-page.ts";
-import { type CrawlClock, SYSTEM_CLOCK } from "./clock.ts";
-import { CrawlError } from "./crawl-error.ts";
+import { askPage, askPolitely, type PageAnswer } from "../requests/ask-page.ts";
+import { type CrawlClock, SYSTEM_CLOCK } from "../requests/clock.ts";
+import { CrawlError } from "../requests/crawl-error.ts";
+import { HttpClient } from "../requests/http-client.ts";
+import { Pace } from "../requests/pace.ts";
 import type { CrawlOptions } from "./crawl-options.ts";
-import { HttpClient } from "./http-client.ts";
-import { Pace } from "./pace.ts";
 import { simulatedViewpoints, thisMachine, type Viewpoint } from "./viewpoints.ts";
 
 /** A browser's fields, as far as they select a page. Sent with each page, so that visitors find the one that was asked for. */
@@ -20,26 +20,39 @@ const PAGE_FIELDS = {
 const MAX_DOCUMENT_REDIRECTS = 5;
 
 /** The pages of a site, and the places to ask for them from, with what it takes to do so politely. */
-export class SiteWalk implements AsyncDisposable {
+export class SiteWalk {
   readonly pages: FoundPages;
   readonly viewpoints: readonly Viewpoint[];
   readonly site: SiteAddress;
   readonly robots: RobotRules;
   readonly #tools: Tools;
   readonly #options: CrawlOptions;
+  /** Ends what is under way when the site wants to be left alone. */
+  readonly #leaving = new AbortController();
+  readonly #signal: AbortSignal;
   #endedBecause: string | null = null;
 
   private constructor(tools: Tools, options: CrawlOptions, found: Found) {
     this.#tools = tools;
     this.#options = options;
+    this.#signal = AbortSignal.any([options.signal, this.#leaving.signal]);
     this.pages = found.pages;
     this.viewpoints = found.viewpoints;
     this.site = found.site;
     this.robots = found.robots;
   }
 
-  /** Reads robots.txt and finds the pages. Throws a `CrawlError` if there is nothing to ask. */
-  static async begin(options: CrawlOptions): Promise<SiteWalk> {
+  /** Reads robots.txt, finds the pages, and does the work. Throws a `CrawlError` if there is nothing to ask. */
+  static async during<T>(options: CrawlOptions, work: (walk: SiteWalk) => Promise<T>): Promise<T> {
+    const walk = await SiteWalk.#begin(options);
+    try {
+      return await work(walk);
+    } finally {
+      await walk.#tools.client.close();
+    }
+  }
+
+  static async #begin(options: CrawlOptions): Promise<SiteWalk> {
     const { edge: address, host, from, places, limit, concurrency, perSecond, timeoutMs, signal } = options;
     const { clock = SYSTEM_CLOCK, ignoresRobots, standardInput, progress } = options;
     progress?.({ round: null, done: 0, of: 0, failed: 0 });
@@ -73,7 +86,7 @@ export class SiteWalk implements AsyncDisposable {
 
   /** Whether nothing more is asked. */
   get hasEnded(): boolean {
-    return this.#options.signal.aborted || this.#endedBecause !== null;
+    return this.#signal.aborted;
   }
 
   /**
@@ -90,9 +103,13 @@ export class SiteWalk implements AsyncDisposable {
       while (next < paths.length && !this.hasEnded) {
         const index = next++;
         const answer = await this.#askOne(new URL(base), paths[index]!);
-        // What Ctrl-C has ended says nothing of the page.
-        if (this.#options.signal.aborted && answer.kind === "failed") return;
-        if (answer.kind === "failed" && answer.endsCrawl) this.#endedBecause ??= answer.because;
+        const endsWalk = answer.kind === "failed" && answer.endsCrawl;
+        // A request that was given up because the walk has ended says nothing of its page.
+        if (this.hasEnded && answer.kind === "failed" && !endsWalk) return;
+        if (endsWalk) {
+          this.#endedBecause ??= answer.because;
+          this.#leaving.abort();
+        }
         answers[index] = answer;
         done++;
         if (answer.kind === "failed") failed++;
@@ -103,20 +120,16 @@ export class SiteWalk implements AsyncDisposable {
     return answers;
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#tools.client.close();
-  }
-
   #askOne(base: URL, path: string): Promise<PageAnswer> {
     const { client, pace, ownFields } = this.#tools;
-    const { edge, signal, origin } = this.#options;
+    const { edge, origin } = this.#options;
     const isEdge = base.origin !== origin || base.origin === edge;
     const follow = (target: URL) => {
       const next = isSameOrigin(target, base) ? target.pathname + target.search : this.site.pathOf(target);
       return next !== null && this.robots.allows(next) ? next : null;
     };
     const fields = isEdge ? { ...PAGE_FIELDS, ...ownFields } : PAGE_FIELDS;
-    return askPage(path, { client, pace, signal, base, fields, follow });
+    return askPage(path, { client, pace, signal: this.#signal, base, fields, follow });
   }
 }
 

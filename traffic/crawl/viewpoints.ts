@@ -1,6 +1,6 @@
 import { SIMULATED_REGIONS_PATH, type SimulatedRegion, simulatedRegionsSchema } from "../../wire/simulated-regions.ts";
 import type { SiteDocument } from "../pages/find-pages.ts";
-import { CrawlError } from "./crawl-error.ts";
+import { CrawlError } from "../requests/crawl-error.ts";
 
 /** A place that a site is seen from. */
 export interface Viewpoint {

@@ -1,4 +1,4 @@
-import type { PageAnswer } from "./ask-page.ts";
+import type { PageAnswer } from "../requests/ask-page.ts";
 import type { SiteWalk } from "./site-walk.ts";
 
 /** What a crawl and a warming both tell of the pages. */

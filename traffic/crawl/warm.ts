@@ -1,4 +1,4 @@
-import type { PageAnswer } from "./ask-page.ts";
+import type { PageAnswer } from "../requests/ask-page.ts";
 import type { CrawlOptions } from "./crawl-options.ts";
 import { SiteWalk } from "./site-walk.ts";
 import { failureOf, isSilent, type Round, type WalkReport, walkReport } from "./walk-report.ts";
@@ -26,8 +26,11 @@ export interface WarmOutcome {
 type Fate = "stored" | "had-been" | "unsure" | "unknown" | { readonly notBecause: string };
 
 /** Asks each place for all pages, so that they are stored there. */
-export async function warm(options: CrawlOptions): Promise<WarmOutcome> {
-  await using walk = await SiteWalk.begin(options);
+export function warm(options: CrawlOptions): Promise<WarmOutcome> {
+  return SiteWalk.during(options, (walk) => warmEverywhere(walk, options.signal));
+}
+
+async function warmEverywhere(walk: SiteWalk, signal: AbortSignal): Promise<WarmOutcome> {
   const { paths } = walk.pages;
   const rounds: Round[] = [];
   const fates: Fate[] = [];
@@ -50,7 +53,7 @@ export async function warm(options: CrawlOptions): Promise<WarmOutcome> {
   const countOf = (wanted: Fate) => fates.filter((fate) => fate === wanted).length;
   return {
     report: {
-      ...walkReport(walk, rounds, options.signal.aborted),
+      ...walkReport(walk, rounds, signal.aborted),
       places: walk.viewpoints.flatMap(({ region }) => region ?? []),
       asked: fates.length,
       stored: countOf("stored"),

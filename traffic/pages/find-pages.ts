@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { CrawlError } from "../crawl/crawl-error.ts";
+import { CrawlError } from "../requests/crawl-error.ts";
 import type { RobotRules } from "./robots.ts";
 import type { SiteAddress } from "./site-address.ts";
 import { MAX_SITEMAP_BYTES, readSitemap, type Sitemap } from "./sitemap.ts";

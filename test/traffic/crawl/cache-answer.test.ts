@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cacheAnswer } from "../../../traffic/crawl/cache-answer.ts";
+import { cacheAnswer } from "../../../traffic/requests/cache-answer.ts";
 
 const CASES: readonly {
   readonly name: string;

@@ -185,6 +185,16 @@ describe("politely", () => {
     if (ends) expect(warmText(report)).toContain("The crawl ended early: it answered 429 and wants to be left alone");
   });
 
+  test("no request that waits for its turn is sent to a site that wants to be left alone", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { site, address } = await siteThat(() => ({ status: 429, fields: { "retry-after": "3600" } }));
+    const paths = Array.from({ length: 20 }, (_, index) => `/${index}`);
+    const { report } = await crawl(optionsFor(address, paths, { ignoresRobots: true, origin: address }));
+    expect(site.seen.map(({ target }) => target)).toEqual(["/0"]);
+    expect(report).toMatchObject({ interrupted: false, failed: { count: 1 } });
+    expect(report.endedBecause).toBe("it answered 429 and wants to be left alone for 3,600 s");
+  });
+
   test("an answer that does not come in time is given up, and the others are asked for", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     const { address } = await siteThat((target) => {

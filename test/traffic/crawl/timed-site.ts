@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { CrawlClock } from "../../../traffic/crawl/clock.ts";
+import type { CrawlClock } from "../../../traffic/requests/clock.ts";
 
 /** A time that passes only while somebody waits, and while the site takes its time for an answer. */
 export class VirtualTime implements CrawlClock {
