@@ -249,6 +249,24 @@ describe("through any other cache", () => {
     expect(new Set(pagesSeen()).size).toBe(20);
   });
 
+  test("the name of a sitemap that is no file here is that of the site's", async () => {
+    site.reply("/map.xml", { body: sitemap(`${site.url}/a`) });
+    site.reply("/a", {});
+    expect((await run("warm", ["--edge", site.url, "map.xml"])).exit).toBe(0);
+    expect(pagesSeen()).toEqual(["/map.xml", "/a"]);
+  });
+
+  test("an index that names itself is read once, and a path that is no sitemap after all is a page", async () => {
+    site.reply("/map.xml", {
+      body: `<sitemapindex><sitemap><loc>${site.url}/map.xml</loc></sitemap><sitemap><loc>/more.xml</loc></sitemap></sitemapindex>`,
+    });
+    site.reply("/more.xml", { body: sitemap("/a", "/a", "/b#top", "/b") });
+    site.reply("/feed.xml", { body: "<rss></rss>" });
+    for (const path of ["/a", "/b"]) site.reply(path, {});
+    expect((await run("warm", ["--edge", site.url, "--concurrency", "1", "/map.xml", "/feed.xml"])).exit).toBe(0);
+    expect(pagesSeen()).toEqual(["/map.xml", "/more.xml", "/feed.xml", "/a", "/b", "/feed.xml"]);
+  });
+
   test("--host is sent to the edge, and its URLs are pages of the site", async () => {
     site.reply("/", {});
     const { exit } = await run("crawl", ["--edge", site.url, "--host", "www.example.com", "http://www.example.com/"]);
@@ -317,7 +335,7 @@ describe("through any other cache", () => {
     { parameters: ["--edge", "http://127.0.0.1:1", "/", "--ignore-robots"], exit: 3, message: "" },
     { parameters: ["--edge", "SITE", "--from", "nyx"], exit: 2, message: "Did you mean nyc?" },
     { parameters: ["--edge", "SITE", "blog/"], exit: 2, message: "blog/ is neither a path like /blog/, nor a URL" },
-    { parameters: ["--edge", "SITE", "gone.xml"], exit: 2, message: "The sitemap of the site is /gone.xml" },
+    { parameters: ["--edge", "SITE", "gone.xml"], exit: 2, message: "there is no file gone.xml here, and http" },
     { parameters: ["--edge", "SITE", "/gone.xml"], exit: 1, message: "/gone.xml answered 404" },
     { parameters: ["--edge", "SITE"], exit: 2, message: "robots.txt names no sitemap, and /sitemap.xml answered 404" },
     { parameters: ["--edge", "SITE", "https://a.example/"], exit: 2, message: "is not a page of http://127.0.0.1" },

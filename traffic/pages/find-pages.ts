@@ -122,6 +122,7 @@ class PageList {
     this.#addPath(path);
   }
 
+  /** A sitemap in a file, or else the site's sitemap of that name. */
   async #addFile(file: string): Promise<void> {
     if (!isSitemapName(file)) {
       throw new CrawlError(
@@ -133,9 +134,11 @@ class PageList {
     try {
       bytes = await readFile(file);
     } catch (error) {
-      const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-      const why = isMissing ? `there is no such file. The sitemap of the site is /${file}` : (error as Error).message;
-      throw new CrawlError("usage", `${file}: ${why}.`);
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      const url = new URL(`/${file}`, this.#search.site.edge);
+      const sitemap = await this.#fetchSitemap(url);
+      if (typeof sitemap === "object") return this.#addSitemap(sitemap, url);
+      throw new CrawlError("usage", `there is no file ${file} here, and ${url.href} ${sitemap}.`);
     }
     const sitemap = readSitemap(bytes);
     if (sitemap === null) throw new CrawlError("usage", `${file} ${NO_SITEMAP}.`);
