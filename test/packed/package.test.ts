@@ -82,7 +82,9 @@ describe("what is published", () => {
     const outside = installed.packed.filter((path) => !/^(dist\/package|docs)\//.test(path));
     expect(outside.filter((path) => path !== "README.md")).toEqual(["LICENSE", "package.json"]);
     expect(installed.packed.filter((path) => path.includes("licenses"))).toEqual(
-      ["commander", "leven", "nginx-conf", "structured-headers"].map((name) => `dist/package/licenses/${name}.txt`),
+      ["commander", "leven", "nginx-conf", "robots-parser", "structured-headers"].map(
+        (name) => `dist/package/licenses/${name}.txt`,
+      ),
     );
   });
 
@@ -493,7 +495,7 @@ describe("the command, installed", () => {
   });
 
   test("npx tidemark audit needs nothing but the package and a site", async () => {
-    const folder = await folderWith(installed, "only-a-site", []);
+    const folder = await folderWith(installed, "only-an-audit", []);
     const site = new MembersSite();
     const cache = await toyCache(await site.start());
     const flags = ["--edge", cache.url.origin, "--as", "alice=env:ALICE", "--rate", "1000", "--json"];
@@ -505,6 +507,20 @@ describe("the command, installed", () => {
     await site.stop();
     expect(audit.exit).toBe(1);
     expect(JSON.parse(audit.stdout)).toMatchObject({ verdict: "findings", findings: [{ id: "shared:/me.json" }] });
+  });
+
+  test("npx tidemark crawl and warm need nothing but the package, and for a .png a package that they name", async () => {
+    const folder = await folderWith(installed, "only-a-site", []);
+    const npx = (...parameters: readonly string[]) => run("npx", ["--no", "tidemark", ...parameters], { cwd: folder });
+    const site = ["--edge", ownersOrigin.url, "/own"];
+    const crawl = await npx("crawl", ...site, "--json", "--chart", "chart.svg");
+    expect(crawl.exit).toBe(0);
+    expect(JSON.parse(crawl.stdout)).toMatchObject({ all: { second: { count: 1 } }, failed: { count: 0 } });
+    expect(await readFile(join(folder, "chart.svg"), "utf8")).toMatch(/^<svg /);
+    expect(await npx("warm", ...site)).toMatchObject({ exit: 0, stdout: expect.stringContaining("1 page asked for") });
+    const { exit, stderr } = await npx("crawl", ...site, "--chart", "chart.png");
+    expect(exit).toBe(2);
+    expect(stderr).toMatch(/npm install --save-dev sharp@[\d.]+\n\nA chart as \.svg needs nothing\.\n$/);
   });
 
   test("tidemark dev runs the rules of a config that imports the package", async () => {
