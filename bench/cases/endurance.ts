@@ -5,7 +5,7 @@ import { installMissing, isInstalled } from "../debian-programs.ts";
 import { ENDURANCE_ROWS, type EnduranceResult, type EnduranceSettings } from "../endurance/endurance-rows.ts";
 import { WRK } from "../load/wrk.ts";
 import { NGINX } from "../nginx/nginx-cache.ts";
-import { positive } from "../options.ts";
+import { hasWord, positive } from "../options.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 import { thisMachine } from "../report/machine.ts";
 import { writeResults } from "../report/results.ts";
@@ -21,11 +21,13 @@ interface EnduranceOptions extends Omit<EnduranceSettings, "mixedSeconds" | "cro
   readonly short: boolean;
   readonly maxGrowth: number;
   readonly install: boolean;
+  readonly rows?: string;
   readonly json?: string;
 }
 
 export const endurance = new Command("endurance")
   .description("Whether the memory of `tidemark serve` stays flat under mixed load, idle connections and slow readers.")
+  .option("--rows <words>", "only the rows whose name has one of these, separated by commas")
   .option("--minutes <n>", "how long the mixed load lasts", positive, 30)
   .option("--short", "seconds instead of minutes", false)
   .option("--workers <n>", "how many processes answer", positive, 1)
@@ -54,7 +56,7 @@ async function measureEndurance({ json, install, ...options }: EnduranceOptions)
   const settings: EnduranceSettings = { ...options, ...(options.short ? SHORT : long) };
   const results: EnduranceResult[] = [];
   const failures: string[] = [];
-  for (const measure of ENDURANCE_ROWS) {
+  for (const { measure } of ENDURANCE_ROWS.filter(({ name }) => hasWord(name, options.rows))) {
     try {
       const result = await measure(settings);
       results.push(result);

@@ -9,7 +9,7 @@ import { HEY } from "../load/hey.ts";
 import { SIEGE } from "../load/siege.ts";
 import { WRK } from "../load/wrk.ts";
 import { NGINX } from "../nginx/nginx-cache.ts";
-import { positive } from "../options.ts";
+import { hasWord, positive } from "../options.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 import { thisMachine } from "../report/machine.ts";
 import { writeResults } from "../report/results.ts";
@@ -58,7 +58,7 @@ async function measureServers(given: ServerOptions): Promise<void> {
   const options = given.quick ? { ...given, ...QUICK } : given;
   const machine = thisMachine();
   const contenders = allContenders(options.tidemark).filter(
-    (each) => each === ordinaryNginx || isSelected(each.name, options.servers),
+    (each) => each === ordinaryNginx || hasWord(each.name, options.servers),
   );
   const programs = [NGINX, HEY, AB, SIEGE, WRK, ...contenders.flatMap(({ needs }) => needs ?? [])];
   if (options.install) installMissing(programs);
@@ -80,7 +80,7 @@ async function measureRows(contenders: readonly Contender[], options: ServerOpti
   const origins = { static: pages, slow };
   const course = { ...options, warmUpSeconds: options.quick ? 0 : WARM_UP_SECONDS };
   const results: RowResult[] = [];
-  for (const row of serverRows(origins, amounts).filter(({ name }) => isSelected(name, options.rows))) {
+  for (const row of serverRows(origins, amounts).filter(({ name }) => hasWord(name, options.rows))) {
     if (row.client !== null && !isInstalled(row.client)) {
       console.log(`\n${row.name}\nskipped: ${row.client.program} is missing. --install gets it from Debian.`);
       continue;
@@ -90,10 +90,6 @@ async function measureRows(contenders: readonly Contender[], options: ServerOpti
     results.push(result);
   }
   return results;
-}
-
-function isSelected(name: string, words: string | undefined): boolean {
-  return words === undefined || words.split(",").some((word) => name.toLowerCase().includes(word.trim().toLowerCase()));
 }
 
 function assertNoneFailed(rows: readonly RowResult[]): void {

@@ -34,8 +34,12 @@ export interface EnduranceResult {
   readonly samples: readonly MemorySample[];
 }
 
-/** Puts a server under one kind of load, and checks its answers meanwhile. Rejects with `BenchFailure` if one is wrong. */
-export type EnduranceRow = (settings: EnduranceSettings) => Promise<EnduranceResult>;
+/** One kind of load for a server. */
+export interface EnduranceRow {
+  readonly name: string;
+  /** Puts the server under load, and checks its answers meanwhile. Rejects with `BenchFailure` if one is wrong. */
+  readonly measure: (settings: EnduranceSettings) => Promise<EnduranceResult>;
+}
 
 const FILES = 2000;
 const FILE_BYTES = 100_000;
@@ -47,12 +51,20 @@ const CONNECTION_BYTES = 16 * 1024;
 const ENDS_WITHIN_MS = 500;
 
 export const ENDURANCE_ROWS: readonly EnduranceRow[] = [
-  mixedLoad,
-  (settings) => crowd("idle", "idle connections", settings.idleConnections, SMALL_BYTES, settings),
-  (settings) => crowd("slow", "slow readers of 20 MB", settings.slowReaders, LARGE_BYTES, settings),
-  (settings) =>
-    crowd("silent", "pipelines of 1,000 × 10 KB, never read", settings.silentPipelines, MEDIUM_BYTES, settings),
+  { name: "mixed load", measure: mixedLoad },
+  crowdRow("idle", "idle connections", "idleConnections", SMALL_BYTES),
+  crowdRow("slow", "slow readers of 20 MB", "slowReaders", LARGE_BYTES),
+  crowdRow("silent", "pipelines of 1,000 × 10 KB, never read", "silentPipelines", MEDIUM_BYTES),
 ];
+
+function crowdRow(
+  manner: Manner,
+  name: string,
+  connections: "idleConnections" | "slowReaders" | "silentPipelines",
+  bytes: number,
+): EnduranceRow {
+  return { name, measure: (settings) => crowd(manner, name, settings[connections], bytes, settings) };
+}
 
 /** Hits, files, new pages and uncached pages, with a visitor who checks answers and purges. */
 async function mixedLoad({ tidemark, workers, mixedSeconds }: EnduranceSettings): Promise<EnduranceResult> {

@@ -7,6 +7,13 @@ import type { NodeRequest } from "./node-request.ts";
 
 /** After this many unanswered requests on one connection, no more are read from it until some are answered. */
 const MAX_OUTSTANDING = 32;
+/**
+ * The parser gets so many bytes at a time on a connection with requests that wait. Node's objects for one request take
+ * about 6 KiB, and a request may have as few as 18 bytes.
+ */
+const SLICE_BYTES = 1024;
+/** Only a client that sends this many requests with bodies at once, without waiting for an answer, gets so far. */
+const MAX_WAITING = 256;
 
 /** A request that Node's parser has read, with the object that takes its answer. */
 export interface Exchange {
@@ -56,6 +63,9 @@ export class Connection {
   readonly #stallMs: number;
   #isStallArmed = false;
   #isPaused = false;
+  /** Node's listener for the bytes that come, once the parser gets them in slices. */
+  #parse: ((piece: Buffer) => void) | undefined;
+  readonly #onData = (piece: Buffer): void => this.#parseSlice(piece);
   #awaitsDrain = false;
   #farewell: string | undefined;
   #seenBytes = 0;
@@ -90,12 +100,64 @@ export class Connection {
     exchange.response.on("close", () => this.#finished());
     this.#waiting.push(exchange);
     this.#answerWaiting();
+    if (this.#waiting.length > MAX_WAITING) this.socket.destroy();
     if (this.#isPaused || this.#waiting.length === 0) return;
     this.#isPaused = true;
     // The parser goes on with the bytes that it has, and Node resumes the socket after each message of them.
     process.nextTick(() => {
       if (this.#isPaused) this.socket.pause();
     });
+  }
+
+  /** Whether the parser had better stop, because it would only add to the requests that wait. */
+  get hasWaiting(): boolean {
+    return this.#waiting.length > 0 && this.#parse === undefined;
+  }
+
+  /**
+   * From now on the parser gets few bytes at a time, and none while requests wait. `unread` are bytes that it has left.
+   * Does nothing if Node's server does not listen for bytes as expected.
+   */
+  readInSlices(unread: Buffer | null): void {
+    const { socket } = this;
+    const [parse, ...others] = socket.listeners("data") as ((piece: Buffer) => void)[];
+    if (parse === undefined || others.length > 0 || this.#parse !== undefined) return;
+    this.#parse = parse;
+    socket.off("data", parse);
+    socket.on("data", this.#onData);
+    if (unread === null || unread.length === 0 || socket.destroyed) return;
+    socket.pause();
+    socket.unshift(unread);
+    this.#pauseOrResume();
+  }
+
+  /** Node's HTTP no longer minds the connection. */
+  leaveHttp(): void {
+    this.#parse = undefined;
+    this.socket.off("data", this.#onData);
+  }
+
+  #parseSlice(piece: Buffer): void {
+    const { socket } = this;
+    const mayParse = this.#waiting.length === 0 && !isPausedByNode(socket);
+    if (mayParse && piece.length <= SLICE_BYTES) {
+      this.#parse!(piece);
+    } else {
+      // Paused, because a stream that flows would give the bytes back at once.
+      socket.pause();
+      socket.unshift(mayParse ? piece.subarray(SLICE_BYTES) : piece);
+      if (mayParse) {
+        socket.resume(); // First, so that Node can pause it again.
+        this.#parse!(piece.subarray(0, SLICE_BYTES));
+      }
+    }
+    if (this.#parse !== undefined && this.#waiting.length > 0) this.#pauseOrResume();
+  }
+
+  #pauseOrResume(): void {
+    this.#isPaused = this.#waiting.length > 0;
+    if (this.#isPaused) this.socket.pause();
+    else if (!isPausedByNode(this.socket)) this.socket.resume();
   }
 
   /** Nothing more can be read from it. */
@@ -157,9 +219,7 @@ export class Connection {
       }
       this.#answer(this.#waiting.shift()!, this);
     }
-    if (!this.#isPaused || this.#waiting.length > 0) return;
-    this.#isPaused = false;
-    this.socket.resume();
+    if (this.#isPaused && this.#waiting.length === 0) this.#pauseOrResume();
   }
 
   #awaitDrain(): void {
@@ -177,6 +237,11 @@ export class Connection {
     if (this.socket.writable) this.socket.end(this.#farewell ?? "", "latin1");
     linger(this.socket);
   }
+}
+
+/** Whether Node's server has paused the connection until answers are written. It resumes it by itself. */
+function isPausedByNode(socket: Socket): boolean {
+  return (socket as { readonly _paused?: boolean })._paused === true;
 }
 
 const LINGER_MS = 2_000;

@@ -1,4 +1,4 @@
-import { connect } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import type { RunningIsolate } from "../../worker/isolate.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import type { Listener } from "./listener.ts";
@@ -29,6 +29,12 @@ const REQUESTS = [
   "GET /a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 ];
 
+/** More than may be outstanding, sent at once, so that the parser has to stop in the middle of them. */
+const PIPELINE = [
+  "GET /miss HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(50) +
+    "GET /a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+];
+
 const HITS = 5;
 const DEADLINE_MS = 5_000;
 
@@ -41,7 +47,7 @@ export async function tryFastHits(
 ): Promise<string | null> {
   const listeners = [makeListener(isolate, false), makeListener(isolate, true)] as const;
   try {
-    const [plain, fast] = await Promise.all([exchange(listeners[0]), exchange(listeners[1])]);
+    const [plain, fast] = await Promise.all(listeners.map(exchangeAll));
     if (plain !== fast) return "the answers are not the same";
     const hits = listeners[1].fastHits;
     return hits === HITS ? null : `${hits} of ${HITS} hits were answered in this way`;
@@ -52,22 +58,26 @@ export async function tryFastHits(
   }
 }
 
-/** Sends each request once the answer before has begun to come, so that nothing is due before it. */
-async function exchange(listener: Listener): Promise<string> {
+async function exchangeAll(listener: Listener): Promise<string> {
   const address = await listener.listen({ host: "127.0.0.1", port: 0 });
   if (address === null || typeof address === "string") throw new Error("no loopback address");
+  return (await exchange(address, REQUESTS)) + (await exchange(address, PIPELINE));
+}
+
+/** Sends each request once the answer before has begun to come, so that nothing is due before it. */
+function exchange(address: AddressInfo, requests: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     let answered = "";
     let sent = 0;
     const socket = connect(address.port, address.address);
     const deadline = setTimeout(() => socket.destroy(new Error("no answer in time")), DEADLINE_MS);
     const sendNext = () => {
-      if (sent < REQUESTS.length) socket.write(REQUESTS[sent++]!);
+      if (sent < requests.length) socket.write(requests[sent++]!);
     };
     socket.on("connect", sendNext);
     socket.on("data", (chunk) => {
       answered += chunk.toString("latin1");
-      if (isWhole(answered, REQUESTS[sent - 1]!.startsWith("HEAD"))) sendNext();
+      if (isWhole(answered, requests[sent - 1]!.startsWith("HEAD"))) sendNext();
     });
     socket.on("error", reject);
     socket.on("close", () => {

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { Answer } from "../../worker/ports.ts";
@@ -46,7 +47,11 @@ type HeadersCompleteArguments = [
 
 interface Parser {
   socket: Socket | null;
-  incoming: unknown;
+  incoming: IncomingMessage | null;
+  /** Whether it reads from the connection itself, past the socket's stream. */
+  readonly _consumed?: boolean;
+  /** A copy of the bytes that it was given last. */
+  getCurrentBuffer(): Buffer;
   [slot: number]: unknown;
 }
 
@@ -170,9 +175,13 @@ function wrap(original: HeadersComplete): HeadersComplete {
   const headersComplete: HeadersComplete = function (...args) {
     const { socket } = this;
     const ours = socket === null ? undefined : served.get(socket);
-    if (ours?.by.tryAnswer(ours.connection, args) !== true) return original.apply(this, args);
-    this.incoming = null; // Otherwise the end of this message would count as that of the one before.
-    return 0;
+    if (ours === undefined) return original.apply(this, args);
+    if (ours.by.tryAnswer(ours.connection, args)) {
+      this.incoming = null; // Otherwise the end of this message would count as that of the one before.
+      return 0;
+    }
+    const next = original.apply(this, args);
+    return next === 0 && ours.connection.hasWaiting ? stopBehind(this, ours.connection) : next;
   };
   wrapped.add(headersComplete);
   return headersComplete;
@@ -180,10 +189,37 @@ function wrap(original: HeadersComplete): HeadersComplete {
 
 /** The slot of the callback for a whole head. Node's own function has this name. */
 function headersCompleteSlot(parser: Parser): number | undefined {
-  for (let slot = 0; slot < 16; slot++) {
+  return slotWith(parser, (callback) => callback.name === "parserOnHeadersComplete" || wrapped.has(callback));
+}
+
+function slotWith(parser: Parser, isIt: (callback: HeadersComplete) => boolean): number | undefined {
+  for (let slot = 0; slot < SLOTS; slot++) {
     const callback = parser[slot];
-    if (typeof callback !== "function") continue;
-    if (callback.name === "parserOnHeadersComplete" || wrapped.has(callback as HeadersComplete)) return slot;
+    if (typeof callback === "function" && isIt(callback as HeadersComplete)) return slot;
   }
   return undefined;
+}
+
+const SLOTS = 16;
+
+/** The parser then leaves the rest of the bytes, as it does behind a request that upgrades. */
+const STOP = 2;
+
+/**
+ * Makes the parser stop behind the present request, so that a pipeline of thousands of requests does not become as many
+ * of Node's objects at once. What it leaves is read in slices. Returns how the parser has to go on.
+ */
+function stopBehind(parser: Parser, connection: Connection): number {
+  const { headers } = parser.incoming!;
+  const hasBody = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+  const slot = slotWith(parser, ({ name }) => name.endsWith("onParserExecute"));
+  if (hasBody || slot === undefined || parser._consumed !== true) return 0;
+  const executed = parser[slot] as (read: unknown) => void;
+  parser[slot] = (read: unknown) => {
+    parser[slot] = executed;
+    const unread = typeof read === "number" ? parser.getCurrentBuffer().subarray(read) : null;
+    executed(read);
+    connection.readInSlices(unread);
+  };
+  return STOP;
 }

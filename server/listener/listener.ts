@@ -238,7 +238,8 @@ export class Listener {
       this.#answer(exchange, on),
     );
     this.#connections.set(socket, connection);
-    this.#fast?.serve(connection);
+    const isFast = this.#fast?.serve(connection) ?? false;
+    if (!isFast) connection.readInSlices(null);
     socket.once("close", () => {
       this.#connections.delete(socket);
       if (this.#connections.size > 0) return;
@@ -423,6 +424,7 @@ export class Listener {
       return;
     }
     const startedAt = performance.now();
+    connection.leaveHttp();
     connection.outstanding++;
     connection.isLast = true;
     socket.on("error", () => undefined); // Node has taken its own listeners off.
@@ -490,11 +492,13 @@ export class Listener {
     const connection = this.#connections.get(socket);
     // Browsers open connections that they may never use, and would take a 408 for an answer to their first request.
     const isUnused = error.code === "ERR_HTTP_REQUEST_TIMEOUT" && connection?.socket.bytesRead === 0;
+    // The last answer ends the connection, and closing it earlier could reset it. RFC 9112 §9.6.
+    if (connection?.isLast === true && error.code?.startsWith("HPE_")) return;
     if (!connection || error.code === "ECONNRESET" || !socket.writable || isUnused) {
       socket.destroy();
       return;
     }
-    // Bytes after a request with `Connection: close` are no request. Its answer ends the connection.
+    // Bytes after a request with `Connection: close` are no request, and its answer is still to come.
     if (error.code === "HPE_CLOSED_CONNECTION") return;
     const { code, rawPacket } = error as typeof error & { readonly rawPacket?: Buffer };
     if (code === "HPE_INVALID_METHOD" && connection.isQuiet && this.#readBan(connection, rawPacket)) return;
@@ -540,7 +544,9 @@ export class Listener {
   /** RFC 9110 §9.1, §9.3.6. */
   #refuseTunnel(socket: Duplex): void {
     socket.on("error", () => undefined); // Node has taken its own listeners off.
-    this.#connections.get(socket)?.refuseRest(farewell(501, "connect", "this is no proxy for CONNECT"));
+    const connection = this.#connections.get(socket);
+    connection?.leaveHttp();
+    connection?.refuseRest(farewell(501, "connect", "this is no proxy for CONNECT"));
   }
 
   #sweep(): void {

@@ -27,6 +27,12 @@ export function endingInWords({ code, signal, because }: Ending): string {
   return because ?? (signal === null ? `exit code ${code}` : signal);
 }
 
+/**
+ * V8 would let the young objects of a busy worker take 128 MiB, of which it keeps less than a tenth. With a bound of
+ * 32 MiB, two halves, a request costs as much CPU time as before.
+ */
+const YOUNG_OBJECTS = "--max-semi-space-size=16";
+
 /** One worker's process, from its start to its end. */
 export class WorkerProcess {
   readonly name: string;
@@ -49,7 +55,7 @@ export class WorkerProcess {
     this.#service = service;
     this.name = start.name;
     this.#clock = clock;
-    this.#child = fork(main, { serialization: "advanced" });
+    this.#child = fork(main, { serialization: "advanced", execArgv: [...process.execArgv, YOUNG_OBJECTS] });
     const { promise, resolve } = Promise.withResolvers<Ending>();
     this.ended = promise;
     for (const { promise: awaited } of [this.#started, this.#listening]) awaited.catch(() => undefined);

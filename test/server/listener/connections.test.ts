@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -116,6 +117,55 @@ test("no more than 32 requests of a connection are asked at a time, and all are 
   }
   const received = await one.until((text) => text.includes("page 99"));
   expect(count(received, "HTTP/1.1 200 OK")).toBe(100);
+});
+
+test.each([true, false])(
+  "a pipeline of 1,500 requests becomes Node's objects only as it is answered (fast hits: %s)",
+  async (usesFastHits) => {
+    let read = 0;
+    const onRead = () => void read++;
+    subscribe("http.server.request.start", onRead);
+    const pages = held();
+    const one = client(await start(pages.answering, { usesFastHits }));
+    await one.send(GET.repeat(1_500));
+    await pages.until(32);
+    for (let at = 0; at < 1_500; at++) {
+      await pages.until(at + 1);
+      expect(read).toBeLessThanOrEqual(at + 100);
+      pages.answer(at);
+    }
+    const received = await one.until((text) => text.includes("page 1499"));
+    unsubscribe("http.server.request.start", onRead);
+    const numbers = Array.from({ length: 1_500 }, (_, at) => `page ${at}`);
+    expect(received.match(/page \d+/g)).toEqual(numbers);
+    expect(read).toBe(1_500);
+  },
+);
+
+test.each([true, false])(
+  "a WebSocket that is asked for behind a pipeline gets its own answer (fast hits: %s)",
+  async (usesFastHits) => {
+    const one = client(await start(() => Promise.resolve(answer("page")), { usesFastHits }));
+    const upgrade = GET.replace("\r\n\r\n", "\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n");
+    await one.send(GET.repeat(100) + upgrade);
+    await one.closed;
+    expect(count(one.received, "HTTP/1.1 200 OK")).toBe(100);
+    expect(count(one.received, "HTTP/1.1 400 ")).toBe(1);
+  },
+);
+
+test("a client that sends 1,000 requests with bodies and waits for no answer is cut off", async () => {
+  const pages = held();
+  const running = await start(pages.answering, { usesFastHits: true });
+  const one = client(running);
+  const post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx";
+  await one.send(post.repeat(1_000));
+  await one.closed;
+  const other = client(running);
+  await other.send(GET);
+  await pages.until(33);
+  pages.answer(32);
+  expect(await other.until((text) => text.includes("page"))).toContain("page 32");
 });
 
 test.each([true, false])(

@@ -189,6 +189,13 @@ test.each([
   ["many hits at once", "GET /small HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(500)],
   ["hits and misses at once", "GET /small HTTP/1.1\r\nHost: a\r\n\r\nGET /late HTTP/1.1\r\nHost: a\r\n\r\n".repeat(60)],
   ["large hits at once", "GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(50)],
+  [
+    "many misses, then bodies and hits",
+    "GET /late HTTP/1.1\r\nHost: a\r\n\r\n".repeat(100) +
+      "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n".concat("x".repeat(5000)).repeat(3) +
+      "GET /small HTTP/1.1\r\nHost: a\r\n\r\n".repeat(100),
+  ],
+  ["many misses, then no request", `${"GET /late HTTP/1.1\r\nHost: a\r\n\r\n".repeat(100)}nonsense\r\n\r\n`],
   ["bytes after the last request", "GET /late HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\nGET /small HTTP/1.1\r\n"],
   ["no request after a hit", "GET /small HTTP/1.1\r\nHost: a\r\n\r\nnonsense\r\n\r\n"],
   ["no request after a miss", "GET /late HTTP/1.1\r\nHost: a\r\n\r\nnonsense\r\n\r\n"],
