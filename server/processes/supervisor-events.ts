@@ -12,6 +12,9 @@ export type SupervisorEvent =
   | { readonly kind: "reloaded" }
   | { readonly kind: "reload-failed"; readonly cause: unknown }
   | { readonly kind: "reopened" }
+  /** A new server answers, and the workers of this one finish. */
+  | { readonly kind: "upgraded"; readonly pid: number }
+  | { readonly kind: "upgrade-failed"; readonly cause: unknown }
   | { readonly kind: "stopping" }
   /** The log's file was damaged. It was renamed, and a new log has begun, so that everything stored is fetched anew. */
   | { readonly kind: "log-replaced"; readonly setAside: string; readonly cause: unknown }
@@ -38,6 +41,10 @@ export function eventInWords(event: SupervisorEvent): string {
       return `the old settings stay in use: ${messageOf(event.cause)}`;
     case "reopened":
       return "log files were opened anew";
+    case "upgraded":
+      return `process ${event.pid} has taken over; the old workers finish their answers`;
+    case "upgrade-failed":
+      return `the old server goes on: ${messageOf(event.cause)}`;
     case "stopping":
       return "stopping";
     case "log-replaced":

@@ -1,3 +1,4 @@
+import { fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { watch } from "node:fs";
 import { resolve } from "node:path";
@@ -10,12 +11,13 @@ import { Janitor } from "../disk/janitor.ts";
 import { janitorService } from "../disk/janitor-service.ts";
 import type { AccessLogFormat } from "../listener/access-log.ts";
 import { type OriginAddress, readOriginAddress } from "../origin/origin-address.ts";
-import type { ListenAddress } from "../processes/listening-sockets.ts";
+import type { HeldSocket, ListenAddress } from "../processes/listening-sockets.ts";
 import { Supervisor } from "../processes/supervisor.ts";
 import type { SupervisorEvent } from "../processes/supervisor-events.ts";
+import { type Predecessor, SUCCEEDS } from "../processes/upgrade.ts";
 import { type LoadedSite, loadSite } from "../site/load-site.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
-import { isLocal, localHosts } from "./listen-addresses.ts";
+import { isLocal, localHosts, readListenAddress } from "./listen-addresses.ts";
 import { expectWritableLog } from "./places.ts";
 import { ServerError } from "./server-error.ts";
 
@@ -27,6 +29,10 @@ export interface ServeOptions {
   /** The origin as its owner names it, which may be a unix socket; `null` for the config's. */
   readonly origin: string | null;
   readonly listen: readonly ListenAddress[];
+  /** Sockets that are open already, beside those. */
+  readonly sockets: readonly HeldSocket[];
+  /** The server that hands over to this one, with its sockets instead of all others. */
+  readonly predecessor: Predecessor | null;
   /** The folder of the purge log and of the disk tier. */
   readonly cache: string;
   /** For all workers together. */
@@ -45,6 +51,7 @@ export interface RunningServer {
   readonly ended: Promise<void>;
   reload(): Promise<boolean>;
   reopen(): Promise<void>;
+  upgrade(): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -63,7 +70,8 @@ export interface Prepared {
 
 /** Reads and checks all settings. Throws `ConfigFileError` or `ServerError`. */
 export async function prepare(options: ServeOptions): Promise<Prepared> {
-  const { config, listen, accessLog, usesFastHits, workers } = options;
+  const { config, accessLog, usesFastHits, workers } = options;
+  const listen = addressesOf(options);
   const named = options.origin === null ? null : originOf(options.origin);
   const overrides = { ...overridesOf(options.environment), origin: named?.url };
   if (config === null && named === null) {
@@ -129,21 +137,30 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     const { leaseMs, longestViewAgeMs } = compileSite(site, overrides).purge;
     return { settings: prepared.settings, leaseMs, longestViewAgeMs };
   };
-  const janitor = openDisk(first.settings);
-  const supervisor = await Supervisor.start({
+  let janitor = openDisk(first.settings);
+  const supervisor: Supervisor = await Supervisor.start({
     folder: resolve(options.cache, "log"),
     listen: options.listen,
+    sockets: options.sockets,
+    predecessor: options.predecessor,
+    startSuccessor: () => startSuccessor(supervisor.addresses),
+    // From here on the successor's janitor alone gives out room on the disk.
+    onHandOver: () => void janitor?.close(),
+    onTakenBack: () => {
+      janitor = openDisk(prepared.settings);
+    },
     program: moduleBeside(import.meta.url, "edge-program"),
     load,
     workers: options.workers,
     report: options.report,
-    ...(janitor && { service: janitorService(janitor) }),
+    ...(janitor && { service: { connect: () => janitorService(janitor!).connect() } }),
   });
-  supervisor.ended.then(
-    () => janitor?.close(),
-    () => janitor?.close(),
-  );
   const watching = watchFiles(first.loaded.files, () => void supervisor.reload());
+  const end = () => {
+    watching.stop();
+    void janitor?.close();
+  };
+  supervisor.ended.then(end, end);
   return {
     addresses: supervisor.addresses,
     get prepared() {
@@ -152,11 +169,25 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     ended: supervisor.ended,
     reload: () => supervisor.reload(),
     reopen: () => supervisor.reopen(),
-    stop: async () => {
-      watching.stop();
-      await supervisor.stop();
-    },
+    upgrade: () => supervisor.upgrade(),
+    stop: () => supervisor.stop(),
   };
+}
+
+/** Where the server is reached. */
+function addressesOf({ listen, sockets, predecessor }: ServeOptions): readonly ListenAddress[] {
+  const open = predecessor?.addresses ?? sockets.map(({ address }) => address);
+  const read = open.map((address) => readListenAddress(address) ?? { path: address });
+  return predecessor === null ? [...listen, ...read] : read;
+}
+
+/** The same command again, which finds the version that is installed now. */
+function startSuccessor(addresses: readonly string[]) {
+  if (process.pid === 1) {
+    throw new ServerError("as process 1 of a container it cannot hand over: start another container instead.");
+  }
+  const env = { ...process.env, [SUCCEEDS]: JSON.stringify(addresses) };
+  return fork(process.argv[1]!, process.argv.slice(2), { env, serialization: "advanced" });
 }
 
 /** The disk is read in the background: its pages can be used before that has ended. */

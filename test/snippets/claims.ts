@@ -99,7 +99,18 @@ export const CLAIMS: readonly Claim[] = [
   },
   { page: FROM, language: "sh", fits: () => true, runIn: SHELL },
 
-  { page: /^docs\/server\.md$/, language: "sh", fits: () => true, runIn: SHELL },
+  {
+    page: /^docs\/server\.md$/,
+    language: "sh",
+    text: "npm install tidemark",
+    notRun: `${FROM_A_REGISTRY}; test/server/serve/upgrade.test.ts sends the signal`,
+  },
+  {
+    page: /^docs\/server\.md$/,
+    language: "sh",
+    fits: ({ code }) => !code.includes("npm install tidemark"),
+    runIn: SHELL,
+  },
   { page: SITES, language: "python", text: "def song(request, id)", runIn: "test/backends/django-site/songs/tests.py" },
   { page: SITES, language: "ruby", text: "expires_in", runIn: "test/snippets/ruby.test.ts" },
   { page: SITES, language: "php", fits: () => true, runIn: "test/snippets/php.test.ts" },

@@ -145,7 +145,7 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
   });
 
   test("docs/server.md: tidemark serve takes these settings", async () => {
-    const scripts = blocksOf("docs/server.md").filter(({ language }) => language === "sh");
+    const scripts = blocksOf("docs/server.md").filter(({ code }) => code.includes("npx tidemark serve"));
     expect(scripts).toHaveLength(2);
     const unset = { TIDEMARK_HOSTS: "", TIDEMARK_TOKEN: "" };
     expect(await run(scripts[0]!.code, folder, unset)).toContain("http://127.0.0.1:8000");
