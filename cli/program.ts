@@ -70,6 +70,24 @@ export async function runProgram(): Promise<void> {
     needs: [],
     load: async () => (await import("./commands/replay.ts")).replayCommand(),
   });
+  addLazyCommand(program, {
+    name: "audit",
+    description: "Find out whether a cache gives visitors what was made for others.",
+    needs: [],
+    load: async () => (await import("./commands/audit.ts")).auditCommand(),
+  });
+  addLazyCommand(program, {
+    name: "crawl",
+    description: "Ask for a site's pages through its edge, and show hit ratio and latency.",
+    needs: [],
+    load: async () => (await import("./commands/crawl.ts")).crawlCommand(),
+  });
+  addLazyCommand(program, {
+    name: "warm",
+    description: "Ask for a site's pages through its edge, so that it has them stored.",
+    needs: [],
+    load: async () => (await import("./commands/warm.ts")).warmCommand(),
+  });
   program.addCommand(purgeCommand().copyInheritedSettings(program));
   program.addCommand(purgesCommand().copyInheritedSettings(program));
   program.addCommand(explainCommand().copyInheritedSettings(program));

@@ -4,13 +4,16 @@ import { type HeldSocket, socketOfDescriptor } from "./listening-sockets.ts";
 /** The first socket that systemd passes: sd_listen_fds(3). */
 const FIRST_DESCRIPTOR = 3;
 
+/** `FileDescriptorName=` of a socket that speaks TLS. */
+const TLS_NAME = "https";
+
 /**
  * The sockets that systemd has opened for this process, by `LISTEN_FDS` and `LISTEN_PID`, which are taken out of the
  * environment so that no other process of the server takes them for its own. They stay open in systemd while the server
  * is started again, and connections wait in them.
  */
 export function activatedSockets(environment: NodeJS.ProcessEnv, warn: (line: string) => void): HeldSocket[] {
-  const { LISTEN_FDS, LISTEN_PID } = environment;
+  const { LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES = "" } = environment;
   for (const name of ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"]) delete environment[name];
   const count = Number(LISTEN_FDS ?? 0);
   if (!Number.isInteger(count) || count < 1) return [];
@@ -21,10 +24,12 @@ export function activatedSockets(environment: NodeJS.ProcessEnv, warn: (line: st
     );
     return [];
   }
+  const names = LISTEN_FDNAMES.split(":");
   return Array.from({ length: count }, (_, index) => {
     const descriptor = FIRST_DESCRIPTOR + index;
     const path = pathOf(descriptor);
-    return socketOfDescriptor(descriptor, path ?? `socket ${descriptor} of systemd`);
+    const scheme = names[index] === TLS_NAME ? "https" : "http";
+    return socketOfDescriptor(descriptor, path ?? `/socket ${descriptor} of systemd`, scheme);
   });
 }
 

@@ -5,16 +5,21 @@ import { isIP } from "node:net";
 import { dirname } from "node:path";
 import { getSystemErrorName } from "node:util";
 import type { Clock } from "../../worker/ports.ts";
+import type { Scheme } from "../front/arrival.ts";
 
 /** Where to listen. A host name stands for all its addresses. */
 export type ListenAddress =
-  | { readonly host: string; readonly port: number }
+  /** `scheme`: `https` for TLS. Default: `http`. */
+  | { readonly host: string; readonly port: number; readonly scheme?: Scheme }
   /** A Unix socket. `mode`: its permissions; default: everybody who can reach its folder may connect, as with nginx. */
   | { readonly path: string; readonly mode?: number };
+
+type HostAddress = Extract<ListenAddress, { host: string }>;
 
 /** A socket that is open in this process, which accepts nothing from it. */
 export interface HeldSocket {
   readonly address: string;
+  readonly scheme: Scheme;
   readonly handle: Handle;
   /** Whether the file of a Unix socket is to be deleted once nobody listens. */
   readonly isOurs: boolean;
@@ -110,14 +115,14 @@ async function openAddress(
   }
 }
 
-async function openHost({ host, port }: { host: string; port: number }): Promise<HeldSocket[]> {
+async function openHost({ host, port, scheme = "http" }: HostAddress): Promise<HeldSocket[]> {
   const found = isIP(host) === 0 ? await addressesOf(host) : [{ address: host, family: isIP(host) }];
   const held: HeldSocket[] = [];
   const missing: ListenError[] = [];
   for (const { address, family } of found) {
     try {
       // For port 0 the system chooses one, and all addresses of a name share it.
-      held.push(openTcp(address, port || portOf(held[0]), family));
+      held.push({ ...openTcp(address, port || portOf(held[0]), family), scheme });
     } catch (cause) {
       const isMissing = cause instanceof ListenError && ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(cause.code);
       if (!isMissing) {
@@ -152,22 +157,22 @@ function openTcp(address: string, port: number, family: number): HeldSocket {
   return heldSocket(asked.replace(/\d+$/, String(name.port)), handle, false);
 }
 
-function heldSocket(address: string, handle: Handle, isOurs: boolean): HeldSocket {
+function heldSocket(address: string, handle: Handle, isOurs: boolean, scheme: Scheme = "http"): HeldSocket {
   const leave = () => handle.close();
   const close = () => {
     leave();
     if (isOurs) rmSync(address, { force: true });
   };
-  return { address, handle, isOurs, close, leave };
+  return { address, scheme, handle, isOurs, close, leave };
 }
 
 /** A socket that came from another process, with its handle. */
-export function inheritedSocket(address: string, handle: Handle, isOurs: boolean): HeldSocket {
-  return heldSocket(address, handle, isOurs);
+export function inheritedSocket(address: string, handle: Handle, isOurs: boolean, scheme: Scheme): HeldSocket {
+  return heldSocket(address, handle, isOurs, scheme);
 }
 
 /** A socket that was open when this process started. `name` is for a socket that does not tell its address. */
-export function socketOfDescriptor(descriptor: number, name: string): HeldSocket {
+export function socketOfDescriptor(descriptor: number, name: string, scheme: Scheme): HeldSocket {
   let handle: Handle | number;
   try {
     handle = createServerHandle()(null, 0, -1, descriptor) as Handle | number;
@@ -178,7 +183,7 @@ export function socketOfDescriptor(descriptor: number, name: string): HeldSocket
   const found: { address?: string; port?: number; family?: string } = {};
   const isTcp = handle.getsockname?.(found) === 0 && found.port !== undefined;
   const host = found.family === "IPv6" ? `[${found.address}]` : found.address;
-  return heldSocket(isTcp ? `${host}:${found.port}` : name, handle, false);
+  return heldSocket(isTcp ? `${host}:${found.port}` : name, handle, false, scheme);
 }
 
 function portOf(socket: HeldSocket | undefined): number {

@@ -1,3 +1,4 @@
+import type { Scheme } from "../front/arrival.ts";
 import type { ServiceAnswer, ServiceMessage } from "./process-line.ts";
 
 /** What the supervisor tells a worker. Handles travel beside the message. */
@@ -16,14 +17,15 @@ export type ToWorker =
       readonly drainMs: number;
     }
   /** A listening socket, of which there are `count`. Listening begins with the last one. */
-  | { readonly kind: "socket"; readonly address: string; readonly count: number }
+  | { readonly kind: "socket"; readonly address: string; readonly scheme: Scheme; readonly count: number }
   | ServiceAnswer
   /** The log goes to another process: calls of it are held back, and go on with "resume". */
   | { readonly kind: "hold" }
   | { readonly kind: "resume" }
   /** The log files of the worker were moved away. */
   | { readonly kind: "reopen" }
-  | { readonly kind: "drain" };
+  /** It is killed if that takes longer than `withinMs`. */
+  | { readonly kind: "drain"; readonly withinMs: number };
 
 /** What a worker tells its supervisor. */
 export type ToSupervisor =

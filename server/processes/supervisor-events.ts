@@ -11,6 +11,8 @@ export type SupervisorEvent =
   | { readonly kind: "worker-killed"; readonly name: string }
   | { readonly kind: "reloaded" }
   | { readonly kind: "reload-failed"; readonly cause: unknown }
+  /** What the owner should know of the settings that were just loaded. */
+  | { readonly kind: "warning"; readonly line: string }
   | { readonly kind: "reopened" }
   /** A new server answers, and the workers of this one finish. */
   | { readonly kind: "upgraded"; readonly pid: number }
@@ -39,6 +41,8 @@ export function eventInWords(event: SupervisorEvent): string {
       return "the new settings are in use";
     case "reload-failed":
       return `the old settings stay in use: ${messageOf(event.cause)}`;
+    case "warning":
+      return event.line;
     case "reopened":
       return "log files were opened anew";
     case "upgraded":

@@ -8,8 +8,10 @@ import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import type { Clocks } from "../log/clock-steps.ts";
 import { type GrantAtStart, LogFile } from "../log/log-file.ts";
 import { LogFolder } from "../log/log-folder.ts";
-import { LogKeeper, type PurgeStep } from "../log/log-keeper.ts";
+import { LogKeeper, type PurgeStep, type ServedLog } from "../log/log-keeper.ts";
 import { LogServer } from "../log/log-server.ts";
+import { MachineNote } from "../log/postgres/machine-note.ts";
+import { openSharedLog } from "../log/postgres/open-shared-log.ts";
 import { systemClock } from "../system-clock.ts";
 import { BackOff } from "./back-off.ts";
 import { type HeldSocket, type ListenAddress, openSockets } from "./listening-sockets.ts";
@@ -70,6 +72,8 @@ export interface SupervisorOptions {
   /** The main module of a worker's process. Default: the one beside this file. */
   readonly workerMain?: string;
   readonly logSettings?: Partial<LogSettings>;
+  /** The address of the PostgreSQL database whose log several machines share. Default: a log of its own in the folder. */
+  readonly sharedLog?: string;
   /** Called at the steps of each purge, for tests that interrupt it. */
   readonly onPurgeStep?: (step: PurgeStep, purge: AppendRequest) => void;
 }
@@ -95,7 +99,7 @@ export class Supervisor {
   readonly #handOver: HandOver | null;
   readonly #id: string;
   readonly #ended = Promise.withResolvers<void>();
-  #keeper!: LogKeeper;
+  #keeper!: ServedLog;
   #server!: LogServer;
   #sockets: readonly HeldSocket[] = [];
   #generation!: Generation;
@@ -134,9 +138,9 @@ export class Supervisor {
     }
   }
 
-  /** Where it listens: `127.0.0.1:8080`, or the path of a Unix socket. */
+  /** Where it listens: `127.0.0.1:8080`, `https://127.0.0.1:8443` with TLS, or the path of a Unix socket. */
   get addresses(): string[] {
-    return this.#sockets.map(({ address }) => address);
+    return this.#sockets.map(({ address, scheme }) => (scheme === "https" ? `https://${address}` : address));
   }
 
   /** The processes that accept connections, by their names. */
@@ -185,7 +189,8 @@ export class Supervisor {
     const { listen, load, workers = availableParallelism(), report, sockets = [], predecessor } = this.#options;
     this.#sockets = this.#handOver?.sockets ?? sockets;
     const loaded = await load();
-    this.#openLog(loaded);
+    this.#keeper = await this.#openLog(loaded);
+    this.#isLogOpen = true;
     this.#knowReaders();
     await this.#serveLog();
     predecessor?.tellLogIsOpen();
@@ -229,7 +234,7 @@ export class Supervisor {
     if (!this.#isLogOpen) return;
     this.#isLogOpen = false;
     await this.#server?.close();
-    this.#keeper.close();
+    await this.#keeper.close();
     this.#folder.release();
   }
 
@@ -292,7 +297,8 @@ export class Supervisor {
     if (!this.#isLogOpen) {
       try {
         this.#folder = LogFolder.own(this.#folder.path, this.#id);
-        this.#openLog(this.#generation.loaded);
+        this.#keeper = await this.#openLog(this.#generation.loaded);
+        this.#isLogOpen = true;
         for (const { name } of this.#alive) this.#keeper.readers.adopt(this.#readerOf(name));
         await this.#serveLog();
       } catch (cause) {
@@ -311,25 +317,30 @@ export class Supervisor {
     return `${worker} of ${this.#id}`;
   }
 
-  #openLog(grant: GrantAtStart): void {
-    const { report, logSettings, onPurgeStep } = this.#options;
+  async #openLog(grant: GrantAtStart): Promise<ServedLog> {
+    const { report, logSettings, onPurgeStep, sharedLog } = this.#options;
     const clock = this.#clock;
+    const folder = this.#folder.path;
+    const kept = {
+      clock,
+      hasStrangers: () => this.#folder.hasOrphans(),
+      onFailure: (cause: unknown) => report({ kind: "log-failed", cause }),
+      onStep: onPurgeStep,
+    };
+    const settings = logSettings && { settings: logSettings };
+    if (sharedLog !== undefined) {
+      return openSharedLog({ url: sharedLog, folder, grant, ...kept, ...settings, random: Math.random });
+    }
+    MachineNote.expectNoneIn(folder);
     const file = new LogFile({
-      folder: this.#folder.path,
+      folder,
       clocks: clock,
       newId: randomUUID,
       grant,
-      ...(logSettings && { settings: logSettings }),
+      ...settings,
       onDamage: (setAside, cause) => report({ kind: "log-replaced", setAside, cause }),
     });
-    this.#keeper = new LogKeeper({
-      file,
-      clock,
-      hasStrangers: () => this.#folder.hasOrphans(),
-      onFailure: (cause) => report({ kind: "log-failed", cause }),
-      onStep: onPurgeStep,
-    });
-    this.#isLogOpen = true;
+    return new LogKeeper({ file, ...kept });
   }
 
   /** Keeps one worker of a generation running until the generation is retired. */

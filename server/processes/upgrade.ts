@@ -1,4 +1,5 @@
 import type { ChildProcess } from "node:child_process";
+import type { Scheme } from "../front/arrival.ts";
 import type { Handle, HeldSocket } from "./listening-sockets.ts";
 import { inheritedSocket } from "./listening-sockets.ts";
 
@@ -21,7 +22,7 @@ export class UpgradeError extends Error {
 export const SUCCEEDS = "TIDEMARK_SUCCEEDS";
 
 type ToSuccessor =
-  | { readonly kind: "socket"; readonly address: string; readonly isOurs: boolean }
+  | { readonly kind: "socket"; readonly address: string; readonly scheme: Scheme; readonly isOurs: boolean }
   | { readonly kind: "log"; readonly readers: readonly string[]; readonly lock: string; readonly sockets: number }
   | { readonly kind: "reader-ended"; readonly reader: string };
 
@@ -60,7 +61,9 @@ export class Successor {
 
   /** The log is closed. `lock`: what the workers hold that are its readers. */
   give(sockets: readonly HeldSocket[], readers: readonly string[], lock: string): void {
-    for (const { address, isOurs, handle } of sockets) this.#tell({ kind: "socket", address, isOurs }, handle);
+    for (const { handle, address, scheme, isOurs } of sockets) {
+      this.#tell({ kind: "socket", address, scheme, isOurs }, handle);
+    }
     this.#tell({ kind: "log", readers, lock, sockets: sockets.length });
   }
 
@@ -143,8 +146,9 @@ export class Predecessor {
   }
 
   #take(message: ToSuccessor, handle: Handle): void {
-    if (message.kind === "socket") this.#sockets.push(inheritedSocket(message.address, handle, message.isOurs));
-    else if (message.kind === "reader-ended") this.#onReaderEnded(message.reader);
+    if (message.kind === "socket") {
+      this.#sockets.push(inheritedSocket(message.address, handle, message.isOurs, message.scheme));
+    } else if (message.kind === "reader-ended") this.#onReaderEnded(message.reader);
     else if (this.#sockets.length === message.sockets) this.#handOver.resolve({ ...message, sockets: this.#sockets });
     else this.#handOver.reject(new UpgradeError("The old server could not hand over its sockets."));
   }

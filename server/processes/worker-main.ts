@@ -11,6 +11,7 @@ import type { ListeningSocket, RunningWorker, WorkerProgram } from "./worker-pro
  */
 
 type Start = Extract<ToWorker, { kind: "start" }>;
+type Socket = Extract<ToWorker, { kind: "socket" }>;
 
 /** Held until the process ends, so that a later supervisor can tell that it lives. */
 let lock: FileLock | null = null;
@@ -27,19 +28,19 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1"] as const) proces
 
 process.on("message", (message: ToWorker, handle: unknown) => {
   if (message.kind === "start") starting = orFail(start(message));
-  else if (message.kind === "socket") void orFail(takeSocket(message.address, message.count, handle as object));
+  else if (message.kind === "socket") void orFail(takeSocket(message, handle as object));
   else if (message.kind === "answer") line.take(message);
   else if (message.kind === "reopen") void reopen();
   else if (message.kind === "hold") void log?.hold().then(() => tell({ kind: "held" }));
   else if (message.kind === "resume") log?.resume();
-  else void drain();
+  else void drain(message.withinMs);
 });
 
 process.on("disconnect", () => {
   line.end();
   void log?.close();
   void systemClock.wait(drainMs).over.then(() => process.exit(1));
-  void drain();
+  void drain(drainMs);
 });
 
 async function start({ name, program, settings, logSocket, reader, ...rest }: Start): Promise<void> {
@@ -53,8 +54,8 @@ async function start({ name, program, settings, logSocket, reader, ...rest }: St
   tell({ kind: "started" });
 }
 
-async function takeSocket(address: string, count: number, handle: object): Promise<void> {
-  sockets.push({ address, handle });
+async function takeSocket({ address, scheme, count }: Socket, handle: object): Promise<void> {
+  sockets.push({ address, scheme, handle });
   if (sockets.length < count) return;
   await running!.listen(sockets);
   tell({ kind: "listening" });
@@ -66,10 +67,10 @@ async function reopen(): Promise<void> {
   tell({ kind: "reopened" });
 }
 
-async function drain(): Promise<void> {
+async function drain(withinMs: number): Promise<void> {
   if (isDraining) return;
   isDraining = true;
-  await running?.drain().catch((cause: unknown) => console.error(cause));
+  await running?.drain(withinMs).catch((cause: unknown) => console.error(cause));
   // The process itself ends, whatever the program has left behind.
   process.exit();
 }

@@ -83,14 +83,16 @@ export class WorkerProcess {
 
   /** Gives it the sockets. Resolves when it accepts connections; rejects like `started`. */
   listen(sockets: readonly HeldSocket[]): Promise<void> {
-    for (const { address, handle } of sockets) this.#tell({ kind: "socket", address, count: sockets.length }, handle);
+    for (const { address, scheme, handle } of sockets) {
+      this.#tell({ kind: "socket", address, scheme, count: sockets.length }, handle);
+    }
     return this.#listening.promise;
   }
 
   /** Lets it finish its answers. It is killed if that takes longer than `withinMs`. */
   async drain(withinMs: number): Promise<void> {
     this.isDraining = true;
-    this.#tell({ kind: "drain" });
+    this.#tell({ kind: "drain", withinMs });
     const wait = this.#clock.wait(withinMs);
     void wait.over.then(() => this.kill());
     await this.ended;
