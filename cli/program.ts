@@ -4,6 +4,7 @@ import { explainCommand } from "./commands/explain.ts";
 import { purgeCommand } from "./commands/purge.ts";
 import { purgesCommand } from "./commands/purges.ts";
 import { statsCommand } from "./commands/stats.ts";
+import { topCommand } from "./commands/top.ts";
 import { EXIT } from "./exit-code.ts";
 import { addLazyCommand } from "./lazy-command.ts";
 
@@ -91,6 +92,7 @@ export async function runProgram(): Promise<void> {
   program.addCommand(purgesCommand().copyInheritedSettings(program));
   program.addCommand(explainCommand().copyInheritedSettings(program));
   program.addCommand(statsCommand().copyInheritedSettings(program));
+  program.addCommand(topCommand().copyInheritedSettings(program));
 
   try {
     await program.parseAsync();

@@ -92,28 +92,40 @@ async function run(flags: ServeFlags): Promise<void> {
   const { serve, prepare } = await import("../../server/serve/serve.ts");
   const { expectWritableFolder } = await import("../../server/serve/places.ts");
   const { obeySignals } = await import("../../server/processes/signals.ts");
+  const { activatedSockets } = await import("../../server/processes/activated-sockets.ts");
+  const { Predecessor } = await import("../../server/processes/upgrade.ts");
+  const { READY, STOPPING, tellServiceManager } = await import("../../server/serve/service-manager.ts");
   const environment = process.env;
-  const options: ServeOptions = {
-    config: flags.config ?? (environment.TIDEMARK_CONFIG || (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : null)),
-    origin: flags.origin ?? (environment.TIDEMARK_ORIGIN || null),
-    environment,
-    listen: flags.listen || flags.listenTls ? [...(flags.listen ?? []), ...(flags.listenTls ?? [])] : [DEFAULT_LISTEN],
-    certificates: {
-      pairs: (flags.tlsCert ?? []).map((certificate, at) => ({ certificate, key: flags.tlsKey![at]! })),
-      folder: flags.tlsFolder ?? null,
-    },
-    redirectsToHttps: flags.redirectToHttps === true ? 308 : (flags.redirectToHttps ?? null),
-    strictTransportSecurity: flags.hsts ?? null,
-    cache: flags.cache,
-    log: flags.log ?? (environment.TIDEMARK_LOG || null),
-    memoryBytes: flags.memory ?? DEFAULT_MEMORY_BYTES,
-    diskBytes: flags.disk ?? DEFAULT_DISK_BYTES,
-    workers: flags.workers ?? availableParallelism(),
-    usesFastHits: flags.fastHits,
-    accessLog: flags.accessLog === undefined ? null : { path: pathOf(flags.accessLog), format: flags.logFormat },
-    report: (event) => printLine(eventInWords(event)),
-  };
   try {
+    const predecessor = Predecessor.find();
+    const sockets = activatedSockets(environment, printLine);
+    const named = [...(flags.listen ?? []), ...(flags.listenTls ?? [])];
+    const isOpen = sockets.length > 0 || predecessor !== null;
+    const options: ServeOptions = {
+      config: flags.config ?? (environment.TIDEMARK_CONFIG || (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : null)),
+      origin: flags.origin ?? (environment.TIDEMARK_ORIGIN || null),
+      environment,
+      listen: named.length > 0 || isOpen ? named : [DEFAULT_LISTEN],
+      certificates: {
+        pairs: (flags.tlsCert ?? []).map((certificate, at) => ({ certificate, key: flags.tlsKey![at]! })),
+        folder: flags.tlsFolder ?? null,
+      },
+      redirectsToHttps: flags.redirectToHttps === true ? 308 : (flags.redirectToHttps ?? null),
+      strictTransportSecurity: flags.hsts ?? null,
+      sockets,
+      predecessor,
+      cache: flags.cache,
+      log: flags.log ?? (environment.TIDEMARK_LOG || null),
+      memoryBytes: flags.memory ?? DEFAULT_MEMORY_BYTES,
+      diskBytes: flags.disk ?? DEFAULT_DISK_BYTES,
+      workers: flags.workers ?? availableParallelism(),
+      usesFastHits: flags.fastHits,
+      accessLog: flags.accessLog === undefined ? null : { path: pathOf(flags.accessLog), format: flags.logFormat },
+      report: (event) => {
+        printLine(eventInWords(event));
+        if (event.kind === "stopping") tellServiceManager(environment, STOPPING, printLine);
+      },
+    };
     const prepared = await prepare(options);
     for (const line of prepared.warnings) printLine(line);
     if (flags.check) {
@@ -123,6 +135,7 @@ async function run(flags: ServeFlags): Promise<void> {
     }
     const server = await serve(options, prepared);
     obeySignals(server);
+    tellServiceManager(environment, READY, printLine);
     process.stdout.write(`${startedText(server, options.config)}\n`);
     await server.ended;
   } catch (error) {
@@ -144,6 +157,7 @@ function isForTheOwner(error: unknown): error is Error {
     "SharedLogError",
     "LogChangedError",
     "CacheFolderError",
+    "UpgradeError",
   ];
   return error instanceof Error && names.includes(error.name);
 }

@@ -168,7 +168,8 @@ export class Listener {
     for (const server of this.#servers) server.close();
     const limit = Promise.withResolvers<void>();
     const timers = [
-      setTimeout(() => this.#endIdle(), Math.min(IDLE_GRACE_MS, limitMs)),
+      // On a busy machine the time may be over before the requests that came in it have been read.
+      setTimeout(() => setImmediate(() => this.#endIdle()), Math.min(IDLE_GRACE_MS, limitMs)),
       setTimeout(limit.resolve, limitMs),
     ];
     const empty = new Promise<void>((resolve) => this.onceEmpty(resolve));

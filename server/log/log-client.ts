@@ -37,6 +37,10 @@ export class SupervisedLog implements LogCalls {
   #calls = 0;
   #retryMs = 0;
   #isClosed = false;
+  /** While it is set, calls wait: the log goes from one process to another. */
+  #held: PromiseWithResolvers<void> | null = null;
+  #underWay = 0;
+  #onceQuiet: (() => void)[] = [];
 
   constructor(options: LogClientOptions) {
     this.#options = options;
@@ -75,6 +79,19 @@ export class SupervisedLog implements LogCalls {
     return this.#call("find", seq);
   }
 
+  /** Holds back new calls until `resume`. Resolves when those that were under way are over. */
+  async hold(): Promise<void> {
+    this.#held ??= Promise.withResolvers();
+    if (this.#underWay > 0) await new Promise<void>((resolve) => this.#onceQuiet.push(resolve));
+  }
+
+  /** The log can be reached again, at the same socket. */
+  resume(): void {
+    this.#retryMs = 0;
+    this.#held?.resolve();
+    this.#held = null;
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     const connection = await this.#connection?.catch(() => null);
@@ -82,6 +99,17 @@ export class SupervisedLog implements LogCalls {
   }
 
   async #call<T>(call: Call, ...parameters: readonly unknown[]): Promise<T> {
+    while (this.#held !== null) await this.#held.promise;
+    this.#underWay++;
+    try {
+      return await this.#callNow<T>(call, parameters);
+    } finally {
+      this.#underWay--;
+      if (this.#underWay === 0) for (const tell of this.#onceQuiet.splice(0)) tell();
+    }
+  }
+
+  async #callNow<T>(call: Call, parameters: readonly unknown[]): Promise<T> {
     const { socket, calls } = await this.#connected();
     const number = ++this.#calls;
     const answer = Promise.withResolvers<unknown>();

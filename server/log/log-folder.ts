@@ -1,5 +1,5 @@
 import { readdirSync, unlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { makeFolders } from "../make-folders.ts";
 import { FileLock } from "./file-lock.ts";
 import { StorageError, storageFault } from "./storage-error.ts";
@@ -39,17 +39,21 @@ export class LogFolder {
   /** The locks of earlier supervisors' workers that were still held when last looked at. */
   #orphansLocks: readonly string[];
 
-  private constructor(path: string, owner: FileLock, id: string) {
+  private constructor(path: string, owner: FileLock, id: string, known: string | null) {
     this.path = path;
     this.#owner = owner;
-    this.#orphansLocks = readdirSync(path).filter((name) => WORKERS_LOCK.test(name));
     this.workersLock = join(path, `workers-${id}.lock`);
+    const locks = readdirSync(path).filter((name) => WORKERS_LOCK.test(name));
+    this.#orphansLocks = locks.filter((name) => ![this.workersLock, known].includes(join(path, name)));
     this.socketPath = join(path, SOCKET);
     writeFileSync(this.workersLock, "");
   }
 
-  /** Throws a `FolderInUseError`, a `FolderPathError`, or a `StorageError` if the folder cannot be written. */
-  static own(path: string, id: string): LogFolder {
+  /**
+   * `known`: the lock of workers that are no strangers, although another supervisor has started them. Throws a
+   * `FolderInUseError`, a `FolderPathError`, or a `StorageError` if the folder cannot be written.
+   */
+  static own(path: string, id: string, known: string | null = null): LogFolder {
     if (Buffer.byteLength(join(path, SOCKET)) > MAX_SOCKET_PATH_BYTES) {
       const most = MAX_SOCKET_PATH_BYTES - SOCKET.length - 1;
       throw new FolderPathError(`The path of ${path} is too long for a Unix socket: it can have ${most} bytes.`);
@@ -58,7 +62,7 @@ export class LogFolder {
       makeFolders(path);
       const owner = FileLock.take(join(path, OWNER_LOCK), "exclusive");
       if (owner === null) throw new FolderInUseError(path);
-      return new LogFolder(path, owner, id);
+      return new LogFolder(path, owner, id, known);
     } catch (cause) {
       const fault = storageFault(cause);
       throw fault === null ? cause : new StorageError(path, fault, cause);
@@ -69,6 +73,11 @@ export class LogFolder {
   hasOrphans(): boolean {
     this.#orphansLocks = this.#orphansLocks.filter((name) => !isFree(join(this.path, name)));
     return this.#orphansLocks.length > 0;
+  }
+
+  /** The workers that hold this lock are strangers from now on. */
+  forget(lock: string): void {
+    this.#orphansLocks = [...this.#orphansLocks, basename(lock)];
   }
 
   release(): void {

@@ -102,11 +102,13 @@ export class LogKeeper implements ServedLog {
   close(): void {
     this.#isClosed = true;
     this.#nextLook?.cancel();
+    this.readers.dismissAll();
     this.#file.close();
   }
 
   /** The result; `null`, and a report, if the storage fails. What was committed stays so, and the lease bounds the rest. */
   #try<T>(work: (log: SqlPurgeLog) => T): T | null {
+    if (this.#isClosed) return null; // another process may have the file by now
     try {
       return this.#file.use(work);
     } catch (cause) {

@@ -67,6 +67,11 @@ export class LogReaders {
     this.#readers.set(name, { channel: null, confirmed: null, sent: null, isAdmitted: false, isLate: false });
   }
 
+  /** A process that answers visitors already: it was a reader of this log while another process kept it. */
+  adopt(name: string): void {
+    this.#readers.set(name, { channel: null, confirmed: null, sent: null, isAdmitted: true, isLate: false });
+  }
+
   /**
    * Resolves once the reader has confirmed the head; rejects if its process has ended. Only then may it answer visitors: without a view it could serve what
    * was fetched less than a lease ago (R8), and a purge that has settled without it may have ended that.
@@ -92,6 +97,14 @@ export class LogReaders {
     this.#admissions.get(name)?.();
     this.#admissions.delete(name);
     this.#decide();
+  }
+
+  /** Another process keeps the log from here on: nobody is admitted by this one any more. */
+  dismissAll(): void {
+    this.#readers.clear();
+    for (const resolve of this.#admissions.values()) resolve();
+    this.#admissions.clear();
+    for (const { resolve } of this.#waiters.splice(0)) resolve(false);
   }
 
   /** A reader has connected. Its view has reached `position`, if it has one. Returns false if nobody expects it. */

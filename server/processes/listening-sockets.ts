@@ -1,5 +1,5 @@
 import { lookup } from "node:dns/promises";
-import { chmodSync, existsSync, lstatSync, unlinkSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, renameSync, rmSync, unlinkSync } from "node:fs";
 import * as net from "node:net";
 import { isIP } from "node:net";
 import { dirname } from "node:path";
@@ -21,7 +21,11 @@ export interface HeldSocket {
   readonly address: string;
   readonly scheme: Scheme;
   readonly handle: Handle;
+  /** Whether the file of a Unix socket is to be deleted once nobody listens. */
+  readonly isOurs: boolean;
   close(): void;
+  /** Closes it in this process alone: another one has it, too, and listens. */
+  leave(): void;
 }
 
 /** A socket could not be opened. */
@@ -59,7 +63,7 @@ const ANYBODY_MAY_CONNECT = 0o666;
 const TRY_AGAIN_MS = 50;
 const TRY_WITHIN_MS = 10_000;
 
-interface Handle {
+export interface Handle {
   close(): void;
   getsockname?(into: { address?: string; port?: number; family?: string }): number;
 }
@@ -68,7 +72,13 @@ interface Handle {
  * Node's own cluster module makes the sockets that it shares with its workers by this call, which binds a socket and does
  * not accept from it. The public API has no such call: a `net.Server` accepts from the moment on which it listens.
  */
-type CreateServerHandle = (address: string, port: number, addressType: number, fd?: number, flags?: number) => unknown;
+type CreateServerHandle = (
+  address: string | null,
+  port: number,
+  addressType: number,
+  fd?: number,
+  flags?: number,
+) => unknown;
 
 /**
  * Opens all sockets, or none. `isLastOneEnding`: whether workers of a supervisor that has died may still be listening, so
@@ -134,7 +144,7 @@ async function addressesOf(host: string): Promise<readonly { address: string; fa
   }
 }
 
-function openTcp(address: string, port: number, family: number): Omit<HeldSocket, "scheme"> {
+function openTcp(address: string, port: number, family: number): HeldSocket {
   const asked = `${family === 6 ? `[${address}]` : address}:${port}`;
   const handle = bound(asked, address, port, family);
   const name: { port?: number } = {};
@@ -144,7 +154,36 @@ function openTcp(address: string, port: number, family: number): Omit<HeldSocket
     handle.close();
     throw new ListenError(asked, getSystemErrorName(failed));
   }
-  return { address: asked.replace(/\d+$/, String(name.port)), handle, close: () => handle.close() };
+  return heldSocket(asked.replace(/\d+$/, String(name.port)), handle, false);
+}
+
+function heldSocket(address: string, handle: Handle, isOurs: boolean, scheme: Scheme = "http"): HeldSocket {
+  const leave = () => handle.close();
+  const close = () => {
+    leave();
+    if (isOurs) rmSync(address, { force: true });
+  };
+  return { address, scheme, handle, isOurs, close, leave };
+}
+
+/** A socket that came from another process, with its handle. */
+export function inheritedSocket(address: string, handle: Handle, isOurs: boolean, scheme: Scheme): HeldSocket {
+  return heldSocket(address, handle, isOurs, scheme);
+}
+
+/** A socket that was open when this process started. `name` is for a socket that does not tell its address. */
+export function socketOfDescriptor(descriptor: number, name: string, scheme: Scheme): HeldSocket {
+  let handle: Handle | number;
+  try {
+    handle = createServerHandle()(null, 0, -1, descriptor) as Handle | number;
+  } catch {
+    throw new ListenError(name, "ENOTSOCK");
+  }
+  if (typeof handle === "number") throw new ListenError(name, getSystemErrorName(handle));
+  const found: { address?: string; port?: number; family?: string } = {};
+  const isTcp = handle.getsockname?.(found) === 0 && found.port !== undefined;
+  const host = found.family === "IPv6" ? `[${found.address}]` : found.address;
+  return heldSocket(isTcp ? `${host}:${found.port}` : name, handle, false, scheme);
 }
 
 function portOf(socket: HeldSocket | undefined): number {
@@ -154,18 +193,30 @@ function portOf(socket: HeldSocket | undefined): number {
 async function openPath(path: string, mode = ANYBODY_MAY_CONNECT): Promise<HeldSocket> {
   if (!existsSync(dirname(path))) throw new ListenError(path, "ENOENT"); // the system says EACCES
   if (existsSync(path) && !isSocket(path)) throw new ListenError(path, "ENOTSOCK");
-  if (isSocket(path) && !(await isListenedTo(path))) unlinkSync(path); // its process has died
-  const handle = bound(path, path, -1, -1);
-  chmodSync(path, mode);
-  return { address: path, scheme: "http", handle, close: () => handle.close() };
+  if (isSocket(path)) {
+    if (await isListenedTo(path)) throw new ListenError(path, "EADDRINUSE");
+    unlinkSync(path); // its process has died
+  }
+  // A socket that is bound under another name can be closed here while another process listens on it: the system's
+  // library deletes the name that it has bound.
+  const boundAs = `${path}.new`;
+  rmSync(boundAs, { force: true });
+  const handle = bound(path, boundAs, -1, -1);
+  chmodSync(boundAs, mode);
+  renameSync(boundAs, path);
+  return heldSocket(path, handle, true);
 }
 
 function bound(asked: string, address: string, port: number, family: number): Handle {
-  const create = (net as unknown as { _createServerHandle?: CreateServerHandle })._createServerHandle;
-  if (create === undefined) throw new Error("This runtime cannot share listening sockets: run tidemark serve on Node.");
-  const handle = create(address, port, family, -1, 0);
+  const handle = createServerHandle()(address, port, family, -1, 0);
   if (typeof handle === "number") throw new ListenError(asked, getSystemErrorName(handle));
   return handle as Handle;
+}
+
+function createServerHandle(): CreateServerHandle {
+  const create = (net as unknown as { _createServerHandle?: CreateServerHandle })._createServerHandle;
+  if (create === undefined) throw new Error("This runtime cannot share listening sockets: run tidemark serve on Node.");
+  return create;
 }
 
 function isSocket(path: string): boolean {

@@ -19,6 +19,9 @@ export type ToWorker =
   /** A listening socket, of which there are `count`. Listening begins with the last one. */
   | { readonly kind: "socket"; readonly address: string; readonly scheme: Scheme; readonly count: number }
   | ServiceAnswer
+  /** The log goes to another process: calls of it are held back, and go on with "resume". */
+  | { readonly kind: "hold" }
+  | { readonly kind: "resume" }
   /** The log files of the worker were moved away. */
   | { readonly kind: "reopen" }
   /** It is killed if that takes longer than `withinMs`. */
@@ -31,6 +34,8 @@ export type ToSupervisor =
   | { readonly kind: "started" }
   /** It accepts connections. */
   | { readonly kind: "listening" }
+  /** No call of the log is under way. */
+  | { readonly kind: "held" }
   /** It writes to log files that it has opened anew. */
   | { readonly kind: "reopened" }
   /** It could not start or listen, and ends. */

@@ -2,17 +2,21 @@
 export interface Stoppable {
   readonly ended: Promise<void>;
   reload(): Promise<boolean>;
+  /** Hands over to a new server. */
+  upgrade(): Promise<boolean>;
   /** Opens the log files anew. */
   reopen(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Stops at SIGTERM and SIGINT, at the second one at once; loads the configuration anew at SIGHUP, and opens log files anew at SIGUSR1. */
+/** Stops at SIGTERM and SIGINT, at the second one at once; loads the configuration anew at SIGHUP, opens log files
+ * anew at SIGUSR1, and hands over to a new server at SIGUSR2: all as nginx does. */
 export function obeySignals(supervisor: Stoppable): void {
   const stop = () => void supervisor.stop();
   const reload = () => void supervisor.reload();
   const reopen = () => void supervisor.reopen();
-  const listeners = { SIGTERM: stop, SIGINT: stop, SIGHUP: reload, SIGUSR1: reopen } as const;
+  const upgrade = () => void supervisor.upgrade();
+  const listeners = { SIGTERM: stop, SIGINT: stop, SIGHUP: reload, SIGUSR1: reopen, SIGUSR2: upgrade } as const;
   for (const [signal, listener] of Object.entries(listeners)) process.on(signal, listener);
   const forget = () => {
     for (const [signal, listener] of Object.entries(listeners)) process.off(signal, listener);

@@ -14,6 +14,9 @@ export type SupervisorEvent =
   /** What the owner should know of the settings that were just loaded. */
   | { readonly kind: "warning"; readonly line: string }
   | { readonly kind: "reopened" }
+  /** A new server answers, and the workers of this one finish. */
+  | { readonly kind: "upgraded"; readonly pid: number }
+  | { readonly kind: "upgrade-failed"; readonly cause: unknown }
   | { readonly kind: "stopping" }
   /** The log's file was damaged. It was renamed, and a new log has begun, so that everything stored is fetched anew. */
   | { readonly kind: "log-replaced"; readonly setAside: string; readonly cause: unknown }
@@ -42,6 +45,10 @@ export function eventInWords(event: SupervisorEvent): string {
       return event.line;
     case "reopened":
       return "log files were opened anew";
+    case "upgraded":
+      return `process ${event.pid} has taken over; the old workers finish their answers`;
+    case "upgrade-failed":
+      return `the old server goes on: ${messageOf(event.cause)}`;
     case "stopping":
       return "stopping";
     case "log-replaced":

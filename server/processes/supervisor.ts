@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { moduleBeside } from "../../cdn/own-package.ts";
@@ -16,6 +17,7 @@ import { BackOff } from "./back-off.ts";
 import { type HeldSocket, type ListenAddress, openSockets } from "./listening-sockets.ts";
 import type { WorkerService } from "./process-line.ts";
 import type { SupervisorEvent } from "./supervisor-events.ts";
+import { type HandOver, type Predecessor, Successor } from "./upgrade.ts";
 import { WorkerEndedError, WorkerProcess } from "./worker-process.ts";
 
 const WORKER_MAIN = moduleBeside(import.meta.url, "worker-main");
@@ -24,6 +26,10 @@ const WORKER_MAIN = moduleBeside(import.meta.url, "worker-main");
 const MAX_FAILED_STARTS = 5;
 /** A worker that takes longer to start hangs. Milliseconds. */
 const START_WITHIN_MS = 60_000;
+/** A successor that takes longer from its start to its first answers hangs. Milliseconds. */
+const SUCCEED_WITHIN_MS = 2 * START_WITHIN_MS;
+/** How long the calls of the log that are under way may take before the log goes to a successor. Milliseconds. */
+const HOLD_WITHIN_MS = 5_000;
 
 /** What a configuration gives once it has been read and compiled. */
 export interface Loaded extends GrantAtStart {
@@ -35,6 +41,16 @@ export interface SupervisorOptions {
   /** The folder of the log, of the locks and of the log's socket. One supervisor owns it. */
   readonly folder: string;
   readonly listen: readonly ListenAddress[];
+  /** Sockets that are open already, beside those. */
+  readonly sockets?: readonly HeldSocket[];
+  /** The server that hands over to this one, with its sockets instead of all others. */
+  readonly predecessor?: Predecessor | null;
+  /** Starts a new server, which finds this one as its predecessor. Default: there can be none. */
+  readonly startSuccessor?: () => ChildProcess;
+  /** A successor takes over: the service gives the workers nothing more. */
+  readonly onHandOver?: () => void;
+  /** A successor could not take over after all: the service is needed again, by workers that are about to start. */
+  readonly onTakenBack?: () => void;
   /** The path of the module that is the workers' program: a `WorkerProgram`. */
   readonly program: string;
   /** Reads the configuration, at the start and at each reload. Rejects, with a message for the owner, if it is wrong. */
@@ -79,7 +95,8 @@ export class Supervisor {
   readonly ended: Promise<void>;
   readonly #options: SupervisorOptions;
   readonly #clock: Clock & Clocks;
-  readonly #folder: LogFolder;
+  #folder: LogFolder;
+  readonly #handOver: HandOver | null;
   readonly #id: string;
   readonly #ended = Promise.withResolvers<void>();
   #keeper!: ServedLog;
@@ -92,19 +109,26 @@ export class Supervisor {
   #failedStarts = 0;
   #reload: Promise<boolean> | null = null;
   #stop: Promise<void> | null = null;
+  #upgrade: Promise<boolean> | null = null;
+  /** A new server that has the log, or is about to. */
+  #successor: Successor | null = null;
+  #isLogOpen = false;
+  #isHandedOver = false;
 
-  private constructor(options: SupervisorOptions) {
+  private constructor(options: SupervisorOptions, handOver: HandOver | null) {
     this.#options = options;
+    this.#handOver = handOver;
     this.#clock = options.clock ?? systemClock;
     this.#id = randomUUID();
-    this.#folder = LogFolder.own(options.folder, this.#id);
+    this.#folder = LogFolder.own(options.folder, this.#id, handOver?.lock);
     this.ended = this.#ended.promise;
     this.ended.catch(() => undefined); // it is for those who wait
   }
 
   /** Resolves when workers accept connections. Rejects, and leaves nothing behind, if that cannot be. */
   static async start(options: SupervisorOptions): Promise<Supervisor> {
-    const supervisor = new Supervisor(options);
+    const handOver = (await options.predecessor?.takeOver()) ?? null;
+    const supervisor = new Supervisor(options, handOver);
     try {
       await supervisor.#begin();
       return supervisor;
@@ -130,10 +154,22 @@ export class Supervisor {
    * not start, the old ones stay. Resolves to whether the new configuration is in use.
    */
   reload(): Promise<boolean> {
+    if (this.#successor !== null) return Promise.resolve(false); // which has read the configuration a moment ago
     this.#reload ??= this.#replace().finally(() => {
       this.#reload = null;
     });
     return this.#reload;
+  }
+
+  /**
+   * Starts a new server, hands over sockets and log, lets the workers of this one finish, and ends. If the new one cannot
+   * start, this one goes on. Resolves to whether the new one has taken over.
+   */
+  upgrade(): Promise<boolean> {
+    this.#upgrade ??= this.#handOverTo().finally(() => {
+      this.#upgrade = null;
+    });
+    return this.#upgrade;
   }
 
   /** Lets all workers open their log files anew, also those that only finish their answers. */
@@ -150,19 +186,135 @@ export class Supervisor {
   }
 
   async #begin(): Promise<void> {
-    const { listen, load, workers = availableParallelism(), report } = this.#options;
+    const { listen, load, workers = availableParallelism(), report, sockets = [], predecessor } = this.#options;
+    this.#sockets = this.#handOver?.sockets ?? sockets;
     const loaded = await load();
     this.#keeper = await this.#openLog(loaded);
+    this.#isLogOpen = true;
+    this.#knowReaders();
+    await this.#serveLog();
+    predecessor?.tellLogIsOpen();
+    if (this.#handOver === null) {
+      const opened = await openSockets(listen, this.#clock, () => this.#folder.hasOrphans());
+      this.#sockets = [...this.#sockets, ...opened];
+    }
+    this.#generation = { loaded, workers: new Set(), isRetired: false };
+    const accepting = Array.from({ length: workers }, () => Promise.withResolvers<void>());
+    for (const { resolve } of accepting) {
+      this.#keepPlace(this.#generation, new BackOff(this.#soundAfterMs), resolve);
+    }
+    const places = accepting.map(({ promise }) => promise);
+    await Promise.race([...places, this.ended]);
+    if (predecessor) await Promise.race([Promise.all(places), this.ended]);
+    predecessor?.tellIsListening();
+    report({ kind: "listening", addresses: this.addresses, workers });
+  }
+
+  /** The workers of the predecessor answer visitors, and read this log until they have finished. */
+  #knowReaders(): void {
+    const { predecessor } = this.#options;
+    if (!predecessor || this.#handOver === null) return;
+    const { readers, lock } = this.#handOver;
+    for (const reader of readers) this.#keeper.readers.adopt(reader);
+    const dismiss = (reader: string) => this.#keeper.readers.dismiss(reader);
+    predecessor.follow(dismiss, () => {
+      if (this.#stop !== null) return;
+      this.#folder.forget(lock); // first: what has not ended by now is a stranger
+      for (const reader of readers) dismiss(reader);
+    });
+  }
+
+  async #serveLog(): Promise<void> {
+    const { report } = this.#options;
     this.#server = new LogServer(this.#keeper, this.#keeper.readers, (cause) => report({ kind: "broken-peer", cause }));
     await this.#server.listen(this.#folder.socketPath);
-    this.#sockets = await openSockets(listen, this.#clock, () => this.#folder.hasOrphans());
-    this.#generation = { loaded, workers: new Set(), isRetired: false };
-    const accepting = Promise.withResolvers<void>();
-    for (let place = 0; place < workers; place++) {
-      this.#keepPlace(this.#generation, new BackOff(this.#soundAfterMs), accepting.resolve);
+  }
+
+  async #closeLog(): Promise<void> {
+    if (!this.#isLogOpen) return;
+    this.#isLogOpen = false;
+    await this.#server?.close();
+    await this.#keeper.close();
+    this.#folder.release();
+  }
+
+  async #handOverTo(): Promise<boolean> {
+    const { startSuccessor, report } = this.#options;
+    await this.#reload;
+    if (startSuccessor === undefined || this.#stop !== null) return false;
+    let successor: Successor;
+    try {
+      successor = new Successor(startSuccessor());
+    } catch (cause) {
+      report({ kind: "upgrade-failed", cause });
+      return false;
     }
-    await Promise.race([accepting.promise, this.ended]);
-    report({ kind: "listening", addresses: this.addresses, workers });
+    this.#successor = successor;
+    const wait = this.#clock.wait(SUCCEED_WITHIN_MS);
+    void wait.over.then(() => successor.kill());
+    try {
+      await successor.prepared.promise;
+      await this.#giveLogTo(successor);
+      await successor.logOpen.promise;
+      for (const worker of this.#alive) worker.resume();
+      await successor.listening.promise;
+    } catch (cause) {
+      successor.kill();
+      await successor.ended;
+      report({ kind: "upgrade-failed", cause });
+      await this.#takeBack();
+      return false;
+    } finally {
+      wait.cancel();
+    }
+    report({ kind: "upgraded", pid: successor.pid });
+    this.#isHandedOver = true;
+    this.#stop ??= this.#end(this.#replaceWithinMs).then(() => {
+      successor.leave();
+      this.#ended.resolve();
+    });
+    return true;
+  }
+
+  async #giveLogTo(successor: Successor): Promise<void> {
+    if (this.#stop !== null) throw new Error("the server stops");
+    // From here on, nobody takes the place of a worker that ends. The successor's workers are about to start.
+    this.#generation.isRetired = true;
+    for (const worker of this.#alive) if (!worker.isListening) void this.#drain(worker, this.#stopWithinMs);
+    const wait = this.#clock.wait(HOLD_WITHIN_MS);
+    await Promise.race([Promise.all([...this.#alive].map((worker) => worker.hold())), wait.over]);
+    wait.cancel();
+    const readers = [...this.#alive].map(({ name }) => this.#readerOf(name));
+    await this.#closeLog();
+    this.#options.onHandOver?.();
+    successor.give(this.#sockets, readers, this.#folder.workersLock);
+  }
+
+  /** The successor has failed. If it had the log, this server needs that again, and fresh workers. */
+  async #takeBack(): Promise<void> {
+    this.#successor = null;
+    if (this.#stop !== null) return;
+    if (!this.#isLogOpen) {
+      try {
+        this.#folder = LogFolder.own(this.#folder.path, this.#id);
+        this.#keeper = await this.#openLog(this.#generation.loaded);
+        this.#isLogOpen = true;
+        for (const { name } of this.#alive) this.#keeper.readers.adopt(this.#readerOf(name));
+        await this.#serveLog();
+      } catch (cause) {
+        await this.#giveUp(cause);
+        return;
+      }
+    }
+    for (const worker of this.#alive) worker.resume();
+    if (!this.#generation.isRetired) return;
+    this.#options.onTakenBack?.();
+    await this.reload();
+  }
+
+  #readerOf(worker: string): string {
+    // A worker that outlives its supervisor must not pass for one of the next supervisor.
+    return `${worker} of ${this.#id}`;
   }
 
   async #openLog(grant: GrantAtStart): Promise<ServedLog> {
@@ -200,7 +352,8 @@ export class Supervisor {
         await this.#bringUp(worker);
         onListening();
       } catch {
-        worker.kill(); // it may hang; its end says why
+        // It may hang; its end says why. One that was just told to listen may answer visitors already.
+        if (!generation.isRetired) worker.kill();
         if (!worker.isDraining) this.#failedStarts++;
       }
       const ending = await worker.ended;
@@ -220,8 +373,7 @@ export class Supervisor {
     const { program, workerMain = WORKER_MAIN } = this.#options;
     if (this.#stop !== null) throw new Error("the server stops");
     const name = `worker-${++this.#named}`;
-    // A worker that outlives its supervisor must not pass for one of the next supervisor.
-    const reader = `${name} of ${this.#id}`;
+    const reader = this.#readerOf(name);
     this.#keeper.readers.expect(reader);
     const worker = new WorkerProcess(
       workerMain,
@@ -243,7 +395,8 @@ export class Supervisor {
     void worker.ended.then(() => {
       this.#alive.delete(worker);
       generation.workers.delete(worker);
-      this.#keeper.readers.dismiss(reader);
+      if (this.#isLogOpen) this.#keeper.readers.dismiss(reader);
+      else this.#successor?.tellEnded(reader);
     });
     return worker;
   }
@@ -255,7 +408,7 @@ export class Supervisor {
     const hasEnded = worker.ended.then((ending) => Promise.reject(new WorkerEndedError(worker.name, ending)));
     const isUp = (async () => {
       await worker.started;
-      await this.#keeper.readers.admit(`${worker.name} of ${this.#id}`);
+      await this.#keeper.readers.admit(this.#readerOf(worker.name));
       await worker.listen(this.#sockets);
     })();
     try {
@@ -291,7 +444,7 @@ export class Supervisor {
     this.#generation = next;
     for (const worker of fresh) void this.#keepAfter(next, worker);
     report({ kind: "reloaded" });
-    void this.#retire(old, this.#options.replaceWithinMs ?? 3_600_000);
+    void this.#retire(old, this.#replaceWithinMs);
     return true;
   }
 
@@ -330,15 +483,19 @@ export class Supervisor {
   }
 
   async #end(withinMs: number): Promise<void> {
-    for (const socket of this.#sockets) socket.close();
+    for (const socket of this.#sockets) this.#isHandedOver ? socket.leave() : socket.close();
+    if (!this.#isHandedOver) this.#successor?.kill();
     if (this.#generation) this.#generation.isRetired = true;
     // A reload may just have started more of them.
     while (this.#alive.size > 0) {
       await Promise.all([...this.#alive].map((worker) => this.#drain(worker, withinMs)));
     }
-    await this.#server?.close();
-    await this.#keeper?.close();
-    this.#folder.release();
+    if (this.#isLogOpen) await this.#closeLog();
+    else if (this.#successor === null) this.#folder.release();
+  }
+
+  get #replaceWithinMs(): number {
+    return this.#options.replaceWithinMs ?? 3_600_000;
   }
 
   get #soundAfterMs(): number {

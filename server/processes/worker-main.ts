@@ -31,6 +31,8 @@ process.on("message", (message: ToWorker, handle: unknown) => {
   else if (message.kind === "socket") void orFail(takeSocket(message, handle as object));
   else if (message.kind === "answer") line.take(message);
   else if (message.kind === "reopen") void reopen();
+  else if (message.kind === "hold") void log?.hold().then(() => tell({ kind: "held" }));
+  else if (message.kind === "resume") log?.resume();
   else void drain(message.withinMs);
 });
 

@@ -45,6 +45,7 @@ export class WorkerProcess {
   readonly #listening = Promise.withResolvers<void>();
   /** Told in turn, an answer for each time that it was asked. */
   readonly #reopened: (() => void)[] = [];
+  readonly #held: (() => void)[] = [];
   #because: string | null = null;
   #hasEnded = false;
   isListening = false;
@@ -104,6 +105,18 @@ export class WorkerProcess {
     wait.cancel();
   }
 
+  /** Lets it hold back its calls of the log. Resolves when none is under way, or when it has ended. */
+  async hold(): Promise<void> {
+    const held = new Promise<void>((resolve) => this.#held.push(resolve));
+    this.#tell({ kind: "hold" });
+    await Promise.race([held, this.ended]);
+  }
+
+  /** Lets it call the log again. */
+  resume(): void {
+    this.#tell({ kind: "resume" });
+  }
+
   /** Lets it open its log files anew. Resolves when it writes to those, or has ended. */
   async reopen(): Promise<void> {
     const reopened = new Promise<void>((resolve) => this.#reopened.push(resolve));
@@ -128,6 +141,7 @@ export class WorkerProcess {
   #take(message: ToSupervisor): void {
     if (message.kind === "started") this.#started.resolve();
     if (message.kind === "reopened") this.#reopened.shift()?.();
+    if (message.kind === "held") this.#held.shift()?.();
     if (message.kind === "failed") this.#because = message.because;
     if (message.kind === "tell") this.#service?.tell(message.message);
     if (message.kind === "ask") void this.#answer(message.number, message.question);

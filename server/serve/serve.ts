@@ -1,3 +1,4 @@
+import { fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { watch } from "node:fs";
 import { resolve } from "node:path";
@@ -13,13 +14,14 @@ import type { HttpsRedirect } from "../front/https-redirect.ts";
 import type { TlsSettings } from "../front/tls-server.ts";
 import type { AccessLogFormat } from "../listener/access-log.ts";
 import { type OriginAddress, readOriginAddress } from "../origin/origin-address.ts";
-import type { ListenAddress } from "../processes/listening-sockets.ts";
+import type { HeldSocket, ListenAddress } from "../processes/listening-sockets.ts";
 import { Supervisor } from "../processes/supervisor.ts";
 import type { SupervisorEvent } from "../processes/supervisor-events.ts";
+import { type Predecessor, SUCCEEDS } from "../processes/upgrade.ts";
 import { type LoadedSite, loadSite } from "../site/load-site.ts";
 import { systemClock } from "../system-clock.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
-import { isLocal, localHosts } from "./listen-addresses.ts";
+import { isLocal, localHosts, readListenAddress } from "./listen-addresses.ts";
 import { expectWritableLog } from "./places.ts";
 import { ServerError } from "./server-error.ts";
 
@@ -31,6 +33,10 @@ export interface ServeOptions {
   /** The origin as its owner names it, which may be a unix socket; `null` for the config's. */
   readonly origin: string | null;
   readonly listen: readonly ListenAddress[];
+  /** Sockets that are open already, beside those. */
+  readonly sockets: readonly HeldSocket[];
+  /** The server that hands over to this one, with its sockets instead of all others. */
+  readonly predecessor: Predecessor | null;
   readonly certificates: CertificateFiles;
   /** The status by which clients are sent to https; `null` if they are not. */
   readonly redirectsToHttps: 301 | 308 | null;
@@ -56,6 +62,7 @@ export interface RunningServer {
   readonly ended: Promise<void>;
   reload(): Promise<boolean>;
   reopen(): Promise<void>;
+  upgrade(): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -74,7 +81,8 @@ export interface Prepared {
 
 /** Reads and checks all settings. Throws `ConfigFileError` or `ServerError`. */
 export async function prepare(options: ServeOptions): Promise<Prepared> {
-  const { config, listen, accessLog, usesFastHits, workers } = options;
+  const { config, accessLog, usesFastHits, workers } = options;
+  const listen = addressesOf(options);
   const named = options.origin === null ? null : originOf(options.origin);
   const overrides = { ...overridesOf(options.environment), origin: named?.url };
   if (config === null && named === null) {
@@ -152,22 +160,35 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     const { leaseMs, longestViewAgeMs } = compileSite(site, overrides).purge;
     return { settings: prepared.settings, leaseMs, longestViewAgeMs };
   };
-  const janitor = openDisk(first.settings);
-  const supervisor = await Supervisor.start({
+  let janitor = openDisk(first.settings);
+  const supervisor: Supervisor = await Supervisor.start({
     folder: resolve(options.cache, "log"),
     listen: options.listen,
+    sockets: options.sockets,
+    predecessor: options.predecessor,
+    startSuccessor: () => {
+      if (options.log !== null)
+        throw new ServerError("with the log of several machines it cannot hand over yet: restart it.");
+      return startSuccessor(supervisor.addresses);
+    },
+    // From here on the successor's janitor alone gives out room on the disk.
+    onHandOver: () => void janitor?.close(),
+    onTakenBack: () => {
+      janitor = openDisk(prepared.settings);
+    },
     program: moduleBeside(import.meta.url, "edge-program"),
     load,
     workers: options.workers,
     report: options.report,
     ...(options.log !== null && { sharedLog: options.log }),
-    ...(janitor && { service: janitorService(janitor) }),
+    ...(janitor && { service: { connect: () => janitorService(janitor!).connect() } }),
   });
-  supervisor.ended.then(
-    () => janitor?.close(),
-    () => janitor?.close(),
-  );
   const watching = watchFiles(first.loaded.files, () => void supervisor.reload());
+  const end = () => {
+    watching.stop();
+    void janitor?.close();
+  };
+  supervisor.ended.then(end, end);
   return {
     addresses: supervisor.addresses,
     get prepared() {
@@ -176,11 +197,29 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     ended: supervisor.ended,
     reload: () => supervisor.reload(),
     reopen: () => supervisor.reopen(),
-    stop: async () => {
-      watching.stop();
-      await supervisor.stop();
-    },
+    upgrade: () => supervisor.upgrade(),
+    stop: () => supervisor.stop(),
   };
+}
+
+/** Where the server is reached. */
+function addressesOf({ listen, sockets, predecessor }: ServeOptions): readonly ListenAddress[] {
+  const open = predecessor?.addresses ?? sockets.map(({ address, scheme }) => `${scheme}://${address}`);
+  const read = open.map((text): ListenAddress => {
+    const [, scheme, bare] = /^(?:(https?):\/\/)?(.*)$/.exec(text)!;
+    const address = readListenAddress(bare!) ?? { path: bare! };
+    return scheme === "https" && "port" in address ? { ...address, scheme } : address;
+  });
+  return predecessor === null ? [...listen, ...read] : read;
+}
+
+/** The same command again, which finds the version that is installed now. */
+function startSuccessor(addresses: readonly string[]) {
+  if (process.pid === 1) {
+    throw new ServerError("as process 1 of a container it cannot hand over: start another container instead.");
+  }
+  const env = { ...process.env, [SUCCEEDS]: JSON.stringify(addresses) };
+  return fork(process.argv[1]!, process.argv.slice(2), { env, serialization: "advanced" });
 }
 
 /** The disk is read in the background: its pages can be used before that has ended. */
@@ -192,7 +231,9 @@ function openDisk({ disk }: EdgeSettings): Janitor | null {
 }
 
 /** The certificates, if any address needs them. Throws a `ServerError` if they cannot be used. */
-function tlsOf({ listen, certificates: files }: ServeOptions): TlsSettings | null {
+function tlsOf(options: ServeOptions): TlsSettings | null {
+  const { certificates: files } = options;
+  const listen = addressesOf(options);
   const hasFiles = files.pairs.length > 0 || files.folder !== null;
   const isNeeded = listen.some((address) => "port" in address && address.scheme === "https");
   if (isNeeded && !hasFiles) {
@@ -210,7 +251,9 @@ function tlsOf({ listen, certificates: files }: ServeOptions): TlsSettings | nul
 }
 
 /** How clients are sent to https. Throws a `ServerError` if nothing there would answer them. */
-function redirectOf({ redirectsToHttps: status, listen }: ServeOptions, site: Site): HttpsRedirect | null {
+function redirectOf(options: ServeOptions, site: Site): HttpsRedirect | null {
+  const { redirectsToHttps: status } = options;
+  const listen = addressesOf(options);
   if (status === null) return null;
   const withTls = listen.find((address) => "port" in address && address.scheme === "https");
   if (withTls === undefined && site.trustedProxies.length === 0) {

@@ -110,7 +110,24 @@ export const CLAIMS: readonly Claim[] = [
   },
   { page: FROM, language: "sh", fits: () => true, runIn: SHELL },
 
-  { page: /^docs\/server\.md$/, language: "sh", text: "tidemark serve", runIn: SHELL },
+  ...(["python", "ruby", "nginx", "sh"] as const).map((language) => ({
+    page: /^docs\/server\.md$/,
+    language,
+    fits: ({ code }: Block) => language !== "sh" || code.includes("gunicorn --daemon"),
+    runIn: "test/server/serve/application-servers.test.ts",
+  })),
+  {
+    page: /^docs\/server\.md$/,
+    language: "sh",
+    text: "npm install tidemark",
+    notRun: `${FROM_A_REGISTRY}; test/server/serve/upgrade.test.ts sends the signal`,
+  },
+  {
+    page: /^docs\/server\.md$/,
+    language: "sh",
+    fits: ({ code }) => code.includes("tidemark serve") && !code.includes("gunicorn --daemon"),
+    runIn: SHELL,
+  },
   {
     page: /^docs\/server\.md$/,
     language: "sh",

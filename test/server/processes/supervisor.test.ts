@@ -1,13 +1,15 @@
-import { spawnSync } from "node:child_process";
+import { fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { lstatSync, mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { Agent, createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CONFIRM_WITHIN_MS } from "../../../server/log/log-readers.ts";
 import { Supervisor, type SupervisorOptions } from "../../../server/processes/supervisor.ts";
 import { eventInWords, type SupervisorEvent } from "../../../server/processes/supervisor-events.ts";
+import { SUCCEEDS } from "../../../server/processes/upgrade.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import type { PageSettings } from "./page-worker.ts";
 import { ask, PageClient, PROGRAM, type Who } from "./pages.ts";
@@ -245,6 +247,56 @@ describe("a supervisor", () => {
       process.kill([...supervisor.workers.values()][0]!, "SIGKILL");
       await reported("worker-died");
       expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v2" });
+    });
+  });
+
+  describe("hands over to a successor", () => {
+    test.each(["before", "with the log", "with the log open"])(
+      "that fails %s: it goes on, with log and workers",
+      async (step) => {
+        const main = fileURLToPath(new URL("./failing-successor.ts", import.meta.url));
+        let takenBack = 0;
+        const supervisor = await start({
+          startSuccessor: () => {
+            const env = { ...process.env, [SUCCEEDS]: "[]" };
+            return fork(main, [step], { env, serialization: "advanced" });
+          },
+          onTakenBack: () => {
+            takenBack++;
+          },
+        });
+        const [address] = supervisor.addresses as [string];
+        const before = [...supervisor.workers.values()];
+        const purgeAtWorker = async () => {
+          const [pid] = [...supervisor.workers.values()] as [number];
+          return worker(pid).purge({ key: "#a" });
+        };
+        expect(await purgeAtWorker()).toMatchObject({ seq: 1, settlesInMs: 0 });
+        const answers = Array.from({ length: 20 }, () => ask<Who>(address, "/who"));
+        expect(await supervisor.upgrade()).toBe(false);
+        await Promise.all(answers);
+        expect(events.find(({ kind }) => kind === "upgrade-failed")).toMatchObject({
+          cause: expect.objectContaining({ message: "the new server ended: exit code 7" }),
+        });
+        const hadNoLog = step !== "before";
+        expect(takenBack).toBe(hadNoLog ? 1 : 0);
+        const after = [...supervisor.workers.values()];
+        expect(before.filter((pid) => after.includes(pid))).toEqual(hadNoLog ? [] : before);
+        await ask<Who>(address, "/who");
+        // The old workers may still finish their answers, and are waited for as well.
+        expect(await purgeAtWorker()).toMatchObject({ seq: 2, settlesInMs: 0 });
+      },
+    );
+
+    test("and refuses if it cannot start one", async () => {
+      const supervisor = await start({
+        startSuccessor: () => {
+          throw new Error("not here");
+        },
+      });
+      expect(await supervisor.upgrade()).toBe(false);
+      expect(eventInWords(events.at(-1)!)).toBe("the old server goes on: not here");
+      expect(await (await start({ folder: join(folder, "other") })).upgrade()).toBe(false); // nothing to start
     });
   });
 

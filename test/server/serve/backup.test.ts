@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
 import { ServerProcess } from "./running-server.ts";
 
-describe("tidemark backup and tidemark restore", () => {
+describe("tidemark backup and tidemark restore", { timeout: 60_000 }, () => {
   const origin = new ScriptedOrigin(() => Date.now());
   let folder: string;
   /** The same at each start, for it is a part of the pages' keys. */

@@ -10,7 +10,7 @@ import { ServerProcess } from "./running-server.ts";
 const ROTATIONS = 10;
 const CLIENTS = 8;
 
-describe("the access log of tidemark serve", () => {
+describe("the access log of tidemark serve", { timeout: 60_000 }, () => {
   const origin = createServer((_request, response) => response.setHeader("cache-control", "max-age=600").end("page"));
   let folder: string;
   let server: ServerProcess;

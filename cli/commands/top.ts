@@ -1,0 +1,173 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { Command, InvalidArgumentError } from "commander";
+import { createPurger, PurgeError, type Purger } from "../../sdk/index.ts";
+import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
+import { printError, printPurgeError } from "../print-error.ts";
+import { type AskedStats, askStats } from "../site-stats.ts";
+import { lastMinuteOf, type TopView, topFrame } from "../top-frame.ts";
+
+interface TopFlags {
+  readonly every: number;
+  readonly once?: true;
+  readonly json?: true;
+  readonly endpoint?: string;
+}
+
+const LAST = "15m";
+const SHOWN_PURGES = 5;
+const DEFAULT_EVERY_SECONDS = 2;
+const MAX_EVERY_SECONDS = 3600;
+
+/** Where standard output is no terminal: enough for every line. */
+const UNBOUNDED = { columns: 10_000, rows: 1000 };
+
+/** A screen of its own without a cursor, and back. */
+const ENTER = "\u001b[?1049h\u001b[?25l";
+const LEAVE = "\u001b[?25h\u001b[?1049l";
+const CTRL_C = "\u0003";
+
+const AFTER_HELP = `
+Rates are of the newest minute that all isolates have reported, because each reports once a minute. In a pipe it prints once.
+
+The token comes from TIDEMARK_TOKEN alone; it needs the scope read.
+
+Exit codes: 0 done, 1 refused, 2 wrong usage or settings, 3 the edge cannot be reached.
+
+  tidemark top
+  tidemark top --once
+  tidemark top --json --every 60 | jq .minute.requestsPerSecond`;
+
+/** `tidemark top`: what the edge does now, in a terminal. */
+export function topCommand(): Command {
+  return refuseTokenFlag(new Command("top"))
+    .description("Watch requests, hits, slow pages and purges in a terminal; q ends it.")
+    .option("--every <seconds>", "look this often", everySeconds, DEFAULT_EVERY_SECONDS)
+    .option("--once", "print it once and end")
+    .option("--json", "print a line of JSON each time, with the stats as the edge sends them")
+    .option("--endpoint <url>", "the site's origin (else TIDEMARK_ENDPOINT)", valueNotFlag)
+    .addHelpText("after", AFTER_HELP)
+    .action(async (flags: TopFlags) => {
+      const endpoint = flags.endpoint ?? process.env.TIDEMARK_ENDPOINT;
+      const purger = createPurger({ endpoint, retries: 0 });
+      try {
+        await watch(endpoint, purger, flags);
+      } catch (error) {
+        if (error instanceof PurgeError) process.exitCode = printPurgeError(error);
+        else if (error instanceof StatsError) process.exitCode = error.exit;
+        else throw error;
+        if (error instanceof StatsError) printError(error.message);
+      } finally {
+        await purger.close();
+      }
+    });
+}
+
+/** The edge could not be asked the first time. */
+class StatsError extends Error {
+  readonly exit: number;
+
+  constructor({ message, exit }: Extract<AskedStats, { kind: "failed" }>) {
+    super(message);
+    this.exit = exit;
+  }
+}
+
+async function watch(endpoint: string | undefined, purger: Purger, { once, json, every }: TopFlags): Promise<void> {
+  const isScreen = process.stdout.isTTY === true && !once && !json;
+  const end = new AbortController();
+  let view = await look(endpoint, purger, null, end.signal);
+  const redraw = () => draw(view);
+  const leave = isScreen ? enterScreen(end, redraw) : endAtSignals(end);
+  try {
+    for (;;) {
+      if (json) process.stdout.write(`${JSON.stringify({ minute: lastMinuteOf(view.stats), ...view })}\n`);
+      else if (isScreen) draw(view);
+      else process.stdout.write(`${topFrame(view, UNBOUNDED).join("\n")}\n`);
+      if (once || (!json && !isScreen) || !(await hasPaused(every * 1000, end.signal))) return;
+      view = await look(endpoint, purger, view, end.signal);
+    }
+  } finally {
+    leave();
+  }
+}
+
+/** Once it has seen the edge, a failure is shown, and what was seen last stays. */
+async function look(
+  endpoint: string | undefined,
+  purger: Purger,
+  before: TopView | null,
+  signal: AbortSignal,
+): Promise<TopView> {
+  const asked = await askStats(endpoint, LAST, { signal });
+  if (asked.kind === "failed") {
+    if (before === null) throw new StatsError(asked);
+    return { ...before, trouble: asked.message };
+  }
+  try {
+    const { purges } = await purger.purges({ limit: SHOWN_PURGES, signal });
+    return { endpoint: endpoint!, stats: asked.stats, purges, trouble: null };
+  } catch (error) {
+    if (before === null || !(error instanceof PurgeError)) throw error;
+    return { ...before, stats: asked.stats, trouble: error.message };
+  }
+}
+
+function draw(view: TopView): void {
+  // A terminal that does not know its size says 0.
+  const columns = process.stdout.columns || 80;
+  const rows = process.stdout.rows || 24;
+  // Lines are written over, and what was there is cleared behind each, so that nothing flickers.
+  const lines = topFrame(view, { columns, rows: rows - 1 }).map((line) => `${line}\u001b[K`);
+  process.stdout.write(`\u001b[H${lines.join("\r\n")}\u001b[J`);
+}
+
+/** Takes the whole terminal until q or Ctrl-C. Returns the way back. */
+function enterScreen(end: AbortController, redraw: () => void): () => void {
+  const { stdin, stdout } = process;
+  const take = (keys: Buffer) => {
+    if ([..."qQ", CTRL_C].some((key) => keys.includes(key))) end.abort();
+  };
+  if (stdin.isTTY) stdin.setRawMode(true);
+  stdin.on("data", take).resume();
+  stdout.write(ENTER);
+  stdout.on("resize", redraw);
+  const forget = endAtSignals(end);
+  return () => {
+    forget();
+    stdin.off("data", take).pause();
+    stdout.off("resize", redraw);
+    if (stdin.isTTY) stdin.setRawMode(false);
+    stdout.write(LEAVE);
+  };
+}
+
+function endAtSignals(end: AbortController): () => void {
+  const stop = () => end.abort();
+  // A reader such as `head` has read enough.
+  const broken = (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    end.abort();
+  };
+  process.on("SIGINT", stop).on("SIGTERM", stop);
+  process.stdout.on("error", broken);
+  return () => {
+    process.off("SIGINT", stop).off("SIGTERM", stop);
+  };
+}
+
+async function hasPaused(forMs: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await pause(forMs, undefined, { signal });
+    return true;
+  } catch {
+    return false; // it was ended
+  }
+}
+
+function everySeconds(text: string): number {
+  const seconds = Number(text);
+  if (!(seconds >= 1 && seconds <= MAX_EVERY_SECONDS)) {
+    throw new InvalidArgumentError(`It must be 1 to ${MAX_EVERY_SECONDS}.`);
+  }
+  return seconds;
+}

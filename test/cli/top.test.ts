@@ -1,0 +1,184 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { lastMinuteOf, topFrame } from "../../cli/top-frame.ts";
+import type { PurgeRecord } from "../../sdk/index.ts";
+import type { SiteStats } from "../../wire/stats.ts";
+import { Replay } from "../insight/replay.ts";
+
+const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+const ESCAPE = "\u001b";
+
+const PURGE: PurgeRecord = {
+  seq: 7,
+  at: "2026-01-01T12:00:00.000Z",
+  by: "deploy",
+  reason: null,
+  mode: "hard",
+  accepted: { urls: 1, tags: 1, prefixes: 0, hosts: 0, everything: false },
+  items: ["tag:song:42", "/plog/"],
+  itemCount: 2,
+  id: null,
+  repeatOf: null,
+  settled: false,
+};
+
+let stats: SiteStats;
+let failing: { status: number; detail: string } | null;
+let asked: string[];
+const edge = createServer((request, response) => {
+  asked.push(request.url!);
+  const body = request.url!.includes("/purges") ? { purges: [PURGE], next: null } : stats;
+  response.writeHead(failing?.status ?? 200, { "content-type": "application/json" });
+  response.end(JSON.stringify(failing ?? body));
+});
+
+beforeAll(async () => {
+  const replay = new Replay(5);
+  for (let page = 0; page < 10; page++) await replay.send("fra/0", `/pages/${page % 4}`);
+  await replay.reportAll();
+  stats = await replay.stats();
+  edge.listen(0, "127.0.0.1");
+  await once(edge, "listening");
+});
+beforeEach(() => {
+  failing = null;
+  asked = [];
+});
+afterAll(() => void edge.close());
+
+const environment = () => ({
+  ...process.env,
+  NO_COLOR: "1",
+  TIDEMARK_ENDPOINT: `http://127.0.0.1:${(edge.address() as AddressInfo).port}`,
+  TIDEMARK_TOKEN: "a-token",
+});
+
+async function run(...args: readonly string[]) {
+  const child = spawn(process.execPath, [CLI, "top", ...args], { env: environment() });
+  const [stdout, stderr, [exit]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  return { stdout, stderr, exit: exit as number };
+}
+
+describe("in a pipe", () => {
+  test.each([[[]], [["--once"]]])("it prints once, without a sign for a terminal, and ends: %j", async (args) => {
+    const { stdout, stderr, exit } = await run(...args);
+    expect({ stderr, exit }).toEqual({ stderr: "", exit: 0 });
+    expect(stdout).not.toContain(ESCAPE);
+    expect(stdout).toMatch(/^15 min +10 requests, 60 % from cache/m);
+    expect(stdout).toMatch(/^ {2}\d\d:\d\d:\d\d {2}7 {2}tag:song:42 and 1 more, by deploy, not settled yet$/m);
+  });
+
+  test("--json prints the stats as the edge sends them, with the purges", async () => {
+    const { stdout, exit } = await run("--json", "--once");
+    expect(exit).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      stats: JSON.parse(JSON.stringify(stats)),
+      purges: [PURGE],
+      trouble: null,
+    });
+  });
+
+  test("--json goes on until its reader has enough", async () => {
+    const child = spawn(process.execPath, [CLI, "top", "--json", "--every", "1"], { env: environment() });
+    const exited = once(child, "exit");
+    await once(child.stdout, "data");
+    child.stdout.destroy();
+    expect(await exited).toEqual([0, null]);
+  });
+
+  test.each([
+    [401, 1],
+    [503, 3],
+  ])("an edge that answers with %i ends it with %i", async (status, code) => {
+    failing = { status, detail: "not now" };
+    const { stderr, exit, stdout } = await run();
+    expect({ exit, stdout }).toEqual({ exit: code, stdout: "" });
+    expect(stderr).toContain("not now");
+  });
+});
+
+const hasScript = spawnSync("script", ["--version"]).error === undefined;
+const NOT_RUN = "tidemark top in a terminal is SKIPPED, because this machine has no command script";
+if (!hasScript) process.stdout.write(`${NOT_RUN}\n`);
+
+describe.skipIf(!hasScript)(hasScript ? "in a terminal" : NOT_RUN, () => {
+  test.each([
+    ["q", "q"],
+    ["Ctrl-C", "\u0003"],
+  ])("it draws again and again, shows trouble, and %s gives the terminal back", async (_, key) => {
+    const command = `${process.execPath} ${CLI} top --every 1`;
+    const child = spawn("script", ["-qefc", command, "/dev/null"], { env: environment() });
+    let shown = "";
+    child.stdout.setEncoding("utf8").on("data", (piece: string) => {
+      shown += piece;
+      child.emit("shown");
+    });
+    const shows = async (pattern: RegExp) => {
+      while (!pattern.test(shown)) await once(child, "shown");
+    };
+    const closed = once(child, "close");
+    await shows(/tag:song:42/);
+    failing = { status: 503, detail: "not now" };
+    await shows(/not now/);
+    failing = null;
+    await shows(/not now.*tag:song:42/s);
+    child.stdin.write(key);
+    expect(await closed).toEqual([0, null]);
+    expect(shown.startsWith(`${ESCAPE}[?1049h`)).toBe(true);
+    expect(shown.endsWith(`${ESCAPE}[?25h${ESCAPE}[?1049l`)).toBe(true);
+  });
+});
+
+describe("a screen", () => {
+  const view = () => ({ endpoint: "https://www.example.com", stats, purges: [PURGE], trouble: null });
+
+  test.each([
+    { columns: 20, rows: 5 },
+    { columns: 80, rows: 24 },
+    { columns: 1, rows: 1 },
+  ])("is never larger than the terminal: $columns x $rows", (size) => {
+    const lines = topFrame(view(), size);
+    expect(lines.length).toBeLessThanOrEqual(size.rows);
+    for (const line of lines) {
+      expect(line.replaceAll(new RegExp(`${ESCAPE}\\[[\\d;]*m`, "g"), "").length).toBeLessThanOrEqual(size.columns);
+    }
+  });
+
+  test("has nothing in it by which a visitor or a caller could steer the terminal", () => {
+    const url = { url: `/${ESCAPE}[2J`, weight: 9, error: 0, times: 3 };
+    const evil = { ...stats, top: { ...stats.top!, slowest: [url] } };
+    const purges = [{ ...PURGE, by: `${ESCAPE}]0;x`, items: ["\u202e"] }];
+    const shown = topFrame({ ...view(), stats: evil, purges }, { columns: 200, rows: 100 }).join("\n");
+    expect(shown).toContain("3 ms each  / [2J");
+    expect(shown).not.toContain(`${ESCAPE}[2J`);
+    expect(shown).not.toContain("\u202e");
+  });
+
+  test("says what is known of the newest minute that every isolate has reported", () => {
+    const span = (at: string, requests: number) =>
+      ({
+        at,
+        requests,
+        fromCache: requests / 2,
+        origin: { asked: 6, answered: 6, failed: 0 },
+      }) as SiteStats["spans"][0];
+    const to = "2026-01-01T12:03:30.000Z";
+    const spans = [
+      span("2026-01-01T12:01:00Z", 120),
+      span("2026-01-01T12:02:00Z", 60),
+      span("2026-01-01T12:03:00Z", 6),
+    ];
+    expect(lastMinuteOf({ ...stats, to, spans, spanMs: 60_000 })).toEqual({
+      at: "2026-01-01T12:01:00Z",
+      requestsPerSecond: 2,
+      originPerSecond: 0.1,
+      fromCacheShare: 0.5,
+    });
+    expect(lastMinuteOf({ ...stats, to, spans: [], spanMs: 60_000 })).toBeNull();
+  });
+});
