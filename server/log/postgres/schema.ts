@@ -169,7 +169,7 @@ END $$;
 const CALLS = `
 CREATE FUNCTION tidemark_log_append(purge JSONB, known JSONB, reader JSONB, bounds JSONB, given_now BIGINT)
 RETURNS JSONB LANGUAGE plpgsql AS $$
-DECLARE n BIGINT; moment BIGINT; settles_in BIGINT; earlier tidemark_log_ids;
+DECLARE n BIGINT; moment BIGINT; settles_in BIGINT; earlier tidemark_log_ids; log_id TEXT;
 BEGIN
   -- A purge that was acknowledged must survive a crash of the database, whatever else its owner puts up with.
   IF current_setting('synchronous_commit') = 'off' THEN
@@ -183,13 +183,14 @@ BEGIN
     RETURN NULL;
   END IF;
   SELECT max(lease_ms) + (purge->>'skewMs')::bigint INTO settles_in FROM tidemark_log_machines;
+  SELECT tidemark_log_id(id) INTO log_id FROM tidemark_log;
   IF purge->>'id' IS NOT NULL THEN
     SELECT * INTO earlier FROM tidemark_log_ids WHERE id = purge->>'id';
     IF FOUND AND (earlier.content IS DISTINCT FROM purge->>'content' OR earlier.mode <> purge->>'mode') THEN
       RETURN jsonb_build_object('kind', 'conflict');
     ELSIF FOUND THEN
-      RETURN jsonb_build_object('kind', 'appended', 'seq', earlier.seq, 'at', earlier.at, 'settlesInMs', settles_in,
-        'replayed', true);
+      RETURN jsonb_build_object('kind', 'appended', 'logId', log_id, 'seq', earlier.seq, 'at', earlier.at,
+        'settlesInMs', settles_in, 'replayed', true);
     END IF;
   END IF;
   n := tidemark_log_add(purge, NULL, moment, bounds);
@@ -197,7 +198,10 @@ BEGIN
     INSERT INTO tidemark_log_repeats (due_at, repeat_of, purge)
       VALUES (moment + (purge->>'repeatAfterMs')::bigint, n, purge);
   END IF;
-  RETURN jsonb_build_object('kind', 'appended', 'seq', n, 'at', moment, 'settlesInMs', settles_in, 'replayed', false);
+  -- After the highest number of all, another log has begun.
+  SELECT tidemark_log_id(id) INTO log_id FROM tidemark_log;
+  RETURN jsonb_build_object('kind', 'appended', 'logId', log_id, 'seq', n, 'at', moment, 'settlesInMs', settles_in,
+    'replayed', false);
 END $$;
 
 CREATE FUNCTION tidemark_log_run_due(bounds JSONB, given_now BIGINT) RETURNS VOID LANGUAGE plpgsql AS $$

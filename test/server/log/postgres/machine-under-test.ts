@@ -21,6 +21,8 @@ export interface MachineOptions {
   readonly hears?: boolean;
   /** Its own clock that nobody can set. */
   readonly elapsed?: () => number;
+  /** By how much its wall clock is ahead. Default: not at all. */
+  readonly clockAheadMs?: number;
   readonly hasStrangers?: () => boolean;
 }
 
@@ -46,6 +48,8 @@ export class MachineUnderTest {
     const { folder = mkdtempSync(join(tmpdir(), "tidemark-")), hears = true, hasStrangers = () => false } = options;
     const database = await Database.over({ url, clock: systemClock, random: Math.random });
     const elapsed = options.elapsed ?? systemClock.elapsed;
+    const now = () => systemClock.now() + (options.clockAheadMs ?? 0);
+    const counts = new DatabaseSync(":memory:");
     let machine!: MachineUnderTest;
     const failures: unknown[] = [];
     try {
@@ -55,8 +59,9 @@ export class MachineUnderTest {
       const keeper = await SharedLogKeeper.open({
         log,
         database: hears ? database : deaf,
-        ledger: new SqlLedger(sqlOver(new DatabaseSync(":memory:")), systemClock.now),
-        clock: systemClock,
+        ledger: new SqlLedger(sqlOver(counts), now),
+        closeLedger: () => void (counts.isOpen && counts.close()),
+        clock: { ...systemClock, now },
         grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
         hasStrangers,
         onFailure: (cause) => failures.push(cause),

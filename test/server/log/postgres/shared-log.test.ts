@@ -195,6 +195,25 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", () => {
     expect(await b.keeper.find(3)).toBeNull();
   });
 
+  test("machines whose clocks differ by a day agree on what has settled, and on when a repetition is due", async () => {
+    const [ahead, behind] = [await start({ clockAheadMs: 24 * HOUR_MS }), await start({ clockAheadMs: -24 * HOUR_MS })];
+    behind.isListening = false;
+    expect(await appended(ahead, "#a", { repeatAfterMs: HOUR_MS })).toMatchObject({ settlesInMs: 1250 });
+    await Promise.all([ahead.log.runDue(), behind.log.runDue()]);
+    for (const machine of [ahead, behind]) {
+      expect(await machine.keeper.find(1)).toMatchObject({ settled: false });
+      expect(await machine.keeper.find(2)).toBeNull();
+    }
+  });
+
+  test("a machine that confirms a purge of another history is not believed", async () => {
+    const [a, b] = [await start(), await start()];
+    await appended(a, "#a");
+    expect(await b.log.confirm(b.position)).toBe(true);
+    await admin.query("UPDATE tidemark_log_audit SET mark = 'of another purge'");
+    expect(await b.log.confirm(b.position)).toBe(false);
+  });
+
   test("a notice that is none of ours, or torn, does nothing", async () => {
     const a = await start();
     for (const payload of ["{", "null", "7", '{"machine":1}', "x".repeat(5000)]) {
