@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { PushChannel } from "../../../../server/log/log-readers.ts";
+import { CONFIRM_WITHIN_MS, type PushChannel } from "../../../../server/log/log-readers.ts";
 import { sqlOver } from "../../../../server/log/node-sql.ts";
 import { Database } from "../../../../server/log/postgres/database.ts";
+import { MACHINES_CONFIRM_WITHIN_MS } from "../../../../server/log/postgres/machine-confirmations.ts";
 import { MachineNote } from "../../../../server/log/postgres/machine-note.ts";
 import { PgPurgeLog } from "../../../../server/log/postgres/pg-purge-log.ts";
 import { SharedLogKeeper } from "../../../../server/log/postgres/shared-log-keeper.ts";
@@ -34,6 +35,8 @@ export class MachineUnderTest {
   readonly database: Database;
   readonly keeper: SharedLogKeeper;
   readonly view = new PurgeView(64 * 1024);
+  /** Whether it waits for confirmations for as long as a slow machine may take, and not only for its limit. */
+  isPatient = true;
   /** Whether its worker takes in what is pushed. */
   isListening = true;
 
@@ -50,7 +53,8 @@ export class MachineUnderTest {
     const elapsed = options.elapsed ?? systemClock.elapsed;
     const now = () => systemClock.now() + (options.clockAheadMs ?? 0);
     const counts = new DatabaseSync(":memory:");
-    let machine!: MachineUnderTest;
+    const limits = [CONFIRM_WITHIN_MS, MACHINES_CONFIRM_WITHIN_MS];
+    let machine: MachineUnderTest | undefined;
     const failures: unknown[] = [];
     try {
       const note = new MachineNote(folder, randomUUID);
@@ -61,7 +65,11 @@ export class MachineUnderTest {
         database: hears ? database : deaf,
         ledger: new SqlLedger(sqlOver(counts), now),
         closeLedger: () => void (counts.isOpen && counts.close()),
-        clock: { ...systemClock, now },
+        clock: {
+          ...systemClock,
+          now,
+          wait: (ms) => systemClock.wait(limits.includes(ms) && machine?.isPatient ? 60_000 : ms),
+        },
         grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
         hasStrangers,
         onFailure: (cause) => failures.push(cause),
