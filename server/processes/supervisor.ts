@@ -114,9 +114,9 @@ export class Supervisor {
     }
   }
 
-  /** Where it listens: `127.0.0.1:8080`, or the path of a Unix socket. */
+  /** Where it listens: `127.0.0.1:8080`, `https://127.0.0.1:8443` with TLS, or the path of a Unix socket. */
   get addresses(): string[] {
-    return this.#sockets.map(({ address }) => address);
+    return this.#sockets.map(({ address, scheme }) => (scheme === "https" ? `https://${address}` : address));
   }
 
   /** The processes that accept connections, by their names. */
@@ -134,6 +134,12 @@ export class Supervisor {
       this.#reload = null;
     });
     return this.#reload;
+  }
+
+  /** Lets all workers open their log files anew, also those that only finish their answers. */
+  async reopen(): Promise<void> {
+    await Promise.all([...this.#alive].map((worker) => worker.reopen()));
+    this.#options.report({ kind: "reopened" });
   }
 
   /** Stops accepting connections, lets the workers finish, and ends. A second call ends them at once. */
