@@ -21,7 +21,7 @@ DROP FUNCTION IF EXISTS tidemark_log_append, tidemark_log_run_due, tidemark_log_
 `;
 
 /**
- * A log's id holds the database system's identifier and its timeline, which PostgreSQL changes when a standby is promoted
+ * A log's id holds the identifiers of the database and its system, so that a copy is another log, and the timeline, which PostgreSQL changes when a standby is promoted
  * and when a backup is restored (R13). A standby has none, and so grants nothing.
  */
 const IDENTITY = `
@@ -38,8 +38,9 @@ INSERT INTO tidemark_log DEFAULT VALUES;
 
 CREATE FUNCTION tidemark_log_id(own TEXT) RETURNS TEXT LANGUAGE sql AS $$
   SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE
-    own || '-' || ltrim(substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), '0') || '-' ||
-    (SELECT system_identifier FROM pg_control_system()) END
+    concat_ws('-', own, ltrim(substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), '0'),
+      (SELECT oid FROM pg_database WHERE datname = current_database()),
+      (SELECT system_identifier FROM pg_control_system())) END
 $$;
 
 CREATE FUNCTION tidemark_log_now(given BIGINT) RETURNS BIGINT LANGUAGE sql AS $$

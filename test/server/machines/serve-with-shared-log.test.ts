@@ -54,6 +54,19 @@ describe("tidemark serve --log", { timeout: 60_000 }, () => {
     }
   });
 
+  test("says how to install pg where it is missing", async () => {
+    const hook = `import { registerHooks } from "node:module";
+      registerHooks({
+        resolve(specifier, context, next) {
+          if (specifier === "pg") throw new Error("not installed");
+          return next(specifier, context);
+        },
+      });`;
+    const without = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` };
+    const { code, printed } = await refused("refused", ["--log", "postgres://db.internal/tidemark"], without);
+    expect({ code, printed }).toEqual({ code: 2, printed: expect.stringMatching(/npm install pg@\d/) });
+  });
+
   describe.skipIf(noPostgres)("with PostgreSQL", () => {
     let postgres: PostgresServer;
     beforeAll(async () => {

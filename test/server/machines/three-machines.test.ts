@@ -17,6 +17,8 @@ const SENDERS = 4;
 /** A fault happens after so many purges, on average. */
 const PURGES_PER_FAULT = byDepth({ test: 12, gate: 20, all: 60 });
 const SEED = 1;
+/** How long a machine stays cut off, beside the time that its refusals take. */
+const OUTAGE_MS = byDepth({ test: 0, gate: 0, all: 60_000 });
 
 if (noPostgres) process.stdout.write(`${noPostgres}\n`);
 
@@ -99,6 +101,9 @@ describe.skipIf(noPostgres)("three machines that share a log in PostgreSQL", { t
     await systemClock.wait(receipt.settlesInMs).over;
     for (const worker of cutOff.workers) expect(await worker.check("#cut-off", stamp)).not.toBe("not-purged");
     await expect(cutOff.workers[0]!.purge({ key: "#refused" })).rejects.toThrow("The purge log in PostgreSQL at");
+    // For a minute at full depth: a page that was purged meanwhile does not come back, however long it is.
+    await systemClock.wait(OUTAGE_MS).over;
+    for (const worker of cutOff.workers) expect(await worker.check("#cut-off", stamp)).not.toBe("not-purged");
     cutOff.relay.mend();
     await settlesAtOnce(near, "#mended");
     for (const worker of cutOff.workers) expect(await worker.check("#cut-off", stamp)).toBe("purged");

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { pauseMs } from "../../../../server/log/postgres/database.ts";
 import { systemClock } from "../../../../server/system-clock.ts";
 import type { AppendResult } from "../../../../worker/purges/log/log-contract.ts";
+import { readReceiptToken, writeReceiptToken } from "../../../../worker/rules/request/receipt-token.ts";
 import { purge } from "../../../purges/log/a-purge.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../../sdk/outbox/postgres-server.ts";
 import { type MachineOptions, MachineUnderTest } from "./machine-under-test.ts";
@@ -107,6 +108,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await appended(a, "#a")).toMatchObject({ seq: 1, settlesInMs: 0 });
     expect([a.check("#a", stamp), b.check("#a", stamp)]).toEqual(["purged", "purged"]);
     expect(await b.keeper.find(1)).toMatchObject({ settled: true });
+    expect(readReceiptToken(writeReceiptToken(b.position))).toEqual(b.position);
   });
 
   test("purges on all machines at once have numbers of their own, and all settle", async () => {
@@ -225,6 +227,14 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await b.log.confirm(b.position)).toBe(false);
   });
 
+  test("needs no privilege beyond its own tables", async () => {
+    const name = `owned_${databases}`;
+    await admin.query(`CREATE ROLE ${name} LOGIN`);
+    await admin.query(`CREATE DATABASE ${name} OWNER ${name}`);
+    const machine = await start({}, server.url(name).replace("tidemark@", `${name}@`));
+    expect(await appended(machine, "#a")).toMatchObject({ seq: 1, settlesInMs: 0 });
+  });
+
   test("a notice that is none of ours, or torn, does nothing", async () => {
     const a = await start();
     for (const payload of ["{", "null", "7", '{"machine":1}', "x".repeat(5000)]) {
@@ -341,6 +351,19 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       for (const key of ["#c", "#d"]) expect(await appended(stranger, key)).toMatchObject({ logId });
       const back = await start({ folder: a.folder }, at);
       expect(back.position.logId).not.toBe(logId);
+    });
+
+    test("is a copy, made with the same server: it has another log", async () => {
+      const first = await start();
+      const { logId } = await appended(first, "#a");
+      await first.keeper.close();
+      await admin.end();
+      const other = await connected(server.url("postgres"));
+      await other.query(`CREATE DATABASE copy_${databases} TEMPLATE shared_${databases}`);
+      await other.end();
+      const machine = await start({}, server.url(`copy_${databases}`));
+      expect(machine.position).toMatchObject({ seq: 1 });
+      expect(machine.position.logId).not.toBe(logId);
     });
 
     test("is another one for a while: on its return another log begins, because of the purges in between", async () => {
