@@ -54,7 +54,10 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
   afterEach(async () => {
     for (const machine of machines) await machine.stop();
     await admin.end().catch(() => undefined);
-    for (const each of servers) await each.stop();
+    for (const each of servers) {
+      await each.crash(); // it may have connections that nobody ends
+      await each.stop();
+    }
   }, 60_000);
 
   async function connected(to: string): Promise<pg.Client> {
