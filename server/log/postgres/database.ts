@@ -39,6 +39,9 @@ const CONTENT_FOR_MS = 10_000;
 /** PostgreSQL's code for too many connections. */
 const TOO_MANY_CONNECTIONS = "53300";
 
+/** PostgreSQL's code for a write on a standby. */
+const IS_STANDBY = "25006";
+
 /** Numbers of 64 bits that are counts and instants, which stay far below 2 to the power of 53. */
 const INT8 = 20;
 
@@ -49,7 +52,7 @@ export class Database {
   readonly #options: DatabaseOptions;
   readonly #driver: typeof pg;
   readonly #settings: pg.ClientConfig;
-  readonly #pool: pg.Pool;
+  #pool: pg.Pool;
   /** The connections of the pool that have been made. */
   #open = 0;
   #failures = 0;
@@ -78,14 +81,7 @@ export class Database {
           oid === INT8 ? Number : driver.types.getTypeParser(oid, format)) as never,
       },
     };
-    this.#pool = new driver.Pool({ ...this.#settings, max: MAX_CONNECTIONS });
-    this.#pool.on("connect", () => {
-      this.#open++;
-    });
-    this.#pool.on("remove", () => {
-      this.#open = Math.max(0, this.#open - 1);
-    });
-    this.#pool.on("error", () => undefined); // an idle connection was lost, and the next query makes another one
+    this.#pool = this.#newPool();
   }
 
   /** Rejects, with the command that installs it, if the package `pg` is missing. */
@@ -98,29 +94,13 @@ export class Database {
     return this.#tryQuery(text, values, MAX_CONNECTIONS);
   }
 
-  async #tryQuery<T>(text: string, values: readonly unknown[], tries: number): Promise<T[]> {
-    const { clock, random } = this.#options;
-    if (this.#lastFailure && clock.elapsed() < this.#tryAt) throw this.#lastFailure;
-    if (clock.elapsed() >= this.#contentUntil) this.#pool.options.max = MAX_CONNECTIONS;
-    try {
-      const { rows } = await this.#pool.query(text, [...values]);
-      this.#failures = 0;
-      this.#lastFailure = null;
-      return rows as T[];
-    } catch (cause) {
-      if ((cause as { code?: unknown }).code === TOO_MANY_CONNECTIONS && this.#open > 0 && tries > 1) {
-        // The connections that are open work on, so the query waits for one of them.
-        this.#pool.options.max = this.#open;
-        this.#contentUntil = clock.elapsed() + CONTENT_FOR_MS;
-        return this.#tryQuery(text, values, tries - 1);
-      }
-      const error = sharedLogError(this.where, cause);
-      if (error.isOutOfReach) {
-        this.#lastFailure = error;
-        this.#tryAt = clock.elapsed() + pauseMs(this.#failures++, random());
-      }
-      throw error;
-    }
+  /** Makes new connections from now on, because those that are open lead to a server that is not the primary. */
+  forgetConnections(): void {
+    if (this.#isClosed) return;
+    const old = this.#pool;
+    this.#open = 0;
+    this.#pool = this.#newPool();
+    void old.end().catch(() => undefined);
   }
 
   /** Runs several statements in one transaction. */
@@ -161,6 +141,45 @@ export class Database {
     this.#wait?.cancel();
     const listening = this.#listening;
     await Promise.all([this.#pool.end(), listening?.end()]).catch(() => undefined);
+  }
+
+  #newPool(): pg.Pool {
+    const pool = new this.#driver.Pool({ ...this.#settings, max: MAX_CONNECTIONS });
+    pool.on("connect", () => {
+      if (pool === this.#pool) this.#open++;
+    });
+    pool.on("remove", () => {
+      if (pool === this.#pool) this.#open = Math.max(0, this.#open - 1);
+    });
+    pool.on("error", () => undefined); // an idle connection was lost, and the next query makes another one
+    return pool;
+  }
+
+  async #tryQuery<T>(text: string, values: readonly unknown[], tries: number): Promise<T[]> {
+    const { clock, random } = this.#options;
+    if (this.#lastFailure && clock.elapsed() < this.#tryAt) throw this.#lastFailure;
+    if (clock.elapsed() >= this.#contentUntil) this.#pool.options.max = MAX_CONNECTIONS;
+    try {
+      const { rows } = await this.#pool.query(text, [...values]);
+      this.#failures = 0;
+      this.#lastFailure = null;
+      return rows as T[];
+    } catch (cause) {
+      const { code } = cause as { code?: unknown };
+      if (code === TOO_MANY_CONNECTIONS && this.#open > 0 && tries > 1) {
+        // The connections that are open work on, so the query waits for one of them.
+        this.#pool.options.max = this.#open;
+        this.#contentUntil = clock.elapsed() + CONTENT_FOR_MS;
+        return this.#tryQuery(text, values, tries - 1);
+      }
+      if (code === IS_STANDBY) this.forgetConnections();
+      const error = sharedLogError(this.where, cause);
+      if (error.isOutOfReach) {
+        this.#lastFailure = error;
+        this.#tryAt = clock.elapsed() + pauseMs(this.#failures++, random());
+      }
+      throw error;
+    }
   }
 
   async #listenOnce({ onListening, onNotice }: Notices, onConnected: () => void): Promise<void> {

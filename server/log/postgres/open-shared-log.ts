@@ -17,7 +17,7 @@ import { SharedLogKeeper, type SharedLogKeeperOptions } from "./shared-log-keepe
 
 const LEDGER_FILE = "ledger.sqlite";
 
-export interface SharedLogOptions extends Omit<SharedLogKeeperOptions, "log" | "database" | "ledger"> {
+export interface SharedLogOptions extends Omit<SharedLogKeeperOptions, "log" | "database" | "ledger" | "closeLedger"> {
   /** The address of the database: `postgres://…`. */
   readonly url: string;
   /** The folder of this machine's note and ledger. */
@@ -41,8 +41,9 @@ export async function openSharedLog(options: SharedLogOptions): Promise<SharedLo
       elapsed: clock.elapsed,
       ...(settings && { settings }),
     });
-    const ledger = openLedger(folder, clock.now);
-    return await SharedLogKeeper.open({ ...options, log, database, ledger });
+    const counts = openLedger(folder);
+    const ledger = new SqlLedger(sqlOver(counts), clock.now);
+    return await SharedLogKeeper.open({ ...options, log, database, ledger, closeLedger: () => counts.close() });
   } catch (cause) {
     await database.close();
     throw cause;
@@ -50,12 +51,12 @@ export async function openSharedLog(options: SharedLogOptions): Promise<SharedLo
 }
 
 /** The counts of this machine. They may be lost with the power; a damaged file is set aside. */
-function openLedger(folder: string, now: () => number): SqlLedger {
+function openLedger(folder: string): DatabaseSync {
   const path = join(folder, LEDGER_FILE);
   const open = () => {
     const database = new DatabaseSync(path);
     database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
-    return new SqlLedger(sqlOver(database), now);
+    return database;
   };
   try {
     return open();
@@ -63,7 +64,7 @@ function openLedger(folder: string, now: () => number): SqlLedger {
     const fault = storageFault(cause);
     if (fault !== "damaged") throw fault === null ? cause : new StorageError(folder, fault, cause);
     for (const suffix of ["", "-wal", "-shm"]) {
-      if (existsSync(path + suffix)) renameSync(path + suffix, `${path}.damaged-${now()}${suffix}`);
+      if (existsSync(path + suffix)) renameSync(path + suffix, `${path}.damaged${suffix}`);
     }
     return open();
   }

@@ -20,7 +20,7 @@ import { hashKeys, hashWordFor } from "../../../worker/purges/view/key-hash.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import type { Database } from "./database.ts";
 import { SharedLogError } from "./database-error.ts";
-import type { MachineNote } from "./machine-note.ts";
+import type { MachineNote, NotedPosition } from "./machine-note.ts";
 import { CREATE_SQL, DROP_SQL, READ_SQL, SCHEMA_FORMAT, SCHEMA_LOCK } from "./schema.ts";
 
 /** A key in a reply: two words of its hash, and a number of 64 bits. */
@@ -149,7 +149,8 @@ export class PgPurgeLog {
       }
       if (result.kind === "conflict") return result;
       const delta = await this.#replyTo(since, purge.leaseMs);
-      return { ...result, logId: delta.logId, delta };
+      // If the log was replaced meanwhile, the purge may not be in the new one.
+      if (delta.logId === result.logId) return { ...result, delta };
     }
     throw this.#endless();
   }
@@ -352,19 +353,20 @@ export class PgPurgeLog {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       if (!this.#hasRow) await this.#registerInsteadOf(this.machine);
       const { machine } = this;
-      const row = await this.#readRow(since);
+      const noted = this.#noted; // another reply may note a later one meanwhile
+      const row = await this.#readRow(since, noted);
       const logId = row.log_id!;
       if (!row.is_registered) await this.#registerInsteadOf(machine);
       else if (this.#note.hasLeft(logId)) await this.#replace(logId);
-      else if (this.#isLostHistory(since, row)) await this.#noticeLostHistory(since);
+      else if (isLostHistory(row, since, noted)) await this.#noticeLostHistory(since, noted);
       else return this.#delta(since, row, leaseMs);
     }
     throw this.#endless();
   }
 
-  async #readRow(since: ReaderPosition | null): Promise<ReadRow> {
+  async #readRow(since: ReaderPosition | null, noted: NotedPosition | null): Promise<ReadRow> {
     const unread = since?.unread ?? { from: 0, to: 0 };
-    const position = [since?.logId ?? "", since?.seq ?? 0, unread.from, unread.to, this.#noted?.seq ?? 0];
+    const position = [since?.logId ?? "", since?.seq ?? 0, unread.from, unread.to, noted?.seq ?? 0];
     const reader = [this.machine, this.#incarnation, this.#leaseMs];
     const room = this.#settings.maxReplyKeys + 1;
     const [row] = await this.#database.query<ReadRow>(READ_SQL, [...position, ...reader, room]);
@@ -372,15 +374,8 @@ export class PgPurgeLog {
     return row;
   }
 
-  #isLostHistory(since: Stamp | null, { log_id: logId, head, known_mark: mark }: ReadRow): boolean {
-    if (since?.logId === logId && since.seq > head) return true;
-    const noted = this.#noted;
-    if (noted?.logId !== logId) return false;
-    return noted.seq > head || (mark !== null && mark !== noted.mark);
-  }
-
-  async #noticeLostHistory(since: Stamp | null): Promise<void> {
-    const known = [since && { logId: since.logId, seq: since.seq }, this.#noted].filter((each) => each !== null);
+  async #noticeLostHistory(since: Stamp | null, noted: NotedPosition | null): Promise<void> {
+    const known = [since && { logId: since.logId, seq: since.seq }, noted].filter((each) => each !== null);
     await this.#database.query("SELECT tidemark_log_notice($1)", [JSON.stringify(known)]);
   }
 
@@ -420,6 +415,7 @@ export class PgPurgeLog {
   }
 
   #isStandby(): SharedLogError {
+    this.#database.forgetConnections(); // the address may lead to another server by now
     return new SharedLogError(this.#database.where, "it is a standby, and the log needs the primary", true);
   }
 
@@ -428,7 +424,15 @@ export class PgPurgeLog {
   }
 }
 
-type Appended = Omit<Extract<AppendResult, { kind: "appended" }>, "logId" | "delta">;
+type Appended = Omit<Extract<AppendResult, { kind: "appended" }>, "delta">;
+
+/** Whether a position that was read before is not in the log, or is that of another purge (R13). */
+function isLostHistory(row: ReadRow, since: Stamp | null, noted: NotedPosition | null): boolean {
+  const { log_id: logId, head, known_mark: mark } = row;
+  if (since?.logId === logId && since.seq > head) return true;
+  if (noted?.logId !== logId) return false;
+  return noted.seq > head || (mark !== null && mark !== noted.mark);
+}
 
 /** A purge as the functions of the database take it. */
 function written(purge: AppendRequest): string {

@@ -21,7 +21,7 @@ DROP FUNCTION IF EXISTS tidemark_log_append, tidemark_log_run_due, tidemark_log_
 `;
 
 /**
- * A log's id holds the database system's identifier and its timeline, which PostgreSQL changes when a standby is promoted
+ * A log's id holds the identifiers of the database and its system, so that a copy is another log, and the timeline, which PostgreSQL changes when a standby is promoted
  * and when a backup is restored (R13). A standby has none, and so grants nothing.
  */
 const IDENTITY = `
@@ -38,8 +38,9 @@ INSERT INTO tidemark_log DEFAULT VALUES;
 
 CREATE FUNCTION tidemark_log_id(own TEXT) RETURNS TEXT LANGUAGE sql AS $$
   SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE
-    own || '-' || ltrim(substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), '0') || '-' ||
-    (SELECT system_identifier FROM pg_control_system()) END
+    concat_ws('-', own, ltrim(substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), '0'),
+      (SELECT oid FROM pg_database WHERE datname = current_database()),
+      (SELECT system_identifier FROM pg_control_system())) END
 $$;
 
 CREATE FUNCTION tidemark_log_now(given BIGINT) RETURNS BIGINT LANGUAGE sql AS $$
@@ -169,7 +170,7 @@ END $$;
 const CALLS = `
 CREATE FUNCTION tidemark_log_append(purge JSONB, known JSONB, reader JSONB, bounds JSONB, given_now BIGINT)
 RETURNS JSONB LANGUAGE plpgsql AS $$
-DECLARE n BIGINT; moment BIGINT; settles_in BIGINT; earlier tidemark_log_ids;
+DECLARE n BIGINT; moment BIGINT; settles_in BIGINT; earlier tidemark_log_ids; log_id TEXT;
 BEGIN
   -- A purge that was acknowledged must survive a crash of the database, whatever else its owner puts up with.
   IF current_setting('synchronous_commit') = 'off' THEN
@@ -183,13 +184,14 @@ BEGIN
     RETURN NULL;
   END IF;
   SELECT max(lease_ms) + (purge->>'skewMs')::bigint INTO settles_in FROM tidemark_log_machines;
+  SELECT tidemark_log_id(id) INTO log_id FROM tidemark_log;
   IF purge->>'id' IS NOT NULL THEN
     SELECT * INTO earlier FROM tidemark_log_ids WHERE id = purge->>'id';
     IF FOUND AND (earlier.content IS DISTINCT FROM purge->>'content' OR earlier.mode <> purge->>'mode') THEN
       RETURN jsonb_build_object('kind', 'conflict');
     ELSIF FOUND THEN
-      RETURN jsonb_build_object('kind', 'appended', 'seq', earlier.seq, 'at', earlier.at, 'settlesInMs', settles_in,
-        'replayed', true);
+      RETURN jsonb_build_object('kind', 'appended', 'logId', log_id, 'seq', earlier.seq, 'at', earlier.at,
+        'settlesInMs', settles_in, 'replayed', true);
     END IF;
   END IF;
   n := tidemark_log_add(purge, NULL, moment, bounds);
@@ -197,7 +199,10 @@ BEGIN
     INSERT INTO tidemark_log_repeats (due_at, repeat_of, purge)
       VALUES (moment + (purge->>'repeatAfterMs')::bigint, n, purge);
   END IF;
-  RETURN jsonb_build_object('kind', 'appended', 'seq', n, 'at', moment, 'settlesInMs', settles_in, 'replayed', false);
+  -- After the highest number of all, another log has begun.
+  SELECT tidemark_log_id(id) INTO log_id FROM tidemark_log;
+  RETURN jsonb_build_object('kind', 'appended', 'logId', log_id, 'seq', n, 'at', moment, 'settlesInMs', settles_in,
+    'replayed', false);
 END $$;
 
 CREATE FUNCTION tidemark_log_run_due(bounds JSONB, given_now BIGINT) RETURNS VOID LANGUAGE plpgsql AS $$

@@ -22,6 +22,7 @@ export interface SharedLogKeeperOptions {
   readonly database: Pick<Database, "listen" | "close">;
   /** The counts of this machine's workers. */
   readonly ledger: SqlLedger;
+  readonly closeLedger: () => void;
   readonly clock: Clock;
   readonly grant: GrantAtStart;
   /** Whether a reader may be alive on this machine that this supervisor did not start. */
@@ -141,6 +142,7 @@ export class SharedLogKeeper implements ServedLog {
     // A worker of an earlier supervisor that is still alive may hold a lease.
     if (!this.#options.hasStrangers()) await this.#log.leave().catch(() => undefined);
     await this.#options.database.close();
+    this.#options.closeLedger();
   }
 
   /**

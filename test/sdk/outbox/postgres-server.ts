@@ -135,7 +135,7 @@ async function startIn(folder: string, options: PostgresOptions): Promise<Postgr
     },
     async stop() {
       process.off("exit", stopAtOnce);
-      await end("SIGINT"); // a fast shutdown
+      await end("SIGTERM"); // a smart shutdown: it lets the connections end
       await rm(folder, { recursive: true, force: true });
     },
   };

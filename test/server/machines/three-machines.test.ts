@@ -17,6 +17,8 @@ const SENDERS = 4;
 /** A fault happens after so many purges, on average. */
 const PURGES_PER_FAULT = byDepth({ test: 12, gate: 20, all: 60 });
 const SEED = 1;
+/** How long a machine stays cut off, beside the time that its refusals take. */
+const OUTAGE_MS = byDepth({ test: 0, gate: 0, all: 60_000 });
 
 if (noPostgres) process.stdout.write(`${noPostgres}\n`);
 
@@ -63,7 +65,7 @@ class Machine {
   }
 }
 
-describe.skipIf(noPostgres)("three machines that share a log in PostgreSQL", () => {
+describe.skipIf(noPostgres)("three machines that share a log in PostgreSQL", { timeout: 120_000 }, () => {
   let postgres: PostgresServer;
   let machines: Machine[];
 
@@ -86,7 +88,7 @@ describe.skipIf(noPostgres)("three machines that share a log in PostgreSQL", () 
   test("a purge on one settles on all, at once", async () => {
     const stamp = await machines[0]!.workers[0]!.stamp();
     for (const worker of everybody()) expect(await worker.stamp()).toEqual(stamp);
-    expect(await machines[1]!.workers[0]!.purge({ key: "#a" })).toMatchObject({ settlesInMs: 0 });
+    await settlesAtOnce(machines[1]!, "#a");
     for (const worker of everybody()) expect(await worker.check("#a", stamp)).toBe("purged");
   });
 
@@ -99,8 +101,11 @@ describe.skipIf(noPostgres)("three machines that share a log in PostgreSQL", () 
     await systemClock.wait(receipt.settlesInMs).over;
     for (const worker of cutOff.workers) expect(await worker.check("#cut-off", stamp)).not.toBe("not-purged");
     await expect(cutOff.workers[0]!.purge({ key: "#refused" })).rejects.toThrow("The purge log in PostgreSQL at");
+    // For a minute at full depth: a page that was purged meanwhile does not come back, however long it is.
+    await systemClock.wait(OUTAGE_MS).over;
+    for (const worker of cutOff.workers) expect(await worker.check("#cut-off", stamp)).not.toBe("not-purged");
     cutOff.relay.mend();
-    await eventually(async () => (await near.workers[0]!.purge({ key: "#mended" })).settlesInMs === 0);
+    await settlesAtOnce(near, "#mended");
     for (const worker of cutOff.workers) expect(await worker.check("#cut-off", stamp)).toBe("purged");
   });
 
@@ -108,13 +113,13 @@ describe.skipIf(noPostgres)("three machines that share a log in PostgreSQL", () 
     const [near, stopped, killed] = machines as [Machine, Machine, Machine];
     stopped.process.signal("SIGTERM");
     await stopped.process.allEnded;
-    expect(await near.workers[0]!.purge({ key: "#a" })).toMatchObject({ settlesInMs: 0 });
+    await settlesAtOnce(near, "#a");
     killed.process.signal("SIGKILL");
     await killed.process.allEnded;
     expect(await near.workers[0]!.purge({ key: "#b" })).toMatchObject({ settlesInMs: 1250 });
     for (const machine of [stopped, killed]) machine.start();
     await Promise.all(machines.map(({ process }) => process.haveListened(2)));
-    await eventually(async () => (await near.workers[0]!.purge({ key: "#c" })).settlesInMs === 0);
+    await settlesAtOnce(near, "#c");
   });
 
   test(`${PURGES} purges under load while processes are killed, networks cut, and the database restarts (seed ${SEED})`, {
@@ -200,7 +205,7 @@ describe.skipIf(noPostgres)("three machines that share a log in PostgreSQL", () 
     // Nothing is lost, and nothing happened twice: each number is the one purge that was acknowledged under it.
     expect(new Set([...acknowledged.values()].map(({ seq }) => seq)).size).toBe(PURGES);
     expect(new Set([...acknowledged.values()].map(({ logId }) => logId)).size).toBe(1);
-    await eventually(async () => (await machines[0]!.workers[0]!.purge({ key: "#last" })).settlesInMs === 0);
+    await settlesAtOnce(machines[0]!, "#last");
     const [one] = machines[0]!.workers as [PageClient];
     for (const [id, { seq }] of [...acknowledged].slice(-200)) {
       expect(await one.purge({ key: `#${Number(id.slice(6)) % 50}`, id })).toMatchObject({ seq, replayed: true });
@@ -208,7 +213,11 @@ describe.skipIf(noPostgres)("three machines that share a log in PostgreSQL", () 
   });
 });
 
-/** Resolves once this is true. */
-async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo().catch(() => false))) await systemClock.wait(50).over;
+/** Purges until every machine has confirmed a purge in time, for which a busy computer may need several. */
+async function settlesAtOnce(machine: Machine, key: string): Promise<void> {
+  for (;;) {
+    const receipt = await machine.workers[0]?.purge({ key }).catch(() => null);
+    if (receipt?.settlesInMs === 0) return;
+    await systemClock.wait(50).over;
+  }
 }

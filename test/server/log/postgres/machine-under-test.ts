@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { PushChannel } from "../../../../server/log/log-readers.ts";
+import { CONFIRM_WITHIN_MS, type PushChannel } from "../../../../server/log/log-readers.ts";
 import { sqlOver } from "../../../../server/log/node-sql.ts";
 import { Database } from "../../../../server/log/postgres/database.ts";
+import { MACHINES_CONFIRM_WITHIN_MS } from "../../../../server/log/postgres/machine-confirmations.ts";
 import { MachineNote } from "../../../../server/log/postgres/machine-note.ts";
 import { PgPurgeLog } from "../../../../server/log/postgres/pg-purge-log.ts";
 import { SharedLogKeeper } from "../../../../server/log/postgres/shared-log-keeper.ts";
@@ -21,6 +22,8 @@ export interface MachineOptions {
   readonly hears?: boolean;
   /** Its own clock that nobody can set. */
   readonly elapsed?: () => number;
+  /** By how much its wall clock is ahead. Default: not at all. */
+  readonly clockAheadMs?: number;
   readonly hasStrangers?: () => boolean;
 }
 
@@ -32,6 +35,8 @@ export class MachineUnderTest {
   readonly database: Database;
   readonly keeper: SharedLogKeeper;
   readonly view = new PurgeView(64 * 1024);
+  /** Whether it waits for confirmations for as long as a slow machine may take, and not only for its limit. */
+  isPatient = true;
   /** Whether its worker takes in what is pushed. */
   isListening = true;
 
@@ -46,7 +51,10 @@ export class MachineUnderTest {
     const { folder = mkdtempSync(join(tmpdir(), "tidemark-")), hears = true, hasStrangers = () => false } = options;
     const database = await Database.over({ url, clock: systemClock, random: Math.random });
     const elapsed = options.elapsed ?? systemClock.elapsed;
-    let machine!: MachineUnderTest;
+    const now = () => systemClock.now() + (options.clockAheadMs ?? 0);
+    const counts = new DatabaseSync(":memory:");
+    const limits = [CONFIRM_WITHIN_MS, MACHINES_CONFIRM_WITHIN_MS];
+    let machine: MachineUnderTest | undefined;
     const failures: unknown[] = [];
     try {
       const note = new MachineNote(folder, randomUUID);
@@ -55,8 +63,13 @@ export class MachineUnderTest {
       const keeper = await SharedLogKeeper.open({
         log,
         database: hears ? database : deaf,
-        ledger: new SqlLedger(sqlOver(new DatabaseSync(":memory:")), systemClock.now),
-        clock: systemClock,
+        ledger: new SqlLedger(sqlOver(counts), now),
+        closeLedger: () => void (counts.isOpen && counts.close()),
+        clock: {
+          ...systemClock,
+          now,
+          wait: (ms) => systemClock.wait(limits.includes(ms) && machine?.isPatient ? 60_000 : ms),
+        },
         grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
         hasStrangers,
         onFailure: (cause) => failures.push(cause),

@@ -1,8 +1,12 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { pauseMs } from "../../../../server/log/postgres/database.ts";
 import { systemClock } from "../../../../server/system-clock.ts";
 import type { AppendResult } from "../../../../worker/purges/log/log-contract.ts";
+import { readReceiptToken, writeReceiptToken } from "../../../../worker/rules/request/receipt-token.ts";
 import { purge } from "../../../purges/log/a-purge.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../../sdk/outbox/postgres-server.ts";
 import { type MachineOptions, MachineUnderTest } from "./machine-under-test.ts";
@@ -24,7 +28,7 @@ describe("the pause before the next connection", () => {
   });
 });
 
-describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", () => {
+describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout: 60_000 }, () => {
   let server: PostgresServer;
   let servers: PostgresServer[];
   let machines: MachineUnderTest[];
@@ -35,7 +39,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", () => {
   beforeAll(async () => {
     server = await startPostgres();
   }, 60_000);
-  afterAll(() => server?.stop());
+  afterAll(() => server?.stop(), 60_000);
 
   beforeEach(async () => {
     machines = [];
@@ -50,7 +54,10 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", () => {
   afterEach(async () => {
     for (const machine of machines) await machine.stop();
     await admin.end().catch(() => undefined);
-    for (const each of servers) await each.stop();
+    for (const each of servers) {
+      await each.crash(); // it may have connections that nobody ends
+      await each.stop();
+    }
   }, 60_000);
 
   async function connected(to: string): Promise<pg.Client> {
@@ -79,6 +86,14 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", () => {
     return result;
   }
 
+  /** When a purge settles that not everybody confirms, in milliseconds. */
+  async function boundOf(machine: MachineUnderTest, key: string, rest?: Parameters<typeof purge>[1]): Promise<number> {
+    machine.isPatient = false;
+    const { settlesInMs } = await appended(machine, key, rest);
+    machine.isPatient = true;
+    return settlesInMs;
+  }
+
   const eventually = async (isSo: () => unknown) => {
     for (;;) {
       try {
@@ -96,6 +111,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", () => {
     expect(await appended(a, "#a")).toMatchObject({ seq: 1, settlesInMs: 0 });
     expect([a.check("#a", stamp), b.check("#a", stamp)]).toEqual(["purged", "purged"]);
     expect(await b.keeper.find(1)).toMatchObject({ settled: true });
+    expect(readReceiptToken(writeReceiptToken(b.position))).toEqual(b.position);
   });
 
   test("purges on all machines at once have numbers of their own, and all settle", async () => {
@@ -119,9 +135,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", () => {
   test("a machine whose workers do not confirm is waited for once, and then bounded by its lease", async () => {
     const [a, b] = [await start(), await start()];
     b.isListening = false;
-    expect(await appended(a, "#a")).toMatchObject({ settlesInMs: 1250 });
+    expect(await boundOf(a, "#a")).toBe(1250);
     expect(await a.keeper.find(1)).toMatchObject({ settled: false });
-    expect(await appended(a, "#b")).toMatchObject({ settlesInMs: 1250 });
+    expect(await boundOf(a, "#b")).toBe(1250);
     b.isListening = true;
     await eventually(async () => (await appended(b, "#c")).settlesInMs === 0);
     await eventually(async () => (await appended(a, "#d")).settlesInMs === 0);
@@ -131,7 +147,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", () => {
     const a = await start();
     let hasStrangers = true;
     const b = await start({ hasStrangers: () => hasStrangers });
-    expect(await appended(a, "#a")).toMatchObject({ settlesInMs: 1250 });
+    expect(await boundOf(a, "#a")).toBe(1250);
     hasStrangers = false;
     await eventually(async () => (await appended(a, "#b")).settlesInMs === 0);
     expect(b.check("#b", { ...a.position, seq: 0 })).toBe("purged");
@@ -141,7 +157,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", () => {
     const [a, b] = [await start(), await start()];
     await b.keeper.read(b.position, 1000, 60_000);
     b.isListening = false;
-    expect(await appended(a, "#a")).toMatchObject({ settlesInMs: 60_250 });
+    expect(await boundOf(a, "#a")).toBe(60_250);
     await b.keeper.close();
     expect(await appended(a, "#b")).toMatchObject({ settlesInMs: 0 });
   });
@@ -153,7 +169,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", () => {
     await a.log.beat();
     elapsed = 24 * HOUR_MS - 1;
     await a.log.beat();
-    expect(await appended(a, "#a")).toMatchObject({ settlesInMs: 1250 });
+    expect(await boundOf(a, "#a")).toBe(1250);
     elapsed = 24 * HOUR_MS;
     await a.log.beat();
     expect(await appended(a, "#b")).toMatchObject({ settlesInMs: 0 });
@@ -175,7 +191,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", () => {
     await admin.query("DELETE FROM tidemark_log_machines WHERE machine = $1", [b.log.machine]);
     await b.read();
     b.isListening = false;
-    expect(await appended(a, "#a")).toMatchObject({ settlesInMs: 1250 });
+    expect(await boundOf(a, "#a")).toBe(1250);
   });
 
   test("a notice that is lost is made up for by the read of the lease", async () => {
@@ -193,6 +209,33 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", () => {
     await Promise.all([a.log.runDue(), b.log.runDue()]);
     expect(await b.keeper.find(2)).toMatchObject({ repeatOf: 1 });
     expect(await b.keeper.find(3)).toBeNull();
+  });
+
+  test("machines whose clocks differ by a day agree on what has settled, and on when a repetition is due", async () => {
+    const [ahead, behind] = [await start({ clockAheadMs: 24 * HOUR_MS }), await start({ clockAheadMs: -24 * HOUR_MS })];
+    behind.isListening = false;
+    expect(await boundOf(ahead, "#a", { repeatAfterMs: HOUR_MS })).toBe(1250);
+    await Promise.all([ahead.log.runDue(), behind.log.runDue()]);
+    for (const machine of [ahead, behind]) {
+      expect(await machine.keeper.find(1)).toMatchObject({ settled: false });
+      expect(await machine.keeper.find(2)).toBeNull();
+    }
+  });
+
+  test("a machine that confirms a purge of another history is not believed", async () => {
+    const [a, b] = [await start(), await start()];
+    await appended(a, "#a");
+    expect(await b.log.confirm(b.position)).toBe(true);
+    await admin.query("UPDATE tidemark_log_audit SET mark = 'of another purge'");
+    expect(await b.log.confirm(b.position)).toBe(false);
+  });
+
+  test("needs no privilege beyond its own tables", async () => {
+    const name = `owned_${databases}`;
+    await admin.query(`CREATE ROLE ${name} LOGIN`);
+    await admin.query(`CREATE DATABASE ${name} OWNER ${name}`);
+    const machine = await start({}, server.url(name).replace("tidemark@", `${name}@`));
+    expect(await appended(machine, "#a")).toMatchObject({ seq: 1, settlesInMs: 0 });
   });
 
   test("a notice that is none of ours, or torn, does nothing", async () => {
@@ -307,9 +350,23 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", () => {
       putBack();
       await own.start();
       const stranger = await start({}, at); // knows nothing of the first history
+      stranger.isPatient = false; // the log knows the first machine, which is gone
       for (const key of ["#c", "#d"]) expect(await appended(stranger, key)).toMatchObject({ logId });
       const back = await start({ folder: a.folder }, at);
       expect(back.position.logId).not.toBe(logId);
+    });
+
+    test("is a copy, made with the same server: it has another log", async () => {
+      const first = await start();
+      const { logId } = await appended(first, "#a");
+      await first.keeper.close();
+      await admin.end();
+      const other = await connected(server.url("postgres"));
+      await other.query(`CREATE DATABASE copy_${databases} TEMPLATE shared_${databases}`);
+      await other.end();
+      const machine = await start({}, server.url(`copy_${databases}`));
+      expect(machine.position).toMatchObject({ seq: 1 });
+      expect(machine.position.logId).not.toBe(logId);
     });
 
     test("is another one for a while: on its return another log begins, because of the purges in between", async () => {
@@ -337,11 +394,14 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", () => {
         await fill();
       };
       await fill();
-      await expect(MachineUnderTest.start(at)).rejects.toThrow("it accepts no more connections (max_connections)");
+      const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+      await expect(MachineUnderTest.start(at, { folder })).rejects.toThrow(
+        "it accepts no more connections (max_connections)",
+      );
       const purges = await Promise.all(Array.from({ length: 20 }, (_, each) => appended(a, `#${each}`)));
       expect(purges.map(({ settlesInMs }) => settlesInMs)).toEqual(purges.map(() => 0));
       await Promise.all(others.map((client) => client.end()));
-      await eventually(() => start({}, at));
+      await eventually(() => start({ folder }, at));
       expect(await appended(a, "#after")).toMatchObject({ settlesInMs: 0 });
     });
 
