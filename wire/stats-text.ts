@@ -23,7 +23,9 @@ function waited({ waits, times }: SiteStats): string {
 /** The stats of a site as a person would say them, a line each, without advice. */
 export function statsLines(stats: SiteStats, last: string): string[] {
   const summary = summaryText(stats, last);
-  return stats.requests === 0 ? [summary] : [summary, ...waits(stats.times), ...refusals(stats), heard(stats.isolates)];
+  return stats.requests === 0
+    ? [summary]
+    : [summary, ...waits(stats.times), ...memoryLine(stats), ...refusals(stats), heard(stats.isolates)];
 }
 
 function waits({ memory, shared, origin }: SiteStats["times"]): string[] {
@@ -37,6 +39,15 @@ function waits({ memory, shared, origin }: SiteStats["times"]): string[] {
   );
   if (measured.length === 0) return [];
   return [`Time to the head in the median: ${measured.join("; ")}.${memory ? "" : " In memory it was not measured."}`];
+}
+
+function memoryLine({ memory }: SiteStats): string[] {
+  if (!memory || memory.uses === 0) return [];
+  const others = memory.curve.filter(({ bytes }) => bytes !== memory.maxBytes);
+  const named = others.map(({ bytes, hitRatio }) => `${size(bytes)} ${percent(hitRatio)}`).join(", ");
+  return [
+    `Memory of ${size(memory.maxBytes)} held ${percent(memory.held / memory.uses)} of what was looked up and is stored; others would hold at least: ${named}.`,
+  ];
 }
 
 function refusals({ store }: SiteStats): string[] {

@@ -101,6 +101,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   const heldMemory = () => ({ entries: memory.size, bytes: memory.heldBytes, maxBytes: site.limits.memoryBytes });
   const reports = ledger && new Reports(ledger, reporter, clock, heldMemory);
   reporter.timeBy(timer);
+  reporter.reportReuse(memory.reuse);
   const view = new PurgeView(MAX_VIEW_BYTES, () => clock.now());
   const sharing = new PopSharing(platform.notes, site.purge, clock, reporter);
   // A report that is due goes with a read of the log.

@@ -1,5 +1,6 @@
 import { isMarker, type Stored, type StoredHead } from "../rules/storing/stored-response.ts";
 import { EvictingMap } from "./evicting-map.ts";
+import { ReuseSample } from "./reuse-sample.ts";
 
 /** The memory of an entry in addition to its body and texts: the slot in the map, and the object of the head. */
 const ENTRY_OVERHEAD_BYTES = 1024;
@@ -16,6 +17,8 @@ const LARGEST_SHARE = 1 / 8;
 export class MemoryTier {
   readonly #maxBytes: number;
   readonly #entries: EvictingMap<Stored>;
+  /** Of the pages alone: the markers of variants are small. */
+  readonly reuse = new ReuseSample();
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -31,7 +34,9 @@ export class MemoryTier {
   }
 
   get(key: string): Stored | undefined {
-    return this.#entries.get(key);
+    const found = this.#entries.get(key);
+    if (found !== undefined && !isMarker(found)) this.reuse.found(key);
+    return found;
   }
 
   /** Like `get`, without counting a request. */
@@ -47,6 +52,7 @@ export class MemoryTier {
   /** Counts a request for a response that is not held, and tells whether it would be kept. */
   admits(head: StoredHead): boolean {
     const bytes = weigh({ head, body: null }) + head.bodyBytes;
+    this.reuse.missed(head.key, bytes);
     return this.#fits(bytes) && this.#entries.admits(head.key, bytes);
   }
 
@@ -59,6 +65,7 @@ export class MemoryTier {
     const held = this.#entries.peek(key);
     if (held && isNewer(held, stored)) return;
     const bytes = weigh(stored);
+    if (!held && !isAdmitted && !isMarker(stored)) this.reuse.missed(key, bytes);
     if (this.#fits(bytes)) this.#entries.set(key, stored, bytes, isAdmitted);
     else this.delete(key);
   }
