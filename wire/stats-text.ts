@@ -25,7 +25,7 @@ export function statsLines(stats: SiteStats, last: string): string[] {
   const summary = summaryText(stats, last);
   return stats.requests === 0
     ? [summary]
-    : [summary, ...waits(stats.times), ...memoryLine(stats), ...refusals(stats), heard(stats.isolates)];
+    : [summary, ...waits(stats.times), ...memoryLines(stats), ...refusals(stats), heard(stats.isolates)];
 }
 
 function waits({ memory, shared, origin }: SiteStats["times"]): string[] {
@@ -41,12 +41,13 @@ function waits({ memory, shared, origin }: SiteStats["times"]): string[] {
   return [`Time to the head in the median: ${measured.join("; ")}.${memory ? "" : " In memory it was not measured."}`];
 }
 
-function memoryLine({ memory }: SiteStats): string[] {
+/** What the memories hold, and what others would: one line, or none. */
+export function memoryLines({ memory }: SiteStats): string[] {
   if (!memory || memory.uses === 0) return [];
   const others = memory.curve.filter(({ bytes }) => bytes !== memory.maxBytes);
-  const named = others.map(({ bytes, hitRatio }) => `${size(bytes)} ${percent(hitRatio)}`).join(", ");
+  const named = others.map(({ bytes, hitRatio }) => `${memorySize(bytes)} ${percent(hitRatio)}`).join(", ");
   return [
-    `Memory of ${size(memory.maxBytes)} held ${percent(memory.held / memory.uses)} of what was looked up and is stored; others would hold at least: ${named}.`,
+    `A memory of ${memorySize(memory.maxBytes)} held ${percent(memory.held / memory.uses)} of the stored pages that were asked for. Others would hold at least: ${named}.`,
   ];
 }
 
@@ -87,6 +88,11 @@ export function size(bytes: number): string {
   const units = ["bytes", "kB", "MB", "GB", "TB", "PB"];
   const unit = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1);
   return `${Number((bytes / 1000 ** unit).toPrecision(3))} ${units[unit]}`;
+}
+
+/** A memory is as large as its setting says, in the same unit. */
+export function memorySize(bytes: number): string {
+  return `${Number((bytes / 1024 ** 2).toPrecision(3))} MiB`;
 }
 
 export function ms(time: number): string {

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { Counters } from "../../worker/insight/counters.ts";
+import { ReuseSample } from "../../worker/insight/reuse-sample.ts";
 import type { AnsweredEvent, Timer } from "../../worker/ports.ts";
-import { ReuseSample } from "../../worker/store/reuse-sample.ts";
 import { positive } from "../options.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
 import { thisMachine } from "../report/machine.ts";

@@ -113,7 +113,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   control: [/^zod\/mini$/],
   wiring: [],
   config: [],
-  wire: [/^zod\/(mini|locales)$/, /^leven$/],
+  wire: [/^zod\/mini$/, /^leven$/],
   // The middleware follows a request through asynchronous calls.
   sdk: [/^undici$/, /^zod\/mini$/, /^node:async_hooks$/],
   outbox: [/^node:/, /^zod\/mini$/],
@@ -124,7 +124,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   server: [/^node:/, /^undici$/],
   traffic: [/^node:/],
   cli: [/^node:/, /^commander$/],
-  dashboard: [/^node:/, /^esbuild$/],
+  dashboard: [/^node:/, /^esbuild$/, /^tsdown$/],
   demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],
 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { addCounts, type CountTree, emptyTree } from "../../worker/insight/count-tree.ts";
 import { memoryCurve } from "../../worker/insight/memory-curve.ts";
-import { type ReuseCounts, ReuseSample } from "../../worker/store/reuse-sample.ts";
+import { type ReuseCounts, ReuseSample } from "../../worker/insight/reuse-sample.ts";
 import { chances } from "../engine/chances.ts";
 
 /** Within so much of the truth, as a share of all uses. */

@@ -1,5 +1,5 @@
 import type { SiteStats } from "../stats.ts";
-import { percent, size } from "../stats-text.ts";
+import { memorySize, percent } from "../stats-text.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** Nothing is said about fewer uses of the memory: most are the first of their page. */
@@ -26,7 +26,7 @@ export function memoryVerdicts({ memory }: SiteStats): Verdict[] {
     {
       kind: "small-memory",
       route: null,
-      evidence: `a memory of ${size(maxBytes)} holds ${percent(ratio)} of the stored pages that are asked for`,
+      evidence: `a memory of ${memorySize(maxBytes)} holds ${percent(ratio)} of the stored pages that are asked for`,
       setting: `set \`limits.memoryBytes\` to \`"${Math.ceil(found.bytes / MIB)}MiB"\`, where an isolate has so much`,
       effect: `at least ${percent(found.hitRatio)} would come from memory`,
       savedFetches: 0,

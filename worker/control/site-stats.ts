@@ -4,9 +4,9 @@ import { addCounts, type CountTree, emptyTree, numberAt, sumOfRoutes, treeAt } f
 import type { LedgerReading } from "../insight/ledger-reading.ts";
 import { memoryCurve } from "../insight/memory-curve.ts";
 import type { LedgerClient } from "../insight/reports.ts";
+import type { ReuseCounts } from "../insight/reuse-sample.ts";
 import { countUpTo, quantile, type SketchedTimes } from "../insight/time-sketch.ts";
 import type { Reporter } from "../ports.ts";
-import type { ReuseCounts } from "../store/reuse-sample.ts";
 
 export type StatsVerdict =
   | { readonly kind: "isolate" }

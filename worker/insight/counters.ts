@@ -1,8 +1,8 @@
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { AnsweredEvent, EdgeEvent, Reporter, Timer } from "../ports.ts";
-import type { ReuseSample } from "../store/reuse-sample.ts";
 import { addCounts, addUnder, type CountTree, emptyTree, MAX_NAMES, OTHERS, sumOfRoutes } from "./count-tree.ts";
 import { type Count, Likeness } from "./likeness.ts";
+import type { ReuseSample } from "./reuse-sample.ts";
 import { TimeSketch } from "./time-sketch.ts";
 import { type TopUrl, TopUrls, withoutQuery } from "./top-urls.ts";
 

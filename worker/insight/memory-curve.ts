@@ -1,5 +1,5 @@
 import type { MemoryStats } from "../../wire/stats.ts";
-import { distanceFrom, type ReuseCounts } from "../store/reuse-sample.ts";
+import { distanceFrom, type ReuseCounts } from "./reuse-sample.ts";
 
 /** The sizes of a curve, in those of the memory that there is. */
 const SIZES = [0.25, 0.5, 1, 2, 4, 8];

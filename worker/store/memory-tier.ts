@@ -1,6 +1,5 @@
 import { isMarker, type Stored, type StoredHead } from "../rules/storing/stored-response.ts";
 import { EvictingMap } from "./evicting-map.ts";
-import { ReuseSample } from "./reuse-sample.ts";
 
 /** The memory of an entry in addition to its body and texts: the slot in the map, and the object of the head. */
 const ENTRY_OVERHEAD_BYTES = 1024;
@@ -10,6 +9,13 @@ const FIELD_OVERHEAD_BYTES = 256;
 /** No entry may take more than this share of the tier, or one large page would evict all others. */
 const LARGEST_SHARE = 1 / 8;
 
+/** Learns of the uses of pages, but not of the markers of variants, which are small. */
+export interface UseObserver {
+  found(key: string): void;
+  /** A page that is stored elsewhere, or was not stored before. `bytes`: what it takes in memory. */
+  missed(key: string, bytes: number): void;
+}
+
 /**
  * The isolate's memory, bounded in bytes. `EvictingMap` decides which entries leave, so that a crawl through a million
  * URLs does not evict the pages that visitors request.
@@ -17,11 +23,11 @@ const LARGEST_SHARE = 1 / 8;
 export class MemoryTier {
   readonly #maxBytes: number;
   readonly #entries: EvictingMap<Stored>;
-  /** Of the pages alone: the markers of variants are small. */
-  readonly reuse = new ReuseSample();
+  readonly #uses: UseObserver | null;
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, uses: UseObserver | null = null) {
     this.#maxBytes = maxBytes;
+    this.#uses = uses;
     this.#entries = new EvictingMap(maxBytes);
   }
 
@@ -35,7 +41,7 @@ export class MemoryTier {
 
   get(key: string): Stored | undefined {
     const found = this.#entries.get(key);
-    if (found !== undefined && !isMarker(found)) this.reuse.found(key);
+    if (found !== undefined && !isMarker(found)) this.#uses?.found(key);
     return found;
   }
 
@@ -52,7 +58,7 @@ export class MemoryTier {
   /** Counts a request for a response that is not held, and tells whether it would be kept. */
   admits(head: StoredHead): boolean {
     const bytes = weigh({ head, body: null }) + head.bodyBytes;
-    this.reuse.missed(head.key, bytes);
+    this.#uses?.missed(head.key, bytes);
     return this.#fits(bytes) && this.#entries.admits(head.key, bytes);
   }
 
@@ -65,7 +71,7 @@ export class MemoryTier {
     const held = this.#entries.peek(key);
     if (held && isNewer(held, stored)) return;
     const bytes = weigh(stored);
-    if (!held && !isAdmitted && !isMarker(stored)) this.reuse.missed(key, bytes);
+    if (!held && !isAdmitted && !isMarker(stored)) this.#uses?.missed(key, bytes);
     if (this.#fits(bytes)) this.#entries.set(key, stored, bytes, isAdmitted);
     else this.delete(key);
   }

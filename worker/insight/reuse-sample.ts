@@ -1,4 +1,4 @@
-import { hashOf } from "./frequency-sketch.ts";
+import { fnvHash } from "../rules/hashing/fnv-hash.ts";
 
 /** The most keys that are sampled. */
 const MAX_KEYS = 512;
@@ -23,15 +23,17 @@ interface Histogram {
   readonly buckets: Readonly<Record<number, number>>;
 }
 
-/** The buckets of a distance: two for each doubling. */
-const BUCKETS_PER_DOUBLING = 2;
+/** The first use of a page is in the last bucket. No distance is so long. */
+const NEVER_BEFORE = 63;
 
-/** The first use of a page is in a bucket that no isolate lives to see. */
-const NEVER_BEFORE = 120;
-
-/** The shortest distance that a bucket holds. */
+/** The shortest distance that a bucket holds. There are two for each doubling. */
 export function distanceFrom(bucket: number): number {
-  return 2 ** (bucket / BUCKETS_PER_DOUBLING);
+  return 2 ** (bucket >> 1) * (bucket % 2 === 0 ? 1 : 1.5);
+}
+
+function bucketOf(distance: number): number {
+  const doublings = 31 - Math.clz32(distance);
+  return 2 * doublings + ((distance >>> (doublings - 1)) & 1);
 }
 
 interface SampledKey {
@@ -52,8 +54,8 @@ export class ReuseSample {
   #held = 0;
   #threshold = ALL_HASHES;
   readonly #keys = new Map<string, SampledKey>();
-  readonly #after: Record<number, number> = {};
-  readonly #bytesAfter: Record<number, number> = {};
+  readonly #after = new Float64Array(NEVER_BEFORE + 1);
+  readonly #bytesAfter = new Float64Array(NEVER_BEFORE + 1);
 
   /** So many keys are in the sample. */
   get keys(): number {
@@ -77,7 +79,7 @@ export class ReuseSample {
       this.#useAgain(sampled);
       return;
     }
-    const hash = mixed(hashOf(key));
+    const hash = mixed(fnvHash(key));
     if (hash >= this.#threshold || key.length > MAX_KEY_CHARACTERS) return;
     this.#keys.set(key, { hash, bytes, usedAt: this.#uses });
     this.#count(NEVER_BEFORE, bytes);
@@ -88,26 +90,30 @@ export class ReuseSample {
     return {
       uses: this.#uses,
       held: this.#held,
-      after: { buckets: { ...this.#after } },
-      bytesAfter: { buckets: { ...this.#bytesAfter } },
+      after: histogram(this.#after),
+      bytesAfter: histogram(this.#bytesAfter),
     };
   }
 
   #useAgain(sampled: SampledKey): void {
-    this.#count(Math.floor(Math.log2(this.#uses - sampled.usedAt) * BUCKETS_PER_DOUBLING), sampled.bytes);
+    this.#count(bucketOf(this.#uses - sampled.usedAt), sampled.bytes);
     sampled.usedAt = this.#uses;
   }
 
   #count(bucket: number, bytes: number): void {
     const weight = ALL_HASHES / this.#threshold; // so many keys one of the sample stands for
-    this.#after[bucket] = (this.#after[bucket] ?? 0) + weight;
-    this.#bytesAfter[bucket] = (this.#bytesAfter[bucket] ?? 0) + weight * bytes;
+    this.#after[bucket]! += weight;
+    this.#bytesAfter[bucket]! += weight * bytes;
   }
 
   #lowerThreshold(): void {
     this.#threshold = Math.max(...[...this.#keys.values()].map(({ hash }) => hash));
     for (const [key, { hash }] of this.#keys) if (hash >= this.#threshold) this.#keys.delete(key);
   }
+}
+
+function histogram(counts: Float64Array): Histogram {
+  return { buckets: Object.fromEntries([...counts.entries()].filter(([, count]) => count > 0)) };
 }
 
 /** The bits of FNV's hash mixed, so that they are even in all places. */
