@@ -1,5 +1,5 @@
 import type { SiteCounts, SiteStats, SpanStats, TopUrlStats } from "../wire/stats.ts";
-import { percent, size, summaryText, whole } from "../wire/stats-text.ts";
+import { memoryLines, memorySize, percent, size, summaryText, whole } from "../wire/stats-text.ts";
 import { verdictsOf, verdictText } from "../wire/verdicts/verdicts.ts";
 import { read } from "./api.ts";
 import { type Chart, chart, type Series, stackedBar } from "./charts.ts";
@@ -76,6 +76,7 @@ function show(now: SiteStats): void {
   fill("answers", ...answers(now));
   fill("refused", ...refused(now));
   fill("pops", ...popTiles());
+  fill("memory", ...memory(now));
   fill("routes", routes(now));
   showUrls();
 }
@@ -254,6 +255,29 @@ function refused({ store }: SiteStats): Child[] {
     table("Not stored, and why", ["Reason", "Answers "], rows),
     fields.length > 0 && h("p", { class: "soft" }, `Fields that are not in the key: ${fields.join(", ")}.`),
   ];
+}
+
+/** The share that memories of other sizes would hold. The sentence says what the curve shows. */
+function memory(now: SiteStats): Child[] {
+  const [words] = memoryLines(now);
+  if (words === undefined) return [];
+  const { uses, held, curve } = now.memory!;
+  const [smallest, largest] = [curve[0]!.bytes, curve.at(-1)!.bytes];
+  const found = curve.map(({ hitRatio }) => hitRatio);
+  const drawing = chart(
+    {
+      title: "Held, by the size of a memory",
+      kind: "lines",
+      format: (ratio = 0) => percent(ratio),
+      ends: [memorySize(smallest), memorySize(largest)],
+      top: 1,
+      series: [
+        { name: "of the stored pages that are asked for", color: "c0", values: found, total: share(held, uses) },
+      ],
+    },
+    (index) => drawing.show(index),
+  );
+  return [h("h2", "Memory"), h("div", { class: "charts" }, drawing.figure, h("p", { class: "soft" }, words))];
 }
 
 function popTiles(): Child[] {

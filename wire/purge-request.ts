@@ -80,40 +80,26 @@ export const purgeRequestSchema = z
     reason: z.optional(z.string().check(z.maxLength(500, "can have at most 500 characters"))),
   })
   .check(
-    z.superRefine((purge, context) => {
+    z.check(({ value: purge, issues }) => {
+      const find = (path: readonly string[], message: string) =>
+        issues.push({ code: "custom", path: [...path], message, input: purge });
       const named = KINDS.filter((kind) => purge[kind] !== undefined);
-      if (named.length === 0) {
-        context.addIssue({
-          code: "custom",
-          path: [],
-          message: `name what to purge: at least one of ${KINDS.join(", ")}`,
-        });
-      }
+      if (named.length === 0) find([], `name what to purge: at least one of ${KINDS.join(", ")}`);
       if (purge.everything && named.length > 1) {
-        context.addIssue({
-          code: "custom",
-          path: ["everything"],
-          message: `must stand alone; leave out ${named.filter((kind) => kind !== "everything").join(" and ")}`,
-        });
+        find(
+          ["everything"],
+          `must stand alone; leave out ${named.filter((kind) => kind !== "everything").join(" and ")}`,
+        );
       }
       const lists = [purge.urls, purge.tags, purge.prefixes, purge.hosts];
       const items = lists.reduce((sum, list) => sum + (list?.length ?? 0), 0);
       if (items > MAX_PURGE_ITEMS) {
-        context.addIssue({
-          code: "custom",
-          path: [],
-          message: `names ${items} items; one purge can name at most ${MAX_PURGE_ITEMS}, so split it`,
-        });
+        find([], `names ${items} items; one purge can name at most ${MAX_PURGE_ITEMS}, so split it`);
       }
-      if (purge.refresh && !purge.urls) {
-        context.addIssue({ code: "custom", path: ["refresh"], message: "needs urls: only a URL can be fetched again" });
-      }
-      if (purge.refresh && (purge.urls?.length ?? 0) > MAX_REFRESH_URLS) {
-        context.addIssue({
-          code: "custom",
-          path: ["refresh"],
-          message: `can fetch at most ${MAX_REFRESH_URLS} URLs in one call; this one names ${purge.urls?.length}`,
-        });
+      if (purge.refresh && !purge.urls) find(["refresh"], "needs urls: only a URL can be fetched again");
+      const urls = purge.urls?.length ?? 0;
+      if (purge.refresh && urls > MAX_REFRESH_URLS) {
+        find(["refresh"], `can fetch at most ${MAX_REFRESH_URLS} URLs in one call; this one names ${urls}`);
       }
     }),
   );

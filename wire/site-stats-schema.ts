@@ -59,6 +59,14 @@ export const siteStatsSchema = z.extend(siteCountsSchema, {
     }),
   ),
   waits: time,
+  memory: z.optional(
+    z.object({
+      uses: count,
+      held: count,
+      maxBytes: count,
+      curve: z.array(z.object({ bytes: amount, hitRatio: amount })),
+    }),
+  ),
   routes: z.record(
     z.string(),
     z.object({

@@ -23,7 +23,9 @@ function waited({ waits, times }: SiteStats): string {
 /** The stats of a site as a person would say them, a line each, without advice. */
 export function statsLines(stats: SiteStats, last: string): string[] {
   const summary = summaryText(stats, last);
-  return stats.requests === 0 ? [summary] : [summary, ...waits(stats.times), ...refusals(stats), heard(stats.isolates)];
+  return stats.requests === 0
+    ? [summary]
+    : [summary, ...waits(stats.times), ...memoryLines(stats), ...refusals(stats), heard(stats.isolates)];
 }
 
 function waits({ memory, shared, origin }: SiteStats["times"]): string[] {
@@ -37,6 +39,16 @@ function waits({ memory, shared, origin }: SiteStats["times"]): string[] {
   );
   if (measured.length === 0) return [];
   return [`Time to the head in the median: ${measured.join("; ")}.${memory ? "" : " In memory it was not measured."}`];
+}
+
+/** What the memories hold, and what others would: one line, or none. */
+export function memoryLines({ memory }: SiteStats): string[] {
+  if (!memory || memory.uses === 0) return [];
+  const others = memory.curve.filter(({ bytes }) => bytes !== memory.maxBytes);
+  const named = others.map(({ bytes, hitRatio }) => `${memorySize(bytes)} ${percent(hitRatio)}`).join(", ");
+  return [
+    `A memory of ${memorySize(memory.maxBytes)} held ${percent(memory.held / memory.uses)} of the stored pages that were asked for. Others would hold at least: ${named}.`,
+  ];
 }
 
 function refusals({ store }: SiteStats): string[] {
@@ -76,6 +88,11 @@ export function size(bytes: number): string {
   const units = ["bytes", "kB", "MB", "GB", "TB", "PB"];
   const unit = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1);
   return `${Number((bytes / 1000 ** unit).toPrecision(3))} ${units[unit]}`;
+}
+
+/** A memory is as large as its setting says, in the same unit. */
+export function memorySize(bytes: number): string {
+  return `${Number((bytes / 1024 ** 2).toPrecision(3))} MiB`;
 }
 
 export function ms(time: number): string {

@@ -108,6 +108,13 @@ export interface SiteStats extends SiteCounts {
    * Absent for a single PoP.
    */
   waits?: TimeStats | undefined;
+  /**
+   * What the memories of the isolates held of `uses`: look-ups of stored pages, and pages that were stored. `maxBytes` is
+   * the size of one memory. `curve` tells the share that memories of other sizes would hold, from a sample of 512 pages an
+   * isolate, for one that evicts what was not used for longest; the edge's own eviction does better. Absent where nothing
+   * was reported.
+   */
+  memory?: MemoryStats | undefined;
   /** By the pattern of the route; `(none)` matches no route. The first 50, and `(others)`. Empty for a single PoP. */
   routes: Record<string, RouteStats>;
   /** The heaviest URLs, at most 64 of each kind. `null` for a single PoP, and where nothing was reported. */
@@ -123,6 +130,13 @@ export interface SiteStats extends SiteCounts {
   } | null;
   /** By PoP: the first 100, and `(others)`. */
   pops: Record<string, SiteCounts>;
+}
+
+export interface MemoryStats {
+  uses: number;
+  held: number;
+  maxBytes: number;
+  curve: { bytes: number; hitRatio: number }[];
 }
 
 /** What was counted in a minute, an hour or a day. */

@@ -17,6 +17,7 @@ import { SecondLooks } from "./flow/storing/second-looks.ts";
 import { Counters } from "./insight/counters.ts";
 import { explain } from "./insight/explain/explain.ts";
 import { type LedgerAccess, Reports } from "./insight/reports.ts";
+import { ReuseSample } from "./insight/reuse-sample.ts";
 import type {
   Answer,
   BackgroundWork,
@@ -97,10 +98,12 @@ export interface LearningIsolate extends RunningIsolate {
 export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   const { clock, random, reporter, ledger, timer = timerOf(clock) } = platform;
   const startedAt = clock.now();
-  const memory = new MemoryTier(site.limits.memoryBytes);
+  const reuse = new ReuseSample();
+  const memory = new MemoryTier(site.limits.memoryBytes, reuse);
   const heldMemory = () => ({ entries: memory.size, bytes: memory.heldBytes, maxBytes: site.limits.memoryBytes });
   const reports = ledger && new Reports(ledger, reporter, clock, heldMemory);
   reporter.timeBy(timer);
+  reporter.reportReuse(reuse);
   const view = new PurgeView(MAX_VIEW_BYTES, () => clock.now());
   const sharing = new PopSharing(platform.notes, site.purge, clock, reporter);
   // A report that is due goes with a read of the log.

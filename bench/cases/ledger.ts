@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { Counters } from "../../worker/insight/counters.ts";
+import { ReuseSample } from "../../worker/insight/reuse-sample.ts";
 import type { AnsweredEvent, Timer } from "../../worker/ports.ts";
 import { positive } from "../options.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
@@ -52,7 +53,7 @@ function measureLedger({ json, rounds, hits }: LedgerOptions): void {
 const URLS = Array.from({ length: 1000 }, (_, page) => `https://www.example.com/page/${page}`);
 
 /**
- * A hit makes the event and reads the timer at its arrival. Without counting, the event is an `X-Cache` that is added to
+ * A hit is counted by the sample of the memory, makes the event and reads the timer at its arrival. Without counting, the event is an `X-Cache` that is added to
  * one map, as before there was a ledger.
  */
 function microsecondsPerHit(hits: number, isCounted: boolean): number {
@@ -60,11 +61,16 @@ function microsecondsPerHit(hits: number, isCounted: boolean): number {
   const counters = new Counters("https://origin.example.com", () => undefined);
   counters.timeBy(timer);
   counters.reportAt(Number.MAX_SAFE_INTEGER);
+  const reuse = new ReuseSample();
+  if (isCounted) for (const url of URLS) reuse.missed(url, 10_000);
   const answers = new Map<string, number>();
   const begunAt = performance.now();
   for (let hit = 0; hit < hits; hit++) {
-    if (isCounted) counters.report(hitOf(URLS[hit % URLS.length]!, hit, timer.now()));
-    else answers.set("HIT", (answers.get("HIT") ?? 0) + 1);
+    const url = URLS[hit % URLS.length]!;
+    if (isCounted) {
+      reuse.found(url);
+      counters.report(hitOf(url, hit, timer.now()));
+    } else answers.set("HIT", (answers.get("HIT") ?? 0) + 1);
   }
   const tookMs = performance.now() - begunAt;
   if (!isCounted && answers.get("HIT") !== hits) throw new BenchFailure("not every hit was counted");

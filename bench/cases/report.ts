@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { compareWithNginx } from "../logs/nginx-words.ts";
+import { type AfterLines, pipeLog } from "../logs/piped-log.ts";
 import { readingSpeed } from "../logs/reading-speed.ts";
 import { nginxVersion } from "../nginx/nginx-cache.ts";
 import { positive } from "../options.ts";
@@ -11,12 +12,15 @@ import { printTable } from "../report/table.ts";
 /** Lines a second and core that the report promises. */
 const LEAST_COUNTING = 500_000;
 const LEAST_WHOLE = 150_000;
+/** The most by which the memory of the command may grow after the first tenth of a piped log. */
+const MOST_GROWTH = 1.2;
 /** The prediction may be so far from nginx's own words, in points. */
 const MAX_APART = 3;
 
 interface ReportOptions {
   readonly lines: number;
   readonly seed: number;
+  readonly piped?: number;
   readonly json?: string;
 }
 
@@ -24,10 +28,12 @@ export const report = new Command("report")
   .description("tidemark report: lines a second, memory, and its prediction beside nginx's own words.")
   .option("--lines <n>", "how many lines the log has", positive, 2_000_000)
   .option("--seed <n>", "the seed of the traffic", positive, 1)
+  .option("--piped <n>", "instead: pipe a log of so many lines through the command, and look at its memory", positive)
   .option("--json <file>", "where the results go (default: bench/results/report-<date>.json)")
   .action(measureReport);
 
-async function measureReport({ lines, seed, json }: ReportOptions): Promise<void> {
+async function measureReport({ lines, seed, piped, json }: ReportOptions): Promise<void> {
+  if (piped !== undefined) return measurePiped(piped, seed, json);
   const machine = thisMachine();
   const speed = await readingSpeed(lines, seed);
   const written = (count: number) => count.toLocaleString("en");
@@ -58,5 +64,27 @@ async function measureReport({ lines, seed, json }: ReportOptions): Promise<void
   }
   if (speed.countingAlone < LEAST_COUNTING || speed.wholeReport < LEAST_WHOLE) {
     throw new BenchFailure(`fewer than ${written(LEAST_COUNTING)} or ${written(LEAST_WHOLE)} lines a second.`);
+  }
+}
+
+/** The memory of `tidemark report` while a long log goes through it. */
+async function measurePiped(lines: number, seed: number, json: string | undefined): Promise<void> {
+  const machine = thisMachine();
+  const rows: AfterLines[] = [];
+  const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
+  await pipeLog(lines, seed, (after) => {
+    rows.push(after);
+    const { residentBytes, peakBytes, linesPerSecond } = after;
+    const memory = `${megabytes(residentBytes)} resident, ${megabytes(peakBytes)} at most`;
+    console.log(
+      `${after.lines.toLocaleString("en")} lines: ${memory}; ${linesPerSecond.toLocaleString("en")} a second`,
+    );
+  });
+  writeResults("report", { machine, settings: { piped: lines, seed }, rows }, json);
+  const early = rows.find((row) => row.lines >= lines / 10)!;
+  if (rows.at(-1)!.peakBytes > early.peakBytes * MOST_GROWTH) {
+    throw new BenchFailure(
+      `the memory grew by more than ${Math.round(MOST_GROWTH * 100 - 100)} % after a tenth of the log.`,
+    );
   }
 }

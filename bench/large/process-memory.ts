@@ -29,6 +29,11 @@ export async function measureMemory<T>(
   return { result, memory };
 }
 
+/** Resident memory of a process, now and at most so far, in bytes. */
+export function residentMemory(pid: number): { readonly bytes: number; readonly peakBytes: number } {
+  return { bytes: bytesOf(pid, "VmRSS"), peakBytes: bytesOf(pid, "VmHWM") };
+}
+
 function bytesOf(pid: number, name: string): number {
   const status = statusOf(pid);
   if (status === undefined) throw new BenchFailure(`The process ${pid} has ended.`);

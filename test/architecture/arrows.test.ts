@@ -126,7 +126,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   control: [/^zod\/mini$/],
   wiring: [],
   config: [],
-  wire: [/^zod\/(mini|locales)$/, /^leven$/],
+  wire: [/^zod\/mini$/, /^leven$/],
   // The middleware follows a request through asynchronous calls.
   sdk: [/^undici$/, /^zod\/mini$/, /^node:async_hooks$/],
   outbox: [/^node:/, /^zod\/mini$/],
@@ -137,7 +137,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   server: [/^node:/, /^undici$/, /^pg$/],
   traffic: [/^node:/, /^undici$/, /^structured-headers$/, /^robots-parser$/, /^sharp$/],
   cli: [/^node:/, /^commander$/],
-  dashboard: [/^node:/, /^esbuild$/],
+  dashboard: [/^node:/, /^esbuild$/, /^tsdown$/],
   demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],
 };
 

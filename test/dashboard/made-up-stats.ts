@@ -1,4 +1,12 @@
-import type { RouteStats, SiteCounts, SiteStats, SpanStats, TimeStats, TopUrlStats } from "../../wire/stats.ts";
+import type {
+  MemoryStats,
+  RouteStats,
+  SiteCounts,
+  SiteStats,
+  SpanStats,
+  TimeStats,
+  TopUrlStats,
+} from "../../wire/stats.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -60,6 +68,7 @@ export function madeUpStats({ pops, mark = "" }: MadeUp): SiteStats {
           },
     ...whole,
     ...(pops > 0 && { waits: timesOf(whole.requests, 11) }),
+    ...(pops > 0 && { memory: memoryOf(whole.requests) }),
     spanMs: HOUR_MS,
     spans,
     routes: pops === 0 ? {} : routesOf(whole.requests, mark),
@@ -71,6 +80,14 @@ export function madeUpStats({ pops, mark = "" }: MadeUp): SiteStats {
       }),
     ),
   };
+}
+
+/** A memory that is too small. */
+function memoryOf(uses: number): MemoryStats {
+  const maxBytes = 32 * 1024 ** 2;
+  const hitRatios = [0.34, 0.46, 0.6, 0.74, 0.86, 0.91];
+  const curve = hitRatios.map((hitRatio, index) => ({ bytes: maxBytes * 2 ** (index - 2), hitRatio }));
+  return { uses, held: Math.round(uses * 0.63), maxBytes, curve };
 }
 
 function hourAt(index: number): number {

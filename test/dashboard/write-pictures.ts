@@ -36,6 +36,7 @@ const light = await stage.enter({ colorScheme: "light" }, { pops: 50 });
 await take(light, "overview");
 await take(light, "pops", "#numbers > section:has(#pops)");
 await take(light, "lists", "#numbers > .two");
+await take(light, "memory", "#memory");
 await goTo(light, "Explain");
 await light.getByLabel("URL or path").fill("/songs?page=2&utm_source=mail");
 await light.getByLabel("Fields of the request").fill("Cookie: theme=dark");

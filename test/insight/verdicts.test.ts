@@ -29,6 +29,8 @@ interface Case {
   /** The same site with the setting that is advised. */
   readonly changed: Partial<ReplayWorld>;
   readonly visit: (random: () => number, turn: number) => Visit;
+  /** Default: 800. */
+  readonly requests?: number;
   /** Where the effect is not a hit ratio that has to come out as said. */
   readonly comesTrue?: (verdict: Verdict, before: SiteStats, after: SiteStats) => void;
 }
@@ -42,6 +44,12 @@ function pageBy(parameter: string, fields: Record<string, string>) {
     const body = `page ${queryOf(request).get(parameter)?.toLowerCase()}`;
     return { fields: { "content-length": String(body.length), ...fields }, body };
   };
+}
+
+/** A page of 1 to 13 KB, by its path. */
+function pageOfItsSize({ pathAndQuery }: OriginRequest) {
+  const body = "x".repeat(1000 + ((Number(pathAndQuery.split("/").at(-1)) * 7919) % 12_000));
+  return { fields: { "cache-control": "max-age=86400", "content-length": String(body.length) }, body };
 }
 
 const pageByQ = pageBy("q", { "cache-control": "max-age=300" });
@@ -196,6 +204,21 @@ const CASES: readonly Case[] = [
       expect(Math.abs(share - Number(said))).toBeLessThan(5);
     },
   },
+  {
+    name: "a memory that is too small",
+    kind: "small-memory",
+    says: /^A memory of 1 MiB holds 3[\d.]+ % of the stored pages that are asked for: set `limits\.memoryBytes` to `"8MiB"`.* at least 8[\d.]+ % would come from memory/,
+    world: { site: site({}, { limits: { memoryBytes: "1MiB" } }), answer: pageOfItsSize },
+    changed: { site: site({}, { limits: { memoryBytes: "8MiB" } }) },
+    visit: (random) => ({ path: `/shop/${Math.floor(1000 * random() ** 2)}`, pauseMs: 20 }),
+    requests: 10_000,
+    comesTrue: ({ effect }, before, after) => {
+      const said = Number(/at least ([\d.]+) %/.exec(effect)![1]) / 100;
+      const [from, to] = [ratioInMemory(before), ratioInMemory(after)];
+      expect({ from, to }).toMatchObject({ from: expect.closeTo(0.31, 1), to: expect.closeTo(said, 1) });
+      expect(to).toBeGreaterThan(said - 0.01);
+    },
+  },
 ];
 
 function shuffledCase(random: () => number, text: string): string {
@@ -222,14 +245,15 @@ async function statsOf(world: ReplayWorld, visit: Case["visit"], requests = REQU
 }
 
 const kindsOf = (stats: SiteStats) => verdictsOf(stats).map(({ kind }) => kind);
+const ratioInMemory = ({ memory }: SiteStats) => memory!.held / memory!.uses;
 const ratioOf = ({ requests, fromCache }: SiteStats) => fromCache / requests;
 
 describe("a verdict comes true when its setting is changed", () => {
-  test.each(CASES)("$name", async ({ kind, says, world, changed, visit, comesTrue }) => {
-    const before = await statsOf(world, visit);
+  test.each(CASES)("$name", async ({ kind, says, world, changed, visit, requests, comesTrue }) => {
+    const before = await statsOf(world, visit, requests);
     const verdict = verdictsOf(before).find((each) => each.kind === kind);
     expect(verdictsOf(before).map(verdictText).join("\n")).toMatch(new RegExp(says, "m"));
-    const after = await statsOf({ ...world, ...changed }, visit);
+    const after = await statsOf({ ...world, ...changed }, visit, requests);
     if (comesTrue) comesTrue(verdict!, before, after);
     else {
       const { now, after: said } = verdict!.hitRatio!;

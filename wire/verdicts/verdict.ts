@@ -11,7 +11,8 @@ export interface Verdict {
     | "unkeyed-field"
     | "too-large"
     | "slower-than-origin"
-    | "quiet-pop";
+    | "quiet-pop"
+    | "small-memory";
   /** The pattern of its route; `null` where it is about the whole site or a PoP. */
   readonly route: string | null;
   /** What was seen, what to set, and what that changes: sentences without their full stops, as Markdown with code spans. */

@@ -1,6 +1,7 @@
 import type { SiteStats } from "../stats.ts";
 import { keyVerdicts } from "./keys.ts";
 import { lifetimeVerdicts } from "./lifetimes.ts";
+import { memoryVerdicts } from "./memory.ts";
 import { placeVerdicts } from "./places.ts";
 import { storingVerdicts } from "./storing.ts";
 import type { Verdict } from "./verdict.ts";
@@ -10,7 +11,7 @@ const MOST = 10;
 
 /** What to change, by the requests that this would save the origin. */
 export function verdictsOf(stats: SiteStats): Verdict[] {
-  return [keyVerdicts, lifetimeVerdicts, storingVerdicts, placeVerdicts]
+  return [keyVerdicts, lifetimeVerdicts, storingVerdicts, placeVerdicts, memoryVerdicts]
     .flatMap((rule) => rule(stats))
     .sort((a, b) => b.savedFetches - a.savedFetches)
     .slice(0, MOST);

@@ -147,7 +147,7 @@ export function openApiDocument(): object {
         PurgeRequest: jsonSchema(purgeRequestSchema, "input"),
         PurgeReceipt: jsonSchema(purgeReceiptSchema, "output"),
         PurgeRecord: jsonSchema(purgeRecordSchema, "output"),
-        PurgeRecordPage: jsonSchema(purgeRecordPageSchema, "output"),
+        PurgeRecordPage: withReference(jsonSchema(purgeRecordPageSchema, "output"), "purges", "PurgeRecord"),
         Problem: jsonSchema(problemSchema, "output"),
         SiteStats: {
           type: "object",
@@ -204,7 +204,19 @@ function ref(schema: string): object {
  * JSON Schema 2020-12, the dialect of OpenAPI 3.1. It leaves out checks that JSON Schema cannot express; their error
  * messages explain them.
  */
-function jsonSchema(schema: z.core.$ZodType, io: "input" | "output"): object {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io });
+function jsonSchema(schema: z.core.$ZodType, io: "input" | "output"): z.core.JSONSchema.BaseSchema {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, override: withoutPlatitudes });
   return rest;
+}
+
+/** Leaves out that an integer is a safe one, and the pattern of a date, which its format says already. */
+function withoutPlatitudes({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
+}
+
+/** Names the schema of an array's items, instead of repeating it. */
+function withReference(schema: z.core.JSONSchema.BaseSchema, property: string, items: string): object {
+  return { ...schema, properties: { ...schema.properties, [property]: { type: "array", items: ref(items) } } };
 }

@@ -2,7 +2,9 @@ import type { Problem } from "../../wire/problem.ts";
 import type { SiteStats, TimeStats } from "../../wire/stats.ts";
 import { addCounts, type CountTree, emptyTree, numberAt, sumOfRoutes, treeAt } from "../insight/count-tree.ts";
 import type { LedgerReading } from "../insight/ledger-reading.ts";
+import { memoryCurve } from "../insight/memory-curve.ts";
 import type { LedgerClient } from "../insight/reports.ts";
+import type { ReuseCounts } from "../insight/reuse-sample.ts";
 import { countUpTo, quantile, type SketchedTimes } from "../insight/time-sketch.ts";
 import type { Reporter } from "../ports.ts";
 
@@ -51,7 +53,7 @@ export async function findStats(
 
 function siteStats(reading: LedgerReading, pop: string | null, nothing: () => CountTree): SiteStats {
   const { from, to, spans, counts, routes, pops, ...rest } = reading;
-  const whole = (tree: CountTree) => withoutHeard(withTimes(addCounts(nothing(), tree)) as CountTree);
+  const whole = (tree: CountTree) => withTimes(addCounts(nothing(), withoutOwn(tree)));
   return {
     version: 1,
     scope: "site",
@@ -64,14 +66,27 @@ function siteStats(reading: LedgerReading, pop: string | null, nothing: () => Co
       at: new Date(at).toISOString(),
       ...withTimes(addCounts(noSpanCounts(), each)),
     })),
+    ...memoryStats(reading),
     ...(pop === null && Object.keys(routes).length > 0 && { waits: waitsOf(sumOfRoutes(routes)) }),
     routes: mapped(routes as Record<string, CountTree>, (tree) => withTimes(wholeRoute(tree))),
     pops: mapped(pops, whole),
   } as unknown as SiteStats;
 }
 
-function withoutHeard({ heard: _, ...counts }: CountTree): CountTree {
+/** Without what is told apart from the counts. */
+function withoutOwn({ heard: _heard, reuse: _reuse, ...counts }: CountTree): CountTree {
   return counts;
+}
+
+const NO_REUSE: ReuseCounts = { uses: 0, held: 0, after: { buckets: {} }, bytesAfter: { buckets: {} } };
+
+/** Isolates have one size of memory, but for those of a new deployment beside the old one. */
+function memoryStats({ counts, isolates }: LedgerReading): Pick<SiteStats, "memory"> {
+  // Names under which nothing was counted are left out.
+  const { uses, held, after, bytesAfter } = { ...NO_REUSE, ...(counts.reuse as unknown as Partial<ReuseCounts>) };
+  if (uses === 0 || isolates.alive === 0) return {};
+  const maxBytes = Math.round(isolates.memoryMaxBytes / isolates.alive);
+  return { memory: { uses, held, maxBytes, curve: memoryCurve({ uses, after, bytesAfter }, maxBytes) } };
 }
 
 /** The tree with the quantiles of each sketch in its place. */

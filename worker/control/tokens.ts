@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { IN_ENGLISH } from "../../wire/english.ts";
+import { issuePath } from "../../wire/issue-path.ts";
 import type { Tokens, TokenVerdict } from "../ports.ts";
 import { signedSessions } from "./sessions.ts";
 
@@ -105,7 +106,8 @@ function namedTokens(text: string | undefined): KnownToken[] {
   if (!text) return [];
   const checked = namedTokensSchema.safeParse(parseJson(text), IN_ENGLISH);
   if (!checked.success) {
-    throw new Error(`TIDEMARK_TOKENS is not a JSON list of {name, scopes, sha256}: ${z.prettifyError(checked.error)}`);
+    const faults = checked.error.issues.map(({ path, message }) => `${issuePath(path)} ${message}`.trim());
+    throw new Error(`TIDEMARK_TOKENS is not a JSON list of {name, scopes, sha256}: ${faults.join("; ")}`);
   }
   return checked.data.map(({ name, scopes, sha256: digits }) => ({
     name,

@@ -2,6 +2,7 @@ import type { IsolateStats } from "../../wire/stats.ts";
 import type { AnsweredEvent, EdgeEvent, Reporter, Timer } from "../ports.ts";
 import { addCounts, addUnder, type CountTree, emptyTree, MAX_NAMES, OTHERS, sumOfRoutes } from "./count-tree.ts";
 import { type Count, Likeness } from "./likeness.ts";
+import type { ReuseSample } from "./reuse-sample.ts";
 import { TimeSketch } from "./time-sketch.ts";
 import { type TopUrl, TopUrls, withoutQuery } from "./top-urls.ts";
 
@@ -69,6 +70,7 @@ export class Counters implements Reporter {
   readonly #routes = new Map<string | null, RouteCounts>();
   readonly #top = { missed: new TopUrls(), bytes: new TopUrls(), slowest: new TopUrls(), notStored: new TopUrls() };
   #timer: Timer | null = null;
+  #reuse: ReuseSample | null = null;
   #memoryHits = 0;
   #nextReportAt = Number.POSITIVE_INFINITY;
   /** Whether an answer has come at or after the time of the next report. */
@@ -214,6 +216,11 @@ export class Counters implements Reporter {
     this.#timer = timer;
   }
 
+  /** Begins to report on the uses of a memory. */
+  reportReuse(sample: ReuseSample): void {
+    this.#reuse = sample;
+  }
+
   /** `isReportDue` is set by the first answer to a request that arrives at this time or later. */
   reportAt(at: number): void {
     this.#nextReportAt = at;
@@ -234,6 +241,7 @@ export class Counters implements Reporter {
       bytes: { fromCache: 0, fromOrigin: 0, ...(bytes as CountTree), unmeasuredBodies },
       times,
       purgedKeysRead,
+      ...(this.#reuse && { reuse: this.#reuse.counts as unknown as CountTree }),
     };
     return { counts, routes };
   }

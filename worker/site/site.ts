@@ -16,7 +16,7 @@ import { SiteError, siteErrors } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
 import { durationError, durationMs, durationSeconds, sizeBytes } from "./units.ts";
 
-const names = z.readonly(z.array(z.string().check(z.minLength(1))));
+const names: z.ZodMiniType<readonly string[], readonly string[]> = z.array(z.string().check(z.minLength(1)));
 const fieldName = z.string().check(z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not a field name"));
 const fieldValue = z.string().check(z.regex(/^[\t\x20-\x7e]*$/, "is not a field value of printable ASCII"));
 const lowerCaseName = z.pipe(
@@ -35,8 +35,8 @@ const openField = lowerCaseName.check(
 
 /** What becomes of fields that are not in the key, of the site or of a route. */
 const fields = z.strictObject({
-  drop: z._default(z.array(openField), []),
-  trust: z._default(
+  drop: z.prefault(z.array(openField), []),
+  trust: z.prefault(
     z.array(
       openField.check(
         z.refine(
@@ -106,13 +106,13 @@ const route = z.strictObject({
   /** URLPattern pathname syntax: `/admin/*`, `/plog/:slug`. */
   match: z
     .string('is required: the paths of the route, like "/blog/:slug"')
-    .check(z.startsWith("/", "does not start with /"), z.refine(isUrlPattern, "is not a URLPattern pathname")),
+    .check(z.regex(/^\//, "does not start with /"), z.refine(isUrlPattern, "is not a URLPattern pathname")),
   /** Send every request to the origin unchanged; look up and store nothing. */
-  pass: z._default(z.boolean(), false),
+  pass: z.prefault(z.boolean(), false),
   key: z.prefault(
     z.strictObject({
       /** Fields that are forwarded to the origin as sent and are part of the key. */
-      fields: z._default(
+      fields: z.prefault(
         z.array(
           lowerCaseName.check(
             z.refine((name) => !name.includes("*"), NAMES_ONE),
@@ -122,7 +122,7 @@ const route = z.strictObject({
         [],
       ),
       /** Values of cookies that select, in a bounded set each. */
-      cookies: z._default(
+      cookies: z.prefault(
         z.record(
           cookieName.check(z.refine((name) => !name.includes("*"), NAMES_ONE)),
           z.array(cookieValue).check(z.minLength(1, "needs at least one value"), z.maxLength(MAX_CHOICES)),
@@ -132,15 +132,15 @@ const route = z.strictObject({
       languages: z.optional(
         z.array(languageTag).check(z.minLength(1, "needs at least one language"), z.maxLength(MAX_CHOICES)),
       ),
-      country: z._default(z.boolean({ error: COUNTRY_IS_THE_PLATFORMS }), false),
-      device: z._default(z.boolean(), false),
+      country: z.prefault(z.boolean({ error: COUNTRY_IS_THE_PLATFORMS }), false),
+      device: z.prefault(z.boolean(), false),
       query: z.prefault(
         z.strictObject({
-          ignore: z._default(names, TRACKING_PARAMETERS),
+          ignore: z.prefault(names, TRACKING_PARAMETERS),
           only: z.optional(names),
-          lowercase: z._default(names, []),
-          trim: z._default(names, []),
-          sort: z._default(z.boolean(), false),
+          lowercase: z.prefault(names, []),
+          trim: z.prefault(names, []),
+          sort: z.prefault(z.boolean(), false),
         }),
         {},
       ),
@@ -155,7 +155,7 @@ const route = z.strictObject({
       onHead: z.optional(z.boolean()),
       when: z.prefault(
         z.strictObject({
-          query: z._default(z.record(z.string(), z.strictObject({ maxLength: z.int().check(z.nonnegative()) })), {}),
+          query: z.prefault(z.record(z.string(), z.strictObject({ maxLength: z.int().check(z.nonnegative()) })), {}),
         }),
         {},
       ),
@@ -163,7 +163,7 @@ const route = z.strictObject({
     {},
   ),
   /** Remove `Set-Cookie` from every answer to GET and HEAD, so that it does not keep answers from being stored. */
-  stripSetCookie: z._default(z.boolean(), false),
+  stripSetCookie: z.prefault(z.boolean(), false),
   /** Replaces the lifetime of responses that may be stored. */
   ttl: z.optional(durationSeconds),
   /** The lifetime if the origin gives none: one, or one per status. */
@@ -178,7 +178,7 @@ const route = z.strictObject({
   /** How long browsers may keep stored responses. Default: as the origin says. */
   browserTtl: z.optional(durationSeconds.check(z.refine(Number.isInteger, "is not a whole number of seconds"))),
   /** Which directives of a visitor's `Cache-Control` are obeyed. */
-  requestDirectives: z._default(z.enum(["harmless", "all"]), "harmless"),
+  requestDirectives: z.prefault(z.enum(["harmless", "all"]), "harmless"),
   stale: z.prefault(stale, {}),
   /** How late a purge may reach the route's responses, if that may be later than a lease. */
   purge: z.prefault(
@@ -186,7 +186,7 @@ const route = z.strictObject({
     {},
   ),
   /** Tags for every response of the route; `{name}` stands for a parameter of `match`. */
-  tags: z._default(names, []),
+  tags: z.prefault(names, []),
 });
 
 const doorZone = z.string().check(z.regex(/^[\w.-]+$/, 'is not an id of letters, digits, ".", "_" and "-"'));
@@ -225,15 +225,15 @@ export const siteSchema = z.strictObject({
   publicUrl: z.optional(
     z.string().check(z.refine(isOrigin, "is not an address like https://www.example.com, without a path")),
   ),
-  routes: z._default(z.array(route), []),
+  routes: z.prefault(z.array(route), []),
   bypass: z.prefault(bypass, {}),
   store: z.prefault(z.strictObject({ onHead: z.optional(z.boolean()) }), {}),
   fields: z.prefault(fields, {}),
-  secondLook: z._default(z.boolean(), true),
+  secondLook: z.prefault(z.boolean(), true),
   stale: z.prefault(stale, {}),
   /** Lifetimes guessed from `Last-Modified` if the origin gives none. Default: none are guessed. */
   heuristic: z.optional(
-    z.strictObject({ fraction: z._default(fraction, 0.1), maxTtl: z.prefault(durationSeconds, "24h") }),
+    z.strictObject({ fraction: z.prefault(fraction, 0.1), maxTtl: z.prefault(durationSeconds, "24h") }),
   ),
   /** A field of the site's own that takes precedence over `CDN-Cache-Control` and `Cache-Control`. RFC 9213 §2.2. */
   targetedField: z.optional(
@@ -244,9 +244,9 @@ export const siteSchema = z.strictObject({
       ),
     ),
   ),
-  cookies: z.prefault(z.strictObject({ ignore: z._default(names, ANALYTICS_COOKIES) }), {}),
+  cookies: z.prefault(z.strictObject({ ignore: z.prefault(names, ANALYTICS_COOKIES) }), {}),
   /** The addresses of proxies in front of this edge. */
-  trustedProxies: z._default(z.array(proxyNetwork), []),
+  trustedProxies: z.prefault(z.array(proxyNetwork), []),
   /** The field in which a trusted proxy tells the visitor's country. */
   countryField: z.optional(
     lowerCaseName.check(
@@ -259,36 +259,36 @@ export const siteSchema = z.strictObject({
   ),
   doors: z.prefault(doors, {}),
   /** Extra fields on every request to the origin, such as a shared secret. */
-  originFields: z._default(z.record(fieldName, fieldValue), {}),
+  originFields: z.prefault(z.record(fieldName, fieldValue), {}),
   /** Whether browsers get the dashboard at `/_tidemark/`. */
-  dashboard: z._default(z.boolean(), true),
+  dashboard: z.prefault(z.boolean(), true),
   limits: z.prefault(
     z.strictObject({
       /** The longest URL that is served; longer ones get 414. */
-      urlBytes: z._default(sizeBytes, 16 * 1024),
+      urlBytes: z.prefault(sizeBytes, 16 * 1024),
       /** The fields of a request to the origin, names and values together; one with more gets 431. */
-      requestFieldBytes: z._default(sizeBytes, 32 * 1024),
+      requestFieldBytes: z.prefault(sizeBytes, 32 * 1024),
       /** The body of a request; a larger one gets 413. */
-      requestBodyBytes: z._default(sizeBytes, 100 * 1024 ** 2),
+      requestBodyBytes: z.prefault(sizeBytes, 100 * 1024 ** 2),
       /** How many fields an answer of the origin may have, and their bytes; an answer with more becomes a 502. */
-      responseFields: z._default(z.int().check(z.positive()), 256),
-      responseFieldBytes: z._default(sizeBytes, DEFAULT_MAX_RESPONSE_FIELD_BYTES),
+      responseFields: z.prefault(z.int().check(z.positive()), 256),
+      responseFieldBytes: z.prefault(sizeBytes, DEFAULT_MAX_RESPONSE_FIELD_BYTES),
       /** The largest body that is stored with its head. */
-      storeBytes: z._default(sizeBytes, 8 * 1024 ** 2),
+      storeBytes: z.prefault(sizeBytes, 8 * 1024 ** 2),
       /** The largest body that is stored in two steps, if its length is announced. */
-      largeBytes: z._default(sizeBytes, 512 * 1024 ** 2),
+      largeBytes: z.prefault(sizeBytes, 512 * 1024 ** 2),
       /** If a part is requested that is not stored, the whole is fetched if it is at most this large. */
-      fetchWholeBytes: z._default(sizeBytes, 0),
+      fetchWholeBytes: z.prefault(sizeBytes, 0),
       /** The most variants of one URL. */
-      variants: z._default(z.int().check(z.positive()), 32),
+      variants: z.prefault(z.int().check(z.positive()), 32),
       /** The most bytes that the bodies being filled may hold together, per isolate. */
-      fillBytes: z._default(sizeBytes, 32 * 1024 ** 2),
+      fillBytes: z.prefault(sizeBytes, 32 * 1024 ** 2),
       /** How many bodies may be filled at once, per isolate. Others stream past. */
-      fills: z._default(z.int().check(z.positive()), 256),
+      fills: z.prefault(z.int().check(z.positive()), 256),
       /** The memory tier, per isolate. */
-      memoryBytes: z._default(sizeBytes, 32 * 1024 ** 2),
+      memoryBytes: z.prefault(sizeBytes, 32 * 1024 ** 2),
       /** The most tags of one response. A response with more is not stored. */
-      tags: z._default(z.int().check(z.positive()), DEFAULT_MAX_TAGS),
+      tags: z.prefault(z.int().check(z.positive()), DEFAULT_MAX_TAGS),
       /** The longest wait for the head of the origin's answer. */
       originTimeout: z.prefault(durationMs, "30s"),
       /** The longest that a request waits for another request's fetch. */
@@ -299,11 +299,11 @@ export const siteSchema = z.strictObject({
   purge: z.prefault(
     z.strictObject({
       /** How long a PoP may answer from its knowledge of purges. */
-      leaseMs: z._default(z.int().check(z.minimum(100), z.maximum(60_000)), 1000),
+      leaseMs: z.prefault(z.int().check(z.minimum(100), z.maximum(60_000)), 1000),
       /** How much clocks in one PoP may differ, and one clock may step. */
-      skewMs: z._default(z.int().check(z.nonnegative(), z.maximum(60_000)), 250),
+      skewMs: z.prefault(z.int().check(z.nonnegative(), z.maximum(60_000)), 250),
       /** How long a softly purged response may be used, if the response itself does not say. */
-      softForMs: z._default(z.int().check(z.nonnegative(), z.maximum(30 * 24 * 3_600_000)), 0),
+      softForMs: z.prefault(z.int().check(z.nonnegative(), z.maximum(30 * 24 * 3_600_000)), 0),
       /** How late a purge may reach responses that the origin calls `immutable`. */
       maxViewAgeImmutable: z.prefault(maxViewAge, "0s"),
     }),

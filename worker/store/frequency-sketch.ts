@@ -1,3 +1,5 @@
+import { fnvHash } from "../rules/hashing/fnv-hash.ts";
+
 /** The highest count. */
 export const MAX_COUNT = 15;
 
@@ -38,13 +40,13 @@ export class FrequencySketch {
 
   /** The count of a key. */
   estimate(key: string): number {
-    const hash = hashOf(key);
+    const hash = fnvHash(key);
     return Math.min(this.#counters[this.#first(hash)]!, this.#counters[this.#second(hash)]!);
   }
 
   /** Raises the count of a key to one that was kept elsewhere. A higher count stays. */
   raise(key: string, times: number): void {
-    const hash = hashOf(key);
+    const hash = fnvHash(key);
     for (const slot of [this.#first(hash), this.#second(hash)]) {
       if (this.#counters[slot]! < times) this.#counters[slot] = times;
     }
@@ -64,11 +66,4 @@ export class FrequencySketch {
     const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
     return (mixed ^ (mixed >>> 13)) & this.#mask;
   }
-}
-
-/** FNV-1a. */
-function hashOf(key: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < key.length; index++) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);
-  return hash;
 }

@@ -9,6 +9,13 @@ const FIELD_OVERHEAD_BYTES = 256;
 /** No entry may take more than this share of the tier, or one large page would evict all others. */
 const LARGEST_SHARE = 1 / 8;
 
+/** Learns of the uses of pages, but not of the markers of variants, which are small. */
+export interface UseObserver {
+  found(key: string): void;
+  /** A page that is stored elsewhere, or was not stored before. `bytes`: what it takes in memory. */
+  missed(key: string, bytes: number): void;
+}
+
 /**
  * The isolate's memory, bounded in bytes. `EvictingMap` decides which entries leave, so that a crawl through a million
  * URLs does not evict the pages that visitors request.
@@ -16,9 +23,11 @@ const LARGEST_SHARE = 1 / 8;
 export class MemoryTier {
   readonly #maxBytes: number;
   readonly #entries: EvictingMap<Stored>;
+  readonly #uses: UseObserver | null;
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, uses: UseObserver | null = null) {
     this.#maxBytes = maxBytes;
+    this.#uses = uses;
     this.#entries = new EvictingMap(maxBytes);
   }
 
@@ -31,7 +40,9 @@ export class MemoryTier {
   }
 
   get(key: string): Stored | undefined {
-    return this.#entries.get(key);
+    const found = this.#entries.get(key);
+    if (found !== undefined && !isMarker(found)) this.#uses?.found(key);
+    return found;
   }
 
   /** Like `get`, without counting a request. */
@@ -47,6 +58,7 @@ export class MemoryTier {
   /** Counts a request for a response that is not held, and tells whether it would be kept. */
   admits(head: StoredHead): boolean {
     const bytes = weigh({ head, body: null }) + head.bodyBytes;
+    this.#uses?.missed(head.key, bytes);
     return this.#fits(bytes) && this.#entries.admits(head.key, bytes);
   }
 
@@ -59,6 +71,7 @@ export class MemoryTier {
     const held = this.#entries.peek(key);
     if (held && isNewer(held, stored)) return;
     const bytes = weigh(stored);
+    if (!held && !isAdmitted && !isMarker(stored)) this.#uses?.missed(key, bytes);
     if (this.#fits(bytes)) this.#entries.set(key, stored, bytes, isAdmitted);
     else this.delete(key);
   }

@@ -1,0 +1,35 @@
+import type { SiteStats } from "../stats.ts";
+import { memorySize, percent } from "../stats-text.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** Nothing is said about fewer uses of the memory: most are the first of their page. */
+const LEAST_USES = 1000;
+
+/** More memory has to hold so much more of the uses. */
+const LEAST_GAIN = 0.05;
+
+/** The smallest size is advised that has so much of the gain that the largest one has. */
+const MOST_OF_IT = 0.8;
+
+const MIB = 1024 ** 2;
+
+/** A memory from which pages have to leave that are asked for again. */
+export function memoryVerdicts({ memory }: SiteStats): Verdict[] {
+  if (!memory || memory.uses < LEAST_USES) return [];
+  const { uses, held, maxBytes, curve } = memory;
+  const ratio = held / uses;
+  const now = Math.max(ratio, ...curve.flatMap(({ bytes, hitRatio }) => (bytes <= maxBytes ? [hitRatio] : [])));
+  const most = curve.at(-1)!.hitRatio - now;
+  const found = curve.find(({ hitRatio }) => hitRatio - now >= most * MOST_OF_IT);
+  if (!found || found.hitRatio - now < LEAST_GAIN) return [];
+  return [
+    {
+      kind: "small-memory",
+      route: null,
+      evidence: `a memory of ${memorySize(maxBytes)} holds ${percent(ratio)} of the stored pages that are asked for`,
+      setting: `set \`limits.memoryBytes\` to \`"${Math.ceil(found.bytes / MIB)}MiB"\`, where an isolate has so much`,
+      effect: `at least ${percent(found.hitRatio)} would come from memory`,
+      savedFetches: 0,
+    },
+  ];
+}

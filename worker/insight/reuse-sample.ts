@@ -1,0 +1,123 @@
+import { fnvHash } from "../rules/hashing/fnv-hash.ts";
+
+/** The most keys that are sampled. */
+const MAX_KEYS = 512;
+
+/** Longer keys are not sampled, so that a sample takes at most a megabyte. */
+const MAX_KEY_CHARACTERS = 1024;
+
+const ALL_HASHES = 2 ** 32;
+
+/** What is added up of the uses of an isolate's memory, in the form of the site's ledger. */
+export interface ReuseCounts {
+  /** Look-ups of stored pages, wherever they were found, and pages that were stored. */
+  readonly uses: number;
+  /** Those of them that memory held. */
+  readonly held: number;
+  /** By the number of uses since the page was used before: how many, and the bytes of their pages. Estimated. */
+  readonly after: Histogram;
+  readonly bytesAfter: Histogram;
+}
+
+interface Histogram {
+  readonly buckets: Readonly<Record<number, number>>;
+}
+
+/** The first use of a page is in the last bucket. No distance is so long. */
+const NEVER_BEFORE = 63;
+
+/** The shortest distance that a bucket holds. There are two for each doubling. */
+export function distanceFrom(bucket: number): number {
+  return 2 ** (bucket >> 1) * (bucket % 2 === 0 ? 1 : 1.5);
+}
+
+function bucketOf(distance: number): number {
+  const doublings = 31 - Math.clz32(distance);
+  return 2 * doublings + ((distance >>> (doublings - 1)) & 1);
+}
+
+interface SampledKey {
+  readonly hash: number;
+  bytes: number;
+  usedAt: number;
+}
+
+/**
+ * How many uses of the memory pass until a page is used again, from which follows how much would be found in a memory of
+ * another size. Counted for the keys whose hashes are below a threshold that falls when there are too many of them, each for
+ * as many as it stands for: the sample of fixed size of SHARDS (Waldspurger et al., "Efficient MRC Construction with
+ * SHARDS", FAST 2015). Time is counted in uses and not in bytes between them, which would take a walk over the sample for
+ * each hit (Hu et al., "Kinetic Modeling of Data Eviction in Cache", ATC 2016).
+ */
+export class ReuseSample {
+  #uses = 0;
+  #held = 0;
+  #threshold = ALL_HASHES;
+  readonly #keys = new Map<string, SampledKey>();
+  readonly #after = new Float64Array(NEVER_BEFORE + 1);
+  readonly #bytesAfter = new Float64Array(NEVER_BEFORE + 1);
+
+  /** So many keys are in the sample. */
+  get keys(): number {
+    return this.#keys.size;
+  }
+
+  /** A page was found in memory. */
+  found(key: string): void {
+    this.#uses++;
+    this.#held++;
+    const sampled = this.#keys.get(key);
+    if (sampled !== undefined) this.#useAgain(sampled);
+  }
+
+  /** A page was used that is not in memory. `bytes`: what it would take there. */
+  missed(key: string, bytes: number): void {
+    this.#uses++;
+    const sampled = this.#keys.get(key);
+    if (sampled !== undefined) {
+      sampled.bytes = bytes;
+      this.#useAgain(sampled);
+      return;
+    }
+    const hash = mixed(fnvHash(key));
+    if (hash >= this.#threshold || key.length > MAX_KEY_CHARACTERS) return;
+    this.#keys.set(key, { hash, bytes, usedAt: this.#uses });
+    this.#count(NEVER_BEFORE, bytes);
+    if (this.#keys.size > MAX_KEYS) this.#lowerThreshold();
+  }
+
+  get counts(): ReuseCounts {
+    return {
+      uses: this.#uses,
+      held: this.#held,
+      after: histogram(this.#after),
+      bytesAfter: histogram(this.#bytesAfter),
+    };
+  }
+
+  #useAgain(sampled: SampledKey): void {
+    this.#count(bucketOf(this.#uses - sampled.usedAt), sampled.bytes);
+    sampled.usedAt = this.#uses;
+  }
+
+  #count(bucket: number, bytes: number): void {
+    const weight = ALL_HASHES / this.#threshold; // so many keys one of the sample stands for
+    this.#after[bucket]! += weight;
+    this.#bytesAfter[bucket]! += weight * bytes;
+  }
+
+  #lowerThreshold(): void {
+    this.#threshold = Math.max(...[...this.#keys.values()].map(({ hash }) => hash));
+    for (const [key, { hash }] of this.#keys) if (hash >= this.#threshold) this.#keys.delete(key);
+  }
+}
+
+function histogram(counts: Float64Array): Histogram {
+  return { buckets: Object.fromEntries([...counts.entries()].filter(([, count]) => count > 0)) };
+}
+
+/** The bits of FNV's hash mixed, so that they are even in all places. */
+function mixed(hash: number): number {
+  const once = Math.imul(hash ^ (hash >>> 16), 0x2c1b3c6d);
+  return (once ^ (once >>> 15)) >>> 0;
+}
