@@ -6,6 +6,7 @@ import { hit } from "./cases/hit.ts";
 import { large } from "./cases/large.ts";
 import { logLoad } from "./cases/log-load.ts";
 import { purges } from "./cases/purges.ts";
+import { push } from "./cases/push.ts";
 import { quiet } from "./cases/quiet.ts";
 import { rules } from "./cases/rules.ts";
 import { sdk } from "./cases/sdk.ts";
@@ -18,7 +19,22 @@ const bench = new Command("npm run bench --")
   .description("Measures the edge. Each case prints a table and writes its results as JSON.")
   .configureHelp({ subcommandTerm: (command) => command.name() })
   .action(() => bench.outputHelp());
-const commands = [hit, server, endurance, eviction, cdn, view, rules, large, quiet, logLoad, purges, sdk, sessions];
+const commands = [
+  hit,
+  server,
+  endurance,
+  eviction,
+  cdn,
+  view,
+  rules,
+  large,
+  quiet,
+  logLoad,
+  purges,
+  push,
+  sdk,
+  sessions,
+];
 for (const command of commands) {
   bench.addCommand(command);
 }

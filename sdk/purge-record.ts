@@ -68,7 +68,12 @@ export type PurgeReference = number | (Pick<Receipt, "seq"> & { readonly edges?:
 
 /** One purge by its number, or the newest ones; with `before`, the newest of those whose number is lower. */
 export type RecordQuery =
-  | { readonly seq: number; readonly edges?: readonly SeqAtEdge[] | undefined }
+  | {
+      readonly seq: number;
+      readonly edges?: readonly SeqAtEdge[] | undefined;
+      /** For how long the edge may hold its answer until the purge has settled, in milliseconds. Default: not at all. */
+      readonly waitMs?: number | undefined;
+    }
   | { readonly before: number | undefined; readonly limit: number | undefined };
 
 const readOptions = { signal: signalSchema, deadlineMs: deadlineMsSchema };

@@ -53,5 +53,19 @@ export const purgeRecordQuerySchema = z.strictObject({
     .optional(),
 });
 
+/** The longest time for which the answer about one purge is held, in milliseconds. */
+export const MAX_PURGE_WAIT_MS = 25_000;
+
+/** The query of `GET /_tidemark/purges/:seq`. */
+export const purgeWaitSchema = z.strictObject({
+  /** Hold the answer until the purge has settled, for at most so many milliseconds. */
+  wait: z
+    .string()
+    .regex(/^[1-9][0-9]{0,8}$/, "must be a whole number of milliseconds from 1 on")
+    .transform(Number)
+    .refine((ms) => ms <= MAX_PURGE_WAIT_MS, `must be at most ${MAX_PURGE_WAIT_MS}`)
+    .optional(),
+});
+
 export type PurgeRecordBody = z.infer<typeof purgeRecordSchema>;
 export type PurgeRecordPageBody = z.infer<typeof purgeRecordPageSchema>;

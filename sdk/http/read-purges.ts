@@ -1,6 +1,6 @@
 import { CONTROL_PREFIX } from "../../wire/fields.ts";
 import { type Problem, problemSchema } from "../../wire/problem.ts";
-import { purgeRecordPageSchema } from "../../wire/purge-record.ts";
+import { MAX_PURGE_WAIT_MS, purgeRecordPageSchema } from "../../wire/purge-record.ts";
 import type { Clock } from "../clock.ts";
 import { type PurgeError, PurgeTimeout, PurgeUnreachable } from "../errors.ts";
 import type { Settings } from "../options.ts";
@@ -19,6 +19,9 @@ export interface PreparedRead extends Settings, CallLimits {
 
 /** The most bytes of an answer that are read: 500 purges with as many items as a row of the log has room for. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+/** How much longer than it may be held an answer may take, in milliseconds. */
+const ANSWERED_WITHIN_MS = 5000;
 
 /** Reads the audit trail. Resolves to `null` for the number of a purge that the log does not have. */
 export function readPurges(
@@ -40,6 +43,23 @@ export function readPurges(
     },
     platform,
   );
+}
+
+/**
+ * Asks the edge, once, whether a purge has settled. After a loss of the log its number may be another purge's, which was
+ * accepted at another time.
+ */
+export async function hasSettled(
+  edge: Settings & Pick<PreparedRead, "signals">,
+  { seq, at }: { readonly seq: number; readonly at: string },
+  waitMs: number,
+  transport: Transport,
+  platform: { readonly clock: Clock; random(): number },
+): Promise<boolean> {
+  const read = { ...edge, query: { seq, waitMs }, retries: 0, deadlineMs: waitMs + ANSWERED_WITHIN_MS };
+  const page = await readPurges(read, transport, platform);
+  const [record] = page?.purges ?? [];
+  return record?.settled === true && Date.parse(record.at) === Date.parse(at);
 }
 
 function attempt(
@@ -118,7 +138,10 @@ function brokenOff({ endpoint, status, attempts }: AnswerHead, cause: unknown): 
 }
 
 function pathOf(query: RecordQuery): string {
-  if ("seq" in query) return `${CONTROL_PREFIX}purges/${query.seq}`;
+  if ("seq" in query) {
+    const wait = query.waitMs === undefined ? "" : `?wait=${Math.min(query.waitMs, MAX_PURGE_WAIT_MS)}`;
+    return `${CONTROL_PREFIX}purges/${query.seq}${wait}`;
+  }
   const search = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
   return `${CONTROL_PREFIX}purges${search.length > 0 ? "?" : ""}${search.join("&")}`;
 }

@@ -72,7 +72,8 @@ export function controlApp(ports: ControlPorts): Hono<App> {
 
   app.get(`${CONTROL_PREFIX}purges/:seq`, async (context) => {
     const access = await authorize(ports, context.req.raw, "read");
-    return access.kind === "refused" ? access.response : auditAnswer(await findPurge(context.req.param("seq"), ports));
+    if (access.kind === "refused") return access.response;
+    return auditAnswer(await findPurge(context.req.param("seq"), context.req.query(), ports));
   });
 
   app.get(`${CONTROL_PREFIX}stats`, async (context) => {

@@ -4,6 +4,7 @@ import {
   type PurgeRecordBody,
   type PurgeRecordPageBody,
   purgeRecordQuerySchema,
+  purgeWaitSchema,
 } from "../../wire/purge-record.ts";
 import type { PurgeAudit, PurgeRecord, Reporter } from "../ports.ts";
 import { purgeItemText } from "../rules/key/purge-key.ts";
@@ -31,11 +32,17 @@ export async function listPurges(query: Readonly<Record<string, string>>, ports:
   });
 }
 
-/** One purge by its sequence number, which is not checked yet. */
-export async function findPurge(seq: string, ports: AuditPorts): Promise<AuditVerdict> {
+/** One purge by its sequence number. Neither that nor `query` is checked yet. */
+export async function findPurge(
+  seq: string,
+  query: Readonly<Record<string, string>>,
+  ports: AuditPorts,
+): Promise<AuditVerdict> {
   if (!/^[1-9][0-9]{0,14}$/.test(seq)) return { kind: "unknown", seq };
+  const checked = purgeWaitSchema.safeParse(query);
+  if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeWaitSchema) };
   return read(ports, async (audit) => {
-    const record = await audit.find(Number(seq));
+    const record = await audit.find(Number(seq), checked.data.wait);
     return record ? { kind: "found", body: recordBody(record) } : { kind: "unknown", seq };
   });
 }

@@ -5,6 +5,7 @@ import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
 import {
   DEFAULT_LISTED_PURGES,
   MAX_LISTED_PURGES,
+  MAX_PURGE_WAIT_MS,
   purgeRecordPageSchema,
   purgeRecordSchema,
 } from "../../wire/purge-record.ts";
@@ -71,10 +72,18 @@ export function openApiDocument(): object {
         get: {
           operationId: "findPurge",
           summary: "One purge, and whether it has settled",
-          parameters: [{ name: "seq", in: "path", required: true, schema: { type: "integer", minimum: 1 } }],
+          parameters: [
+            { name: "seq", in: "path", required: true, schema: { type: "integer", minimum: 1 } },
+            {
+              name: "wait",
+              in: "query",
+              description: "Hold the answer until the purge has settled, for at most so many milliseconds",
+              schema: { type: "integer", minimum: 1, maximum: MAX_PURGE_WAIT_MS },
+            },
+          ],
           responses: {
             200: answer("The purge", "PurgeRecord"),
-            ...refusals("unauthorized", "forbidden", "not-found", "unavailable"),
+            ...refusals("invalid", "unauthorized", "forbidden", "not-found", "unavailable"),
           },
         },
       },

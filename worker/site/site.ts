@@ -275,6 +275,10 @@ export const siteSchema = z.strictObject({
         .default(0),
       /** How late a purge may reach responses that the origin calls `immutable`. */
       maxViewAgeImmutable: maxViewAge.prefault("0s"),
+      /** Whether isolates keep a connection to the log, over which it pushes purges and they confirm them. */
+      push: z.boolean().default(false),
+      /** How long after a request an isolate keeps its knowledge of purges up to date. */
+      keepViewMs: z.int().nonnegative().max(20_000).optional(),
     })
     .prefault({}),
 });
@@ -318,6 +322,8 @@ export interface Site extends KeyRules {
     readonly softForMs: number;
     /** The longest of the lease and the routes' view ages, for which receipts have to wait (R6). */
     readonly longestViewAgeMs: number;
+    readonly push: boolean;
+    readonly keepViewMs: number;
   };
 }
 
@@ -326,6 +332,9 @@ export interface Site extends KeyRules {
  * default.
  */
 const PLAIN_STATUSES = new Set([200, 203, 204, 300, 301, 308]);
+
+/** How long a connection to the log is kept after a request, if the site does not say: it costs next to nothing. */
+const KEPT_WITH_PUSH_MS = 5000;
 
 /** Settings from the environment or from flags. They take precedence over the file. */
 export interface SiteOverrides {
@@ -403,6 +412,8 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
         site.purge.leaseMs,
         ...routes.flatMap(({ purge }) => [purge.maxViewAgeMs, purge.maxViewAgeImmutableMs]),
       ),
+      push: site.purge.push,
+      keepViewMs: site.purge.keepViewMs ?? (site.purge.push ? KEPT_WITH_PUSH_MS : 0),
     },
   };
 }

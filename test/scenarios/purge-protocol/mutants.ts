@@ -453,9 +453,9 @@ export const mutants: Mutants = {
   },
   "r6-bound-ends-with-the-lease": {
     name: "while the log is silent, a page of a route that lets a purge arrive late counts for one lease only",
-    file: "worker/flow/judging.ts",
-    from: "Math.max(purges.leaseMs, maxViewAgeMs(context, stored))",
-    to: "purges.leaseMs",
+    file: VIEW_LEASE,
+    from: "Math.max(this.leaseMs, maxViewAgeMs)",
+    to: "this.leaseMs",
     reddens: "purge-protocol/late-route-log-silent",
   },
   "r6-late-is-not-renewed": {

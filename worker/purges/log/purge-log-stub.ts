@@ -1,5 +1,13 @@
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../ports.ts";
-import type { AppendRequest, AppendResult, PurgeLogClient, ReaderPosition, ViewDelta } from "./log-contract.ts";
+import type {
+  AppendRequest,
+  AppendResult,
+  ConnectingReader,
+  LogConnection,
+  PurgeLogClient,
+  ReaderPosition,
+  ViewDelta,
+} from "./log-contract.ts";
 import type { PurgeLog } from "./purge-log.ts";
 
 /** The name of a site's one log. */
@@ -13,8 +21,23 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit {
     this.#namespace = namespace;
   }
 
-  async read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): Promise<ViewDelta> {
-    return this.#stub().read(since, leaseMs, longestViewAgeMs);
+  async read(
+    since: ReaderPosition | null,
+    leaseMs: number,
+    longestViewAgeMs?: number,
+    reader?: string,
+  ): Promise<ViewDelta> {
+    return this.#stub().read(since, leaseMs, longestViewAgeMs, reader);
+  }
+
+  async connect({ learn, ...reader }: ConnectingReader): Promise<LogConnection> {
+    const opened = await this.#stub().openConnection(reader, learn);
+    const { first, connection } = opened;
+    return {
+      first,
+      renew: async (since, leaseMs, longestViewAgeMs) => connection.renew(since, leaseMs, longestViewAgeMs),
+      close: () => opened[Symbol.dispose](),
+    };
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {
@@ -25,8 +48,8 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit {
     return this.#stub().list(before, limit);
   }
 
-  async find(seq: number): Promise<PurgeRecord | null> {
-    return this.#stub().find(seq);
+  async find(seq: number, waitMs?: number): Promise<PurgeRecord | null> {
+    return this.#stub().find(seq, waitMs);
   }
 
   /** The id of the log's object, which no object of another class or namespace has. */
