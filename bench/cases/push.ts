@@ -48,7 +48,7 @@ export const push = new Command("push")
     rows.push(await simulate({ isolates: 1, push: true, purges, rate: 1 }));
     rows.push(await simulate({ isolates: 3, push: true, purges, rate: 10, restartEveryMs: 20_000 }));
     for (const isolates of [100, 1000]) {
-      rows.push(await simulate({ isolates, push: true, purges: Math.min(purges, 5), rate: 0.5 }));
+      rows.push(await simulate({ isolates, push: true, purges: Math.min(purges, 20), rate: 0.5 }));
     }
     printTable(
       ["seven cities", "seen p50 ms", "p99", "settled p50 ms", "p99", "late", "billed/s and PoP"],

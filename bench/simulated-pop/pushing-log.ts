@@ -91,13 +91,18 @@ export class PushingLog {
           connection = open();
           return connected.renew(connection, asked.since, asked.leaseMs, asked.longestViewAgeMs);
         });
-        return { first, renew, close: () => connected.disconnect(connection) };
+        const release = async () => {
+          await oneWay();
+          connected.release(connection);
+        };
+        return { first, renew, release, close: () => connected.disconnect(connection) };
       },
     };
   }
 
   /** Resolves to whether a purge has settled, once it has. */
   async settled(seq: number, roundTripMs: number): Promise<boolean> {
+    this.billed++;
     await this.#clock.wait(roundTripMs / 2).over;
     const record = await this.#connected.find(seq, 25_000);
     await this.#clock.wait(roundTripMs / 2).over;

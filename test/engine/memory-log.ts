@@ -72,10 +72,15 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
     return new SqlPurgeLog(sqlOver(this.#database), LOG_SETTINGS, () => this.#scheduler.now(), this.#world.newId);
   }
 
-  async read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number): Promise<ViewDelta> {
+  async read(
+    since: ReaderPosition | null,
+    leaseMs: number,
+    longestViewAgeMs?: number,
+    reader?: string,
+  ): Promise<ViewDelta> {
     return this.#call(() => {
       this.reads++;
-      return this.#log.read(since, leaseMs, longestViewAgeMs);
+      return this.#log.read(since, leaseMs, longestViewAgeMs, reader);
     });
   }
 

@@ -228,6 +228,13 @@ export class LateLog {
       first,
       renew: (since, leaseMs, longestViewAgeMs) =>
         call(() => connected.renew(connection, since, leaseMs, longestViewAgeMs)),
+      release: async () => {
+        if (reader.isDead) return;
+        await fate.delay(fate.pick([50, 50, 800]));
+        if (isCut || fate.now() < this.#silentUntil) throw new Error("lost");
+        fate.count("leases that were given up");
+        connected.release(connection);
+      },
       close: () => connected.disconnect(connection),
     };
   }

@@ -21,6 +21,7 @@ export const OCCURRENCES = [
   "connections that were cut without notice",
   "repeated pushes",
   "lost confirmations",
+  "leases that were given up",
   "isolates that never confirm, beside others that do",
   "receipts that settled before their time",
   "replies of the log that never came",

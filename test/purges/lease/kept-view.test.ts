@@ -22,6 +22,7 @@ class CountingLog implements PurgeLogClient {
   renewals = 0;
   readonly connections: ConnectingReader[] = [];
   open = 0;
+  released = 0;
   names: (string | undefined)[] = [];
   /** Whether a connection answers. */
   answers = true;
@@ -44,6 +45,7 @@ class CountingLog implements PurgeLogClient {
         this.renewals++;
         return this.#delta();
       },
+      release: async () => void this.released++,
       close: () => void this.open--,
     };
   }
@@ -95,7 +97,7 @@ describe("a view that is kept alive", () => {
 
     test("makes the next request not wait, if it comes in time (R27)", async () => {
       expect(await request()).toBe(true);
-      await scheduler.advance(KEEP_MS);
+      await scheduler.advance(KEEP_MS - 1);
       expect(await request()).toBe(false);
     });
 
@@ -124,7 +126,8 @@ describe("a view that is kept alive", () => {
     start(true);
     await request();
     await scheduler.advance(KEEP_MS);
-    expect({ reads: log.reads, open: log.open }).toEqual({ reads: 0, open: 0 });
+    expect({ reads: log.reads, open: log.open, released: log.released }).toEqual({ reads: 0, open: 0, released: 1 });
+    expect(lease.isUsable(scheduler.now(), null)).toBe(false);
     expect(log.renewals).toBeGreaterThan(2);
     await request();
     expect(new Set(log.connections.map(({ name }) => name)).size).toBe(1);

@@ -49,6 +49,20 @@ describe("the book of leases (R25)", () => {
     expect(book.settlesAt(1)).toBe(NOW + 1250);
   });
 
+  test("a reader that has given up its lease is not waited for, unless it has got one over another connection since", () => {
+    const book = new LeaseBook(0);
+    const [one, two] = [{}, {}];
+    book.grant("reader", "a", 1000, NOW, one);
+    book.watch(at(1), times, NOW);
+    expect(book.release("reader", two)).toEqual([]);
+    expect(book.release("reader", one)).toMatchObject([{ seq: 1 }]);
+    book.grant("reader", "a", 1000, NOW, one);
+    book.grant("reader", "a", 1000, NOW, two);
+    book.watch(at(2), times, NOW);
+    expect(book.release("reader", one)).toEqual([]);
+    expect(book.settlesAt(2)).toBe(NOW + 1250);
+  });
+
   test("a reader without a name never confirms", () => {
     const book = new LeaseBook(0);
     book.grant(undefined, "a", 1000, NOW - 100);

@@ -433,8 +433,8 @@ export const mutants: Mutants = {
   "r6-receipt-forgets-the-bound": {
     name: "a receipt ignores routes that let a purge arrive late",
     file: LOG,
-    from: "this.#leases.grant(Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0), now);",
-    to: "this.#leases.grant(purge.leaseMs, now);",
+    from: "const useMs = Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0);",
+    to: "const useMs = purge.leaseMs;",
     reddens: "purge-protocol/receipt-and-late-routes",
   },
   "r6-every-purge-may-come-late": {

@@ -75,14 +75,22 @@ export class KeptView {
 
   /** Keeps the view in the background of a request, until another request takes over or none has come for a while. */
   async keep(connection: LogConnection | null, renew: () => Promise<boolean>): Promise<void> {
-    const { timing, clock } = this.#parts;
+    const { timing, leased, clock } = this.#parts;
     const keeper = { since: clock.now() };
     this.#keeper = keeper;
     try {
       for (;;) {
         const now = clock.now();
         const end = Math.min(timing.keptUntil, keeper.since + KEPT_BY_ONE_REQUEST_MS);
-        if (now >= end || this.#keeper !== keeper) return;
+        if (this.#keeper !== keeper) return;
+        if (now >= end) {
+          // Nobody is served now, so that no receipt needs to wait for this isolate.
+          if (connection && now >= timing.keptUntil) {
+            leased.giveUp();
+            await this.#soon(connection.release());
+          }
+          return;
+        }
         if (now < timing.dueAt) await clock.wait(Math.min(timing.dueAt, end) - now).over;
         else if (!(await (connection ? this.#renewOver(connection) : renew()))) return;
       }

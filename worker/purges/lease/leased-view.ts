@@ -92,6 +92,12 @@ export class LeasedView {
     return true;
   }
 
+  /** Gives up the lease, for good: no reply to an earlier call brings it back. */
+  giveUp(): void {
+    this.#timing.end();
+    this.#callsInDoubt = this.#callsBegun;
+  }
+
   /** Takes in a copy of another isolate's read (R22). Returns false if the copy cannot be used. */
   takeCopy({ startedAt, longestViewAgeMs, delta }: SharedCopy): boolean {
     const position = this.#view.position;

@@ -47,7 +47,12 @@ export class ConnectedLog {
   renew(connection: Connection, since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta {
     const { reader } = connection;
     if (since !== null) this.#confirm(connection, since);
-    return this.#log.read(since, leaseMs, longestViewAgeMs, reader);
+    return this.#log.read(since, leaseMs, longestViewAgeMs, reader, connection);
+  }
+
+  /** The reader has given up its leases, because it has no more requests. */
+  release(connection: Connection): void {
+    if (this.#log.release(connection.reader, connection)) this.#noteSettled();
   }
 
   /** Sends every connected reader what it may lack. */
@@ -85,7 +90,10 @@ export class ConnectedLog {
   #confirm(connection: Connection, { logId, seq }: Stamp): void {
     const { reader, confirmed } = connection;
     if (confirmed?.logId !== logId || confirmed.seq < seq) connection.confirmed = { logId, seq };
-    if (!this.#log.confirm(reader, { logId, seq })) return;
+    if (this.#log.confirm(reader, { logId, seq })) this.#noteSettled();
+  }
+
+  #noteSettled(): void {
     this.#settled.resolve();
     this.#settled = Promise.withResolvers();
   }

@@ -9,6 +9,8 @@ interface Holder {
   until: number;
   /** Its view has reached this number. */
   confirmed: number;
+  /** The connection over which it got its last lease; `undefined` for none. */
+  lastBy: object | undefined;
 }
 
 /** A purge that is waiting for confirmations. */
@@ -50,15 +52,18 @@ export class LeaseBook {
     this.#startedAt = startedAt;
   }
 
-  /** Records a lease. Without the name of a reader, nobody will confirm what its view has reached. */
-  grant(reader: string | undefined, logId: string, useMs: number, now: number): void {
+  /**
+   * Records a lease. Without the name of a reader, nobody will confirm what its view has reached. `by`: the connection
+   * over which it was granted.
+   */
+  grant(reader: string | undefined, logId: string, useMs: number, now: number, by?: object): void {
     this.#turnTo(logId);
     const until = now + useMs;
     if (reader === undefined) this.#namelessUntil = Math.max(this.#namelessUntil, until);
     else {
       const holder = this.#holders.get(reader);
-      if (holder) holder.until = Math.max(holder.until, until);
-      else this.#holders.set(reader, { until, confirmed: 0 });
+      const { confirmed = 0 } = holder ?? {};
+      this.#holders.set(reader, { until: Math.max(until, holder?.until ?? 0), confirmed, lastBy: by });
     }
   }
 
@@ -70,6 +75,21 @@ export class LeaseBook {
     const holder = this.#holders.get(reader);
     if (logId !== this.#logId || holder === undefined || holder.confirmed >= seq) return [];
     holder.confirmed = seq;
+    return this.#strike(reader, seq);
+  }
+
+  /**
+   * Records that a reader has given up its leases. That counts only if it got the last one over the connection that says
+   * so: otherwise it may have got one since. Returns the same as `confirm`.
+   */
+  release(reader: string, by: object): readonly Pick<Watched, "seq" | "notBefore">[] {
+    if (this.#holders.get(reader)?.lastBy !== by) return [];
+    this.#holders.delete(reader);
+    return this.#strike(reader, Number.POSITIVE_INFINITY);
+  }
+
+  /** No purge up to this number has to wait for the reader. */
+  #strike(reader: string, seq: number): Watched[] {
     const settled = this.#watched.filter(
       (each) => each.seq <= seq && each.missing.delete(reader) && !each.missing.size,
     );
@@ -79,8 +99,8 @@ export class LeaseBook {
 
   /**
    * Begins to watch a purge that has just got its number. Returns when it has settled even if nobody confirms it, and the
-   * earliest time if everybody does: epoch milliseconds. `longestLeaseMs`: the longest lease that an earlier instance of the log may have granted.
-   * `unknownMs`: how long anybody may serve a response of unknown purge state (R8).
+   * earliest time if everybody does: epoch milliseconds. `longestLeaseMs`: the longest lease that an earlier instance of
+   * the log may have granted. `unknownMs`: how long anybody may serve a response of unknown purge state (R8).
    */
   watch({ logId, seq }: Stamp, { skewMs, longestLeaseMs, unknownMs }: WatchTimes, now: number): Settling {
     this.#turnTo(logId);

@@ -98,5 +98,7 @@ export interface LogConnection {
   readonly first: ViewDelta;
   /** Like `read`. */
   renew(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): Promise<ViewDelta>;
+  /** Says that the reader has given up its leases, so that no receipt has to wait for it. */
+  release(): Promise<void>;
   close(): void;
 }

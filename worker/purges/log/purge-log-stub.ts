@@ -36,6 +36,7 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit {
     return {
       first,
       renew: async (since, leaseMs, longestViewAgeMs) => connection.renew(since, leaseMs, longestViewAgeMs),
+      release: async () => connection.release(),
       close: () => opened[Symbol.dispose](),
     };
   }

@@ -104,6 +104,10 @@ export class PurgeLogConnection extends RpcTarget {
     return this.#log.renew(this.#connection, since, leaseMs, longestViewAgeMs);
   }
 
+  release(): void {
+    this.#log.release(this.#connection);
+  }
+
   [Symbol.dispose](): void {
     this.#log.disconnect(this.#connection);
   }

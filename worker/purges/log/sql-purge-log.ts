@@ -93,21 +93,36 @@ export class SqlPurgeLog {
 
   /**
    * The purges above the reader's position, and a lease: the one that it asks for, or a longer one under load. `reader`:
-   * the name under which the reader will confirm what its view has reached (R25). Default: it never will.
+   * the name under which the reader will confirm what its view has reached (R25). Default: it never will. `by`: the
+   * connection over which it reads.
    */
-  read(since: ReaderPosition | null, askedMs: number, longestViewAgeMs = askedMs, reader?: string): ViewDelta {
+  read(
+    since: ReaderPosition | null,
+    askedMs: number,
+    longestViewAgeMs = askedMs,
+    reader?: string,
+    by?: object,
+  ): ViewDelta {
     const now = this.#now();
     const leaseMs = leaseUnderLoadMs(askedMs, this.#load.noteRead(now));
     this.#grant(reader, Math.max(askedMs, longestViewAgeMs), now);
     if (leaseMs > askedMs) this.#leases.stretch(leaseMs, now);
     const reply = this.#replyTo(since, leaseMs);
-    this.#book.grant(reader, reply.logId, Math.max(leaseMs, longestViewAgeMs), now);
+    this.#book.grant(reader, reply.logId, Math.max(leaseMs, longestViewAgeMs), now, by);
     return reply;
   }
 
   /** Records what a reader's view has reached (R25). Returns whether that has settled a purge, at once or soon. */
   confirm(reader: string, position: Stamp): boolean {
-    const settled = this.#book.confirm(reader, position);
+    return this.#noteSettled(this.#book.confirm(reader, position));
+  }
+
+  /** Records that a reader has given up the leases that it got over a connection. Returns the same as `confirm`. */
+  release(reader: string, by: object): boolean {
+    return this.#noteSettled(this.#book.release(reader, by));
+  }
+
+  #noteSettled(settled: readonly { readonly seq: number; readonly notBefore: number }[]): boolean {
     for (const { seq, notBefore } of settled) this.#audit.settle(seq, Math.max(this.#now(), notBefore));
     return settled.length > 0;
   }
@@ -171,16 +186,16 @@ export class SqlPurgeLog {
       const now = this.#now();
       const mode = purge.mode ?? "hard";
       this.#noticeLostHistory(purge.since);
-      const { reader, skewMs } = purge;
+      const { reader } = purge;
       const useMs = Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0);
       this.#grant(reader, useMs, now);
-      const boundMs = this.#leases.longestLivingMs(now) + skewMs;
+      const boundMs = this.#leases.longestLivingMs(now) + purge.skewMs;
       const first = purge.id === null ? undefined : this.#audit.firstWithId(purge.id);
       if (first && (first.content !== purge.content || first.mode !== mode)) return { kind: "conflict" };
       const seq = first?.seq ?? this.#addNew(purge, mode, now, boundMs);
       const isWatched = first === undefined && reader !== undefined;
       const { settlesInMs, maySettleSooner } = isWatched
-        ? this.#watch(seq, skewMs, boundMs, now)
+        ? this.#watch(seq, purge.skewMs, boundMs, now)
         : { settlesInMs: boundMs, maySettleSooner: false };
       const since = purge.since && { logId: purge.since.logId, seq: purge.since.seq };
       // A reader with a name may have no connection by which to confirm the next purge, so it gets no lease here.
