@@ -205,7 +205,7 @@ export class LateLog {
     const push = async (delta: ViewDelta): Promise<boolean> => {
       const pushed = structuredClone(delta);
       await fate.delay(fate.pick([50, 50, 50, 600]));
-      isCut ||= this.#happens("connections that were cut without notice", 0.03);
+      isCut ||= this.#happens("connections that were cut without notice", 0.15);
       if (isCut || reader.isDead || fate.now() < this.#silentUntil) {
         fate.count("lost pushes");
         if (fate.chance(0.5)) await fate.scheduler.wait(GIVEN_UP_MS).over;

@@ -20,13 +20,15 @@ import { Visitors } from "./visitors.ts";
 const LEASE_MS = 1000;
 const SKEW_MS = 250;
 const SOFT_FOR_MS = 1000;
+/** So short that isolates give up leases while others are at work. */
+const KEEP_VIEW_MS = 1500;
 /** How late a purge may reach one route of some worlds. */
 const MAX_VIEW_AGE_MS = 3000;
 const POPS = [0, 1] as const;
 const ISOLATES = [0, 1] as const;
 /** Longer than any fetch, lease or wait in this world, so that everything has ended after it. */
 const REST_MS = 200_000;
-/** In one of so many worlds, the log pushes purges to the readers that it admits, and in another one over connections. */
+/** In one of so many worlds, the log pushes purges to the readers that it admits, and in two others over connections. */
 const PUSHES_IN = 5;
 /** The share of isolates in such a world that are of a version that keeps no connection. */
 const WITHOUT_CONNECTION = 0.1;
@@ -283,7 +285,7 @@ export class World {
 }
 
 /** How the log of a world pushes, by its seed. */
-const PUSHINGS: readonly Pushing[] = ["to-admitted", "over-connections"];
+const PUSHINGS: readonly Pushing[] = ["to-admitted", "over-connections", "over-connections"];
 
 const sites = new Map<string, Site>();
 
@@ -297,7 +299,13 @@ function siteOf(isStaleWhileSilent: boolean, isLateAllowed: boolean, push: boole
         origin: "http://origin.internal",
         hosts: [HOST],
         routes: [{ ...ROUTE, purge: { maxViewAge: isLateAllowed ? `${MAX_VIEW_AGE_MS}ms` : "0s" } }],
-        purge: { leaseMs: LEASE_MS, skewMs: SKEW_MS, softForMs: SOFT_FOR_MS, push },
+        purge: {
+          leaseMs: LEASE_MS,
+          skewMs: SKEW_MS,
+          softForMs: SOFT_FOR_MS,
+          push,
+          keepViewMs: push ? KEEP_VIEW_MS : 0,
+        },
         stale: { ifErrorWhileLogSilent: isStaleWhileSilent },
       },
       {},

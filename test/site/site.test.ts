@@ -304,6 +304,7 @@ describe("compileSite", () => {
     });
     const purge = { leaseMs: 1000, skewMs: 250, softForMs: 0, longestViewAgeMs: 1000, push: false, keepViewMs: 0 };
     expect(site.purge).toEqual(purge);
+    expect(compileSite({ origin, purge: { push: true } }, {}).purge.keepViewMs).toBe(20_000);
   });
 
   test("receipts have to count with the longest bound of a route that stores, or with the lease", () => {

@@ -121,7 +121,7 @@ export interface SiteInput {
         /**
          * For how long after a request an isolate keeps its knowledge of purges up to date, in milliseconds, up to 20000,
          * so that the next request need not wait for the purge log. Without `push` it costs about 1.4 reads of the log a
-         * second. Default 5000 with `push`, otherwise 0.
+         * second. Default 20000 with `push`, otherwise 0.
          */
         readonly keepViewMs?: number | undefined;
       }

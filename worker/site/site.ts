@@ -334,7 +334,7 @@ export interface Site extends KeyRules {
 const PLAIN_STATUSES = new Set([200, 203, 204, 300, 301, 308]);
 
 /** How long a connection to the log is kept after a request, if the site does not say: it costs next to nothing. */
-const KEPT_WITH_PUSH_MS = 5000;
+const KEPT_WITH_PUSH_MS = 20_000;
 
 /** Settings from the environment or from flags. They take precedence over the file. */
 export interface SiteOverrides {

@@ -84,9 +84,8 @@ export class KeptView {
         const end = Math.min(timing.keptUntil, keeper.since + KEPT_BY_ONE_REQUEST_MS);
         if (this.#keeper !== keeper) return;
         if (now >= end) {
-          // Nobody is served now, so that no receipt needs to wait for this isolate.
-          if (connection && now >= timing.keptUntil) {
-            leased.giveUp();
+          if (connection) {
+            leased.giveUp(); // so that no receipt has to wait for an isolate that nobody can tell
             await this.#soon(connection.release());
           }
           return;

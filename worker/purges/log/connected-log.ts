@@ -10,8 +10,8 @@ export type Push = (delta: ViewDelta) => Promise<boolean>;
 interface Connection {
   readonly reader: string;
   readonly push: Push;
-  /** What its view has reached. */
-  confirmed: Stamp | null;
+  /** What its view has reached, as far as is known; before it has said so, what it has been sent. */
+  position: Stamp | null;
 }
 
 /**
@@ -34,7 +34,7 @@ export class ConnectedLog {
   }
 
   connect(reader: string, push: Push): Connection {
-    const connection: Connection = { reader, push, confirmed: null };
+    const connection: Connection = { reader, push, position: null };
     this.#connections.add(connection);
     return connection;
   }
@@ -47,7 +47,9 @@ export class ConnectedLog {
   renew(connection: Connection, since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta {
     const { reader } = connection;
     if (since !== null) this.#confirm(connection, since);
-    return this.#log.read(since, leaseMs, longestViewAgeMs, reader, connection);
+    const reply = this.#log.read(since, leaseMs, longestViewAgeMs, reader, connection);
+    connection.position ??= { logId: reply.logId, seq: reply.to };
+    return reply;
   }
 
   /** The reader has given up its leases, because it has no more requests. */
@@ -60,7 +62,7 @@ export class ConnectedLog {
     const { head } = this.#log;
     const deltas = new Map<string, ViewDelta>();
     for (const connection of this.#connections) {
-      const since = connection.confirmed ?? head;
+      const since = connection.position ?? head;
       const key = `${since.logId} ${since.seq}`;
       const delta = deltas.get(key) ?? this.#log.changesSince(since);
       deltas.set(key, delta);
@@ -88,8 +90,8 @@ export class ConnectedLog {
   }
 
   #confirm(connection: Connection, { logId, seq }: Stamp): void {
-    const { reader, confirmed } = connection;
-    if (confirmed?.logId !== logId || confirmed.seq < seq) connection.confirmed = { logId, seq };
+    const { reader, position } = connection;
+    if (position?.logId !== logId || position.seq < seq) connection.position = { logId, seq };
     if (this.#log.confirm(reader, { logId, seq })) this.#noteSettled();
   }
 
