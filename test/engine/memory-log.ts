@@ -2,9 +2,12 @@ import { DatabaseSync } from "node:sqlite";
 import { CONFIRM_WITHIN_MS } from "../../server/log/log-readers.ts";
 import { sqlOver } from "../../server/log/node-sql.ts";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
+import { ConnectedLog } from "../../worker/purges/log/connected-log.ts";
 import type {
   AppendRequest,
   AppendResult,
+  ConnectingReader,
+  LogConnection,
   PurgeLogClient,
   ReaderPosition,
   ViewDelta,
@@ -37,19 +40,20 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
   readonly #scheduler: Scheduler;
   readonly #world: LogWorld;
   #database: DatabaseSync;
-  #log: SqlPurgeLog;
+  #log!: SqlPurgeLog;
+  #connected!: ConnectedLog;
 
   constructor(scheduler: Scheduler, world: LogWorld = newLogWorld(), database = new DatabaseSync(":memory:")) {
     this.#scheduler = scheduler;
     this.#world = world;
     this.#database = database;
-    this.#log = this.#open();
+    this.#open();
   }
 
   /** Its storage is lost, and it begins with an empty one. */
   makeAnew(): void {
     this.#database = new DatabaseSync(":memory:");
-    this.#log = this.#open();
+    this.#open();
   }
 
   /** Saves the storage for `setBack`. */
@@ -60,7 +64,7 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
   /** Restores the saved storage. The object starts anew over it. */
   setBack(): void {
     this.#database.exec("ROLLBACK TO saved");
-    this.#log = this.#open();
+    this.#open();
   }
 
   /** Another object over the same storage. This object does not know of it, and continues. */
@@ -68,8 +72,10 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
     return new MemoryLog(this.#scheduler, this.#world, this.#database);
   }
 
-  #open(): SqlPurgeLog {
-    return new SqlPurgeLog(sqlOver(this.#database), LOG_SETTINGS, () => this.#scheduler.now(), this.#world.newId);
+  #open(): void {
+    const now = () => this.#scheduler.now();
+    this.#log = new SqlPurgeLog(sqlOver(this.#database), LOG_SETTINGS, now, this.#world.newId);
+    this.#connected = new ConnectedLog(this.#log, this.#scheduler);
   }
 
   async read(
@@ -84,10 +90,28 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
     });
   }
 
+  async connect({ name, learn, since, leaseMs, longestViewAgeMs }: ConnectingReader): Promise<LogConnection> {
+    const connected = this.#connected;
+    const connection = await this.#call(() =>
+      connected.connect(name, async (delta) => {
+        await this.#scheduler.turn();
+        return learn(delta);
+      }),
+    );
+    const renew: LogConnection["renew"] = (...asked) => this.#call(() => connected.renew(connection, ...asked));
+    return {
+      first: await renew(since, leaseMs, longestViewAgeMs),
+      renew,
+      release: () => this.#call(() => connected.release(connection)),
+      close: () => connected.disconnect(connection),
+    };
+  }
+
   async append(purge: AppendRequest): Promise<AppendResult> {
     const result = await this.#call(() => {
       const { head } = this.#log;
       const appended = this.#log.append(purge);
+      this.#connected.push();
       if (purge.repeatAfterMs !== null)
         void this.#scheduler.wait(purge.repeatAfterMs).over.then(() => this.#log.runDue());
       const confirmed = this.#push(this.#log.changesSince(head));
@@ -101,8 +125,9 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit {
     return this.#call(() => this.#log.list(before, limit));
   }
 
-  async find(seq: number): Promise<PurgeRecord | null> {
-    return this.#call(() => this.#log.find(seq));
+  async find(seq: number, waitMs = 0): Promise<PurgeRecord | null> {
+    await this.#call(() => undefined);
+    return this.#connected.find(seq, waitMs);
   }
 
   /** Resolves to whether every isolate has confirmed in time (R24). */

@@ -44,6 +44,8 @@ export interface Reader {
   doubtAt: number;
   /** It has ended, and takes in and confirms nothing any more. */
   isDead: boolean;
+  /** Until then it alone does not reach the log, nor the log it: epoch milliseconds. */
+  cutOffUntil: number;
 }
 
 /**
@@ -146,6 +148,7 @@ export class LateLog {
         const begunAt = this.#fate.now();
         this.#noteRead(reader, begunAt, good && good.begunAt > reader.doubtAt ? good.begunAt : null, leaseMs);
         good = null;
+        this.#failIfCutOff(reader);
         const delta = await this.#call(
           (log) => log.read(since, leaseMs, longestViewAgeMs, name),
           Number.POSITIVE_INFINITY,
@@ -160,6 +163,7 @@ export class LateLog {
       },
       append: async (purge) => {
         const begunAt = this.#fate.now();
+        this.#failIfCutOff(reader);
         const result = await this.#call(
           (log) => this.#append(log, purge),
           GIVEN_UP_MS,
@@ -173,6 +177,16 @@ export class LateLog {
         return result;
       },
     };
+  }
+
+  /** From now on, this isolate alone does not reach the log for this long. */
+  cutOff(reader: Reader, ms: number): void {
+    reader.cutOffUntil = this.#fate.now() + ms;
+    this.#fate.count("isolates that alone did not reach the log");
+  }
+
+  #failIfCutOff({ cutOffUntil }: Reader): void {
+    if (this.#fate.now() < cutOffUntil) throw new Error("cut off");
   }
 
   /** One purge, as an isolate asks for it. The answer is held for up to `waitMs` until the purge has settled. */
@@ -195,6 +209,7 @@ export class LateLog {
     let isCut = false;
     const call = async (work: () => ViewDelta): Promise<ViewDelta> => {
       const begunAt = fate.now();
+      this.#failIfCutOff(reader);
       if (connected !== this.#connected) throw new Error("the object has been replaced");
       if (isCut || reader.isDead) await fate.scheduler.wait(GIVEN_UP_MS).over;
       const delta = await this.#call(work, Number.POSITIVE_INFINITY);
@@ -206,7 +221,7 @@ export class LateLog {
       const pushed = structuredClone(delta);
       await fate.delay(fate.pick([50, 50, 50, 600]));
       isCut ||= this.#happens("connections that were cut without notice", 0.15);
-      if (isCut || reader.isDead || fate.now() < this.#silentUntil) {
+      if (isCut || reader.isDead || fate.now() < Math.max(this.#silentUntil, reader.cutOffUntil)) {
         fate.count("lost pushes");
         if (fate.chance(0.5)) await fate.scheduler.wait(GIVEN_UP_MS).over;
         throw new Error("lost");
@@ -231,7 +246,7 @@ export class LateLog {
       release: async () => {
         if (reader.isDead) return;
         await fate.delay(fate.pick([50, 50, 800]));
-        if (isCut || fate.now() < this.#silentUntil) throw new Error("lost");
+        if (isCut || fate.now() < Math.max(this.#silentUntil, reader.cutOffUntil)) throw new Error("lost");
         fate.count("leases that were given up");
         connected.release(connection);
       },

@@ -22,6 +22,7 @@ export const OCCURRENCES = [
   "repeated pushes",
   "lost confirmations",
   "leases that were given up",
+  "isolates that alone did not reach the log",
   "isolates that never confirm, beside others that do",
   "receipts that settled before their time",
   "replies of the log that never came",

@@ -133,6 +133,11 @@ export class World {
       return fate.tell("the origin fails for a while");
     }
     if (drawn < 0.96) return this.#changeLog();
+    if (this.#pushing === "over-connections" && fate.chance(0.7)) {
+      const isolate = this.#anyIsolate();
+      this.#log.cutOff(isolate.reader, fate.pick([500, 4000]));
+      return fate.tell(`the log cannot be reached from ${isolate.name} for a while`);
+    }
     this.#log.fallSilent(fate.pick([500, 4000]));
     fate.tell("the log falls silent for a while");
   }
@@ -200,7 +205,15 @@ export class World {
     const name = `${"AB"[pop]}${index}.${fate.nextOrder()}`;
     const told = new Told();
     const never = Number.NEGATIVE_INFINITY;
-    const reader: Reader = { name, told, bearers: 0, lastBearerAt: never, doubtAt: never, isDead: false };
+    const reader: Reader = {
+      name,
+      told,
+      bearers: 0,
+      lastBearerAt: never,
+      doubtAt: never,
+      isDead: false,
+      cutOffUntil: never,
+    };
     const connects = this.#pushing === "over-connections" && !fate.chance(WITHOUT_CONNECTION);
     fate.count("isolates that never confirm, beside others that do", this.#pushing === "over-connections" && !connects);
     const site = siteOf(this.#isStaleWhileSilent, this.#isLateAllowed, connects);

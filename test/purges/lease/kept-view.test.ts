@@ -95,7 +95,7 @@ describe("a view that is kept alive", () => {
   ])("%s", (_, push) => {
     beforeEach(() => start(push));
 
-    test("makes the next request not wait, if it comes in time (R27)", async () => {
+    test("makes the next request not wait, if it comes in time (R26)", async () => {
       expect(await request()).toBe(true);
       await scheduler.advance(KEEP_MS - 1);
       expect(await request()).toBe(false);

@@ -107,6 +107,15 @@ describe("a log with connections (R26)", () => {
     expect(append()).toMatchObject({ settlesInMs: 1250, maySettleSooner: false });
   });
 
+  test("a reader that finds too many connections reads the log instead", async () => {
+    const small = new ConnectedLog(log, scheduler, 1);
+    const first = small.connect("one", async () => true);
+    expect(() => small.connect("two", async () => true)).toThrow("too many connections");
+    small.disconnect(first);
+    expect(small.size).toBe(0);
+    small.connect("two", async () => true);
+  });
+
   test("an answer is held for as long as was asked, and no longer", async () => {
     reader("one", () => new Promise(() => undefined));
     append();

@@ -63,6 +63,12 @@ describe("the book of leases (R25)", () => {
     expect(book.settlesAt(2)).toBe(NOW + 1250);
   });
 
+  test("readers whose leases ended long ago are forgotten, even if nobody purges", () => {
+    const book = new LeaseBook(0);
+    for (let number = 0; number < 5000; number++) book.grant(`reader ${number}`, "a", 1000, NOW + number * 100);
+    expect(book.readers).toBeLessThan(2500);
+  });
+
   test("a reader without a name never confirms", () => {
     const book = new LeaseBook(0);
     book.grant(undefined, "a", 1000, NOW - 100);

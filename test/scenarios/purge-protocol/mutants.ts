@@ -650,4 +650,18 @@ export const mutants: Mutants = {
     to: "      return true;",
     reddens: "purge-protocol/push-of-another-log",
   },
+  "r25-unknown-use-does-not-count": {
+    name: "a receipt does not wait for responses of unknown purge state",
+    file: "worker/purges/log/lease-book.ts",
+    from: "Math.max(now + unknownMs, this",
+    to: "Math.max(now, this",
+    reddens: "purge-protocol/nobody-holds-a-lease",
+  },
+  "r26-push-goes-nowhere": {
+    name: "the log sends a purge over no connection",
+    file: "worker/purges/log/connected-log.ts",
+    from: "void this.#pushTo(connection, delta);",
+    to: "",
+    reddens: "purge-protocol/pushed-over-a-connection",
+  },
 };

@@ -115,7 +115,7 @@ export class LeaseTiming {
 
   /**
    * Records the time between requests: if they are rare, the lease is renewed earlier (R22), unless it is renewed behind
-   * them anyway (R27).
+   * them anyway (R26).
    */
   noteRequest(now: number): void {
     const gapMs = Math.min(Math.max(now - (this.#lastRequestAt ?? now), 0), this.leaseMs);
@@ -123,7 +123,7 @@ export class LeaseTiming {
     this.#lastRequestAt = now;
   }
 
-  /** Until when the view is kept for the next request (R27), if none comes before: epoch milliseconds. */
+  /** Until when the view is kept for the next request (R26), if none comes before: epoch milliseconds. */
   get keptUntil(): number {
     return (this.#lastRequestAt ?? NEVER) + this.keepViewMs;
   }
@@ -133,7 +133,7 @@ export class LeaseTiming {
     return Math.max(this.#dueAt, this.#probeAt);
   }
 
-  /** Whether so little of the lease is left that a request renews it, even where that is another one's work (R27). */
+  /** Whether so little of the lease is left that a request renews it, even where that is another one's work (R26). */
   isEnding(now: number): boolean {
     return now >= this.#usableUntil - this.leaseMs * ENDING;
   }

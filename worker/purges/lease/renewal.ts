@@ -135,7 +135,7 @@ export class Renewal {
     return hasSucceeded;
   }
 
-  /** Renews the lease, and then keeps the view alive behind the request (R27). */
+  /** Renews the lease, and then keeps the view alive behind the request (R26). */
   async #renewAndKeep(background: BackgroundWork): Promise<boolean> {
     const connection = await this.#kept.connect(background);
     const hasSucceeded = connection !== null || (await this.#takeCopyOrRead(background));

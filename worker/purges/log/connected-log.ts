@@ -3,6 +3,9 @@ import type { Stamp } from "../../rules/storing/stored-response.ts";
 import type { ReaderPosition, ViewDelta } from "./log-contract.ts";
 import type { SqlPurgeLog } from "./sql-purge-log.ts";
 
+/** A purge is sent to each of them by itself. */
+const MAX_CONNECTIONS = 20_000;
+
 /** Sends purges to one reader. Resolves to whether its view has reached them; rejects if the reader cannot be reached. */
 export type Push = (delta: ViewDelta) => Promise<boolean>;
 
@@ -21,10 +24,12 @@ interface Connection {
 export class ConnectedLog {
   readonly #log: SqlPurgeLog;
   readonly #clock: Clock;
+  readonly #maxConnections: number;
   readonly #connections = new Set<Connection>();
   #settled = Promise.withResolvers<void>();
 
-  constructor(log: SqlPurgeLog, clock: Clock) {
+  constructor(log: SqlPurgeLog, clock: Clock, maxConnections = MAX_CONNECTIONS) {
+    this.#maxConnections = maxConnections;
     this.#log = log;
     this.#clock = clock;
   }
@@ -33,7 +38,9 @@ export class ConnectedLog {
     return this.#connections.size;
   }
 
+  /** Throws if there are too many. The reader then reads the log. */
   connect(reader: string, push: Push): Connection {
+    if (this.#connections.size >= this.#maxConnections) throw new Error("too many connections");
     const connection: Connection = { reader, push, position: null };
     this.#connections.add(connection);
     return connection;

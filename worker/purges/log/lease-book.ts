@@ -3,6 +3,11 @@ import type { Stamp } from "../../rules/storing/stored-response.ts";
 /** More purges than this are not watched at the same time. The others settle when the leases have run out (R6). */
 const MAX_WATCHED = 64;
 
+/** From this many readers on, those whose leases have ended are forgotten. */
+const PRUNE_FROM = 1000;
+/** Longer than any allowance, in milliseconds. */
+const LONG_AFTER_MS = 60_000;
+
 /** A reader that confirms, and so is known by a name. */
 interface Holder {
   /** When its last lease ends: epoch milliseconds of the log's clock. */
@@ -46,6 +51,11 @@ export class LeaseBook {
   #watched: Watched[] = [];
   #logId = "";
   #namelessUntil = Number.NEGATIVE_INFINITY;
+  #pruneAt = PRUNE_FROM;
+
+  get readers(): number {
+    return this.#holders.size;
+  }
 
   /** `startedAt`: leases that were granted before are not in this book. */
   constructor(startedAt: number) {
@@ -63,6 +73,7 @@ export class LeaseBook {
     else {
       const holder = this.#holders.get(reader);
       const { confirmed = 0 } = holder ?? {};
+      if (holder === undefined && this.#holders.size >= this.#pruneAt) this.#prune(now);
       this.#holders.set(reader, { until: Math.max(until, holder?.until ?? 0), confirmed, lastBy: by });
     }
   }
@@ -86,6 +97,14 @@ export class LeaseBook {
     if (this.#holders.get(reader)?.lastBy !== by) return [];
     this.#holders.delete(reader);
     return this.#strike(reader, Number.POSITIVE_INFINITY);
+  }
+
+  /** Forgets leases that ended long ago. Where nobody purges, nothing else does. */
+  #prune(now: number): void {
+    for (const [reader, { until }] of this.#holders) {
+      if (now >= until + LONG_AFTER_MS) this.#holders.delete(reader);
+    }
+    this.#pruneAt = 2 * this.#holders.size + PRUNE_FROM;
   }
 
   /** No purge up to this number has to wait for the reader. */
