@@ -41,11 +41,11 @@ export default defineConfig([
     // One build, so that a PurgeError of `tidemark/testing` or `tidemark/local` is the class that `tidemark` exports.
     entry: { ...NODE_VERSION, ...SDK, ...OUTBOX, ...FRAMEWORKS, ...LOCAL, ...SERVER, cli: "cli/main.ts" },
     format: "esm",
-    deps: { onlyBundle: ["commander", "hono", "leven", "structured-headers"] },
+    deps: { onlyBundle: ["commander", "leven", "structured-headers"] },
     dts: { generator: "oxc", entry: Object.values({ ...SDK, ...OUTBOX, ...FRAMEWORKS, ...LOCAL }) },
     // What is bundled, here and below, comes with its licence.
     copy: ({ outDir }) =>
-      ["commander/LICENSE", "hono/LICENSE", "leven/license", "structured-headers/LICENSE"].map((file) => ({
+      ["commander/LICENSE", "leven/license", "structured-headers/LICENSE"].map((file) => ({
         from: `node_modules/${file}`,
         to: `${outDir}/licenses`,
         rename: `${dirname(file)}.txt`,
@@ -70,7 +70,7 @@ export default defineConfig([
     deps: {
       // zod stays outside: it is a dependency of the package anyway, so that an owner's bundle holds one copy of it,
       // and its fixes come without ours.
-      onlyBundle: ["hono", "structured-headers", "leven"],
+      onlyBundle: ["structured-headers", "leven"],
       neverBundle: [/^cloudflare:/],
     },
     // By the type checker, because what an owner may write in a site is inferred from a zod schema.

@@ -3,7 +3,7 @@
  * right.
  */
 
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { faultsOf } from "../wire/unknown-key.ts";
 
 /** Every reason for which a purge can fail. The first ten are the edge's own and equal the `code` of its answers. */
@@ -208,8 +208,8 @@ export class PurgeTimeout extends PurgeError {
  */
 export function misuse(
   call: string,
-  error: z.ZodError,
-  schema: z.ZodType,
+  error: z.core.$ZodError,
+  schema: z.core.$ZodType,
   otherNames: Readonly<Record<string, string>> = {},
 ): TypeError {
   const faults = faultsOf(error, schema, otherNames).map(({ path, message, input }) => ({

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { MAX_SLEEP_MS } from "./clock.ts";
 import { PurgeError } from "./errors.ts";
 import type { Fetch } from "./http/transport.ts";
@@ -44,41 +44,45 @@ export interface PurgerOptions {
 }
 
 /** The deadline, which a purger takes, and each of its calls. */
-export const deadlineMsSchema: z.ZodOptional<z.ZodNumber> = z.number().positive().max(MAX_SLEEP_MS).optional();
+export const deadlineMsSchema: z.ZodMiniOptional<z.ZodMiniNumber> = z.optional(
+  z.number().check(z.positive(), z.maximum(MAX_SLEEP_MS)),
+);
 
 /** The signal, which a purger takes, and each of its calls. */
-export const signalSchema: z.ZodOptional<z.ZodCustom<AbortSignal>> = z
-  .custom<AbortSignal>(
+export const signalSchema: z.ZodMiniOptional<z.ZodMiniCustom<AbortSignal>> = z.optional(
+  z.custom<AbortSignal>(
     (value) => typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value,
     "must be an AbortSignal",
-  )
-  .optional();
+  ),
+);
 
 const endpointSchema = z.custom<string | URL>(
   (value) => typeof value === "string" || isUrl(value),
   "must be a string or a URL",
 );
 
-const edgeSchema = z.preprocess(
-  (value) => (typeof value === "string" || isUrl(value) ? { endpoint: value } : value),
-  z.strictObject({ endpoint: endpointSchema, token: z.string().optional() }),
+const edgeSchema = z.pipe(
+  z.transform((value) => (typeof value === "string" || isUrl(value) ? { endpoint: value } : value)),
+  z.strictObject({ endpoint: endpointSchema, token: z.optional(z.string()) }),
 );
 
 /** It is strict, so that a misspelt option is an error and is not ignored. */
-export const purgerOptionsSchema: z.ZodType<PurgerOptions> = z
+export const purgerOptionsSchema: z.ZodMiniType<PurgerOptions> = z
   .strictObject({
-    endpoint: endpointSchema.optional(),
-    endpoints: z.array(edgeSchema).min(1, "name at least one edge, or leave endpoints out").optional(),
-    token: z.string().optional(),
-    fetch: z.custom<Fetch>((value) => typeof value === "function", "must be a function like fetch").optional(),
+    endpoint: z.optional(endpointSchema),
+    endpoints: z.optional(z.array(edgeSchema).check(z.minLength(1, "name at least one edge, or leave endpoints out"))),
+    token: z.optional(z.string()),
+    fetch: z.optional(z.custom<Fetch>((value) => typeof value === "function", "must be a function like fetch")),
     deadlineMs: deadlineMsSchema,
-    retries: z.int().nonnegative().optional(),
+    retries: z.optional(z.int().check(z.nonnegative())),
     signal: signalSchema,
   })
-  .refine(({ endpoint, endpoints }) => !(endpoint && endpoints), {
-    path: ["endpoints"],
-    message: "stands in the place of endpoint; leave one of them out",
-  });
+  .check(
+    z.refine(({ endpoint, endpoints }) => !(endpoint && endpoints), {
+      path: ["endpoints"],
+      message: "stands in the place of endpoint; leave one of them out",
+    }),
+  );
 
 /** By its shape, because test environments replace the class. */
 export function isUrl(value: unknown): value is URL {

@@ -1,5 +1,6 @@
-import * as z from "zod";
-import { MAX_LISTED_PURGES } from "../wire/purge-record.ts";
+import * as z from "zod/mini";
+import { MAX_LISTED_PURGES } from "../wire/purge-record-query.ts";
+import { WITH_VALUES } from "./check.ts";
 import { misuse } from "./errors.ts";
 import { deadlineMsSchema, signalSchema } from "./options.ts";
 import type { Accepted, Receipt } from "./receipt.ts";
@@ -79,15 +80,15 @@ export type RecordQuery =
 const readOptions = { signal: signalSchema, deadlineMs: deadlineMsSchema };
 const readOptionsSchema = z.strictObject(readOptions);
 const purgesQuerySchema = z.strictObject({
-  before: z.int().positive().optional(),
-  limit: z.int().min(1).max(MAX_LISTED_PURGES).optional(),
+  before: z.optional(z.int().check(z.positive())),
+  limit: z.optional(z.int().check(z.minimum(1), z.maximum(MAX_LISTED_PURGES))),
   ...readOptions,
 });
-const seqSchema = z.int().positive();
+const seqSchema = z.int().check(z.positive());
 
 /** Checks a call of `purges`. Throws a `TypeError`. */
 export function parsePurgesQuery(query: PurgesQuery = {}): ReadCall {
-  const parsed = purgesQuerySchema.safeParse(query, { reportInput: true });
+  const parsed = purgesQuerySchema.safeParse(query, WITH_VALUES);
   if (!parsed.success) throw misuse("purges", parsed.error, purgesQuerySchema);
   const { before, limit, signal, deadlineMs } = parsed.data;
   return { query: { before, limit }, signal, deadlineMs };
@@ -100,7 +101,7 @@ export function parseStatusCall(purge: PurgeReference, options: ReadOptions = {}
     const dryRun = seq === 0 ? " The receipt of a dry run has no number, because nothing was purged." : "";
     throw new TypeError(`status: the first argument is the number of a purge, from 1 on, or its receipt.${dryRun}`);
   }
-  const parsed = readOptionsSchema.safeParse(options, { reportInput: true });
+  const parsed = readOptionsSchema.safeParse(options, WITH_VALUES);
   if (!parsed.success) throw misuse("status, options", parsed.error, readOptionsSchema);
   const edges = typeof purge === "object" ? purge.edges : undefined;
   return { query: { seq, edges }, signal: parsed.data.signal, deadlineMs: parsed.data.deadlineMs };

@@ -1,5 +1,6 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { purgeRequestSchema } from "../wire/purge-request.ts";
+import { WITH_VALUES } from "./check.ts";
 import { misuse } from "./errors.ts";
 import { deadlineMsSchema, isUrl, signalSchema } from "./options.ts";
 
@@ -76,11 +77,14 @@ export interface PurgeOptions extends PurgeDetails {
 }
 
 /** The field of W3C Trace Context, of any version. */
-const traceparentSchema = z
-  .string()
-  .regex(/^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}/, "must be the value of a traceparent field")
-  .regex(/^[!-~]{1,512}$/, "must be the value of a traceparent field")
-  .optional();
+const traceparentSchema = z.optional(
+  z
+    .string()
+    .check(
+      z.regex(/^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}/, "must be the value of a traceparent field"),
+      z.regex(/^[!-~]{1,512}$/, "must be the value of a traceparent field"),
+    ),
+);
 
 /** Several items, in a list or a set. */
 export type ItemList<Item> = readonly Item[] | ReadonlySet<Item>;
@@ -136,14 +140,14 @@ export function parseCall(name: string, input: PurgeInput, options: PurgeOptions
   const { signal, deadlineMs, traceparent, ...details } = parseOptions(name, options);
   const given = Object.entries(details).filter(([, value]) => value !== undefined);
   const request = typeof input === "object" ? { ...withLists(input), ...Object.fromEntries(given) } : input;
-  const parsed = purgeRequestSchema.safeParse(request, { reportInput: true });
+  const parsed = purgeRequestSchema.safeParse(request, WITH_VALUES);
   if (!parsed.success) throw misuse(name, parsed.error, purgeRequestSchema);
   return { request: parsed.data, signal, deadlineMs, traceparent };
 }
 
 /** Checks the options of a call. Throws a `TypeError` that begins with the name of the call. */
 export function parseOptions(name: string, options: PurgeOptions = {}): PurgeOptions {
-  const parsed = purgeOptionsSchema.safeParse(options, { reportInput: true });
+  const parsed = purgeOptionsSchema.safeParse(options, WITH_VALUES);
   if (!parsed.success) throw misuse(`${name}, options`, parsed.error, purgeOptionsSchema);
   return parsed.data;
 }
@@ -155,7 +159,7 @@ const itemsSchema = z.strictObject({ urls, tags, prefixes, hosts });
 export function parseItems(name: string, input: ItemsInput): PurgeItems {
   const lists = typeof input === "object" && input !== null ? Object.entries(withLists(input)) : null;
   const named = lists && Object.fromEntries(lists.filter(([, list]) => !Array.isArray(list) || list.length > 0));
-  const parsed = itemsSchema.safeParse(named ?? input, { reportInput: true });
+  const parsed = itemsSchema.safeParse(named ?? input, WITH_VALUES);
   if (!parsed.success) throw misuse(name, parsed.error, itemsSchema);
   return parsed.data;
 }

@@ -1,4 +1,5 @@
-import * as z from "zod";
+import * as z from "zod/mini";
+import { WITHOUT_VALUES } from "./check.ts";
 import { type Clock, MAX_SLEEP_MS } from "./clock.ts";
 import { misuse } from "./errors.ts";
 import { signalSchema } from "./options.ts";
@@ -95,7 +96,7 @@ const settledOptionsSchema = z.strictObject({ signal: signalSchema });
 
 /** The signal of a call of `settled`. Throws a `TypeError` for an option that it does not have. */
 export function settledSignal(options: SettledOptions = {}): AbortSignal | undefined {
-  const parsed = settledOptionsSchema.safeParse(options);
+  const parsed = settledOptionsSchema.safeParse(options, WITHOUT_VALUES);
   if (!parsed.success) throw misuse("settled", parsed.error, settledOptionsSchema);
   return parsed.data.signal;
 }

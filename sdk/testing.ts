@@ -3,7 +3,7 @@
  * imports no transport.
  */
 
-import { DEFAULT_LISTED_PURGES } from "../wire/purge-record.ts";
+import { DEFAULT_LISTED_PURGES } from "../wire/purge-record-query.ts";
 import type { PurgeRecord, PurgeRecordPage, ReadCall } from "./purge-record.ts";
 import type { PurgeCall, PurgeRequest } from "./purge-request.ts";
 import { type Purger, purgerFrom } from "./purger.ts";

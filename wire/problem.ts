@@ -1,4 +1,5 @@
-import * as z from "zod";
+import type * as z from "zod/mini";
+import type { problemSchema } from "./problem-schema.ts";
 
 /** Every reason for which the control plane refuses a request. The SDK's errors carry the same codes. */
 export const PROBLEM_CODES = {
@@ -22,15 +23,5 @@ export const CONTROL_PLANE_CLOSED = "The control plane is closed";
 /** The media type of RFC 9457. */
 export const PROBLEM_MEDIA_TYPE = "application/problem+json";
 
-/** A refusal: RFC 9457 problem details, with a stable `type` and `code`. */
-export const problemSchema = z.object({
-  type: z.string(),
-  title: z.string(),
-  status: z.int(),
-  code: z.string(),
-  detail: z.string().optional(),
-  /** Each thing that is wrong; `path` names its place, like `tags[3]`, and is empty for the request as a whole. */
-  errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-});
-
+/** The body of a refusal. */
 export type Problem = z.infer<typeof problemSchema>;

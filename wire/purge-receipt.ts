@@ -1,6 +1,6 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
-const count = z.int().nonnegative();
+const count = z.int().check(z.nonnegative());
 
 /** How many items of each kind a purge names. */
 export const acceptedSchema = z.object({
@@ -17,8 +17,8 @@ export const refreshedSchema = z.object({
   /** The status of the answer; 502 or 504 if the origin gave none. */
   status: z.int(),
   /** The answer's `X-Cache`; absent if the edge had to answer itself. */
-  xCache: z.string().optional(),
-  error: z.string().optional(),
+  xCache: z.optional(z.string()),
+  error: z.optional(z.string()),
 });
 
 /** One item of a dry run. */
@@ -28,7 +28,7 @@ export const plannedSchema = z.object({
   /** The item in the normal form that the edge's keys have. */
   key: z.string(),
   /** The route that a URL matches, as the site writes it; `null` if none does, absent if the item is not a URL. */
-  route: z.string().nullable().optional(),
+  route: z.optional(z.nullable(z.string())),
 });
 
 /** The answer to an accepted purge. A reader ignores fields that it does not know: a later version may add some. */
@@ -55,13 +55,13 @@ export const purgeReceiptSchema = z.object({
    * True if the purge may settle earlier, by the confirmations of the edge's isolates: `GET /_tidemark/purges/N?wait=…`
    * tells as soon as it has.
    */
-  maySettleSooner: z.boolean().optional(),
+  maySettleSooner: z.optional(z.boolean()),
   /** Sentences about what the caller may not have expected. */
-  warnings: z.array(z.string()).optional(),
+  warnings: z.optional(z.array(z.string())),
   /** For a dry run: one entry for each item except `everything`. */
-  planned: z.array(plannedSchema).optional(),
+  planned: z.optional(z.array(plannedSchema)),
   /** One entry for each URL, if the purge asked for `refresh`. */
-  refreshed: z.array(refreshedSchema).optional(),
+  refreshed: z.optional(z.array(refreshedSchema)),
 });
 
 export type PurgeReceiptBody = z.infer<typeof purgeReceiptSchema>;

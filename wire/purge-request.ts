@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { MAX_TAG_BYTES } from "./fields.ts";
 
 /** The most items, of all kinds together, that one purge may name. */
@@ -13,34 +13,40 @@ export const MAX_REFRESH_URLS = 50;
 /** The longest time, in milliseconds after a purge was accepted, after which it may be repeated: a day. */
 export const MAX_REPEAT_AFTER_MS = 86_400_000;
 
-const url = z
-  .string()
-  .min(1, "a URL cannot be empty; name a path like /about or a whole URL")
-  .max(16_384, "a URL can have at most 16384 characters")
-  .refine(
+const url = z.string().check(
+  z.minLength(1, "a URL cannot be empty; name a path like /about or a whole URL"),
+  z.maxLength(16_384, "a URL can have at most 16384 characters"),
+  z.refine(
     (text) => text.startsWith("/") || /^https?:\/\//i.test(text),
     "must be a path that starts with /, or a whole URL that starts with http:// or https://",
-  );
+  ),
+);
 
 const tag = z
   .string()
-  .min(1, "a tag cannot be empty")
-  .max(MAX_TAG_BYTES, `a tag can have at most ${MAX_TAG_BYTES} bytes`)
-  .regex(
-    /^[!-+\--~]*$/,
-    "a tag must be printable ASCII without spaces and commas, which separate tags in the fields of a response",
+  .check(
+    z.minLength(1, "a tag cannot be empty"),
+    z.maxLength(MAX_TAG_BYTES, `a tag can have at most ${MAX_TAG_BYTES} bytes`),
+    z.regex(
+      /^[!-+\--~]*$/,
+      "a tag must be printable ASCII without spaces and commas, which separate tags in the fields of a response",
+    ),
   );
 
 /** Only the edge can check more of a prefix, because it knows the site's hosts. */
 const prefix = z
   .string()
-  .min(1, "a prefix cannot be empty; name one like /shop or www.example.com/shop")
-  .max(16_384, "a prefix can have at most 16384 characters");
+  .check(
+    z.minLength(1, "a prefix cannot be empty; name one like /shop or www.example.com/shop"),
+    z.maxLength(16_384, "a prefix can have at most 16384 characters"),
+  );
 
 const host = z
   .string()
-  .min(1, "a host cannot be empty; name one like www.example.com")
-  .max(260, "a host can have at most 260 characters");
+  .check(
+    z.minLength(1, "a host cannot be empty; name one like www.example.com"),
+    z.maxLength(260, "a host can have at most 260 characters"),
+  );
 
 const KINDS = ["urls", "tags", "prefixes", "hosts", "everything"] as const;
 
@@ -52,60 +58,64 @@ const KINDS = ["urls", "tags", "prefixes", "hosts", "everything"] as const;
  */
 export const purgeRequestSchema = z
   .strictObject({
-    urls: z.array(url).min(1, "name at least one URL, or leave urls out").optional(),
-    tags: z.array(tag).min(1, "name at least one tag, or leave tags out").optional(),
-    prefixes: z.array(prefix).min(1, "name at least one prefix, or leave prefixes out").optional(),
-    hosts: z.array(host).min(1, "name at least one host, or leave hosts out").optional(),
-    everything: z.literal(true, "can only be true; otherwise leave it out").optional(),
-    mode: z.enum(["hard", "soft"], 'must be "hard" or "soft"').optional(),
-    dryRun: z.boolean().optional(),
-    refresh: z.boolean().optional(),
-    id: z
-      .string()
-      .regex(/^[!-~]{1,128}$/, "must be 1 to 128 printable ASCII characters without spaces")
-      .optional(),
-    repeatAfterMs: z
-      .int("must be a whole number of milliseconds")
-      .min(1, "must be at least 1 millisecond")
-      .max(MAX_REPEAT_AFTER_MS, `must be at most ${MAX_REPEAT_AFTER_MS} milliseconds, a day`)
-      .optional(),
-    reason: z.string().max(500, "can have at most 500 characters").optional(),
+    urls: z.optional(z.array(url).check(z.minLength(1, "name at least one URL, or leave urls out"))),
+    tags: z.optional(z.array(tag).check(z.minLength(1, "name at least one tag, or leave tags out"))),
+    prefixes: z.optional(z.array(prefix).check(z.minLength(1, "name at least one prefix, or leave prefixes out"))),
+    hosts: z.optional(z.array(host).check(z.minLength(1, "name at least one host, or leave hosts out"))),
+    everything: z.optional(z.literal(true, "can only be true; otherwise leave it out")),
+    mode: z.optional(z.enum(["hard", "soft"], 'must be "hard" or "soft"')),
+    dryRun: z.optional(z.boolean()),
+    refresh: z.optional(z.boolean()),
+    id: z.optional(
+      z.string().check(z.regex(/^[!-~]{1,128}$/, "must be 1 to 128 printable ASCII characters without spaces")),
+    ),
+    repeatAfterMs: z.optional(
+      z
+        .int("must be a whole number of milliseconds")
+        .check(
+          z.minimum(1, "must be at least 1 millisecond"),
+          z.maximum(MAX_REPEAT_AFTER_MS, `must be at most ${MAX_REPEAT_AFTER_MS} milliseconds, a day`),
+        ),
+    ),
+    reason: z.optional(z.string().check(z.maxLength(500, "can have at most 500 characters"))),
   })
-  .superRefine((purge, context) => {
-    const named = KINDS.filter((kind) => purge[kind] !== undefined);
-    if (named.length === 0) {
-      context.addIssue({
-        code: "custom",
-        path: [],
-        message: `name what to purge: at least one of ${KINDS.join(", ")}`,
-      });
-    }
-    if (purge.everything && named.length > 1) {
-      context.addIssue({
-        code: "custom",
-        path: ["everything"],
-        message: `must stand alone; leave out ${named.filter((kind) => kind !== "everything").join(" and ")}`,
-      });
-    }
-    const lists = [purge.urls, purge.tags, purge.prefixes, purge.hosts];
-    const items = lists.reduce((sum, list) => sum + (list?.length ?? 0), 0);
-    if (items > MAX_PURGE_ITEMS) {
-      context.addIssue({
-        code: "custom",
-        path: [],
-        message: `names ${items} items; one purge can name at most ${MAX_PURGE_ITEMS}, so split it`,
-      });
-    }
-    if (purge.refresh && !purge.urls) {
-      context.addIssue({ code: "custom", path: ["refresh"], message: "needs urls: only a URL can be fetched again" });
-    }
-    if (purge.refresh && (purge.urls?.length ?? 0) > MAX_REFRESH_URLS) {
-      context.addIssue({
-        code: "custom",
-        path: ["refresh"],
-        message: `can fetch at most ${MAX_REFRESH_URLS} URLs in one call; this one names ${purge.urls?.length}`,
-      });
-    }
-  });
+  .check(
+    z.superRefine((purge, context) => {
+      const named = KINDS.filter((kind) => purge[kind] !== undefined);
+      if (named.length === 0) {
+        context.addIssue({
+          code: "custom",
+          path: [],
+          message: `name what to purge: at least one of ${KINDS.join(", ")}`,
+        });
+      }
+      if (purge.everything && named.length > 1) {
+        context.addIssue({
+          code: "custom",
+          path: ["everything"],
+          message: `must stand alone; leave out ${named.filter((kind) => kind !== "everything").join(" and ")}`,
+        });
+      }
+      const lists = [purge.urls, purge.tags, purge.prefixes, purge.hosts];
+      const items = lists.reduce((sum, list) => sum + (list?.length ?? 0), 0);
+      if (items > MAX_PURGE_ITEMS) {
+        context.addIssue({
+          code: "custom",
+          path: [],
+          message: `names ${items} items; one purge can name at most ${MAX_PURGE_ITEMS}, so split it`,
+        });
+      }
+      if (purge.refresh && !purge.urls) {
+        context.addIssue({ code: "custom", path: ["refresh"], message: "needs urls: only a URL can be fetched again" });
+      }
+      if (purge.refresh && (purge.urls?.length ?? 0) > MAX_REFRESH_URLS) {
+        context.addIssue({
+          code: "custom",
+          path: ["refresh"],
+          message: `can fetch at most ${MAX_REFRESH_URLS} URLs in one call; this one names ${purge.urls?.length}`,
+        });
+      }
+    }),
+  );
 
 export type PurgeRequestBody = z.infer<typeof purgeRequestSchema>;

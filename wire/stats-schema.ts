@@ -1,6 +1,6 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
-const count = z.int().nonnegative();
+const count = z.int().check(z.nonnegative());
 const countsByName = z.record(z.string(), count);
 
 /** The schema of `IsolateStats` in `stats.ts`, which describes the fields. */
@@ -33,7 +33,7 @@ export const statsSchema = z.object({
     keys: count,
     bytes: count,
     maxBytes: count,
-    position: z.object({ logId: z.string(), seq: count }).nullable(),
+    position: z.nullable(z.object({ logId: z.string(), seq: count })),
   }),
 });
 

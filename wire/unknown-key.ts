@@ -1,5 +1,5 @@
 import leven from "leven";
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { issuePath } from "./issue-path.ts";
 
 /** The most letters by which a key may differ from a known one and still be taken for a typo of it. */
@@ -36,8 +36,8 @@ export interface Fault {
 
 /** What is wrong with a value that was checked: an unknown key is a fault of its own, at the place of the key. */
 export function faultsOf(
-  error: z.ZodError,
-  schema: z.ZodType,
+  error: z.core.$ZodError,
+  schema: z.core.$ZodType,
   otherNames: Readonly<Record<string, string>> = {},
 ): Fault[] {
   return error.issues.flatMap((issue): Fault[] => {
@@ -53,19 +53,19 @@ export function faultsOf(
 }
 
 /** The keys that the schema knows at a place: arrays, defaults, options and preprocessed values are looked through. */
-export function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+export function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   let here = unwrap(schema);
   for (const part of path) {
-    const { shape, element, valueType } = here.def as unknown as Record<string, unknown>;
+    const { shape, element, valueType } = here._zod.def as unknown as Record<string, unknown>;
     const next = typeof part === "number" ? element : ((shape as Record<PropertyKey, unknown>)?.[part] ?? valueType);
     if (!next) return [];
-    here = unwrap(next as z.ZodType);
+    here = unwrap(next as z.core.$ZodType);
   }
-  return Object.keys(((here.def as unknown as Record<string, unknown>).shape as object) ?? {});
+  return Object.keys(((here._zod.def as unknown as Record<string, unknown>).shape as object) ?? {});
 }
 
-function unwrap(schema: z.ZodType): z.ZodType {
-  const { innerType, out } = schema.def as unknown as { innerType?: z.ZodType; out?: z.ZodType };
+function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
+  const { innerType, out } = schema._zod.def as unknown as { innerType?: z.core.$ZodType; out?: z.core.$ZodType };
   const inner = innerType ?? out;
   return inner ? unwrap(inner) : schema;
 }

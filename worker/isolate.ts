@@ -1,6 +1,6 @@
 import { CONTROL_PREFIX } from "../wire/fields.ts";
 import type { IsolateStats } from "../wire/stats.ts";
-import { controlApp } from "./control/app.ts";
+import { controlPlane } from "./control/app.ts";
 import { throttleWrongTokens } from "./control/wrong-token-throttle.ts";
 import { edgeAnswer } from "./flow/answering/answers.ts";
 import { CacheKeyMemo } from "./flow/cache-key-memo.ts";
@@ -117,7 +117,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     fills: { bytes: fills.heldBytes, maxBytes: site.limits.fillBytes },
     view: { keys: view.heldKeys, bytes: view.heldBytes, maxBytes: MAX_VIEW_BYTES, position: view.position },
   });
-  const control = controlApp({
+  const control = controlPlane({
     rules: site,
     doors: site.doors,
     tokens,

@@ -55,7 +55,7 @@ async function measureClient({ purges, atOnce, imports, json }: ClientOptions): 
     const entry = resolve(folder, "client.mjs");
     await build({ ...BUNDLE, entryPoints: ["sdk/index.ts"], outfile: entry, write: true, external: ["undici", "zod"] });
     const dependencies = resolve(folder, "dependencies.mjs");
-    writeFileSync(dependencies, 'import "undici";\nimport "zod";\n');
+    writeFileSync(dependencies, 'import "undici";\nimport "zod/mini";\n');
     const ours = await importsOf(entry, imports);
     const theirs = await importsOf(dependencies, imports);
     console.error("imports: done");

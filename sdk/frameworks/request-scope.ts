@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS, TAG_FIELD } from "../../wire/fields.ts";
 import type { BatchOptions, BatchReceipt, PurgeBatch } from "../batch/batch.ts";
+import { WITHOUT_VALUES } from "../check.ts";
 import { misuse, shown } from "../errors.ts";
 import { type ItemList, itemsOf, type PurgeInput } from "../purge-request.ts";
 import type { Purger } from "../purger.ts";
@@ -24,17 +25,17 @@ const isFunction = (value: unknown) => typeof value === "function";
 
 /** It is strict, so that a misspelt option is an error and is not ignored. */
 const requestOptionsSchema = z.strictObject({
-  purger: z
-    .custom<Pick<Purger, "batch">>((value) => isFunction((value as Purger | null)?.batch), "must be a purger")
-    .optional(),
-  maxTags: z.int().positive().optional(),
-  maxFieldBytes: z.int().positive().optional(),
-  onPurgeError: z.custom<NonNullable<RequestOptions["onPurgeError"]>>(isFunction, "must be a function").optional(),
+  purger: z.optional(
+    z.custom<Pick<Purger, "batch">>((value) => isFunction((value as Purger | null)?.batch), "must be a purger"),
+  ),
+  maxTags: z.optional(z.int().check(z.positive())),
+  maxFieldBytes: z.optional(z.int().check(z.positive())),
+  onPurgeError: z.optional(z.custom<NonNullable<RequestOptions["onPurgeError"]>>(isFunction, "must be a function")),
 });
 
 /** Throws a `TypeError` that begins with the name of the call for options that cannot be right. */
 export function checkRequestOptions(call: string, options: RequestOptions): void {
-  const parsed = requestOptionsSchema.safeParse(options);
+  const parsed = requestOptionsSchema.safeParse(options, WITHOUT_VALUES);
   if (!parsed.success) throw misuse(`${call}, options`, parsed.error, requestOptionsSchema);
 }
 

@@ -3,7 +3,7 @@
  * and has not changed; a moment after the purge it is asked. No deployed edge sends the field that this begins with.
  */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import { CONTROL_PREFIX, EARLY_PURGES_AFTER_MS, EARLY_PURGES_FIELD } from "../../wire/fields.ts";
 import { type AnswerHead, readBody } from "./answer.ts";
 import type { Transport } from "./transport.ts";

@@ -1,3 +1,4 @@
+import { WITHOUT_VALUES } from "../check.ts";
 import { systemClock } from "../clock.ts";
 import { misuse } from "../errors.ts";
 import { findEdges, type PurgerOptions, purgerOptionsSchema, type Settings } from "../options.ts";
@@ -53,7 +54,7 @@ interface Process {
 /** A purger over HTTP. It looks for its settings and opens its transport when it is first used. */
 export function createHttpPurger(options: PurgerOptions, platform: Platform): Purger {
   // Without reportInput: a message must not repeat a value that may be the token.
-  const parsed = purgerOptionsSchema.safeParse(options);
+  const parsed = purgerOptionsSchema.safeParse(options, WITHOUT_VALUES);
   if (!parsed.success) throw misuse("createPurger", parsed.error, purgerOptionsSchema);
   const { fetch, deadlineMs = DEFAULT_DEADLINE_MS, retries = DEFAULT_RETRIES, signal } = parsed.data;
   let edges: readonly Settings[] | undefined;

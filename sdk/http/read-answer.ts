@@ -1,5 +1,6 @@
-import { problemSchema } from "../../wire/problem.ts";
+import { problemSchema } from "../../wire/problem-schema.ts";
 import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
+import { WITHOUT_VALUES } from "../check.ts";
 import type { PurgeError } from "../errors.ts";
 import type { ReceiptBody } from "../receipt.ts";
 import type { Answer, AnswerHead } from "./answer.ts";
@@ -20,14 +21,14 @@ export function readAnswer(answer: Answer): Outcome<ReceiptBody> {
   const json = parseJson(answer.text);
   if (json.kind === "invalid") return failed(notJson(answer, json.cause));
   if (status === 200) return readReceipt(answer, json.value);
-  const problem = problemSchema.safeParse(json.value);
+  const problem = problemSchema.safeParse(json.value, WITHOUT_VALUES);
   if (status >= 500) return failed(serverError(answer, problem.data));
   if (!problem.success) return failed(unexpected(answer, "with JSON that is not a problem report", problem.error));
   return failed(refusal(answer, problem.data));
 }
 
 function readReceipt(answer: Answer, json: unknown): Outcome<ReceiptBody> {
-  const parsed = purgeReceiptSchema.safeParse(json);
+  const parsed = purgeReceiptSchema.safeParse(json, WITHOUT_VALUES);
   if (parsed.success) return { kind: "done", value: parsed.data };
   return failed(unexpected(answer, "with JSON that is not a receipt", parsed.error));
 }

@@ -1,6 +1,9 @@
 import { CONTROL_PREFIX } from "../../wire/fields.ts";
-import { type Problem, problemSchema } from "../../wire/problem.ts";
-import { MAX_PURGE_WAIT_MS, purgeRecordPageSchema } from "../../wire/purge-record.ts";
+import type { Problem } from "../../wire/problem.ts";
+import { problemSchema } from "../../wire/problem-schema.ts";
+import { purgeRecordPageSchema } from "../../wire/purge-record.ts";
+import { MAX_PURGE_WAIT_MS } from "../../wire/purge-record-query.ts";
+import { WITHOUT_VALUES } from "../check.ts";
 import type { Clock } from "../clock.ts";
 import { type PurgeError, PurgeTimeout, PurgeUnreachable } from "../errors.ts";
 import type { Settings } from "../options.ts";
@@ -109,7 +112,7 @@ function readAnswer(head: AnswerHead, text: string, query: RecordQuery): Outcome
   if (status === 429) return failed(rateLimited(head));
   const json = parseJson(text);
   if (status === 200) return readPage(json, query, head);
-  const problem = problemSchema.safeParse(json);
+  const problem = problemSchema.safeParse(json, WITHOUT_VALUES);
   if (status === 502 || status === 503 || status === 504) return failed(unavailable(head, problem.data));
   if (!problem.success) return failed(unexpected(head, "with something that is not a problem report", problem.error));
   if (status === 404 && "seq" in query) return { kind: "done", value: null };
@@ -119,7 +122,7 @@ function readAnswer(head: AnswerHead, text: string, query: RecordQuery): Outcome
 
 function readPage(json: unknown, query: RecordQuery, head: AnswerHead): Outcome<PurgeRecordPage> {
   const page = "seq" in query ? { purges: [json], next: null } : json;
-  const parsed = purgeRecordPageSchema.safeParse(page);
+  const parsed = purgeRecordPageSchema.safeParse(page, WITHOUT_VALUES);
   if (parsed.success) return { kind: "done", value: parsed.data };
   return failed(unexpected(head, "with JSON that is not an audit trail", parsed.error));
 }

@@ -1,4 +1,5 @@
-import * as z from "zod";
+import * as z from "zod/mini";
+import { WITH_VALUES, WITHOUT_VALUES } from "../check.ts";
 import { MAX_SLEEP_MS } from "../clock.ts";
 import { misuse } from "../errors.ts";
 import { type PurgeDetails, type PurgeInput, type PurgeRequest, parseCall } from "../purge-request.ts";
@@ -67,7 +68,7 @@ export interface OutboxSettings<Answer> {
 }
 
 const aFunction = (doing: string) =>
-  z.custom<object>((value) => typeof value === "function", `must be a function ${doing}`).optional();
+  z.optional(z.custom<object>((value) => typeof value === "function", `must be a function ${doing}`));
 
 const optionsSchema = z.strictObject({
   database: z.custom<object>(
@@ -78,8 +79,8 @@ const optionsSchema = z.strictObject({
     (value) => typeof (value as { purge?: unknown } | null | undefined)?.purge === "function",
     "must be a purger, like createPurger() makes",
   ),
-  maxAttempts: z.int().min(1).optional(),
-  deadlineMs: z.number().positive().max(3_600_000).optional(),
+  maxAttempts: z.optional(z.int().check(z.minimum(1))),
+  deadlineMs: z.optional(z.number().check(z.positive(), z.maximum(3_600_000))),
   now: aFunction("that returns epoch milliseconds"),
   onDead: aFunction("that takes a purge"),
 });
@@ -89,15 +90,15 @@ const DEFAULT_DEADLINE_MS = 10_000;
 
 /** Checks the options of `createOutbox`. Throws a `TypeError`. */
 export function parseOutboxOptions<Answer>(options: OutboxOptions<Answer>): OutboxSettings<Answer> {
-  const parsed = optionsSchema.safeParse(options);
+  const parsed = optionsSchema.safeParse(options, WITHOUT_VALUES);
   if (!parsed.success) throw misuse("createOutbox", parsed.error, optionsSchema);
   const { purger, maxAttempts = DEFAULT_MAX_ATTEMPTS, deadlineMs = DEFAULT_DEADLINE_MS, onDead = () => {} } = options;
   return { purger, maxAttempts, deadlineMs, onDead };
 }
 
 const listSchema = z.strictObject({
-  state: z.enum(["waiting", "dead"], 'must be "waiting" or "dead"').optional(),
-  limit: z.int().min(1).optional(),
+  state: z.optional(z.enum(["waiting", "dead"], 'must be "waiting" or "dead"')),
+  limit: z.optional(z.int().check(z.minimum(1))),
 });
 
 const DEFAULT_LISTED = 100;
@@ -109,14 +110,14 @@ export interface ListCall {
 
 /** Checks a call of `list`. Throws a `TypeError`. */
 export function parseListOptions(options: ListOptions = {}): ListCall {
-  const parsed = listSchema.safeParse(options, { reportInput: true });
+  const parsed = listSchema.safeParse(options, WITH_VALUES);
   if (!parsed.success) throw misuse("list", parsed.error, listSchema);
   return { state: parsed.data.state, limit: parsed.data.limit ?? DEFAULT_LISTED };
 }
 
 const startSchema = z.strictObject({
   onError: z.custom<(error: unknown) => void>((value) => typeof value === "function", "must be a function"),
-  everyMs: z.number().positive().max(MAX_SLEEP_MS).optional(),
+  everyMs: z.optional(z.number().check(z.positive(), z.maximum(MAX_SLEEP_MS))),
 });
 
 const DEFAULT_EVERY_MS = 30_000;
@@ -125,7 +126,7 @@ const DEFAULT_EVERY_MS = 30_000;
 export function parseStartOptions(
   options: StartOptions,
 ): Required<Pick<StartOptions, "onError">> & { everyMs: number } {
-  const parsed = startSchema.safeParse(options);
+  const parsed = startSchema.safeParse(options, WITHOUT_VALUES);
   if (!parsed.success) throw misuse("start", parsed.error, startSchema);
   return { onError: parsed.data.onError, everyMs: parsed.data.everyMs ?? DEFAULT_EVERY_MS };
 }

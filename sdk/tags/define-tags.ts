@@ -1,4 +1,5 @@
 import { purgeRequestSchema } from "../../wire/purge-request.ts";
+import { WITHOUT_VALUES } from "../check.ts";
 import { shown } from "../errors.ts";
 
 /** The tags of a site by name: each is a text, or a function that makes one, like `(id: number) => \`song:${id}\``. */
@@ -53,7 +54,7 @@ function saidOf(part: unknown): string {
 
 /** Throws a `TypeError` for a tag that the edge would not keep. */
 export function checkTag(call: string, tag: unknown): void {
-  const issue = purgeRequestSchema.shape.tags.safeParse([tag]).error?.issues[0];
+  const issue = purgeRequestSchema.shape.tags.safeParse([tag], WITHOUT_VALUES).error?.issues[0];
   if (issue) throw new TypeError(`${call}: ${shown(tag)} is not a valid tag: ${issue.message}${hintFor(tag)}`);
 }
 

@@ -80,10 +80,11 @@ export function buildMessage(error: unknown): string {
     .join("\n");
 }
 
-function optionsOf({ minify, define, alias }: WranglerSettings) {
+function optionsOf({ minify, keepNames, define, alias }: WranglerSettings) {
   return {
     ...WORKER_OPTIONS,
     minify,
+    keepNames,
     define,
     alias,
     // What wrangler takes for text and data.

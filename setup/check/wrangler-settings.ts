@@ -10,6 +10,7 @@ export interface WranglerSettings {
   /** The worker's entry, an absolute path. */
   readonly main: string | undefined;
   readonly minify: boolean;
+  readonly keepNames: boolean;
   readonly compatibilityFlags: readonly string[];
   readonly define: Record<string, string>;
   readonly alias: Record<string, string>;
@@ -56,6 +57,7 @@ export async function readWranglerSettings(file: string, only: string | null): P
       environment,
       main: config.main,
       minify: config.minify ?? false,
+      keepNames: config.keep_names ?? true,
       compatibilityFlags: config.compatibility_flags,
       define: config.define,
       alias: config.alias ?? {},

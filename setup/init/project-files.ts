@@ -37,6 +37,7 @@ export function wranglerFile({ host }: SiteAnswers, name: string): string {
 main = "worker.ts"
 compatibility_date = "${COMPATIBILITY_DATE}"
 minify = true
+keep_names = false
 
 # The domain that visitors use. It has to be in your Cloudflare account: on workers.dev nothing is stored.
 routes = [{ pattern = ${JSON.stringify(host)}, custom_domain = true }]

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
+import { openApiDocument } from "../../worker/control/openapi.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
@@ -121,6 +122,10 @@ const anyPurge = fc.oneof(
 );
 
 describe("openapi.json", () => {
+  test("is what `npm run docs` makes of the schemas", () => {
+    expect(document).toEqual(JSON.parse(JSON.stringify(openApiDocument())));
+  });
+
   test("is a valid OpenAPI 3.1 document", async () => {
     const validator = new Validator();
     const result = await validator.validate(structuredClone(document) as unknown as Record<string, unknown>);

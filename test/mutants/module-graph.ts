@@ -78,7 +78,7 @@ export class ModuleGraph {
 
 async function compile(path: string, text: string): Promise<Compiled> {
   const { code } = await transform(text, {
-    loader: "ts",
+    loader: path.endsWith(".json") ? "json" : "ts",
     format: "cjs",
     platform: "node",
     target: "esnext",

@@ -26,6 +26,7 @@ const SETTINGS: WranglerSettings = {
   environment: null,
   main: "/site/worker.ts",
   minify: true,
+  keepNames: false,
   compatibilityFlags: [],
   define: {},
   alias: {},

@@ -245,25 +245,11 @@ export const mutants: Mutants = {
     to: "now",
     foundBy: "simulation",
   },
-  "r25-another-logs-number-confirms": {
-    name: "a number of another log confirms",
-    file: LEASE_BOOK,
-    from: "logId !== this.#logId || holder === undefined",
-    to: "holder === undefined",
-    foundBy: "simulation",
-  },
   "r25-purge-grants-a-lease": {
     name: "the reply to a purge grants a lease that is not in the book",
     file: LOG,
     from: "reader === undefined ? purge.leaseMs : 0",
     to: "purge.leaseMs",
-    foundBy: "simulation",
-  },
-  "r25-confirming-isolate-shares": {
-    name: "an isolate that confirms leaves copies for others, which do not",
-    file: RENEWAL,
-    from: "const isShared = this.#name === undefined;",
-    to: "const isShared = true;",
     foundBy: "simulation",
   },
   "r26-lease-from-the-reply": {

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { compileSite, type siteSchema } from "../../worker/site/site.ts";
 import { SiteError } from "../../worker/site/site-error.ts";
 import type { RouteInput, SiteInput } from "../../worker/site/site-input.ts";

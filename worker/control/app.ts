@@ -1,4 +1,3 @@
-import { type Context, Hono } from "hono";
 import { CONTROL_PREFIX, IDEMPOTENCY_FIELD } from "../../wire/fields.ts";
 import { CONTROL_PLANE_CLOSED } from "../../wire/problem.ts";
 import { MAX_PURGE_BYTES } from "../../wire/purge-request.ts";
@@ -8,7 +7,7 @@ import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
 import { resolveUrl } from "../rules/key/cache-key.ts";
 import { type AuditVerdict, findPurge, listPurges } from "./audit.ts";
 import { answerAtDoor, type DoorPorts } from "./doors/doors.ts";
-import { openApiDocument } from "./openapi.ts";
+import openApiDocument from "./openapi.json" with { type: "json" };
 import { problemResponse } from "./problem-response.ts";
 import { type PurgeVerdict, purge } from "./purge.ts";
 import { readText } from "./read-text.ts";
@@ -29,103 +28,127 @@ export interface ControlCall {
   readonly refresh: FetchPage;
 }
 
-type App = { Bindings: ControlCall };
+/** Answers the calls of the control plane. */
+export interface ControlPlane {
+  fetch(request: Request, call: ControlCall): Promise<Response>;
+}
+
+/** A request to the control plane, and the context of its call. */
+interface Asked extends ControlCall {
+  readonly request: Request;
+  /** The last part of `/_tidemark/purges/SEQ`; elsewhere it is empty. */
+  readonly seq: string;
+}
+
+type Handler = (asked: Asked) => Response | Promise<Response>;
 
 /** Everything under `/_tidemark/`, and the methods `PURGE` and, at a door, `BAN` on any URL of the site. */
-export function controlApp(ports: ControlPorts): Hono<App> {
-  const app = new Hono<App>();
+export function controlPlane(ports: ControlPorts): ControlPlane {
+  /** The handlers of each path below `/_tidemark/`, by method. */
+  const routes = new Map<string, Map<string, Handler>>();
+  const on = (method: string, path: string, handler: Handler) => {
+    routes.set(path, (routes.get(path) ?? new Map()).set(method, handler));
+  };
 
-  app.use(async (context, next) => {
-    await next();
-    for (const [name, value] of Object.entries(EDGE_ANSWER_FIELDS)) context.res.headers.set(name, value);
-  });
-
-  app.use(async (context, next) => (await answerAtDoor(context.req.raw, ports)) ?? next());
-
-  app.on("PURGE", "*", async (context) => {
-    const access = await authorize(ports, context.req.raw, "purge");
+  on("POST", "purge", async (asked) => {
+    const access = await authorize(ports, asked.request, "purge");
     if (access.kind === "refused") return access.response;
-    const target = resolveUrl(context.req.raw.url, ports.rules);
-    if (target.kind === "refused") return problemResponse("invalid", `This URL cannot be purged: ${target.because}.`);
-    return runPurge(ports, { urls: [target.cacheKey] }, context, access.token, access.name);
-  });
-
-  app.post(`${CONTROL_PREFIX}purge`, async (context) => {
-    const access = await authorize(ports, context.req.raw, "purge");
-    if (access.kind === "refused") return access.response;
-    const mediaType = context.req.header("content-type") ?? "no Content-Type";
+    const mediaType = asked.request.headers.get("content-type") ?? "no Content-Type";
     if (!/^application\/json\s*(;|$)/i.test(mediaType)) {
       return problemResponse("unsupported-media-type", `Send the purge as application/json: this one is ${mediaType}.`);
     }
-    const text = await readText(context.req.raw.body, MAX_PURGE_BYTES);
+    const text = await readText(asked.request.body, MAX_PURGE_BYTES);
     if (text === null)
       return problemResponse("too-large", `A purge has at most ${MAX_PURGE_BYTES} bytes: split it into several.`);
-    const body = readBody(text, context.req.header(IDEMPOTENCY_FIELD));
+    const body = readBody(text, asked.request.headers.get(IDEMPOTENCY_FIELD));
     if (body.kind === "invalid") return problemResponse("invalid", body.detail);
-    return runPurge(ports, body.value, context, access.token, access.name);
+    return runPurge(ports, body.value, asked, access.token, access.name);
   });
 
-  app.get(`${CONTROL_PREFIX}purges`, async (context) => {
-    const access = await authorize(ports, context.req.raw, "read");
-    return access.kind === "refused" ? access.response : auditAnswer(await listPurges(context.req.query(), ports));
+  on("GET", "purges", async ({ request }) => {
+    const access = await authorize(ports, request, "read");
+    return access.kind === "refused" ? access.response : auditAnswer(await listPurges(queryOf(request), ports));
   });
 
-  app.get(`${CONTROL_PREFIX}purges/:seq`, async (context) => {
-    const access = await authorize(ports, context.req.raw, "read");
+  on("GET", "purges/:seq", async ({ request, seq }) => {
+    const access = await authorize(ports, request, "read");
     if (access.kind === "refused") return access.response;
-    return auditAnswer(await findPurge(context.req.param("seq"), context.req.query(), ports));
+    return auditAnswer(await findPurge(seq, queryOf(request), ports));
   });
 
-  app.get(`${CONTROL_PREFIX}stats`, async (context) => {
-    const access = await authorize(ports, context.req.raw, "read");
+  on("GET", "stats", async ({ request }) => {
+    const access = await authorize(ports, request, "read");
     return access.kind === "refused" ? access.response : ownJson(ports.stats());
   });
 
-  app.get(`${CONTROL_PREFIX}health`, () => ownJson({ status: "ok" }));
+  on("GET", "health", () => ownJson({ status: "ok" }));
 
-  app.get(`${CONTROL_PREFIX}openapi.json`, () => ownJson(openApiDocument()));
+  on("GET", "openapi.json", () => ownJson(openApiDocument));
 
-  for (const [path, allow] of [
-    ["purge", "POST"],
-    ["purges", "GET, HEAD"],
-    ["purges/:seq", "GET, HEAD"],
-    ["stats", "GET, HEAD"],
-    ["health", "GET, HEAD"],
-    ["openapi.json", "GET, HEAD"],
-  ] as const) {
-    app.all(CONTROL_PREFIX + path, (context) =>
-      problemResponse(
-        "method-not-allowed",
-        `${context.req.path} does not take ${context.req.method}: use ${allow}.`,
-        undefined,
-        {
-          allow,
-        },
-      ),
-    );
+  const purgeByMethod = async (asked: Asked): Promise<Response> => {
+    const access = await authorize(ports, asked.request, "purge");
+    if (access.kind === "refused") return access.response;
+    const target = resolveUrl(asked.request.url, ports.rules);
+    if (target.kind === "refused") return problemResponse("invalid", `This URL cannot be purged: ${target.because}.`);
+    return runPurge(ports, { urls: [target.cacheKey] }, asked, access.token, access.name);
+  };
+
+  const answer = async (request: Request, call: ControlCall): Promise<Response> => {
+    const { method } = request;
+    const atDoor = await answerAtDoor(request, ports);
+    if (atDoor) return atDoor;
+    if (method === "PURGE") return purgeByMethod({ ...call, request, seq: "" });
+    const path = decodedPath(request);
+    // A method of the control plane may come with any path of the site.
+    const below = path.startsWith(CONTROL_PREFIX) ? path.slice(CONTROL_PREFIX.length) : null;
+    const seq = /^purges\/([^/]+)$/.exec(below ?? "")?.[1];
+    const handlers = below === null ? undefined : routes.get(seq === undefined ? below : "purges/:seq");
+    if (!handlers) {
+      return problemResponse("not-found", `Tidemark has nothing at ${path}. /_tidemark/openapi.json lists its paths.`);
+    }
+    const handler = handlers.get(method === "HEAD" ? "GET" : method);
+    if (handler) return handler({ ...call, request, seq: seq ?? "" });
+    const allow = [...handlers.keys()].map((each) => (each === "GET" ? "GET, HEAD" : each)).join(", ");
+    const words = `${path} does not take ${method}: use ${allow}.`;
+    return problemResponse("method-not-allowed", words, undefined, { allow });
+  };
+
+  return {
+    async fetch(request, call) {
+      const answered = await answer(request, call);
+      for (const [name, value] of Object.entries(EDGE_ANSWER_FIELDS)) answered.headers.set(name, value);
+      return request.method === "HEAD" ? new Response(null, answered) : answered;
+    },
+  };
+}
+
+/** The path of a URL. A client may have encoded more of it than it had to. */
+function decodedPath(request: Request): string {
+  const { pathname } = new URL(request.url);
+  try {
+    return decodeURI(pathname);
+  } catch {
+    return pathname; // It is not UTF-8.
   }
-  app.notFound((context) =>
-    problemResponse(
-      "not-found",
-      `Tidemark has nothing at ${context.req.path}. /_tidemark/openapi.json lists its paths.`,
-    ),
-  );
-  return app;
+}
+
+/** The parameters of the query, each with the first of its values. */
+function queryOf(request: Request): Readonly<Record<string, string>> {
+  return Object.fromEntries([...new URL(request.url).searchParams].reverse());
 }
 
 async function runPurge(
   ports: ControlPorts,
   body: unknown,
-  context: Context<App>,
+  { request, refresh, bodies }: Asked,
   token: string,
   by: string,
 ): Promise<Response> {
-  const base = new URL(context.req.raw.url).origin;
+  const base = new URL(request.url).origin;
   const verdict = await purge(body, { by, base }, ports);
   if (verdict.kind !== "accepted") return refusal(verdict);
-  const { receipt, refresh } = verdict;
-  if (refresh.length === 0) return ownJson(receipt);
-  return ownJson({ ...receipt, refreshed: await refreshUrls(refresh, token, context.env.refresh, context.env.bodies) });
+  if (verdict.refresh.length === 0) return ownJson(verdict.receipt);
+  return ownJson({ ...verdict.receipt, refreshed: await refreshUrls(verdict.refresh, token, refresh, bodies) });
 }
 
 function refusal(verdict: Exclude<PurgeVerdict, { kind: "accepted" }>): Response {
@@ -187,14 +210,14 @@ type ReadBody =
   | { readonly kind: "invalid"; readonly detail: string };
 
 /** The JSON of a purge, with the id from `Idempotency-Key` if the body has none. */
-function readBody(text: string, idempotencyKey: string | undefined): ReadBody {
+function readBody(text: string, idempotencyKey: string | null): ReadBody {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
     return { kind: "invalid", detail: `The body is not JSON: ${(cause as Error).message}` };
   }
-  if (idempotencyKey === undefined || typeof value !== "object" || value === null) return { kind: "body", value };
+  if (idempotencyKey === null || typeof value !== "object" || value === null) return { kind: "body", value };
   const { id } = value as { id?: unknown };
   if (id !== undefined && id !== idempotencyKey) {
     return { kind: "invalid", detail: "id and Idempotency-Key name different ids: send one of them." };

@@ -1,11 +1,7 @@
+import { IN_ENGLISH } from "../../wire/english.ts";
 import type { Problem } from "../../wire/problem.ts";
-import {
-  DEFAULT_LISTED_PURGES,
-  type PurgeRecordBody,
-  type PurgeRecordPageBody,
-  purgeRecordQuerySchema,
-  purgeWaitSchema,
-} from "../../wire/purge-record.ts";
+import type { PurgeRecordBody, PurgeRecordPageBody } from "../../wire/purge-record.ts";
+import { DEFAULT_LISTED_PURGES, purgeRecordQuerySchema, purgeWaitSchema } from "../../wire/purge-record-query.ts";
 import type { PurgeAudit, PurgeRecord, Reporter } from "../ports.ts";
 import { purgeItemText } from "../rules/key/purge-key.ts";
 import { errorsOf } from "./errors-of.ts";
@@ -23,7 +19,7 @@ interface AuditPorts {
 
 /** A page of the audit trail, the newest purge first. `query` is not checked yet. */
 export async function listPurges(query: Readonly<Record<string, string>>, ports: AuditPorts): Promise<AuditVerdict> {
-  const checked = purgeRecordQuerySchema.safeParse(query);
+  const checked = purgeRecordQuerySchema.safeParse(query, IN_ENGLISH);
   if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeRecordQuerySchema) };
   const { before = null, limit = DEFAULT_LISTED_PURGES } = checked.data;
   return read(ports, async (audit) => {
@@ -39,7 +35,7 @@ export async function findPurge(
   ports: AuditPorts,
 ): Promise<AuditVerdict> {
   if (!/^[1-9][0-9]{0,14}$/.test(seq)) return { kind: "unknown", seq };
-  const checked = purgeWaitSchema.safeParse(query);
+  const checked = purgeWaitSchema.safeParse(query, IN_ENGLISH);
   if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeWaitSchema) };
   return read(ports, async (audit) => {
     const record = await audit.find(Number(seq), checked.data.wait);

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { issuePath } from "../../wire/issue-path.ts";
 import type { Problem } from "../../wire/problem.ts";
 
@@ -6,7 +6,7 @@ import type { Problem } from "../../wire/problem.ts";
  * The issues of a check, each with its place: `tags[3]: a tag cannot be empty`. If a field is unknown, issues of the
  * whole request are left out, such as that it names no items.
  */
-export function errorsOf({ issues }: z.ZodError, schema: z.ZodObject): NonNullable<Problem["errors"]> {
+export function errorsOf({ issues }: z.core.$ZodError, schema: z.core.$ZodObject): NonNullable<Problem["errors"]> {
   const hasUnknown = issues.some((issue) => issue.code === "unrecognized_keys");
   return issues.flatMap((issue) => {
     if (issue.code === "unrecognized_keys") return issue.keys.map((name) => unknownField(name, schema));
@@ -15,7 +15,7 @@ export function errorsOf({ issues }: z.ZodError, schema: z.ZodObject): NonNullab
   });
 }
 
-function unknownField(name: string, schema: z.ZodObject): { path: string; message: string } {
-  const known = Object.keys(schema.def.shape).join(", ");
+function unknownField(name: string, schema: z.core.$ZodObject): { path: string; message: string } {
+  const known = Object.keys(schema._zod.def.shape).join(", ");
   return { path: name, message: `unknown field ${name}; known are ${known}` };
 }

@@ -1,3 +1,4 @@
+import { IN_ENGLISH } from "../../wire/english.ts";
 import type { Problem } from "../../wire/problem.ts";
 import type { PurgeReceiptBody } from "../../wire/purge-receipt.ts";
 import { purgeRequestSchema } from "../../wire/purge-request.ts";
@@ -34,7 +35,7 @@ export type PurgeVerdict =
 /** Checks a purge and carries out all of it or nothing (promise 5). A dry run ends after the check. */
 export async function purge(body: unknown, { by, base }: PurgeCaller, ports: PurgePorts): Promise<PurgeVerdict> {
   const { rules, log, reporter, fingerprint, now } = ports;
-  const checked = purgeRequestSchema.safeParse(body);
+  const checked = purgeRequestSchema.safeParse(body, IN_ENGLISH);
   if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeRequestSchema) };
   const request = checked.data;
   const plan = planPurge(request, base, rules);

@@ -1,19 +1,26 @@
-import * as z from "zod";
+import * as z from "zod/mini";
+import { IN_ENGLISH } from "../../wire/english.ts";
 import type { Tokens, TokenVerdict } from "../ports.ts";
 
-const hex = z.string().regex(/^[0-9a-f]{64}$/i, "is not a SHA-256 in 64 hexadecimal digits");
+const hex = z.string().check(z.regex(/^[0-9a-f]{64}$/i, "is not a SHA-256 in 64 hexadecimal digits"));
 
 /** A token for a door is bound to it and to its zone. Varnish has no zones. */
 const scope = z
   .string()
-  .regex(
-    /^(?:purge|read|door:(?:varnish|(?:cloudflare|fastly|keycdn|netlify|vercel):[\w.-]+))$/,
-    'is not a scope: write "purge", "read", or a door with its zone, like "door:cloudflare:ZONE"',
+  .check(
+    z.regex(
+      /^(?:purge|read|door:(?:varnish|(?:cloudflare|fastly|keycdn|netlify|vercel):[\w.-]+))$/,
+      'is not a scope: write "purge", "read", or a door with its zone, like "door:cloudflare:ZONE"',
+    ),
   );
 
 /** `TIDEMARK_TOKENS`: named tokens, stored as hashes, so that nobody who reads the setting can use them. */
 const namedTokensSchema = z.array(
-  z.strictObject({ name: z.string().min(1), scopes: z.array(scope).min(1), sha256: hex }),
+  z.strictObject({
+    name: z.string().check(z.minLength(1)),
+    scopes: z.array(scope).check(z.minLength(1)),
+    sha256: hex,
+  }),
 );
 
 interface KnownToken {
@@ -89,7 +96,7 @@ export function configuredTokens(settings: TokenSettings, warn: (line: string) =
 
 function namedTokens(text: string | undefined): KnownToken[] {
   if (!text) return [];
-  const checked = namedTokensSchema.safeParse(parseJson(text));
+  const checked = namedTokensSchema.safeParse(parseJson(text), IN_ENGLISH);
   if (!checked.success) {
     throw new Error(`TIDEMARK_TOKENS is not a JSON list of {name, scopes, sha256}: ${z.prettifyError(checked.error)}`);
   }

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { issuePath } from "../../wire/issue-path.ts";
 import { keysAt, unknownKey } from "../../wire/unknown-key.ts";
 
@@ -14,7 +14,11 @@ export class SiteError extends Error {
 }
 
 /** The issues of a failed check, in words. */
-export function siteErrors(error: z.ZodError, schema: z.ZodType, input: unknown): { path: string; message: string }[] {
+export function siteErrors(
+  error: z.core.$ZodError,
+  schema: z.core.$ZodType,
+  input: unknown,
+): { path: string; message: string }[] {
   // Unknown keys come first, because a missing required key is often one that was misspelt.
   const isUnknown = (issue: z.core.$ZodIssue) => Number(issue.code === "unrecognized_keys");
   return error.issues

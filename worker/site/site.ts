@@ -1,5 +1,6 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Doors } from "../../wire/doors.ts";
+import { IN_ENGLISH } from "../../wire/english.ts";
 import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS } from "../../wire/fields.ts";
 import { type Network, readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import type { HeuristicRules } from "../rules/freshness/heuristic-freshness.ts";
@@ -15,38 +16,49 @@ import { SiteError, siteErrors } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
 import { durationError, durationMs, durationSeconds, sizeBytes } from "./units.ts";
 
-const names = z.array(z.string().min(1)).readonly();
-const fieldName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not a field name");
-const fieldValue = z.string().regex(/^[\t\x20-\x7e]*$/, "is not a field value of printable ASCII");
+const names = z.readonly(z.array(z.string().check(z.minLength(1))));
+const fieldName = z.string().check(z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not a field name"));
+const fieldValue = z.string().check(z.regex(/^[\t\x20-\x7e]*$/, "is not a field value of printable ASCII"));
+const lowerCaseName = z.pipe(
+  fieldName,
+  z.transform((name: string) => name.toLowerCase()),
+);
 /** The name of a field that the owner may drop or trust, in lower case. It may end in `*`. */
-const openField = fieldName
-  .transform((name) => name.toLowerCase())
-  .refine((name) => name !== "*", 'covers every field: name them, like "x-app-version" or "x-app-*"')
-  .refine((name) => !name.slice(0, -1).includes("*"), "has a * before its end, where it stands for itself")
-  .refine(
+const openField = lowerCaseName.check(
+  z.refine((name) => name !== "*", 'covers every field: name them, like "x-app-version" or "x-app-*"'),
+  z.refine((name) => !name.slice(0, -1).includes("*"), "has a * before its end, where it stands for itself"),
+  z.refine(
     (name) => name === "*" || isOpenToOwners(name),
     'names or covers a claim, a credential, a cookie, or a field that the edge or the connection sets: name others, like "x-app-version"',
-  );
+  ),
+);
 
 /** What becomes of fields that are not in the key, of the site or of a route. */
 const fields = z.strictObject({
-  drop: z.array(openField).default([]),
-  trust: z
-    .array(
-      openField.refine(
-        (name) => !isOpenToOwners(name) || !speaksOfCredentials(name),
-        "speaks of credentials, so that answers to it may be for one visitor: name others, or drop it",
+  drop: z._default(z.array(openField), []),
+  trust: z._default(
+    z.array(
+      openField.check(
+        z.refine(
+          (name) => !isOpenToOwners(name) || !speaksOfCredentials(name),
+          "speaks of credentials, so that answers to it may be for one visitor: name others, or drop it",
+        ),
       ),
-    )
-    .default([]),
+    ),
+    [],
+  ),
 });
 
-const status = z.string().regex(/^[2-5][0-9][0-9]$/, "is not a status, 200 to 599");
+const status = z.string().check(z.regex(/^[2-5][0-9][0-9]$/, "is not a status, 200 to 599"));
 
 /** RFC 6265 §4.1.1. */
-const cookieName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not the name of a cookie");
-const cookieValue = z.string().regex(/^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/, "is not the value of a cookie");
-const languageTag = z.string().regex(/^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/, 'is not a language like "en" or "de-AT"');
+const cookieName = z.string().check(z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not the name of a cookie"));
+const cookieValue = z
+  .string()
+  .check(z.regex(/^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/, "is not the value of a cookie"));
+const languageTag = z
+  .string()
+  .check(z.regex(/^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/, 'is not a language like "en" or "de-AT"'));
 
 const NAMES_ONE = "has a *, which would stand for itself here: name each one";
 
@@ -57,127 +69,136 @@ const COUNTRY_IS_THE_PLATFORMS =
   "is true or false: the platform tells the country; a field that a proxy sends is named by countryField of the site";
 
 /** A proxy, or the network that it is in. */
-const proxyNetwork = z
-  .string()
-  .refine((text) => readNetwork(text) !== null, 'is not an address like "192.0.2.7" or a network like "10.0.0.0/8"')
-  .refine((text) => !/\/0$/.test(text), "trusts everybody: name the proxies");
+const proxyNetwork = z.string().check(
+  z.refine((text) => readNetwork(text) !== null, 'is not an address like "192.0.2.7" or a network like "10.0.0.0/8"'),
+  z.refine((text) => !/\/0$/.test(text), "trusts everybody: name the proxies"),
+);
 
-const fraction = z.number().gt(0).max(1);
+const fraction = z.number().check(z.gt(0), z.maximum(1));
 
 /** The rules for stale answers, of the site or of a route. */
 const stale = z.strictObject({
   /** How long a stale response may replace an error of the origin, if the origin does not say. */
-  ifError: durationSeconds.optional(),
+  ifError: z.optional(durationSeconds),
   /** Whether that also holds while the purge log is silent, although the response may have been purged. */
-  ifErrorWhileLogSilent: z.boolean().optional(),
+  ifErrorWhileLogSilent: z.optional(z.boolean()),
 });
 
-const bypassNames = names.refine((list) => !list.includes("*"), "has a bare *: a route with pass: true does that");
+const HAS_A_BARE_STAR = "has a bare *: a route with pass: true does that";
+
+const bypassNames = names.check(z.refine((list) => !list.includes("*"), HAS_A_BARE_STAR));
 
 /** What sends a request past the cache, of the site or of a route. */
 const bypass = z.strictObject({
-  cookies: bypassNames.optional(),
-  fields: z
-    .array(fieldName.transform((name) => name.toLowerCase()))
-    .refine((list) => !list.includes("*"), "has a bare *: a route with pass: true does that")
-    .optional(),
-  query: bypassNames.optional(),
+  cookies: z.optional(bypassNames),
+  fields: z.optional(z.array(lowerCaseName).check(z.refine((list) => !list.includes("*"), HAS_A_BARE_STAR))),
+  query: z.optional(bypassNames),
   /** Whether well-known session cookies do so where only the owner's lifetime makes a page storable. */
-  sessions: z.boolean().optional(),
+  sessions: z.optional(z.boolean()),
 });
 
 /** The longest time that a purge may take to reach a route. */
 const MAX_VIEW_AGE_MS = 3_600_000;
 
-const maxViewAge = durationMs.refine((ms) => ms <= MAX_VIEW_AGE_MS, "is more than an hour, which is the most");
+const maxViewAge = durationMs.check(z.refine((ms) => ms <= MAX_VIEW_AGE_MS, "is more than an hour, which is the most"));
 
 const route = z.strictObject({
   /** URLPattern pathname syntax: `/admin/*`, `/plog/:slug`. */
   match: z
     .string('is required: the paths of the route, like "/blog/:slug"')
-    .startsWith("/", "does not start with /")
-    .refine(isUrlPattern, "is not a URLPattern pathname"),
+    .check(z.startsWith("/", "does not start with /"), z.refine(isUrlPattern, "is not a URLPattern pathname")),
   /** Send every request to the origin unchanged; look up and store nothing. */
-  pass: z.boolean().default(false),
-  key: z
-    .strictObject({
+  pass: z._default(z.boolean(), false),
+  key: z.prefault(
+    z.strictObject({
       /** Fields that are forwarded to the origin as sent and are part of the key. */
-      fields: z
-        .array(
-          fieldName
-            .transform((name) => name.toLowerCase())
-            .refine((name) => !name.includes("*"), NAMES_ONE)
-            .refine(mayBeKeyed, "cannot be keyed, because the edge or the connection sets it"),
-        )
-        .default([]),
+      fields: z._default(
+        z.array(
+          lowerCaseName.check(
+            z.refine((name) => !name.includes("*"), NAMES_ONE),
+            z.refine(mayBeKeyed, "cannot be keyed, because the edge or the connection sets it"),
+          ),
+        ),
+        [],
+      ),
       /** Values of cookies that select, in a bounded set each. */
-      cookies: z
-        .record(
-          cookieName.refine((name) => !name.includes("*"), NAMES_ONE),
-          z.array(cookieValue).min(1, "needs at least one value").max(MAX_CHOICES),
-        )
-        .default({}),
-      languages: z.array(languageTag).min(1, "needs at least one language").max(MAX_CHOICES).optional(),
-      country: z.boolean({ error: COUNTRY_IS_THE_PLATFORMS }).default(false),
-      device: z.boolean().default(false),
-      query: z
-        .strictObject({
-          ignore: names.default(TRACKING_PARAMETERS),
-          only: names.optional(),
-          lowercase: names.default([]),
-          trim: names.default([]),
-          sort: z.boolean().default(false),
-        })
-        .prefault({}),
-    })
-    .prefault({}),
-  bypass: bypass.prefault({}),
-  fields: fields.prefault({}),
-  secondLook: z.boolean().optional(),
-  store: z
-    .strictObject({
-      onHead: z.boolean().optional(),
-      when: z
-        .strictObject({
-          query: z.record(z.string(), z.strictObject({ maxLength: z.int().nonnegative() })).default({}),
-        })
-        .prefault({}),
-    })
-    .prefault({}),
+      cookies: z._default(
+        z.record(
+          cookieName.check(z.refine((name) => !name.includes("*"), NAMES_ONE)),
+          z.array(cookieValue).check(z.minLength(1, "needs at least one value"), z.maxLength(MAX_CHOICES)),
+        ),
+        {},
+      ),
+      languages: z.optional(
+        z.array(languageTag).check(z.minLength(1, "needs at least one language"), z.maxLength(MAX_CHOICES)),
+      ),
+      country: z._default(z.boolean({ error: COUNTRY_IS_THE_PLATFORMS }), false),
+      device: z._default(z.boolean(), false),
+      query: z.prefault(
+        z.strictObject({
+          ignore: z._default(names, TRACKING_PARAMETERS),
+          only: z.optional(names),
+          lowercase: z._default(names, []),
+          trim: z._default(names, []),
+          sort: z._default(z.boolean(), false),
+        }),
+        {},
+      ),
+    }),
+    {},
+  ),
+  bypass: z.prefault(bypass, {}),
+  fields: z.prefault(fields, {}),
+  secondLook: z.optional(z.boolean()),
+  store: z.prefault(
+    z.strictObject({
+      onHead: z.optional(z.boolean()),
+      when: z.prefault(
+        z.strictObject({
+          query: z._default(z.record(z.string(), z.strictObject({ maxLength: z.int().check(z.nonnegative()) })), {}),
+        }),
+        {},
+      ),
+    }),
+    {},
+  ),
   /** Remove `Set-Cookie` from every answer to GET and HEAD, so that it does not keep answers from being stored. */
-  stripSetCookie: z.boolean().default(false),
+  stripSetCookie: z._default(z.boolean(), false),
   /** Replaces the lifetime of responses that may be stored. */
-  ttl: durationSeconds.optional(),
+  ttl: z.optional(durationSeconds),
   /** The lifetime if the origin gives none: one, or one per status. */
-  defaultTtl: z
-    .union([durationSeconds, z.record(status, durationSeconds)], {
+  defaultTtl: z.optional(
+    z.union([durationSeconds, z.record(status, durationSeconds)], {
       error: ({ input }) =>
         typeof input === "number"
           ? durationError(input)
           : 'is not a duration: write one like "24h", or one per status like { 200: "24h", 404: "1m" }',
-    })
-    .optional(),
+    }),
+  ),
   /** How long browsers may keep stored responses. Default: as the origin says. */
-  browserTtl: durationSeconds.refine(Number.isInteger, "is not a whole number of seconds").optional(),
+  browserTtl: z.optional(durationSeconds.check(z.refine(Number.isInteger, "is not a whole number of seconds"))),
   /** Which directives of a visitor's `Cache-Control` are obeyed. */
-  requestDirectives: z.enum(["harmless", "all"]).default("harmless"),
-  stale: stale.prefault({}),
+  requestDirectives: z._default(z.enum(["harmless", "all"]), "harmless"),
+  stale: z.prefault(stale, {}),
   /** How late a purge may reach the route's responses, if that may be later than a lease. */
-  purge: z.strictObject({ maxViewAge: maxViewAge.optional(), maxViewAgeImmutable: maxViewAge.optional() }).prefault({}),
+  purge: z.prefault(
+    z.strictObject({ maxViewAge: z.optional(maxViewAge), maxViewAgeImmutable: z.optional(maxViewAge) }),
+    {},
+  ),
   /** Tags for every response of the route; `{name}` stands for a parameter of `match`. */
-  tags: names.default([]),
+  tags: z._default(names, []),
 });
 
-const doorZone = z.string().regex(/^[\w.-]+$/, 'is not an id of letters, digits, ".", "_" and "-"');
+const doorZone = z.string().check(z.regex(/^[\w.-]+$/, 'is not an id of letters, digits, ".", "_" and "-"'));
 
 /** The vendors whose purge calls are taken, each for one of the zones that it knew. */
 const doors = z.strictObject({
-  cloudflare: z.strictObject({ zone: doorZone }).optional(),
-  fastly: z.strictObject({ service: doorZone }).optional(),
-  keycdn: z.strictObject({ zone: doorZone }).optional(),
-  netlify: z.strictObject({ site: doorZone }).optional(),
-  varnish: z.literal(true, "can only be true; otherwise leave it out").optional(),
-  vercel: z.strictObject({ project: doorZone }).optional(),
+  cloudflare: z.optional(z.strictObject({ zone: doorZone })),
+  fastly: z.optional(z.strictObject({ service: doorZone })),
+  keycdn: z.optional(z.strictObject({ zone: doorZone })),
+  netlify: z.optional(z.strictObject({ site: doorZone })),
+  varnish: z.optional(z.literal(true, "can only be true; otherwise leave it out")),
+  vercel: z.optional(z.strictObject({ project: doorZone })),
 });
 
 /** All settings of a site with their defaults. `SiteInput` documents each of them. */
@@ -185,102 +206,111 @@ export const siteSchema = z.strictObject({
   /** The origin's address: scheme, host and port, without a path. `TIDEMARK_ORIGIN` takes precedence over it. */
   origin: z
     .string('is required: the address of the site, like "https://origin.example.com"')
-    .refine(isOrigin, "is not an address like https://origin.example.com, without a path"),
+    .check(z.refine(isOrigin, "is not an address like https://origin.example.com, without a path")),
   /**
    * Public host names, with a port if it is not the scheme's default; others get 421. `TIDEMARK_HOSTS` takes
    * precedence.
    */
-  hosts: z
-    .array(
-      z
-        .string()
-        .regex(/^[^/\s]+$/, "is not a host name like www.example.com, without scheme and path")
-        .refine((host) => URL.canParse(`http://${host}`), "is not a host name"),
-    )
-    .min(1)
-    .optional(),
+  hosts: z.optional(
+    z
+      .array(
+        z.string().check(
+          z.regex(/^[^/\s]+$/, "is not a host name like www.example.com, without scheme and path"),
+          z.refine((host) => URL.canParse(`http://${host}`), "is not a host name"),
+        ),
+      )
+      .check(z.minLength(1)),
+  ),
   /** The public address to key by and to forward, if the edge itself is reached under another one. */
-  publicUrl: z.string().refine(isOrigin, "is not an address like https://www.example.com, without a path").optional(),
-  routes: z.array(route).default([]),
-  bypass: bypass.prefault({}),
-  store: z.strictObject({ onHead: z.boolean().optional() }).prefault({}),
-  fields: fields.prefault({}),
-  secondLook: z.boolean().default(true),
-  stale: stale.prefault({}),
+  publicUrl: z.optional(
+    z.string().check(z.refine(isOrigin, "is not an address like https://www.example.com, without a path")),
+  ),
+  routes: z._default(z.array(route), []),
+  bypass: z.prefault(bypass, {}),
+  store: z.prefault(z.strictObject({ onHead: z.optional(z.boolean()) }), {}),
+  fields: z.prefault(fields, {}),
+  secondLook: z._default(z.boolean(), true),
+  stale: z.prefault(stale, {}),
   /** Lifetimes guessed from `Last-Modified` if the origin gives none. Default: none are guessed. */
-  heuristic: z.strictObject({ fraction: fraction.default(0.1), maxTtl: durationSeconds.prefault("24h") }).optional(),
+  heuristic: z.optional(
+    z.strictObject({ fraction: z._default(fraction, 0.1), maxTtl: z.prefault(durationSeconds, "24h") }),
+  ),
   /** A field of the site's own that takes precedence over `CDN-Cache-Control` and `Cache-Control`. RFC 9213 §2.2. */
-  targetedField: fieldName
-    .refine(
-      (name) => name.toLowerCase() !== "cache-control",
-      "is read by other caches, too: name a field for this cache alone",
-    )
-    .optional(),
-  cookies: z.strictObject({ ignore: names.default(ANALYTICS_COOKIES) }).prefault({}),
+  targetedField: z.optional(
+    fieldName.check(
+      z.refine(
+        (name) => name.toLowerCase() !== "cache-control",
+        "is read by other caches, too: name a field for this cache alone",
+      ),
+    ),
+  ),
+  cookies: z.prefault(z.strictObject({ ignore: z._default(names, ANALYTICS_COOKIES) }), {}),
   /** The addresses of proxies in front of this edge. */
-  trustedProxies: z.array(proxyNetwork).default([]),
+  trustedProxies: z._default(z.array(proxyNetwork), []),
   /** The field in which a trusted proxy tells the visitor's country. */
-  countryField: fieldName
-    .transform((name) => name.toLowerCase())
-    .refine((name) => !name.includes("*"), "has a *, which would stand for itself: name one field")
-    .refine(mayTellCountry, 'cannot tell a country: name a field of the proxy\'s own, like "CloudFront-Viewer-Country"')
-    .optional(),
-  doors: doors.prefault({}),
+  countryField: z.optional(
+    lowerCaseName.check(
+      z.refine((name) => !name.includes("*"), "has a *, which would stand for itself: name one field"),
+      z.refine(
+        mayTellCountry,
+        'cannot tell a country: name a field of the proxy\'s own, like "CloudFront-Viewer-Country"',
+      ),
+    ),
+  ),
+  doors: z.prefault(doors, {}),
   /** Extra fields on every request to the origin, such as a shared secret. */
-  originFields: z.record(fieldName, fieldValue).default({}),
-  limits: z
-    .strictObject({
+  originFields: z._default(z.record(fieldName, fieldValue), {}),
+  limits: z.prefault(
+    z.strictObject({
       /** The longest URL that is served; longer ones get 414. */
-      urlBytes: sizeBytes.default(16 * 1024),
+      urlBytes: z._default(sizeBytes, 16 * 1024),
       /** The fields of a request to the origin, names and values together; one with more gets 431. */
-      requestFieldBytes: sizeBytes.default(32 * 1024),
+      requestFieldBytes: z._default(sizeBytes, 32 * 1024),
       /** The body of a request; a larger one gets 413. */
-      requestBodyBytes: sizeBytes.default(100 * 1024 ** 2),
+      requestBodyBytes: z._default(sizeBytes, 100 * 1024 ** 2),
       /** How many fields an answer of the origin may have, and their bytes; an answer with more becomes a 502. */
-      responseFields: z.int().positive().default(256),
-      responseFieldBytes: sizeBytes.default(DEFAULT_MAX_RESPONSE_FIELD_BYTES),
+      responseFields: z._default(z.int().check(z.positive()), 256),
+      responseFieldBytes: z._default(sizeBytes, DEFAULT_MAX_RESPONSE_FIELD_BYTES),
       /** The largest body that is stored with its head. */
-      storeBytes: sizeBytes.default(8 * 1024 ** 2),
+      storeBytes: z._default(sizeBytes, 8 * 1024 ** 2),
       /** The largest body that is stored in two steps, if its length is announced. */
-      largeBytes: sizeBytes.default(512 * 1024 ** 2),
+      largeBytes: z._default(sizeBytes, 512 * 1024 ** 2),
       /** If a part is requested that is not stored, the whole is fetched if it is at most this large. */
-      fetchWholeBytes: sizeBytes.default(0),
+      fetchWholeBytes: z._default(sizeBytes, 0),
       /** The most variants of one URL. */
-      variants: z.int().positive().default(32),
+      variants: z._default(z.int().check(z.positive()), 32),
       /** The most bytes that the bodies being filled may hold together, per isolate. */
-      fillBytes: sizeBytes.default(32 * 1024 ** 2),
+      fillBytes: z._default(sizeBytes, 32 * 1024 ** 2),
       /** How many bodies may be filled at once, per isolate. Others stream past. */
-      fills: z.int().positive().default(256),
+      fills: z._default(z.int().check(z.positive()), 256),
       /** The memory tier, per isolate. */
-      memoryBytes: sizeBytes.default(32 * 1024 ** 2),
+      memoryBytes: z._default(sizeBytes, 32 * 1024 ** 2),
       /** The most tags of one response. A response with more is not stored. */
-      tags: z.int().positive().default(DEFAULT_MAX_TAGS),
+      tags: z._default(z.int().check(z.positive()), DEFAULT_MAX_TAGS),
       /** The longest wait for the head of the origin's answer. */
-      originTimeout: durationMs.prefault("30s"),
+      originTimeout: z.prefault(durationMs, "30s"),
       /** The longest that a request waits for another request's fetch. */
-      followTimeout: durationMs.prefault("10s"),
-    })
-    .prefault({}),
-  purge: z
-    .strictObject({
+      followTimeout: z.prefault(durationMs, "10s"),
+    }),
+    {},
+  ),
+  purge: z.prefault(
+    z.strictObject({
       /** How long a PoP may answer from its knowledge of purges. */
-      leaseMs: z.int().min(100).max(60_000).default(1000),
+      leaseMs: z._default(z.int().check(z.minimum(100), z.maximum(60_000)), 1000),
       /** How much clocks in one PoP may differ, and one clock may step. */
-      skewMs: z.int().nonnegative().max(60_000).default(250),
+      skewMs: z._default(z.int().check(z.nonnegative(), z.maximum(60_000)), 250),
       /** How long a softly purged response may be used, if the response itself does not say. */
-      softForMs: z
-        .int()
-        .nonnegative()
-        .max(30 * 24 * 3_600_000)
-        .default(0),
+      softForMs: z._default(z.int().check(z.nonnegative(), z.maximum(30 * 24 * 3_600_000)), 0),
       /** How late a purge may reach responses that the origin calls `immutable`. */
-      maxViewAgeImmutable: maxViewAge.prefault("0s"),
+      maxViewAgeImmutable: z.prefault(maxViewAge, "0s"),
       /** Whether isolates keep a connection to the log, over which it pushes purges and they confirm them. */
-      push: z.boolean().default(false),
+      push: z._default(z.boolean(), false),
       /** How long after a request an isolate keeps its knowledge of purges up to date. */
-      keepViewMs: z.int().nonnegative().max(20_000).optional(),
-    })
-    .prefault({}),
+      keepViewMs: z.optional(z.int().check(z.nonnegative(), z.maximum(20_000))),
+    }),
+    {},
+  ),
 });
 
 /** A checked site, ready for use. */
@@ -357,7 +387,7 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
   const given: Record<string, unknown> = { ...input };
   if (overrides.origin !== undefined) given.origin = overrides.origin;
   if (overrides.publicUrl !== undefined) given.publicUrl = overrides.publicUrl;
-  const checked = siteSchema.safeParse(given);
+  const checked = siteSchema.safeParse(given, IN_ENGLISH);
   if (!checked.success) throw new SiteError(siteErrors(checked.error, siteSchema, given));
   const site = checked.data;
   const named = site.routes.map((each, index) => compileRoute(each, index, site));

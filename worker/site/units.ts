@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 const MS_PER = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 const BYTES_PER = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
@@ -7,21 +7,26 @@ const NOT_A_DURATION = 'is not a duration: write a number with a unit, like "250
 const NOT_A_SIZE = 'is not a size: write a number of bytes, or one with a unit, like "512KiB", "8MiB" or "1GiB"';
 
 /** A duration with its unit, like `"250ms"`, `"90s"` or `"24h"`, as milliseconds. */
-export const durationMs = z
-  .string({ error: ({ input }) => durationError(input) })
-  .transform((text, context) =>
-    orIssue(context, NOT_A_DURATION, measure(text, /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/, MS_PER)),
-  );
+export const durationMs = z.pipe(
+  z.string({ error: ({ input }) => durationError(input) }),
+  z.transform((text: string, payload) =>
+    orIssue(payload, NOT_A_DURATION, measure(text, /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/, MS_PER)),
+  ),
+);
 
 /** The same as seconds. */
-export const durationSeconds = durationMs.transform((ms) => ms / 1000);
+export const durationSeconds = z.pipe(
+  durationMs,
+  z.transform((ms: number) => ms / 1000),
+);
 
 /** A size with its unit, like `"8MiB"`, or a number of bytes, as bytes. */
-export const sizeBytes = z
-  .union([z.number(), z.string()], { error: NOT_A_SIZE })
-  .transform((size, context) =>
-    orIssue(context, NOT_A_SIZE, typeof size === "number" ? size : measure(size, /^(\d+)(B|KiB|MiB|GiB)$/, BYTES_PER)),
-  );
+export const sizeBytes = z.pipe(
+  z.union([z.number(), z.string()], { error: NOT_A_SIZE }),
+  z.transform((size: number | string, payload) =>
+    orIssue(payload, NOT_A_SIZE, typeof size === "number" ? size : measure(size, /^(\d+)(B|KiB|MiB|GiB)$/, BYTES_PER)),
+  ),
+);
 
 /** The correction for a bare number, which could be read as seconds or as milliseconds. */
 export function durationError(input: unknown): string {
@@ -29,9 +34,9 @@ export function durationError(input: unknown): string {
   return `has no unit: write "${input}s" for seconds or "${input}ms" for milliseconds`;
 }
 
-function orIssue(context: z.RefinementCtx, message: string, amount: number | undefined): number {
+function orIssue(payload: z.core.ParsePayload, message: string, amount: number | undefined): number {
   if (amount !== undefined && Number.isFinite(amount) && amount >= 0) return amount;
-  context.addIssue({ code: "custom", message });
+  payload.issues.push({ code: "custom", message, input: payload.value });
   return z.NEVER;
 }
 

@@ -1,0 +1,35 @@
+import * as z from "zod/mini";
+
+/** The most purges in one answer. */
+export const MAX_LISTED_PURGES = 500;
+
+/** The number of purges in one answer if the request gives no `limit`. */
+export const DEFAULT_LISTED_PURGES = 50;
+
+/** The query of `GET /_tidemark/purges`. */
+export const purgeRecordQuerySchema = z.strictObject({
+  before: z.optional(
+    z.pipe(z.string().check(z.regex(/^[1-9][0-9]{0,14}$/, "must be the number of a purge")), z.transform(Number)),
+  ),
+  limit: z.optional(
+    z
+      .pipe(z.string().check(z.regex(/^[1-9][0-9]{0,8}$/, "must be a whole number from 1 on")), z.transform(Number))
+      .check(z.refine((limit) => limit <= MAX_LISTED_PURGES, `must be at most ${MAX_LISTED_PURGES}`)),
+  ),
+});
+
+/** The longest time for which the answer about one purge is held, in milliseconds. */
+export const MAX_PURGE_WAIT_MS = 25_000;
+
+/** The query of `GET /_tidemark/purges/:seq`. */
+export const purgeWaitSchema = z.strictObject({
+  /** Hold the answer until the purge has settled, for at most so many milliseconds. */
+  wait: z.optional(
+    z
+      .pipe(
+        z.string().check(z.regex(/^[1-9][0-9]{0,8}$/, "must be a whole number of milliseconds from 1 on")),
+        z.transform(Number),
+      )
+      .check(z.refine((ms) => ms <= MAX_PURGE_WAIT_MS, `must be at most ${MAX_PURGE_WAIT_MS}`)),
+  ),
+});
