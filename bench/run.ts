@@ -7,6 +7,7 @@ import { large } from "./cases/large.ts";
 import { ledger } from "./cases/ledger.ts";
 import { logLoad } from "./cases/log-load.ts";
 import { purges } from "./cases/purges.ts";
+import { push } from "./cases/push.ts";
 import { quiet } from "./cases/quiet.ts";
 import { report } from "./cases/report.ts";
 import { rules } from "./cases/rules.ts";
@@ -34,6 +35,7 @@ const commands = [
   logLoad,
   purges,
   report,
+  push,
   sdk,
   sessions,
 ];

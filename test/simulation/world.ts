@@ -7,7 +7,7 @@ import { BEGINNING, HOST } from "../engine/scenario.ts";
 import { Backend } from "./backend.ts";
 import { Fate } from "./fate.ts";
 import { History, type Purged } from "./history.ts";
-import { LateLog, type Reader } from "./late-log.ts";
+import { LateLog, type Pushing, type Reader } from "./late-log.ts";
 import { LateNotes } from "./late-notes.ts";
 import { LateTier } from "./late-tier.ts";
 import type { Occurrences } from "./occurrences.ts";
@@ -20,14 +20,18 @@ import { Visitors } from "./visitors.ts";
 const LEASE_MS = 1000;
 const SKEW_MS = 250;
 const SOFT_FOR_MS = 1000;
+/** So short that isolates give up leases while others are at work. */
+const KEEP_VIEW_MS = 1500;
 /** How late a purge may reach one route of some worlds. */
 const MAX_VIEW_AGE_MS = 3000;
 const POPS = [0, 1] as const;
 const ISOLATES = [0, 1] as const;
 /** Longer than any fetch, lease or wait in this world, so that everything has ended after it. */
 const REST_MS = 200_000;
-/** In one of so many worlds, the log pushes purges to its readers. */
+/** In one of so many worlds, the log pushes purges to the readers that it admits, and in two others over connections. */
 const PUSHES_IN = 5;
+/** The share of isolates in such a world that are of a version that keeps no connection. */
+const WITHOUT_CONNECTION = 0.1;
 /** The number of steps of a world, and the most time between two of them, in milliseconds. */
 export const STEPS = 28;
 const STEP_MS = 300;
@@ -66,7 +70,7 @@ export class World {
   readonly #backend: Backend;
   readonly #isStaleWhileSilent: boolean;
   readonly #isLateAllowed: boolean;
-  readonly #site: Site;
+  readonly #pushing: Pushing;
   readonly #tiers: readonly LateTier[];
   readonly #notes: readonly LateNotes[];
   /** The clocks of different PoPs may differ by any amount, those of one PoP only within the allowance. */
@@ -80,14 +84,14 @@ export class World {
     this.#fate = fate;
     this.#isStaleWhileSilent = fate.chance(0.5);
     this.#isLateAllowed = fate.chance(0.2);
-    this.#site = siteOf(this.#isStaleWhileSilent, this.#isLateAllowed);
+    this.#pushing = PUSHINGS[seed % PUSHES_IN] ?? "none";
     const hasLittleRoom = fate.chance(0.4);
     fate.count("logs with little room", hasLittleRoom);
     fate.count("sites where a purge may come late", this.#isLateAllowed);
     this.#log = new LateLog(
       fate,
       hasLittleRoom ? { maxReplyKeys: 2, maxHeldKeys: 4 } : { maxReplyKeys: 50, maxHeldKeys: 1000 },
-      seed % PUSHES_IN === 0,
+      this.#pushing,
     );
     this.#origin = new RandomOrigin(fate);
     this.#visitors = new Visitors(fate);
@@ -129,6 +133,11 @@ export class World {
       return fate.tell("the origin fails for a while");
     }
     if (drawn < 0.96) return this.#changeLog();
+    if (this.#pushing === "over-connections" && fate.chance(0.7)) {
+      const isolate = this.#anyIsolate();
+      this.#log.cutOff(isolate.reader, fate.pick([500, 4000]));
+      return fate.tell(`the log cannot be reached from ${isolate.name} for a while`);
+    }
     this.#log.fallSilent(fate.pick([500, 4000]));
     fate.tell("the log falls silent for a while");
   }
@@ -148,8 +157,8 @@ export class World {
     await Promise.all(more);
   }
 
-  async #lookWhenSettled({ settledAt }: Purged, path: string): Promise<void> {
-    await this.#fate.scheduler.wait(settledAt + 1 - this.#fate.now()).over;
+  async #lookWhenSettled(purged: Purged, path: string): Promise<void> {
+    await this.#backend.settled(purged);
     await Promise.all(this.#isolates.flat().map((isolate) => this.#visitors.get(isolate, path, null)));
   }
 
@@ -185,6 +194,7 @@ export class World {
     const [pop, index] = [this.#fate.pick(POPS), this.#fate.pick(ISOLATES)];
     this.#fate.count("isolates that died");
     this.#fate.tell(`isolate ${this.#isolates[pop]![index]!.name} dies`);
+    this.#isolates[pop]![index]!.reader.isDead = true;
     this.#startIsolate(pop, index);
   }
 
@@ -195,17 +205,31 @@ export class World {
     const name = `${"AB"[pop]}${index}.${fate.nextOrder()}`;
     const told = new Told();
     const never = Number.NEGATIVE_INFINITY;
-    const reader: Reader = { name, told, bearers: 0, lastBearerAt: never, doubtAt: never };
+    const reader: Reader = {
+      name,
+      told,
+      bearers: 0,
+      lastBearerAt: never,
+      doubtAt: never,
+      isDead: false,
+      cutOffUntil: never,
+    };
+    const connects = this.#pushing === "over-connections" && !fate.chance(WITHOUT_CONNECTION);
+    fate.count("isolates that never confirm, beside others that do", this.#pushing === "over-connections" && !connects);
+    const site = siteOf(this.#isStaleWhileSilent, this.#isLateAllowed, connects);
     const notes = this.#notes[pop]!.reachedBy(told);
     const reporter = new Counters("http://origin.internal", () => undefined);
-    const running = startIsolate(this.#site, {
+    const running = startIsolate(site, {
       clock: { now: () => Math.floor(fate.now() + offsetMs), wait: (ms) => fate.scheduler.wait(ms) },
       random: () => fate.random(),
       sharedTier: this.#tiers[pop]!.reachedBy(reader),
       notes,
       origin: this.#origin.seenFrom(name),
       log: this.#log.reachedBy(reader),
-      audit: { list: async () => ({ purges: [], next: null }), find: async () => null },
+      audit: {
+        list: async () => ({ purges: [], next: null }),
+        find: (seq, waitMs = 0) => this.#log.find(seq, waitMs),
+      },
       bodies: memoryBodies,
       webRequest: ({ request }) => request as Request,
       fingerprint: async (text) => text,
@@ -226,7 +250,7 @@ export class World {
     this.#isolates[pop]![index] = isolate;
     const admission = this.#log.admit(isolate);
     // The first isolates begin with the log, before any purge could have settled.
-    if (this.#seed % PUSHES_IN === 0 && fate.now() > BEGINNING) isolate.admission = admission;
+    if (this.#pushing === "to-admitted" && fate.now() > BEGINNING) isolate.admission = admission;
   }
 
   #notice(event: EdgeEvent, isolate: string): void {
@@ -273,11 +297,14 @@ export class World {
   }
 }
 
+/** How the log of a world pushes, by its seed. */
+const PUSHINGS: readonly Pushing[] = ["to-admitted", "over-connections", "over-connections"];
+
 const sites = new Map<string, Site>();
 
 /** Each site is compiled once for all worlds. */
-function siteOf(isStaleWhileSilent: boolean, isLateAllowed: boolean): Site {
-  const name = `${isStaleWhileSilent} ${isLateAllowed}`;
+function siteOf(isStaleWhileSilent: boolean, isLateAllowed: boolean, push: boolean): Site {
+  const name = `${isStaleWhileSilent} ${isLateAllowed} ${push}`;
   const compiled =
     sites.get(name) ??
     compileSite(
@@ -285,7 +312,13 @@ function siteOf(isStaleWhileSilent: boolean, isLateAllowed: boolean): Site {
         origin: "http://origin.internal",
         hosts: [HOST],
         routes: [{ ...ROUTE, purge: { maxViewAge: isLateAllowed ? `${MAX_VIEW_AGE_MS}ms` : "0s" } }],
-        purge: { leaseMs: LEASE_MS, skewMs: SKEW_MS, softForMs: SOFT_FOR_MS },
+        purge: {
+          leaseMs: LEASE_MS,
+          skewMs: SKEW_MS,
+          softForMs: SOFT_FOR_MS,
+          push,
+          keepViewMs: push ? KEEP_VIEW_MS : 0,
+        },
         stale: { ifErrorWhileLogSilent: isStaleWhileSilent },
       },
       {},

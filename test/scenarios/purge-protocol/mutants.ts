@@ -433,8 +433,8 @@ export const mutants: Mutants = {
   "r6-receipt-forgets-the-bound": {
     name: "a receipt ignores routes that let a purge arrive late",
     file: LOG,
-    from: "this.#leases.grant(Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0), now);",
-    to: "this.#leases.grant(purge.leaseMs, now);",
+    from: "const useMs = Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0);",
+    to: "const useMs = purge.leaseMs;",
     reddens: "purge-protocol/receipt-and-late-routes",
   },
   "r6-every-purge-may-come-late": {
@@ -453,9 +453,9 @@ export const mutants: Mutants = {
   },
   "r6-bound-ends-with-the-lease": {
     name: "while the log is silent, a page of a route that lets a purge arrive late counts for one lease only",
-    file: "worker/flow/judging.ts",
-    from: "Math.max(purges.leaseMs, maxViewAgeMs(context, stored))",
-    to: "purges.leaseMs",
+    file: VIEW_LEASE,
+    from: "Math.max(this.leaseMs, maxViewAgeMs)",
+    to: "this.leaseMs",
     reddens: "purge-protocol/late-route-log-silent",
   },
   "r6-late-is-not-renewed": {
@@ -648,5 +648,19 @@ export const mutants: Mutants = {
     from: "      this.#timing.end(); // one of the two logs has been replaced, and only a new read can tell which one\n      return false;",
     to: "      return true;",
     reddens: "purge-protocol/push-of-another-log",
+  },
+  "r25-unknown-use-does-not-count": {
+    name: "a receipt does not wait for responses of unknown purge state",
+    file: "worker/purges/log/lease-book.ts",
+    from: "Math.max(now + unknownMs, this",
+    to: "Math.max(now, this",
+    reddens: "purge-protocol/nobody-holds-a-lease",
+  },
+  "r26-push-goes-nowhere": {
+    name: "the log sends a purge over no connection",
+    file: "worker/purges/log/connected-log.ts",
+    from: "void this.#pushTo(connection, delta);",
+    to: "",
+    reddens: "purge-protocol/pushed-over-a-connection",
   },
 };

@@ -52,13 +52,13 @@ async function isUnpurged(
   const answer = purges.check(stored, purges.isUsable(clock.now(), token));
   if (answer !== "unknown") return answer === "not-purged";
   const sinceFetchMs = Math.max(0, arrivedAt - stored.fetchedAt);
-  return mayAnswerWhileUnknown({ sinceFetchMs, maxViewAgeMs: purges.leaseMs, awaitsToken: token !== null });
+  return mayAnswerWhileUnknown({ sinceFetchMs, maxViewAgeMs: purges.unknownForMs(0), awaitsToken: token !== null });
 }
 
 /** Whether the response could answer without validation, leaving purges aside. */
 function isReusable({ ports, facts }: RequestContext, stored: StoredHead): boolean {
-  const { purges, clock } = ports;
-  const unpurged = { answer: "not-purged", maxViewAgeMs: purges.leaseMs, awaitsToken: false, soft: null } as const;
+  const { clock } = ports;
+  const unpurged = { answer: "not-purged", maxViewAgeMs: 0, awaitsToken: false, soft: null } as const;
   return mayAnswer(judge(stored, facts, unpurged, clock.now()));
 }
 

@@ -1,6 +1,7 @@
 import type { BackgroundWork, Clock, Reporter } from "../../ports.ts";
 import { ITEM_WORDS, type PurgeLogClient } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
+import type { KeptView } from "./kept-view.ts";
 import type { LeaseTiming } from "./lease-timing.ts";
 import type { LeasedView } from "./leased-view.ts";
 import type { PopSharing } from "./pop-sharing.ts";
@@ -20,6 +21,12 @@ export interface RenewalParts {
   readonly timing: LeaseTiming;
   readonly log: PurgeLogClient;
   readonly pop: PopSharing;
+  readonly kept: KeptView;
+  /**
+   * The name under which the isolate confirms what its view has reached (R25). One with a name shares no reads, because
+   * it cannot confirm for the isolates that take its copies.
+   */
+  readonly name: string | undefined;
   readonly clock: Clock;
   readonly reporter: Reporter;
   /** Whether the view may be used on any route. */
@@ -33,6 +40,8 @@ export class Renewal {
   readonly #timing: LeaseTiming;
   readonly #log: PurgeLogClient;
   readonly #pop: PopSharing;
+  readonly #kept: KeptView;
+  readonly #name: string | undefined;
   readonly #clock: Clock;
   readonly #reporter: Reporter;
   readonly #isUsable: (now: number) => boolean;
@@ -41,12 +50,14 @@ export class Renewal {
   /** The renewal in progress: a look at the PoP's copies and, in most cases, a read after it. */
   #renewal: Reading | null = null;
 
-  constructor({ view, leased, timing, log, pop, clock, reporter, isUsable }: RenewalParts) {
+  constructor({ view, leased, timing, log, pop, kept, name, clock, reporter, isUsable }: RenewalParts) {
     this.#view = view;
     this.#leased = leased;
     this.#timing = timing;
     this.#log = log;
     this.#pop = pop;
+    this.#kept = kept;
+    this.#name = name;
     this.#clock = clock;
     this.#reporter = reporter;
     this.#isUsable = isUsable;
@@ -66,7 +77,7 @@ export class Renewal {
     if (this.#mayBeJoined(this.#renewal, this.#clock.now())) return this.#renewal;
     const renewal: Reading = {
       startedAt: this.#clock.now(),
-      hasSucceeded: this.#takeCopyOrRead(background).finally(() => {
+      hasSucceeded: this.#renewAndKeep(background).finally(() => {
         if (this.#renewal === renewal) this.#renewal = null;
       }),
     };
@@ -82,14 +93,16 @@ export class Renewal {
   read(background: BackgroundWork): Reading {
     if (this.#mayBeJoined(this.#read, this.#clock.now())) return this.#read;
     const call = this.#leased.beginCall();
-    this.#pop.claim(call.startedAt, background);
+    const isShared = this.#name === undefined;
+    if (isShared) this.#pop.claim(call.startedAt, background);
     let copy: SharedCopy | undefined;
     const { leaseMs, longestViewAgeMs } = this.#timing;
     const reading: Reading = {
       startedAt: call.startedAt,
-      hasSucceeded: this.#log.read(this.#view.readerPosition, leaseMs, longestViewAgeMs).then(
+      hasSucceeded: this.#log.read(this.#view.readerPosition, leaseMs, longestViewAgeMs, undefined, this.#name).then(
         (delta) => {
-          if (this.#leased.takeReply(delta, call)) copy = this.#leased.copyAfter(delta.leaseMs, call);
+          const isTaken = this.#leased.takeReply(delta, call);
+          if (isTaken && isShared) copy = this.#leased.copyAfter(delta.leaseMs, call);
           this.#endRead(reading);
           this.#reporter.report({ kind: "log-read", purges: delta.items.length / ITEM_WORDS });
           return true;
@@ -122,8 +135,19 @@ export class Renewal {
     return hasSucceeded;
   }
 
+  /** Renews the lease, and then keeps the view alive behind the request (R26). */
+  async #renewAndKeep(background: BackgroundWork): Promise<boolean> {
+    const connection = await this.#kept.connect(background);
+    const hasSucceeded = connection !== null || (await this.#takeCopyOrRead(background));
+    const isKept = connection !== null || (this.#name === undefined && this.#timing.keepViewMs > 0);
+    if (hasSucceeded && isKept) {
+      background.run(this.#kept.keep(connection, () => this.#takeCopyOrRead(background)));
+    }
+    return hasSucceeded;
+  }
+
   async #takeCopyOrRead(background: BackgroundWork): Promise<boolean> {
-    if (await this.#takeCopy()) return true;
+    if (this.#name === undefined && (await this.#takeCopy())) return true;
     return this.read(background).hasSucceeded;
   }
 

@@ -1,8 +1,9 @@
 import type { BackgroundWork, Clock, PurgeState, ReceiptToken, Reporter } from "../../ports.ts";
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
 import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
-import type { PurgeLogClient, ViewDelta } from "../log/log-contract.ts";
+import { type PurgeLogClient, UNKNOWN_MS, type ViewDelta } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
+import { KeptView } from "./kept-view.ts";
 import { LeaseTiming, type LeaseTimingSettings } from "./lease-timing.ts";
 import { LeasedView, type LogCall } from "./leased-view.ts";
 import type { PopSharing } from "./pop-sharing.ts";
@@ -30,8 +31,11 @@ export class ViewLease implements PurgeState {
   readonly #clock: Clock;
   readonly #timing: LeaseTiming;
   readonly #leased: LeasedView;
+  readonly #kept: KeptView;
   readonly #renewal: Renewal;
   readonly #tokenReads: TokenReadBudget;
+  /** The name under which the isolate confirms what its view has reached (R25); `undefined` if it does not. */
+  readonly name: string | undefined;
 
   constructor({ settings, view, log, pop, clock, random, reporter }: ViewLeaseOptions) {
     const timing = new LeaseTiming(settings, random);
@@ -41,8 +45,13 @@ export class ViewLease implements PurgeState {
     this.#clock = clock;
     this.#timing = timing;
     this.#leased = leased;
+    const name = settings.push && log.connect ? String(random()).slice(2) : undefined;
+    this.name = name;
+    const learn: ViewLease["learn"] = (delta, background) => this.learn(delta, background);
+    this.#kept = new KeptView({ name, log, view, leased, timing, pop, clock, learn });
     const isUsable = (now: number) => this.isUsable(now, null);
-    this.#renewal = new Renewal({ view, leased, timing, log, pop, clock, reporter, isUsable });
+    const parts = { view, leased, timing, log, pop, kept: this.#kept, name, clock, reporter, isUsable };
+    this.#renewal = new Renewal(parts);
     this.#tokenReads = new TokenReadBudget(timing.leaseMs);
   }
 
@@ -62,7 +71,13 @@ export class ViewLease implements PurgeState {
   }
 
   isDue(now: number): boolean {
-    return this.#timing.isDue(now) && !this.#renewal.isUnderWay(now);
+    const isDue = this.#timing.isDue(now) && !this.#kept.isKept(now);
+    const takesOver = this.#kept.needsSuccessor(now) && this.#timing.mayProbe(now);
+    return (isDue || takesOver) && !this.#renewal.isUnderWay(now);
+  }
+
+  unknownForMs(maxViewAgeMs: number): number {
+    return this.name === undefined ? Math.max(this.leaseMs, maxViewAgeMs) : UNKNOWN_MS;
   }
 
   check(stored: StoredHead, usable: boolean): PurgeAnswer {
@@ -98,10 +113,13 @@ export class ViewLease implements PurgeState {
 
   /**
    * Takes in the reply to a purge, and shares it with the PoP's other isolates, so that they need not be a lease behind
-   * (R20, R22).
+   * (R20, R22). To isolates with a name the log sends it.
    */
   async takeReplyAndShare(delta: ViewDelta, call: LogCall): Promise<void> {
-    if (this.takeReply(delta, call)) await this.#pop.publishSoon(this.#leased.copyAfter(delta.leaseMs, call));
+    const isTaken = this.takeReply(delta, call);
+    if (isTaken && this.name === undefined) {
+      await this.#pop.publishSoon(this.#leased.copyAfter(delta.leaseMs, call));
+    }
   }
 
   /**

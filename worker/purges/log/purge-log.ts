@@ -1,6 +1,7 @@
-import { DurableObject } from "cloudflare:workers";
-import type { PurgeRecord, PurgeRecordPage } from "../../ports.ts";
-import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "./log-contract.ts";
+import { DurableObject, RpcTarget } from "cloudflare:workers";
+import type { PurgeRecord, PurgeRecordPage, Wait } from "../../ports.ts";
+import { ConnectedLog, type Push } from "./connected-log.ts";
+import type { AppendRequest, AppendResult, ConnectingReader, ReaderPosition, ViewDelta } from "./log-contract.ts";
 import { LOG_SETTINGS } from "./log-settings.ts";
 import type { Sql } from "./sql.ts";
 import { SqlLedger } from "./sql-ledger.ts";
@@ -13,15 +14,32 @@ import { SqlPurgeLog } from "./sql-purge-log.ts";
 export class PurgeLog extends DurableObject {
   #log: SqlPurgeLog | undefined;
   #ledger: SqlLedger | undefined;
+  #connected: ConnectedLog | undefined;
 
   /** Overridden by the simulated CDN, which has its own time. */
   protected now(): number {
     return Date.now();
   }
 
-  read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number, report?: string): ViewDelta {
+  read(
+    since: ReaderPosition | null,
+    leaseMs: number,
+    longestViewAgeMs?: number,
+    report?: string,
+    reader?: string,
+  ): ViewDelta {
     if (report !== undefined) this.#takeReport(report);
-    return this.#opened().read(since, leaseMs, longestViewAgeMs);
+    return this.#opened().read(since, leaseMs, longestViewAgeMs, reader);
+  }
+
+  /**
+   * Opens a reader's connection with its first read (R26). It is one session of the runtime's own calls: it is billed as
+   * one request, and ends with the request that has opened it.
+   */
+  openConnection(reader: Omit<ConnectingReader, "learn">, learn: Push & { dup?(): Push }): OpenedConnection {
+    const { name, since, leaseMs, longestViewAgeMs } = reader;
+    const connection = new PurgeLogConnection(this.#connectedLog(), name, learn.dup?.() ?? learn);
+    return { first: connection.renew(since, leaseMs, longestViewAgeMs), connection };
   }
 
   /** Adds an isolate's report to the site's ledger. */
@@ -36,6 +54,7 @@ export class PurgeLog extends DurableObject {
 
   async append(purge: AppendRequest): Promise<AppendResult> {
     const result = this.#opened().append(purge);
+    this.#connectedLog().push();
     if (purge.repeatAfterMs !== null) await this.#wakeWhenDue();
     return result;
   }
@@ -44,13 +63,15 @@ export class PurgeLog extends DurableObject {
     return this.#opened().list(before, limit);
   }
 
-  find(seq: number): PurgeRecord | null {
-    return this.#opened().find(seq);
+  /** `waitMs`: how long to wait until the purge has settled. Default: not at all. */
+  find(seq: number, waitMs = 0): Promise<PurgeRecord | null> {
+    return this.#connectedLog().find(seq, waitMs);
   }
 
   /** Carries out the repetitions that are due. Called by the alarm, and by the simulated CDN. */
   async runDue(): Promise<void> {
     this.#opened().runDue();
+    this.#connectedLog().push();
     await this.#wakeWhenDue();
   }
 
@@ -62,6 +83,11 @@ export class PurgeLog extends DurableObject {
   /** Overridden by the simulated CDN, which has no real time. */
   protected async wakeAt(at: number): Promise<void> {
     await this.ctx.storage.setAlarm(at);
+  }
+
+  #connectedLog(): ConnectedLog {
+    this.#connected ??= new ConnectedLog(this.#opened(), { now: () => this.now(), wait });
+    return this.#connected;
   }
 
   async #wakeWhenDue(): Promise<void> {
@@ -88,6 +114,42 @@ export class PurgeLog extends DurableObject {
     this.#log ??= new SqlPurgeLog(sqlOf(this.ctx.storage), LOG_SETTINGS, () => this.now(), newId);
     return this.#log;
   }
+}
+
+/** The reply to a reader's first read, and its connection. */
+export interface OpenedConnection {
+  readonly first: ViewDelta;
+  readonly connection: PurgeLogConnection;
+}
+
+/** A reader's end of its connection. The runtime disposes of it when the connection ends. */
+export class PurgeLogConnection extends RpcTarget {
+  readonly #log: ConnectedLog;
+  readonly #connection: ReturnType<ConnectedLog["connect"]>;
+
+  constructor(log: ConnectedLog, name: string, push: Push) {
+    super();
+    this.#log = log;
+    this.#connection = log.connect(name, push);
+  }
+
+  renew(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta {
+    return this.#log.renew(this.#connection, since, leaseMs, longestViewAgeMs);
+  }
+
+  release(): void {
+    this.#log.release(this.#connection);
+  }
+
+  [Symbol.dispose](): void {
+    this.#log.disconnect(this.#connection);
+  }
+}
+
+function wait(ms: number): Wait {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  return { over: promise, cancel: () => clearTimeout(timer) };
 }
 
 /** In this runtime an exception alone does not roll back; only `transactionSync` does. */

@@ -3,11 +3,13 @@ import type { Stamp } from "../../rules/storing/stored-response.ts";
 import { hashKeys, hashWordFor } from "../view/key-hash.ts";
 import { type AuditedPurge, AuditTrail, writePurgeKeys } from "./audit-trail.ts";
 import { GrantedLeases, type LongestLease } from "./granted-leases.ts";
+import { LeaseBook } from "./lease-book.ts";
 import {
   type AppendRequest,
   type AppendResult,
   ITEM_WORDS,
   type ReaderPosition,
+  UNKNOWN_MS,
   type ViewDelta,
 } from "./log-contract.ts";
 import { LogLoad, leaseUnderLoadMs } from "./log-load.ts";
@@ -33,6 +35,14 @@ interface State {
   readonly invalidate: number;
 }
 
+/** The longest lease that may be alive, and the longest that a reader without a name may hold. */
+type StoredLeases = LongestLease & { readonly nameless?: LongestLease | null };
+
+/** No reader had a name when an earlier version of the log stored its leases. */
+function namelessOf(leases: StoredLeases | null): LongestLease | null {
+  return leases?.nameless === undefined ? leases : leases.nameless;
+}
+
 /** A purge that is to be repeated. */
 interface Repeat {
   readonly id: number;
@@ -54,6 +64,9 @@ export class SqlPurgeLog {
   readonly #keys: PurgedKeys;
   readonly #audit: AuditTrail;
   readonly #leases: GrantedLeases;
+  /** The leases of readers without a name, which use them while the log is silent, too (R8). */
+  readonly #namelessLeases: GrantedLeases;
+  readonly #book: LeaseBook;
   readonly #load: LogLoad;
 
   /** Missing settings are those of `LOG_SETTINGS`. */
@@ -64,19 +77,59 @@ export class SqlPurgeLog {
     this.#newId = newId;
     [this.#keys, this.#audit] = sql.transaction(() => this.#open());
     this.#load = new LogLoad(this.#settings.readsPerSecond);
+    const read = () =>
+      JSON.parse(sql.exec("SELECT longest_lease FROM state")[0]!.longest_lease as string) as StoredLeases | null;
+    const write = (leases: StoredLeases) => sql.exec("UPDATE state SET longest_lease = ?", JSON.stringify(leases));
     this.#leases = new GrantedLeases({
-      read: () => JSON.parse(sql.exec("SELECT longest_lease FROM state")[0]!.longest_lease as string) as LongestLease,
-      write: (longest) => sql.exec("UPDATE state SET longest_lease = ?", JSON.stringify(longest)),
+      read,
+      write: (longest) => write({ ...longest, nameless: namelessOf(read()) }),
     });
+    this.#namelessLeases = new GrantedLeases({
+      read: () => namelessOf(read()),
+      write: (nameless) => write({ ...read()!, nameless }),
+    });
+    this.#book = new LeaseBook(now());
   }
 
-  /** The purges above the reader's position, and a lease: the one that it asks for, or a longer one under load. */
-  read(since: ReaderPosition | null, askedMs: number, longestViewAgeMs = askedMs): ViewDelta {
+  /**
+   * The purges above the reader's position, and a lease: the one that it asks for, or a longer one under load. `reader`:
+   * the name under which the reader will confirm what its view has reached (R25). Default: it never will. `by`: the
+   * connection over which it reads.
+   */
+  read(
+    since: ReaderPosition | null,
+    askedMs: number,
+    longestViewAgeMs = askedMs,
+    reader?: string,
+    by?: object,
+  ): ViewDelta {
     const now = this.#now();
     const leaseMs = leaseUnderLoadMs(askedMs, this.#load.noteRead(now));
-    this.#leases.grant(Math.max(askedMs, longestViewAgeMs), now);
+    this.#grant(reader, Math.max(askedMs, longestViewAgeMs), now);
     if (leaseMs > askedMs) this.#leases.stretch(leaseMs, now);
-    return this.#replyTo(since, leaseMs);
+    const reply = this.#replyTo(since, leaseMs);
+    this.#book.grant(reader, reply.logId, Math.max(leaseMs, longestViewAgeMs), now, by);
+    return reply;
+  }
+
+  /** Records what a reader's view has reached (R25). Returns whether that has settled a purge, at once or soon. */
+  confirm(reader: string, position: Stamp): boolean {
+    return this.#noteSettled(this.#book.confirm(reader, position));
+  }
+
+  /** Records that a reader has given up the leases that it got over a connection. Returns the same as `confirm`. */
+  release(reader: string, by: object): boolean {
+    return this.#noteSettled(this.#book.release(reader, by));
+  }
+
+  #noteSettled(settled: readonly { readonly seq: number; readonly notBefore: number }[]): boolean {
+    for (const { seq, notBefore } of settled) this.#audit.settle(seq, Math.max(this.#now(), notBefore));
+    return settled.length > 0;
+  }
+
+  /** When a purge has settled, as far as is known now: epoch milliseconds of the log's clock. */
+  settlesAt(seq: number): number {
+    return Math.min(this.#audit.settlesAt(seq), this.#book.settlesAt(seq) ?? Number.POSITIVE_INFINITY);
   }
 
   /** The purges above a position, for a push (R24). It grants no lease. */
@@ -107,6 +160,7 @@ export class SqlPurgeLog {
       this.#sql.exec("UPDATE repeats SET due_at = due_at + ?", byMs);
       this.#audit.followClock(byMs, this.#now() - byMs);
       this.#leases.followClock(byMs);
+      this.#namelessLeases.followClock(byMs);
     });
   }
 
@@ -132,16 +186,40 @@ export class SqlPurgeLog {
       const now = this.#now();
       const mode = purge.mode ?? "hard";
       this.#noticeLostHistory(purge.since);
-      this.#leases.grant(Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0), now);
-      const settlesInMs = this.#leases.longestLivingMs(now) + purge.skewMs;
+      const { reader } = purge;
+      const useMs = Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0);
+      this.#grant(reader, useMs, now);
+      const boundMs = this.#leases.longestLivingMs(now) + purge.skewMs;
       const first = purge.id === null ? undefined : this.#audit.firstWithId(purge.id);
       if (first && (first.content !== purge.content || first.mode !== mode)) return { kind: "conflict" };
-      const seq = first?.seq ?? this.#addNew(purge, mode, now, settlesInMs);
+      const seq = first?.seq ?? this.#addNew(purge, mode, now, boundMs);
+      const isWatched = first === undefined && reader !== undefined;
+      const { settlesInMs, maySettleSooner } = isWatched
+        ? this.#watch(seq, purge.skewMs, boundMs, now)
+        : { settlesInMs: boundMs, maySettleSooner: false };
       const since = purge.since && { logId: purge.since.logId, seq: purge.since.seq };
-      const delta = this.#replyTo(since, purge.leaseMs);
+      // A reader with a name may have no connection by which to confirm the next purge, so it gets no lease here.
+      const delta = this.#replyTo(since, reader === undefined ? purge.leaseMs : 0);
+      if (reader === undefined) this.#book.grant(reader, delta.logId, useMs, now);
       const at = first?.at ?? now;
-      return { kind: "appended", seq, logId: delta.logId, at, settlesInMs, replayed: first !== undefined, delta };
+      const replayed = first !== undefined;
+      return { kind: "appended", seq, logId: delta.logId, at, settlesInMs, maySettleSooner, replayed, delta };
     });
+  }
+
+  #grant(reader: string | undefined, useMs: number, now: number): void {
+    this.#leases.grant(useMs, now);
+    if (reader === undefined) this.#namelessLeases.grant(useMs, now);
+  }
+
+  /** Watches a new purge (R25). `boundMs`: when every lease has run out, whoever holds one (R6). */
+  #watch(seq: number, skewMs: number, boundMs: number, now: number) {
+    const unknownMs = Math.max(UNKNOWN_MS, this.#namelessLeases.longestLivingMs(now));
+    const times = { skewMs, longestLeaseMs: this.#leases.longestLivingMs(now), unknownMs };
+    const { settlesAt, notBefore } = this.#book.watch({ logId: this.#state().id, seq }, times, now);
+    const settlesInMs = Math.min(boundMs, settlesAt - now);
+    if (settlesInMs < boundMs) this.#audit.settle(seq, settlesAt);
+    return { settlesInMs, maySettleSooner: notBefore < now + settlesInMs };
   }
 
   /** The audit trail below `before`, the newest first. */
@@ -150,7 +228,9 @@ export class SqlPurgeLog {
   }
 
   find(seq: number): PurgeRecord | null {
-    return this.#audit.find(seq, this.#now());
+    const now = this.#now();
+    const record = this.#audit.find(seq, now);
+    return record && { ...record, settled: record.settled || now >= this.settlesAt(seq) };
   }
 
   /** When the next repetition is due: epoch milliseconds; `null` if there is none. */

@@ -1,0 +1,170 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { BackgroundWork } from "../../../worker/ports.ts";
+import { PopSharing } from "../../../worker/purges/lease/pop-sharing.ts";
+import { ViewLease } from "../../../worker/purges/lease/view-lease.ts";
+import type {
+  ConnectingReader,
+  LogConnection,
+  PurgeLogClient,
+  ViewDelta,
+} from "../../../worker/purges/log/log-contract.ts";
+import { PurgeView } from "../../../worker/purges/view/purge-view.ts";
+import { MemoryNotes } from "../../engine/memory-notes.ts";
+import { Scheduler } from "../../engine/scheduler.ts";
+import { deltaOf } from "../view/delta.ts";
+
+const LEASE_MS = 1000;
+const KEEP_MS = 3000;
+
+/** A log that answers at once, and counts how it is asked. */
+class CountingLog implements PurgeLogClient {
+  reads = 0;
+  renewals = 0;
+  readonly connections: ConnectingReader[] = [];
+  open = 0;
+  released = 0;
+  names: (string | undefined)[] = [];
+  /** Whether a connection answers. */
+  answers = true;
+  head = 1;
+
+  async read(
+    _since: unknown,
+    _leaseMs: number,
+    _longest?: number,
+    _report?: string,
+    name?: string,
+  ): Promise<ViewDelta> {
+    this.reads++;
+    this.names.push(name);
+    return this.#delta();
+  }
+
+  async connect(reader: ConnectingReader): Promise<LogConnection> {
+    if (!this.answers) return new Promise(() => undefined);
+    this.connections.push(reader);
+    this.open++;
+    return {
+      first: this.#delta(),
+      renew: async () => {
+        if (!this.answers) return new Promise(() => undefined);
+        this.renewals++;
+        return this.#delta();
+      },
+      release: async () => void this.released++,
+      close: () => void this.open--,
+    };
+  }
+
+  append(): Promise<never> {
+    throw new Error("nothing is appended here");
+  }
+
+  #delta(): ViewDelta {
+    return deltaOf(0, this.head, [], { logId: "a", leaseMs: LEASE_MS });
+  }
+}
+
+describe("a view that is kept alive", () => {
+  let scheduler: Scheduler;
+  let log: CountingLog;
+  let lease: ViewLease;
+  const behind: BackgroundWork = { run: (work) => void work };
+
+  function start(push: boolean): void {
+    scheduler = new Scheduler(1, 100_000_000);
+    log = new CountingLog();
+    const reporter = { report: () => undefined };
+    const settings = { leaseMs: LEASE_MS, skewMs: 250, keepViewMs: KEEP_MS, push };
+    const pop = new PopSharing(new MemoryNotes(scheduler), settings, scheduler, reporter);
+    const view = new PurgeView(10_000);
+    lease = new ViewLease({ settings, view, log, pop, clock: scheduler, random: () => 0.5, reporter });
+  }
+
+  /** A request, as the corridor handles one for a page in memory. Returns whether it waits for the log. */
+  async function request(): Promise<boolean> {
+    const now = scheduler.now();
+    if (lease.isUsable(now, null)) {
+      if (lease.isDue(now)) void lease.renew(behind, null);
+      await scheduler.advance(0);
+      return false;
+    }
+    const renewal = lease.renew(behind, null);
+    await scheduler.advance(0);
+    await renewal;
+    return true;
+  }
+
+  describe.each([
+    ["by reading the log", false],
+    ["over a connection", true],
+  ])("%s", (_, push) => {
+    beforeEach(() => start(push));
+
+    test("makes the next request not wait, if it comes in time (R26)", async () => {
+      expect(await request()).toBe(true);
+      await scheduler.advance(KEEP_MS - 1);
+      expect(await request()).toBe(false);
+    });
+
+    test("is not kept for longer than the site says", async () => {
+      await request();
+      await scheduler.advance(KEEP_MS + LEASE_MS);
+      expect(await request()).toBe(true);
+      await scheduler.advance(60_000);
+      const asked = log.reads + log.renewals;
+      await scheduler.advance(60_000);
+      expect({ asked: log.reads + log.renewals, open: log.open }).toEqual({ asked, open: 0 });
+    });
+
+    test("is handed over to later requests before the first one's work has to end", async () => {
+      await request();
+      for (let seconds = 0; seconds < 120; seconds += 2) {
+        await scheduler.advance(2000);
+        expect(await request()).toBe(false);
+      }
+      if (push) expect(log.connections.length).toBeGreaterThan(120 / 25);
+      if (push) expect(log.connections.length).toBeLessThan(120 / 10);
+    });
+  });
+
+  test("over a connection costs no reads, and the isolate has one name", async () => {
+    start(true);
+    await request();
+    await scheduler.advance(KEEP_MS);
+    expect({ reads: log.reads, open: log.open, released: log.released }).toEqual({ reads: 0, open: 0, released: 1 });
+    expect(lease.isUsable(scheduler.now(), null)).toBe(false);
+    expect(log.renewals).toBeGreaterThan(2);
+    await request();
+    expect(new Set(log.connections.map(({ name }) => name)).size).toBe(1);
+  });
+
+  test("takes in what the log pushes, and says so", async () => {
+    start(true);
+    await request();
+    const { learn } = log.connections[0]!;
+    expect(await learn(deltaOf(1, 2, [["#a", 2]], { logId: "a" }))).toBe(true);
+    expect(lease.stamp()).toEqual({ logId: "a", seq: 2 });
+  });
+
+  test("does without the connection where that does not answer", async () => {
+    start(true);
+    log.answers = false;
+    const renewal = lease.renew(behind, null);
+    await scheduler.advance(LEASE_MS / 2);
+    await renewal;
+    expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+    expect(log.names).toEqual([lease.name]);
+    log.answers = true;
+    await scheduler.advance(LEASE_MS);
+    await request();
+    expect(log.connections).toHaveLength(1);
+    log.answers = false; // the connection is cut, and neither side knows
+    await scheduler.advance(LEASE_MS * 2);
+    const again = lease.renew(behind, null);
+    await scheduler.advance(LEASE_MS / 2);
+    await again;
+    expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+    expect(log.reads).toBe(2);
+  });
+});
