@@ -241,7 +241,7 @@ export const mutants: Mutants = {
   "unkeyed-field-is-not-counted": {
     name: "unkeyed fields are not counted by name",
     file: "worker/flow/answering/pass-on.ts",
-    from: "...(field !== undefined && { field })",
+    from: "...(field !== undefined && { field }),",
     to: "",
     reddens: "identity/unkeyed-field-is-named",
   },
