@@ -34,6 +34,12 @@ export async function runProgram(): Promise<void> {
     load: async () => (await import("./commands/init.ts")).initCommand(),
   });
   addLazyCommand(program, {
+    name: "import",
+    description: "Write a site config from an nginx.conf or a default.vcl.",
+    needs: [],
+    load: async () => (await import("./commands/import.ts")).importCommand(),
+  });
+  addLazyCommand(program, {
     name: "check",
     description: "Check rules, hosts, bindings and size of the worker before it is deployed.",
     needs: ["miniflare", "esbuild", "wrangler"],

@@ -1,5 +1,11 @@
+import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Command } from "commander";
+import { DEFAULT_CONFIG } from "../../cdn/config/config-file-error.ts";
+import { configText } from "../../setup/import/config-text.ts";
+import { importFile } from "../../setup/import/import-file.ts";
+import { differenceLines } from "../../setup/import/import-report.ts";
+import { ImportError, type ImportedSite } from "../../setup/import/imported-site.ts";
 import { initProject, type WrittenFile } from "../../setup/init/init-project.ts";
 import { nextSteps } from "../../setup/init/next-steps.ts";
 import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers } from "../../setup/init/site-answers.ts";
@@ -11,17 +17,20 @@ interface InitFlags {
   readonly origin?: string;
   readonly host?: string;
   readonly pass?: string;
+  readonly import?: string;
   readonly force?: true;
 }
 
 const AFTER_HELP = `
 It asks for what the flags leave open, at most three things. Where nobody can answer, as in CI, --origin and --host are
-required and nothing is asked. What is there already is kept, and package.json and .gitignore are only added to.
+required and nothing is asked. With --import the rules come from an nginx.conf or a default.vcl, and so do origin and
+host where the file names them. What is there already is kept, and package.json and .gitignore are only added to.
 
 Exit codes: 0 done, 2 wrong usage; then nothing was written.
 
   tidemark init
-  tidemark init --origin https://origin.example.com --host www.example.com --pass /admin,/cart`;
+  tidemark init --origin https://origin.example.com --host www.example.com --pass /admin,/cart
+  tidemark init --import /etc/nginx/nginx.conf`;
 
 /** `tidemark init`: writes a project that deploys the edge. */
 export function initCommand(): Command {
@@ -30,20 +39,54 @@ export function initCommand(): Command {
     .option("--origin <url>", "where the site is now, like https://origin.example.com", valueNotFlag)
     .option("--host <name>", "the public host, like www.example.com", valueNotFlag)
     .option("--pass <paths>", "paths that are never stored, with all below them, like /admin,/cart", valueNotFlag)
+    .option(
+      "--import <file>",
+      "take the rules of an nginx.conf or a default.vcl, as tidemark import does",
+      valueNotFlag,
+    )
     .option("--force", "replace files that are there, but for package.json, .gitignore and .dev.vars")
     .addHelpText("after", AFTER_HELP)
     .action(async (flags: InitFlags) => {
       try {
-        const answers = await answersFrom(flags);
-        const written = await initProject({ folder: ".", answers, force: flags.force ?? false });
+        const imported = flags.import === undefined ? null : await importedBy(flags, flags.import);
+        const answers = await answersFrom(imported === null ? flags : { ...answersOf(imported), ...flags });
+        const force = flags.force ?? false;
+        const config = imported === null ? {} : { config: configText(named(imported, answers)) };
+        const written = await initProject({ folder: ".", answers, ...config, force });
         for (const each of written) process.stdout.write(fileLine(each));
+        if (imported !== null) process.stdout.write(`\n${differenceLines(imported.differences, 100).join("\n")}\n`);
         process.stdout.write(`\n${await nextSteps(".")}`);
       } catch (error) {
-        if (!(error instanceof AnswerError)) throw error;
+        if (!(error instanceof AnswerError || error instanceof ImportError)) throw error;
         printError(`${error.message}. Nothing was written.`);
         process.exitCode = EXIT.usage;
       }
     });
+}
+
+/** The rules of the file, with the flags that stand for what it does not say. */
+async function importedBy({ origin, host, pass, force }: InitFlags, file: string): Promise<ImportedSite> {
+  if (pass !== undefined) throw new AnswerError("--pass is for a project without --import: the file says what passes");
+  if (!force && existsSync(DEFAULT_CONFIG)) {
+    throw new AnswerError(`${DEFAULT_CONFIG} is there already; --force replaces it`);
+  }
+  return importFile(file, {
+    origin: origin === undefined ? null : originOf(origin),
+    host: host === undefined ? null : hostOf(host),
+    server: null,
+    root: null,
+  });
+}
+
+/** What the file says of the questions. */
+function answersOf({ origin, hosts }: ImportedSite): InitFlags {
+  const host = hosts?.value[0];
+  return { origin: origin.value, ...(host !== undefined && { host }), pass: "" };
+}
+
+/** The site under the host that was asked for, where the file named none. */
+function named(imported: ImportedSite, { host }: SiteAnswers): ImportedSite {
+  return imported.hosts === null ? { ...imported, hosts: { value: [host], from: [] } } : imported;
 }
 
 /** The flags' answers, checked before anything is asked, then a person's for what they leave open. */

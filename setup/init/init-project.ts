@@ -11,6 +11,8 @@ import { AnswerError, checkAnswers, type SiteAnswers } from "./site-answers.ts";
 export interface InitOptions {
   readonly folder: string;
   readonly answers: SiteAnswers;
+  /** The text of tidemark.config.ts, where another tool's rules are imported. Default: one from the answers. */
+  readonly config?: string;
   /** Whether files that are there are replaced, but for those to which lines are only added. */
   readonly force: boolean;
 }
@@ -27,7 +29,12 @@ export interface WrittenFile {
 const IGNORED = ["node_modules/", ".wrangler/", ".tidemark/", ".dev.vars"];
 
 /** Writes the project's files into a folder, and tells what became of each. Throws `AnswerError` before it writes any. */
-export async function initProject({ folder, answers, force }: InitOptions): Promise<readonly WrittenFile[]> {
+export async function initProject({
+  folder,
+  answers,
+  config = configFile(answers),
+  force,
+}: InitOptions): Promise<readonly WrittenFile[]> {
   checkAnswers(answers);
   const manifestText = await read(join(folder, "package.json"));
   const existing = manifestText === null ? null : parseManifest(manifestText);
@@ -43,7 +50,7 @@ export async function initProject({ folder, answers, force }: InitOptions): Prom
 
   return [
     await completeManifest(folder, manifestText, existing, name),
-    await put("tidemark.config.ts", configFile(answers)),
+    await put("tidemark.config.ts", config),
     await put("worker.ts", WORKER_FILE),
     await putWranglerFile(folder, wranglerFile(answers, name), put),
     await keepSecret(folder),

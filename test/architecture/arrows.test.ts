@@ -74,8 +74,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   cdn: ["own-package", "sdk", "wire", "site-input", "tidemark/worker", "tidemark/worker/internal"],
   dev: ["own-package", "cdn", "sdk", "wire", "tidemark/worker", "tidemark/worker/internal"],
   // `check` runs the owner's worker as the simulated CDN does, and says the same of the purge log as the worker's own log.
-  // The texts that `init` writes and `check` runs count as imports, too.
-  setup: ["own-package", "cdn", "wire", "tidemark/worker", "tidemark/worker/internal"],
+  // `import` returns a site as an owner writes it. The texts that `init` writes and `check` runs count as imports, too.
+  setup: ["own-package", "cdn", "wire", "site-input", "tidemark/worker", "tidemark/worker/internal"],
   // The platform on Node: it implements the ports and starts isolates, as the Workers runtime does.
   server: [
     "own-package",
@@ -119,7 +119,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   outbox: [/^node:/, /^zod\/mini$/],
   cdn: [/^node:/, /^zod$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
   dev: [/^node:/, /^leven$/],
-  setup: [/^node:/, /^esbuild$/, /^wrangler$/, /^vitest$/, /^tidemark\/(local|recorded-sites)(\/|$)/],
+  setup: [/^node:/, /^esbuild$/, /^wrangler$/, /^vitest$/, /^nginx-conf\//, /^tidemark\/(local|recorded-sites)(\/|$)/],
   "own-package": [/^node:/],
   server: [/^node:/, /^undici$/],
   traffic: [/^node:/],

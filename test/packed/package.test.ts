@@ -80,7 +80,7 @@ describe("what is published", () => {
     const outside = installed.packed.filter((path) => !/^(dist\/package|docs)\//.test(path));
     expect(outside.filter((path) => path !== "README.md")).toEqual(["LICENSE", "package.json"]);
     expect(installed.packed.filter((path) => path.includes("licenses"))).toEqual(
-      ["commander", "leven", "structured-headers"].map((name) => `dist/package/licenses/${name}.txt`),
+      ["commander", "leven", "nginx-conf", "structured-headers"].map((name) => `dist/package/licenses/${name}.txt`),
     );
   });
 

@@ -1,0 +1,78 @@
+import { Command } from "commander";
+import { configText } from "../../setup/import/config-text.ts";
+import { importFile, writeWhole } from "../../setup/import/import-file.ts";
+import { differenceLines, importSummary } from "../../setup/import/import-report.ts";
+import { ImportError, siteOf } from "../../setup/import/imported-site.ts";
+import { AnswerError, hostOf, originOf } from "../../setup/init/site-answers.ts";
+import { EXIT } from "../exit-code.ts";
+import { valueNotFlag } from "../flags.ts";
+import { printError } from "../print-error.ts";
+
+interface ImportFlags {
+  readonly origin?: string;
+  readonly host?: string;
+  readonly server?: string;
+  readonly root?: string;
+  readonly out: string;
+  readonly force?: true;
+  readonly json?: true;
+  readonly strict?: true;
+}
+
+const AFTER_HELP = `
+It reads nginx's proxy_cache and its like with all included files, or a VCL of plain rules, and writes a site config with
+the lines that each setting came from. Then it lists what is not carried over and why, what differs, and what is safer.
+Nothing is sent anywhere, and nothing is written if anything in the file cannot be read.
+
+Exit codes: 0 done, 1 the file cannot be imported, or with --strict something that kept visitors out is not carried over,
+2 wrong usage.
+
+  tidemark import /etc/nginx/nginx.conf
+  tidemark import backup/etc/nginx/nginx.conf --root backup --server www.example.com --out -
+  tidemark import default.vcl --host www.example.com`;
+
+/** `tidemark import`: the rules of another cache as a site config. */
+export function importCommand(): Command {
+  return new Command("import")
+    .description("Write a site config from an nginx.conf or a default.vcl.")
+    .argument("<file>", "nginx.conf, a file of sites-enabled, or default.vcl")
+    .option("--origin <url>", "where the site is, if not where the file says", valueNotFlag)
+    .option("--host <name>", "the public host, if the file does not name it", valueNotFlag)
+    .option("--server <name>", "the server_name to import, where several have a cache", valueNotFlag)
+    .option("--root <folder>", "the folder that stands for / in includes", valueNotFlag)
+    .option("--out <file>", "where to write the config; - for standard output", valueNotFlag, "tidemark.config.ts")
+    .option("--force", "replace the file if it is there")
+    .option("--json", "print site and differences as one JSON object, and write nothing")
+    .option("--strict", "end with 1, and write nothing, if something that kept visitors out is not carried over")
+    .addHelpText("after", AFTER_HELP)
+    .action(async (file: string, { origin, host, server, root, out, force, json, strict }: ImportFlags) => {
+      try {
+        const imported = await importFile(file, {
+          origin: origin === undefined ? null : originOf(origin),
+          host: host === undefined ? null : hostOf(host),
+          server: server ?? null,
+          root: root ?? null,
+        });
+        const isOpen = imported.differences.some(({ kind }) => kind === "access");
+        if (strict && isOpen) process.exitCode = EXIT.refused;
+        if (json) {
+          const { files, differences } = imported;
+          process.stdout.write(`${JSON.stringify({ ok: !isOpen, files, site: siteOf(imported), differences })}\n`);
+          return;
+        }
+        const list = `${differenceLines(imported.differences, process.stdout.columns ?? 100).join("\n")}\n`;
+        if (strict && isOpen) {
+          process.stdout.write(list);
+          printError("something that kept visitors out is not carried over. Nothing was written.");
+        } else if (out === "-") process.stdout.write(configText(imported));
+        else {
+          await writeWhole(out, configText(imported), force ?? false);
+          process.stdout.write(`${list}\nwritten    ${out}: ${importSummary(imported)}\n`);
+        }
+      } catch (error) {
+        if (!(error instanceof ImportError || error instanceof AnswerError)) throw error;
+        printError(`${error.message}. Nothing was written.`);
+        process.exitCode = error instanceof AnswerError ? EXIT.usage : EXIT.refused;
+      }
+    });
+}

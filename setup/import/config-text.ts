@@ -1,0 +1,77 @@
+import { differenceLines } from "./import-report.ts";
+import type { Difference, ImportedSite, Source } from "./imported-site.ts";
+
+/** An imported site as the text of a `tidemark.config.ts`, in which each setting stands below the lines it came from. */
+export function configText({ files, origin, hosts, settings, routes, differences }: ImportedSite): string {
+  const lines = [
+    'import { defineSite } from "tidemark/worker";',
+    "",
+    "/**",
+    ` * Imported from ${inComment(files[0]!)} by tidemark import. What differs from it is listed at the end.`,
+    " */",
+    "export default defineSite({",
+    ...sources(origin.from, 1),
+    `  origin: ${literal(origin.value, 1)},`,
+  ];
+  if (hosts !== null) lines.push("", ...sources(hosts.from, 1), `  hosts: ${literal(hosts.value, 1)},`);
+  for (const { value, from } of settings) {
+    lines.push("", ...sources(from, 1));
+    for (const [name, setting] of Object.entries(value)) lines.push(`  ${name}: ${literal(setting, 1)},`);
+  }
+  lines.push("", "  // In order; the first that matches wins.", "  routes: [");
+  let before = "";
+  for (const { value, from } of routes) {
+    // Routes of the same lines stand below one comment.
+    const comment = sources(from, 2);
+    if (comment.join() !== before) lines.push(...comment);
+    before = comment.join();
+    lines.push(`    ${literal(value, 2)},`);
+  }
+  lines.push("  ],", "});", "", ...differencesComment(differences));
+  return `${lines.join("\n")}\n`;
+}
+
+/** The list of differences, as a comment. */
+function differencesComment(differences: readonly Difference[]): string[] {
+  return differenceLines(differences, 112).map((line) => (line === "" ? "//" : `// ${inComment(line)}`));
+}
+
+function sources(from: readonly Source[], depth: number): string[] {
+  const indent = "  ".repeat(depth);
+  const unique = [...new Map(from.map((each) => [`${each.place} ${each.text}`, each])).values()];
+  return unique.map(({ place, text }) => `${indent}// ${inComment(`${place}: ${text}`)}`);
+}
+
+/** Text that cannot end a comment: files are other people's, and a config is run. */
+function inComment(text: string): string {
+  return text.replace(/[\r\n\u2028\u2029]+/g, " ").replaceAll("*/", "* /");
+}
+
+const MAX_WIDTH = 120;
+
+/** A value as the source text of an expression. */
+function literal(value: unknown, depth: number): string {
+  const short = onOneLine(value);
+  const indent = "  ".repeat(depth + 1);
+  if (short.length + 2 * depth + 20 <= MAX_WIDTH || typeof value !== "object" || value === null) return short;
+  const end = `${"  ".repeat(depth)}`;
+  if (Array.isArray(value)) {
+    return `[\n${value.map((each) => `${indent}${literal(each, depth + 1)},\n`).join("")}${end}]`;
+  }
+  const members = Object.entries(value).map(([name, each]) => `${indent}${key(name)}: ${literal(each, depth + 1)},\n`);
+  return `{\n${members.join("")}${end}}`;
+}
+
+function onOneLine(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(onOneLine).join(", ")}]`;
+  if (typeof value === "object" && value !== null) {
+    const members = Object.entries(value).map(([name, each]) => `${key(name)}: ${onOneLine(each)}`);
+    return `{ ${members.join(", ")} }`;
+  }
+  // JSON is JavaScript but for these two, which end lines there.
+  return JSON.stringify(value).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+}
+
+function key(name: string): string {
+  return /^(?:[A-Za-z_$][\w$]*|[1-9]\d*)$/.test(name) ? name : JSON.stringify(name);
+}

@@ -1,0 +1,49 @@
+import { constants } from "node:fs";
+import { copyFile, link, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { ImportError, type ImportedSite } from "./imported-site.ts";
+import { type ImportOptions, importNginx } from "./nginx/import-nginx.ts";
+import { importVcl } from "./vcl/import-vcl.ts";
+
+/** Reads a file of nginx or Varnish as a site. Which of them it is, its content tells. Throws `ImportError`. */
+export async function importFile(file: string, options: ImportOptions): Promise<ImportedSite> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const words = { ENOENT: `there is no file ${file}`, EISDIR: `${file} is a folder; name the file, like nginx.conf` };
+    throw new ImportError(words[code as keyof typeof words] ?? `${file} cannot be read: ${message}`, { cause: error });
+  }
+  const isVcl = file.endsWith(".vcl") || /^\s*vcl\s+4\.\d\s*;/m.test(text);
+  return isVcl ? importVcl(file, text, options) : importNginx(file, options);
+}
+
+/** Writes a file whole or not at all. One that is there is replaced only by force. Throws `ImportError`. */
+export async function writeWhole(file: string, text: string, force: boolean): Promise<void> {
+  const folder = await mkdtemp(join(dirname(file), `.${basename(file)}-`)).catch((error: Error) => {
+    throw new ImportError(`${file} cannot be written: ${error.message}`, { cause: error });
+  });
+  const temporary = join(folder, basename(file));
+  try {
+    await writeFile(temporary, text);
+    if (force) await rename(temporary, file);
+    else await linkNew(temporary, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    throw new ImportError(`${file} is there already; --force replaces it, --out names another file`, { cause: error });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Fails if the file is there, even if it came to be a moment ago. */
+async function linkNew(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") throw error;
+    // Not every file system has links.
+    await copyFile(from, to, constants.COPYFILE_EXCL);
+  }
+}

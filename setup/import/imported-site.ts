@@ -1,0 +1,96 @@
+import type { RouteInput, SiteInput } from "../../worker/site/site-input.ts";
+
+/** A line of the file that is imported. */
+export interface Source {
+  /** `conf.d/shop.conf:12`. */
+  readonly place: string;
+  /** The directive, as it stands there. */
+  readonly text: string;
+}
+
+/** In what a visitor, or the origin, can notice a difference. */
+export type Aspect =
+  /** Whether the origin is asked, and so whether an answer is stored or used. */
+  | "stored"
+  /** Status or body of the answer. */
+  | "answer"
+  /** A field of the answer. */
+  | "response-field"
+  /** A field of the request to the origin. */
+  | "origin-field"
+  /** The path or query that the origin is asked for. */
+  | "origin-url";
+
+/** The requests on which a difference can show. Each condition that is given has to hold. */
+export interface Affected {
+  /** The `match` of the routes; `null` for all requests. */
+  readonly routes: readonly string[] | null;
+  /** The method is one of these. */
+  readonly methods?: readonly string[];
+  /** The request has one of these cookies, or any cookie for `"*"`. */
+  readonly cookies?: readonly string[];
+  /** The request has one of these fields, in lower case; a trailing `*` stands for any ending. */
+  readonly requestFields?: readonly string[];
+  /** The query has one of these parameters; a trailing `*` stands for any ending. */
+  readonly parameters?: readonly string[];
+  /** The origin's answer has one of these fields, in lower case. */
+  readonly answerFields?: readonly string[];
+  /** The origin answers with one of these statuses, or not at all for 0. */
+  readonly statuses?: readonly number[];
+  /** The request is for one of these paths. */
+  readonly paths?: readonly string[];
+  /** The request's host is none of the site's, or one of its other names. */
+  readonly host?: "foreign" | "alias";
+}
+
+/** A difference between the imported file and the site. */
+export interface Difference {
+  /**
+   * `safer`: the site does not do something that can show one visitor's page to another, or lets anybody reach the
+   * origin. `changed`: carried over, but not exactly. `dropped`: not carried over. `access`: not carried over, and it
+   * kept visitors out.
+   */
+  readonly kind: "safer" | "changed" | "dropped" | "access";
+  /** `null` for a rule of the edge itself that no line of the file names. */
+  readonly source: Source | null;
+  /** Why it differs, and what to do instead, in sentences. */
+  readonly why: string;
+  /** Empty if no answer differs by it. */
+  readonly aspects: readonly Aspect[];
+  readonly affects: Affected;
+  /** The field that differs, in lower case, for the aspects of a field. */
+  readonly field?: string;
+}
+
+/** A setting of the site, with the lines that it came from. */
+export interface Sourced<T> {
+  readonly value: T;
+  readonly from: readonly Source[];
+}
+
+/** What an import found. */
+export interface ImportedSite {
+  /** The files that were read, as they were named. */
+  readonly files: readonly string[];
+  readonly origin: Sourced<string>;
+  readonly hosts: Sourced<readonly string[]> | null;
+  /** The settings of the whole site, beside origin, hosts and routes. */
+  readonly settings: readonly Sourced<Omit<Partial<SiteInput>, "origin" | "hosts" | "routes">>[];
+  readonly routes: readonly Sourced<RouteInput>[];
+  readonly differences: readonly Difference[];
+}
+
+/** The imported site as `defineSite` takes it. */
+export function siteOf({ origin, hosts, settings, routes }: ImportedSite): SiteInput {
+  return {
+    origin: origin.value,
+    ...(hosts !== null && { hosts: hosts.value }),
+    ...Object.assign({}, ...settings.map(({ value }) => value)),
+    routes: routes.map(({ value }) => value),
+  };
+}
+
+/** The import cannot go on. The message begins with the place, where there is one. */
+export class ImportError extends Error {
+  override readonly name = "ImportError";
+}

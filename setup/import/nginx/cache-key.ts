@@ -1,0 +1,95 @@
+import type { RouteInput } from "../../../worker/site/site-input.ts";
+import type { Source } from "../imported-site.ts";
+import type { Maps } from "./conditions.ts";
+
+type Key = NonNullable<RouteInput["key"]>;
+
+/** A `proxy_cache_key` in the words of a route. */
+export interface ImportedKey {
+  readonly key: Key;
+  readonly bypassedCookies: readonly string[];
+  readonly from: readonly Source[];
+  /** The parts that a route cannot key by. Pages that they tell apart must not be stored under one key. */
+  readonly unknown: readonly string[];
+  /** The cookies whose values made entries of their own, without a bound. */
+  readonly unboundedCookies: readonly string[];
+  /** What is chosen by other means than nginx's map: `device`, `languages`. */
+  readonly approximate: readonly string[];
+  readonly leavesOutHost: boolean;
+  /** GET and HEAD have entries of their own. */
+  readonly splitsMethods: boolean;
+  /** The query is not part of the key, or only these parameters of it are. */
+  readonly onlyParameters: readonly string[] | null;
+}
+
+/** nginx's own key. */
+const DEFAULT_KEY = "$scheme$proxy_host$request_uri";
+
+/** Variables that say what the edge's key has anyway. */
+const IN_EVERY_KEY =
+  /^(?:scheme|https|proxy_host|proxy_port|server_port|server_name|host|http_host|request_method|http_accept_encoding|uwsgi_host)$/;
+const PATH_AND_QUERY = /^(?:request_uri)$/;
+const PATH = /^(?:uri|document_uri|document_root|fastcgi_script_name)$/;
+const QUERY = /^(?:args|query_string)$/;
+
+export function importKey(text: string | null, maps: Maps): ImportedKey {
+  const key: { -readonly [Name in keyof Key]: Key[Name] } = {};
+  const unknown: string[] = [];
+  const unboundedCookies: string[] = [];
+  const approximate: string[] = [];
+  const from: Source[] = [];
+  const fields: string[] = [];
+  const parameters: string[] = [];
+  const cookies: Record<string, readonly string[]> = {};
+  let hasQuery = false;
+  const variables = [...(text ?? DEFAULT_KEY).matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => name!);
+  for (const name of variables) {
+    const [, kind, rest = ""] = /^(http|cookie|arg)_(\w+)$/.exec(name) ?? [];
+    const map = maps.get(name);
+    if (IN_EVERY_KEY.test(name) || PATH.test(name) || name === "is_args") continue;
+    if (PATH_AND_QUERY.test(name) || QUERY.test(name)) hasQuery = true;
+    else if (kind === "arg") parameters.push(rest);
+    else if (kind === "cookie") unboundedCookies.push(rest);
+    else if (kind === "http" && !/^(?:authorization|cookie|host|range)$/.test(rest))
+      fields.push(rest.replaceAll("_", "-"));
+    else if (/^geoip2?_(?:data_)?country(?:_iso)?_code$/.test(name)) key.country = true;
+    else if (map) {
+      from.push(map.source, ...map.entries.map(({ source }) => source));
+      const of = map.of.replace(/^\$\{?(\w+)\}?$/, "$1");
+      const values = [...new Set([...map.entries.map(({ value }) => value), map.fallback])].filter(
+        (value) => value !== "",
+      );
+      const names = map.entries.map((entry) => entry.key);
+      if (of === "http_user_agent") {
+        key.device = true;
+        approximate.push("device");
+      } else if (of === "http_accept_language" && values.every((value) => /^[a-z]{2,3}(?:-[a-z0-9]+)*$/i.test(value))) {
+        key.languages = [
+          ...(map.fallback === "" ? [] : [map.fallback]),
+          ...values.filter((value) => value !== map.fallback),
+        ];
+        approximate.push("languages");
+      } else if (of.startsWith("cookie_") && names.every((each) => /^[\w.-]+$/.test(each))) {
+        cookies[of.slice("cookie_".length)] = [...new Set(names)];
+      } else if (of.startsWith("http_") && !/^http_(?:authorization|cookie|host|range)$/.test(of)) {
+        fields.push(of.slice("http_".length).replaceAll("_", "-"));
+        approximate.push(fields.at(-1)!);
+      } else if (!IN_EVERY_KEY.test(of)) unknown.push(`$${name}`);
+    } else unknown.push(`$${name}`);
+  }
+  if (!variables.some((name) => PATH.test(name) || PATH_AND_QUERY.test(name))) unknown.push("a key without the path");
+  if (fields.length > 0) key.fields = fields;
+  if (Object.keys(cookies).length > 0) key.cookies = cookies;
+  if (!hasQuery) key.query = { only: parameters };
+  return {
+    key,
+    bypassedCookies: unboundedCookies,
+    from,
+    unknown,
+    unboundedCookies,
+    approximate,
+    leavesOutHost: text !== null && !variables.some((name) => /^(?:proxy_host|server_name|host|http_host)$/.test(name)),
+    splitsMethods: variables.includes("request_method"),
+    onlyParameters: hasQuery ? null : parameters,
+  };
+}

@@ -1,0 +1,112 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, matchesGlob, relative } from "node:path";
+import { ImportError, type Source } from "../imported-site.ts";
+import { parseStatements, type Statement } from "./statements.ts";
+
+/** A directive of nginx, with what `include` brought in its block. */
+export interface Directive {
+  readonly name: string;
+  /** The parameters, without their quotes. */
+  readonly args: readonly string[];
+  /** `null` if it has no block. */
+  readonly block: readonly Directive[] | null;
+  readonly source: Source;
+}
+
+export interface NginxFiles {
+  readonly directives: readonly Directive[];
+  /** The files in the order in which they were read. */
+  readonly files: readonly string[];
+}
+
+/** The deepest nesting of includes. A file that includes itself would go on for ever. */
+const MAX_DEPTH = 16;
+
+/**
+ * Reads a configuration with all files that it includes. As in nginx, relative paths are relative to the folder of the
+ * main file, a pattern may match nothing, and a name without a pattern has to exist.
+ */
+export function readNginxFiles(mainFile: string, root: string | null): NginxFiles {
+  const files: string[] = [];
+  const shown = (path: string) => {
+    const short = relative(dirname(mainFile), path);
+    return short.startsWith("..") ? path : short;
+  };
+  const read = (path: string, depth: number, includedAt: string | null): readonly Directive[] => {
+    if (depth > MAX_DEPTH) throw new ImportError(`${includedAt}: files include each other more than ${MAX_DEPTH} deep`);
+    const text = readText(path, includedAt);
+    const name = shown(path);
+    if (!files.includes(name)) files.push(name);
+    const expand = (statements: readonly Statement[]): Directive[] =>
+      statements.flatMap((statement) => {
+        const source: Source = { place: `${name}:${statement.line}`, text: textOf(statement) };
+        if (statement.name === "include" && statement.block === null) {
+          const [pattern] = statement.args;
+          if (statement.args.length !== 1 || pattern === undefined) {
+            throw new ImportError(`${source.place}: include takes one file, found ${JSON.stringify(source.text)}`);
+          }
+          return filesOf(pattern, dirname(mainFile), root, source.place).flatMap((file) =>
+            read(file, depth + 1, source.place),
+          );
+        }
+        const block = statement.block === null ? null : expand(statement.block);
+        return [{ name: statement.name, args: statement.args, block, source }];
+      });
+    return expand(parseStatements(text, name));
+  };
+  return { directives: read(mainFile, 0, null), files };
+}
+
+function readText(path: string, includedAt: string | null): string {
+  const before = includedAt === null ? "" : `${includedAt}: `;
+  if (!existsSync(path)) throw new ImportError(`${before}there is no file ${path}${includedAt ? ROOT_HINT : ""}`);
+  if (statSync(path).isDirectory()) throw new ImportError(`${before}${path} is a folder; name a file`);
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new ImportError(`${before}${path} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+const ROOT_HINT = ". If the files were copied from another machine, name the folder that stands for its / with --root";
+
+/** Files that nginx's package installs, which hold nothing that an import needs. */
+const WITHOUT_RULES = new Set([
+  "mime.types",
+  "proxy_params",
+  "fastcgi_params",
+  "uwsgi_params",
+  "scgi_params",
+  "fastcgi.conf",
+]);
+
+/** The files that a pattern of an include names, sorted as glob(3) sorts them. */
+function filesOf(pattern: string, folder: string, root: string | null, place: string): readonly string[] {
+  const path = isAbsolute(pattern) ? join(root ?? "/", pattern) : join(folder, pattern);
+  if (!/[*?[]/.test(pattern)) {
+    const isStandard = WITHOUT_RULES.has(basename(path)) || /\/modules-enabled\//.test(path);
+    if (!existsSync(path) && isStandard) return [];
+    if (!existsSync(path)) throw new ImportError(`${place}: there is no file ${path}${ROOT_HINT}`);
+    return [path];
+  }
+  let found = [""];
+  for (const segment of path.split("/").slice(isAbsolute(path) ? 1 : 0)) {
+    found = found.flatMap((before) => {
+      const here = before === "" && !isAbsolute(path) ? "." : before || "/";
+      const step = (name: string) => (before === "" && !isAbsolute(path) ? name : `${before}/${name}`);
+      if (!/[*?[]/.test(segment)) return existsSync(step(segment)) ? [step(segment)] : [];
+      if (!existsSync(here) || !statSync(here).isDirectory()) return [];
+      const names = readdirSync(here).sort();
+      // As in a shell, a pattern does not match names that begin with a dot.
+      return names
+        .filter((name) => !(name.startsWith(".") && !segment.startsWith(".")) && matchesGlob(name, segment))
+        .map(step);
+    });
+  }
+  return found.filter((file) => statSync(file).isFile());
+}
+
+function textOf({ name, args }: Statement): string {
+  const quoted = (arg: string) => (arg === "" || /[\s;{}"']/.test(arg) ? JSON.stringify(arg) : arg);
+  return [name, ...args.map(quoted)].join(" ").replace(/ \)$/, ")");
+}

@@ -1,0 +1,315 @@
+import type { RouteInput } from "../../../worker/site/site-input.ts";
+import { BY_DESIGN } from "../by-design.ts";
+import { type Difference, ImportError, type ImportedSite, type Source, type Sourced } from "../imported-site.ts";
+import { mapsOf } from "./conditions.ts";
+import { type Directive, readNginxFiles } from "./directives.ts";
+import { answerFieldDifferences, importOriginFields, type RoutedLocation } from "./fields.ts";
+import { handlerOf, importLocation, inForce, isCached } from "./import-location.ts";
+import { secondsOf } from "./lifetimes.ts";
+import { inMatchOrder, isRegex, type Location, locationsOf } from "./match-order.ts";
+import { noteOn } from "./not-carried.ts";
+import { regexPatterns } from "./path-patterns.ts";
+import { importOrigin } from "./upstreams.ts";
+
+export interface ImportOptions {
+  /** The address of the site, where it is not the file's. */
+  readonly origin: string | null;
+  /** The public host, where it is not the file's. */
+  readonly host: string | null;
+  /** The `server_name` of the server to import, where several have a cache. */
+  readonly server: string | null;
+  /** The folder that stands for `/` in includes; `null` for `/` itself. */
+  readonly root: string | null;
+}
+
+/** How long nginx keeps what nobody asks for, if `proxy_cache_path` does not say. */
+const DEFAULT_INACTIVE_SECONDS = 600;
+
+/** Reads a configuration of nginx as a site. Throws `ImportError`. */
+export function importNginx(file: string, options: ImportOptions): ImportedSite {
+  const { directives, files } = readNginxFiles(file, options.root);
+  // A file of sites-enabled has servers without the block around them.
+  const http = directives.some(({ name }) => name === "http")
+    ? directives.flatMap(({ name, block }) => (name === "http" ? (block ?? []) : []))
+    : directives;
+  const server = chosenServer(file, http, options.server);
+  const levels = [server.block!, http];
+  const locations = locationsOf(levels);
+  const maps = mapsOf(http);
+  const differences: Difference[] = [];
+  const { origin, differences: ofOrigin, isReached } = importOrigin(locations, http, options.origin);
+  differences.push(...ofOrigin);
+  const hosts = hostsOf(server, options.host, differences);
+  for (const other of http.filter(({ name, block }) => name === "server" && block !== null)) {
+    if (other === server) continue;
+    const why =
+      "A site is one server of the file. This one stays where it is; if it has a cache, import it with --server.";
+    differences.push({ kind: "dropped", source: other.source, why, aspects: [], affects: { routes: null } });
+  }
+  if (hosts?.value.includes(new URL(origin.value).host)) {
+    const place = origin.from[0]?.place;
+    throw new ImportError(
+      `${place ? `${place}: ` : ""}${origin.value} is an address of the site itself, so each request would come back to the edge: ` +
+        "give the server behind it a name of its own, and name that with --origin",
+    );
+  }
+
+  const routes: Sourced<RouteInput>[] = [];
+  const routed: RoutedLocation[] = [];
+  const reported = new Set<Location>();
+  const order = inMatchOrder(locations);
+  /** The routes that a location becomes, with those of its paths that are never stored. */
+  const routesOf = new Map<Location, string[]>();
+  for (const { location, patterns } of order) routesOf.set(location, [...(routesOf.get(location) ?? []), ...patterns]);
+  for (const { location, patterns, unsupported } of order) {
+    const all = routesOf.get(location)!;
+    const imported = importLocation(location, {
+      maps,
+      routes: all,
+      inactiveSeconds: (zone) => inactiveSeconds(http, zone),
+      hostCount: hosts?.value.length ?? 0,
+    });
+    const isFirst = !reported.has(location);
+    reported.add(location);
+    for (const { regex, ignoreCase, from } of imported.passed) {
+      const prefix = isRegex(location) || location.text === "/" ? null : location.text;
+      const below = regexPatterns(regex, { ignoreCase, prefix });
+      if (below.kind === "patterns") {
+        for (const match of below.patterns) routes.push({ value: { match, pass: true }, from });
+        all.push(...below.patterns);
+        continue;
+      }
+      const why = `No pattern of a route can say ${below.construct}. Nothing is stored in this location until you route those paths with pass.`;
+      if (isFirst)
+        differences.push({ kind: "changed", source: from.at(-1)!, why, aspects: ["stored"], affects: { routes: all } });
+      for (const match of patterns) routes.push({ value: { match, pass: true }, from: [...imported.from, ...from] });
+    }
+    const { source } = location.directive;
+    const nested = locations.filter(({ parent }) => parent === location && isRegex(location));
+    const isSure = unsupported === null && nested.length === 0 && isReachedOrOwn(location);
+    const rules = isSure ? imported.rules : { pass: true };
+    for (const match of patterns) routes.push({ value: { match, ...rules }, from: imported.from });
+    if (!isFirst) continue;
+    routed.push({ location, routes: all });
+    if (unsupported !== null) {
+      const why = `No pattern of a route can say ${unsupported}, so that this route matches more paths. Nothing is stored on it.`;
+      differences.push({ kind: "changed", source, why, aspects: ["stored"], affects: { routes: all } });
+    }
+    for (const { directive } of nested) {
+      const why =
+        "A location within an expression is not carried over. Nothing is stored in the expression's location.";
+      differences.push({
+        kind: "changed",
+        source: directive.source,
+        why,
+        aspects: ["stored"],
+        affects: { routes: all },
+      });
+    }
+    differences.push(...(isSure ? imported.differences : []));
+    if (handlerOf(location).kind === "itself" && !location.directive.block!.some((each) => noteOn(each) !== null)) {
+      const why = "nginx answers from its own files here. The edge asks the origin.";
+      differences.push({ kind: "dropped", source, why, aspects: ["answer", "stored"], affects: { routes: all } });
+    }
+  }
+  function isReachedOrOwn(location: Location): boolean {
+    return handlerOf(location).kind === "itself" || isReached(location);
+  }
+  const fallback = routes.some(({ value }) => value.match === "/*");
+  if (!fallback) {
+    routes.push({ value: { match: "/*", pass: true }, from: [server.source] });
+    const why =
+      "No location has the other paths, and nginx answers them from its own files. The edge asks the origin, and stores nothing.";
+    differences.push({
+      kind: "dropped",
+      source: server.source,
+      why,
+      aspects: ["answer", "stored"],
+      affects: { routes: ["/*"] },
+    });
+  }
+  differences.push(...slashRedirects(routed));
+
+  const fields = importOriginFields(routed);
+  differences.push(...fields.differences, ...answerFieldDifferences(routed));
+  const settings = [...fields.settings, ...limitsOf(levels, routed)];
+  differences.push(...notCarried(directives, http, server, routed), ...BY_DESIGN);
+  return { files, origin, hosts, settings, routes: withoutShadowed(routes), differences };
+}
+
+/** A route behind one with the same pattern would never match. */
+function withoutShadowed(routes: readonly Sourced<RouteInput>[]): readonly Sourced<RouteInput>[] {
+  return routes.filter(({ value }, index) => {
+    const earlier = routes.slice(0, index);
+    return !earlier.some(({ value: { match } }) => match === value.match || match === "/*");
+  });
+}
+
+function chosenServer(file: string, http: readonly Directive[], named: string | null): Directive {
+  const servers = http.filter(({ name, block }) => name === "server" && block !== null);
+  if (servers.length === 0)
+    throw new ImportError(`${file}: there is no server block in it, nor in the files that it includes`);
+  const namesOf = ({ block }: Directive) =>
+    block!.filter(({ name }) => name === "server_name").flatMap(({ args }) => args);
+  const hasCache = ({ block }: Directive) => locationsOf([block!, http]).some(isCached);
+  const cached = servers.filter(hasCache);
+  const list = (each: Directive) => `${each.source.place} (${namesOf(each).join(" ") || "without a name"})`;
+  if (named !== null) {
+    const wanted = servers.filter((each) => namesOf(each).includes(named));
+    const found = wanted.find(hasCache);
+    if (found) return found;
+    if (wanted.length > 0)
+      throw new ImportError(`${list(wanted[0]!)}: no location of this server has a cache, like proxy_cache`);
+    throw new ImportError(`${file}: no server is named ${named}. There are: ${servers.map(list).join(", ")}`);
+  }
+  if (cached.length === 1) return cached[0]!;
+  if (cached.length === 0) {
+    throw new ImportError(`${file}: no location has a cache, like proxy_cache, so there are no rules to import`);
+  }
+  throw new ImportError(
+    `${file}: ${cached.length} servers have a cache, and a site is one of them: name it with --server. There are: ${cached.map(list).join(", ")}`,
+  );
+}
+
+function hostsOf(
+  server: Directive,
+  given: string | null,
+  differences: Difference[],
+): Sourced<readonly string[]> | null {
+  const lines = server.block!.filter(({ name }) => name === "server_name");
+  const named = lines.flatMap(({ args, source }) => args.map((name) => ({ name: name.toLowerCase(), source })));
+  const usable: { name: string; source: Source }[] = [];
+  for (const { name, source } of named) {
+    if (name === "_" || name === "" || name === "localhost") continue;
+    if (/^[a-z0-9.-]+$/.test(name) && !name.startsWith(".")) usable.push({ name, source });
+    else {
+      const why = `Hosts are named one by one: add those of ${name} that visitors use to hosts.`;
+      differences.push({
+        kind: "dropped",
+        source,
+        why,
+        aspects: ["answer"],
+        affects: { routes: null, host: "foreign" },
+      });
+    }
+  }
+  const hosts = [...new Set([...(given === null ? [] : [given]), ...usable.map(({ name }) => name)])];
+  return hosts.length === 0 ? null : { value: hosts, from: [...new Set(usable.map(({ source }) => source))] };
+}
+
+function inactiveSeconds(http: readonly Directive[], zone: string): number {
+  const path = http.find(
+    ({ name, args }) => /_cache_path$/.test(name) && args.some((each) => each.startsWith(`keys_zone=${zone}:`)),
+  );
+  const text = path?.args.find((each) => each.startsWith("inactive="))?.slice("inactive=".length);
+  return text === undefined ? DEFAULT_INACTIVE_SECONDS : secondsOf(text);
+}
+
+/** nginx itself redirects `/shop` to `/shop/` where a location `/shop/` goes to an upstream. */
+function slashRedirects(routed: readonly RoutedLocation[]): readonly Difference[] {
+  const exact = new Set(routed.flatMap(({ location }) => (location.kind === "exact" ? [location.text] : [])));
+  return routed.flatMap(({ location }) => {
+    const { text, directive } = location;
+    const path = text.slice(0, -1);
+    if (isRegex(location) || location.kind === "exact" || !text.endsWith("/") || text === "/") return [];
+    if (handlerOf(location).kind === "itself" || exact.has(path)) return [];
+    const why = `nginx redirects ${path} to ${text}. The edge asks the origin for ${path}.`;
+    return [
+      {
+        kind: "changed",
+        source: directive.source,
+        why,
+        aspects: ["answer", "stored"],
+        affects: { routes: null, paths: [path] },
+      },
+    ];
+  });
+}
+
+function limitsOf(
+  levels: readonly (readonly Directive[])[],
+  routed: readonly RoutedLocation[],
+): ImportedSite["settings"] {
+  const body = inForce(levels, "client_max_body_size")[0];
+  const size = /^(\d+)([kmg]?)$/i.exec(body?.args[0] ?? "");
+  const waits = routed.flatMap(({ location }) => {
+    const handler = handlerOf(location);
+    return handler.kind === "upstream" ? inForce(location.levels, `${handler.family}_read_timeout`) : [];
+  });
+  const longest = waits.toSorted((a, b) => secondsOf(b.args[0]!) - secondsOf(a.args[0]!))[0];
+  const settings: Sourced<{ limits: Record<string, string | number> }>[] = [];
+  const limits: Record<string, string | number> = {};
+  const from: Source[] = [];
+  if (body && size && Number(size[1]) > 0) {
+    limits.requestBodyBytes = `${size[1]}${{ k: "KiB", m: "MiB", g: "GiB" }[size[2]!.toLowerCase()] ?? "B"}`;
+    if (!size[2]) limits.requestBodyBytes = Number(size[1]);
+    from.push(body.source);
+  }
+  if (longest) {
+    limits.originTimeout = `${secondsOf(longest.args[0]!)}s`;
+    from.push(longest.source);
+  }
+  if (from.length > 0) settings.push({ value: { limits }, from });
+  return settings;
+}
+
+/** Every line in reach of the server that is not read and could matter. */
+function notCarried(
+  main: readonly Directive[],
+  http: readonly Directive[],
+  server: Directive,
+  routed: readonly RoutedLocation[],
+): readonly Difference[] {
+  const differences: Difference[] = [];
+  const routesIn = (location: Location): string[] =>
+    routed.flatMap((each) => (isWithin(each.location, location) ? each.routes : []));
+  const noteBlock = (block: readonly Directive[], routes: readonly string[] | null) => {
+    for (const directive of block) {
+      if (directive.name === "location" || directive.name === "server") continue;
+      const { source } = directive;
+      if (directive.name === "if" && directive.block) {
+        if (directive.block.every(({ name }) => name === "set")) continue;
+        const refuses = directive.block.some(
+          ({ name, args }) => name === "deny" || (name === "return" && /^4/.test(args[0] ?? "")),
+        );
+        const why = refuses
+          ? "The edge refuses nobody: the origin has to, or the firewall in front of it."
+          : "A condition with an effect of its own is not carried over: the origin has to do it.";
+        differences.push({
+          kind: refuses ? "access" : "dropped",
+          source,
+          why,
+          aspects: ["answer", "stored"],
+          affects: { routes },
+        });
+        continue;
+      }
+      const note = noteOn(directive);
+      // Files matter in locations that nothing else answers, and those are told apart.
+      const isOfOthers = routes === null && /^(?:root|index|autoindex)$/.test(directive.name);
+      const hasFallback =
+        directive.name === "try_files" &&
+        routed.some(({ location }) => location.directive.block === block && location.handledBy !== location.directive);
+      // What is no file is answered as before.
+      if (note && (hasFallback || isOfOthers)) differences.push({ ...note, aspects: [], source, affects: { routes } });
+      else if (note) differences.push({ ...note, source, affects: { routes } });
+    }
+  };
+  if (main !== http)
+    noteBlock(
+      main.filter(({ name }) => name !== "http"),
+      null,
+    );
+  noteBlock(http, null);
+  noteBlock(server.block!, null);
+  for (const { location } of routed) noteBlock(location.directive.block!, routesIn(location));
+  const fallbacks = new Set(
+    routed.flatMap(({ location }) => (location.handledBy === location.directive ? [] : [location])),
+  );
+  for (const location of fallbacks) noteBlock(location.handledBy.block!, routesIn(location));
+  return differences;
+}
+
+function isWithin(inner: Location, outer: Location): boolean {
+  return inner === outer || (inner.parent !== null && isWithin(inner.parent, outer));
+}

@@ -1,0 +1,223 @@
+/**
+ * Regular expressions of nginx (PCRE) as patterns of routes (URLPattern pathname syntax). A pattern matches whole paths,
+ * and nginx's expressions match anywhere, so that `\.(jpg|png)$` becomes `/*.(jpg|png)`.
+ */
+
+export type Patterns =
+  | { readonly kind: "patterns"; readonly patterns: readonly string[] }
+  /** `construct` is what no pattern can say. */
+  | { readonly kind: "unsupported"; readonly construct: string };
+
+interface Token {
+  readonly kind: "literal" | "other" | "quantifier" | "open" | "close" | "or" | "start" | "end";
+  /** In the syntax of JavaScript with the flag `v`. */
+  readonly source: string;
+  /** The character of a literal. */
+  readonly character?: string;
+}
+
+/** The pattern of all paths that begin with a text. */
+export function prefixPattern(prefix: string): string {
+  return `${literalPattern(prefix)}*`;
+}
+
+/** The pattern of one path. Characters that are escaped in URLs are written so. */
+export function literalPattern(text: string): string {
+  return encoded(text).replace(/[{}()*+?:\\]/g, "\\$&");
+}
+
+/**
+ * The patterns of all paths in which the expression finds a match, and which begin with `prefix`. Several patterns mean
+ * that any of them matches.
+ */
+export function regexPatterns(
+  regex: string,
+  { ignoreCase, prefix }: { ignoreCase: boolean; prefix: string | null },
+): Patterns {
+  const tokens = tokenize(regex, ignoreCase);
+  if (typeof tokens === "string") return { kind: "unsupported", construct: tokens };
+  const patterns = alternativesOf(tokens).flatMap((alternative) => patternsOf(alternative, prefix));
+  return { kind: "patterns", patterns: [...new Set(patterns)] };
+}
+
+/**
+ * The names of cookies that an expression over `Cookie` looks for, like `a|b` or `(a|b)=`, each with a `*` where more of
+ * the name may follow; `null` if it is not so simple.
+ */
+export function cookieNames(regex: string): readonly string[] | null {
+  const bare = regex.replace(/^\^/, "").replace(/(?:\.\*)?\$?$/, "");
+  const [, inner, after] = /^\((?:\?:)?([^()]*)\)(=?)$/.exec(bare) ?? [];
+  const names = (inner ?? bare).split("|").map((each) => {
+    const name = (each + (after ?? "")).replace(/\\([.\-_])/g, "$1").replace(/\[(?:a-f0-9|\^=)\][+*]?$/, "");
+    return name.endsWith("=") ? name.slice(0, -1) : `${name}*`;
+  });
+  return names.every((each) => /^[\w.-]+\*?$/.test(each)) ? names : null;
+}
+
+function patternsOf(alternative: readonly Token[], prefix: string | null): string[] {
+  const isFromStart = alternative[0]?.kind === "start";
+  const isToEnd = alternative.at(-1)?.kind === "end";
+  let body = alternative.slice(isFromStart ? 1 : 0, isToEnd ? -1 : undefined);
+  const isPlain = !body.some(({ kind }) => kind === "start" || kind === "end");
+  const general = [generalPattern(alternative, prefix ?? "/")];
+  if (!isPlain) return general;
+  if (isFromStart) {
+    const leading = leadingLiterals(body);
+    const text = leading.map(({ character }) => character).join("");
+    if (prefix !== null && !text.startsWith(prefix) && !prefix.startsWith(text)) return [];
+    if (!text.startsWith("/") || (prefix !== null && !text.startsWith(prefix))) return general;
+    return [literalPattern(text) + restPattern(body.slice(leading.length), isToEnd)];
+  }
+  while (isAnything(body)) body = body.slice(2);
+  if (body.length === 0) return [prefixPattern(prefix ?? "/")];
+  const leading = leadingLiterals(body);
+  const text = leading.map(({ character }) => character).join("");
+  if (text === "") return general;
+  const rest = restPattern(body.slice(leading.length), isToEnd);
+  if (text.startsWith("/")) {
+    if (prefix !== null) return general;
+    return [literalPattern(text) + rest, `/*${literalPattern(text)}${rest}`];
+  }
+  // A match that begins within the prefix ends there, or has a slash in it.
+  const maySpan = !isToEnd || body.some(({ source }) => source === "." || /\/|\[\^|\\[DWS]/.test(source));
+  if (prefix !== null && (maySpan || !prefix.endsWith("/"))) return general;
+  return [`${literalPattern(prefix ?? "/")}*${literalPattern(text)}${rest}`];
+}
+
+/** Looks for the expression from the start of the path, and so can say everything that one can. */
+function generalPattern(alternative: readonly Token[], prefix: string): string {
+  const source = alternative.map((token) => token.source).join("");
+  const before = encoded(prefix).replace(/[\^$\\.*+?()[\]{}|/]/g, "\\$&");
+  return `${literalPattern(prefix)}((?<=^(?=.*?(?:${source}))${before}).*)`;
+}
+
+function restPattern(rest: readonly Token[], isToEnd: boolean): string {
+  if (rest.length === 0) return isToEnd ? "" : "*";
+  const source = rest.map((token) => token.source).join("");
+  if (!isToEnd) return `((?:${source}).*)`;
+  const inner = /^\(\?:([^()]+)\)$/.exec(source)?.[1];
+  if (inner !== undefined) return `(${inner})`;
+  return source.startsWith("?") ? `((?:${source}))` : `(${source})`;
+}
+
+function isAnything([first, second]: readonly Token[]): boolean {
+  return first?.source === "." && first.kind === "other" && (second?.source === "*" || second?.source === "*?");
+}
+
+/** The literals at the beginning, without one that a quantifier follows. */
+function leadingLiterals(tokens: readonly Token[]): readonly Token[] {
+  let end = 0;
+  while (tokens[end]?.kind === "literal") end++;
+  if (tokens[end]?.kind === "quantifier") end--;
+  return tokens.slice(0, Math.max(0, end));
+}
+
+function alternativesOf(tokens: readonly Token[]): Token[][] {
+  const alternatives: Token[][] = [[]];
+  let depth = 0;
+  for (const token of tokens) {
+    if (token.kind === "open") depth++;
+    if (token.kind === "close") depth--;
+    if (token.kind === "or" && depth === 0) alternatives.push([]);
+    else alternatives.at(-1)!.push(token);
+  }
+  // `(a|b)` around the whole is the same as `a|b`.
+  if (alternatives.length === 1) {
+    const [only] = alternatives as [Token[]];
+    const isWrapped = only[0]?.source === "(?:" && only.at(-1)?.kind === "close" && closes(only, only.length - 1);
+    if (isWrapped) return alternativesOf(only.slice(1, -1));
+  }
+  return alternatives;
+}
+
+/** Whether the group that the first token opens is closed by the token at `end` and not before. */
+function closes(tokens: readonly Token[], end: number): boolean {
+  let depth = 0;
+  for (const [index, { kind }] of tokens.entries()) {
+    if (kind === "open") depth++;
+    if (kind === "close" && --depth === 0) return index === end;
+  }
+  return false;
+}
+
+/** The tokens of an expression, or the construct that JavaScript does not have or that a path cannot be matched with. */
+function tokenize(regex: string, ignoreCase: boolean): Token[] | string {
+  const tokens: Token[] = [];
+  const literal = (character: string) => {
+    const swapped = character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase();
+    const escaped = encoded(character).replace(/[\^$\\.*+?()[\]{}|/]/g, "\\$&");
+    if (ignoreCase && /[a-z]/i.test(character)) tokens.push({ kind: "other", source: `[${character}${swapped}]` });
+    else if (escaped.length > 2) tokens.push({ kind: "literal", source: `(?:${escaped})`, character });
+    else tokens.push({ kind: "literal", source: escaped, character });
+  };
+  for (let at = 0; at < regex.length; ) {
+    const rest = regex.slice(at);
+    const character = String.fromCodePoint(rest.codePointAt(0)!);
+    const found = (pattern: RegExp) => pattern.exec(rest)?.[0];
+    const quantifier = found(/^(?:[*+?]|\{\d+(?:,\d*)?\})/);
+    if (quantifier !== undefined) {
+      const next = regex[at + quantifier.length];
+      if (next === "+") return `the possessive ${quantifier}+`;
+      const lazy = next === "?" ? "?" : "";
+      tokens.push({ kind: "quantifier", source: quantifier + lazy });
+      at += quantifier.length + lazy.length;
+    } else if (character === "\\") {
+      const letter = regex[at + 1] ?? "";
+      if (/[dDwWsSbB]/.test(letter)) tokens.push({ kind: "other", source: `\\${letter}` });
+      else if (letter === "A") tokens.push({ kind: "start", source: "^" });
+      else if (letter === "z" || letter === "Z") tokens.push({ kind: "end", source: "$" });
+      else if (/[0-9A-Za-z]/.test(letter) || letter === "") return `\\${letter}`;
+      else literal(letter);
+      at += 2;
+    } else if (character === "(") {
+      const opening = found(/^\((?:\?(?:P?<[A-Za-z_]\w*>|:|=|!|<=|<!))?/)!;
+      if (opening === "(" && regex[at + 1] === "?") return found(/^\(\?[^)]{0,8}/)!;
+      const isCapture = opening === "(" || /[A-Za-z_]/.test(opening);
+      tokens.push({ kind: "open", source: isCapture ? "(?:" : opening });
+      at += opening.length;
+    } else if (character === "[") {
+      const text = found(/^\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]/);
+      if (text === undefined) return "a [ without its ]";
+      if (/\[:\w+:\]/.test(text)) return /\[:\w+:\]/.exec(text)![0];
+      tokens.push({ kind: "other", source: characterClass(text, ignoreCase) });
+      at += text.length;
+    } else {
+      if (character === ")") tokens.push({ kind: "close", source: ")" });
+      else if (character === "|") tokens.push({ kind: "or", source: "|" });
+      else if (character === "^") tokens.push({ kind: "start", source: "^" });
+      else if (character === "$") tokens.push({ kind: "end", source: "$" });
+      else if (character === ".") tokens.push({ kind: "other", source: "." });
+      else literal(character);
+      at += character.length;
+    }
+  }
+  return tokens;
+}
+
+/** `[a-z_-]` with the escapes that JavaScript's classes need. */
+function characterClass(text: string, ignoreCase: boolean): string {
+  const isNegated = text.startsWith("[^");
+  const members = text.slice(isNegated ? 2 : 1, -1);
+  const parts: string[] = [];
+  for (const [member] of members.matchAll(/\\.|[^\\]-[^\\\]]|[^\\]/gs)) {
+    if (/^\\[dDwWsS]$/.test(member)) parts.push(member);
+    else if (member.length === 3) {
+      parts.push(member);
+      if (ignoreCase && /^[a-z]-[a-z]$/.test(member)) parts.push(member.toUpperCase());
+      if (ignoreCase && /^[A-Z]-[A-Z]$/.test(member)) parts.push(member.toLowerCase());
+    } else {
+      const character = member.at(-1)!;
+      const escaped = /[()[\]{}/\-\\|^]/.test(character) ? `\\${character}` : character;
+      parts.push(escaped);
+      if (ignoreCase && /[a-z]/i.test(character)) {
+        parts.push(character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase());
+      }
+    }
+  }
+  return `[${isNegated ? "^" : ""}${[...new Set(parts)].join("")}]`;
+}
+
+/** Paths are matched as they stand in URLs, where nginx matches them decoded. */
+function encoded(text: string): string {
+  return text.replace(/[^\x21-\x7e]|["<>`]/gu, (character) => encodeURIComponent(character));
+}

@@ -1,0 +1,140 @@
+import { NginxParser, type NginxParseTreeNode } from "nginx-conf/dist/src/parser.js";
+import { ImportError } from "../imported-site.ts";
+
+/** A directive of one file, as it stands there. */
+export interface Statement {
+  readonly name: string;
+  /** The parameters, without their quotes. */
+  readonly args: readonly string[];
+  readonly block: readonly Statement[] | null;
+  readonly line: number;
+}
+
+/** Parses one file. Throws `ImportError` with file and line. */
+export function parseStatements(text: string, file: string): readonly Statement[] {
+  const parser = new NumberedParser();
+  const refuse = (message: string, line: number): never => {
+    throw new ImportError(`${file}:${line}: ${message}`);
+  };
+  let root: NginxParseTreeNode | undefined;
+  try {
+    // The end of a line ends the last word.
+    parser.parse(`${text}\n`, (error, tree) => {
+      if (error) refuse(error.message, parser.lineOf(null));
+      root = tree;
+    });
+  } catch (error) {
+    if (error instanceof ImportError) throw error;
+    refuse('there is a "}" too many before this line', parser.lineOf(null));
+  }
+  const lost = parser.firstLost(root!);
+  if (lost !== null) refuse(`"${lost.name}" is not ended by ";" or "{"`, parser.lineOf(lost));
+  const open = parser.openBlock(root!);
+  if (open === undefined) refuse('there is a "}" too many', parser.lineOf(null));
+  if (open) refuse(`the block of "${open.name}" is not closed by "}"`, parser.lineOf(open));
+  return toStatements(root!, parser);
+}
+
+function toStatements({ children }: NginxParseTreeNode, parser: NumberedParser): readonly Statement[] {
+  return (children ?? []).map((node) => ({
+    name: wordsOf(node.name)[0] ?? "",
+    args: node.isVerbatim ? [] : wordsOf(node.value),
+    block: node.isBlock ? toStatements(node, parser) : null,
+    line: parser.lineOf(node),
+  }));
+}
+
+/** What the parser of the package declares private, and what tells where it is. */
+interface Inner {
+  readonly source: string;
+  readonly index: number;
+  readonly context: NginxParseTreeNode | null;
+}
+
+function innerOf(parser: NginxParser): Inner {
+  return parser as unknown as Inner;
+}
+
+/** The parser of the package, which also notes the line on which each directive begins. */
+class NumberedParser extends NginxParser {
+  readonly #lines = new Map<NginxParseTreeNode, number>();
+  #countedTo = 0;
+  #line = 1;
+
+  /** The line of a directive; for `null` the one that the parser has reached. */
+  lineOf(node: NginxParseTreeNode | null): number {
+    return (node === null ? undefined : this.#lines.get(node)) ?? this.#reachedLine();
+  }
+
+  /** The first directive that the parser has begun and not put into the tree. */
+  firstLost(root: NginxParseTreeNode): NginxParseTreeNode | null {
+    for (const node of this.#lines.keys()) {
+      if (node !== root && node.name.trim() !== "" && !node.parent?.children?.includes(node)) return node;
+    }
+    return null;
+  }
+
+  /** The block that is open at the end; `null` for none, `undefined` if more were closed than opened. */
+  openBlock(root: NginxParseTreeNode): NginxParseTreeNode | null | undefined {
+    const parent = innerOf(this).context?.parent;
+    if (!parent) return undefined;
+    return parent === root ? null : parent;
+  }
+
+  override readWord(): string {
+    const startedAt = innerOf(this).index;
+    const word = super.readWord();
+    if (word.trim() !== "" && word.trim() !== "#") this.#note(startedAt);
+    return word;
+  }
+
+  override readString(): string {
+    this.#note(innerOf(this).index);
+    return super.readString();
+  }
+
+  #note(index: number): void {
+    const node = innerOf(this).context;
+    if (!node || this.#lines.has(node)) return;
+    this.#lines.set(node, this.#lineAt(index));
+  }
+
+  #reachedLine(): number {
+    return this.#lineAt(innerOf(this).index);
+  }
+
+  #lineAt(index: number): number {
+    const source = innerOf(this).source;
+    if (index < this.#countedTo) return this.#line;
+    for (; this.#countedTo < index; this.#countedTo++) if (source[this.#countedTo] === "\n") this.#line++;
+    return this.#line;
+  }
+}
+
+/** Splits parameters as nginx does: white space separates them, quotes hold them together, and `\"` is a quote. */
+function wordsOf(text: string): string[] {
+  const words: string[] = [];
+  let word: string | null = null;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!;
+    if (word === null && /\s/.test(character)) continue;
+    if (word === null && (character === '"' || character === "'")) {
+      let end = at + 1;
+      while (end < text.length && text[end] !== character) end += text[end] === "\\" ? 2 : 1;
+      words.push(unescaped(text.slice(at + 1, end)));
+      at = end;
+    } else if (word !== null && /\s/.test(character)) {
+      words.push(unescaped(word));
+      word = null;
+    } else {
+      word = (word ?? "") + character;
+    }
+  }
+  if (word !== null) words.push(unescaped(word));
+  return words;
+}
+
+function unescaped(word: string): string {
+  const meaning: Record<string, string> = { t: "\t", r: "\r", n: "\n" };
+  return word.replace(/\\(["'\\trn])/g, (_, character: string) => meaning[character] ?? character);
+}

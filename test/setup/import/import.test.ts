@@ -1,0 +1,338 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { configText } from "../../../setup/import/config-text.ts";
+import { importFile } from "../../../setup/import/import-file.ts";
+import { type ImportedSite, siteOf } from "../../../setup/import/imported-site.ts";
+import { regexPatterns } from "../../../setup/import/nginx/path-patterns.ts";
+import { compileSite } from "../../../worker/site/site.ts";
+import { evaluateSite } from "../../docs/site-blocks.ts";
+import { run } from "../../packed/installed-package.ts";
+import { FOLDER } from "./comparison.ts";
+import { CONFIGURATIONS } from "./configurations.ts";
+
+const CLI = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
+const NO_FLAGS = { origin: null, host: null, server: null, root: null };
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tidemark-import-"));
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function put(file: string, text: string): string {
+  const path = join(folder, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+/** The site of a server with these locations, or of a VCL. */
+const imported = (text: string, file = "nginx.conf", flags = {}): Promise<ImportedSite> =>
+  importFile(put(file, text), { ...NO_FLAGS, ...flags });
+
+const server = (body: string) => `http {\nserver {\nserver_name www.example.com;\n${body}\n}\n}\n`;
+const CACHED = "proxy_pass http://10.0.0.1; proxy_cache c;";
+
+describe("what is written", () => {
+  test.each([...CONFIGURATIONS, { name: "varnish", server: undefined }])(
+    "from $name is a config that the site's parser accepts, with each line that it came from",
+    async ({ name, server = null }) => {
+      const file = name === "varnish" ? "default.vcl" : "nginx.conf";
+      const host = name === "varnish" ? "www.example.com" : null;
+      const site = await importFile(join(FOLDER, name, file), { ...NO_FLAGS, host, server });
+      const text = configText(site);
+      expect(await evaluateSite(text)).toEqual(siteOf(site));
+      expect(compileSite(siteOf(site), {}).namesHosts).toBe(true);
+      const places = [...text.matchAll(/^ +\/\/ (\S+):(\d+): (\S+)/gm)];
+      expect(places.length).toBeGreaterThan(4);
+      for (const [, from, line, word] of places) {
+        const lines = readFileSync(join(FOLDER, name, from!), "utf8").split("\n");
+        expect(lines[Number(line) - 1]).toContain(word!.replace(/["'].*$/, ""));
+      }
+    },
+  );
+
+  test("runs nothing that stands in the file", async () => {
+    const evil = 'proxy_set_header X-Evil "a\\n*/ globalThis.wasRun = true; /*";';
+    const text = configText(await imported(server(`location / { ${CACHED} ${evil} }`)));
+    await evaluateSite(text);
+    expect(globalThis).not.toHaveProperty("wasRun");
+    expect(text).toContain("wasRun");
+  });
+});
+
+describe("an expression of a location", () => {
+  const PATHS = [
+    "/",
+    "/a",
+    "/a/b.jpg",
+    "/b.JPG",
+    "/blog/12",
+    "/blog/12/edit",
+    "/blog/x",
+    "/wp-login.php",
+    "/x/wp-admin/y",
+    "/ab",
+    "/b/a",
+    "/caf%C3%A9",
+    "/a-b_c",
+    "/api/v1.0/",
+    "/de/account",
+    "/a/last",
+  ];
+
+  test.each([
+    "\\.(jpg|png)$",
+    "^/blog/\\d+$",
+    "^/blog/\\d{1,2}",
+    "^/(?:de|fr)/account",
+    "/wp-admin/|/wp-.*\\.php",
+    "(^/a|last$)",
+    "^/a(?:/|$)",
+    "[^/]+/b",
+    "b",
+    "/a",
+    "^/[a-c_-]+$",
+    "^/api/v1\\.0/$",
+    "a.*b",
+    "^",
+    "^/a/?$",
+    "(?<name>b)\\.jpg",
+    "^/.*/.*",
+    "x?",
+  ])("%s matches the same paths as a route", (regex) => {
+    for (const ignoreCase of [false, true]) {
+      for (const prefix of [null, "/a", "/blog/"]) {
+        const found = regexPatterns(regex, { ignoreCase, prefix });
+        if (found.kind !== "patterns") throw new Error(`unsupported: ${found.construct}`);
+        const patterns = found.patterns.map((pathname) => new URLPattern({ pathname }));
+        const plain = new RegExp(regex, ignoreCase ? "i" : "");
+        const wanted = PATHS.filter((path) => plain.test(path) && path.startsWith(prefix ?? ""));
+        const matched = PATHS.filter((path) => patterns.some((pattern) => pattern.test({ pathname: path })));
+        expect({ ignoreCase, prefix, matched }).toEqual({ ignoreCase, prefix, matched: wanted });
+      }
+    }
+  });
+
+  test("matches what stands decoded in it as URLs have it", () => {
+    const found = regexPatterns("^/café\\.html$", { ignoreCase: false, prefix: null });
+    expect(found).toEqual({ kind: "patterns", patterns: ["/caf%C3%A9.html"] });
+  });
+
+  test.each(["(a)\\1", "(?i)a", "a++", "(?>a)", "[[:alpha:]]", "\\p{L}", "\\K"])(
+    "%s is more than a pattern can say",
+    (regex) => {
+      expect(regexPatterns(regex, { ignoreCase: false, prefix: null }).kind).toBe("unsupported");
+    },
+  );
+});
+
+describe("in doubt nothing is stored", () => {
+  const passes = ({ routes }: ImportedSite) => routes.every(({ value }) => value.pass === true);
+
+  test.each([
+    ["an expression that no pattern can say", server(`location ~ (a)\\1 { ${CACHED} }`)],
+    ["a key by something that is not the edge's", server(`location / { ${CACHED} proxy_cache_key $uri$remote_addr; }`)],
+    ["a condition that the import cannot read", server(`location / { ${CACHED} proxy_no_cache $lua_says; }`)],
+    [
+      "a condition on the query within the path",
+      server(`set $s 0; if ($request_uri ~ "\\?preview") { set $s 1; }\nlocation / { ${CACHED} proxy_no_cache $s; }`),
+    ],
+  ])("nginx: %s", async (_, text) => expect(passes(await imported(text))).toBe(true));
+
+  const vcl = (receive: string, response = "") =>
+    `vcl 4.1; backend b { .host = "10.0.0.1"; } sub vcl_recv { ${receive} } sub vcl_backend_response { ${response} }`;
+
+  test.each([
+    ["a pass by something else", vcl("if (client.ip ~ office) { return(pass); }")],
+    ["a pass by two conditions", vcl('if (req.url ~ "^/a" && req.http.X-A ~ "b") { return (pass); }')],
+    ["a pass within a condition", vcl('if (req.http.X-A) { if (req.url ~ "^/a") { return (pass); } }')],
+    ["a sub that is not there", vcl("call elsewhere;")],
+    [
+      "answers that are not stored by a condition of their own",
+      vcl("", "if (beresp.http.X-A) { set beresp.uncacheable = true; }"),
+    ],
+  ])("VCL: %s", async (_, text) =>
+    expect(passes(await imported(text, "default.vcl", { host: "www.example.com" }))).toBe(true),
+  );
+
+  test("a VCL without doubt stores", async () => {
+    const text = vcl('if (req.url ~ "^/a") { return (pass); }', "set beresp.ttl = 1h;");
+    expect(siteOf(await imported(text, "default.vcl")).routes).toEqual([
+      { match: "/a*", pass: true },
+      { match: "/*", ttl: "1h" },
+    ]);
+  });
+});
+
+describe("a file that cannot be imported is refused with its place", () => {
+  test.each([
+    [
+      "a missing semicolon",
+      server(`location / { ${CACHED}\nproxy_cache_valid 200 1h }`),
+      /^nginx\.conf:5: .*"proxy_cache_valid"/,
+    ],
+    [
+      "a block that is not closed",
+      `http {\nserver {\nlocation / { ${CACHED} }\n`,
+      /^nginx\.conf:2: the block of "server" is not closed/,
+    ],
+    ["a brace too many", `${server(`location / { ${CACHED} }`)}\n}\n`, /^nginx\.conf:\d+: there is a "}" too many/],
+    [
+      "an include that is not there",
+      server("include missing.conf;"),
+      /^nginx\.conf:4: there is no file .*missing\.conf/,
+    ],
+    [
+      "a time that is none",
+      server(`location / { ${CACHED} proxy_cache_valid 200 soon; }`),
+      /^nginx\.conf:4: "soon" is not a time/,
+    ],
+    ["no cache", server("location / { proxy_pass http://10.0.0.1; }"), /no location has a cache/],
+    [
+      "an origin made of variables",
+      server("location / { proxy_pass http://$backend; proxy_cache c; }"),
+      /^nginx\.conf:4: .*--origin/,
+    ],
+    [
+      "an origin that is the site itself",
+      server("location / { proxy_pass http://www.example.com; proxy_cache c; }"),
+      /address of the site itself/,
+    ],
+    [
+      "uwsgi",
+      server("location / { uwsgi_pass unix:/run/app.sock; uwsgi_cache c; }"),
+      /^nginx\.conf:4: .*speaks uwsgi.*--origin/,
+    ],
+  ])("%s", async (_, text, message) => {
+    await expect(imported(text)).rejects.toThrow(message);
+  });
+
+  test("two servers with a cache, until one is named", async () => {
+    const two = ["a.example.com", "b.example.com"].map(
+      (name) => `server { server_name ${name}; location / { ${CACHED} } }`,
+    );
+    const text = `http {\n${two.join("\n")}\n}`;
+    await expect(imported(text)).rejects.toThrow(/2 servers.*--server.*nginx\.conf:2 \(a\.example\.com\)/);
+    expect(siteOf(await imported(text, "nginx.conf", { server: "b.example.com" })).hosts).toEqual(["b.example.com"]);
+  });
+
+  test("a file that includes itself", async () => {
+    await expect(imported("include nginx.conf;")).rejects.toThrow(
+      /nginx\.conf:1: files include each other more than 16 deep/,
+    );
+  });
+});
+
+describe("try_files", () => {
+  const PHP = "location ~ \\.php$ { fastcgi_pass 127.0.0.1:9000; fastcgi_cache c; fastcgi_cache_valid 200 1h; }";
+
+  test("what is no file has the rules of the location that it falls back to", async () => {
+    const text = server(`location / { try_files $uri $uri/ /index.php?$args; }\n${PHP}`);
+    const { routes } = siteOf(await imported(text, "nginx.conf", { origin: "http://127.0.0.1:8080" }));
+    expect(routes).toEqual([
+      { match: "/*.php", defaultTtl: { 200: "1h" } },
+      { match: "/*", defaultTtl: { 200: "1h" } },
+    ]);
+  });
+
+  test("files alone are not stored", async () => {
+    const text = server(`location / { try_files $uri =404; }\n${PHP}`);
+    const { routes } = siteOf(await imported(text, "nginx.conf", { origin: "http://127.0.0.1:8080" }));
+    expect(routes).toEqual([
+      { match: "/*.php", defaultTtl: { 200: "1h" } },
+      { match: "/*", pass: true },
+    ]);
+  });
+});
+
+describe("includes", () => {
+  test("absolute paths are below --root, and a pattern takes its files in order", async () => {
+    put("etc/nginx/conf.d/b.conf", "proxy_cache_valid 200 2m;");
+    put("etc/nginx/conf.d/a.conf", "proxy_set_header X-A a;");
+    put("etc/nginx/conf.d/.hidden.conf", "broken");
+    const text = `http { include /etc/nginx/conf.d/*.conf; include mime.types; ${server(`location / { ${CACHED} }`).slice("http {".length)}`;
+    const site = await imported(text, "etc/nginx/nginx.conf", { root: folder });
+    expect(site.files).toEqual(["nginx.conf", "conf.d/a.conf", "conf.d/b.conf"]);
+    expect(siteOf(site)).toMatchObject({
+      originFields: { "X-A": "a" },
+      routes: [{ match: "/*", defaultTtl: { 200: "2m" } }],
+    });
+  });
+});
+
+describe("the command", () => {
+  const command = (...args: string[]) => run(process.execPath, [CLI, ...args], { cwd: folder });
+  const CONF = server(`location / { ${CACHED} proxy_cache_valid 200 1h; }\nlocation /x { deny all; }`);
+
+  test("writes the config, and never replaces one without --force", async () => {
+    put("nginx.conf", CONF);
+    expect(await command("import", "nginx.conf")).toMatchObject({
+      exit: 0,
+      stdout: expect.stringMatching(/nginx\.conf:5: deny all: .*written {4}tidemark\.config\.ts/s),
+    });
+    put("tidemark.config.ts", "// mine");
+    expect(await command("import", "nginx.conf")).toMatchObject({
+      exit: 1,
+      stderr: expect.stringContaining("tidemark.config.ts is there already"),
+    });
+    expect(readFileSync(join(folder, "tidemark.config.ts"), "utf8")).toBe("// mine");
+    expect(await command("import", "nginx.conf", "--force")).toMatchObject({ exit: 0 });
+    expect(readFileSync(join(folder, "tidemark.config.ts"), "utf8")).toContain("defineSite");
+    expect(readdirSync(folder).sort()).toEqual(["nginx.conf", "tidemark.config.ts"]);
+  });
+
+  test("--json prints one object, and writes nothing", async () => {
+    put("nginx.conf", CONF);
+    const { exit, stdout } = await command("import", "nginx.conf", "--json");
+    expect(exit).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: false,
+      files: ["nginx.conf"],
+      site: { origin: "http://10.0.0.1", hosts: ["www.example.com"] },
+      differences: expect.arrayContaining([
+        expect.objectContaining({ kind: "access", source: { place: "nginx.conf:5", text: "deny all" } }),
+      ]),
+    });
+    expect(readdirSync(folder)).toEqual(["nginx.conf"]);
+  });
+
+  test.each([
+    { args: ["import", "none.conf"], exit: 1, words: "there is no file none.conf" },
+    { args: ["import", "."], exit: 1, words: "is a folder" },
+    { args: ["import", "nginx.conf", "--strict"], exit: 1, words: "kept visitors out" },
+    { args: ["import"], exit: 2, words: "missing required argument" },
+    { args: ["import", "nginx.conf", "--origin", "http://a/b"], exit: 2, words: "is not an address" },
+    { args: ["import", "nginx.conf", "--outt", "x"], exit: 2, words: "unknown option" },
+    { args: ["import", "nginx.conf", "--out", "none/x.ts"], exit: 1, words: "none/x.ts cannot be written" },
+    { args: ["init", "--import", "none.conf"], exit: 2, words: "there is no file none.conf" },
+    {
+      args: ["init", "--import", "nginx.conf", "--pass", "/a"],
+      exit: 2,
+      words: "--pass is for a project without --import",
+    },
+  ])("$args ends with $exit, writes nothing and says $words", async ({ args, exit, words }) => {
+    put("nginx.conf", CONF);
+    expect(await command(...args)).toMatchObject({ exit, stderr: expect.stringContaining(words) });
+    expect(readdirSync(folder)).toEqual(["nginx.conf"]);
+  });
+
+  test("tidemark init --import makes a project of it", async () => {
+    put("nginx.conf", CONF);
+    expect(await command("init", "--import", "nginx.conf")).toMatchObject({
+      exit: 0,
+      stdout: expect.stringContaining("Kept visitors out"),
+    });
+    expect(readFileSync(join(folder, "tidemark.config.ts"), "utf8")).toContain(
+      "nginx.conf:4: proxy_cache_valid 200 1h",
+    );
+    expect(readFileSync(join(folder, "wrangler.toml"), "utf8")).toContain("www.example.com");
+    const again = await command("init", "--import", "nginx.conf");
+    expect(again).toMatchObject({ exit: 2, stderr: expect.stringContaining("tidemark.config.ts is there already") });
+  });
+});

@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as wait } from "node:timers/promises";
+import type { ClientAnswer } from "../../engine/engine.ts";
+import type { ClientRequest } from "../../engine/scenario.ts";
+
+/** The installed version; `null` if nginx is not installed. */
+export function nginxVersion(): string | null {
+  const { error, stderr } = spawnSync("nginx", ["-v"], { encoding: "utf8" });
+  return error ? null : (/nginx\/([\d.]+)/.exec(stderr)?.[1] ?? "unknown");
+}
+
+const START_MS = 5000;
+
+/** An nginx that runs a configuration, with its paths and addresses replaced by those of a temporary folder. */
+export class NginxProcess {
+  readonly #folder: string;
+  readonly #process: ChildProcess;
+  readonly #agent = new Agent({ keepAlive: true });
+
+  private constructor(folder: string, process: ChildProcess) {
+    this.#folder = folder;
+    this.#process = process;
+  }
+
+  /** `originPort`: where the addresses `127.0.0.1:800…` of the configuration really are. */
+  static async start(configuration: string, originPort: number): Promise<NginxProcess> {
+    const folder = mkdtempSync(join(tmpdir(), "tidemark-import-"));
+    const settings = join(folder, "settings");
+    cpSync(configuration, settings, { recursive: true });
+    for (const entry of readdirSync(settings, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      const file = join(entry.parentPath, entry.name);
+      writeFileSync(file, moved(readFileSync(file, "utf8"), folder, originPort));
+    }
+    mkdirSync(join(folder, "cache"));
+    const flags = [
+      "-p",
+      settings,
+      "-c",
+      join(settings, "nginx.conf"),
+      "-e",
+      join(folder, "error"),
+      "-g",
+      "daemon off;",
+    ];
+    const child = spawn("nginx", flags, { stdio: ["ignore", "ignore", "pipe"] });
+    const nginx = new NginxProcess(folder, child);
+    const startedAt = performance.now();
+    while (!(await accepts(nginx.#socket))) {
+      if (child.exitCode !== null || performance.now() - startedAt > START_MS) {
+        const said = existsSync(join(folder, "error")) ? readFileSync(join(folder, "error"), "utf8") : "";
+        await nginx.stop();
+        throw new Error(`nginx did not start: ${said}`);
+      }
+      await wait(5);
+    }
+    return nginx;
+  }
+
+  get #socket(): string {
+    return join(this.#folder, "socket");
+  }
+
+  async send({ method = "GET", path, host, fields = {}, body }: ClientRequest): Promise<ClientAnswer> {
+    const headers = { ...fields, host: host!, ...(body !== undefined && { "content-length": String(body.length) }) };
+    const sent = request({ socketPath: this.#socket, agent: this.#agent, method, path, headers });
+    sent.end(body);
+    const [answer] = await once(sent, "response");
+    const joined = Object.entries(answer.headers as Record<string, string | string[]>).map(([name, value]) => [
+      name,
+      String(value),
+    ]);
+    return { status: answer.statusCode, fields: Object.fromEntries(joined), body: await text(answer), cutOff: false };
+  }
+
+  /**
+   * Lets time pass for what is stored. nginx reads the end of an entry's life from its file at each request:
+   * `ngx_http_file_cache_header_t` begins with the version, `valid_sec`, `updating_sec` and `error_sec`.
+   */
+  async advance(seconds: number): Promise<void> {
+    const files = () =>
+      readdirSync(join(this.#folder, "cache"), { recursive: true, withFileTypes: true }).filter((each) =>
+        each.isFile(),
+      );
+    // An entry that is being written has a number behind its name.
+    while (files().some(({ name }) => name.includes("."))) await wait(1);
+    for (const entry of files()) {
+      const file = join(entry.parentPath, entry.name);
+      const bytes = readFileSync(file);
+      for (const offset of [8, 16, 24]) {
+        const at = bytes.readBigInt64LE(offset);
+        if (at > 0n) bytes.writeBigInt64LE(at - BigInt(seconds), offset);
+      }
+      writeFileSync(file, bytes);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#agent.destroy();
+    if (this.#process.exitCode === null) {
+      const ended = once(this.#process, "exit");
+      this.#process.kill();
+      await ended;
+    }
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Whether somebody listens on a socket. */
+function accepts(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path, () => resolve(socket.destroy() !== null)).on("error", () => resolve(false));
+  });
+}
+
+/** A file of a configuration as this nginx runs it. Nothing that decides about requests is changed. */
+function moved(text: string, folder: string, originPort: number): string {
+  const user = process.getuid?.() === 0 ? "user root;" : "";
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (each) => `${each}_temp_path ${folder}/${each};`,
+  );
+  let caches = 0;
+  return text
+    .replace(/^(?:user|pid|error_log|worker_processes) .*;$/gm, "")
+    .replace(/^\s*access_log .*;$/gm, "")
+    .replace(/^events/m, `${user} worker_processes 1; pid ${folder}/pid; events`)
+    .replace(/^http \{/m, `http { access_log off; ${temporary.join(" ")}`)
+    .replace(/listen 80/g, `listen unix:${folder}/socket`)
+    .replace(/proxy_cache_path \S+/g, () => `proxy_cache_path ${folder}/cache/${caches++}`)
+    .replace(/127\.0\.0\.1:800\d/g, `127.0.0.1:${originPort}`);
+}
