@@ -9,7 +9,6 @@ import { type AnswerHead, readBody } from "./answer.ts";
 import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
 import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
 import { forbidden, rateLimited, refusal, serverError, unexpected, unreachable } from "./failures.ts";
-import { heldReading } from "./readings.ts";
 import { retryAfterMs } from "./retry-pause.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
 
@@ -25,9 +24,6 @@ export interface PreparedRead<T> extends Settings, CallLimits {
 
 /** The most bytes of an answer that are read: 500 purges with as many items as a row of the log has room for. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-
-/** How much longer than it may be held an answer may take, in milliseconds. */
-const ANSWERED_WITHIN_MS = 5000;
 
 /** Reads something that the edge has in its log: the audit trail, or the site's ledger. */
 export function readFromEdge<T>(
@@ -49,23 +45,6 @@ export function readFromEdge<T>(
     },
     platform,
   );
-}
-
-/**
- * Asks the edge, once, whether a purge has settled. After a loss of the log its number may be another purge's, which was
- * accepted at another time.
- */
-export async function hasSettled(
-  edge: Settings & Pick<CallLimits, "signals">,
-  { seq, at }: { readonly seq: number; readonly at: string },
-  waitMs: number,
-  transport: Transport,
-  platform: { readonly clock: Clock; random(): number },
-): Promise<boolean> {
-  const read = { ...edge, ...heldReading(seq, waitMs), retries: 0, deadlineMs: waitMs + ANSWERED_WITHIN_MS };
-  const page = await readFromEdge(read, transport, platform);
-  const [record] = page?.purges ?? [];
-  return record?.settled === true && Date.parse(record.at) === Date.parse(at);
 }
 
 function attempt<T>(

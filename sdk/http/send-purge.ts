@@ -8,8 +8,8 @@ import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
 import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
 import { type WarningPlatform, watchForEarlyPurge } from "./early-purge.ts";
 import { incomplete, timedOut, unexpected, unreachable } from "./failures.ts";
+import { hasSettled } from "./has-settled.ts";
 import { readAnswer } from "./read-answer.ts";
-import { hasSettled } from "./read-from-edge.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
 
 /** A purge that is ready to be sent. */

@@ -14,6 +14,10 @@ const FROM = /^docs\/purge-from\.md$/;
 const SITES = /^docs\/sites\.md$/;
 const CLIENT = /^docs\/purge-client\.md$/;
 const README = /^README\.md$/;
+const DESIGN = /^docs\/design\.md$/;
+const IMPORT = /^docs\/import\.md$/;
+const IMPORT_PAGE = "test/docs/import-page.test.ts";
+const REPORT = /^docs\/report\.md$/;
 const DEPLOY = /^docs\/deploy\.md$/;
 
 const FROM_A_REGISTRY = "it installs the package from npm, where no release is yet";
@@ -40,7 +44,23 @@ export const CLAIMS: readonly Claim[] = [
 
   { page: DEPLOY, language: "sh", fits: () => true, runIn: SHELL },
   { page: DEPLOY, language: "toml", fits: () => true, runIn: "test/snippets/workers.test.ts" },
-  { page: /^docs\/design\.md$/, language: "json", text: '"settlesInMs"', runIn: TYPESCRIPT },
+  { page: DESIGN, language: "json", text: '"settlesInMs"', runIn: TYPESCRIPT },
+  { page: DESIGN, language: "json", text: '"steps"', runIn: "test/snippets/explain-answer.test.ts" },
+  {
+    page: DESIGN,
+    language: "console",
+    fits: ({ heading }) => heading === "Advice" || heading === "Explain",
+    notRun: "a sample of a site; test/cli/stats.test.ts and test/cli/explain.test.ts have such answers in words",
+  },
+  { page: IMPORT, language: "nginx", fits: () => true, runIn: IMPORT_PAGE },
+  { page: IMPORT, language: "console", fits: () => true, runIn: IMPORT_PAGE },
+  { page: REPORT, language: "text", fits: () => true, runIn: "test/docs/report-page.test.ts" },
+  {
+    page: REPORT,
+    language: "sh",
+    text: "npx tidemark report",
+    notRun: "it reads logs of a site; test/docs/commands.test.ts checks its flags, and the runs below it are made anew",
+  },
   { page: /^docs\/outbox\.md$/, language: "ts", fits: () => true, runIn: "test/docs/outbox-page.test.ts" },
   { page: CLIENT, language: "ts", fits: () => true, runIn: "test/docs/purge-client.test.ts" },
   { page: CLIENT, language: "sh", text: "npx tidemark purge - --id import-7", runIn: SHELL },
