@@ -68,17 +68,24 @@ class CountingLog implements PurgeLogClient {
 describe("a view that is kept alive", () => {
   let scheduler: Scheduler;
   let log: CountingLog;
+  let notes: MemoryNotes;
   let lease: ViewLease;
   const behind: BackgroundWork = { run: (work) => void work };
 
   function start(push: boolean): void {
     scheduler = new Scheduler(1, 100_000_000);
     log = new CountingLog();
+    notes = new MemoryNotes(scheduler);
+    lease = isolate(push);
+  }
+
+  /** Another isolate of the PoP. */
+  function isolate(push: boolean): ViewLease {
     const reporter = { report: () => undefined };
     const settings = { leaseMs: LEASE_MS, skewMs: 250, keepViewMs: KEEP_MS, push };
-    const pop = new PopSharing(new MemoryNotes(scheduler), settings, scheduler, reporter);
+    const pop = new PopSharing(notes, settings, scheduler, reporter);
     const view = new PurgeView(10_000);
-    lease = new ViewLease({ settings, view, log, pop, clock: scheduler, random: () => 0.5, reporter });
+    return new ViewLease({ settings, view, log, pop, clock: scheduler, random: () => 0.5, reporter });
   }
 
   /** A request, as the corridor handles one for a page in memory. Returns whether it waits for the log. */
@@ -166,5 +173,37 @@ describe("a view that is kept alive", () => {
     await again;
     expect(lease.isUsable(scheduler.now(), null)).toBe(true);
     expect(log.reads).toBe(2);
+  });
+
+  test("is not shared by an isolate with a name, which could not confirm for the others (R22, R25)", async () => {
+    start(true);
+    log.answers = false;
+    const renewal = lease.renew(behind, null);
+    await scheduler.advance(LEASE_MS / 2);
+    await renewal;
+    expect(log.names).toEqual([lease.name]);
+    await scheduler.settle(isolate(false).renew(behind, null));
+    expect(log.names).toEqual([lease.name, undefined]);
+  });
+
+  test("is not renewed from a copy by an isolate with a name, because the log would not know of that lease", async () => {
+    start(true);
+    await scheduler.settle(isolate(false).renew(behind, null));
+    log.answers = false;
+    const renewal = lease.renew(behind, null);
+    await scheduler.advance(LEASE_MS / 2);
+    await renewal;
+    expect(log.names).toEqual([undefined, lease.name]);
+  });
+
+  test("is not brought back by a late reply once it has been given up (R25)", async () => {
+    start(true);
+    await request();
+    await scheduler.advance(KEEP_MS - 1);
+    const call = lease.beginCall();
+    await scheduler.advance(1);
+    expect(log.released).toBe(1);
+    lease.takeReply(deltaOf(0, 1, [], { logId: "a", leaseMs: LEASE_MS }), call);
+    expect(lease.isUsable(scheduler.now(), null)).toBe(false);
   });
 });
