@@ -127,7 +127,7 @@ export interface PurgeState {
    * For how long after its fetch a response of unknown purge state may be served (R8), in milliseconds, on a route that
    * accepts views of this age.
    */
-  unknownForMs(maxViewAgeMs: number): number;
+  unknownForMs(now: number, maxViewAgeMs: number): number;
   /**
    * Whether the view may be used now: it has reached the token, and its lease is alive or it is younger than
    * `maxViewAgeMs`. No I/O.

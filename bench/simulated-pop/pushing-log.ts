@@ -2,14 +2,15 @@ import { DatabaseSync } from "node:sqlite";
 import { sqlOver } from "../../server/log/node-sql.ts";
 import type { Clock } from "../../worker/ports.ts";
 import { ConnectedLog } from "../../worker/purges/log/connected-log.ts";
-import type {
-  AppendRequest,
-  AppendResult,
-  ConnectingReader,
-  LogConnection,
-  PurgeLogClient,
-  ReaderPosition,
-  ViewDelta,
+import {
+  type AppendRequest,
+  type AppendResult,
+  type ConnectingReader,
+  type LogConnection,
+  type PurgeLogClient,
+  REMEMBERED_MS,
+  type ReaderPosition,
+  type ViewDelta,
 } from "../../worker/purges/log/log-contract.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 
@@ -26,6 +27,9 @@ export class PushingLog {
   constructor(clock: Clock, random: () => number) {
     this.#clock = clock;
     this.#random = random;
+    this.restart();
+    this.#log.read(null, 0, 0, "the first");
+    this.#log.followClock(-2 * REMEMBERED_MS); // a log that was made days ago
     this.restart();
   }
 

@@ -1,15 +1,20 @@
-/** The edge as it is deployed, for the site in the variable `SITE`, with a log that has been at work for a minute. */
+/** The edge as it is deployed, for the site in the variable `SITE`, with a log that was made days ago. */
 import { env } from "cloudflare:workers";
 import { createEdge, PurgeLog as DeployedLog, type SiteInput } from "tidemark/worker";
 
+const DAYS_MS = 3 * 24 * 3600 * 1000;
+
 export class PurgeLog extends DeployedLog {
-  #startedAt: number | undefined;
+  #isAtWork = false;
+
+  constructor(state: DurableObjectState, bindings: never) {
+    super(state, bindings);
+    this.read(null, 0, 0, undefined, "the first");
+    this.#isAtWork = true;
+  }
 
   protected override now(): number {
-    const now = Date.now();
-    if (this.#startedAt !== undefined) return now;
-    this.#startedAt = now - 60_000;
-    return this.#startedAt;
+    return Date.now() - (this.#isAtWork ? 0 : DAYS_MS);
   }
 }
 

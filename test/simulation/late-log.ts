@@ -3,13 +3,14 @@ import { CONFIRM_WITHIN_MS } from "../../server/log/log-readers.ts";
 import { sqlOver } from "../../server/log/node-sql.ts";
 import type { PurgeRecord } from "../../worker/ports.ts";
 import { ConnectedLog } from "../../worker/purges/log/connected-log.ts";
-import type {
-  AppendRequest,
-  AppendResult,
-  ConnectingReader,
-  LogConnection,
-  PurgeLogClient,
-  ViewDelta,
+import {
+  type AppendRequest,
+  type AppendResult,
+  type ConnectingReader,
+  type LogConnection,
+  type PurgeLogClient,
+  REMEMBERED_MS,
+  type ViewDelta,
 } from "../../worker/purges/log/log-contract.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import type { Sql } from "../../worker/purges/log/sql.ts";
@@ -22,6 +23,8 @@ import { NO_LEASE, type Told } from "./told.ts";
 
 /** A reply within this time is a quick one: its reader may use it for most of its lease. Milliseconds. */
 const QUICK_MS = 250;
+/** The log of a world was made so long before it that no reader of that time counts (R25). Milliseconds. */
+const LONG_AGO_MS = 2 * REMEMBERED_MS;
 /** An append without an answer is given up after this time; a read hangs for ever. Milliseconds. */
 const GIVEN_UP_MS = 30_000;
 
@@ -79,6 +82,9 @@ export class LateLog {
     this.#learners = pushing === "to-admitted" ? [] : null;
     this.#settings = settings;
     this.makeAnew();
+    this.#log.read(null, 0, 0, "the first");
+    this.#log.followClock(-LONG_AGO_MS);
+    this.restart();
   }
 
   /** From now on, nobody reaches it for this long. */

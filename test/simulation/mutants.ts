@@ -40,6 +40,8 @@ const ALSO_IN_SCENARIOS = [
   "r22-renewed-all-the-time",
   "r23-overtaken-is-kept",
   "r24-gap-is-confirmed",
+  "r8-newcomer-serves-for-a-lease",
+  "r25-nameless-readers-do-not-count",
 ];
 
 /** Mutants of the rules of docs/protocol.md, for the random worlds to find. A name begins with its rule's number. */

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, test } from "vitest";
 import { sqlOver } from "../../../server/log/node-sql.ts";
 import { ConnectedLog, type Push } from "../../../worker/purges/log/connected-log.ts";
-import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
+import { REMEMBERED_MS, type ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
 import { purge } from "./a-purge.ts";
@@ -23,7 +23,8 @@ describe("a log with connections (R26)", () => {
       () => "log-1",
     );
     connected = new ConnectedLog(log, scheduler);
-    await scheduler.advance(10_000); // an instance of the log that has started long ago
+    log.read(null, 0, 0, "the first");
+    await scheduler.advance(2 * REMEMBERED_MS);
   });
 
   const append = () => {
@@ -101,10 +102,44 @@ describe("a log with connections (R26)", () => {
     expect(await settlesAfter(1)).toBe(300);
   });
 
-  test("a reader that never confirms makes receipts settle after a lease, as if nobody did (R6)", () => {
-    reader("one", async () => true);
+  const BY_THE_CLOCK = { settlesInMs: 1250, maySettleSooner: false };
+
+  test("for a day after a reader that never confirms, receipts settle after a lease, as if nobody did (R6)", async () => {
     log.read(null, 1000);
-    expect(append()).toMatchObject({ settlesInMs: 1250, maySettleSooner: false });
+    reader("one", async () => true);
+    expect(append()).toMatchObject(BY_THE_CLOCK);
+    await scheduler.advance(REMEMBERED_MS);
+    reader("one", async () => true);
+    expect(append()).toMatchObject(BY_THE_CLOCK);
+    await scheduler.advance(REMEMBERED_MS);
+    reader("one", async () => true);
+    expect(append()).toMatchObject({ settlesInMs: 1250, maySettleSooner: true });
+  });
+
+  test("a purge by an isolate that never confirms settles after a lease, and so do those of the next day", () => {
+    expect(log.append(purge(["#a"]))).toMatchObject(BY_THE_CLOCK);
+    expect(append()).toMatchObject(BY_THE_CLOCK);
+  });
+
+  test("for a day after a log was made, receipts settle after a lease: somebody may have read the one before it", async () => {
+    const made = new SqlPurgeLog(
+      sqlOver(new DatabaseSync(":memory:")),
+      {},
+      () => scheduler.now(),
+      () => "log-2",
+    );
+    const named = purge(["#a"], { reader: "purger" });
+    expect(made.append(named)).toMatchObject(BY_THE_CLOCK);
+    await scheduler.advance(REMEMBERED_MS);
+    expect(made.append(named)).toMatchObject(BY_THE_CLOCK);
+    await scheduler.advance(REMEMBERED_MS);
+    expect(made.append(named)).toMatchObject({ settlesInMs: 300, maySettleSooner: false });
+  });
+
+  test("so do those of the day after a log got another id, because its storage went back", () => {
+    expect(append()).toMatchObject({ settlesInMs: 300 });
+    log.read({ logId: "log-1", seq: 99 }, 1000, 1000, "one");
+    expect(append()).toMatchObject(BY_THE_CLOCK);
   });
 
   test("a reader that finds too many connections reads the log instead", async () => {

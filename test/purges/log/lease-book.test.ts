@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { LeaseBook } from "../../../worker/purges/log/lease-book.ts";
 
-const times = { skewMs: 250, longestLeaseMs: 1000, unknownMs: 50 };
+const times = { skewMs: 250, longestLeaseMs: 1000 };
 /** So long after the start of the log that earlier leases have run out. */
 const NOW = 10_000;
 
@@ -69,12 +69,6 @@ describe("the book of leases (R25)", () => {
     expect(book.readers).toBeLessThan(2500);
   });
 
-  test("a reader without a name never confirms", () => {
-    const book = new LeaseBook(0);
-    book.grant(undefined, "a", 1000, NOW - 100);
-    expect(book.watch(at(1), times, NOW)).toEqual({ settlesAt: NOW + 1150, notBefore: NOW + 1150 });
-  });
-
   test("a log that has just started waits for the leases that it may have granted before", () => {
     const book = new LeaseBook(NOW - 400);
     expect(book.watch(at(1), times, NOW).notBefore).toBe(NOW + 600 + 250);
@@ -88,12 +82,14 @@ describe("the book of leases (R25)", () => {
     expect(book.settlesAt(1)).toBe(NOW + 1250);
   });
 
-  test("the leases of a log that has a new id are nobody's to confirm", () => {
+  test("a reader that has confirmed a higher number of another log confirms those of the new one", () => {
     const book = new LeaseBook(0);
     book.grant("one", "a", 1000, NOW);
-    const { notBefore } = book.watch(at(1, "b"), times, NOW);
-    expect(notBefore).toBe(NOW + 1250);
-    expect(book.confirm("one", at(1, "b"))).toEqual([]);
+    book.watch(at(8), times, NOW);
+    expect(book.confirm("one", at(9))).toHaveLength(1);
+    book.grant("one", "b", 1000, NOW);
+    book.watch(at(1, "b"), times, NOW);
+    expect(book.confirm("one", at(1, "b"))).toMatchObject([{ seq: 1 }]);
   });
 
   test("of many purges at once, those that are not watched settle when the leases have run out", () => {

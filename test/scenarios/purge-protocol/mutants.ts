@@ -162,6 +162,20 @@ export const mutants: Mutants = {
     to: "sinceFetchMs <= maxViewAgeMs",
     reddens: "purge-protocol/silent-log-one-lease",
   },
+  "r8-newcomer-serves-for-a-lease": {
+    name: "an isolate that has never read the log serves what it has fetched for a lease while the log is silent",
+    file: VIEW_LEASE,
+    from: "this.name === undefined && this.#timing.sinceReadMs(now) < REMEMBERED_MS",
+    to: "this.name === undefined",
+    reddens: "purge-protocol/silent-log-newcomer",
+  },
+  "r25-nameless-readers-do-not-count": {
+    name: "a receipt settles by confirmations, even where some readers never confirm",
+    file: LOG,
+    from: "first === undefined && !this.#leases.mayHaveNameless(now)",
+    to: "first === undefined",
+    reddens: "purge-protocol/nobody-holds-a-lease",
+  },
   "r9-bearer-gets-the-unknown": {
     name: "while the log is silent, a request with a token gets a page that was just fetched",
     file: "worker/rules/freshness/unknown-purge-state.ts",
@@ -433,8 +447,8 @@ export const mutants: Mutants = {
   "r6-receipt-forgets-the-bound": {
     name: "a receipt ignores routes that let a purge arrive late",
     file: LOG,
-    from: "const useMs = Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0);",
-    to: "const useMs = purge.leaseMs;",
+    from: "this.#grant(reader, Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0), now);",
+    to: "this.#grant(reader, purge.leaseMs, now);",
     reddens: "purge-protocol/receipt-and-late-routes",
   },
   "r6-every-purge-may-come-late": {
@@ -536,8 +550,8 @@ export const mutants: Mutants = {
   "r13-numbers-are-used-twice": {
     name: "a log whose storage went back goes on under the same id",
     file: LOG,
-    from: "if (since?.logId === id && since.seq > head)",
-    to: "if (false)",
+    from: "if (since?.logId !== id || since.seq <= head) return;",
+    to: "return;",
     reddens: "purge-protocol/log-set-back",
   },
   "r14-log-goes-by-its-memory": {
@@ -652,7 +666,7 @@ export const mutants: Mutants = {
   "r25-unknown-use-does-not-count": {
     name: "a receipt does not wait for responses of unknown purge state",
     file: "worker/purges/log/lease-book.ts",
-    from: "Math.max(now + unknownMs, this",
+    from: "Math.max(now + UNKNOWN_MS, this",
     to: "Math.max(now, this",
     reddens: "purge-protocol/nobody-holds-a-lease",
   },

@@ -6,6 +6,7 @@ const v1 = page("max-age=3600", "v1");
 const v2 = { ...v1, body: "v2" };
 
 /** Isolates that keep a connection to the log for a short while. */
+const DAY_MS = 24 * 3600 * 1000;
 const PUSHED = { purge: { push: true, keepViewMs: 500 } };
 
 /** A log that pushes each purge to its readers: docs/protocol.md#r24-push. */
@@ -99,6 +100,8 @@ export const scenarios: readonly Scenario[] = [
     steps: [
       { get: "/a", expect: { xCache: "MISS", body: "v1" } },
       { advanceMs: 10_000 },
+      { purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":1250,/ } }, // the log was made today
+      { advanceMs: 2 * DAY_MS },
       { purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":300,/ } },
     ],
   },

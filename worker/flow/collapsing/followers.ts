@@ -49,10 +49,12 @@ async function isUnpurged(
 ): Promise<boolean> {
   const { purges, clock } = ports;
   const token = purges.isUsable(clock.now(), sent) ? sent : await purges.renew(background, sent);
-  const answer = purges.check(stored, purges.isUsable(clock.now(), token));
+  const now = clock.now();
+  const answer = purges.check(stored, purges.isUsable(now, token));
   if (answer !== "unknown") return answer === "not-purged";
   const sinceFetchMs = Math.max(0, arrivedAt - stored.fetchedAt);
-  return mayAnswerWhileUnknown({ sinceFetchMs, maxViewAgeMs: purges.unknownForMs(0), awaitsToken: token !== null });
+  const maxViewAgeMs = purges.unknownForMs(now, 0);
+  return mayAnswerWhileUnknown({ sinceFetchMs, maxViewAgeMs, awaitsToken: token !== null });
 }
 
 /** Whether the response could answer without validation, leaving purges aside. */

@@ -65,6 +65,8 @@ export class LeaseTiming {
   readonly keepViewMs: number;
   readonly #random: () => number;
   #startedAt = NEVER;
+  /** The start of the last read, even if its lease has been ended. */
+  #readAt = NEVER;
   #usableUntil = 0;
   #dueAt = 0;
   #copyIsOldAt = 0;
@@ -101,6 +103,11 @@ export class LeaseTiming {
   isUsable(now: number, maxViewAgeMs: number): boolean {
     if (now < this.#startedAt - this.skewMs) return false;
     return now < this.#usableUntil || now < this.#startedAt + Math.min(maxViewAgeMs, this.longestViewAgeMs);
+  }
+
+  /** For how long the log has not been read: milliseconds; infinity if it never has, or if the clock has stepped back. */
+  sinceReadMs(now: number): number {
+    return now - this.#readAt;
   }
 
   isLeaseAlive(now: number): boolean {
@@ -159,6 +166,7 @@ export class LeaseTiming {
 
   extend({ startedAt, leaseMs, readTakesMs, isComplete }: Grant, now: number): void {
     const usableUntil = startedAt + leaseMs;
+    this.#readAt = Math.max(this.#readAt, startedAt);
     if (usableUntil > now) {
       this.#failedUntil = 0; // a reply that came too late to be used is no recovery (R21)
       this.#probeAt = 0;
@@ -184,6 +192,7 @@ export class LeaseTiming {
 
   #forgetInstants(): void {
     this.end();
+    this.#readAt = NEVER;
     this.#dueAt = 0;
     this.#failedUntil = 0;
     this.#probeAt = 0;

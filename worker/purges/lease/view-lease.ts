@@ -1,7 +1,7 @@
 import type { BackgroundWork, Clock, PurgeState, ReceiptToken, Reporter } from "../../ports.ts";
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
 import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
-import { type PurgeLogClient, UNKNOWN_MS, type ViewDelta } from "../log/log-contract.ts";
+import { type PurgeLogClient, REMEMBERED_MS, UNKNOWN_MS, type ViewDelta } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
 import { KeptView } from "./kept-view.ts";
 import { LeaseTiming, type LeaseTimingSettings } from "./lease-timing.ts";
@@ -76,8 +76,9 @@ export class ViewLease implements PurgeState {
     return (isDue || takesOver) && !this.#renewal.isUnderWay(now);
   }
 
-  unknownForMs(maxViewAgeMs: number): number {
-    return this.name === undefined ? Math.max(this.leaseMs, maxViewAgeMs) : UNKNOWN_MS;
+  unknownForMs(now: number, maxViewAgeMs: number): number {
+    const isKnownToLog = this.name === undefined && this.#timing.sinceReadMs(now) < REMEMBERED_MS;
+    return isKnownToLog ? Math.max(this.leaseMs, maxViewAgeMs) : UNKNOWN_MS;
   }
 
   check(stored: StoredHead, usable: boolean): PurgeAnswer {

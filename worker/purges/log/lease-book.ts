@@ -1,4 +1,5 @@
 import type { Stamp } from "../../rules/storing/stored-response.ts";
+import { UNKNOWN_MS } from "./log-contract.ts";
 
 /** More purges than this are not watched at the same time. The others settle when the leases have run out (R6). */
 const MAX_WATCHED = 64;
@@ -32,7 +33,6 @@ interface Watched {
 export interface WatchTimes {
   readonly skewMs: number;
   readonly longestLeaseMs: number;
-  readonly unknownMs: number;
 }
 
 /** Epoch milliseconds of the log's clock. */
@@ -50,7 +50,6 @@ export class LeaseBook {
   readonly #holders = new Map<string, Holder>();
   #watched: Watched[] = [];
   #logId = "";
-  #namelessUntil = Number.NEGATIVE_INFINITY;
   #pruneAt = PRUNE_FROM;
 
   get readers(): number {
@@ -62,20 +61,13 @@ export class LeaseBook {
     this.#startedAt = startedAt;
   }
 
-  /**
-   * Records a lease. Without the name of a reader, nobody will confirm what its view has reached. `by`: the connection
-   * over which it was granted.
-   */
-  grant(reader: string | undefined, logId: string, useMs: number, now: number, by?: object): void {
+  /** Records a lease. `by`: the connection over which it was granted. */
+  grant(reader: string, logId: string, useMs: number, now: number, by?: object): void {
     this.#turnTo(logId);
-    const until = now + useMs;
-    if (reader === undefined) this.#namelessUntil = Math.max(this.#namelessUntil, until);
-    else {
-      const holder = this.#holders.get(reader);
-      const { confirmed = 0 } = holder ?? {};
-      if (holder === undefined && this.#holders.size >= this.#pruneAt) this.#prune(now);
-      this.#holders.set(reader, { until: Math.max(until, holder?.until ?? 0), confirmed, lastBy: by });
-    }
+    const holder = this.#holders.get(reader);
+    const { confirmed = 0 } = holder ?? {};
+    if (holder === undefined && this.#holders.size >= this.#pruneAt) this.#prune(now);
+    this.#holders.set(reader, { until: Math.max(now + useMs, holder?.until ?? 0), confirmed, lastBy: by });
   }
 
   /**
@@ -119,11 +111,11 @@ export class LeaseBook {
   /**
    * Begins to watch a purge that has just got its number. Returns when it has settled even if nobody confirms it, and the
    * earliest time if everybody does: epoch milliseconds. `longestLeaseMs`: the longest lease that an earlier instance of
-   * the log may have granted. `unknownMs`: how long anybody may serve a response of unknown purge state (R8).
+   * the log may have granted.
    */
-  watch({ logId, seq }: Stamp, { skewMs, longestLeaseMs, unknownMs }: WatchTimes, now: number): Settling {
+  watch({ logId, seq }: Stamp, { skewMs, longestLeaseMs }: WatchTimes, now: number): Settling {
     this.#turnTo(logId);
-    const notBefore = Math.max(now + unknownMs, this.#namelessUntil, this.#startedAt + longestLeaseMs) + skewMs;
+    const notBefore = Math.max(now + UNKNOWN_MS, this.#startedAt + longestLeaseMs) + skewMs;
     const missing = new Map<string, number>();
     for (const [reader, { until }] of this.#holders) {
       if (now >= until + skewMs) this.#holders.delete(reader);
@@ -141,12 +133,11 @@ export class LeaseBook {
     return watched ? endOf(watched) : null;
   }
 
-  /** Numbers of another log say nothing about this one. Those who held its leases may still use them. */
+  /** Numbers of another log say nothing about this one. For a day, nothing is watched then. */
   #turnTo(logId: string): void {
     if (logId === this.#logId) return;
     this.#logId = logId;
     this.#watched = [];
-    this.#namelessUntil = Math.max(this.#namelessUntil, ...[...this.#holders.values()].map(({ until }) => until));
     this.#holders.clear();
   }
 }

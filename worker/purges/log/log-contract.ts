@@ -18,10 +18,16 @@ export interface ReaderPosition extends Stamp {
 }
 
 /**
- * How long after its fetch an isolate with a name serves a response of unknown purge state (R8), in milliseconds. The log
- * cannot know of it, so no receipt settles earlier.
+ * How long after its fetch a response of unknown purge state is served (R8) by an isolate of which the log need not know:
+ * milliseconds. No receipt settles earlier.
  */
 export const UNKNOWN_MS = 50;
+
+/**
+ * How long the log remembers that a reader without a name has read it, in milliseconds. For as long, such a reader may
+ * use R8 for a lease while the log is silent.
+ */
+export const REMEMBERED_MS = 24 * 3600 * 1000;
 
 /** The number of words in an item: two for the key's hash, and one for its sequence number. */
 export const ITEM_WORDS = 3;

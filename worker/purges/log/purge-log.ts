@@ -116,14 +116,20 @@ export class PurgeLog extends DurableObject {
   }
 }
 
-/** The reply to a reader's first read, and its connection. */
-export interface OpenedConnection {
-  readonly first: ViewDelta;
-  readonly connection: PurgeLogConnection;
+/** A reader's end of its connection. */
+interface ConnectionEnd extends RpcTarget {
+  renew(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta;
+  release(): void;
 }
 
-/** A reader's end of its connection. The runtime disposes of it when the connection ends. */
-export class PurgeLogConnection extends RpcTarget {
+/** The reply to a reader's first read, and its connection. */
+interface OpenedConnection {
+  readonly first: ViewDelta;
+  readonly connection: ConnectionEnd;
+}
+
+/** The runtime disposes of it when the connection ends. */
+class PurgeLogConnection extends RpcTarget implements ConnectionEnd {
   readonly #log: ConnectedLog;
   readonly #connection: ReturnType<ConnectedLog["connect"]>;
 

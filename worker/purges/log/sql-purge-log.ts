@@ -9,7 +9,6 @@ import {
   type AppendResult,
   ITEM_WORDS,
   type ReaderPosition,
-  UNKNOWN_MS,
   type ViewDelta,
 } from "./log-contract.ts";
 import { LogLoad, leaseUnderLoadMs } from "./log-load.ts";
@@ -35,14 +34,6 @@ interface State {
   readonly invalidate: number;
 }
 
-/** The longest lease that may be alive, and the longest that a reader without a name may hold. */
-type StoredLeases = LongestLease & { readonly nameless?: LongestLease | null };
-
-/** No reader had a name when an earlier version of the log stored its leases. */
-function namelessOf(leases: StoredLeases | null): LongestLease | null {
-  return leases?.nameless === undefined ? leases : leases.nameless;
-}
-
 /** A purge that is to be repeated. */
 interface Repeat {
   readonly id: number;
@@ -64,8 +55,6 @@ export class SqlPurgeLog {
   readonly #keys: PurgedKeys;
   readonly #audit: AuditTrail;
   readonly #leases: GrantedLeases;
-  /** The leases of readers without a name, which use them while the log is silent, too (R8). */
-  readonly #namelessLeases: GrantedLeases;
   readonly #book: LeaseBook;
   readonly #load: LogLoad;
 
@@ -75,19 +64,13 @@ export class SqlPurgeLog {
     this.#settings = { ...LOG_SETTINGS, ...settings };
     this.#now = now;
     this.#newId = newId;
+    this.#leases = new GrantedLeases({
+      read: () =>
+        JSON.parse(sql.exec("SELECT longest_lease FROM state")[0]!.longest_lease as string) as LongestLease | null,
+      write: (longest) => sql.exec("UPDATE state SET longest_lease = ?", JSON.stringify(longest)),
+    });
     [this.#keys, this.#audit] = sql.transaction(() => this.#open());
     this.#load = new LogLoad(this.#settings.readsPerSecond);
-    const read = () =>
-      JSON.parse(sql.exec("SELECT longest_lease FROM state")[0]!.longest_lease as string) as StoredLeases | null;
-    const write = (leases: StoredLeases) => sql.exec("UPDATE state SET longest_lease = ?", JSON.stringify(leases));
-    this.#leases = new GrantedLeases({
-      read,
-      write: (longest) => write({ ...longest, nameless: namelessOf(read()) }),
-    });
-    this.#namelessLeases = new GrantedLeases({
-      read: () => namelessOf(read()),
-      write: (nameless) => write({ ...read()!, nameless }),
-    });
     this.#book = new LeaseBook(now());
   }
 
@@ -108,7 +91,7 @@ export class SqlPurgeLog {
     this.#grant(reader, Math.max(askedMs, longestViewAgeMs), now);
     if (leaseMs > askedMs) this.#leases.stretch(leaseMs, now);
     const reply = this.#replyTo(since, leaseMs);
-    this.#book.grant(reader, reply.logId, Math.max(leaseMs, longestViewAgeMs), now, by);
+    if (reader !== undefined) this.#book.grant(reader, reply.logId, Math.max(leaseMs, longestViewAgeMs), now, by);
     return reply;
   }
 
@@ -160,7 +143,6 @@ export class SqlPurgeLog {
       this.#sql.exec("UPDATE repeats SET due_at = due_at + ?", byMs);
       this.#audit.followClock(byMs, this.#now() - byMs);
       this.#leases.followClock(byMs);
-      this.#namelessLeases.followClock(byMs);
     });
   }
 
@@ -187,20 +169,18 @@ export class SqlPurgeLog {
       const mode = purge.mode ?? "hard";
       this.#noticeLostHistory(purge.since);
       const { reader } = purge;
-      const useMs = Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0);
-      this.#grant(reader, useMs, now);
+      this.#grant(reader, Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0), now);
       const boundMs = this.#leases.longestLivingMs(now) + purge.skewMs;
       const first = purge.id === null ? undefined : this.#audit.firstWithId(purge.id);
       if (first && (first.content !== purge.content || first.mode !== mode)) return { kind: "conflict" };
       const seq = first?.seq ?? this.#addNew(purge, mode, now, boundMs);
-      const isWatched = first === undefined && reader !== undefined;
+      const isWatched = first === undefined && !this.#leases.mayHaveNameless(now);
       const { settlesInMs, maySettleSooner } = isWatched
         ? this.#watch(seq, purge.skewMs, boundMs, now)
         : { settlesInMs: boundMs, maySettleSooner: false };
       const since = purge.since && { logId: purge.since.logId, seq: purge.since.seq };
       // A reader with a name may have no connection by which to confirm the next purge, so it gets no lease here.
       const delta = this.#replyTo(since, reader === undefined ? purge.leaseMs : 0);
-      if (reader === undefined) this.#book.grant(reader, delta.logId, useMs, now);
       const at = first?.at ?? now;
       const replayed = first !== undefined;
       return { kind: "appended", seq, logId: delta.logId, at, settlesInMs, maySettleSooner, replayed, delta };
@@ -209,13 +189,12 @@ export class SqlPurgeLog {
 
   #grant(reader: string | undefined, useMs: number, now: number): void {
     this.#leases.grant(useMs, now);
-    if (reader === undefined) this.#namelessLeases.grant(useMs, now);
+    if (reader === undefined) this.#leases.noteNameless(now);
   }
 
   /** Watches a new purge (R25). `boundMs`: when every lease has run out, whoever holds one (R6). */
   #watch(seq: number, skewMs: number, boundMs: number, now: number) {
-    const unknownMs = Math.max(UNKNOWN_MS, this.#namelessLeases.longestLivingMs(now));
-    const times = { skewMs, longestLeaseMs: this.#leases.longestLivingMs(now), unknownMs };
+    const times = { skewMs, longestLeaseMs: this.#leases.longestLivingMs(now) };
     const { settlesAt, notBefore } = this.#book.watch({ logId: this.#state().id, seq }, times, now);
     const settlesInMs = Math.min(boundMs, settlesAt - now);
     if (settlesInMs < boundMs) this.#audit.settle(seq, settlesAt);
@@ -281,6 +260,7 @@ export class SqlPurgeLog {
       STORAGE_FORMAT,
       this.#newId(),
     );
+    this.#leases.noteNameless(this.#now());
   }
 
   /**
@@ -289,7 +269,9 @@ export class SqlPurgeLog {
    */
   #noticeLostHistory(since: Stamp | null): void {
     const { id, head } = this.#state();
-    if (since?.logId === id && since.seq > head) this.#sql.exec("UPDATE state SET id = ?", this.#newId());
+    if (since?.logId !== id || since.seq <= head) return;
+    this.#sql.exec("UPDATE state SET id = ?", this.#newId());
+    this.#leases.noteNameless(this.#now());
   }
 
   #addNew(purge: AppendRequest, mode: PurgeMode, now: number, settlesInMs: number): number {
