@@ -1,15 +1,14 @@
+import { EXIT } from "./exit-code.ts";
+
 /** npm passes a Ctrl-C on that the terminal has already sent. A second one within this time is taken for the same. */
 const ECHO_MS = 500;
-
-/** The exit code that a shell reads as an end by Ctrl-C. */
-const INTERRUPTED = 130;
 
 /** Resolves at Ctrl-C. A second Ctrl-C ends the process at once. */
 export function interruption(): Promise<void> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
     const interrupt = () => {
-      if (firstAt !== undefined && performance.now() - firstAt > ECHO_MS) process.exit(INTERRUPTED);
+      if (firstAt !== undefined && performance.now() - firstAt > ECHO_MS) process.exit(EXIT.interrupted);
       firstAt ??= performance.now();
       resolve();
     };

@@ -1,11 +1,9 @@
 import { Command, InvalidArgumentError } from "commander";
 import { readSize } from "../../server/serve/read-size.ts";
-import type { ReadCounts } from "../../traffic/logs/log-file.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
-import { interruption } from "../interruption.ts";
 import { printError } from "../print-error.ts";
-import { ProgressLine, readingText } from "../progress-line.ts";
+import { readingLogs } from "../reading-logs.ts";
 
 interface ReplayFlags {
   readonly config?: readonly string[];
@@ -52,37 +50,21 @@ async function run(files: readonly string[], { config, cacheControl, memory, jso
   // Loaded here, because an older Node does not have what it imports.
   const { replayLogs } = await import("../../traffic/replay/replay-logs.ts");
   const { replayText } = await import("../../traffic/replay/replay-text.ts");
-  const ending = new AbortController();
-  interruption().then(() => ending.abort());
-  const line = new ProgressLine();
-  const startedAt = performance.now();
-  try {
+  return readingLogs(async (reading, clear) => {
     const report = await replayLogs({
       files,
       configs: config ?? [],
       cacheControl: cacheControl ?? null,
       memoryBytes: memory ?? null,
-      signal: ending.signal,
-      progress: (counts: ReadCounts, allBytes: number) =>
-        line.show(() => readingText(counts, allBytes, performance.now() - startedAt)),
+      ...reading,
     });
-    line.clear();
+    clear();
     process.stdout.write(json ? `${JSON.stringify(report)}\n` : replayText(report));
     if (report.interrupted) return EXIT.interrupted;
     if (report.edges.length > 0) return EXIT.done;
     printError("no line of these logs is in a format that this command knows. tidemark report --help lists them.");
     return EXIT.refused;
-  } catch (error) {
-    line.clear();
-    if (!isForTheCaller(error)) throw error;
-    printError(error.message);
-    return EXIT.usage;
-  }
-}
-
-/** Whether the message of an error says all that its reader needs. */
-function isForTheCaller(error: unknown): error is Error {
-  return error instanceof Error && (["LogFileError", "ConfigFileError"].includes(error.name) || "syscall" in error);
+  });
 }
 
 function addFile(file: string, before: readonly string[] | undefined): readonly string[] {

@@ -1,15 +1,13 @@
 import { open, writeFile } from "node:fs/promises";
 import { Command, InvalidArgumentError } from "commander";
 import { readLifetime } from "../../traffic/counting/lifetimes.ts";
-import type { ReadCounts } from "../../traffic/logs/log-file.ts";
 import { analyseLogs } from "../../traffic/report/analyse-logs.ts";
 import { reportPage } from "../../traffic/report/report-page.ts";
 import { reportText } from "../../traffic/report/report-text.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
-import { interruption } from "../interruption.ts";
 import { printError } from "../print-error.ts";
-import { ProgressLine, readingText } from "../progress-line.ts";
+import { readingLogs } from "../reading-logs.ts";
 
 interface ReportFlags {
   readonly lifetime?: number;
@@ -42,34 +40,18 @@ export function reportCommand(): Command {
 }
 
 async function run(files: readonly string[], { lifetime: lifetimeSeconds, html, json }: ReportFlags): Promise<number> {
-  const ending = new AbortController();
-  interruption().then(() => ending.abort());
-  const line = new ProgressLine();
-  const startedAt = performance.now();
-  const progress = (counts: ReadCounts, allBytes: number) =>
-    line.show(() => readingText(counts, allBytes, performance.now() - startedAt));
-  try {
+  return readingLogs(async (reading, clear) => {
     // A file that cannot be written is told before the work, not after it.
     if (html !== undefined) await (await open(html, "a")).close();
-    const report = await analyseLogs({ files, lifetimeSeconds, signal: ending.signal, progress });
-    line.clear();
+    const report = await analyseLogs({ files, lifetimeSeconds, ...reading });
+    clear();
     if (html !== undefined) await writeFile(html, reportPage(report));
     process.stdout.write(json ? `${JSON.stringify(report)}\n` : reportText(report));
     if (report.logs.interrupted) return EXIT.interrupted;
     if (report.requests.all > 0) return EXIT.done;
     printError("no line of these logs is in a format that this command knows. --help lists them.");
     return EXIT.refused;
-  } catch (error) {
-    line.clear();
-    if (!isForTheCaller(error)) throw error;
-    printError(error.message);
-    return EXIT.usage;
-  }
-}
-
-/** Whether the message of an error says all that its reader needs. */
-function isForTheCaller(error: unknown): error is Error {
-  return error instanceof Error && (error.name === "LogFileError" || "syscall" in error);
+  });
 }
 
 function lifetime(text: string): number {

@@ -14,7 +14,7 @@ import { FastHits } from "./fast-hits.ts";
 import { MadeAnswers } from "./made-answers.ts";
 import { NodeRequest } from "./node-request.ts";
 import { ownAnswer } from "./own-answer.ts";
-import { requestTarget } from "./request-target.ts";
+import { type RequestLine, requestTarget } from "./request-target.ts";
 import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
 import { fromWebResponse } from "./web-answer.ts";
 import { cutOff, cutSocket, type Written, writeAnswer } from "./write-answer.ts";
@@ -391,14 +391,8 @@ export class Listener {
       versionMajor: message.httpVersionMajor,
       versionMinor: message.httpVersionMinor,
     };
-    const target = requestTarget(line, fields, this.#settings.defaultHost);
     const request = new NodeRequest(line.method, fields, null);
-    const asked =
-      target.kind === "refused"
-        ? ownAnswer(target.status, "bad-request", target.because)
-        : this.#ask(request, target.url, connection);
-    const answered = await Promise.resolve(asked).catch((cause: unknown) => this.#failure(cause));
-    const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
+    const answer = await this.#askOnce(line, request, connection);
     if (answer.switchedTo !== undefined) {
       const switched = answer.switchedTo as SwitchedConnection;
       if (socket.destroyed) {
@@ -473,20 +467,25 @@ export class Listener {
     return head !== null;
   }
 
+  /** Asks the edge for a request without a body, on a bare connection. Never rejects. */
+  async #askOnce(line: RequestLine, request: NodeRequest, connection: Connection): Promise<Answer> {
+    const target = requestTarget(line, request.headers, this.#settings.defaultHost);
+    const asked =
+      target.kind === "refused"
+        ? ownAnswer(target.status, "bad-request", target.because)
+        : this.#ask(request, target.url, connection);
+    const answered = await Promise.resolve(asked).catch((cause: unknown) => this.#failure(cause));
+    return answered instanceof Response ? fromWebResponse(answered) : answered;
+  }
+
   /** Answers a BAN on the bare connection, and ends it, because Node's parser has given up on it. */
   async #ban(connection: Connection, { line, raw }: BanHead): Promise<void> {
     const startedAt = performance.now();
     connection.outstanding++;
     connection.isLast = true;
     const fields = new ClientFields(raw);
-    const target = requestTarget(line, fields, this.#settings.defaultHost);
     const request = new NodeRequest(line.method, fields, null);
-    const asked =
-      target.kind === "refused"
-        ? ownAnswer(target.status, "bad-request", target.because)
-        : this.#ask(request, target.url, connection);
-    const answered = await Promise.resolve(asked).catch((cause: unknown) => this.#failure(cause));
-    const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
+    const answer = await this.#askOnce(line, request, connection);
     const written = await this.#writeAndEnd(connection.socket, answer);
     connection.outstanding--;
     const message = { method: line.method, url: line.target, httpVersion: `1.${line.versionMinor}` };

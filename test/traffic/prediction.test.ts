@@ -137,6 +137,21 @@ describe("a report", () => {
     expect(report.config).toContain('{ match: "/admin{/*}?", pass: true }');
   });
 
+  test("writes empty the cache without key rules, too, and nothing that is left to the origin is warmed", () => {
+    const analysis = new TrafficAnalysis();
+    const request = new LoggedRequest();
+    for (let number = 0; number < 400; number++) {
+      // Of twenty: 15 visits to a page, with a comment after the third, and a visitor who logs in twice.
+      const method = [3, 17, 19].includes(number % 20) ? "POST" : "GET";
+      const target = number % 20 < 16 ? "/songs" : "/admin/login";
+      request.clear();
+      analysis.take(Object.assign(request, { at: 1000 * number, method, target, status: 200, bytes: 100 }));
+    }
+    const { prediction, warm } = makeReport(analysis, NOTHING_ELSE);
+    expect(prediction).toMatchObject({ hitRatio: 279 / 400, hitRatioWithoutKeyRules: 279 / 400 });
+    expect(warm.map(({ url }) => url)).toEqual(["/songs"]);
+  });
+
   test("finds the parameters that do not matter, and those that do", () => {
     const verdicts = Object.fromEntries(report.parameters.map(({ name, verdict }) => [name, verdict]));
     expect(verdicts).toMatchObject({ q: "matters", session: "seems-idle", fbclid: "dropped", utm_campaign: "dropped" });

@@ -1,7 +1,7 @@
 import type { LoggedRequest } from "../logs/logged-request.ts";
 import { hashKey } from "./key-hash.ts";
 import { KeyTable } from "./key-table.ts";
-import { keyedTarget } from "./keyed-target.ts";
+import { type KeyedTarget, keyedTarget } from "./keyed-target.ts";
 import { ERROR_LIFETIME_SECONDS, ERROR_STATUSES, LIFETIMES, PAGE_STATUSES, ticksOf } from "./lifetimes.ts";
 import { MemoryTrial } from "./memory-trial.ts";
 import { NamedCounts, ownText } from "./named-counts.ts";
@@ -125,7 +125,7 @@ export class TrafficAnalysis {
       else {
         this.unsafe++;
         route.unsafe++;
-        if (keyed !== null && isUnsafe(request)) this.#invalidate(request.host + keyed.path + keyed.query);
+        if (keyed !== null && isUnsafe(request)) this.#invalidate(request, keyed);
       }
       for (let index = 0; index < route.misses.length; index++) route.misses[index]!++;
       route.missBytes += request.bytes;
@@ -190,9 +190,11 @@ export class TrafficAnalysis {
     return ERROR_STATUSES.includes(status) ? this.#errorTicks : 0;
   }
 
-  #invalidate(key: string): void {
-    hashKey(key);
+  #invalidate({ host, target }: LoggedRequest, { path, query }: KeyedTarget): void {
+    hashKey(host + path + query);
     this.pages.invalidate();
+    hashKey(host + target);
+    this.spellings.invalidate();
   }
 
   #noteTime(at: number): void {

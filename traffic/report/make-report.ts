@@ -1,4 +1,4 @@
-import { passReason, RouteCounts } from "../counting/route-counts.ts";
+import { firstSegment, passReason, RouteCounts } from "../counting/route-counts.ts";
 import type { HourCounts, TrafficAnalysis } from "../counting/traffic-analysis.ts";
 import type { ReadCounts } from "../logs/log-file.ts";
 import type { AccessReport, Prediction, RouteReport } from "./access-report.ts";
@@ -24,6 +24,7 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
   const { requests, lifetimes, chosen } = analysis;
   const durationMs = requests === 0 ? 0 : Math.max(analysis.lastAt - analysis.firstAt, 1000);
   const { stored, passed, routes } = sortRoutes(analysis);
+  const passedPaths = new Set(routes.filter(({ passBecause }) => passBecause !== null).map(({ path }) => path));
   // What the config leaves to the origin misses, whatever its lifetime.
   const hitsAt = (index: number) => stored.requests - stored.misses[index]!;
   const hits = hitsAt(chosen);
@@ -78,7 +79,10 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
     busiestHour: busiest,
     parameters: parameters.slice(0, MAX_PARAMETERS),
     searches,
-    warm: analysis.frequentUrls().slice(0, MAX_WARM),
+    warm: analysis
+      .frequentUrls()
+      .filter(({ url }) => !passedPaths.has(firstSegment(/\/[^?]*/.exec(url)?.[0] ?? "/")))
+      .slice(0, MAX_WARM),
     loggedCache:
       analysis.loggedByCache === 0
         ? null

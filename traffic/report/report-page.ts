@@ -3,7 +3,7 @@ import { countOf, percentOf, printable, sizeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 import { areaChart, columnChart, escaped } from "./charts.ts";
 import { ASSUMPTIONS, findingsOf, searchText } from "./findings.ts";
-import { VERDICTS } from "./report-text.ts";
+import { parameterRows, routeRows, searchRows } from "./report-rows.ts";
 
 /** The report as one HTML file without scripts, which loads nothing, for a screen and for paper. */
 export function reportPage(report: AccessReport): string {
@@ -61,19 +61,7 @@ function sections(report: AccessReport): string[] {
       `<p class="legend"><span class="outer"></span> requests <span class="inner"></span> reach the origin</p>`,
       areaChart("Requests by hour, and those that reach the origin", hours, requests, misses),
     ),
-    section(
-      "By route",
-      table(
-        ["Route", "Requests", "Share", "Hit ratio", ""],
-        report.routes.map(({ path, requests: count, share, hitRatio, passBecause }) => [
-          path,
-          countOf(count),
-          percentOf(share),
-          passBecause === null ? percentOf(hitRatio) : "passed on",
-          passBecause ?? "",
-        ]),
-      ),
-    ),
+    section("By route", table(["Route", "Requests", "Share", "Hit ratio", ""], routeRows(report))),
     ...(searches === null || search === null
       ? []
       : [
@@ -85,18 +73,7 @@ function sections(report: AccessReport): string[] {
               searches.cutOffs.slice(0, 14).map(({ length, hitRatio }) => ratioColumn(String(length), hitRatio)),
               String(searches.suggestedLength),
             ),
-            table(
-              ["Up to", "Requests", "Hits", "Hit ratio", "Entries"],
-              searches.cutOffs
-                .slice(0, 24)
-                .map(({ length, requests: count, hits, hitRatio, entries }) => [
-                  String(length),
-                  countOf(count),
-                  countOf(hits),
-                  percentOf(hitRatio),
-                  countOf(entries),
-                ]),
-            ),
+            table(["Up to", "Requests", "Hits", "Hit ratio", "Entries"], searchRows(searches).slice(0, 24)),
           ),
         ]),
     ...(report.parameters.length === 0
@@ -104,16 +81,7 @@ function sections(report: AccessReport): string[] {
       : [
           section(
             "Query parameters",
-            table(
-              ["Name", "Requests", "Compared", "Same size", ""],
-              report.parameters.map(({ name, requests: count, compared, same, verdict }) => [
-                name,
-                countOf(count),
-                countOf(compared),
-                compared === 0 ? "–" : percentOf(same / compared),
-                VERDICTS[verdict],
-              ]),
-            ),
+            table(["Name", "Requests", "Compared", "Same size", ""], parameterRows(report, "–")),
           ),
         ]),
     ...(report.warm.length === 0

@@ -4,6 +4,7 @@ import { short, table } from "../words/table.ts";
 import { countOf, percentOf, printable, sizeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 import { ASSUMPTIONS, findingsOf, searchText } from "./findings.ts";
+import { parameterRows, routeRows, searchRows } from "./report-rows.ts";
 
 /** The rows of a table that are shown. The JSON and the page have more. */
 const MAX_ROWS = 10;
@@ -35,34 +36,14 @@ function tables(report: AccessReport, heading: (text: string) => string): string
     ),
     section(
       "By route",
-      ...table(
-        ["ROUTE", "REQUESTS", "SHARE", "HIT RATIO", ""],
-        report.routes.map(({ path, requests, share, hitRatio, passBecause }) => [
-          printable(path),
-          countOf(requests),
-          percentOf(share),
-          passBecause === null ? percentOf(hitRatio) : "passed on",
-          passBecause ?? "",
-        ]),
-      ),
+      ...table(["ROUTE", "REQUESTS", "SHARE", "HIT RATIO", ""], withPrintableNames(routeRows(report))),
     ),
     ...(report.searches === null || search === null
       ? []
       : [
           section(
             `Searches: ${search}`,
-            ...table(
-              ["UP TO", "REQUESTS", "HITS", "HIT RATIO", "ENTRIES"],
-              report.searches.cutOffs
-                .slice(0, 20)
-                .map(({ length, requests, hits, hitRatio, entries }) => [
-                  String(length),
-                  countOf(requests),
-                  countOf(hits),
-                  percentOf(hitRatio),
-                  countOf(entries),
-                ]),
-            ),
+            ...table(["UP TO", "REQUESTS", "HITS", "HIT RATIO", "ENTRIES"], searchRows(report.searches).slice(0, 20)),
           ),
         ]),
     ...(report.parameters.length === 0
@@ -72,15 +53,7 @@ function tables(report: AccessReport, heading: (text: string) => string): string
             "Query parameters",
             ...table(
               ["NAME", "REQUESTS", "COMPARED", "SAME SIZE", ""],
-              report.parameters
-                .slice(0, MAX_ROWS)
-                .map(({ name, requests, compared, same, verdict }) => [
-                  printable(name),
-                  countOf(requests),
-                  countOf(compared),
-                  compared === 0 ? "-" : percentOf(same / compared),
-                  VERDICTS[verdict],
-                ]),
+              withPrintableNames(parameterRows(report, "-").slice(0, MAX_ROWS)),
             ),
           ),
         ]),
@@ -99,12 +72,9 @@ function tables(report: AccessReport, heading: (text: string) => string): string
   ];
 }
 
-export const VERDICTS = {
-  dropped: "not in the key by default",
-  "seems-idle": "does not seem to change the page",
-  matters: "changes the page",
-  unknown: "too few to tell",
-} as const;
+function withPrintableNames(rows: readonly (readonly string[])[]): string[][] {
+  return rows.map(([name, ...cells]) => [printable(name!), ...cells]);
+}
 
 /** Pairs as two lines. */
 function across(pairs: readonly (readonly string[])[]): string[] {

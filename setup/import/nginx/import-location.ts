@@ -273,6 +273,10 @@ export function importLocation(
   ): void {
     const sources = [source, ...lines];
     const what = lines.at(-1) ?? source;
+    const differsWithAnyQuery = (why: string) => {
+      const affects = on({ parameters: ["*"] });
+      differences.push({ kind: "changed", source: what, why, aspects: ["stored"], affects });
+    };
     switch (cause.kind) {
       case "never-stored":
         from.push(...sources);
@@ -281,25 +285,13 @@ export function importLocation(
         passed.push({ regex: cause.regex, ignoreCase: cause.ignoreCase, from: sources });
         if (!isExact) {
           const why = "These paths are never stored, with any query. nginx compared path and query.";
-          differences.push({
-            kind: "changed",
-            source: what,
-            why,
-            aspects: ["stored"],
-            affects: on({ parameters: ["*"] }),
-          });
+          differsWithAnyQuery(why);
         }
         return;
       case "any-query": {
         const why =
           "Pages with a query are stored, each under its own key. To store none, route them with pass, or name the parameters in bypass.query.";
-        differences.push({
-          kind: "changed",
-          source: what,
-          why,
-          aspects: ["stored"],
-          affects: on({ parameters: ["*"] }),
-        });
+        differsWithAnyQuery(why);
         return;
       }
       case "unknown": {

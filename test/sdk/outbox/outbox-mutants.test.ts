@@ -7,6 +7,7 @@ import type * as Sqlite from "../../../sdk/outbox/sqlite.ts";
 import { ModuleGraph } from "../../mutants/module-graph.ts";
 import { type DatabaseUnderTest, describeOutbox } from "./outbox-contract.ts";
 import { type OutboxMutant, outboxMutants } from "./outbox-mutants.ts";
+import { sqliteTransaction } from "./sqlite-transaction.ts";
 
 const OUTBOX = "sdk/outbox/sqlite.ts";
 
@@ -23,21 +24,11 @@ const database: DatabaseUnderTest = {
     connections.push(connection);
     const outbox = outboxUnderTest.createOutbox({ database: connection, ...options });
     outbox.createTable();
-    const inTransaction = <T>(end: "COMMIT" | "ROLLBACK", work: () => T): T => {
-      connection.exec("BEGIN IMMEDIATE");
-      try {
-        const result = work();
-        connection.exec(end);
-        return result;
-      } catch (error) {
-        connection.exec("ROLLBACK");
-        throw error;
-      }
-    };
     return {
       enqueue: async (...purges) =>
-        inTransaction("COMMIT", () => purges.map((purge) => outbox.enqueue(connection, ...purge))),
-      enqueueAndRollBack: async (purge) => void inTransaction("ROLLBACK", () => outbox.enqueue(connection, purge)),
+        sqliteTransaction(connection, "COMMIT", () => purges.map((purge) => outbox.enqueue(connection, ...purge))),
+      enqueueAndRollBack: async (purge) =>
+        void sqliteTransaction(connection, "ROLLBACK", () => outbox.enqueue(connection, purge)),
       drain: outbox.drain,
       list: async (listed) => outbox.list(listed),
       requeue: async (ids) => outbox.requeue(ids),

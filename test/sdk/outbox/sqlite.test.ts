@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createOutbox, type SqliteDatabase, type SqliteOutbox, TABLE_SQL } from "../../../sdk/outbox/sqlite.ts";
 import { describeOutbox, type OutboxUnderTest } from "./outbox-contract.ts";
 import { accepts, createScriptedPurger, heldUp } from "./scripted-purger.ts";
+import { sqliteTransaction } from "./sqlite-transaction.ts";
 
 type Connection = SqliteDatabase & { close(): unknown };
 
@@ -49,24 +50,12 @@ function closeAll(): void {
   for (const connection of connections.splice(0)) connection.close();
 }
 
-function transaction<T>(connection: SqliteDatabase, end: "COMMIT" | "ROLLBACK", work: () => T): T {
-  connection.exec("BEGIN IMMEDIATE");
-  try {
-    const result = work();
-    connection.exec(end);
-    return result;
-  } catch (error) {
-    connection.exec("ROLLBACK");
-    throw error;
-  }
-}
-
 function underTest(outbox: SqliteOutbox<string>, connection: SqliteDatabase): OutboxUnderTest {
   return {
     enqueue: async (...purges) =>
-      transaction(connection, "COMMIT", () => purges.map((purge) => outbox.enqueue(connection, ...purge))),
+      sqliteTransaction(connection, "COMMIT", () => purges.map((purge) => outbox.enqueue(connection, ...purge))),
     enqueueAndRollBack: async (purge) => {
-      transaction(connection, "ROLLBACK", () => outbox.enqueue(connection, purge));
+      sqliteTransaction(connection, "ROLLBACK", () => outbox.enqueue(connection, purge));
     },
     drain: outbox.drain,
     list: async (options) => outbox.list(options),
@@ -123,7 +112,7 @@ describe("one connection for everything", () => {
     const { connection, outbox, purger } = opened();
     const slow = heldUp();
     purger.answer = slow.answer;
-    transaction(connection, "COMMIT", () => outbox.enqueue(connection, { tags: ["a"] }));
+    sqliteTransaction(connection, "COMMIT", () => outbox.enqueue(connection, { tags: ["a"] }));
     const draining = outbox.drain();
     await slow.arrived;
     connection.exec("BEGIN");
@@ -140,7 +129,7 @@ describe("one connection for everything", () => {
 
   test("a write lock of another connection is waited for", async () => {
     const { connection, outbox } = opened();
-    transaction(connection, "COMMIT", () => outbox.enqueue(connection, { tags: ["a"] }));
+    sqliteTransaction(connection, "COMMIT", () => outbox.enqueue(connection, { tags: ["a"] }));
     const other = connect();
     other.exec("BEGIN IMMEDIATE");
     const draining = outbox.drain();
@@ -170,7 +159,9 @@ describe("the table", () => {
     const missing = /has no table tidemark_outbox\..*CREATE TABLE IF NOT EXISTS tidemark_outbox \(/s;
     await expect(outbox.drain()).rejects.toThrow(missing);
     expect(() => outbox.list()).toThrow(missing);
-    expect(() => transaction(connection, "COMMIT", () => outbox.enqueue(connection, { tags: ["a"] }))).toThrow(missing);
+    expect(() => sqliteTransaction(connection, "COMMIT", () => outbox.enqueue(connection, { tags: ["a"] }))).toThrow(
+      missing,
+    );
   });
 
   test.each([0, 2])("is refused in version %i", async (version) => {
@@ -187,7 +178,7 @@ test("Four processes that drain one file at once send each purge once, those of 
   const connection = connect();
   const outbox = createOutbox({ database: connection, purger: createScriptedPurger() });
   outbox.createTable();
-  const ids = transaction(connection, "COMMIT", () =>
+  const ids = sqliteTransaction(connection, "COMMIT", () =>
     Array.from({ length: 200 }, (_, index) => outbox.enqueue(connection, { tags: [`t${index % 40}`] })),
   );
   const child = fileURLToPath(new URL("./draining-process.ts", import.meta.url));

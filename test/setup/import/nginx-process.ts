@@ -68,6 +68,10 @@ export class NginxProcess {
     return join(this.#folder, "socket");
   }
 
+  get #idleSocket(): string {
+    return join(this.#folder, "idle");
+  }
+
   async send({ method = "GET", path, host, fields = {}, body }: ClientRequest): Promise<ClientAnswer> {
     const headers = { ...fields, host: host!, ...(body !== undefined && { "content-length": String(body.length) }) };
     const sent = request({ socketPath: this.#socket, agent: this.#agent, method, path, headers });
@@ -78,6 +82,17 @@ export class NginxProcess {
       String(value),
     ]);
     return { status: answer.statusCode, fields: Object.fromEntries(joined), body: await text(answer), cutOff: false };
+  }
+
+  /**
+   * Resolves when nginx has dealt with all that its origin has sent. It answers a HEAD, and at times a GET, before the
+   * entry is in its cache. Its one worker takes events in the order in which they came, and this request comes last.
+   */
+  async hasCaughtUp(): Promise<void> {
+    const sent = request({ socketPath: this.#idleSocket, agent: false });
+    sent.end();
+    const [answer] = await once(sent, "response");
+    await text(answer);
   }
 
   /**
@@ -126,12 +141,13 @@ function moved(text: string, folder: string, originPort: number): string {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (each) => `${each}_temp_path ${folder}/${each};`,
   );
+  const idle = `server { listen unix:${folder}/idle; return 204; }`;
   let caches = 0;
   return text
     .replace(/^(?:user|pid|error_log|worker_processes) .*;$/gm, "")
     .replace(/^\s*access_log .*;$/gm, "")
     .replace(/^events/m, `${user} worker_processes 1; pid ${folder}/pid; events`)
-    .replace(/^http \{/m, `http { access_log off; ${temporary.join(" ")}`)
+    .replace(/^http \{/m, `http { access_log off; ${temporary.join(" ")} ${idle}`)
     .replace(/listen 80/g, `listen unix:${folder}/socket`)
     .replace(/proxy_cache_path \S+/g, () => `proxy_cache_path ${folder}/cache/${caches++}`)
     .replace(/127\.0\.0\.1:800\d/g, `127.0.0.1:${originPort}`);

@@ -1,0 +1,38 @@
+import type { ReadCounts } from "../traffic/logs/log-file.ts";
+import { EXIT } from "./exit-code.ts";
+import { interruption } from "./interruption.ts";
+import { printError } from "./print-error.ts";
+import { ProgressLine, readingText } from "./progress-line.ts";
+
+/** How a command is asked to read logs: until the signal, telling how far it is. */
+export interface LogReading {
+  readonly signal: AbortSignal;
+  readonly progress: (counts: ReadCounts, allBytes: number) => void;
+}
+
+/**
+ * Runs a command that reads logs: with progress on a terminal, and until Ctrl-C. Resolves to its exit code. Errors whose
+ * message says all that a reader needs are printed.
+ */
+export async function readingLogs(
+  command: (reading: LogReading, clear: () => void) => Promise<number>,
+): Promise<number> {
+  const ending = new AbortController();
+  interruption().then(() => ending.abort());
+  const line = new ProgressLine();
+  const startedAt = performance.now();
+  const progress = (counts: ReadCounts, allBytes: number) =>
+    line.show(() => readingText(counts, allBytes, performance.now() - startedAt));
+  try {
+    return await command({ signal: ending.signal, progress }, () => line.clear());
+  } catch (error) {
+    line.clear();
+    if (!isForTheCaller(error)) throw error;
+    printError(error.message);
+    return EXIT.usage;
+  }
+}
+
+function isForTheCaller(error: unknown): error is Error {
+  return error instanceof Error && (["LogFileError", "ConfigFileError"].includes(error.name) || "syscall" in error);
+}

@@ -1,0 +1,65 @@
+/** What both entries of the purge client export beside `createPurger`, which each makes over its own transport. */
+
+export type {
+  ComparedPages,
+  RouteStats,
+  SiteCounts,
+  SiteStats,
+  SpanStats,
+  TimeStats,
+  TimesByTier,
+  TopUrlStats,
+} from "../wire/stats.ts";
+export type {
+  BatchOptions,
+  BatchOutcome,
+  BatchProgress,
+  BatchReceipt,
+  PurgeBatch,
+  PurgeCollector,
+} from "./batch/batch.ts";
+export type { DividedCall } from "./batch/divide.ts";
+export { type PurgeFailure, PurgeIncomplete } from "./batch/purge-incomplete.ts";
+export {
+  PurgeConflict,
+  PurgeError,
+  type PurgeErrorCode,
+  PurgeForbidden,
+  PurgeRateLimited,
+  PurgeRejected,
+  PurgeTimeout,
+  PurgeUnauthorized,
+  PurgeUnreachable,
+  type RejectedItem,
+} from "./errors.ts";
+export type { PurgeEvent, RequestEvent } from "./http/diagnostics.ts";
+export type { Fetch, FetchAnswer, FetchBody, FetchBodyReader, FetchInit } from "./http/transport.ts";
+export type { EdgeOptions, PurgerOptions } from "./options.ts";
+export type {
+  PurgeRecord,
+  PurgeRecordPage,
+  PurgeReference,
+  PurgesQuery,
+  ReadOptions,
+  SeqAtEdge,
+} from "./purge-record.ts";
+export type {
+  ItemList,
+  ItemsInput,
+  ItemsThenOptions,
+  PurgeDetails,
+  PurgeInput,
+  PurgeOptions,
+  PurgeRequest,
+} from "./purge-request.ts";
+export type { Purger } from "./purger.ts";
+export type { Accepted, EdgeReceipt, Planned, Receipt, ReceiptBody, Refreshed, SettledOptions } from "./receipt.ts";
+export type { StatsQuery } from "./site-stats.ts";
+export { defineTags, type TagOf, type TagVocabulary } from "./tags/define-tags.ts";
+export {
+  type HeadersLike,
+  type ResponseLike,
+  type ServerResponseLike,
+  type TagLimits,
+  tagResponse,
+} from "./tags/tag-response.ts";

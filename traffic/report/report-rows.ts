@@ -1,0 +1,42 @@
+import { countOf, percentOf } from "../words/words.ts";
+import type { AccessReport } from "./access-report.ts";
+
+const VERDICTS = {
+  dropped: "not in the key by default",
+  "seems-idle": "does not seem to change the page",
+  matters: "changes the page",
+  unknown: "too few to tell",
+} as const;
+
+/** The path of a route, its requests, their share, its hit ratio, and why it is passed on. */
+export function routeRows({ routes }: AccessReport): string[][] {
+  return routes.map(({ path, requests, share, hitRatio, passBecause }) => [
+    path,
+    countOf(requests),
+    percentOf(share),
+    passBecause === null ? percentOf(hitRatio) : "passed on",
+    passBecause ?? "",
+  ]);
+}
+
+/** The longest query that is stored, the requests for it and shorter ones, their hits, hit ratio and entries. */
+export function searchRows({ cutOffs }: NonNullable<AccessReport["searches"]>): string[][] {
+  return cutOffs.map(({ length, requests, hits, hitRatio, entries }) => [
+    String(length),
+    countOf(requests),
+    countOf(hits),
+    percentOf(hitRatio),
+    countOf(entries),
+  ]);
+}
+
+/** The name of a parameter, its requests, those that were compared, the share of equal sizes, and what follows. */
+export function parameterRows({ parameters }: AccessReport, none: string): string[][] {
+  return parameters.map(({ name, requests, compared, same, verdict }) => [
+    name,
+    countOf(requests),
+    countOf(compared),
+    compared === 0 ? none : percentOf(same / compared),
+    VERDICTS[verdict],
+  ]);
+}
