@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { cdn } from "./cases/cdn.ts";
 import { endurance } from "./cases/endurance.ts";
 import { eviction } from "./cases/eviction.ts";
+import { fanOut } from "./cases/fan-out.ts";
 import { hit } from "./cases/hit.ts";
 import { large } from "./cases/large.ts";
 import { ledger } from "./cases/ledger.ts";
@@ -36,6 +37,7 @@ const commands = [
   purges,
   report,
   push,
+  fanOut,
   sdk,
   sessions,
 ];

@@ -70,7 +70,7 @@ export async function fetchesInLogOutage(outageMs: number, push: boolean): Promi
         read: unlessSilent(read),
         append: unlessSilent(append),
         connect: async (reader) => {
-          const connection = await connected(reader);
+          const connection = (await connected(reader))!;
           return { ...connection, renew: unlessSilent(connection.renew), release: unlessSilent(connection.release) };
         },
       },

@@ -22,15 +22,16 @@ export class PushingLog {
   readonly #random: () => number;
   #log!: SqlPurgeLog;
   #connected!: ConnectedLog;
+  #behindMs = 0;
   readonly #sql = sqlOver(new DatabaseSync(":memory:"));
 
   constructor(clock: Clock, random: () => number) {
     this.#clock = clock;
     this.#random = random;
+    this.#behindMs = 2 * REMEMBERED_MS; // a log that was made days ago
     this.restart();
     this.#log.read(null, 0, 0, "the first");
-    this.#log.followClock(-2 * REMEMBERED_MS); // a log that was made days ago
-    this.restart();
+    this.#behindMs = 0;
   }
 
   /** The object ends, with all connections, and another begins over the same storage. */
@@ -38,7 +39,7 @@ export class PushingLog {
     this.#log = new SqlPurgeLog(
       this.#sql,
       {},
-      () => this.#clock.now(),
+      () => this.#clock.now() - this.#behindMs,
       () => "log",
     );
     this.#connected = new ConnectedLog(this.#log, this.#clock);
@@ -71,7 +72,7 @@ export class PushingLog {
           return result;
         });
       },
-      connect: async ({ name, learn, ...asked }: ConnectingReader): Promise<LogConnection> => {
+      connect: async ({ name, learn, ...asked }: ConnectingReader): Promise<LogConnection | null> => {
         this.billed++;
         const connected = this.#connected;
         const push = async (delta: ViewDelta) => {
@@ -85,16 +86,19 @@ export class PushingLog {
           if (connected !== this.#connected) throw new Error("the object has ended");
           return connected.connect(name, push);
         };
-        let connection: ReturnType<typeof open>;
+        const [connection, first] = await call(() => {
+          const opened = open();
+          return [
+            opened,
+            opened && connected.renew(opened, asked.since, asked.leaseMs, asked.longestViewAgeMs),
+          ] as const;
+        });
+        if (connection === null || first === null) return null;
         const renew = (since: ReaderPosition | null, leaseMs: number, longestMs: number) =>
           call(() => {
             if (connected !== this.#connected) throw new Error("the object has ended");
             return connected.renew(connection, since, leaseMs, longestMs);
           });
-        const first = await call(() => {
-          connection = open();
-          return connected.renew(connection, asked.since, asked.leaseMs, asked.longestViewAgeMs);
-        });
         const release = async () => {
           await oneWay();
           connected.release(connection);

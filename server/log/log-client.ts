@@ -71,8 +71,8 @@ export class SupervisedLog implements LogCalls {
     return this.#call("list", before, limit);
   }
 
-  find(seq: number): Promise<PurgeRecord | null> {
-    return this.#call("find", seq);
+  find(seq: number, waitMs = 0): Promise<PurgeRecord | null> {
+    return this.#callWithin(CALL_WITHIN_MS + waitMs, "find", seq, waitMs);
   }
 
   async close(): Promise<void> {
@@ -81,13 +81,17 @@ export class SupervisedLog implements LogCalls {
     connection?.socket.destroy();
   }
 
-  async #call<T>(call: Call, ...parameters: readonly unknown[]): Promise<T> {
+  #call<T>(call: Call, ...parameters: readonly unknown[]): Promise<T> {
+    return this.#callWithin(CALL_WITHIN_MS, call, ...parameters);
+  }
+
+  async #callWithin<T>(ms: number, call: Call, ...parameters: readonly unknown[]): Promise<T> {
     const { socket, calls } = await this.#connected();
     const number = ++this.#calls;
     const answer = Promise.withResolvers<unknown>();
     calls.set(number, answer);
     send(socket, { number, call, parameters });
-    const wait = this.#options.clock.wait(CALL_WITHIN_MS);
+    const wait = this.#options.clock.wait(ms);
     void wait.over.then(() => answer.reject(new Error("the purge log does not answer")));
     try {
       return (await answer.promise) as T;

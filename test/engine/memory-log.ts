@@ -96,7 +96,7 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
     });
   }
 
-  async connect({ name, learn, since, leaseMs, longestViewAgeMs }: ConnectingReader): Promise<LogConnection> {
+  async connect({ name, learn, since, leaseMs, longestViewAgeMs }: ConnectingReader): Promise<LogConnection | null> {
     const connected = this.#connected;
     const connection = await this.#call(() =>
       connected.connect(name, async (delta) => {
@@ -104,6 +104,7 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
         return learn(delta);
       }),
     );
+    if (connection === null) return null;
     const renew: LogConnection["renew"] = (...asked) => this.#call(() => connected.renew(connection, ...asked));
     return {
       first: await renew(since, leaseMs, longestViewAgeMs),

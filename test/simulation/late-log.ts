@@ -70,21 +70,29 @@ export class LateLog {
   #sql!: Sql;
   #log!: SqlPurgeLog;
   #connected!: ConnectedLog;
+  readonly #maxConnections: number;
   #logs = 0;
+  #behindMs = 0;
   #silentUntil = Number.NEGATIVE_INFINITY;
   /** The isolates that it pushes to; `null` in a world in which the log does not push. Those that have died stay. */
   readonly #learners: Learner[] | null;
   readonly #pushing: Pushing;
 
-  constructor(fate: Fate, settings: Partial<LogSettings>, pushing: Pushing = "none") {
+  constructor(
+    fate: Fate,
+    settings: Partial<LogSettings>,
+    pushing: Pushing = "none",
+    maxConnections = Number.POSITIVE_INFINITY,
+  ) {
+    this.#maxConnections = maxConnections;
     this.#fate = fate;
     this.#pushing = pushing;
     this.#learners = pushing === "to-admitted" ? [] : null;
     this.#settings = settings;
+    this.#behindMs = LONG_AGO_MS;
     this.makeAnew();
     this.#log.read(null, 0, 0, "the first");
-    this.#log.followClock(-LONG_AGO_MS);
-    this.restart();
+    this.#behindMs = 0;
   }
 
   /** From now on, nobody reaches it for this long. */
@@ -104,11 +112,12 @@ export class LateLog {
     this.#log = new SqlPurgeLog(
       this.#sql,
       { auditRetentionMs: 1e9, ...this.#settings },
-      () => this.#fate.now(),
+      () => this.#fate.now() - this.#behindMs,
       () => `log-${this.#logs}`,
     );
     const { scheduler } = this.#fate;
-    this.#connected = new ConnectedLog(this.#log, { now: () => this.#fate.now(), wait: (ms) => scheduler.wait(ms) });
+    const clock = { now: () => this.#fate.now(), wait: (ms: number) => scheduler.wait(ms) };
+    this.#connected = new ConnectedLog(this.#log, clock, this.#maxConnections);
   }
 
   /**
@@ -209,7 +218,7 @@ export class LateLog {
    * A connection that is late both ways. Either side may lose it without notice, and it ends with the object that it
    * leads to.
    */
-  async #connect(reader: Reader, { name, learn, ...asked }: ConnectingReader): Promise<LogConnection> {
+  async #connect(reader: Reader, { name, learn, ...asked }: ConnectingReader): Promise<LogConnection | null> {
     const fate = this.#fate;
     const connected = this.#connected;
     let isCut = false;
@@ -239,11 +248,14 @@ export class LateLog {
       if (this.#happens("lost confirmations", 0.05)) throw new Error("lost");
       return hasReached;
     };
-    let connection: ReturnType<ConnectedLog["connect"]>;
-    const first = await call(() => {
-      connection = connected.connect(name, push);
-      return connected.renew(connection, asked.since, asked.leaseMs, asked.longestViewAgeMs);
-    });
+    const opened = connected.connect(name, push);
+    if (opened === null) {
+      fate.count("connections that were one too many");
+      await fate.delay(200);
+      return null;
+    }
+    const connection = opened;
+    const first = await call(() => connected.renew(connection, asked.since, asked.leaseMs, asked.longestViewAgeMs));
     fate.count("connections to the log");
     return {
       first,

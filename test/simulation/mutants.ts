@@ -225,11 +225,11 @@ export const mutants: Mutants = {
     to: "await reading.hasSucceeded",
     foundBy: "simulation",
   },
-  "r8-connected-isolate-serves-for-a-lease": {
-    name: "an isolate with a connection serves what it has fetched for a lease while the log is silent",
+  "r8-forgotten-isolate-serves-for-a-lease": {
+    name: "an isolate with a name serves what it has fetched for a lease, however long the log has been silent",
     file: VIEW_LEASE,
-    from: ": UNKNOWN_MS;",
-    to: ": this.leaseMs;",
+    from: "const isRemembered = ",
+    to: "const isRemembered = this.name !== undefined || ",
     foundBy: "simulation",
   },
   "r25-unreachable-counts-as-confirmed": {
@@ -242,7 +242,7 @@ export const mutants: Mutants = {
   "r25-restarted-log-knows-no-lease": {
     name: "a log that has restarted does not wait for the leases that it granted before",
     file: LEASE_BOOK,
-    from: "this.#startedAt + longestLeaseMs",
+    from: "this.#startedAt + Math.max(longestMs, this.#rememberedMs)",
     to: "now",
     foundBy: "simulation",
   },

@@ -18,6 +18,7 @@ export const OCCURRENCES = [
   "lost pushes",
   "purges that settled by confirmations",
   "connections to the log",
+  "connections that were one too many",
   "connections that were cut without notice",
   "repeated pushes",
   "lost confirmations",

@@ -20,8 +20,6 @@ import { Visitors } from "./visitors.ts";
 const LEASE_MS = 1000;
 const SKEW_MS = 250;
 const SOFT_FOR_MS = 1000;
-/** So short that isolates give up leases while others are at work. */
-const KEEP_VIEW_MS = 1500;
 /** How late a purge may reach one route of some worlds. */
 const MAX_VIEW_AGE_MS = 3000;
 const POPS = [0, 1] as const;
@@ -30,6 +28,8 @@ const ISOLATES = [0, 1] as const;
 const REST_MS = 200_000;
 /** In one of so many worlds, the log pushes purges to the readers that it admits, and in two others over connections. */
 const PUSHES_IN = 5;
+/** In one of so many worlds, which is one with connections, the log takes as many as there are isolates and no more. */
+const CROWDED_IN = 5 * PUSHES_IN;
 /** The share of isolates in such a world that are of a version that keeps no connection. */
 const WITHOUT_CONNECTION = 0.1;
 /** The number of steps of a world, and the most time between two of them, in milliseconds. */
@@ -71,6 +71,8 @@ export class World {
   readonly #isStaleWhileSilent: boolean;
   readonly #isLateAllowed: boolean;
   readonly #pushing: Pushing;
+  readonly #keepViewMs: number;
+  readonly #rememberedByNameMs: number;
   readonly #tiers: readonly LateTier[];
   readonly #notes: readonly LateNotes[];
   /** The clocks of different PoPs may differ by any amount, those of one PoP only within the allowance. */
@@ -85,14 +87,14 @@ export class World {
     this.#isStaleWhileSilent = fate.chance(0.5);
     this.#isLateAllowed = fate.chance(0.2);
     this.#pushing = PUSHINGS[seed % PUSHES_IN] ?? "none";
+    this.#keepViewMs = KEEP_VIEW_MS[seed % PUSHES_IN] ?? 0;
     const hasLittleRoom = fate.chance(0.4);
     fate.count("logs with little room", hasLittleRoom);
     fate.count("sites where a purge may come late", this.#isLateAllowed);
-    this.#log = new LateLog(
-      fate,
-      hasLittleRoom ? { maxReplyKeys: 2, maxHeldKeys: 4 } : { maxReplyKeys: 50, maxHeldKeys: 1000 },
-      this.#pushing,
-    );
+    this.#rememberedByNameMs = REMEMBERED_BY_NAME_MS[seed % PUSHES_IN] ?? 0;
+    const room = hasLittleRoom ? { maxReplyKeys: 2, maxHeldKeys: 4 } : { maxReplyKeys: 50, maxHeldKeys: 1000 };
+    const settings = { ...room, rememberedByNameMs: this.#rememberedByNameMs };
+    this.#log = new LateLog(fate, settings, this.#pushing, seed % CROWDED_IN === 1 ? 4 : undefined);
     this.#origin = new RandomOrigin(fate);
     this.#visitors = new Visitors(fate);
     this.#backend = new Backend(fate, this.#log);
@@ -127,17 +129,13 @@ export class World {
     if (drawn < 0.7) return this.#visitors.crowd(isolate, path);
     if (drawn < 0.83) return this.#purge();
     if (drawn < 0.87) return this.#visitors.post(isolate, path);
-    if (drawn < 0.91) return this.#replaceIsolate();
+    if (drawn < 0.91) return void this.#replaceIsolate();
     if (drawn < 0.93) {
       this.#origin.failFor(fate.pick([200, 3000]));
       return fate.tell("the origin fails for a while");
     }
     if (drawn < 0.96) return this.#changeLog();
-    if (this.#pushing === "over-connections" && fate.chance(0.7)) {
-      const isolate = this.#anyIsolate();
-      this.#log.cutOff(isolate.reader, fate.pick([500, 4000]));
-      return fate.tell(`the log cannot be reached from ${isolate.name} for a while`);
-    }
+    if (this.#pushing === "over-connections" && fate.chance(0.7)) return this.#cutOff();
     this.#log.fallSilent(fate.pick([500, 4000]));
     fate.tell("the log falls silent for a while");
   }
@@ -160,6 +158,20 @@ export class World {
   async #lookWhenSettled(purged: Purged, path: string): Promise<void> {
     await this.#backend.settled(purged);
     await Promise.all(this.#isolates.flat().map((isolate) => this.#visitors.get(isolate, path, null)));
+  }
+
+  /** One isolate alone loses the log, perhaps as it starts. It may fetch a page meanwhile, which is then purged. */
+  async #cutOff(): Promise<void> {
+    const fate = this.#fate;
+    const path = this.#visitors.anyPath();
+    const isolate = fate.chance(0.3) ? this.#replaceIsolate() : this.#anyIsolate();
+    if (fate.chance(0.3)) await fate.scheduler.wait(fate.pick([0, 2 * this.#keepViewMs])).over;
+    this.#log.cutOff(isolate.reader, fate.pick([500, 4000]));
+    fate.tell(`the log cannot be reached from ${isolate.name} for a while`);
+    await fate.scheduler.wait(fate.pick([0, LEASE_MS, 2 * LEASE_MS])).over;
+    if (fate.chance(0.7)) void this.#visitors.get(isolate, path, null);
+    await fate.delay(300);
+    if (fate.chance(0.7)) await this.#purge();
   }
 
   #latestPurge() {
@@ -190,15 +202,15 @@ export class World {
   }
 
   /** An isolate dies and another takes its place. Its work under way continues, as late writes do. */
-  async #replaceIsolate(): Promise<void> {
+  #replaceIsolate(): SimulatedIsolate {
     const [pop, index] = [this.#fate.pick(POPS), this.#fate.pick(ISOLATES)];
     this.#fate.count("isolates that died");
     this.#fate.tell(`isolate ${this.#isolates[pop]![index]!.name} dies`);
     this.#isolates[pop]![index]!.reader.isDead = true;
-    this.#startIsolate(pop, index);
+    return this.#startIsolate(pop, index);
   }
 
-  #startIsolate(pop: number, index: number): void {
+  #startIsolate(pop: number, index: number): SimulatedIsolate {
     const fate = this.#fate;
     // More often than not the clocks differ as far as they may.
     const offsetMs = this.#skewsMs[pop]! + fate.pick([0, fate.random(), 1]) * this.#clocksDifferBy;
@@ -216,10 +228,12 @@ export class World {
     };
     const connects = this.#pushing === "over-connections" && !fate.chance(WITHOUT_CONNECTION);
     fate.count("isolates that never confirm, beside others that do", this.#pushing === "over-connections" && !connects);
-    const site = siteOf(this.#isStaleWhileSilent, this.#isLateAllowed, connects);
+    const keepViewMs = connects ? this.#keepViewMs : null;
+    const site = siteOf(this.#isStaleWhileSilent, this.#isLateAllowed, keepViewMs);
     const notes = this.#notes[pop]!.reachedBy(told);
     const reporter = new Counters("http://origin.internal", () => undefined);
-    const running = startIsolate(site, {
+    const purge = { ...site.purge, rememberedByNameMs: this.#rememberedByNameMs };
+    const running = startIsolate({ ...site, purge } as Site, {
       clock: { now: () => Math.floor(fate.now() + offsetMs), wait: (ms) => fate.scheduler.wait(ms) },
       random: () => fate.random(),
       sharedTier: this.#tiers[pop]!.reachedBy(reader),
@@ -251,6 +265,7 @@ export class World {
     const admission = this.#log.admit(isolate);
     // The first isolates begin with the log, before any purge could have settled.
     if (this.#pushing === "to-admitted" && fate.now() > BEGINNING) isolate.admission = admission;
+    return isolate;
   }
 
   #notice(event: EdgeEvent, isolate: string): void {
@@ -299,12 +314,15 @@ export class World {
 
 /** How the log of a world pushes, by its seed. */
 const PUSHINGS: readonly Pushing[] = ["to-admitted", "over-connections", "over-connections"];
+/** Beside it: so short that isolates give up leases, and are forgotten, while others are at work. */
+const KEEP_VIEW_MS: readonly number[] = [0, 1500, 500];
+const REMEMBERED_BY_NAME_MS: readonly number[] = [0, 1500, 3000];
 
 const sites = new Map<string, Site>();
 
 /** Each site is compiled once for all worlds. */
-function siteOf(isStaleWhileSilent: boolean, isLateAllowed: boolean, push: boolean): Site {
-  const name = `${isStaleWhileSilent} ${isLateAllowed} ${push}`;
+function siteOf(isStaleWhileSilent: boolean, isLateAllowed: boolean, keepViewMs: number | null): Site {
+  const name = `${isStaleWhileSilent} ${isLateAllowed} ${keepViewMs}`;
   const compiled =
     sites.get(name) ??
     compileSite(
@@ -316,8 +334,8 @@ function siteOf(isStaleWhileSilent: boolean, isLateAllowed: boolean, push: boole
           leaseMs: LEASE_MS,
           skewMs: SKEW_MS,
           softForMs: SOFT_FOR_MS,
-          push,
-          keepViewMs: push ? KEEP_VIEW_MS : 0,
+          push: keepViewMs !== null,
+          keepViewMs: keepViewMs ?? 0,
         },
         stale: { ifErrorWhileLogSilent: isStaleWhileSilent },
       },

@@ -116,8 +116,8 @@ export interface SiteInput {
         /**
          * Whether isolates that have traffic keep a connection to the purge log, on Workers. The log then sends each purge
          * at once, and a receipt's `settled()` resolves as soon as everybody has confirmed it. While the log cannot be
-         * reached, the origin is asked for each hot page up to twenty times a second, instead of once per lease.
-         * Default false.
+         * reached for more than a minute, the origin is asked for each hot page up to twenty times a second, instead of
+         * once per lease. Default false.
          */
         readonly push?: boolean | undefined;
         /**

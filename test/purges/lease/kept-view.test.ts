@@ -2,11 +2,14 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { BackgroundWork } from "../../../worker/ports.ts";
 import { PopSharing } from "../../../worker/purges/lease/pop-sharing.ts";
 import { ViewLease } from "../../../worker/purges/lease/view-lease.ts";
-import type {
-  ConnectingReader,
-  LogConnection,
-  PurgeLogClient,
-  ViewDelta,
+import {
+  type ConnectingReader,
+  type LogConnection,
+  type PurgeLogClient,
+  REMEMBERED_BY_NAME_MS,
+  REMEMBERED_MS,
+  UNKNOWN_MS,
+  type ViewDelta,
 } from "../../../worker/purges/log/log-contract.ts";
 import { PurgeView } from "../../../worker/purges/view/purge-view.ts";
 import { MemoryNotes } from "../../engine/memory-notes.ts";
@@ -26,6 +29,7 @@ class CountingLog implements PurgeLogClient {
   names: (string | undefined)[] = [];
   /** Whether a connection answers. */
   answers = true;
+  hasTooMany = false;
   head = 1;
 
   async read(
@@ -40,7 +44,8 @@ class CountingLog implements PurgeLogClient {
     return this.#delta();
   }
 
-  async connect(reader: ConnectingReader): Promise<LogConnection> {
+  async connect(reader: ConnectingReader): Promise<LogConnection | null> {
+    if (this.hasTooMany) return null;
     if (!this.answers) return new Promise(() => undefined);
     this.connections.push(reader);
     this.open++;
@@ -146,6 +151,51 @@ describe("a view that is kept alive", () => {
     expect(new Set(log.connections.map(({ name }) => name)).size).toBe(1);
   });
 
+  describe("a response of unknown purge state (R8)", () => {
+    const FOR_A_LEASE = LEASE_MS;
+
+    test("is served for a lease by an isolate that has not got a name, until a day after its last read", async () => {
+      start(false);
+      expect(lease.unknownForMs(scheduler.now(), 0)).toBe(UNKNOWN_MS);
+      await request();
+      expect(lease.unknownForMs(scheduler.now(), 0)).toBe(FOR_A_LEASE);
+      await scheduler.advance(REMEMBERED_MS);
+      expect(lease.unknownForMs(scheduler.now(), 0)).toBe(FOR_A_LEASE); // it has been kept for a while
+      await scheduler.advance(KEEP_MS);
+      expect(lease.unknownForMs(scheduler.now(), 0)).toBe(UNKNOWN_MS);
+    });
+
+    test("is served for a lease by an isolate with a name, until a minute after its last renewal", async () => {
+      start(true);
+      expect(lease.unknownForMs(scheduler.now(), 5000)).toBe(UNKNOWN_MS);
+      await request();
+      log.answers = false;
+      await scheduler.advance(REMEMBERED_BY_NAME_MS - 1);
+      expect(lease.unknownForMs(scheduler.now(), 0)).toBe(FOR_A_LEASE);
+      expect(lease.unknownForMs(scheduler.now(), 5000)).toBe(5000);
+      await scheduler.advance(1);
+      expect(lease.unknownForMs(scheduler.now(), 5000)).toBe(UNKNOWN_MS);
+    });
+
+    test("is not served for a lease by an isolate that has given up its own", async () => {
+      start(true);
+      await request();
+      await scheduler.advance(KEEP_MS);
+      expect(log.released).toBe(1);
+      expect(lease.unknownForMs(scheduler.now(), 0)).toBe(UNKNOWN_MS);
+      await request();
+      expect(lease.unknownForMs(scheduler.now(), 0)).toBe(FOR_A_LEASE);
+    });
+
+    test("is not served for a lease once the clock has stepped back", async () => {
+      start(false);
+      await request();
+      const now = scheduler.now() - 1000;
+      lease.isUsable(now, null);
+      expect(lease.unknownForMs(now, 0)).toBe(UNKNOWN_MS);
+    });
+  });
+
   test("takes in what the log pushes, and says so", async () => {
     start(true);
     await request();
@@ -173,6 +223,36 @@ describe("a view that is kept alive", () => {
     await again;
     expect(lease.isUsable(scheduler.now(), null)).toBe(true);
     expect(log.reads).toBe(2);
+  });
+
+  test("does without a name where the log has too many connections, and shares what it reads (R22, R26)", async () => {
+    start(true);
+    await request();
+    log.hasTooMany = true;
+    await scheduler.advance(KEEP_MS + LEASE_MS);
+    await request();
+    expect(log.names).toEqual([undefined]);
+    expect(lease.name).toBeUndefined();
+    log.hasTooMany = false;
+    const other = isolate(false);
+    await scheduler.settle(other.renew(behind, null));
+    expect(other.isUsable(scheduler.now(), null)).toBe(true);
+    await scheduler.advance(KEEP_MS + LEASE_MS);
+    await request();
+    expect(log.connections).toHaveLength(1);
+  });
+
+  test("leaves nothing of its name behind where a later connection is one too many (R25)", async () => {
+    start(true);
+    await request();
+    log.hasTooMany = true;
+    for (let seconds = 0; lease.name !== undefined; seconds++) {
+      await scheduler.advance(1000);
+      if (!(await request())) expect(seconds).toBeLessThan(20);
+    }
+    const { renewals } = log;
+    await scheduler.advance(LEASE_MS);
+    expect({ open: log.open, renewals: log.renewals }).toEqual({ open: 0, renewals });
   });
 
   test("is not shared by an isolate with a name, which could not confirm for the others (R22, R25)", async () => {

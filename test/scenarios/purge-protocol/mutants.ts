@@ -165,8 +165,8 @@ export const mutants: Mutants = {
   "r8-newcomer-serves-for-a-lease": {
     name: "an isolate that has never read the log serves what it has fetched for a lease while the log is silent",
     file: VIEW_LEASE,
-    from: "this.name === undefined && this.#timing.sinceReadMs(now) < REMEMBERED_MS",
-    to: "this.name === undefined",
+    from: "const isRemembered = ",
+    to: "const isRemembered = this.name === undefined || ",
     reddens: "purge-protocol/silent-log-newcomer",
   },
   "r25-nameless-readers-do-not-count": {
@@ -666,8 +666,8 @@ export const mutants: Mutants = {
   "r25-unknown-use-does-not-count": {
     name: "a receipt does not wait for responses of unknown purge state",
     file: "worker/purges/log/lease-book.ts",
-    from: "Math.max(now + UNKNOWN_MS, this",
-    to: "Math.max(now, this",
+    from: "Math.max(now + UNKNOWN_MS, complete)",
+    to: "Math.max(now, complete)",
     reddens: "purge-protocol/nobody-holds-a-lease",
   },
   "r26-push-goes-nowhere": {

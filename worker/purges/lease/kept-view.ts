@@ -13,8 +13,7 @@ const HANDED_OVER_AFTER_MS = 15_000;
 const MAX_SILENCE = 0.5;
 
 export interface KeptViewParts {
-  /** The isolate's name; absent where it keeps no connection to the log. */
-  readonly name: string | undefined;
+  readonly identity: ReaderIdentity;
   readonly log: PurgeLogClient;
   readonly view: PurgeView;
   readonly leased: LeasedView;
@@ -23,6 +22,17 @@ export interface KeptViewParts {
   readonly clock: Clock;
   /** Takes in purges that the log sends (R24). */
   readonly learn: (delta: ViewDelta, background: BackgroundWork) => Promise<boolean>;
+}
+
+/** The isolate, as the log knows it. */
+export interface ReaderIdentity {
+  /**
+   * The name under which it confirms what its view has reached (R25); `undefined` where it keeps no connection, or where
+   * the log has too many. It then shares its reads.
+   */
+  readonly name: string | undefined;
+  /** Goes on without a name, and without what the log has granted under it. */
+  giveUpName(): void;
 }
 
 /**
@@ -48,9 +58,13 @@ export class KeptView {
     return this.#keeper !== null && now >= this.#keeper.since + HANDED_OVER_AFTER_MS;
   }
 
-  /** Renews the lease by opening a connection. Resolves to `null` if that fails, or if the isolate has no name. */
+  /**
+   * Renews the lease by opening a connection. Resolves to `null` if that fails, or if the isolate has no name. If the log
+   * has too many connections, the isolate goes on without a name.
+   */
   async connect(background: BackgroundWork): Promise<LogConnection | null> {
-    const { name, log, view, leased, timing, learn } = this.#parts;
+    const { identity, log, view, leased, timing, learn } = this.#parts;
+    const { name } = identity;
     if (name === undefined || log.connect === undefined) return null;
     const { leaseMs, longestViewAgeMs } = timing;
     const reader: ConnectingReader = {
@@ -63,6 +77,11 @@ export class KeptView {
     const call = leased.beginCall();
     let isLate = false;
     const opening = log.connect(reader).then((connection) => {
+      if (connection === null) {
+        this.#keeper = null; // which may have a connection of that name
+        identity.giveUpName();
+        return null;
+      }
       const isUsable = this.#take(connection.first, call) && !isLate;
       if (!isUsable) connection.close();
       return isUsable ? connection : null;

@@ -37,6 +37,8 @@ export interface LeaseTimingSettings {
   readonly keepViewMs?: number;
   /** Whether the isolate keeps a connection to the log, over which the log pushes (R26). Default: it does not. */
   readonly push?: boolean;
+  /** The log's `rememberedByNameMs`. Default: `REMEMBERED_BY_NAME_MS`. */
+  readonly rememberedByNameMs?: number;
 }
 
 /** A lease, granted by the log or by a copy of another isolate's read. */
@@ -190,9 +192,14 @@ export class LeaseTiming {
     this.#startedAt = NEVER;
   }
 
-  #forgetInstants(): void {
+  /** Ends the lease, and the time for which the log remembers it. */
+  giveUp(): void {
     this.end();
     this.#readAt = NEVER;
+  }
+
+  #forgetInstants(): void {
+    this.giveUp();
     this.#dueAt = 0;
     this.#failedUntil = 0;
     this.#probeAt = 0;

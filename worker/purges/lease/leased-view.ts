@@ -94,7 +94,7 @@ export class LeasedView {
 
   /** Gives up the lease, for good: no reply to an earlier call brings it back. */
   giveUp(): void {
-    this.#timing.end();
+    this.#timing.giveUp();
     this.#callsInDoubt = this.#callsBegun;
   }
 

@@ -1,7 +1,7 @@
 import type { BackgroundWork, Clock, Reporter } from "../../ports.ts";
 import { ITEM_WORDS, type PurgeLogClient } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
-import type { KeptView } from "./kept-view.ts";
+import type { KeptView, ReaderIdentity } from "./kept-view.ts";
 import type { LeaseTiming } from "./lease-timing.ts";
 import type { LeasedView } from "./leased-view.ts";
 import type { PopSharing } from "./pop-sharing.ts";
@@ -22,11 +22,8 @@ export interface RenewalParts {
   readonly log: PurgeLogClient;
   readonly pop: PopSharing;
   readonly kept: KeptView;
-  /**
-   * The name under which the isolate confirms what its view has reached (R25). One with a name shares no reads, because
-   * it cannot confirm for the isolates that take its copies.
-   */
-  readonly name: string | undefined;
+  /** An isolate with a name shares no reads, because it cannot confirm for the isolates that take its copies (R25). */
+  readonly identity: ReaderIdentity;
   readonly clock: Clock;
   readonly reporter: Reporter;
   /** Whether the view may be used on any route. */
@@ -41,7 +38,7 @@ export class Renewal {
   readonly #log: PurgeLogClient;
   readonly #pop: PopSharing;
   readonly #kept: KeptView;
-  readonly #name: string | undefined;
+  readonly #identity: ReaderIdentity;
   readonly #clock: Clock;
   readonly #reporter: Reporter;
   readonly #isUsable: (now: number) => boolean;
@@ -50,14 +47,14 @@ export class Renewal {
   /** The renewal in progress: a look at the PoP's copies and, in most cases, a read after it. */
   #renewal: Reading | null = null;
 
-  constructor({ view, leased, timing, log, pop, kept, name, clock, reporter, isUsable }: RenewalParts) {
+  constructor({ view, leased, timing, log, pop, kept, identity, clock, reporter, isUsable }: RenewalParts) {
     this.#view = view;
     this.#leased = leased;
     this.#timing = timing;
     this.#log = log;
     this.#pop = pop;
     this.#kept = kept;
-    this.#name = name;
+    this.#identity = identity;
     this.#clock = clock;
     this.#reporter = reporter;
     this.#isUsable = isUsable;
@@ -93,13 +90,14 @@ export class Renewal {
   read(background: BackgroundWork): Reading {
     if (this.#mayBeJoined(this.#read, this.#clock.now())) return this.#read;
     const call = this.#leased.beginCall();
-    const isShared = this.#name === undefined;
+    const { name } = this.#identity;
+    const isShared = name === undefined;
     if (isShared) this.#pop.claim(call.startedAt, background);
     let copy: SharedCopy | undefined;
     const { leaseMs, longestViewAgeMs } = this.#timing;
     const reading: Reading = {
       startedAt: call.startedAt,
-      hasSucceeded: this.#log.read(this.#view.readerPosition, leaseMs, longestViewAgeMs, undefined, this.#name).then(
+      hasSucceeded: this.#log.read(this.#view.readerPosition, leaseMs, longestViewAgeMs, undefined, name).then(
         (delta) => {
           const isTaken = this.#leased.takeReply(delta, call);
           if (isTaken && isShared) copy = this.#leased.copyAfter(delta.leaseMs, call);
@@ -139,7 +137,7 @@ export class Renewal {
   async #renewAndKeep(background: BackgroundWork): Promise<boolean> {
     const connection = await this.#kept.connect(background);
     const hasSucceeded = connection !== null || (await this.#takeCopyOrRead(background));
-    const isKept = connection !== null || (this.#name === undefined && this.#timing.keepViewMs > 0);
+    const isKept = connection !== null || (this.#identity.name === undefined && this.#timing.keepViewMs > 0);
     if (hasSucceeded && isKept) {
       background.run(this.#kept.keep(connection, () => this.#takeCopyOrRead(background)));
     }
@@ -147,7 +145,7 @@ export class Renewal {
   }
 
   async #takeCopyOrRead(background: BackgroundWork): Promise<boolean> {
-    if (this.#name === undefined && (await this.#takeCopy())) return true;
+    if (this.#identity.name === undefined && (await this.#takeCopy())) return true;
     return this.read(background).hasSucceeded;
   }
 

@@ -1,9 +1,15 @@
 import type { BackgroundWork, Clock, PurgeState, ReceiptToken, Reporter } from "../../ports.ts";
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
 import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
-import { type PurgeLogClient, REMEMBERED_MS, UNKNOWN_MS, type ViewDelta } from "../log/log-contract.ts";
+import {
+  type PurgeLogClient,
+  REMEMBERED_BY_NAME_MS,
+  REMEMBERED_MS,
+  UNKNOWN_MS,
+  type ViewDelta,
+} from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
-import { KeptView } from "./kept-view.ts";
+import { KeptView, type ReaderIdentity } from "./kept-view.ts";
 import { LeaseTiming, type LeaseTimingSettings } from "./lease-timing.ts";
 import { LeasedView, type LogCall } from "./leased-view.ts";
 import type { PopSharing } from "./pop-sharing.ts";
@@ -25,7 +31,7 @@ export interface ViewLeaseOptions {
  * The view of one isolate with its lease: how long it may be used, when it is renewed, and how requests are handled
  * while the log cannot be reached. A lease counts from the start of the read of the log (R6).
  */
-export class ViewLease implements PurgeState {
+export class ViewLease implements PurgeState, ReaderIdentity {
   readonly #view: PurgeView;
   readonly #pop: PopSharing;
   readonly #clock: Clock;
@@ -34,8 +40,9 @@ export class ViewLease implements PurgeState {
   readonly #kept: KeptView;
   readonly #renewal: Renewal;
   readonly #tokenReads: TokenReadBudget;
-  /** The name under which the isolate confirms what its view has reached (R25); `undefined` if it does not. */
-  readonly name: string | undefined;
+  /** For how long the log counts with this isolate after a read, if it has a name (R25). */
+  readonly #rememberedByNameMs: number;
+  #name: string | undefined;
 
   constructor({ settings, view, log, pop, clock, random, reporter }: ViewLeaseOptions) {
     const timing = new LeaseTiming(settings, random);
@@ -45,14 +52,23 @@ export class ViewLease implements PurgeState {
     this.#clock = clock;
     this.#timing = timing;
     this.#leased = leased;
-    const name = settings.push && log.connect ? String(random()).slice(2) : undefined;
-    this.name = name;
+    this.#name = settings.push && log.connect ? String(random()).slice(2) : undefined;
+    this.#rememberedByNameMs = settings.rememberedByNameMs ?? REMEMBERED_BY_NAME_MS;
     const learn: ViewLease["learn"] = (delta, background) => this.learn(delta, background);
-    this.#kept = new KeptView({ name, log, view, leased, timing, pop, clock, learn });
+    this.#kept = new KeptView({ identity: this, log, view, leased, timing, pop, clock, learn });
     const isUsable = (now: number) => this.isUsable(now, null);
-    const parts = { view, leased, timing, log, pop, kept: this.#kept, name, clock, reporter, isUsable };
+    const parts = { view, leased, timing, log, pop, kept: this.#kept, identity: this, clock, reporter, isUsable };
     this.#renewal = new Renewal(parts);
     this.#tokenReads = new TokenReadBudget(timing.leaseMs);
+  }
+
+  get name(): string | undefined {
+    return this.#name;
+  }
+
+  giveUpName(): void {
+    this.#leased.giveUp();
+    this.#name = undefined;
   }
 
   get leaseMs(): number {
@@ -77,8 +93,9 @@ export class ViewLease implements PurgeState {
   }
 
   unknownForMs(now: number, maxViewAgeMs: number): number {
-    const isKnownToLog = this.name === undefined && this.#timing.sinceReadMs(now) < REMEMBERED_MS;
-    return isKnownToLog ? Math.max(this.leaseMs, maxViewAgeMs) : UNKNOWN_MS;
+    const rememberedMs = this.#name === undefined ? REMEMBERED_MS : this.#rememberedByNameMs;
+    const isRemembered = this.#timing.sinceReadMs(now) < rememberedMs;
+    return isRemembered ? Math.max(this.leaseMs, maxViewAgeMs) : UNKNOWN_MS;
   }
 
   check(stored: StoredHead, usable: boolean): PurgeAnswer {

@@ -11,7 +11,7 @@ const LONG_AFTER_MS = 60_000;
 
 /** A reader that confirms, and so is known by a name. */
 interface Holder {
-  /** When its last lease ends: epoch milliseconds of the log's clock. */
+  /** Until then it may hold a lease, or serve responses of unknown purge state for one: epoch milliseconds. */
   until: number;
   /** Its view has reached this number. */
   confirmed: number;
@@ -24,22 +24,14 @@ interface Watched {
   readonly seq: number;
   /** No confirmation settles it earlier: epoch milliseconds. */
   readonly notBefore: number;
-  readonly skewMs: number;
-  /** The readers that held a lease when it got its number and have not confirmed it, each with the end of that lease. */
-  readonly missing: Map<string, number>;
-}
-
-/** The times that decide when a purge settles, in milliseconds. */
-export interface WatchTimes {
-  readonly skewMs: number;
-  readonly longestLeaseMs: number;
-}
-
-/** Epoch milliseconds of the log's clock. */
-export interface Settling {
+  /** Then it has settled even without confirmations: epoch milliseconds. */
   readonly settlesAt: number;
-  readonly notBefore: number;
+  /** The readers that have not confirmed it. */
+  readonly missing: Set<string>;
 }
+
+/** A purge that nobody has to confirm any more. */
+export type Confirmed = Pick<Watched, "seq" | "notBefore">;
 
 /**
  * Every lease that this instance of the log has granted, and what its reader has confirmed (R25). A reader's view only
@@ -47,6 +39,7 @@ export interface Settling {
  */
 export class LeaseBook {
   readonly #startedAt: number;
+  readonly #rememberedMs: number;
   readonly #holders = new Map<string, Holder>();
   #watched: Watched[] = [];
   #logId = "";
@@ -56,9 +49,13 @@ export class LeaseBook {
     return this.#holders.size;
   }
 
-  /** `startedAt`: leases that were granted before are not in this book. */
-  constructor(startedAt: number) {
+  /**
+   * `startedAt`: leases that were granted before are not in this book. `rememberedMs`: for how long a reader that is heard
+   * of no more counts.
+   */
+  constructor(startedAt: number, rememberedMs: number) {
     this.#startedAt = startedAt;
+    this.#rememberedMs = rememberedMs;
   }
 
   /** Records a lease. `by`: the connection over which it was granted. */
@@ -67,14 +64,15 @@ export class LeaseBook {
     const holder = this.#holders.get(reader);
     const { confirmed = 0 } = holder ?? {};
     if (holder === undefined && this.#holders.size >= this.#pruneAt) this.#prune(now);
-    this.#holders.set(reader, { until: Math.max(now + useMs, holder?.until ?? 0), confirmed, lastBy: by });
+    const until = now + Math.max(useMs, this.#rememberedMs);
+    this.#holders.set(reader, { until: Math.max(until, holder?.until ?? 0), confirmed, lastBy: by });
   }
 
   /**
    * Records that a reader's view has reached a position. Returns the watched purges that nobody has to confirm any more,
    * each with the earliest time at which it has settled.
    */
-  confirm(reader: string, { logId, seq }: Stamp): readonly Pick<Watched, "seq" | "notBefore">[] {
+  confirm(reader: string, { logId, seq }: Stamp): readonly Confirmed[] {
     const holder = this.#holders.get(reader);
     if (logId !== this.#logId || holder === undefined || holder.confirmed >= seq) return [];
     holder.confirmed = seq;
@@ -85,7 +83,7 @@ export class LeaseBook {
    * Records that a reader has given up its leases. That counts only if it got the last one over the connection that says
    * so: otherwise it may have got one since. Returns the same as `confirm`.
    */
-  release(reader: string, by: object): readonly Pick<Watched, "seq" | "notBefore">[] {
+  release(reader: string, by: object): readonly Confirmed[] {
     if (this.#holders.get(reader)?.lastBy !== by) return [];
     this.#holders.delete(reader);
     return this.#strike(reader, Number.POSITIVE_INFINITY);
@@ -109,28 +107,20 @@ export class LeaseBook {
   }
 
   /**
-   * Begins to watch a purge that has just got its number. Returns when it has settled even if nobody confirms it, and the
-   * earliest time if everybody does: epoch milliseconds. `longestLeaseMs`: the longest lease that an earlier instance of
-   * the log may have granted.
+   * Begins to watch a purge that has just got its number. Returns when it settles if nobody confirms it any more, and the
+   * earliest time if everybody does: epoch milliseconds. `longestMs`: the longest lease that anybody may hold (R6).
    */
-  watch({ logId, seq }: Stamp, { skewMs, longestLeaseMs }: WatchTimes, now: number): Settling {
+  watch({ logId, seq }: Stamp, longestMs: number, skewMs: number, now: number): Omit<Watched, "seq" | "missing"> {
     this.#turnTo(logId);
-    const notBefore = Math.max(now + UNKNOWN_MS, this.#startedAt + longestLeaseMs) + skewMs;
-    const missing = new Map<string, number>();
-    for (const [reader, { until }] of this.#holders) {
-      if (now >= until + skewMs) this.#holders.delete(reader);
-      else missing.set(reader, until);
-    }
-    const watched = { seq, notBefore, skewMs, missing };
-    this.#watched = this.#watched.filter((each) => now < endOf(each));
-    if (this.#watched.length < MAX_WATCHED && missing.size > 0) this.#watched.push(watched);
-    return { settlesAt: endOf(watched), notBefore };
-  }
-
-  /** When a watched purge has settled even if nobody confirms it: epoch milliseconds; `null` if it is not watched. */
-  settlesAt(seq: number): number | null {
-    const watched = this.#watched.find((each) => each.seq === seq);
-    return watched ? endOf(watched) : null;
+    const complete = this.#startedAt + Math.max(longestMs, this.#rememberedMs);
+    const notBefore = Math.max(now + UNKNOWN_MS, complete) + skewMs;
+    for (const [reader, { until }] of this.#holders) if (now >= until + skewMs) this.#holders.delete(reader);
+    const missing = new Set(this.#holders.keys());
+    const settlesAt = Math.min(missing.size > 0 ? Number.POSITIVE_INFINITY : notBefore, now + longestMs + skewMs);
+    const watched = { seq, notBefore, settlesAt, missing };
+    this.#watched = this.#watched.filter((each) => now < each.settlesAt);
+    if (this.#watched.length < MAX_WATCHED && notBefore < settlesAt) this.#watched.push(watched);
+    return watched;
   }
 
   /** Numbers of another log say nothing about this one. For a day, nothing is watched then. */
@@ -140,10 +130,4 @@ export class LeaseBook {
     this.#watched = [];
     this.#holders.clear();
   }
-}
-
-function endOf({ notBefore, skewMs, missing }: Watched): number {
-  let end = notBefore;
-  for (const until of missing.values()) end = Math.max(end, until + skewMs);
-  return end;
 }

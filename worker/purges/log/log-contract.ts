@@ -29,6 +29,9 @@ export const UNKNOWN_MS = 50;
  */
 export const REMEMBERED_MS = 24 * 3600 * 1000;
 
+/** The same for a reader with a name, unless it gives up its leases. */
+export const REMEMBERED_BY_NAME_MS = 60_000;
+
 /** The number of words in an item: two for the key's hash, and one for its sequence number. */
 export const ITEM_WORDS = 3;
 
@@ -91,8 +94,11 @@ export interface PurgeLogClient {
     reader?: string,
   ): Promise<ViewDelta>;
   append(purge: AppendRequest): Promise<AppendResult>;
-  /** Opens a connection with a read (R26). Absent where a log has other ways to push, or does not push. */
-  connect?(reader: ConnectingReader): Promise<LogConnection>;
+  /**
+   * Opens a connection with a read (R26). `null` if the log has too many. Absent where a log has other ways to push, or
+   * does not push.
+   */
+  connect?(reader: ConnectingReader): Promise<LogConnection | null>;
 }
 
 /** A reader that opens a connection to the log. */

@@ -32,8 +32,9 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
     return this.#stub().read(since, leaseMs, longestViewAgeMs, report, reader);
   }
 
-  async connect({ learn, ...reader }: ConnectingReader): Promise<LogConnection> {
+  async connect({ learn, ...reader }: ConnectingReader): Promise<LogConnection | null> {
     const opened = await this.#stub().openConnection(reader, learn);
+    if (opened === null) return null;
     const { first, connection } = opened;
     return {
       first,

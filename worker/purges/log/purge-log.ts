@@ -1,6 +1,6 @@
 import { DurableObject, RpcTarget } from "cloudflare:workers";
 import type { PurgeRecord, PurgeRecordPage, Wait } from "../../ports.ts";
-import { ConnectedLog, type Push } from "./connected-log.ts";
+import { ConnectedLog, type Connection, MAX_CONNECTIONS, type Push } from "./connected-log.ts";
 import type { AppendRequest, AppendResult, ConnectingReader, ReaderPosition, ViewDelta } from "./log-contract.ts";
 import { LOG_SETTINGS } from "./log-settings.ts";
 import type { Sql } from "./sql.ts";
@@ -21,6 +21,11 @@ export class PurgeLog extends DurableObject {
     return Date.now();
   }
 
+  /** Overridden by the bench, which looks beyond it. */
+  protected get maxConnections(): number {
+    return MAX_CONNECTIONS;
+  }
+
   read(
     since: ReaderPosition | null,
     leaseMs: number,
@@ -36,9 +41,12 @@ export class PurgeLog extends DurableObject {
    * Opens a reader's connection with its first read (R26). It is one session of the runtime's own calls: it is billed as
    * one request, and ends with the request that has opened it.
    */
-  openConnection(reader: Omit<ConnectingReader, "learn">, learn: Push & { dup?(): Push }): OpenedConnection {
+  openConnection(reader: Omit<ConnectingReader, "learn">, learn: Push & { dup?(): Push }): OpenedConnection | null {
     const { name, since, leaseMs, longestViewAgeMs } = reader;
-    const connection = new PurgeLogConnection(this.#connectedLog(), name, learn.dup?.() ?? learn);
+    const log = this.#connectedLog();
+    const opened = log.connect(name, learn.dup?.() ?? learn);
+    if (opened === null) return null;
+    const connection = new PurgeLogConnection(log, opened);
     return { first: connection.renew(since, leaseMs, longestViewAgeMs), connection };
   }
 
@@ -86,7 +94,7 @@ export class PurgeLog extends DurableObject {
   }
 
   #connectedLog(): ConnectedLog {
-    this.#connected ??= new ConnectedLog(this.#opened(), { now: () => this.now(), wait });
+    this.#connected ??= new ConnectedLog(this.#opened(), { now: () => this.now(), wait }, this.maxConnections);
     return this.#connected;
   }
 
@@ -131,12 +139,12 @@ interface OpenedConnection {
 /** The runtime disposes of it when the connection ends. */
 class PurgeLogConnection extends RpcTarget implements ConnectionEnd {
   readonly #log: ConnectedLog;
-  readonly #connection: ReturnType<ConnectedLog["connect"]>;
+  readonly #connection: Connection;
 
-  constructor(log: ConnectedLog, name: string, push: Push) {
+  constructor(log: ConnectedLog, connection: Connection) {
     super();
     this.#log = log;
-    this.#connection = log.connect(name, push);
+    this.#connection = connection;
   }
 
   renew(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta {

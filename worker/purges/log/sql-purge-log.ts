@@ -3,7 +3,7 @@ import type { Stamp } from "../../rules/storing/stored-response.ts";
 import { hashKeys, hashWordFor } from "../view/key-hash.ts";
 import { type AuditedPurge, AuditTrail, writePurgeKeys } from "./audit-trail.ts";
 import { GrantedLeases, type LongestLease } from "./granted-leases.ts";
-import { LeaseBook } from "./lease-book.ts";
+import { type Confirmed, LeaseBook } from "./lease-book.ts";
 import {
   type AppendRequest,
   type AppendResult,
@@ -71,7 +71,7 @@ export class SqlPurgeLog {
     });
     [this.#keys, this.#audit] = sql.transaction(() => this.#open());
     this.#load = new LogLoad(this.#settings.readsPerSecond);
-    this.#book = new LeaseBook(now());
+    this.#book = new LeaseBook(now(), this.#settings.rememberedByNameMs);
   }
 
   /**
@@ -105,14 +105,14 @@ export class SqlPurgeLog {
     return this.#noteSettled(this.#book.release(reader, by));
   }
 
-  #noteSettled(settled: readonly { readonly seq: number; readonly notBefore: number }[]): boolean {
+  #noteSettled(settled: readonly Confirmed[]): boolean {
     for (const { seq, notBefore } of settled) this.#audit.settle(seq, Math.max(this.#now(), notBefore));
     return settled.length > 0;
   }
 
   /** When a purge has settled, as far as is known now: epoch milliseconds of the log's clock. */
   settlesAt(seq: number): number {
-    return Math.min(this.#audit.settlesAt(seq), this.#book.settlesAt(seq) ?? Number.POSITIVE_INFINITY);
+    return this.#audit.settlesAt(seq);
   }
 
   /** The purges above a position, for a push (R24). It grants no lease. */
@@ -176,7 +176,7 @@ export class SqlPurgeLog {
       const seq = first?.seq ?? this.#addNew(purge, mode, now, boundMs);
       const isWatched = first === undefined && !this.#leases.mayHaveNameless(now);
       const { settlesInMs, maySettleSooner } = isWatched
-        ? this.#watch(seq, purge.skewMs, boundMs, now)
+        ? this.#watch(seq, purge.skewMs, now)
         : { settlesInMs: boundMs, maySettleSooner: false };
       const since = purge.since && { logId: purge.since.logId, seq: purge.since.seq };
       // A reader with a name may have no connection by which to confirm the next purge, so it gets no lease here.
@@ -192,13 +192,12 @@ export class SqlPurgeLog {
     if (reader === undefined) this.#leases.noteNameless(now);
   }
 
-  /** Watches a new purge (R25). `boundMs`: when every lease has run out, whoever holds one (R6). */
-  #watch(seq: number, skewMs: number, boundMs: number, now: number) {
-    const times = { skewMs, longestLeaseMs: this.#leases.longestLivingMs(now) };
-    const { settlesAt, notBefore } = this.#book.watch({ logId: this.#state().id, seq }, times, now);
-    const settlesInMs = Math.min(boundMs, settlesAt - now);
-    if (settlesInMs < boundMs) this.#audit.settle(seq, settlesAt);
-    return { settlesInMs, maySettleSooner: notBefore < now + settlesInMs };
+  /** Watches a new purge (R25). */
+  #watch(seq: number, skewMs: number, now: number) {
+    const longestMs = this.#leases.longestLivingMs(now);
+    const { settlesAt, notBefore } = this.#book.watch({ logId: this.#state().id, seq }, longestMs, skewMs, now);
+    this.#audit.settle(seq, settlesAt);
+    return { settlesInMs: settlesAt - now, maySettleSooner: notBefore < settlesAt };
   }
 
   /** The audit trail below `before`, the newest first. */
@@ -207,9 +206,7 @@ export class SqlPurgeLog {
   }
 
   find(seq: number): PurgeRecord | null {
-    const now = this.#now();
-    const record = this.#audit.find(seq, now);
-    return record && { ...record, settled: record.settled || now >= this.settlesAt(seq) };
+    return this.#audit.find(seq, this.#now());
   }
 
   /** When the next repetition is due: epoch milliseconds; `null` if there is none. */
