@@ -2,11 +2,13 @@ import { Command } from "commander";
 import { cdn } from "./cases/cdn.ts";
 import { endurance } from "./cases/endurance.ts";
 import { eviction } from "./cases/eviction.ts";
+import { fanOut } from "./cases/fan-out.ts";
 import { hit } from "./cases/hit.ts";
 import { large } from "./cases/large.ts";
 import { ledger } from "./cases/ledger.ts";
 import { logLoad } from "./cases/log-load.ts";
 import { purges } from "./cases/purges.ts";
+import { push } from "./cases/push.ts";
 import { quiet } from "./cases/quiet.ts";
 import { report } from "./cases/report.ts";
 import { rules } from "./cases/rules.ts";
@@ -34,6 +36,8 @@ const commands = [
   logLoad,
   purges,
   report,
+  push,
+  fanOut,
   sdk,
   sessions,
 ];

@@ -54,6 +54,8 @@ export interface ReceiptBody {
   replayed: boolean;
   /** True if nothing was purged, because the call only asked what would be. */
   dryRun: boolean;
+  /** True if the purge may settle earlier than `settlesInMs` says, and the edge tells as soon as it has. */
+  maySettleSooner?: boolean | undefined;
   /** Sentences about what the caller may not have expected. */
   warnings?: string[] | undefined;
   /** For a dry run: one entry for each item except `everything`. */
@@ -83,7 +85,9 @@ export interface Receipt extends ReceiptBody {
   edges?: readonly EdgeReceipt[] | undefined;
   /**
    * Resolves when no PoP serves the purged responses any more: `settlesInMs` after the receipt arrived, by this machine's
-   * monotonic clock, no matter when it is called. It sends nothing.
+   * monotonic clock, no matter when it is called. If the purge `maySettleSooner`, it asks the edge, and resolves as soon as
+   * the edge says so; that takes a token with the scope `read`. If the edge cannot tell, the clock does. Otherwise it sends
+   * nothing.
    */
   settled(options?: SettledOptions): Promise<void>;
 }
@@ -97,17 +101,33 @@ export function settledSignal(options: SettledOptions = {}): AbortSignal | undef
   return parsed.data.signal;
 }
 
-/** A receipt that knows when it arrived. `arrivedAt` is a time of the clock. */
-export function receiptFrom(body: ReceiptBody, arrivedAt: number, clock: Clock): Receipt {
+/** Asks the edge for up to so many milliseconds whether a purge has settled. Rejects if the edge cannot tell. */
+export type AskWhetherSettled = (receipt: ReceiptBody, waitMs: number, signal: AbortSignal) => Promise<boolean>;
+
+/** A receipt that knows when it arrived. `arrivedAt` is a time of the clock. Without `ask`, only the clock tells. */
+export function receiptFrom(body: ReceiptBody, arrivedAt: number, clock: Clock, ask?: AskWhetherSettled): Receipt {
   const settlesAt = arrivedAt + body.settlesInMs;
+  const untilByClock = async (signal: AbortSignal | undefined) => {
+    // A timer may fire a little early by the monotonic clock, so the time left is measured again after each sleep.
+    for (let leftMs = settlesAt - clock.now(); leftMs > 0; leftMs = settlesAt - clock.now()) {
+      await clock.sleep(Math.min(leftMs, MAX_SLEEP_MS), signal);
+    }
+  };
   return {
     ...body,
     async settled(options) {
       const signal = settledSignal(options);
       signal?.throwIfAborted();
-      // A timer may fire a little early by the monotonic clock, so the time left is measured again after each sleep.
-      for (let leftMs = settlesAt - clock.now(); leftMs > 0; leftMs = settlesAt - clock.now()) {
-        await clock.sleep(Math.min(leftMs, MAX_SLEEP_MS), signal);
+      const leftMs = settlesAt - clock.now();
+      if (!ask || !body.maySettleSooner || leftMs <= 0) return untilByClock(signal);
+      const done = new AbortController();
+      const either = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
+      const byClock = untilByClock(either);
+      const asked = ask(body, Math.ceil(leftMs), either).catch(() => false);
+      try {
+        await Promise.race([byClock, asked.then((hasSettled) => (hasSettled ? undefined : byClock))]);
+      } finally {
+        done.abort();
       }
     },
   };

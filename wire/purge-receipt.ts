@@ -51,6 +51,11 @@ export const purgeReceiptSchema = z.object({
   replayed: z.boolean(),
   /** True if nothing was purged, because the call only asked what would be. */
   dryRun: z.boolean(),
+  /**
+   * True if the purge may settle earlier, by the confirmations of the edge's isolates: `GET /_tidemark/purges/N?wait=…`
+   * tells as soon as it has.
+   */
+  maySettleSooner: z.optional(z.boolean()),
   /** Sentences about what the caller may not have expected. */
   warnings: z.optional(z.array(z.string())),
   /** For a dry run: one entry for each item except `everything`. */

@@ -17,3 +17,19 @@ export const purgeRecordQuerySchema = z.strictObject({
       .check(z.refine((limit) => limit <= MAX_LISTED_PURGES, `must be at most ${MAX_LISTED_PURGES}`)),
   ),
 });
+
+/** The longest time for which the answer about one purge is held, in milliseconds. */
+export const MAX_PURGE_WAIT_MS = 25_000;
+
+/** The query of `GET /_tidemark/purges/:seq`. */
+export const purgeWaitSchema = z.strictObject({
+  /** Hold the answer until the purge has settled, for at most so many milliseconds. */
+  wait: z.optional(
+    z
+      .pipe(
+        z.string().check(z.regex(/^[1-9][0-9]{0,8}$/, "must be a whole number of milliseconds from 1 on")),
+        z.transform(Number),
+      )
+      .check(z.refine((ms) => ms <= MAX_PURGE_WAIT_MS, `must be at most ${MAX_PURGE_WAIT_MS}`)),
+  ),
+});

@@ -107,11 +107,13 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   const view = new PurgeView(MAX_VIEW_BYTES, () => clock.now());
   const sharing = new PopSharing(platform.notes, site.purge, clock, reporter);
   // A report that is due goes with a read of the log.
+  const connect = platform.log.connect?.bind(platform.log);
   const readLog = reports
     ? ({
         append: (purge) => platform.log.append(purge),
-        read: (since, leaseMs, longestViewAgeMs) =>
-          reports.sendBy((report) => platform.log.read(since, leaseMs, longestViewAgeMs, report)),
+        read: (since, leaseMs, longestViewAgeMs, _, reader) =>
+          reports.sendBy((report) => platform.log.read(since, leaseMs, longestViewAgeMs, report, reader)),
+        ...(connect && { connect }),
       } satisfies PurgeLogClient)
     : platform.log;
   const purges = new ViewLease({ settings: site.purge, view, log: readLog, pop: sharing, clock, random, reporter });

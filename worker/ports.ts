@@ -123,8 +123,11 @@ export type ReceiptToken = Stamp;
 
 /** This isolate's knowledge of the purges, by the rules of docs/protocol.md. */
 export interface PurgeState {
-  /** The current lease, in milliseconds. */
-  readonly leaseMs: number;
+  /**
+   * For how long after its fetch a response of unknown purge state may be served (R8), in milliseconds, on a route that
+   * accepts views of this age.
+   */
+  unknownForMs(now: number, maxViewAgeMs: number): number;
   /**
    * Whether the view may be used now: it has reached the token, and its lease is alive or it is younger than
    * `maxViewAgeMs`. No I/O.
@@ -205,6 +208,8 @@ export type AppendOutcome =
       readonly settlesInMs: number;
       /** True if the same id had been accepted before. */
       readonly replayed: boolean;
+      /** True if confirmations may settle the purge earlier (R25), so that it is worth asking. Default: false. */
+      readonly maySettleSooner?: boolean;
     }
   | { readonly kind: "conflict" };
 
@@ -240,8 +245,11 @@ export interface PurgeRecordPage {
 export interface PurgeAudit {
   /** The newest purges, or those below the number `before`: at most `limit`, and at most 500. */
   list(before: number | null, limit: number): Promise<PurgeRecordPage>;
-  /** `null` if the log never had this purge, or has deleted its row. */
-  find(seq: number): Promise<PurgeRecord | null>;
+  /**
+   * `null` if the log never had this purge, or has deleted its row. `waitMs`: for how long to hold the answer until the
+   * purge has settled, where the log can tell. Default: not at all.
+   */
+  find(seq: number, waitMs?: number): Promise<PurgeRecord | null>;
 }
 
 /** The owner's tokens. */

@@ -17,6 +17,10 @@ const BOUNDS = [
   { name: "lease 30 s", leaseMs: 30_000, maxViewAgeMs: 30_000 },
   { name: "lease 1 s, maxViewAge 60 s", leaseMs: 1000, maxViewAgeMs: 60_000 },
   { name: "lease 1 s, maxViewAge 10 min", leaseMs: 1000, maxViewAgeMs: 600_000 },
+  { name: "lease 1 s, view kept for 5 s", leaseMs: 1000, maxViewAgeMs: 1000, keepViewMs: 5000 },
+  { name: "lease 1 s, view kept for 20 s", leaseMs: 1000, maxViewAgeMs: 1000, keepViewMs: 20_000 },
+  { name: "lease 1 s, pushed, kept for 5 s", leaseMs: 1000, maxViewAgeMs: 1000, keepViewMs: 5000, push: true },
+  { name: "lease 1 s, pushed, kept for 20 s", leaseMs: 1000, maxViewAgeMs: 1000, keepViewMs: 20_000, push: true },
 ] as const;
 const LEASE_MS = 1000;
 const SETTLES_AFTER_MS = 60_000;
@@ -71,14 +75,17 @@ async function simulateQuietPops({ requests, json }: { requests: number; json?: 
   writeResults("quiet", { settings: { requests }, cities, bounds }, json);
 }
 
-type Setting = Pick<Row, "name" | "isolates" | "requestsPerSecond" | "leaseMs" | "maxViewAgeMs" | "logMs">;
+interface Setting extends Pick<Row, "name" | "isolates" | "requestsPerSecond" | "leaseMs" | "maxViewAgeMs" | "logMs"> {
+  readonly keepViewMs?: number;
+  readonly push?: boolean;
+}
 
 async function simulate(setting: Setting, requests: number): Promise<Row> {
-  const { isolates, requestsPerSecond, leaseMs, maxViewAgeMs, logMs } = setting;
+  const { isolates, requestsPerSecond, leaseMs, maxViewAgeMs, logMs, keepViewMs = 0, push = false } = setting;
   const clock = new DiscreteEventClock();
   const log = new DistantLog(clock, logMs);
   const settlesAt = SETTLES_AFTER_MS * Math.max(1, isolates / requestsPerSecond);
-  const settings = { isolates, requestsPerSecond, leaseMs, maxViewAgeMs, sharing: "shared" } as const;
+  const settings = { isolates, requestsPerSecond, leaseMs, maxViewAgeMs, keepViewMs, push, sharing: "shared" } as const;
   const pop = new SimulatedPop(clock, seededRandom(1).next, log, settings, settlesAt);
   await clock.runUntil(settlesAt);
   const readsBefore = log.reads;

@@ -1,5 +1,10 @@
 import type { Clock } from "../../worker/ports.ts";
-import type { PurgeLogClient, ViewDelta } from "../../worker/purges/log/log-contract.ts";
+import type {
+  ConnectingReader,
+  LogConnection,
+  PurgeLogClient,
+  ViewDelta,
+} from "../../worker/purges/log/log-contract.ts";
 import { LogLoad, leaseUnderLoadMs } from "../../worker/purges/log/log-load.ts";
 
 /** A log without purges, a round trip away. Above `maxReadsPerSecond` it grants longer leases, as the real log does. */
@@ -17,8 +22,19 @@ export class DistantLog implements PurgeLogClient {
   }
 
   async read(_since: unknown, askedMs: number): Promise<ViewDelta> {
-    await this.#clock.wait(this.#roundTripMs / 2).over;
     this.reads++;
+    return this.#answer(askedMs);
+  }
+
+  /** A connection with all its messages is billed as one read. */
+  async connect({ leaseMs }: ConnectingReader): Promise<LogConnection> {
+    const first = await this.read(null, leaseMs);
+    const renew = (_since: unknown, askedMs: number) => this.#answer(askedMs);
+    return { first, renew, release: async () => undefined, close: () => undefined };
+  }
+
+  async #answer(askedMs: number): Promise<ViewDelta> {
+    await this.#clock.wait(this.#roundTripMs / 2).over;
     const leaseMs = leaseUnderLoadMs(askedMs, this.#load.noteRead(this.#clock.now()));
     this.#longestLeaseMs = Math.max(this.#longestLeaseMs, leaseMs);
     await this.#clock.wait(this.#roundTripMs / 2).over;

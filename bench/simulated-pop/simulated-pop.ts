@@ -19,6 +19,10 @@ export interface PopSettings {
   readonly leaseMs: number;
   /** The oldest view that may decide, if the route allows an older one than the lease. Default: the lease. */
   readonly maxViewAgeMs?: number;
+  /** For how long after a request a view is kept. Default: not at all. */
+  readonly keepViewMs?: number;
+  /** Whether isolates keep a connection to the log. Default: they do not. */
+  readonly push?: boolean;
   /** `"alone"` if the isolates share nothing, `"at-once"` if they share through a Cache API without latency. */
   readonly sharing: "shared" | "alone" | "at-once";
 }
@@ -50,8 +54,8 @@ export class SimulatedPop {
     this.#random = random;
     this.#settings = settings;
     this.#countFrom = countFrom;
-    const { leaseMs, maxViewAgeMs = leaseMs } = settings;
-    const purge = { leaseMs, skewMs: SKEW_MS, longestViewAgeMs: maxViewAgeMs };
+    const { leaseMs, maxViewAgeMs = leaseMs, keepViewMs = 0, push = false } = settings;
+    const purge = { leaseMs, skewMs: SKEW_MS, longestViewAgeMs: maxViewAgeMs, keepViewMs, push };
     const reporter = { report: () => undefined };
     const notes = notesOf(settings.sharing, clock);
     this.#leases = Array.from({ length: settings.isolates }, () => {

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { bundleWorker } from "../../cdn/runtime/bundle.ts";
 
 /** The workers in this folder. */
-export type BenchWorker = "edge" | "constant" | "default-cache" | "put";
+export type BenchWorker = "edge" | "constant" | "default-cache" | "put" | "connections";
 
 export function bundleBenchWorker(worker: BenchWorker): Promise<string> {
   return bundleWorker(fileURLToPath(new URL(`${worker}.worker.ts`, import.meta.url)));

@@ -15,7 +15,9 @@ const withoutRuntime: Plugin = {
   name: "without-runtime",
   setup(build) {
     build.onResolve({ filter: /^cloudflare:/ }, ({ path }) => ({ path, namespace: "runtime" }));
-    build.onLoad({ filter: /.*/, namespace: "runtime" }, () => ({ contents: "export class DurableObject {}" }));
+    build.onLoad({ filter: /.*/, namespace: "runtime" }, () => ({
+      contents: "export class DurableObject {} export class RpcTarget {}",
+    }));
   },
 };
 

@@ -42,6 +42,7 @@ export function behindNetwork(platform: Platform, { callOrigin, callLog }: Simul
     log: {
       read: (...args) => callLog(() => log.read(...args)),
       append: (...args) => callLog(() => log.append(...args)),
+      ...(log.connect && { connect: (reader) => callLog(() => log.connect!(reader)) }),
     },
     audit: {
       list: (...args) => callLog(() => audit.list(...args)),

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { CONTROL_PREFIX } from "../../wire/fields.ts";
 import { purgeRecordPageSchema, purgeRecordSchema } from "../../wire/purge-record.ts";
+import { MAX_PURGE_WAIT_MS } from "../../wire/purge-record-query.ts";
 import type { SiteStats } from "../../wire/stats.ts";
 import type { PurgeRecordPage, RecordQuery } from "../purge-record.ts";
 import type { StatsQuery } from "../site-stats.ts";
@@ -18,6 +19,12 @@ export function trailReading(query: RecordQuery): Reading<PurgeRecordPage | null
     z.transform((record) => ({ purges: [record], next: null })),
   );
   return { path: `${CONTROL_PREFIX}purges/${query.seq}`, schema, name, missing: null };
+}
+
+/** One purge, where the edge holds its answer for so long until the purge has settled. */
+export function heldReading(seq: number, waitMs: number): Reading<PurgeRecordPage | null> {
+  const reading = trailReading({ seq });
+  return { ...reading, path: `${reading.path}?wait=${Math.min(waitMs, MAX_PURGE_WAIT_MS)}` };
 }
 
 /**

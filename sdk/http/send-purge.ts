@@ -2,12 +2,13 @@ import { CONTROL_PREFIX } from "../../wire/fields.ts";
 import type { Clock } from "../clock.ts";
 import type { Settings } from "../options.ts";
 import type { PurgeRequest } from "../purge-request.ts";
-import { type Receipt, receiptFrom } from "../receipt.ts";
+import { type AskWhetherSettled, type Receipt, receiptFrom } from "../receipt.ts";
 import { readBody } from "./answer.ts";
 import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
 import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
 import { type WarningPlatform, watchForEarlyPurge } from "./early-purge.ts";
 import { incomplete, timedOut, unexpected, unreachable } from "./failures.ts";
+import { hasSettled } from "./has-settled.ts";
 import { readAnswer } from "./read-answer.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
 
@@ -96,7 +97,10 @@ async function request(
       if (outcome.kind !== "done") return outcome;
       // A page that the repetition will purge again may still be the old one.
       if (!request.repeatAfterMs) watchForEarlyPurge(head, outcome.value.seq, transport, platform);
-      return { kind: "done", value: receiptFrom(outcome.value, platform.clock.now(), platform.clock) };
+      const { clock } = platform;
+      const ask: AskWhetherSettled = (receipt, waitMs, until) =>
+        hasSettled({ endpoint, token, signals: [until] }, receipt, waitMs, transport, platform);
+      return { kind: "done", value: receiptFrom(outcome.value, clock.now(), clock, ask) };
     }
     case "too-long":
       return { kind: "failed", error: unexpected(head, `with more than ${MAX_ANSWER_BYTES} bytes`, undefined) };

@@ -75,8 +75,8 @@ export class SupervisedLog implements LogCalls {
     return this.#call("list", before, limit);
   }
 
-  find(seq: number): Promise<PurgeRecord | null> {
-    return this.#call("find", seq);
+  find(seq: number, waitMs = 0): Promise<PurgeRecord | null> {
+    return this.#callWithin(CALL_WITHIN_MS + waitMs, "find", seq, waitMs);
   }
 
   /** Holds back new calls until `resume`. Resolves when those that were under way are over. */
@@ -98,24 +98,28 @@ export class SupervisedLog implements LogCalls {
     connection?.socket.destroy();
   }
 
-  async #call<T>(call: Call, ...parameters: readonly unknown[]): Promise<T> {
+  #call<T>(call: Call, ...parameters: readonly unknown[]): Promise<T> {
+    return this.#callWithin(CALL_WITHIN_MS, call, ...parameters);
+  }
+
+  async #callWithin<T>(ms: number, call: Call, ...parameters: readonly unknown[]): Promise<T> {
     while (this.#held !== null) await this.#held.promise;
     this.#underWay++;
     try {
-      return await this.#callNow<T>(call, parameters);
+      return await this.#callNow<T>(ms, call, parameters);
     } finally {
       this.#underWay--;
       if (this.#underWay === 0) for (const tell of this.#onceQuiet.splice(0)) tell();
     }
   }
 
-  async #callNow<T>(call: Call, parameters: readonly unknown[]): Promise<T> {
+  async #callNow<T>(ms: number, call: Call, parameters: readonly unknown[]): Promise<T> {
     const { socket, calls } = await this.#connected();
     const number = ++this.#calls;
     const answer = Promise.withResolvers<unknown>();
     calls.set(number, answer);
     send(socket, { number, call, parameters });
-    const wait = this.#options.clock.wait(CALL_WITHIN_MS);
+    const wait = this.#options.clock.wait(ms);
     void wait.over.then(() => answer.reject(new Error("the purge log does not answer")));
     try {
       return (await answer.promise) as T;

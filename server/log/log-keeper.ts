@@ -1,4 +1,5 @@
 import type { Clock, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
+import { HeldAnswers } from "../../worker/purges/log/held-answers.ts";
 import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import type { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
@@ -35,6 +36,7 @@ export class LogKeeper implements ServedLog {
   readonly readers: LogReaders;
   readonly #options: LogKeeperOptions;
   readonly #file: LogFile;
+  readonly #held: HeldAnswers;
   #nextLook: { cancel(): void } | null = null;
   #isClosed = false;
 
@@ -50,8 +52,16 @@ export class LogKeeper implements ServedLog {
       },
       changesSince: (position: Stamp | null) => this.#try((log) => log.changesSince(position)),
       // Lost with the power, a row only counts as unsettled for longer.
-      settleUpTo: (position: Stamp) => void this.#try(() => file.useWithoutSync((log) => log.settleUpTo(position))),
+      settleUpTo: (position: Stamp) => {
+        this.#try(() => file.useWithoutSync((log) => log.settleUpTo(position)));
+        this.#held.noteSettled();
+      },
     };
+    const audited = {
+      find: (seq: number) => file.use((log) => log.find(seq)),
+      settlesAt: (seq: number) => file.use((log) => log.settlesAt(seq)),
+    };
+    this.#held = new HeldAnswers(audited, clock);
     this.readers = new LogReaders(pushed, clock, hasStrangers);
     this.#lookForRepeats();
   }
@@ -88,15 +98,17 @@ export class LogKeeper implements ServedLog {
     onStep?.("pushed", purge);
     const hasSettled = await confirmations;
     onStep?.("confirmed", purge);
-    return hasSettled ? { ...result, settlesInMs: 0 } : result;
+    // A worker that is late may confirm after all, or end.
+    const maySettleSooner = !hasSettled && !this.#options.hasStrangers();
+    return { ...result, maySettleSooner, ...(hasSettled && { settlesInMs: 0 }) };
   }
 
   async list(before: number | null, limit: number): Promise<PurgeRecordPage> {
     return this.#file.use((log) => log.list(before, limit));
   }
 
-  async find(seq: number): Promise<PurgeRecord | null> {
-    return this.#file.use((log) => log.find(seq));
+  find(seq: number, waitMs = 0): Promise<PurgeRecord | null> {
+    return this.#held.find(seq, waitMs);
   }
 
   close(): void {

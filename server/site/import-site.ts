@@ -13,7 +13,7 @@ import type { SiteInput } from "../../worker/site/site-input.ts";
 const OWN_WORKER = import.meta.url.endsWith(".ts")
   ? new URL("../../worker/package.ts", import.meta.url).href
   : import.meta.resolve("tidemark/worker");
-const RUNTIME_MODULE = "data:text/javascript,export class DurableObject {}";
+const RUNTIME_MODULE = "data:text/javascript,export class DurableObject {} export class RpcTarget {}";
 
 let hasHooks = false;
 const ownersFiles = new Set<string>();

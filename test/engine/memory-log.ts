@@ -3,9 +3,12 @@ import { CONFIRM_WITHIN_MS } from "../../server/log/log-readers.ts";
 import { sqlOver } from "../../server/log/node-sql.ts";
 import type { LedgerClient } from "../../worker/insight/reports.ts";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../worker/ports.ts";
+import { ConnectedLog } from "../../worker/purges/log/connected-log.ts";
 import type {
   AppendRequest,
   AppendResult,
+  ConnectingReader,
+  LogConnection,
   PurgeLogClient,
   ReaderPosition,
   ViewDelta,
@@ -40,19 +43,20 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
   readonly #world: LogWorld;
   #database: DatabaseSync;
   #ledger!: SqlLedger;
-  #log: SqlPurgeLog;
+  #log!: SqlPurgeLog;
+  #connected!: ConnectedLog;
 
   constructor(scheduler: Scheduler, world: LogWorld = newLogWorld(), database = new DatabaseSync(":memory:")) {
     this.#scheduler = scheduler;
     this.#world = world;
     this.#database = database;
-    this.#log = this.#open();
+    this.#open();
   }
 
   /** Its storage is lost, and it begins with an empty one. */
   makeAnew(): void {
     this.#database = new DatabaseSync(":memory:");
-    this.#log = this.#open();
+    this.#open();
   }
 
   /** Saves the storage for `setBack`. */
@@ -63,7 +67,7 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
   /** Restores the saved storage. The object starts anew over it. */
   setBack(): void {
     this.#database.exec("ROLLBACK TO saved");
-    this.#log = this.#open();
+    this.#open();
   }
 
   /** Another object over the same storage. This object does not know of it, and continues. */
@@ -71,9 +75,11 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
     return new MemoryLog(this.#scheduler, this.#world, this.#database);
   }
 
-  #open(): SqlPurgeLog {
-    this.#ledger = new SqlLedger(sqlOver(this.#database), () => this.#scheduler.now());
-    return new SqlPurgeLog(sqlOver(this.#database), LOG_SETTINGS, () => this.#scheduler.now(), this.#world.newId);
+  #open(): void {
+    const now = () => this.#scheduler.now();
+    this.#ledger = new SqlLedger(sqlOver(this.#database), now);
+    this.#log = new SqlPurgeLog(sqlOver(this.#database), LOG_SETTINGS, now, this.#world.newId);
+    this.#connected = new ConnectedLog(this.#log, this.#scheduler);
   }
 
   async read(
@@ -81,18 +87,38 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
     leaseMs: number,
     longestViewAgeMs?: number,
     report?: string,
+    reader?: string,
   ): Promise<ViewDelta> {
     return this.#call(() => {
       this.reads++;
       if (report !== undefined) this.#ledger.take(report);
-      return this.#log.read(since, leaseMs, longestViewAgeMs);
+      return this.#log.read(since, leaseMs, longestViewAgeMs, reader);
     });
+  }
+
+  async connect({ name, learn, since, leaseMs, longestViewAgeMs }: ConnectingReader): Promise<LogConnection | null> {
+    const connected = this.#connected;
+    const connection = await this.#call(() =>
+      connected.connect(name, async (delta) => {
+        await this.#scheduler.turn();
+        return learn(delta);
+      }),
+    );
+    if (connection === null) return null;
+    const renew: LogConnection["renew"] = (...asked) => this.#call(() => connected.renew(connection, ...asked));
+    return {
+      first: await renew(since, leaseMs, longestViewAgeMs),
+      renew,
+      release: () => this.#call(() => connected.release(connection)),
+      close: () => connected.disconnect(connection),
+    };
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {
     const result = await this.#call(() => {
       const { head } = this.#log;
       const appended = this.#log.append(purge);
+      this.#connected.push();
       if (purge.repeatAfterMs !== null)
         void this.#scheduler.wait(purge.repeatAfterMs).over.then(() => this.#log.runDue());
       const confirmed = this.#push(this.#log.changesSince(head));
@@ -106,8 +132,9 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
     return this.#call(() => this.#log.list(before, limit));
   }
 
-  async find(seq: number): Promise<PurgeRecord | null> {
-    return this.#call(() => this.#log.find(seq));
+  async find(seq: number, waitMs = 0): Promise<PurgeRecord | null> {
+    await this.#call(() => undefined);
+    return this.#connected.find(seq, waitMs);
   }
 
   async report(report: string): Promise<void> {

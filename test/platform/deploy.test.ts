@@ -13,7 +13,7 @@ import { exchange } from "../engine/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
 
 /** The most that the deployable worker may weigh, gzipped. It may rise with what the worker can do. */
-const MAX_BYTES = 102 * 1024;
+const MAX_BYTES = 106 * 1064;
 
 const folder = mkdtempSync(join(tmpdir(), "tidemark-deploy-"));
 let script = "";
@@ -27,7 +27,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("what wrangler would deploy", () => {
-  test("weighs less than 102 KiB gzipped", () => {
+  test("weighs less than 106 KiB gzipped", () => {
     const bytes = gzipSync(script).byteLength;
     process.stdout.write(`deployable worker: ${(bytes / 1024).toFixed(1)} KiB gzipped, of ${MAX_BYTES / 1024}\n`);
     expect(bytes).toBeLessThan(MAX_BYTES);

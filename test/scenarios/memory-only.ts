@@ -13,6 +13,11 @@ export const PUSHES: MemoryOnly = {
   because: "a Durable Object pushes nothing, and the server pushes between processes",
 };
 
+export const CONNECTIONS: MemoryOnly = {
+  engine: "memory",
+  because: "a connection is kept in time that passes by itself; test/platform has it in the runtime",
+};
+
 export const LOST_LOG: MemoryOnly = {
   engine: "memory",
   because: "one instance of the runtime cannot lose its own log; the simulated CDN will",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { receiptFrom } from "../../sdk/receipt.ts";
-import { accepts, receiptBody, startFakeEdge } from "./fake-edge.ts";
+import { accepts, receiptBody, refuses, startFakeEdge } from "./fake-edge.ts";
 import { purgerUnderTest } from "./purger-under-test.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
 
@@ -75,5 +75,72 @@ test("Aborting the signal ends the wait for a receipt to settle", async () => {
   const receipt = receiptFrom(receiptBody, clock.now(), clock);
 
   await expect(receipt.settled({ signal: leaving.signal })).rejects.toBe(reason);
+  await expect(receipt.settled({ signal: leaving.signal })).rejects.toBe(reason);
+});
+
+const record = {
+  seq: 7,
+  at: receiptBody.at,
+  by: "tests",
+  reason: null,
+  mode: "hard",
+  accepted: receiptBody.accepted,
+  items: ["#a"],
+  itemCount: 1,
+  id: null,
+  repeatOf: null,
+  settled: true,
+};
+const sooner = { json: { ...receiptBody, maySettleSooner: true } };
+
+test("A receipt that may settle sooner settles as soon as the edge says so", async () => {
+  const clock = createVirtualClock();
+  await using edge = await startFakeEdge(sooner, { json: record });
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint }, { clock });
+
+  const receipt = await cdn.purgeTags("a");
+  clock.advance(250);
+  await receipt.settled();
+
+  expect(edge.requests.at(-1)).toMatchObject({ method: "GET", path: "/_tidemark/purges/7?wait=1000" });
+});
+
+test.each([
+  ["cannot be reached", { hangsUpAfterBytes: 0 }],
+  ["does not let the token read", refuses("forbidden")],
+  ["has held the answer for as long as it may", { json: { ...record, settled: false } }],
+  [
+    "has another purge of that number, because its log was lost",
+    { json: { ...record, at: "2026-01-02T04:00:00.000Z" } },
+  ],
+])("A receipt that may settle sooner settles by the clock if the edge %s", async (_, act) => {
+  const clock = createVirtualClock();
+  const answered = Promise.withResolvers<void>();
+  await using edge = await startFakeEdge(sooner, { ...act, afterwards: answered.resolve });
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint }, { clock });
+
+  const receipt = await cdn.purgeTags("a");
+  let hasSettled = false;
+  const settled = receipt.settled().then(() => {
+    hasSettled = true;
+  });
+  await answered.promise;
+  clock.advance(1_249);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(hasSettled).toBe(false);
+  clock.advance(1);
+  await settled;
+  expect(edge.requests).toHaveLength(2);
+});
+
+test("Aborting the signal ends the question whether a receipt has settled", async () => {
+  const reason = new Error("not needed any more");
+  const leaving = new AbortController();
+  const clock = createVirtualClock();
+  await using edge = await startFakeEdge(sooner, { stallsAfterBytes: 0, before: () => leaving.abort(reason) });
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint }, { clock });
+
+  const receipt = await cdn.purgeTags("a");
+
   await expect(receipt.settled({ signal: leaving.signal })).rejects.toBe(reason);
 });

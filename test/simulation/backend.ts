@@ -9,7 +9,9 @@ import type { SimulatedIsolate } from "./simulated-isolate.ts";
 interface Receipt {
   readonly seq: number;
   readonly logId: string;
+  readonly at: string;
   readonly settlesInMs: number;
+  readonly maySettleSooner?: boolean;
   readonly refreshed?: readonly { readonly status: number }[];
 }
 
@@ -30,6 +32,8 @@ const ITEMS: readonly (readonly [items: object, matches: Matches])[] = [
 export class Backend {
   readonly #fate: Fate;
   readonly #log: LateLog;
+  /** For each purge that may settle earlier than its receipt says: when the edge has answered whether it has. */
+  readonly #asked = new Map<Purged, Promise<void>>();
   #purges = 0;
 
   constructor(fate: Fate, log: LateLog) {
@@ -59,6 +63,7 @@ export class Backend {
     const purged = this.#log.numbered(receipt.logId, receipt.seq);
     purged.settledAt = Math.min(purged.settledAt, fate.now() + receipt.settlesInMs);
     fate.tell(`${purged.name}, of ${JSON.stringify(body)}, is acknowledged`);
+    if (receipt.maySettleSooner) this.#asked.set(purged, this.#ask(purged, receipt, isolate()));
     fate.count("soft purges", purged.mode === "soft");
     fate.count("purges of a prefix", "prefixes" in items);
     const upTo = fate.nextOrder();
@@ -69,6 +74,27 @@ export class Backend {
     }
     if (repeatAfterMs !== null) void this.#expectRepeat(purged, repeatAfterMs);
     return purged;
+  }
+
+  /** Resolves once a purge has settled, as its caller sees it. */
+  async settled(purged: Purged): Promise<void> {
+    const { scheduler } = this.#fate;
+    await Promise.race([this.#asked.get(purged), scheduler.wait(purged.settledAt - this.#fate.now()).over]);
+    if (purged.settledAt > this.#fate.now()) await scheduler.wait(purged.settledAt - this.#fate.now()).over;
+    await scheduler.wait(1).over;
+  }
+
+  /** Asks the edge to answer when a purge has settled. */
+  async #ask(purged: Purged, receipt: Receipt, at: SimulatedIsolate): Promise<void> {
+    const fate = this.#fate;
+    const init = { headers: { authorization: `Bearer ${TOKEN}` } };
+    const response = await at.send(`/_tidemark/purges/${receipt.seq}?wait=${Math.ceil(receipt.settlesInMs)}`, init);
+    if (response.status !== 200) return;
+    const record = (await response.json()) as { readonly settled: boolean; readonly at: string };
+    if (!record.settled || record.at !== receipt.at || fate.now() >= purged.settledAt) return;
+    purged.settledAt = fate.now();
+    fate.count("receipts that settled before their time");
+    fate.tell(`${purged.name} has settled`);
   }
 
   async #send(isolate: () => SimulatedIsolate, body: object, attempts: number): Promise<Receipt | null> {

@@ -1,7 +1,17 @@
 import { DatabaseSync } from "node:sqlite";
 import { CONFIRM_WITHIN_MS } from "../../server/log/log-readers.ts";
 import { sqlOver } from "../../server/log/node-sql.ts";
-import type { AppendRequest, AppendResult, PurgeLogClient, ViewDelta } from "../../worker/purges/log/log-contract.ts";
+import type { PurgeRecord } from "../../worker/ports.ts";
+import { ConnectedLog } from "../../worker/purges/log/connected-log.ts";
+import {
+  type AppendRequest,
+  type AppendResult,
+  type ConnectingReader,
+  type LogConnection,
+  type PurgeLogClient,
+  REMEMBERED_MS,
+  type ViewDelta,
+} from "../../worker/purges/log/log-contract.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import type { Sql } from "../../worker/purges/log/sql.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
@@ -13,6 +23,8 @@ import { NO_LEASE, type Told } from "./told.ts";
 
 /** A reply within this time is a quick one: its reader may use it for most of its lease. Milliseconds. */
 const QUICK_MS = 250;
+/** The log of a world was made so long before it that no reader of that time counts (R25). Milliseconds. */
+const LONG_AGO_MS = 2 * REMEMBERED_MS;
 /** An append without an answer is given up after this time; a read hangs for ever. Milliseconds. */
 const GIVEN_UP_MS = 30_000;
 
@@ -33,7 +45,17 @@ export interface Reader {
   lastReply?: { readonly logId: string; readonly at: number };
   /** The time from which its replies count: when two logs answered it at once, earlier calls prove nothing. */
   doubtAt: number;
+  /** It has ended, and takes in and confirms nothing any more. */
+  isDead: boolean;
+  /** Until then it alone does not reach the log, nor the log it: epoch milliseconds. */
+  cutOffUntil: number;
 }
+
+/**
+ * How a world's log pushes: not at all; to all isolates, which it has admitted, as on one's own server; or over
+ * connections, as on Workers.
+ */
+export type Pushing = "none" | "to-admitted" | "over-connections";
 
 /**
  * The real log behind a network: late both ways and silent for a while. Messages and replies are lost, repeated, or
@@ -47,16 +69,30 @@ export class LateLog {
   readonly #byNumber = new Map<string, Purged>();
   #sql!: Sql;
   #log!: SqlPurgeLog;
+  #connected!: ConnectedLog;
+  readonly #maxConnections: number;
   #logs = 0;
+  #behindMs = 0;
   #silentUntil = Number.NEGATIVE_INFINITY;
   /** The isolates that it pushes to; `null` in a world in which the log does not push. Those that have died stay. */
   readonly #learners: Learner[] | null;
+  readonly #pushing: Pushing;
 
-  constructor(fate: Fate, settings: Partial<LogSettings>, pushes = false) {
+  constructor(
+    fate: Fate,
+    settings: Partial<LogSettings>,
+    pushing: Pushing = "none",
+    maxConnections = Number.POSITIVE_INFINITY,
+  ) {
+    this.#maxConnections = maxConnections;
     this.#fate = fate;
-    this.#learners = pushes ? [] : null;
+    this.#pushing = pushing;
+    this.#learners = pushing === "to-admitted" ? [] : null;
     this.#settings = settings;
+    this.#behindMs = LONG_AGO_MS;
     this.makeAnew();
+    this.#log.read(null, 0, 0, "the first");
+    this.#behindMs = 0;
   }
 
   /** From now on, nobody reaches it for this long. */
@@ -76,9 +112,12 @@ export class LateLog {
     this.#log = new SqlPurgeLog(
       this.#sql,
       { auditRetentionMs: 1e9, ...this.#settings },
-      () => this.#fate.now(),
+      () => this.#fate.now() - this.#behindMs,
       () => `log-${this.#logs}`,
     );
+    const { scheduler } = this.#fate;
+    const clock = { now: () => this.#fate.now(), wait: (ms: number) => scheduler.wait(ms) };
+    this.#connected = new ConnectedLog(this.#log, clock, this.#maxConnections);
   }
 
   /**
@@ -119,11 +158,16 @@ export class LateLog {
   reachedBy(reader: Reader): PurgeLogClient {
     let good: { readonly begunAt: number; readonly logId: string } | null = null;
     return {
-      read: async (since, leaseMs, longestViewAgeMs) => {
+      ...(this.#pushing === "over-connections" && { connect: (connecting) => this.#connect(reader, connecting) }),
+      read: async (since, leaseMs, longestViewAgeMs, _, name) => {
         const begunAt = this.#fate.now();
         this.#noteRead(reader, begunAt, good && good.begunAt > reader.doubtAt ? good.begunAt : null, leaseMs);
         good = null;
-        const delta = await this.#call((log) => log.read(since, leaseMs, longestViewAgeMs), Number.POSITIVE_INFINITY);
+        this.#failIfCutOff(reader);
+        const delta = await this.#call(
+          (log) => log.read(since, leaseMs, longestViewAgeMs, name),
+          Number.POSITIVE_INFINITY,
+        );
         const isTold = this.#noteDelta(reader, delta, begunAt);
         const isWhole = delta.truncatedAt === 0 && delta.unread === null;
         const isSameLog = delta.logId === (since?.logId ?? delta.logId);
@@ -134,6 +178,7 @@ export class LateLog {
       },
       append: async (purge) => {
         const begunAt = this.#fate.now();
+        this.#failIfCutOff(reader);
         const result = await this.#call(
           (log) => this.#append(log, purge),
           GIVEN_UP_MS,
@@ -146,6 +191,84 @@ export class LateLog {
         }
         return result;
       },
+    };
+  }
+
+  /** From now on, this isolate alone does not reach the log for this long. */
+  cutOff(reader: Reader, ms: number): void {
+    reader.cutOffUntil = this.#fate.now() + ms;
+    this.#fate.count("isolates that alone did not reach the log");
+  }
+
+  #failIfCutOff({ cutOffUntil }: Reader): void {
+    if (this.#fate.now() < cutOffUntil) throw new Error("cut off");
+  }
+
+  /** One purge, as an isolate asks for it. The answer is held for up to `waitMs` until the purge has settled. */
+  async find(seq: number, waitMs: number): Promise<PurgeRecord | null> {
+    const fate = this.#fate;
+    await fate.delay(120);
+    if (fate.now() < this.#silentUntil) throw new Error("silent");
+    const record = await this.#connected.find(seq, waitMs);
+    await fate.delay(50);
+    return record;
+  }
+
+  /**
+   * A connection that is late both ways. Either side may lose it without notice, and it ends with the object that it
+   * leads to.
+   */
+  async #connect(reader: Reader, { name, learn, ...asked }: ConnectingReader): Promise<LogConnection | null> {
+    const fate = this.#fate;
+    const connected = this.#connected;
+    let isCut = false;
+    const call = async (work: () => ViewDelta): Promise<ViewDelta> => {
+      const begunAt = fate.now();
+      this.#failIfCutOff(reader);
+      if (connected !== this.#connected) throw new Error("the object has been replaced");
+      if (isCut || reader.isDead) await fate.scheduler.wait(GIVEN_UP_MS).over;
+      const delta = await this.#call(work, Number.POSITIVE_INFINITY);
+      if (reader.isDead) throw new Error("nobody hears the reply");
+      this.#noteDelta(reader, delta, begunAt);
+      return delta;
+    };
+    const push = async (delta: ViewDelta): Promise<boolean> => {
+      const pushed = structuredClone(delta);
+      await fate.delay(fate.pick([50, 50, 50, 600]));
+      isCut ||= this.#happens("connections that were cut without notice", 0.15);
+      if (isCut || reader.isDead || fate.now() < Math.max(this.#silentUntil, reader.cutOffUntil)) {
+        fate.count("lost pushes");
+        if (fate.chance(0.5)) await fate.scheduler.wait(GIVEN_UP_MS).over;
+        throw new Error("lost");
+      }
+      if (this.#happens("repeated pushes", 0.1))
+        void fate.delay(1500).then(() => this.#learns({ reader, learn }, pushed));
+      const hasReached = await this.#learns({ reader, learn }, pushed);
+      await fate.delay(fate.pick([50, 50, 600]));
+      if (this.#happens("lost confirmations", 0.05)) throw new Error("lost");
+      return hasReached;
+    };
+    const opened = connected.connect(name, push);
+    if (opened === null) {
+      fate.count("connections that were one too many");
+      await fate.delay(200);
+      return null;
+    }
+    const connection = opened;
+    const first = await call(() => connected.renew(connection, asked.since, asked.leaseMs, asked.longestViewAgeMs));
+    fate.count("connections to the log");
+    return {
+      first,
+      renew: (since, leaseMs, longestViewAgeMs) =>
+        call(() => connected.renew(connection, since, leaseMs, longestViewAgeMs)),
+      release: async () => {
+        if (reader.isDead) return;
+        await fate.delay(fate.pick([50, 50, 800]));
+        if (isCut || fate.now() < Math.max(this.#silentUntil, reader.cutOffUntil)) throw new Error("lost");
+        fate.count("leases that were given up");
+        connected.release(connection);
+      },
+      close: () => connected.disconnect(connection),
     };
   }
 
@@ -215,6 +338,7 @@ export class LateLog {
     const { head } = called;
     let reply = structuredClone(work(called));
     if (after && this.#learners) reply = await after(reply, called.changesSince(head));
+    if (after && called === this.#log) this.#connected.push();
     if (this.#happens("repeated messages to the log", 0.03)) {
       void fate.delay(2000).then(() => work(this.#log));
     }
@@ -275,6 +399,7 @@ export class LateLog {
     if (logs !== this.#logs) return; // the repetition was lost together with the log's storage
     const log = this.#log;
     log.runDue();
+    this.#connected.push();
     const { kind, mode, matches } = this.numbered(logId, seq);
     for (const row of log.list(null, 500).purges) {
       if (row.repeatOf !== seq || this.#byNumber.has(`${logId} ${row.seq}`)) continue;

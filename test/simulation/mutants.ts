@@ -8,6 +8,9 @@ const LEASED_VIEW = "worker/purges/lease/leased-view.ts";
 const LEASE_TIMING = "worker/purges/lease/lease-timing.ts";
 const RENEWAL = "worker/purges/lease/renewal.ts";
 const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
+const KEPT_VIEW = "worker/purges/lease/kept-view.ts";
+const LEASE_BOOK = "worker/purges/log/lease-book.ts";
+const CONNECTED_LOG = "worker/purges/log/connected-log.ts";
 
 /** Stamps a background fetch with the view of whatever time the stamp is read. */
 const STAMPED_LATE = `ports: { ...ports, purges: new Proxy(ports.purges, { get: (purges, name) => {
@@ -37,6 +40,8 @@ const ALSO_IN_SCENARIOS = [
   "r22-renewed-all-the-time",
   "r23-overtaken-is-kept",
   "r24-gap-is-confirmed",
+  "r8-newcomer-serves-for-a-lease",
+  "r25-nameless-readers-do-not-count",
 ];
 
 /** Mutants of the rules of docs/protocol.md, for the random worlds to find. A name begins with its rule's number. */
@@ -218,6 +223,41 @@ export const mutants: Mutants = {
     file: RENEWAL,
     from: "await Promise.race([reading.hasSucceeded, tooSlow])",
     to: "await reading.hasSucceeded",
+    foundBy: "simulation",
+  },
+  "r8-forgotten-isolate-serves-for-a-lease": {
+    name: "an isolate with a name serves what it has fetched for a lease, however long the log has been silent",
+    file: VIEW_LEASE,
+    from: "const isRemembered = ",
+    to: "const isRemembered = this.name !== undefined || ",
+    foundBy: "simulation",
+  },
+  "r25-unreachable-counts-as-confirmed": {
+    name: "a reader that a push does not reach counts as having confirmed it",
+    file: CONNECTED_LOG,
+    from: "if (hasReached === null) this.disconnect(connection);",
+    to: "if (hasReached === null) this.#confirm(connection, { logId: delta.logId, seq: delta.to });",
+    foundBy: "simulation",
+  },
+  "r25-restarted-log-knows-no-lease": {
+    name: "a log that has restarted does not wait for the leases that it granted before",
+    file: LEASE_BOOK,
+    from: "this.#startedAt + Math.max(longestMs, this.#rememberedMs)",
+    to: "now",
+    foundBy: "simulation",
+  },
+  "r25-purge-grants-a-lease": {
+    name: "the reply to a purge grants a lease that is not in the book",
+    file: LOG,
+    from: "reader === undefined ? purge.leaseMs : 0",
+    to: "purge.leaseMs",
+    foundBy: "simulation",
+  },
+  "r26-lease-from-the-reply": {
+    name: "a lease that is renewed over a connection counts from the reply",
+    file: KEPT_VIEW,
+    from: "reply.then((delta) => this.#take(delta, call))",
+    to: "reply.then((delta) => this.#take(delta, leased.beginCall()))",
     foundBy: "simulation",
   },
 };

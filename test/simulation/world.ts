@@ -7,7 +7,7 @@ import { BEGINNING, HOST } from "../engine/scenario.ts";
 import { Backend } from "./backend.ts";
 import { Fate } from "./fate.ts";
 import { History, type Purged } from "./history.ts";
-import { LateLog, type Reader } from "./late-log.ts";
+import { LateLog, type Pushing, type Reader } from "./late-log.ts";
 import { LateNotes } from "./late-notes.ts";
 import { LateTier } from "./late-tier.ts";
 import type { Occurrences } from "./occurrences.ts";
@@ -26,8 +26,12 @@ const POPS = [0, 1] as const;
 const ISOLATES = [0, 1] as const;
 /** Longer than any fetch, lease or wait in this world, so that everything has ended after it. */
 const REST_MS = 200_000;
-/** In one of so many worlds, the log pushes purges to its readers. */
+/** In one of so many worlds, the log pushes purges to the readers that it admits, and in two others over connections. */
 const PUSHES_IN = 5;
+/** In one of so many worlds, which is one with connections, the log takes as many as there are isolates and no more. */
+const CROWDED_IN = 5 * PUSHES_IN;
+/** The share of isolates in such a world that are of a version that keeps no connection. */
+const WITHOUT_CONNECTION = 0.1;
 /** The number of steps of a world, and the most time between two of them, in milliseconds. */
 export const STEPS = 28;
 const STEP_MS = 300;
@@ -66,7 +70,9 @@ export class World {
   readonly #backend: Backend;
   readonly #isStaleWhileSilent: boolean;
   readonly #isLateAllowed: boolean;
-  readonly #site: Site;
+  readonly #pushing: Pushing;
+  readonly #keepViewMs: number;
+  readonly #rememberedByNameMs: number;
   readonly #tiers: readonly LateTier[];
   readonly #notes: readonly LateNotes[];
   /** The clocks of different PoPs may differ by any amount, those of one PoP only within the allowance. */
@@ -80,15 +86,15 @@ export class World {
     this.#fate = fate;
     this.#isStaleWhileSilent = fate.chance(0.5);
     this.#isLateAllowed = fate.chance(0.2);
-    this.#site = siteOf(this.#isStaleWhileSilent, this.#isLateAllowed);
+    this.#pushing = PUSHINGS[seed % PUSHES_IN] ?? "none";
+    this.#keepViewMs = KEEP_VIEW_MS[seed % PUSHES_IN] ?? 0;
     const hasLittleRoom = fate.chance(0.4);
     fate.count("logs with little room", hasLittleRoom);
     fate.count("sites where a purge may come late", this.#isLateAllowed);
-    this.#log = new LateLog(
-      fate,
-      hasLittleRoom ? { maxReplyKeys: 2, maxHeldKeys: 4 } : { maxReplyKeys: 50, maxHeldKeys: 1000 },
-      seed % PUSHES_IN === 0,
-    );
+    this.#rememberedByNameMs = REMEMBERED_BY_NAME_MS[seed % PUSHES_IN] ?? 0;
+    const room = hasLittleRoom ? { maxReplyKeys: 2, maxHeldKeys: 4 } : { maxReplyKeys: 50, maxHeldKeys: 1000 };
+    const settings = { ...room, rememberedByNameMs: this.#rememberedByNameMs };
+    this.#log = new LateLog(fate, settings, this.#pushing, seed % CROWDED_IN === 1 ? 4 : undefined);
     this.#origin = new RandomOrigin(fate);
     this.#visitors = new Visitors(fate);
     this.#backend = new Backend(fate, this.#log);
@@ -123,12 +129,13 @@ export class World {
     if (drawn < 0.7) return this.#visitors.crowd(isolate, path);
     if (drawn < 0.83) return this.#purge();
     if (drawn < 0.87) return this.#visitors.post(isolate, path);
-    if (drawn < 0.91) return this.#replaceIsolate();
+    if (drawn < 0.91) return void this.#replaceIsolate();
     if (drawn < 0.93) {
       this.#origin.failFor(fate.pick([200, 3000]));
       return fate.tell("the origin fails for a while");
     }
     if (drawn < 0.96) return this.#changeLog();
+    if (this.#pushing === "over-connections" && fate.chance(0.7)) return this.#cutOff();
     this.#log.fallSilent(fate.pick([500, 4000]));
     fate.tell("the log falls silent for a while");
   }
@@ -148,9 +155,23 @@ export class World {
     await Promise.all(more);
   }
 
-  async #lookWhenSettled({ settledAt }: Purged, path: string): Promise<void> {
-    await this.#fate.scheduler.wait(settledAt + 1 - this.#fate.now()).over;
+  async #lookWhenSettled(purged: Purged, path: string): Promise<void> {
+    await this.#backend.settled(purged);
     await Promise.all(this.#isolates.flat().map((isolate) => this.#visitors.get(isolate, path, null)));
+  }
+
+  /** One isolate alone loses the log, perhaps as it starts. It may fetch a page meanwhile, which is then purged. */
+  async #cutOff(): Promise<void> {
+    const fate = this.#fate;
+    const path = this.#visitors.anyPath();
+    const isolate = fate.chance(0.3) ? this.#replaceIsolate() : this.#anyIsolate();
+    if (fate.chance(0.3)) await fate.scheduler.wait(fate.pick([0, 2 * this.#keepViewMs])).over;
+    this.#log.cutOff(isolate.reader, fate.pick([500, 4000]));
+    fate.tell(`the log cannot be reached from ${isolate.name} for a while`);
+    await fate.scheduler.wait(fate.pick([0, LEASE_MS, 2 * LEASE_MS])).over;
+    if (fate.chance(0.7)) void this.#visitors.get(isolate, path, null);
+    await fate.delay(300);
+    if (fate.chance(0.7)) await this.#purge();
   }
 
   #latestPurge() {
@@ -181,31 +202,48 @@ export class World {
   }
 
   /** An isolate dies and another takes its place. Its work under way continues, as late writes do. */
-  async #replaceIsolate(): Promise<void> {
+  #replaceIsolate(): SimulatedIsolate {
     const [pop, index] = [this.#fate.pick(POPS), this.#fate.pick(ISOLATES)];
     this.#fate.count("isolates that died");
     this.#fate.tell(`isolate ${this.#isolates[pop]![index]!.name} dies`);
-    this.#startIsolate(pop, index);
+    this.#isolates[pop]![index]!.reader.isDead = true;
+    return this.#startIsolate(pop, index);
   }
 
-  #startIsolate(pop: number, index: number): void {
+  #startIsolate(pop: number, index: number): SimulatedIsolate {
     const fate = this.#fate;
     // More often than not the clocks differ as far as they may.
     const offsetMs = this.#skewsMs[pop]! + fate.pick([0, fate.random(), 1]) * this.#clocksDifferBy;
     const name = `${"AB"[pop]}${index}.${fate.nextOrder()}`;
     const told = new Told();
     const never = Number.NEGATIVE_INFINITY;
-    const reader: Reader = { name, told, bearers: 0, lastBearerAt: never, doubtAt: never };
+    const reader: Reader = {
+      name,
+      told,
+      bearers: 0,
+      lastBearerAt: never,
+      doubtAt: never,
+      isDead: false,
+      cutOffUntil: never,
+    };
+    const connects = this.#pushing === "over-connections" && !fate.chance(WITHOUT_CONNECTION);
+    fate.count("isolates that never confirm, beside others that do", this.#pushing === "over-connections" && !connects);
+    const keepViewMs = connects ? this.#keepViewMs : null;
+    const site = siteOf(this.#isStaleWhileSilent, this.#isLateAllowed, keepViewMs);
     const notes = this.#notes[pop]!.reachedBy(told);
     const reporter = new Counters("http://origin.internal", () => undefined);
-    const running = startIsolate(this.#site, {
+    const purge = { ...site.purge, rememberedByNameMs: this.#rememberedByNameMs };
+    const running = startIsolate({ ...site, purge } as Site, {
       clock: { now: () => Math.floor(fate.now() + offsetMs), wait: (ms) => fate.scheduler.wait(ms) },
       random: () => fate.random(),
       sharedTier: this.#tiers[pop]!.reachedBy(reader),
       notes,
       origin: this.#origin.seenFrom(name),
       log: this.#log.reachedBy(reader),
-      audit: { list: async () => ({ purges: [], next: null }), find: async () => null },
+      audit: {
+        list: async () => ({ purges: [], next: null }),
+        find: (seq, waitMs = 0) => this.#log.find(seq, waitMs),
+      },
       bodies: memoryBodies,
       webRequest: ({ request }) => request as Request,
       fingerprint: async (text) => text,
@@ -226,7 +264,8 @@ export class World {
     this.#isolates[pop]![index] = isolate;
     const admission = this.#log.admit(isolate);
     // The first isolates begin with the log, before any purge could have settled.
-    if (this.#seed % PUSHES_IN === 0 && fate.now() > BEGINNING) isolate.admission = admission;
+    if (this.#pushing === "to-admitted" && fate.now() > BEGINNING) isolate.admission = admission;
+    return isolate;
   }
 
   #notice(event: EdgeEvent, isolate: string): void {
@@ -273,11 +312,17 @@ export class World {
   }
 }
 
+/** How the log of a world pushes, by its seed. */
+const PUSHINGS: readonly Pushing[] = ["to-admitted", "over-connections", "over-connections"];
+/** Beside it: so short that isolates give up leases, and are forgotten, while others are at work. */
+const KEEP_VIEW_MS: readonly number[] = [0, 1500, 500];
+const REMEMBERED_BY_NAME_MS: readonly number[] = [0, 1500, 3000];
+
 const sites = new Map<string, Site>();
 
 /** Each site is compiled once for all worlds. */
-function siteOf(isStaleWhileSilent: boolean, isLateAllowed: boolean): Site {
-  const name = `${isStaleWhileSilent} ${isLateAllowed}`;
+function siteOf(isStaleWhileSilent: boolean, isLateAllowed: boolean, keepViewMs: number | null): Site {
+  const name = `${isStaleWhileSilent} ${isLateAllowed} ${keepViewMs}`;
   const compiled =
     sites.get(name) ??
     compileSite(
@@ -285,7 +330,13 @@ function siteOf(isStaleWhileSilent: boolean, isLateAllowed: boolean): Site {
         origin: "http://origin.internal",
         hosts: [HOST],
         routes: [{ ...ROUTE, purge: { maxViewAge: isLateAllowed ? `${MAX_VIEW_AGE_MS}ms` : "0s" } }],
-        purge: { leaseMs: LEASE_MS, skewMs: SKEW_MS, softForMs: SOFT_FOR_MS },
+        purge: {
+          leaseMs: LEASE_MS,
+          skewMs: SKEW_MS,
+          softForMs: SOFT_FOR_MS,
+          push: keepViewMs !== null,
+          keepViewMs: keepViewMs ?? 0,
+        },
         stale: { ifErrorWhileLogSilent: isStaleWhileSilent },
       },
       {},

@@ -6,6 +6,7 @@ import { memoryAlone } from "../../server/serve/memory-alone.ts";
 import { Counters } from "../../worker/insight/counters.ts";
 import { type EdgeAnswer, type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
 import type { ClientRequest, PopNotes } from "../../worker/ports.ts";
+import type { ReaderPosition } from "../../worker/purges/log/log-contract.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import type { Site } from "../../worker/site/site.ts";
@@ -67,7 +68,7 @@ export class ReplayedEdge {
     const now = () => this.#clock.now();
     const sql = new SqlPurgeLog(sqlOver(new DatabaseSync(":memory:")), {}, now, () => "replay");
     const log = {
-      read: async (...call: Parameters<SqlPurgeLog["read"]>) => sql.read(...call),
+      read: async (since: ReaderPosition | null, leaseMs: number) => sql.read(since, leaseMs),
       append: async (...call: Parameters<SqlPurgeLog["append"]>) => sql.append(...call),
       list: async (...call: Parameters<SqlPurgeLog["list"]>) => sql.list(...call),
       find: async (seq: number) => sql.find(seq),

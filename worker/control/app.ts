@@ -81,7 +81,8 @@ export function controlPlane(ports: ControlPorts): ControlPlane {
 
   on("GET", "purges/:seq", async ({ request, seq }) => {
     const access = await authorize(ports, request, "read");
-    return access.kind === "refused" ? access.response : auditAnswer(await findPurge(seq, ports));
+    if (access.kind === "refused") return access.response;
+    return auditAnswer(await findPurge(seq, queryOf(request), ports));
   });
 
   on("GET", "stats", async ({ request }) => {

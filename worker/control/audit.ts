@@ -1,7 +1,7 @@
 import { IN_ENGLISH } from "../../wire/english.ts";
 import type { Problem } from "../../wire/problem.ts";
 import type { PurgeRecordBody, PurgeRecordPageBody } from "../../wire/purge-record.ts";
-import { DEFAULT_LISTED_PURGES, purgeRecordQuerySchema } from "../../wire/purge-record-query.ts";
+import { DEFAULT_LISTED_PURGES, purgeRecordQuerySchema, purgeWaitSchema } from "../../wire/purge-record-query.ts";
 import type { PurgeAudit, PurgeRecord, Reporter } from "../ports.ts";
 import { purgeItemText } from "../rules/key/purge-key.ts";
 import { errorsOf } from "./errors-of.ts";
@@ -28,11 +28,17 @@ export async function listPurges(query: Readonly<Record<string, string>>, ports:
   });
 }
 
-/** One purge by its sequence number, which is not checked yet. */
-export async function findPurge(seq: string, ports: AuditPorts): Promise<AuditVerdict> {
+/** One purge by its sequence number. Neither that nor `query` is checked yet. */
+export async function findPurge(
+  seq: string,
+  query: Readonly<Record<string, string>>,
+  ports: AuditPorts,
+): Promise<AuditVerdict> {
   if (!/^[1-9][0-9]{0,14}$/.test(seq)) return { kind: "unknown", seq };
+  const checked = purgeWaitSchema.safeParse(query, IN_ENGLISH);
+  if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeWaitSchema) };
   return read(ports, async (audit) => {
-    const record = await audit.find(Number(seq));
+    const record = await audit.find(Number(seq), checked.data.wait);
     return record ? { kind: "found", body: recordBody(record) } : { kind: "unknown", seq };
   });
 }

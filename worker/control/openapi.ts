@@ -11,7 +11,7 @@ import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode } from "../../wire/
 import { problemSchema } from "../../wire/problem-schema.ts";
 import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
 import { purgeRecordPageSchema, purgeRecordSchema } from "../../wire/purge-record.ts";
-import { DEFAULT_LISTED_PURGES, MAX_LISTED_PURGES } from "../../wire/purge-record-query.ts";
+import { DEFAULT_LISTED_PURGES, MAX_LISTED_PURGES, MAX_PURGE_WAIT_MS } from "../../wire/purge-record-query.ts";
 import { purgeRequestSchema } from "../../wire/purge-request.ts";
 import { healthSchema, statsSchema } from "../../wire/stats-schema.ts";
 
@@ -75,10 +75,18 @@ export function openApiDocument(): object {
         get: {
           operationId: "findPurge",
           summary: "One purge, and whether it has settled",
-          parameters: [{ name: "seq", in: "path", required: true, schema: { type: "integer", minimum: 1 } }],
+          parameters: [
+            { name: "seq", in: "path", required: true, schema: { type: "integer", minimum: 1 } },
+            {
+              name: "wait",
+              in: "query",
+              description: "Hold the answer until the purge has settled, for at most so many milliseconds",
+              schema: { type: "integer", minimum: 1, maximum: MAX_PURGE_WAIT_MS },
+            },
+          ],
           responses: {
             200: answer("The purge", "PurgeRecord"),
-            ...refusals("unauthorized", "forbidden", "not-found", "unavailable"),
+            ...refusals("invalid", "unauthorized", "forbidden", "not-found", "unavailable"),
           },
         },
       },

@@ -84,6 +84,7 @@ export async function purge(body: unknown, { by, base }: PurgeCaller, ports: Pur
       accepted,
       replayed: result.replayed,
       dryRun: false,
+      ...(result.maySettleSooner && { maySettleSooner: true }),
       ...warned,
     },
     refresh: request.refresh ? plan.refresh : [],

@@ -27,7 +27,7 @@ export function judgeBy(
   const { ports, facts, site } = context;
   const { purges } = ports;
   const soft = answer === "soft" ? { seenAt: purges.madeStaleAt(stored), forMs: site.purge.softForMs } : null;
-  const maxAgeMs = Math.max(purges.leaseMs, maxViewAgeMs(context, stored));
+  const maxAgeMs = purges.unknownForMs(now, maxViewAgeMs(context, stored));
   return judge(stored, facts, { answer, maxViewAgeMs: maxAgeMs, awaitsToken: token !== null, soft }, now);
 }
 

@@ -306,6 +306,10 @@ export const siteSchema = z.strictObject({
       softForMs: z.prefault(z.int().check(z.nonnegative(), z.maximum(30 * 24 * 3_600_000)), 0),
       /** How late a purge may reach responses that the origin calls `immutable`. */
       maxViewAgeImmutable: z.prefault(maxViewAge, "0s"),
+      /** Whether isolates keep a connection to the log, over which it pushes purges and they confirm them. */
+      push: z._default(z.boolean(), false),
+      /** How long after a request an isolate keeps its knowledge of purges up to date. */
+      keepViewMs: z.optional(z.int().check(z.nonnegative(), z.maximum(20_000))),
     }),
     {},
   ),
@@ -353,6 +357,8 @@ export interface Site extends KeyRules {
     readonly softForMs: number;
     /** The longest of the lease and the routes' view ages, for which receipts have to wait (R6). */
     readonly longestViewAgeMs: number;
+    readonly push: boolean;
+    readonly keepViewMs: number;
   };
 }
 
@@ -361,6 +367,9 @@ export interface Site extends KeyRules {
  * default.
  */
 const PLAIN_STATUSES = new Set([200, 203, 204, 300, 301, 308]);
+
+/** How long a connection to the log is kept after a request, if the site does not say: it costs next to nothing. */
+const KEPT_WITH_PUSH_MS = 20_000;
 
 /** Settings from the environment or from flags. They take precedence over the file. */
 export interface SiteOverrides {
@@ -441,6 +450,8 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
         site.purge.leaseMs,
         ...routes.flatMap(({ purge }) => [purge.maxViewAgeMs, purge.maxViewAgeImmutableMs]),
       ),
+      push: site.purge.push,
+      keepViewMs: site.purge.keepViewMs ?? (site.purge.push ? KEPT_WITH_PUSH_MS : 0),
     },
   };
 }

@@ -162,6 +162,20 @@ export const mutants: Mutants = {
     to: "sinceFetchMs <= maxViewAgeMs",
     reddens: "purge-protocol/silent-log-one-lease",
   },
+  "r8-newcomer-serves-for-a-lease": {
+    name: "an isolate that has never read the log serves what it has fetched for a lease while the log is silent",
+    file: VIEW_LEASE,
+    from: "const isRemembered = ",
+    to: "const isRemembered = this.name === undefined || ",
+    reddens: "purge-protocol/silent-log-newcomer",
+  },
+  "r25-nameless-readers-do-not-count": {
+    name: "a receipt settles by confirmations, even where some readers never confirm",
+    file: LOG,
+    from: "first === undefined && !this.#leases.mayHaveNameless(now)",
+    to: "first === undefined",
+    reddens: "purge-protocol/nobody-holds-a-lease",
+  },
   "r9-bearer-gets-the-unknown": {
     name: "while the log is silent, a request with a token gets a page that was just fetched",
     file: "worker/rules/freshness/unknown-purge-state.ts",
@@ -433,8 +447,8 @@ export const mutants: Mutants = {
   "r6-receipt-forgets-the-bound": {
     name: "a receipt ignores routes that let a purge arrive late",
     file: LOG,
-    from: "this.#leases.grant(Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0), now);",
-    to: "this.#leases.grant(purge.leaseMs, now);",
+    from: "this.#grant(reader, Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0), now);",
+    to: "this.#grant(reader, purge.leaseMs, now);",
     reddens: "purge-protocol/receipt-and-late-routes",
   },
   "r6-every-purge-may-come-late": {
@@ -453,9 +467,9 @@ export const mutants: Mutants = {
   },
   "r6-bound-ends-with-the-lease": {
     name: "while the log is silent, a page of a route that lets a purge arrive late counts for one lease only",
-    file: "worker/flow/judging.ts",
-    from: "Math.max(purges.leaseMs, maxViewAgeMs(context, stored))",
-    to: "purges.leaseMs",
+    file: VIEW_LEASE,
+    from: "Math.max(this.leaseMs, maxViewAgeMs)",
+    to: "this.leaseMs",
     reddens: "purge-protocol/late-route-log-silent",
   },
   "r6-late-is-not-renewed": {
@@ -536,8 +550,8 @@ export const mutants: Mutants = {
   "r13-numbers-are-used-twice": {
     name: "a log whose storage went back goes on under the same id",
     file: LOG,
-    from: "if (since?.logId === id && since.seq > head)",
-    to: "if (false)",
+    from: "if (since?.logId !== id || since.seq <= head) return;",
+    to: "return;",
     reddens: "purge-protocol/log-set-back",
   },
   "r14-log-goes-by-its-memory": {
@@ -648,5 +662,19 @@ export const mutants: Mutants = {
     from: "      this.#timing.end(); // one of the two logs has been replaced, and only a new read can tell which one\n      return false;",
     to: "      return true;",
     reddens: "purge-protocol/push-of-another-log",
+  },
+  "r25-unknown-use-does-not-count": {
+    name: "a receipt does not wait for responses of unknown purge state",
+    file: "worker/purges/log/lease-book.ts",
+    from: "Math.max(now + UNKNOWN_MS, complete)",
+    to: "Math.max(now, complete)",
+    reddens: "purge-protocol/nobody-holds-a-lease",
+  },
+  "r26-push-goes-nowhere": {
+    name: "the log sends a purge over no connection",
+    file: "worker/purges/log/connected-log.ts",
+    from: "void this.#pushTo(connection, delta);",
+    to: "",
+    reddens: "purge-protocol/pushed-over-a-connection",
   },
 };

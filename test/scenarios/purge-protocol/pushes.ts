@@ -1,9 +1,13 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { PUSHES } from "../memory-only.ts";
+import { CONNECTIONS, PUSHES } from "../memory-only.ts";
 import { page } from "../page.ts";
 
 const v1 = page("max-age=3600", "v1");
 const v2 = { ...v1, body: "v2" };
+
+/** Isolates that keep a connection to the log for a short while. */
+const DAY_MS = 24 * 3600 * 1000;
+const PUSHED = { purge: { push: true, keepViewMs: 500 } };
 
 /** A log that pushes each purge to its readers: docs/protocol.md#r24-push. */
 export const scenarios: readonly Scenario[] = [
@@ -69,6 +73,36 @@ export const scenarios: readonly Scenario[] = [
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
       { purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":0/ } },
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    id: "purge-protocol/pushed-over-a-connection",
+    name: "an isolate with a connection gets a purge while its lease lasts",
+    source: "docs/protocol.md#r26-connection",
+    site: PUSHED,
+    only: CONNECTIONS,
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+      { purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":1250/ } },
+      { advanceMs: 1 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    id: "purge-protocol/nobody-holds-a-lease",
+    name: "a purge settles after 50 ms and the allowance if nobody holds a lease",
+    source: "docs/protocol.md#r25-the-book-of-leases; docs/protocol.md#r8-unknown",
+    site: PUSHED,
+    only: CONNECTIONS,
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { advanceMs: 100_000 },
+      { purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":1250,/ } }, // the log was made today
+      { advanceMs: 2 * DAY_MS },
+      { purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":300,/ } },
     ],
   },
 ];

@@ -204,6 +204,21 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "purge-protocol/silent-log-newcomer",
+    name: "an isolate that has never read the log serves a page for 50 ms after its fetch",
+    source: "docs/protocol.md#r8-unknown; docs/protocol.md#r25-the-book-of-leases",
+    only: LOST_LOG,
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { log: "down" },
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { advanceMs: 49 },
+      { get: "/a", expect: { xCache: "HIT", body: "v1" } },
+      { advanceMs: 1 },
+      { get: "/a", expect: { xCache: "MISS", body: "v2", cacheStatus: /detail=purge-state-unknown/ } },
+    ],
+  },
+  {
     id: "purge-protocol/silent-log-known-purge",
     name: "while the log is silent, a page that the isolate knows to be purged stays purged",
     source: "docs/protocol.md#r8-unknown; docs/protocol.md#the-stories",

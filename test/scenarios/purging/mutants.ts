@@ -308,8 +308,8 @@ export const mutants: Mutants = {
   "replay-is-a-new-purge": {
     name: "a purge that is sent again gets a new number",
     file: "worker/purges/log/sql-purge-log.ts",
-    from: "first?.seq ?? this.#addNew(purge, mode, now, settlesInMs)",
-    to: "this.#addNew(first ? { ...purge, id: null } : purge, mode, now, settlesInMs)",
+    from: "first?.seq ?? this.#addNew(purge, mode, now, boundMs)",
+    to: "this.#addNew(first ? { ...purge, id: null } : purge, mode, now, boundMs)",
     reddens: "purging/retried-with-same-id",
   },
   "purge-goes-to-the-origin": {
@@ -378,8 +378,8 @@ export const mutants: Mutants = {
   "purge-is-dead-on-arrival": {
     name: "the reply to a purge brings the caller's view up to just before the purge",
     file: VIEW_LEASE,
-    from: "if (this.takeReply(delta, call)) await",
-    to: "if (this.takeReply({ ...delta, to: delta.to - 1 }, call)) await",
+    from: "const isTaken = this.takeReply(delta, call);",
+    to: "const isTaken = this.takeReply({ ...delta, to: delta.to - 1 }, call);",
     reddens: "purging/refresh-serves-whole-pop",
   },
   "repeat-is-a-replay": {

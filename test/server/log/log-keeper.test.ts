@@ -129,3 +129,75 @@ test("a purge that is sent again while nobody had confirmed the first has one nu
   expect(await first).toMatchObject({ seq: 1, replayed: false, settlesInMs: 0 });
   expect(await again).toMatchObject({ seq: 1, replayed: true, settlesInMs: 0 });
 });
+
+describe("an answer about a purge is held until it has settled", () => {
+  const admitted = async (name: string) => {
+    const position = await keeper.read(null, 1000).then(({ logId, to }) => ({ logId, seq: to }));
+    keeper.readers.expect(name);
+    keeper.readers.connect(name, { push: () => undefined }, position);
+    const admission = keeper.readers.admit(name);
+    keeper.readers.confirm(name, position);
+    await admission;
+  };
+
+  /** A purge that the worker does not confirm in time, and how long its answer is held then, in milliseconds. */
+  async function held(waitMs: number): Promise<{ afterMs: number; settled: boolean | undefined }> {
+    const appended = keeper.append(purge(["#a"]));
+    await scheduler.advance(250);
+    const { seq, ...receipt } = (await appended) as { seq: number };
+    expect(receipt).toMatchObject({ settlesInMs: 1250, maySettleSooner: true });
+    const from = scheduler.now();
+    const outcome = { afterMs: Number.NaN, settled: undefined as boolean | undefined };
+    void keeper.find(seq, waitMs).then((record) => {
+      outcome.afterMs = scheduler.now() - from;
+      outcome.settled = record?.settled;
+    });
+    return outcome;
+  }
+
+  test("by the confirmation of a worker that was late", async () => {
+    await admitted("one");
+    const answer = await held(5000);
+    await scheduler.advance(400);
+    keeper.readers.confirm("one", { logId: "log", seq: 1 });
+    await scheduler.advance(5000);
+    expect(answer).toEqual({ afterMs: 400, settled: true });
+  });
+
+  test("by the end of that worker's process", async () => {
+    await admitted("one");
+    const answer = await held(5000);
+    await scheduler.advance(300);
+    keeper.readers.dismiss("one");
+    await scheduler.advance(5000);
+    expect(answer).toEqual({ afterMs: 300, settled: true });
+  });
+
+  test("by the clock, if the worker never confirms", async () => {
+    await admitted("one");
+    const answer = await held(5000);
+    await scheduler.advance(5000);
+    expect(answer).toEqual({ afterMs: 1000, settled: true });
+  });
+
+  test("or until the time that was asked for is over", async () => {
+    await admitted("one");
+    const answer = await held(700);
+    await scheduler.advance(5000);
+    expect(answer).toEqual({ afterMs: 700, settled: false });
+  });
+
+  test("if no more than a thousand others are held", async () => {
+    await admitted("one");
+    await held(5000);
+    const others = Array.from({ length: 999 }, () => keeper.find(1, 5000));
+    expect(await keeper.find(1, 5000)).toMatchObject({ settled: false });
+    await scheduler.advance(1000);
+    await Promise.all(others);
+    expect(await keeper.find(1, 5000)).toMatchObject({ settled: true });
+  });
+});
+
+test("a purge that all workers have confirmed has settled, and none can settle sooner", async () => {
+  expect(await keeper.append(purge(["#a"]))).toMatchObject({ settlesInMs: 0, maySettleSooner: false });
+});

@@ -49,16 +49,18 @@ async function isUnpurged(
 ): Promise<boolean> {
   const { purges, clock } = ports;
   const token = purges.isUsable(clock.now(), sent) ? sent : await purges.renew(background, sent);
-  const answer = purges.check(stored, purges.isUsable(clock.now(), token));
+  const now = clock.now();
+  const answer = purges.check(stored, purges.isUsable(now, token));
   if (answer !== "unknown") return answer === "not-purged";
   const sinceFetchMs = Math.max(0, arrivedAt - stored.fetchedAt);
-  return mayAnswerWhileUnknown({ sinceFetchMs, maxViewAgeMs: purges.leaseMs, awaitsToken: token !== null });
+  const maxViewAgeMs = purges.unknownForMs(now, 0);
+  return mayAnswerWhileUnknown({ sinceFetchMs, maxViewAgeMs, awaitsToken: token !== null });
 }
 
 /** Whether the response could answer without validation, leaving purges aside. */
 function isReusable({ ports, facts }: RequestContext, stored: StoredHead): boolean {
-  const { purges, clock } = ports;
-  const unpurged = { answer: "not-purged", maxViewAgeMs: purges.leaseMs, awaitsToken: false, soft: null } as const;
+  const { clock } = ports;
+  const unpurged = { answer: "not-purged", maxViewAgeMs: 0, awaitsToken: false, soft: null } as const;
   return mayAnswer(judge(stored, facts, unpurged, clock.now()));
 }
 

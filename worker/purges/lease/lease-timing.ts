@@ -16,6 +16,9 @@ const DUE_EARLIEST = 0.5;
  */
 const PROBE_AFTER = 0.5;
 
+/** The last part of a lease, in which a request does not leave the renewal to an earlier request. */
+const ENDING = 0.08;
+
 /** The weight of the newest gap between two requests in their average. */
 const NEWEST_GAP_WEIGHT = 0.2;
 
@@ -30,6 +33,12 @@ export interface LeaseTimingSettings {
    * The longest view age that any route allows, in milliseconds, if that is more than the lease. Default: the lease.
    */
   readonly longestViewAgeMs?: number;
+  /** For how long after a request the view is renewed behind it, in milliseconds. Default: not at all. */
+  readonly keepViewMs?: number;
+  /** Whether the isolate keeps a connection to the log, over which the log pushes (R26). Default: it does not. */
+  readonly push?: boolean;
+  /** The log's `rememberedByNameMs`. Default: `REMEMBERED_BY_NAME_MS`. */
+  readonly rememberedByNameMs?: number;
 }
 
 /** A lease, granted by the log or by a copy of another isolate's read. */
@@ -55,8 +64,11 @@ export class LeaseTiming {
   readonly skewMs: number;
   /** The longest view age that any route allows, the lease included, in milliseconds. */
   readonly longestViewAgeMs: number;
+  readonly keepViewMs: number;
   readonly #random: () => number;
   #startedAt = NEVER;
+  /** The start of the last read, even if its lease has been ended. */
+  #readAt = NEVER;
   #usableUntil = 0;
   #dueAt = 0;
   #copyIsOldAt = 0;
@@ -67,8 +79,10 @@ export class LeaseTiming {
   #failedUntil = 0;
   #probeAt = 0;
 
-  constructor({ leaseMs, skewMs, longestViewAgeMs = 0 }: LeaseTimingSettings, random: () => number) {
+  constructor(settings: LeaseTimingSettings, random: () => number) {
+    const { leaseMs, skewMs, longestViewAgeMs = 0, keepViewMs = 0 } = settings;
     this.leaseMs = leaseMs;
+    this.keepViewMs = keepViewMs;
     this.skewMs = skewMs;
     this.longestViewAgeMs = Math.max(leaseMs, longestViewAgeMs);
     this.#random = random;
@@ -93,6 +107,11 @@ export class LeaseTiming {
     return now < this.#usableUntil || now < this.#startedAt + Math.min(maxViewAgeMs, this.longestViewAgeMs);
   }
 
+  /** For how long the log has not been read: milliseconds; infinity if it never has, or if the clock has stepped back. */
+  sinceReadMs(now: number): number {
+    return now - this.#readAt;
+  }
+
   isLeaseAlive(now: number): boolean {
     return now < this.#usableUntil;
   }
@@ -103,11 +122,29 @@ export class LeaseTiming {
     return now >= this.#dueAt && now >= this.#probeAt;
   }
 
-  /** Records the time between requests: if they are rare, the lease is renewed earlier (R22). */
+  /**
+   * Records the time between requests: if they are rare, the lease is renewed earlier (R22), unless it is renewed behind
+   * them anyway (R26).
+   */
   noteRequest(now: number): void {
     const gapMs = Math.min(Math.max(now - (this.#lastRequestAt ?? now), 0), this.leaseMs);
-    this.#gapMs += (gapMs - this.#gapMs) * NEWEST_GAP_WEIGHT;
+    if (this.keepViewMs === 0) this.#gapMs += (gapMs - this.#gapMs) * NEWEST_GAP_WEIGHT;
     this.#lastRequestAt = now;
+  }
+
+  /** Until when the view is kept for the next request (R26), if none comes before: epoch milliseconds. */
+  get keptUntil(): number {
+    return (this.#lastRequestAt ?? NEVER) + this.keepViewMs;
+  }
+
+  /** When the renewal is due: epoch milliseconds. */
+  get dueAt(): number {
+    return Math.max(this.#dueAt, this.#probeAt);
+  }
+
+  /** Whether so little of the lease is left that a request renews it, even where that is another one's work (R26). */
+  isEnding(now: number): boolean {
+    return now >= this.#usableUntil - this.leaseMs * ENDING;
   }
 
   /** Whether a copy of another isolate's read that has just been taken is itself already due for renewal. */
@@ -131,6 +168,7 @@ export class LeaseTiming {
 
   extend({ startedAt, leaseMs, readTakesMs, isComplete }: Grant, now: number): void {
     const usableUntil = startedAt + leaseMs;
+    this.#readAt = Math.max(this.#readAt, startedAt);
     if (usableUntil > now) {
       this.#failedUntil = 0; // a reply that came too late to be used is no recovery (R21)
       this.#probeAt = 0;
@@ -154,8 +192,14 @@ export class LeaseTiming {
     this.#startedAt = NEVER;
   }
 
-  #forgetInstants(): void {
+  /** Ends the lease, and the time for which the log remembers it. */
+  giveUp(): void {
     this.end();
+    this.#readAt = NEVER;
+  }
+
+  #forgetInstants(): void {
+    this.giveUp();
     this.#dueAt = 0;
     this.#failedUntil = 0;
     this.#probeAt = 0;

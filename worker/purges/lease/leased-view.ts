@@ -55,7 +55,7 @@ export class LeasedView {
     return { number: ++this.#callsBegun, startedAt: this.#clock.now() };
   }
 
-  /** Takes in a reply of the log (R6, R20). Returns false if the reply cannot be used. */
+  /** Takes in a reply of the log (R6, R20), which may grant no lease (R25). Returns false if it cannot be used. */
   takeReply(delta: ViewDelta, { number, startedAt }: LogCall): boolean {
     const position = this.#view.position;
     const isOfAnotherLog = position !== null && position.logId !== delta.logId;
@@ -71,7 +71,7 @@ export class LeasedView {
     this.#recent = mergeRecent(this.#recent, delta);
     if (number <= this.#callsInDoubt) return false;
     this.#callsInDoubt = 0;
-    this.#extendLease(startedAt, delta.leaseMs);
+    if (delta.leaseMs > 0) this.#extendLease(startedAt, delta.leaseMs);
     return true;
   }
 
@@ -90,6 +90,12 @@ export class LeasedView {
     this.#callsBeforeView = this.#callsBegun;
     this.#recent = mergeRecent(this.#recent, delta);
     return true;
+  }
+
+  /** Gives up the lease, for good: no reply to an earlier call brings it back. */
+  giveUp(): void {
+    this.#timing.giveUp();
+    this.#callsInDoubt = this.#callsBegun;
   }
 
   /** Takes in a copy of another isolate's read (R22). Returns false if the copy cannot be used. */

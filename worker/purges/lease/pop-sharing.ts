@@ -69,7 +69,12 @@ export class PopSharing {
   /** Leaves a copy for the others, and measures how long the read and the write took. */
   async publish(copy: SharedCopy): Promise<void> {
     await this.#write(COPY, writeCopy(copy));
-    const tookMs = Math.max(0, Math.min(this.#clock.now() - copy.startedAt, this.#settings.leaseMs / 2));
+    this.noteReadTook(copy.startedAt);
+  }
+
+  /** Measures how long a read of the log took that has just ended. */
+  noteReadTook(startedAt: number): void {
+    const tookMs = Math.max(0, Math.min(this.#clock.now() - startedAt, this.#settings.leaseMs / 2));
     this.#takesMs = this.#takesMs === null ? tookMs : this.#takesMs + (tookMs - this.#takesMs) * NEWEST_WEIGHT;
   }
 

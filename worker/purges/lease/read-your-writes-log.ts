@@ -20,8 +20,9 @@ export class ReadYourWritesLog implements PurgeLogWriter {
   async append(purge: NewPurge): Promise<AppendOutcome> {
     const call = this.#lease.beginCall();
     const since = this.#view.position;
-    const { leaseMs, longestViewAgeMs } = this.#lease;
-    const result = await this.#log.append({ ...purge, since, leaseMs, longestViewAgeMs, skewMs: this.#skewMs });
+    const { leaseMs, longestViewAgeMs, name: reader } = this.#lease;
+    const asked = { since, leaseMs, longestViewAgeMs, skewMs: this.#skewMs, reader };
+    const result = await this.#log.append({ ...purge, ...asked });
     if (result.kind === "conflict") return result;
     const { delta, ...outcome } = result;
     await this.#lease.takeReplyAndShare(delta, call);

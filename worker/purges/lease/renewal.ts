@@ -1,6 +1,7 @@
 import type { BackgroundWork, Clock, Reporter } from "../../ports.ts";
 import { ITEM_WORDS, type PurgeLogClient } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
+import type { KeptView, ReaderIdentity } from "./kept-view.ts";
 import type { LeaseTiming } from "./lease-timing.ts";
 import type { LeasedView } from "./leased-view.ts";
 import type { PopSharing } from "./pop-sharing.ts";
@@ -20,6 +21,9 @@ export interface RenewalParts {
   readonly timing: LeaseTiming;
   readonly log: PurgeLogClient;
   readonly pop: PopSharing;
+  readonly kept: KeptView;
+  /** An isolate with a name shares no reads, because it cannot confirm for the isolates that take its copies (R25). */
+  readonly identity: ReaderIdentity;
   readonly clock: Clock;
   readonly reporter: Reporter;
   /** Whether the view may be used on any route. */
@@ -33,6 +37,8 @@ export class Renewal {
   readonly #timing: LeaseTiming;
   readonly #log: PurgeLogClient;
   readonly #pop: PopSharing;
+  readonly #kept: KeptView;
+  readonly #identity: ReaderIdentity;
   readonly #clock: Clock;
   readonly #reporter: Reporter;
   readonly #isUsable: (now: number) => boolean;
@@ -41,12 +47,14 @@ export class Renewal {
   /** The renewal in progress: a look at the PoP's copies and, in most cases, a read after it. */
   #renewal: Reading | null = null;
 
-  constructor({ view, leased, timing, log, pop, clock, reporter, isUsable }: RenewalParts) {
+  constructor({ view, leased, timing, log, pop, kept, identity, clock, reporter, isUsable }: RenewalParts) {
     this.#view = view;
     this.#leased = leased;
     this.#timing = timing;
     this.#log = log;
     this.#pop = pop;
+    this.#kept = kept;
+    this.#identity = identity;
     this.#clock = clock;
     this.#reporter = reporter;
     this.#isUsable = isUsable;
@@ -66,7 +74,7 @@ export class Renewal {
     if (this.#mayBeJoined(this.#renewal, this.#clock.now())) return this.#renewal;
     const renewal: Reading = {
       startedAt: this.#clock.now(),
-      hasSucceeded: this.#takeCopyOrRead(background).finally(() => {
+      hasSucceeded: this.#renewAndKeep(background).finally(() => {
         if (this.#renewal === renewal) this.#renewal = null;
       }),
     };
@@ -82,14 +90,17 @@ export class Renewal {
   read(background: BackgroundWork): Reading {
     if (this.#mayBeJoined(this.#read, this.#clock.now())) return this.#read;
     const call = this.#leased.beginCall();
-    this.#pop.claim(call.startedAt, background);
+    const { name } = this.#identity;
+    const isShared = name === undefined;
+    if (isShared) this.#pop.claim(call.startedAt, background);
     let copy: SharedCopy | undefined;
     const { leaseMs, longestViewAgeMs } = this.#timing;
     const reading: Reading = {
       startedAt: call.startedAt,
-      hasSucceeded: this.#log.read(this.#view.readerPosition, leaseMs, longestViewAgeMs).then(
+      hasSucceeded: this.#log.read(this.#view.readerPosition, leaseMs, longestViewAgeMs, undefined, name).then(
         (delta) => {
-          if (this.#leased.takeReply(delta, call)) copy = this.#leased.copyAfter(delta.leaseMs, call);
+          const isTaken = this.#leased.takeReply(delta, call);
+          if (isTaken && isShared) copy = this.#leased.copyAfter(delta.leaseMs, call);
           this.#endRead(reading);
           this.#reporter.report({ kind: "log-read", purges: delta.items.length / ITEM_WORDS });
           return true;
@@ -122,8 +133,19 @@ export class Renewal {
     return hasSucceeded;
   }
 
+  /** Renews the lease, and then keeps the view alive behind the request (R26). */
+  async #renewAndKeep(background: BackgroundWork): Promise<boolean> {
+    const connection = await this.#kept.connect(background);
+    const hasSucceeded = connection !== null || (await this.#takeCopyOrRead(background));
+    const isKept = connection !== null || (this.#identity.name === undefined && this.#timing.keepViewMs > 0);
+    if (hasSucceeded && isKept) {
+      background.run(this.#kept.keep(connection, () => this.#takeCopyOrRead(background)));
+    }
+    return hasSucceeded;
+  }
+
   async #takeCopyOrRead(background: BackgroundWork): Promise<boolean> {
-    if (await this.#takeCopy()) return true;
+    if (this.#identity.name === undefined && (await this.#takeCopy())) return true;
     return this.read(background).hasSucceeded;
   }
 

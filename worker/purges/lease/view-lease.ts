@@ -1,8 +1,15 @@
 import type { BackgroundWork, Clock, PurgeState, ReceiptToken, Reporter } from "../../ports.ts";
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
 import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
-import type { PurgeLogClient, ViewDelta } from "../log/log-contract.ts";
+import {
+  type PurgeLogClient,
+  REMEMBERED_BY_NAME_MS,
+  REMEMBERED_MS,
+  UNKNOWN_MS,
+  type ViewDelta,
+} from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
+import { KeptView, type ReaderIdentity } from "./kept-view.ts";
 import { LeaseTiming, type LeaseTimingSettings } from "./lease-timing.ts";
 import { LeasedView, type LogCall } from "./leased-view.ts";
 import type { PopSharing } from "./pop-sharing.ts";
@@ -24,14 +31,18 @@ export interface ViewLeaseOptions {
  * The view of one isolate with its lease: how long it may be used, when it is renewed, and how requests are handled
  * while the log cannot be reached. A lease counts from the start of the read of the log (R6).
  */
-export class ViewLease implements PurgeState {
+export class ViewLease implements PurgeState, ReaderIdentity {
   readonly #view: PurgeView;
   readonly #pop: PopSharing;
   readonly #clock: Clock;
   readonly #timing: LeaseTiming;
   readonly #leased: LeasedView;
+  readonly #kept: KeptView;
   readonly #renewal: Renewal;
   readonly #tokenReads: TokenReadBudget;
+  /** For how long the log counts with this isolate after a read, if it has a name (R25). */
+  readonly #rememberedByNameMs: number;
+  #name: string | undefined;
 
   constructor({ settings, view, log, pop, clock, random, reporter }: ViewLeaseOptions) {
     const timing = new LeaseTiming(settings, random);
@@ -41,9 +52,23 @@ export class ViewLease implements PurgeState {
     this.#clock = clock;
     this.#timing = timing;
     this.#leased = leased;
+    this.#name = settings.push && log.connect ? String(random()).slice(2) : undefined;
+    this.#rememberedByNameMs = settings.rememberedByNameMs ?? REMEMBERED_BY_NAME_MS;
+    const learn: ViewLease["learn"] = (delta, background) => this.learn(delta, background);
+    this.#kept = new KeptView({ identity: this, log, view, leased, timing, pop, clock, learn });
     const isUsable = (now: number) => this.isUsable(now, null);
-    this.#renewal = new Renewal({ view, leased, timing, log, pop, clock, reporter, isUsable });
+    const parts = { view, leased, timing, log, pop, kept: this.#kept, identity: this, clock, reporter, isUsable };
+    this.#renewal = new Renewal(parts);
     this.#tokenReads = new TokenReadBudget(timing.leaseMs);
+  }
+
+  get name(): string | undefined {
+    return this.#name;
+  }
+
+  giveUpName(): void {
+    this.#leased.giveUp();
+    this.#name = undefined;
   }
 
   get leaseMs(): number {
@@ -62,7 +87,15 @@ export class ViewLease implements PurgeState {
   }
 
   isDue(now: number): boolean {
-    return this.#timing.isDue(now) && !this.#renewal.isUnderWay(now);
+    const isDue = this.#timing.isDue(now) && !this.#kept.isKept(now);
+    const takesOver = this.#kept.needsSuccessor(now) && this.#timing.mayProbe(now);
+    return (isDue || takesOver) && !this.#renewal.isUnderWay(now);
+  }
+
+  unknownForMs(now: number, maxViewAgeMs: number): number {
+    const rememberedMs = this.#name === undefined ? REMEMBERED_MS : this.#rememberedByNameMs;
+    const isRemembered = this.#timing.sinceReadMs(now) < rememberedMs;
+    return isRemembered ? Math.max(this.leaseMs, maxViewAgeMs) : UNKNOWN_MS;
   }
 
   check(stored: StoredHead, usable: boolean): PurgeAnswer {
@@ -98,10 +131,13 @@ export class ViewLease implements PurgeState {
 
   /**
    * Takes in the reply to a purge, and shares it with the PoP's other isolates, so that they need not be a lease behind
-   * (R20, R22).
+   * (R20, R22). To isolates with a name the log sends it.
    */
   async takeReplyAndShare(delta: ViewDelta, call: LogCall): Promise<void> {
-    if (this.takeReply(delta, call)) await this.#pop.publishSoon(this.#leased.copyAfter(delta.leaseMs, call));
+    const isTaken = this.takeReply(delta, call);
+    if (isTaken && this.name === undefined) {
+      await this.#pop.publishSoon(this.#leased.copyAfter(delta.leaseMs, call));
+    }
   }
 
   /**

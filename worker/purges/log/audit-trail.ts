@@ -81,6 +81,17 @@ export class AuditTrail {
     return row ? recordOf(row, now) : null;
   }
 
+  /** When the purge settles: epoch milliseconds; infinity if there is no row of it. */
+  settlesAt(seq: number): number {
+    const [row] = this.#sql.exec("SELECT settles_at FROM audit WHERE seq = ?", seq);
+    return (row?.settles_at as number | undefined) ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Records that a purge settles at this time, if that is earlier than was known. */
+  settle(seq: number, at: number): void {
+    this.#sql.exec("UPDATE audit SET settles_at = min(settles_at, ?) WHERE seq = ?", at, seq);
+  }
+
   /** Records that the purges up to this number have settled. */
   settleUpTo(seq: number, now: number): void {
     // Rows below the last call's number have settled, so that the whole trail is searched once.

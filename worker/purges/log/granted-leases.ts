@@ -1,3 +1,5 @@
+import { REMEMBERED_MS } from "./log-contract.ts";
+
 /**
  * The longest lease that may be alive, and when it was last granted. It is stored, so that a restarted log knows it.
  */
@@ -10,6 +12,11 @@ export interface LongestLease {
    * milliseconds.
    */
   readonly stretched?: Readonly<Record<number, number>> | undefined;
+  /**
+   * When a reader without a name may last have read the log: epoch milliseconds. Default: `grantedAt`, because no reader
+   * had a name when earlier versions stored this.
+   */
+  readonly namelessAt?: number;
 }
 
 export interface LongestLeaseStorage {
@@ -18,18 +25,13 @@ export interface LongestLeaseStorage {
   write(longest: LongestLease): void;
 }
 
-/**
- * How long the longest lease counts after it was last granted. That is longer than the lease itself lasts, because
- * readers that cannot reach the log use the lease for R8, too.
- */
-const REMEMBERED_MS = 24 * 3600 * 1000;
-
 /** The interval at which a repeatedly granted lease is written to storage, so that not every read costs a write. */
 const WRITTEN_EVERY_MS = 3600 * 1000;
 
 /**
  * The longest lease that any reader may hold. A receipt has to wait for it (R6). A new version of a site may shorten
- * the lease while isolates of the old version still use the longer one.
+ * the lease while isolates of the old version still use the longer one. The lease counts for longer than it lasts,
+ * because readers that cannot reach the log use it for R8, too.
  */
 export class GrantedLeases {
   readonly #storage: LongestLeaseStorage;
@@ -41,19 +43,31 @@ export class GrantedLeases {
   grant(leaseMs: number, now: number): void {
     const longest = this.#storage.read();
     const isOutdated = longest === null || now - longest.grantedAt > REMEMBERED_MS;
-    const stretched = longest?.stretched;
-    if (isOutdated || leaseMs > longest.leaseMs) this.#storage.write({ leaseMs, grantedAt: now, stretched });
-    else if (leaseMs === longest.leaseMs && now - longest.grantedAt > WRITTEN_EVERY_MS) {
-      this.#refresh({ leaseMs, grantedAt: now, stretched });
-    }
+    const granted = { ...longest, leaseMs, grantedAt: now, namelessAt: namelessAtOf(longest, now) };
+    if (isOutdated || leaseMs > longest.leaseMs) this.#storage.write(granted);
+    else if (leaseMs === longest.leaseMs && now - longest.grantedAt > WRITTEN_EVERY_MS) this.#refresh(granted);
   }
 
-  /** Writes when the lease was last granted. */
+  /** Records that a reader without a name has read the log. Call it after `grant`. */
+  noteNameless(now: number): void {
+    const longest = this.#storage.read();
+    if (longest && now - namelessAtOf(longest, now) > WRITTEN_EVERY_MS) this.#refresh({ ...longest, namelessAt: now });
+  }
+
+  /**
+   * Whether a reader without a name may hold a lease, or use R8 for one. That is so for a day after a log was made, too:
+   * the reader may have read the log before it.
+   */
+  mayHaveNameless(now: number): boolean {
+    return now - namelessAtOf(this.#storage.read(), now) <= REMEMBERED_MS + WRITTEN_EVERY_MS;
+  }
+
+  /** Writes when a lease was last granted. */
   #refresh(longest: LongestLease): void {
     try {
       this.#storage.write(longest);
     } catch {
-      // On a full disk the reads go on: the stored lease counts for the rest of its day, and the next read tries again.
+      // On a full disk the reads go on: the stored time counts for the rest of its day, and the next read tries again.
     }
   }
 
@@ -76,7 +90,8 @@ export class GrantedLeases {
     if (longest === null) return;
     const moved = Object.entries(longest.stretched ?? {}).map(([ms, until]) => [ms, until + byMs]);
     const stretched = longest.stretched && Object.fromEntries(moved);
-    this.#storage.write({ ...longest, grantedAt: longest.grantedAt + byMs, stretched });
+    const [grantedAt, namelessAt] = [longest.grantedAt + byMs, namelessAtOf(longest, 0) + byMs];
+    this.#storage.write({ ...longest, grantedAt, namelessAt, stretched });
   }
 
   /** Milliseconds; 0 before any lease was granted. */
@@ -89,4 +104,9 @@ export class GrantedLeases {
     const living = Object.entries(stretched ?? {}).filter(([, until]) => now < until);
     return Math.max(askedMs, ...living.map(([stretchedMs]) => Number(stretchedMs)));
   }
+}
+
+/** A log that has granted nothing was made just now. */
+function namelessAtOf(longest: LongestLease | null, now: number): number {
+  return longest === null ? now : (longest.namelessAt ?? longest.grantedAt);
 }

@@ -17,6 +17,21 @@ export interface ReaderPosition extends Stamp {
   readonly unread?: UnreadRange | null;
 }
 
+/**
+ * How long after its fetch a response of unknown purge state is served (R8) by an isolate of which the log need not know:
+ * milliseconds. No receipt settles earlier.
+ */
+export const UNKNOWN_MS = 50;
+
+/**
+ * How long the log remembers that a reader without a name has read it, in milliseconds. For as long, such a reader may
+ * use R8 for a lease while the log is silent.
+ */
+export const REMEMBERED_MS = 24 * 3600 * 1000;
+
+/** The same for a reader with a name, unless it gives up its leases. */
+export const REMEMBERED_BY_NAME_MS = 60_000;
+
 /** The number of words in an item: two for the key's hash, and one for its sequence number. */
 export const ITEM_WORDS = 3;
 
@@ -42,7 +57,7 @@ export interface ViewDelta {
   readonly heads: Readonly<Record<PurgeMode, number>>;
   /** For each purged key in each mode, its hash and its highest sequence number: three words of 32 bits. */
   readonly items: Uint32Array;
-  /** The lease that this read grants, counted from the start of the read (R6). */
+  /** The lease that this read grants, counted from the start of the read (R6); 0 for none. */
   readonly leaseMs: number;
 }
 
@@ -56,18 +71,53 @@ export interface AppendRequest extends NewPurge {
    */
   readonly longestViewAgeMs?: number;
   readonly skewMs: number;
+  /** The name under which the caller confirms what its view has reached (R25). Default: it never does. */
+  readonly reader?: string | undefined;
 }
 
 export type AppendResult =
   | (Extract<AppendOutcome, { kind: "appended" }> & { readonly delta: ViewDelta })
   | Extract<AppendOutcome, { kind: "conflict" }>;
 
-/** The log from an isolate's side. Both calls reject if it cannot be reached. */
+/** The log from an isolate's side. The calls reject if it cannot be reached. */
 export interface PurgeLogClient {
   /**
    * `longestViewAgeMs`: the longest view age that a route of the reader's site allows. Default: the lease. `report`: what
-   * the reader tells the site's ledger. Default: nothing.
+   * the reader tells the site's ledger. Default: nothing. `reader`: the name under which it confirms what its view has
+   * reached (R25). Default: it never does.
    */
-  read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number, report?: string): Promise<ViewDelta>;
+  read(
+    since: ReaderPosition | null,
+    leaseMs: number,
+    longestViewAgeMs?: number,
+    report?: string,
+    reader?: string,
+  ): Promise<ViewDelta>;
   append(purge: AppendRequest): Promise<AppendResult>;
+  /**
+   * Opens a connection with a read (R26). `null` if the log has too many. Absent where a log has other ways to push, or
+   * does not push.
+   */
+  connect?(reader: ConnectingReader): Promise<LogConnection | null>;
+}
+
+/** A reader that opens a connection to the log. */
+export interface ConnectingReader {
+  readonly name: string;
+  readonly since: ReaderPosition | null;
+  readonly leaseMs: number;
+  readonly longestViewAgeMs: number;
+  /** Takes in purges that the log sends. Resolves to whether the view has reached them. */
+  readonly learn: (delta: ViewDelta) => Promise<boolean>;
+}
+
+/** A connection to the log. It belongs to the request that has opened it. */
+export interface LogConnection {
+  /** The reply to the read with which it was opened. */
+  readonly first: ViewDelta;
+  /** Like `read`. */
+  renew(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): Promise<ViewDelta>;
+  /** Says that the reader has given up its leases, so that no receipt has to wait for it. */
+  release(): Promise<void>;
+  close(): void;
 }

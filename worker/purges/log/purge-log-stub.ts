@@ -1,6 +1,14 @@
 import type { LedgerClient } from "../../insight/reports.ts";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../ports.ts";
-import type { AppendRequest, AppendResult, PurgeLogClient, ReaderPosition, ViewDelta } from "./log-contract.ts";
+import type {
+  AppendRequest,
+  AppendResult,
+  ConnectingReader,
+  LogConnection,
+  PurgeLogClient,
+  ReaderPosition,
+  ViewDelta,
+} from "./log-contract.ts";
 import type { PurgeLog } from "./purge-log.ts";
 
 /** The name of a site's one log. */
@@ -19,8 +27,21 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
     leaseMs: number,
     longestViewAgeMs?: number,
     report?: string,
+    reader?: string,
   ): Promise<ViewDelta> {
-    return this.#stub().read(since, leaseMs, longestViewAgeMs, report);
+    return this.#stub().read(since, leaseMs, longestViewAgeMs, report, reader);
+  }
+
+  async connect({ learn, ...reader }: ConnectingReader): Promise<LogConnection | null> {
+    const opened = await this.#stub().openConnection(reader, learn);
+    if (opened === null) return null;
+    const { first, connection } = opened;
+    return {
+      first,
+      renew: async (since, leaseMs, longestViewAgeMs) => connection.renew(since, leaseMs, longestViewAgeMs),
+      release: async () => connection.release(),
+      close: () => opened[Symbol.dispose](),
+    };
   }
 
   async report(report: string): Promise<void> {
@@ -39,8 +60,8 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
     return this.#stub().list(before, limit);
   }
 
-  async find(seq: number): Promise<PurgeRecord | null> {
-    return this.#stub().find(seq);
+  async find(seq: number, waitMs?: number): Promise<PurgeRecord | null> {
+    return this.#stub().find(seq, waitMs);
   }
 
   /** The id of the log's object, which no object of another class or namespace has. */

@@ -1,6 +1,7 @@
-import { DurableObject } from "cloudflare:workers";
-import type { PurgeRecord, PurgeRecordPage } from "../../ports.ts";
-import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "./log-contract.ts";
+import { DurableObject, RpcTarget } from "cloudflare:workers";
+import type { PurgeRecord, PurgeRecordPage, Wait } from "../../ports.ts";
+import { ConnectedLog, type Connection, MAX_CONNECTIONS, type Push } from "./connected-log.ts";
+import type { AppendRequest, AppendResult, ConnectingReader, ReaderPosition, ViewDelta } from "./log-contract.ts";
 import { LOG_SETTINGS } from "./log-settings.ts";
 import type { Sql } from "./sql.ts";
 import { SqlLedger } from "./sql-ledger.ts";
@@ -13,15 +14,40 @@ import { SqlPurgeLog } from "./sql-purge-log.ts";
 export class PurgeLog extends DurableObject {
   #log: SqlPurgeLog | undefined;
   #ledger: SqlLedger | undefined;
+  #connected: ConnectedLog | undefined;
 
   /** Overridden by the simulated CDN, which has its own time. */
   protected now(): number {
     return Date.now();
   }
 
-  read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number, report?: string): ViewDelta {
+  /** Overridden by the bench, which looks beyond it. */
+  protected get maxConnections(): number {
+    return MAX_CONNECTIONS;
+  }
+
+  read(
+    since: ReaderPosition | null,
+    leaseMs: number,
+    longestViewAgeMs?: number,
+    report?: string,
+    reader?: string,
+  ): ViewDelta {
     if (report !== undefined) this.#takeReport(report);
-    return this.#opened().read(since, leaseMs, longestViewAgeMs);
+    return this.#opened().read(since, leaseMs, longestViewAgeMs, reader);
+  }
+
+  /**
+   * Opens a reader's connection with its first read (R26). It is one session of the runtime's own calls: it is billed as
+   * one request, and ends with the request that has opened it.
+   */
+  openConnection(reader: Omit<ConnectingReader, "learn">, learn: Push & { dup?(): Push }): OpenedConnection | null {
+    const { name, since, leaseMs, longestViewAgeMs } = reader;
+    const log = this.#connectedLog();
+    const opened = log.connect(name, learn.dup?.() ?? learn);
+    if (opened === null) return null;
+    const connection = new PurgeLogConnection(log, opened);
+    return { first: connection.renew(since, leaseMs, longestViewAgeMs), connection };
   }
 
   /** Adds an isolate's report to the site's ledger. */
@@ -36,6 +62,7 @@ export class PurgeLog extends DurableObject {
 
   async append(purge: AppendRequest): Promise<AppendResult> {
     const result = this.#opened().append(purge);
+    this.#connectedLog().push();
     if (purge.repeatAfterMs !== null) await this.#wakeWhenDue();
     return result;
   }
@@ -44,13 +71,15 @@ export class PurgeLog extends DurableObject {
     return this.#opened().list(before, limit);
   }
 
-  find(seq: number): PurgeRecord | null {
-    return this.#opened().find(seq);
+  /** `waitMs`: how long to wait until the purge has settled. Default: not at all. */
+  find(seq: number, waitMs = 0): Promise<PurgeRecord | null> {
+    return this.#connectedLog().find(seq, waitMs);
   }
 
   /** Carries out the repetitions that are due. Called by the alarm, and by the simulated CDN. */
   async runDue(): Promise<void> {
     this.#opened().runDue();
+    this.#connectedLog().push();
     await this.#wakeWhenDue();
   }
 
@@ -62,6 +91,11 @@ export class PurgeLog extends DurableObject {
   /** Overridden by the simulated CDN, which has no real time. */
   protected async wakeAt(at: number): Promise<void> {
     await this.ctx.storage.setAlarm(at);
+  }
+
+  #connectedLog(): ConnectedLog {
+    this.#connected ??= new ConnectedLog(this.#opened(), { now: () => this.now(), wait }, this.maxConnections);
+    return this.#connected;
   }
 
   async #wakeWhenDue(): Promise<void> {
@@ -88,6 +122,48 @@ export class PurgeLog extends DurableObject {
     this.#log ??= new SqlPurgeLog(sqlOf(this.ctx.storage), LOG_SETTINGS, () => this.now(), newId);
     return this.#log;
   }
+}
+
+/** A reader's end of its connection. */
+interface ConnectionEnd extends RpcTarget {
+  renew(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta;
+  release(): void;
+}
+
+/** The reply to a reader's first read, and its connection. */
+interface OpenedConnection {
+  readonly first: ViewDelta;
+  readonly connection: ConnectionEnd;
+}
+
+/** The runtime disposes of it when the connection ends. */
+class PurgeLogConnection extends RpcTarget implements ConnectionEnd {
+  readonly #log: ConnectedLog;
+  readonly #connection: Connection;
+
+  constructor(log: ConnectedLog, connection: Connection) {
+    super();
+    this.#log = log;
+    this.#connection = connection;
+  }
+
+  renew(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta {
+    return this.#log.renew(this.#connection, since, leaseMs, longestViewAgeMs);
+  }
+
+  release(): void {
+    this.#log.release(this.#connection);
+  }
+
+  [Symbol.dispose](): void {
+    this.#log.disconnect(this.#connection);
+  }
+}
+
+function wait(ms: number): Wait {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  return { over: promise, cancel: () => clearTimeout(timer) };
 }
 
 /** In this runtime an exception alone does not roll back; only `transactionSync` does. */

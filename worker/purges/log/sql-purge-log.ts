@@ -3,6 +3,7 @@ import type { Stamp } from "../../rules/storing/stored-response.ts";
 import { hashKeys, hashWordFor } from "../view/key-hash.ts";
 import { type AuditedPurge, AuditTrail, writePurgeKeys } from "./audit-trail.ts";
 import { GrantedLeases, type LongestLease } from "./granted-leases.ts";
+import { type Confirmed, LeaseBook } from "./lease-book.ts";
 import {
   type AppendRequest,
   type AppendResult,
@@ -54,6 +55,7 @@ export class SqlPurgeLog {
   readonly #keys: PurgedKeys;
   readonly #audit: AuditTrail;
   readonly #leases: GrantedLeases;
+  readonly #book: LeaseBook;
   readonly #load: LogLoad;
 
   /** Missing settings are those of `LOG_SETTINGS`. */
@@ -62,21 +64,55 @@ export class SqlPurgeLog {
     this.#settings = { ...LOG_SETTINGS, ...settings };
     this.#now = now;
     this.#newId = newId;
-    [this.#keys, this.#audit] = sql.transaction(() => this.#open());
-    this.#load = new LogLoad(this.#settings.readsPerSecond);
     this.#leases = new GrantedLeases({
-      read: () => JSON.parse(sql.exec("SELECT longest_lease FROM state")[0]!.longest_lease as string) as LongestLease,
+      read: () =>
+        JSON.parse(sql.exec("SELECT longest_lease FROM state")[0]!.longest_lease as string) as LongestLease | null,
       write: (longest) => sql.exec("UPDATE state SET longest_lease = ?", JSON.stringify(longest)),
     });
+    [this.#keys, this.#audit] = sql.transaction(() => this.#open());
+    this.#load = new LogLoad(this.#settings.readsPerSecond);
+    this.#book = new LeaseBook(now(), this.#settings.rememberedByNameMs);
   }
 
-  /** The purges above the reader's position, and a lease: the one that it asks for, or a longer one under load. */
-  read(since: ReaderPosition | null, askedMs: number, longestViewAgeMs = askedMs): ViewDelta {
+  /**
+   * The purges above the reader's position, and a lease: the one that it asks for, or a longer one under load. `reader`:
+   * the name under which the reader will confirm what its view has reached (R25). Default: it never will. `by`: the
+   * connection over which it reads.
+   */
+  read(
+    since: ReaderPosition | null,
+    askedMs: number,
+    longestViewAgeMs = askedMs,
+    reader?: string,
+    by?: object,
+  ): ViewDelta {
     const now = this.#now();
     const leaseMs = leaseUnderLoadMs(askedMs, this.#load.noteRead(now));
-    this.#leases.grant(Math.max(askedMs, longestViewAgeMs), now);
+    this.#grant(reader, Math.max(askedMs, longestViewAgeMs), now);
     if (leaseMs > askedMs) this.#leases.stretch(leaseMs, now);
-    return this.#replyTo(since, leaseMs);
+    const reply = this.#replyTo(since, leaseMs);
+    if (reader !== undefined) this.#book.grant(reader, reply.logId, Math.max(leaseMs, longestViewAgeMs), now, by);
+    return reply;
+  }
+
+  /** Records what a reader's view has reached (R25). Returns whether that has settled a purge, at once or soon. */
+  confirm(reader: string, position: Stamp): boolean {
+    return this.#noteSettled(this.#book.confirm(reader, position));
+  }
+
+  /** Records that a reader has given up the leases that it got over a connection. Returns the same as `confirm`. */
+  release(reader: string, by: object): boolean {
+    return this.#noteSettled(this.#book.release(reader, by));
+  }
+
+  #noteSettled(settled: readonly Confirmed[]): boolean {
+    for (const { seq, notBefore } of settled) this.#audit.settle(seq, Math.max(this.#now(), notBefore));
+    return settled.length > 0;
+  }
+
+  /** When a purge has settled, as far as is known now: epoch milliseconds of the log's clock. */
+  settlesAt(seq: number): number {
+    return this.#audit.settlesAt(seq);
   }
 
   /** The purges above a position, for a push (R24). It grants no lease. */
@@ -132,16 +168,36 @@ export class SqlPurgeLog {
       const now = this.#now();
       const mode = purge.mode ?? "hard";
       this.#noticeLostHistory(purge.since);
-      this.#leases.grant(Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0), now);
-      const settlesInMs = this.#leases.longestLivingMs(now) + purge.skewMs;
+      const { reader } = purge;
+      this.#grant(reader, Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0), now);
+      const boundMs = this.#leases.longestLivingMs(now) + purge.skewMs;
       const first = purge.id === null ? undefined : this.#audit.firstWithId(purge.id);
       if (first && (first.content !== purge.content || first.mode !== mode)) return { kind: "conflict" };
-      const seq = first?.seq ?? this.#addNew(purge, mode, now, settlesInMs);
+      const seq = first?.seq ?? this.#addNew(purge, mode, now, boundMs);
+      const isWatched = first === undefined && !this.#leases.mayHaveNameless(now);
+      const { settlesInMs, maySettleSooner } = isWatched
+        ? this.#watch(seq, purge.skewMs, now)
+        : { settlesInMs: boundMs, maySettleSooner: false };
       const since = purge.since && { logId: purge.since.logId, seq: purge.since.seq };
-      const delta = this.#replyTo(since, purge.leaseMs);
+      // A reader with a name may have no connection by which to confirm the next purge, so it gets no lease here.
+      const delta = this.#replyTo(since, reader === undefined ? purge.leaseMs : 0);
       const at = first?.at ?? now;
-      return { kind: "appended", seq, logId: delta.logId, at, settlesInMs, replayed: first !== undefined, delta };
+      const replayed = first !== undefined;
+      return { kind: "appended", seq, logId: delta.logId, at, settlesInMs, maySettleSooner, replayed, delta };
     });
+  }
+
+  #grant(reader: string | undefined, useMs: number, now: number): void {
+    this.#leases.grant(useMs, now);
+    if (reader === undefined) this.#leases.noteNameless(now);
+  }
+
+  /** Watches a new purge (R25). */
+  #watch(seq: number, skewMs: number, now: number) {
+    const longestMs = this.#leases.longestLivingMs(now);
+    const { settlesAt, notBefore } = this.#book.watch({ logId: this.#state().id, seq }, longestMs, skewMs, now);
+    this.#audit.settle(seq, settlesAt);
+    return { settlesInMs: settlesAt - now, maySettleSooner: notBefore < settlesAt };
   }
 
   /** The audit trail below `before`, the newest first. */
@@ -201,6 +257,7 @@ export class SqlPurgeLog {
       STORAGE_FORMAT,
       this.#newId(),
     );
+    this.#leases.noteNameless(this.#now());
   }
 
   /**
@@ -209,7 +266,9 @@ export class SqlPurgeLog {
    */
   #noticeLostHistory(since: Stamp | null): void {
     const { id, head } = this.#state();
-    if (since?.logId === id && since.seq > head) this.#sql.exec("UPDATE state SET id = ?", this.#newId());
+    if (since?.logId !== id || since.seq <= head) return;
+    this.#sql.exec("UPDATE state SET id = ?", this.#newId());
+    this.#leases.noteNameless(this.#now());
   }
 
   #addNew(purge: AppendRequest, mode: PurgeMode, now: number, settlesInMs: number): number {

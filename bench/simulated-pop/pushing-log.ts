@@ -1,0 +1,119 @@
+import { DatabaseSync } from "node:sqlite";
+import { sqlOver } from "../../server/log/node-sql.ts";
+import type { Clock } from "../../worker/ports.ts";
+import { ConnectedLog } from "../../worker/purges/log/connected-log.ts";
+import {
+  type AppendRequest,
+  type AppendResult,
+  type ConnectingReader,
+  type LogConnection,
+  type PurgeLogClient,
+  REMEMBERED_MS,
+  type ReaderPosition,
+  type ViewDelta,
+} from "../../worker/purges/log/log-contract.ts";
+import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
+
+/** The real log with its connections, as readers at any distance reach it. */
+export class PushingLog {
+  /** Requests of the log's object, as the platform bills them: a connection with all its messages is one. */
+  billed = 0;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  #log!: SqlPurgeLog;
+  #connected!: ConnectedLog;
+  #behindMs = 0;
+  readonly #sql = sqlOver(new DatabaseSync(":memory:"));
+
+  constructor(clock: Clock, random: () => number) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#behindMs = 2 * REMEMBERED_MS; // a log that was made days ago
+    this.restart();
+    this.#log.read(null, 0, 0, "the first");
+    this.#behindMs = 0;
+  }
+
+  /** The object ends, with all connections, and another begins over the same storage. */
+  restart(): void {
+    this.#log = new SqlPurgeLog(
+      this.#sql,
+      {},
+      () => this.#clock.now() - this.#behindMs,
+      () => "log",
+    );
+    this.#connected = new ConnectedLog(this.#log, this.#clock);
+  }
+
+  get connections(): number {
+    return this.#connected.size;
+  }
+
+  /** `onNews`: called whenever the reader has got something from the log. */
+  at(roundTripMs: number, onNews: () => void = () => undefined): PurgeLogClient {
+    const oneWay = () => this.#clock.wait((roundTripMs / 2) * (1 + 0.1 * this.#random())).over;
+    const call = async <T>(work: () => T): Promise<T> => {
+      await oneWay();
+      const reply = work();
+      await oneWay();
+      queueMicrotask(onNews);
+      return reply;
+    };
+    return {
+      read: (since: ReaderPosition | null, leaseMs: number, longestMs?: number, _?: string, name?: string) => {
+        this.billed++;
+        return call(() => this.#log.read(since, leaseMs, longestMs, name));
+      },
+      append: (purge: AppendRequest): Promise<AppendResult> => {
+        this.billed++;
+        return call(() => {
+          const result = this.#log.append(purge);
+          this.#connected.push();
+          return result;
+        });
+      },
+      connect: async ({ name, learn, ...asked }: ConnectingReader): Promise<LogConnection | null> => {
+        this.billed++;
+        const connected = this.#connected;
+        const push = async (delta: ViewDelta) => {
+          await oneWay();
+          const hasReached = await learn(delta);
+          onNews();
+          await oneWay();
+          return hasReached;
+        };
+        const open = () => {
+          if (connected !== this.#connected) throw new Error("the object has ended");
+          return connected.connect(name, push);
+        };
+        const [connection, first] = await call(() => {
+          const opened = open();
+          return [
+            opened,
+            opened && connected.renew(opened, asked.since, asked.leaseMs, asked.longestViewAgeMs),
+          ] as const;
+        });
+        if (connection === null || first === null) return null;
+        const renew = (since: ReaderPosition | null, leaseMs: number, longestMs: number) =>
+          call(() => {
+            if (connected !== this.#connected) throw new Error("the object has ended");
+            return connected.renew(connection, since, leaseMs, longestMs);
+          });
+        const release = async () => {
+          await oneWay();
+          connected.release(connection);
+        };
+        return { first, renew, release, close: () => connected.disconnect(connection) };
+      },
+    };
+  }
+
+  /** Resolves to whether a purge has settled, once it has. */
+  async settled(seq: number, roundTripMs: number): Promise<boolean> {
+    this.billed++;
+    await this.#clock.wait(roundTripMs / 2).over;
+    const record = await this.#connected.find(seq, 25_000);
+    await this.#clock.wait(roundTripMs / 2).over;
+    return record?.settled ?? false;
+  }
+}

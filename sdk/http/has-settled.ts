@@ -1,0 +1,26 @@
+import type { Clock } from "../clock.ts";
+import type { Settings } from "../options.ts";
+import type { CallLimits } from "./attempts.ts";
+import { readFromEdge } from "./read-from-edge.ts";
+import { heldReading } from "./readings.ts";
+import type { Transport } from "./transport.ts";
+
+/** How much longer than it may be held an answer may take, in milliseconds. */
+const ANSWERED_WITHIN_MS = 5000;
+
+/**
+ * Asks the edge, once, whether a purge has settled. After a loss of the log its number may be another purge's, which was
+ * accepted at another time.
+ */
+export async function hasSettled(
+  edge: Settings & Pick<CallLimits, "signals">,
+  { seq, at }: { readonly seq: number; readonly at: string },
+  waitMs: number,
+  transport: Transport,
+  platform: { readonly clock: Clock; random(): number },
+): Promise<boolean> {
+  const read = { ...edge, ...heldReading(seq, waitMs), retries: 0, deadlineMs: waitMs + ANSWERED_WITHIN_MS };
+  const page = await readFromEdge(read, transport, platform);
+  const [record] = page?.purges ?? [];
+  return record?.settled === true && Date.parse(record.at) === Date.parse(at);
+}

@@ -1,0 +1,185 @@
+import { DatabaseSync } from "node:sqlite";
+import { beforeEach, describe, expect, test } from "vitest";
+import { sqlOver } from "../../../server/log/node-sql.ts";
+import { ConnectedLog, type Push } from "../../../worker/purges/log/connected-log.ts";
+import { REMEMBERED_BY_NAME_MS, REMEMBERED_MS, type ViewDelta } from "../../../worker/purges/log/log-contract.ts";
+import type { Sql } from "../../../worker/purges/log/sql.ts";
+import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
+import { Scheduler } from "../../engine/scheduler.ts";
+import { purge } from "./a-purge.ts";
+
+const START = 100_000;
+const BY_THE_CLOCK = { settlesInMs: 1250, maySettleSooner: false };
+
+describe("a log with connections (R26)", () => {
+  let scheduler: Scheduler;
+  let sql: Sql;
+  let log: SqlPurgeLog;
+  let connected: ConnectedLog;
+
+  beforeEach(async () => {
+    scheduler = new Scheduler(1, START);
+    sql = sqlOver(new DatabaseSync(":memory:"));
+    log = new SqlPurgeLog(
+      sql,
+      {},
+      () => scheduler.now(),
+      () => "log-1",
+    );
+    connected = new ConnectedLog(log, scheduler);
+    log.read(null, 0, 0, "the first");
+    await scheduler.advance(2 * REMEMBERED_MS);
+  });
+
+  const append = () => {
+    const result = log.append(purge(["#a"], { reader: "purger" }));
+    connected.push();
+    return result;
+  };
+
+  /** A reader that has renewed, and answers pushes so. */
+  function reader(name: string, push: Push) {
+    const connection = connected.connect(name, push)!;
+    connected.renew(connection, null, 1000, 1000);
+    return connection;
+  }
+
+  /** How many milliseconds after now a purge has settled, as its caller hears it. */
+  async function settlesAfter(seq: number): Promise<number> {
+    const from = scheduler.now();
+    let after = Number.NaN;
+    void connected.find(seq, 25_000).then((record) => {
+      if (record?.settled) after = scheduler.now() - from;
+    });
+    await scheduler.advance(5000);
+    return after;
+  }
+
+  test("sends a purge to every reader at once, from where each stands", async () => {
+    const pushed: ViewDelta[] = [];
+    reader("one", async (delta) => pushed.push(delta) > 0);
+    append();
+    await scheduler.advance(0);
+    append();
+    expect(pushed.map(({ from, to, leaseMs }) => ({ from, to, leaseMs }))).toEqual([
+      { from: 0, to: 1, leaseMs: 0 },
+      { from: 1, to: 2, leaseMs: 0 },
+    ]);
+  });
+
+  test("a purge settles when all readers have confirmed it, after 300 ms at the least", async () => {
+    reader("one", async () => true);
+    reader("two", async () => {
+      await scheduler.wait(500).over;
+      return true;
+    });
+    expect(append()).toMatchObject({ settlesInMs: 1250, maySettleSooner: true });
+    expect(await settlesAfter(1)).toBe(500);
+    await scheduler.advance(REMEMBERED_BY_NAME_MS);
+    expect(append()).toMatchObject({ settlesInMs: 300, maySettleSooner: false }); // nobody serves anything any more
+  });
+
+  test.each<[string, Push]>([
+    ["cannot be reached", () => Promise.reject(new Error("the connection is lost"))],
+    ["cannot take it in", async () => false],
+    ["does not answer", () => new Promise(() => undefined)],
+  ])("a purge waits for a lease and the allowance because of a reader that %s", async (_, push) => {
+    reader("one", async () => true);
+    reader("two", push);
+    await scheduler.advance(100);
+    append();
+    expect(await settlesAfter(1)).toBe(1250);
+    append();
+    expect(await settlesAfter(2)).toBe(1250);
+  });
+
+  test("a log that has restarted waits for readers of before for as long as they may serve what they have fetched", async () => {
+    const restarted = new SqlPurgeLog(
+      sql,
+      {},
+      () => scheduler.now(),
+      () => "log-1",
+    );
+    const named = purge(["#a"], { reader: "purger" });
+    await scheduler.advance(REMEMBERED_BY_NAME_MS - 1000);
+    expect(restarted.append(named)).toMatchObject(BY_THE_CLOCK);
+    await scheduler.advance(1000);
+    expect(restarted.append(named)).toMatchObject({ settlesInMs: 300 });
+  });
+
+  test("a reader confirms by its next renewal, too", async () => {
+    const connection = reader("one", () => Promise.reject(new Error("lost")));
+    append();
+    await scheduler.advance(400);
+    connected.renew(connection, { logId: "log-1", seq: 1 }, 1000, 1000);
+    expect(log.find(1)).toMatchObject({ settled: true });
+  });
+
+  test("a reader that has given up its lease is not waited for", async () => {
+    const connection = reader("one", () => new Promise(() => undefined));
+    append();
+    connected.release(connection);
+    expect(await settlesAfter(1)).toBe(300);
+  });
+
+  test("for a day after a reader that never confirms, receipts settle after a lease, as if nobody did (R6)", async () => {
+    log.read(null, 1000);
+    reader("one", async () => true);
+    expect(append()).toMatchObject(BY_THE_CLOCK);
+    await scheduler.advance(REMEMBERED_MS);
+    reader("one", async () => true);
+    expect(append()).toMatchObject(BY_THE_CLOCK);
+    await scheduler.advance(REMEMBERED_MS);
+    reader("one", async () => true);
+    expect(append()).toMatchObject({ settlesInMs: 1250, maySettleSooner: true });
+  });
+
+  test("a purge by an isolate that never confirms settles after a lease, and so do those of the next day", () => {
+    expect(log.append(purge(["#a"]))).toMatchObject(BY_THE_CLOCK);
+    expect(append()).toMatchObject(BY_THE_CLOCK);
+  });
+
+  test("for a day after a log was made, receipts settle after a lease: somebody may have read the one before it", async () => {
+    const made = new SqlPurgeLog(
+      sqlOver(new DatabaseSync(":memory:")),
+      {},
+      () => scheduler.now(),
+      () => "log-2",
+    );
+    const named = purge(["#a"], { reader: "purger" });
+    expect(made.append(named)).toMatchObject(BY_THE_CLOCK);
+    await scheduler.advance(REMEMBERED_MS);
+    expect(made.append(named)).toMatchObject(BY_THE_CLOCK);
+    await scheduler.advance(REMEMBERED_MS);
+    expect(made.append(named)).toMatchObject({ settlesInMs: 300, maySettleSooner: false });
+  });
+
+  test("so do those of the day after a log got another id, because its storage went back", () => {
+    expect(append()).toMatchObject({ settlesInMs: 300 });
+    log.read({ logId: "log-1", seq: 99 }, 1000, 1000, "one");
+    expect(append()).toMatchObject(BY_THE_CLOCK);
+  });
+
+  test("a reader that finds too many connections gets none", async () => {
+    const small = new ConnectedLog(log, scheduler, 1);
+    const first = small.connect("one", async () => true)!;
+    expect(small.connect("two", async () => true)).toBeNull();
+    small.disconnect(first);
+    expect(small.size).toBe(0);
+    expect(small.connect("two", async () => true)).not.toBeNull();
+  });
+
+  test("an answer is held for as long as was asked, and no longer", async () => {
+    reader("one", () => new Promise(() => undefined));
+    append();
+    let record: unknown;
+    void connected.find(1, 700).then((found) => {
+      record = found;
+    });
+    await scheduler.advance(699);
+    expect(record).toBeUndefined();
+    await scheduler.advance(1);
+    expect(record).toMatchObject({ seq: 1, settled: false });
+    expect(await connected.find(2, 700)).toBeNull();
+  });
+});

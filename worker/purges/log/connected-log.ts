@@ -1,0 +1,99 @@
+import type { Clock, PurgeRecord } from "../../ports.ts";
+import type { Stamp } from "../../rules/storing/stored-response.ts";
+import { HeldAnswers } from "./held-answers.ts";
+import type { ReaderPosition, ViewDelta } from "./log-contract.ts";
+import type { SqlPurgeLog } from "./sql-purge-log.ts";
+
+/**
+ * A purge is sent to each of them by itself, which takes up to 0.1 ms each (`npm run bench -- fan-out`), and each renews
+ * its lease by itself.
+ */
+export const MAX_CONNECTIONS = 1000;
+
+/** Sends purges to one reader. Resolves to whether its view has reached them; rejects if the reader cannot be reached. */
+export type Push = (delta: ViewDelta) => Promise<boolean>;
+
+/** One reader's connection. */
+export interface Connection {
+  readonly reader: string;
+  readonly push: Push;
+  /** What its view has reached, as far as is known; before it has said so, what it has been sent. */
+  position: Stamp | null;
+}
+
+/**
+ * The log with the readers that keep a connection to it (R26): it sends them each purge at once, and settles it when they
+ * have confirmed it. A connection proves nothing about a reader; its leases are in the log's book (R25).
+ */
+export class ConnectedLog {
+  readonly #log: SqlPurgeLog;
+  readonly #held: HeldAnswers;
+  readonly #maxConnections: number;
+  readonly #connections = new Set<Connection>();
+
+  constructor(log: SqlPurgeLog, clock: Clock, maxConnections = MAX_CONNECTIONS) {
+    this.#maxConnections = maxConnections;
+    this.#log = log;
+    this.#held = new HeldAnswers(log, clock);
+  }
+
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  /** `null` if there are too many. The reader then goes without a name, and shares its reads (R22). */
+  connect(reader: string, push: Push): Connection | null {
+    if (this.#connections.size >= this.#maxConnections) return null;
+    const connection: Connection = { reader, push, position: null };
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  disconnect(connection: Connection): void {
+    this.#connections.delete(connection);
+  }
+
+  /** Answers a reader that renews its lease. Its own position confirms what its view has reached. */
+  renew(connection: Connection, since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta {
+    const { reader } = connection;
+    if (since !== null) this.#confirm(connection, since);
+    const reply = this.#log.read(since, leaseMs, longestViewAgeMs, reader, connection);
+    connection.position ??= { logId: reply.logId, seq: reply.to };
+    return reply;
+  }
+
+  /** The reader has given up its leases, because it has no more requests. */
+  release(connection: Connection): void {
+    if (this.#log.release(connection.reader, connection)) this.#held.noteSettled();
+  }
+
+  /** Sends every connected reader what it may lack. */
+  push(): void {
+    const { head } = this.#log;
+    const deltas = new Map<string, ViewDelta>();
+    for (const connection of this.#connections) {
+      const since = connection.position ?? head;
+      const key = `${since.logId} ${since.seq}`;
+      const delta = deltas.get(key) ?? this.#log.changesSince(since);
+      deltas.set(key, delta);
+      void this.#pushTo(connection, delta);
+    }
+  }
+
+  /** One purge by its number. If it has not settled, waits until it has, and at most for `waitMs`. */
+  find(seq: number, waitMs: number): Promise<PurgeRecord | null> {
+    return this.#held.find(seq, waitMs);
+  }
+
+  async #pushTo(connection: Connection, delta: ViewDelta): Promise<void> {
+    const hasReached = await connection.push(delta).catch(() => null);
+    if (hasReached === null) this.disconnect(connection);
+    else if (hasReached) this.#confirm(connection, { logId: delta.logId, seq: delta.to });
+  }
+
+  #confirm(connection: Connection, { logId, seq }: Stamp): void {
+    const { reader, position } = connection;
+    if (position?.logId !== logId || position.seq < seq) connection.position = { logId, seq };
+    if (this.#log.confirm(reader, { logId, seq })) this.#held.noteSettled();
+  }
+}
