@@ -10,6 +10,7 @@ import { Arrivals, type Scheme } from "../front/arrival.ts";
 import { Carriers } from "../front/carriers.ts";
 import { type HttpsRedirect, redirectToHttps } from "../front/https-redirect.ts";
 import { makeTlsServer, type TlsSettings } from "../front/tls-server.ts";
+import { Http2Sessions } from "../http2/http2-sessions.ts";
 import type { ExchangeLog } from "./access-log.ts";
 import { answerHead, headText } from "./answer-head.ts";
 import { CountedWork } from "./background.ts";
@@ -83,7 +84,7 @@ export interface Stopped {
 /** How long an idle connection is kept while the listener stops: a request may be on its way to it. */
 const IDLE_GRACE_MS = 1_000;
 
-/** An HTTP/1.0 and HTTP/1.1 server over `node:http`, which answers by an isolate. */
+/** A server for HTTP/1.0 and HTTP/1.1 over `node:http`, and for HTTP/2 over TLS, which answers by an isolate. */
 export class Listener {
   readonly work: CountedWork;
   readonly #parts: ListenerParts;
@@ -94,6 +95,7 @@ export class Listener {
   readonly #sweeper: NodeJS.Timeout;
   readonly #made: Readonly<Record<Scheme, MadeAnswers>>;
   readonly #fast: FastHits | null;
+  readonly #http2: Http2Sessions;
   #isClosing = false;
   #whenEmpty: (() => void)[] = [];
 
@@ -121,12 +123,30 @@ export class Listener {
           log: accessLog ? (exchange) => accessLog.record(exchange) : null,
         })
       : null;
+    const { stallMs, keepAliveMs, maxHeadBytes, maxRequestsPerConnection } = this.#settings;
+    this.#http2 = new Http2Sessions(
+      {
+        ask: (request, url) => this.#ask(request, url),
+        failed: (cause) => this.#failure(cause),
+        bodies: parts.bodies,
+        made: this.#made.https,
+        log: accessLog ?? null,
+        warn: parts.warn,
+        ...{ stallMs, keepAliveMs, maxHeadBytes, maxRequestsPerConnection },
+      },
+      () => this.#left(),
+    );
     this.#sweeper = setInterval(() => this.#sweep(), Math.min(5_000, this.#settings.keepAliveMs / 4)).unref();
   }
 
   /** The open connections. */
   get connections(): number {
-    return this.#connections.size;
+    return this.#connections.size + this.#http2.size;
+  }
+
+  /** How many connections in HTTP/2 were ended because they flooded the server. */
+  get floods(): number {
+    return this.#http2.floods;
   }
 
   /** How many hits were answered inside Node's parser. */
@@ -136,7 +156,7 @@ export class Listener {
 
   /** Calls back once there is no connection; at once if there is none. */
   onceEmpty(tell: () => void): void {
-    if (this.#connections.size === 0) tell();
+    if (this.connections === 0) tell();
     else this.#whenEmpty.push(tell);
   }
 
@@ -166,6 +186,7 @@ export class Listener {
   async close(limitMs = 30_000): Promise<Stopped> {
     this.#isClosing = true;
     for (const server of this.#servers) server.close();
+    this.#http2.close();
     const limit = Promise.withResolvers<void>();
     const timers = [
       setTimeout(() => this.#endIdle(), Math.min(IDLE_GRACE_MS, limitMs)),
@@ -175,7 +196,8 @@ export class Listener {
     await Promise.race([empty.then(() => this.work.idle()), limit.promise]);
     for (const timer of timers) clearTimeout(timer);
     clearInterval(this.#sweeper);
-    const cut = this.#connections.size;
+    const cut = this.connections;
+    this.#http2.destroyAll();
     for (const { socket } of this.#connections.values()) socket.destroy();
     this.#carriers.destroyAll();
     return { cutOff: cut };
@@ -219,10 +241,13 @@ export class Listener {
     if (!tls) throw new Error("an address with TLS needs certificates");
     const server = makeTlsServer({
       tls,
-      protocols: ["http/1.1"],
+      protocols: ["h2", "http/1.1"],
       handshakeTimeoutMs: this.#settings.headersTimeoutMs,
       carriers: this.#carriers,
-      serve: (socket) => http.emit("connection", socket),
+      serve: (socket) => {
+        if (socket.alpnProtocol === "h2") this.#http2.serve(socket, this.#arrivalsOn(socket), this.#isOverLimit());
+        else http.emit("connection", socket);
+      },
     });
     server.maxConnections = http.maxConnections;
     http.emit("listening"); // begins to watch for heads that take too long
@@ -231,19 +256,31 @@ export class Listener {
   }
 
   #connected(socket: Socket): void {
-    const isOverLimit = this.#connections.size >= this.#settings.maxConnections;
-    const scheme = (socket as Partial<TLSSocket>).encrypted ? "https" : "http";
-    const arrivals = new Arrivals({ scheme, address: addressOf(socket) }, this.#parts.trustedProxies ?? []);
-    const connection = new Connection(socket, arrivals, isOverLimit, this.#settings.stallMs, (exchange, on) =>
+    const { stallMs } = this.#settings;
+    const connection = new Connection(socket, this.#arrivalsOn(socket), this.#isOverLimit(), stallMs, (exchange, on) =>
       this.#answer(exchange, on),
     );
     this.#connections.set(socket, connection);
     this.#fast?.serve(connection);
     socket.once("close", () => {
       this.#connections.delete(socket);
-      if (this.#connections.size > 0) return;
-      for (const tell of this.#whenEmpty.splice(0)) tell();
+      this.#left();
     });
+  }
+
+  #arrivalsOn(socket: Socket): Arrivals {
+    const scheme = (socket as Partial<TLSSocket>).encrypted ? "https" : "http";
+    return new Arrivals({ scheme, address: addressOf(socket) }, this.#parts.trustedProxies ?? []);
+  }
+
+  #isOverLimit(): boolean {
+    return this.connections >= this.#settings.maxConnections;
+  }
+
+  /** A connection has ended. */
+  #left(): void {
+    if (this.connections > 0) return;
+    for (const tell of this.#whenEmpty.splice(0)) tell();
   }
 
   #requested(exchange: Exchange): void {
@@ -545,6 +582,7 @@ export class Listener {
 
   #sweep(): void {
     const now = performance.now();
+    this.#http2.sweep(now);
     for (const connection of this.#connections.values()) {
       if (connection.isIdleFor(this.#settings.keepAliveMs, now)) connection.socket.destroy();
       else if (connection.socket.writableLength > 0 && !connection.isTunnel) connection.watchStall();

@@ -1,72 +1,25 @@
 import { once } from "node:events";
 import { Agent, request as httpsRequest } from "node:https";
 import { type AddressInfo, connect as connectTcp } from "node:net";
-import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
+import type { TLSSocket } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
-import type { Certificate } from "../../../server/front/certificates.ts";
 import { ticketKey } from "../../../server/front/ticket-keys.ts";
-import { Listener, type ListenerParts } from "../../../server/listener/listener.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
 import { type Answering, answer, streamed } from "../listener/running-listener.ts";
 import { RawClient } from "../raw-client.ts";
-import { type CertificateWishes, makeCertificate } from "./make-certificate.ts";
+import {
+  certificate,
+  connected,
+  LOCALHOST,
+  startTlsListener as start,
+  stopAll,
+  stops,
+  talk,
+  type Where,
+} from "./tls-listener.ts";
 
-function certificate(names: readonly string[], wishes: CertificateWishes = {}): Certificate {
-  const { validFrom = new Date("2020-01-01"), validUntil = new Date("2099-01-01"), kind = "ec" } = wishes;
-  const dates = { validFrom: validFrom.getTime(), validUntil: validUntil.getTime() };
-  return { names, ...makeCertificate(names, wishes), kind, ...dates, file: `${names[0]}.crt` };
-}
-
-const LOCALHOST = certificate(["localhost"]);
-const stops: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop();
-});
-
-/** A listener with TLS on one port, and without on another. */
-async function start(answering: Answering, parts: Partial<ListenerParts> = {}) {
-  const warnings: string[] = [];
-  const listener = new Listener({
-    isolate: { fetch: answering },
-    bodies: nodeBodies,
-    warn: (line) => void warnings.push(line),
-    usesFastHits: true,
-    tls: { certificates: [LOCALHOST], ticketSecret: "secret" },
-    ...parts,
-  });
-  stops.push(() => listener.close(0));
-  const listen = async (scheme: "http" | "https") => {
-    const { port } = (await listener.listen({ host: "127.0.0.1", port: 0, scheme })) as AddressInfo;
-    return { host: "127.0.0.1", port };
-  };
-  return { listener, warnings, https: await listen("https"), http: await listen("http") };
-}
-
-async function connected(
-  where: { host: string; port: number },
-  options: ConnectionOptions = {},
-  tellSession: (session: Buffer) => void = () => undefined,
-): Promise<TLSSocket> {
-  const socket = connect({ servername: "localhost", rejectUnauthorized: false, ...where, ...options });
-  socket.on("session", tellSession);
-  stops.push(() => socket.destroy());
-  await once(socket, "secureConnect");
-  return socket;
-}
-
-/** Sends bytes over TLS and resolves to all that comes until the other side ends. */
-async function talk(where: { host: string; port: number }, bytes: string): Promise<string> {
-  const socket = await connected(where);
-  socket.write(bytes);
-  let received = "";
-  socket.on("data", (chunk) => {
-    received += chunk.toString("latin1");
-  });
-  await once(socket, "close");
-  return received;
-}
+afterEach(stopAll);
 
 const GET = "GET /page HTTP/1.1\r\nHost: www.example.test\r\nConnection: close\r\n\r\n";
 const shown: Answering = ({ url, clientAddress }) => answer(`${url} for ${clientAddress}`);
@@ -172,7 +125,7 @@ describe("Strict-Transport-Security", () => {
 
 describe("a redirect to https", () => {
   const toHttps = { status: 308, port: 443, hosts: ["www.example.test"], publicHost: null } as const;
-  const asked = async (where: { host: string; port: number }, head: string) => {
+  const asked = async (where: Where, head: string) => {
     const client = new RawClient(where);
     stops.push(() => client.destroy());
     await client.send(`${head}\r\nConnection: close\r\n\r\n`);
@@ -271,12 +224,6 @@ describe("a connection with TLS", () => {
     const first = await connected(https);
     expect(await talk(https, GET)).toMatch(/^HTTP\/1\.1 503 /);
     first.destroy();
-  });
-
-  test("does not offer HTTP/2 while it is not spoken", async () => {
-    const { https } = await start(shown);
-    const socket = await connected(https, { ALPNProtocols: ["h2", "http/1.1"] });
-    expect(socket.alpnProtocol).toBe("http/1.1");
   });
 
   test("ends with the listener, in its handshake and when idle", async () => {
