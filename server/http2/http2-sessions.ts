@@ -53,6 +53,10 @@ const OPTIONS = {
   maxHeaderListPairs: MAX_FIELDS,
 };
 
+/** For how long requests may be on their way to a connection that ends, and the highest number that one can have. */
+const ON_THEIR_WAY_MS = 1_000;
+const LAST_STREAM = 2 ** 31 - 1;
+
 /** One line about floods in so many milliseconds. */
 const SAY_EVERY_MS = 60_000;
 
@@ -77,7 +81,6 @@ export class Http2Sessions {
 
   /** `isOverLimit`: there are as many connections as allowed. */
   serve(socket: TLSSocket, arrivals: Arrivals, isOverLimit: boolean): void {
-    socket.allowHalfOpen = false; // A client in HTTP/2 ends its streams, and a connection as a whole.
     const inner = performServerHandshake(socket, {
       ...OPTIONS,
       settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: this.#parts.maxHeadBytes, enablePush: false },
@@ -127,6 +130,7 @@ class Session {
   /** Requests that the edge works on. */
   #running = 0;
   #requests = 0;
+  #isClosing = false;
   #idleSince = performance.now();
 
   constructor(
@@ -149,12 +153,16 @@ class Session {
 
   endIfIdle(now: number): void {
     if (this.#open > 0 || now - this.#idleSince < this.#parts.keepAliveMs) return;
-    if (this.#session.closed) this.destroy();
+    if (this.#isClosing) this.destroy();
     else this.close();
   }
 
+  /** Says that no more requests should come, and takes those that are on their way. RFC 9113 §6.8. */
   close(): void {
-    if (!this.#session.destroyed) this.#session.close();
+    if (this.#isClosing || this.#session.destroyed) return;
+    this.#isClosing = true;
+    this.#session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
+    setTimeout(() => this.#session.destroyed || this.#session.close(), ON_THEIR_WAY_MS).unref();
   }
 
   destroy(): void {

@@ -81,6 +81,8 @@ export interface Stopped {
   readonly cutOff: number;
 }
 
+const MAX_HANDSHAKE_MS = 10_000;
+
 /** How long an idle connection is kept while the listener stops: a request may be on its way to it. */
 const IDLE_GRACE_MS = 1_000;
 
@@ -91,7 +93,7 @@ export class Listener {
   readonly #settings: Required<ListenerSettings>;
   readonly #servers: NetServer[] = [];
   readonly #connections = new Map<Duplex, Connection>();
-  readonly #carriers = new Carriers();
+  readonly #carriers = new Carriers(() => this.#left());
   readonly #sweeper: NodeJS.Timeout;
   readonly #made: Readonly<Record<Scheme, MadeAnswers>>;
   readonly #fast: FastHits | null;
@@ -139,9 +141,9 @@ export class Listener {
     this.#sweeper = setInterval(() => this.#sweep(), Math.min(5_000, this.#settings.keepAliveMs / 4)).unref();
   }
 
-  /** The open connections. */
+  /** The open connections, with those in their TLS handshakes. */
   get connections(): number {
-    return this.#connections.size + this.#http2.size;
+    return this.#connections.size + this.#http2.size + this.#carriers.handshaking;
   }
 
   /** How many connections in HTTP/2 were ended because they flooded the server. */
@@ -242,11 +244,16 @@ export class Listener {
     const server = makeTlsServer({
       tls,
       protocols: ["h2", "http/1.1"],
-      handshakeTimeoutMs: this.#settings.headersTimeoutMs,
+      handshakeTimeoutMs: Math.min(this.#settings.headersTimeoutMs, MAX_HANDSHAKE_MS),
       carriers: this.#carriers,
       serve: (socket) => {
-        if (socket.alpnProtocol === "h2") this.#http2.serve(socket, this.#arrivalsOn(socket), this.#isOverLimit());
-        else http.emit("connection", socket);
+        if (socket.alpnProtocol === "h2") {
+          this.#http2.serve(socket, this.#arrivalsOn(socket), this.#isOverLimit());
+        } else {
+          // As without TLS. Before, a client that ends its half leaves in its handshake.
+          socket.allowHalfOpen = true;
+          http.emit("connection", socket);
+        }
       },
     });
     server.maxConnections = http.maxConnections;
@@ -274,7 +281,7 @@ export class Listener {
   }
 
   #isOverLimit(): boolean {
-    return this.connections >= this.#settings.maxConnections;
+    return this.#connections.size + this.#http2.size >= this.#settings.maxConnections;
   }
 
   /** A connection has ended. */

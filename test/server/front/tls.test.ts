@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Agent, request as httpsRequest } from "node:https";
 import { type AddressInfo, connect as connectTcp } from "node:net";
-import type { TLSSocket } from "node:tls";
+import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { ticketKey } from "../../../server/front/ticket-keys.ts";
@@ -204,7 +204,28 @@ describe("a connection with TLS", () => {
     const { https, listener } = await start(shown, { settings: { headersTimeoutMs: 200 } });
     const client = new RawClient(https);
     await client.closed;
-    expect(listener.connections).toBe(0);
+    await new Promise<void>((resolve) => listener.onceEmpty(resolve));
+  });
+
+  test("that leaves in its handshake is forgotten at once", async () => {
+    const { https, listener } = await start(shown);
+    const client = new RawClient(https);
+    while (listener.connections === 0) await new Promise(setImmediate);
+    client.socket.end();
+    await client.closed;
+    await new Promise<void>((resolve) => listener.onceEmpty(resolve));
+  });
+
+  test("whose client has ended its half gets the answer that it waits for", async () => {
+    const { https } = await start(() => new Promise((resolve) => setImmediate(() => resolve(answer("late")))));
+    const socket = await connected(https, { allowHalfOpen: true } as ConnectionOptions);
+    let received = "";
+    socket.on("data", (chunk) => {
+      received += chunk;
+    });
+    socket.end(GET);
+    await once(socket, "end");
+    expect(received).toMatch(/late$/);
   });
 
   test.each(["GET / HTTP/1.1\r\n\r\n", "\x16\x03\x01\x00\x05hello", "\x00".repeat(50)])(
@@ -235,6 +256,21 @@ describe("a connection with TLS", () => {
     const closed = Promise.all([once(idle, "close"), once(waiting, "close")]);
     await listener.close(0);
     await closed;
+  });
+
+  test("in its handshake is waited for when the listener stops, and answered", async () => {
+    const { https, listener } = await start(shown);
+    const tcp = connectTcp(https);
+    await once(tcp, "connect");
+    while (listener.connections === 0) await new Promise(setImmediate);
+    const stopped = listener.close(60_000);
+    const socket = connect({ socket: tcp, servername: "localhost", rejectUnauthorized: false });
+    stops.push(() => socket.destroy());
+    await once(socket, "secureConnect");
+    socket.setEncoding("latin1").write(GET);
+    expect((await once(socket, "data"))[0]).toContain("for 127.0.0.1");
+    socket.end();
+    expect(await stopped).toEqual({ cutOff: 0 });
   });
 
   test("can become a tunnel", async () => {

@@ -464,7 +464,8 @@ async function rawClient(where: Where) {
 }
 
 describe("floods", () => {
-  const CALM = constants.NGHTTP2_ENHANCE_YOUR_CALM;
+  // The kernel resets a connection whose client goes on sending, and the reset may overtake the GOAWAY.
+  const CALM_OR_RESET = [constants.NGHTTP2_ENHANCE_YOUR_CALM, null];
   const flooded = async (bytes: (turn: number) => string, answering: Answering = shown) => {
     let asked = 0;
     const running = await start((incoming) => {
@@ -485,14 +486,16 @@ describe("floods", () => {
       const streams = Array.from({ length: 10 }, (_, at) => 2 * (10 * turn + at) + 1);
       return streams.map((stream) => headers(stream) + reset(stream)).join("");
     });
-    expect(seen).toMatchObject({ code: CALM, floods: 1, warnings: 1 });
+    expect(seen).toMatchObject({ floods: 1, warnings: 1 });
+    expect(CALM_OR_RESET).toContain(seen.code);
     expect(seen.asked).toBeLessThan(500);
   });
 
   test("of requests that are reset while the edge works on them end the connection", async () => {
     const never: Answering = ({ url }) => (url.endsWith("/after") ? answer("page") : new Promise(() => undefined));
     const seen = await flooded((turn) => headers(2 * turn + 1) + (turn > 0 ? reset(2 * turn - 1) : ""), never);
-    expect(seen).toMatchObject({ code: CALM, floods: 1 });
+    expect(seen).toMatchObject({ floods: 1 });
+    expect(CALM_OR_RESET).toContain(seen.code);
     expect(seen.asked).toBeLessThanOrEqual(300); // as many as it works on at a time, and a few that came at once
   });
 
@@ -500,7 +503,9 @@ describe("floods", () => {
     { name: "settings", bytes: frame(4, 0, 0, "\0\x04\0\0\xff\xff") },
     { name: "pings", bytes: frame(6, 0, 0, "12345678") },
   ])("of $name end the connection", async ({ bytes }) => {
-    expect(await flooded(() => bytes)).toMatchObject({ code: CALM, floods: 1, asked: 0 });
+    const seen = await flooded(() => bytes);
+    expect(seen).toMatchObject({ floods: 1, asked: 0 });
+    expect(CALM_OR_RESET).toContain(seen.code);
   });
 
   test("do not count what a browser does that leaves a page of many pictures", async () => {
