@@ -10,6 +10,7 @@ import type { ServeOptions } from "../../server/serve/serve.ts";
 import { checkedText, startedText } from "../../server/serve/started-text.ts";
 import { EXIT } from "../exit-code.ts";
 import { printError } from "../print-error.ts";
+import { DEFAULT_CACHE } from "../server-folder.ts";
 
 interface ServeFlags {
   readonly origin?: string;
@@ -22,6 +23,7 @@ interface ServeFlags {
   readonly redirectToHttps?: true | 301 | 308;
   readonly hsts?: string;
   readonly cache: string;
+  readonly log?: string;
   readonly memory?: number;
   readonly disk?: number;
   readonly workers?: number;
@@ -32,7 +34,6 @@ interface ServeFlags {
 }
 
 const DEFAULT_LISTEN: ListenAddress = { host: "localhost", port: 8080 };
-const DEFAULT_CACHE = ".tidemark/serve";
 const DEFAULT_MEMORY_BYTES = 256 * 1024 ** 2;
 const DEFAULT_DISK_BYTES = 10 * 1024 ** 3;
 const OLDEST_NODE = 24;
@@ -57,6 +58,7 @@ export function serveCommand(): Command {
     .option("--redirect-to-https [status]", "send requests without TLS to https, by 308 or 301 (default: 308)", status)
     .option("--hsts <value>", "the Strict-Transport-Security of answers over TLS, such as max-age=31536000", hsts)
     .option("--cache <folder>", "the folder of the purge log and of the pages on disk", DEFAULT_CACHE)
+    .option("--log <address>", "share one purge log with other machines: postgres://user@host/database")
     .option("--memory <size>", "memory for pages, all workers together (default: 256MiB)", size)
     .option("--disk <size>", "disk for pages; 0 for none (default: 10GiB)", size)
     .option("--workers <number>", "worker processes (default: one for each core)", workerCount)
@@ -103,6 +105,7 @@ async function run(flags: ServeFlags): Promise<void> {
     redirectsToHttps: flags.redirectToHttps === true ? 308 : (flags.redirectToHttps ?? null),
     strictTransportSecurity: flags.hsts ?? null,
     cache: flags.cache,
+    log: flags.log ?? (environment.TIDEMARK_LOG || null),
     memoryBytes: flags.memory ?? DEFAULT_MEMORY_BYTES,
     diskBytes: flags.disk ?? DEFAULT_DISK_BYTES,
     workers: flags.workers ?? availableParallelism(),
@@ -138,6 +141,8 @@ function isForTheOwner(error: unknown): error is Error {
     "FolderInUseError",
     "FolderPathError",
     "StorageError",
+    "SharedLogError",
+    "LogChangedError",
     "CacheFolderError",
   ];
   return error instanceof Error && names.includes(error.name);

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolders } from "../make-folders.ts";
 import type { FileKind } from "./file-format.ts";
 
 /** Marks a folder as a cache of this program, and says which format its files have. */
@@ -45,7 +46,7 @@ export class CacheFolder {
    */
   static open(path: string): CacheFolder {
     try {
-      mkdirSync(path, { recursive: true, mode: 0o700 });
+      makeFolders(path);
       if (!isMarked(path)) {
         const others = readdirSync(path).filter((name) => !MAY_STAND_UNMARKED.has(name));
         if (others.length > 0) {
@@ -58,8 +59,8 @@ export class CacheFolder {
         renameSync(join(path, DRAFT_OF_MARK), join(path, MARK));
       }
       writeFileSync(join(path, CACHEDIR_TAG), CACHEDIR_TEXT);
-      for (const digit of DIGITS) mkdirSync(join(path, FOLDER_PREFIX, digit), { recursive: true });
-      mkdirSync(join(path, BEING_WRITTEN), { recursive: true });
+      for (const digit of DIGITS) makeFolders(join(path, FOLDER_PREFIX, digit));
+      makeFolders(join(path, BEING_WRITTEN));
       return new CacheFolder(path);
     } catch (cause) {
       if (cause instanceof CacheFolderError) throw cause;

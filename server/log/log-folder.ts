@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolders } from "../make-folders.ts";
 import { FileLock } from "./file-lock.ts";
 import { StorageError, storageFault } from "./storage-error.ts";
 
@@ -54,7 +55,7 @@ export class LogFolder {
       throw new FolderPathError(`The path of ${path} is too long for a Unix socket: it can have ${most} bytes.`);
     }
     try {
-      mkdirSync(path, { recursive: true, mode: 0o700 });
+      makeFolders(path);
       const owner = FileLock.take(join(path, OWNER_LOCK), "exclusive");
       if (owner === null) throw new FolderInUseError(path);
       return new LogFolder(path, owner, id);

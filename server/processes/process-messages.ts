@@ -19,6 +19,8 @@ export type ToWorker =
   /** A listening socket, of which there are `count`. Listening begins with the last one. */
   | { readonly kind: "socket"; readonly address: string; readonly scheme: Scheme; readonly count: number }
   | ServiceAnswer
+  /** The log files of the worker were moved away. */
+  | { readonly kind: "reopen" }
   /** It is killed if that takes longer than `withinMs`. */
   | { readonly kind: "drain"; readonly withinMs: number };
 
@@ -29,5 +31,7 @@ export type ToSupervisor =
   | { readonly kind: "started" }
   /** It accepts connections. */
   | { readonly kind: "listening" }
+  /** It writes to log files that it has opened anew. */
+  | { readonly kind: "reopened" }
   /** It could not start or listen, and ends. */
   | { readonly kind: "failed"; readonly because: string };

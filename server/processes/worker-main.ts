@@ -18,17 +18,19 @@ let lock: FileLock | null = null;
 const line = new LineToSupervisor(tell);
 let log: SupervisedLog | null = null;
 let running: RunningWorker | null = null;
+let starting: Promise<void> | undefined;
 let isDraining = false;
 let drainMs = 0;
 const sockets: ListeningSocket[] = [];
 
 // A terminal, or a service manager, signals every process of the group. The supervisor decides what follows.
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1"] as const) process.on(signal, () => undefined);
 
 process.on("message", (message: ToWorker, handle: unknown) => {
-  if (message.kind === "start") void orFail(start(message));
+  if (message.kind === "start") starting = orFail(start(message));
   else if (message.kind === "socket") void orFail(takeSocket(message, handle as object));
   else if (message.kind === "answer") line.take(message);
+  else if (message.kind === "reopen") void reopen();
   else void drain(message.withinMs);
 });
 
@@ -55,6 +57,12 @@ async function takeSocket({ address, scheme, count }: Socket, handle: object): P
   if (sockets.length < count) return;
   await running!.listen(sockets);
   tell({ kind: "listening" });
+}
+
+async function reopen(): Promise<void> {
+  await starting; // the program may just have opened them, before they were moved
+  await running?.reopen?.();
+  tell({ kind: "reopened" });
 }
 
 async function drain(withinMs: number): Promise<void> {

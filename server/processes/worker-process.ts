@@ -37,6 +37,8 @@ export class WorkerProcess {
   readonly #service: ServedWorker | null;
   readonly #started = Promise.withResolvers<void>();
   readonly #listening = Promise.withResolvers<void>();
+  /** Told in turn, an answer for each time that it was asked. */
+  readonly #reopened: (() => void)[] = [];
   #because: string | null = null;
   #hasEnded = false;
   isListening = false;
@@ -96,6 +98,13 @@ export class WorkerProcess {
     wait.cancel();
   }
 
+  /** Lets it open its log files anew. Resolves when it writes to those, or has ended. */
+  async reopen(): Promise<void> {
+    const reopened = new Promise<void>((resolve) => this.#reopened.push(resolve));
+    this.#tell({ kind: "reopen" });
+    await Promise.race([reopened, this.ended]);
+  }
+
   kill(): void {
     this.#child.kill("SIGKILL");
   }
@@ -112,6 +121,7 @@ export class WorkerProcess {
 
   #take(message: ToSupervisor): void {
     if (message.kind === "started") this.#started.resolve();
+    if (message.kind === "reopened") this.#reopened.shift()?.();
     if (message.kind === "failed") this.#because = message.because;
     if (message.kind === "tell") this.#service?.tell(message.message);
     if (message.kind === "ask") void this.#answer(message.number, message.question);

@@ -33,6 +33,8 @@ export interface RunningWorker {
    * worker's view has reached the log's head, and not before.
    */
   listen(sockets: readonly ListeningSocket[]): Promise<void>;
+  /** Opens its log files anew, because they were moved away. A failure is told to the owner. Default: it has none. */
+  reopen?(): Promise<void>;
   /**
    * Stops accepting connections, and resolves when all answers are out and all connections are closed. The process ends
    * then, or after the supervisor's time limit.

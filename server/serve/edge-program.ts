@@ -69,6 +69,7 @@ export async function startWorker({ name, settings, log, line }: WorkerStart): P
         sockets.map(({ handle, scheme }) => ({ handle, scheme })),
       );
     },
+    reopen: async () => accessLog?.reopen(),
     drain: async (withinMs) => {
       await listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0));
       clearInterval(reports);

@@ -1,9 +1,10 @@
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { ServerError } from "./server-error.ts";
 
 /** Throws a `ServerError` if the access log could not be written there. Makes nothing. */
 export function expectWritableLog(file: string): void {
+  if (file === "/dev/stdout") return; // it is open already
   const path = resolve(file);
   const folder = dirname(path);
   if (!existsSync(folder)) throw new ServerError(`the access log cannot be ${file}: there is no folder ${folder}.`);
@@ -20,7 +21,13 @@ export function expectWritableFolder(folder: string): void {
   while (!existsSync(place)) place = dirname(place);
   if (!statSync(place).isDirectory()) throw new ServerError(`the cache cannot be in ${folder}: ${place} is a file.`);
   if (!isWritable(place)) throw new ServerError(`the cache cannot be in ${folder}: this user may not write ${place}.`);
+  if (KERNEL_FILE_SYSTEMS.has(statfsSync(place).type)) {
+    throw new ServerError(`the cache cannot be in ${folder}: ${place} shows the kernel's state and holds no files.`);
+  }
 }
+
+/** proc and sysfs, by their numbers in statfs(2). Root may write there, but nobody can make a folder. */
+const KERNEL_FILE_SYSTEMS: ReadonlySet<number> = new Set([0x9fa0, 0x62656572]);
 
 function isWritable(path: string): boolean {
   try {

@@ -38,6 +38,8 @@ export interface ServeOptions {
   readonly strictTransportSecurity: string | null;
   /** The folder of the purge log and of the disk tier. */
   readonly cache: string;
+  /** The address of the PostgreSQL database with the log that several machines share; `null` for a log of its own. */
+  readonly log: string | null;
   /** For all workers together. */
   readonly memoryBytes: number;
   readonly diskBytes: number;
@@ -53,6 +55,7 @@ export interface RunningServer {
   /** Resolves when the server has stopped; rejects if it gave up. */
   readonly ended: Promise<void>;
   reload(): Promise<boolean>;
+  reopen(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -96,6 +99,10 @@ export async function prepare(options: ServeOptions): Promise<Prepared> {
   }
   if (accessLog !== null) expectWritableLog(accessLog.path);
   const tls = tlsOf(options);
+  // The address may hold a password, so the message does not repeat it.
+  if (options.log !== null && !(/^postgres(ql)?:\/\//.test(options.log) && URL.canParse(options.log))) {
+    throw new ServerError("--log, or TIDEMARK_LOG, must be like postgres://user@host/database.");
+  }
   const warnings = [...weakened, ...certificateWarnings(tls?.certificates ?? [], systemClock.now())];
   const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = options.environment;
   const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
@@ -153,6 +160,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     load,
     workers: options.workers,
     report: options.report,
+    ...(options.log !== null && { sharedLog: options.log }),
     ...(janitor && { service: janitorService(janitor) }),
   });
   supervisor.ended.then(
@@ -167,6 +175,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     },
     ended: supervisor.ended,
     reload: () => supervisor.reload(),
+    reopen: () => supervisor.reopen(),
     stop: async () => {
       watching.stop();
       await supervisor.stop();

@@ -18,6 +18,8 @@ const DESIGN = /^docs\/design\.md$/;
 const IMPORT = /^docs\/import\.md$/;
 const IMPORT_PAGE = "test/docs/import-page.test.ts";
 const REPORT = /^docs\/report\.md$/;
+const AUDIT = /^docs\/audit\.md$/;
+const CRAWL = /^docs\/crawl\.md$/;
 const DEPLOY = /^docs\/deploy\.md$/;
 
 const FROM_A_REGISTRY = "it installs the package from npm, where no release is yet";
@@ -60,6 +62,15 @@ export const CLAIMS: readonly Claim[] = [
     language: "sh",
     text: "npx tidemark report",
     notRun: "it reads logs of a site; test/docs/commands.test.ts checks its flags, and the runs below it are made anew",
+  },
+  { page: AUDIT, language: "console", fits: () => true, runIn: "test/docs/audit-page.test.ts" },
+  { page: CRAWL, language: "text", fits: () => true, runIn: "test/docs/crawl-page.test.ts" },
+  {
+    page: CRAWL,
+    language: "sh",
+    fits: () => true,
+    notRun:
+      "it asks a site for its pages; test/docs/commands.test.ts checks its flags, and the runs below it are made anew",
   },
   { page: /^docs\/outbox\.md$/, language: "ts", fits: () => true, runIn: "test/docs/outbox-page.test.ts" },
   { page: CLIENT, language: "ts", fits: () => true, runIn: "test/docs/purge-client.test.ts" },

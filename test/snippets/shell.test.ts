@@ -147,7 +147,7 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
 
   test("docs/server.md: tidemark serve takes these settings", async () => {
     const scripts = blocksOf("docs/server.md").filter(({ code }) => code.includes("tidemark serve"));
-    expect(scripts).toHaveLength(3);
+    expect(scripts).toHaveLength(4);
     const unset = { TIDEMARK_HOSTS: "", TIDEMARK_TOKEN: "" };
     expect(await run(scripts[0]!.code, folder, unset)).toContain("http://127.0.0.1:8000");
     expect(await run(scripts[1]!.code, folder, unset)).toContain("www.example.com");
@@ -156,6 +156,11 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     writeFileSync(join(folder, "a.key"), key);
     const withTls = scripts[2]!.code.replace("/etc/letsencrypt/live", folder);
     expect(await run(withTls, folder, { ...unset, TIDEMARK_HOSTS: "www.example.com" })).toContain("www.example.com");
+    const withLog = linesOf(scripts[3]!.code);
+    expect(withLog.slice(0, 2)).toEqual(["createdb tidemark", "npm install pg"]);
+    expect(await run(withLog[2]!, folder, { ...unset, TIDEMARK_HOSTS: "www.example.com" })).toContain(
+      "www.example.com",
+    );
   });
 
   test("docs/purge-from.md, The command line: each command does what its comment says", {

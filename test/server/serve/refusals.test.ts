@@ -73,6 +73,21 @@ const refusals: readonly Refusal[] = [
     words: ["cannot be used as a cache"],
   },
   {
+    name: "a cache below /proc, at the start",
+    args: [...ORIGIN, "--cache", "/proc/tidemark/cache"],
+    words: ["/proc/tidemark/cache", "cannot be used as a cache"],
+  },
+  {
+    name: "a cache below /proc without a disk tier, at the start",
+    args: [...ORIGIN, "--disk", "0", "--cache", "/proc/tidemark/cache"],
+    words: ["The purge log in /proc/tidemark/cache/log: it cannot be used"],
+  },
+  {
+    name: "a cache below /proc, when the settings are checked",
+    args: [...ORIGIN, "--check", "--cache", "/proc/tidemark/cache"],
+    words: ["the cache cannot be in /proc/tidemark/cache: /"],
+  },
+  {
     name: "a cache whose path is too long for the log's socket",
     args: [...ORIGIN, "--cache", "long".repeat(30)],
     words: ["too long for a Unix socket"],
