@@ -9,6 +9,7 @@ import { PushedBody } from "../bodies/pushed-body.ts";
 import { Arrivals, type Scheme } from "../front/arrival.ts";
 import { Carriers } from "../front/carriers.ts";
 import { type HttpsRedirect, redirectToHttps } from "../front/https-redirect.ts";
+import { addressOf, ProxiedConnections } from "../front/proxied-connections.ts";
 import { makeTlsServer, type TlsSettings } from "../front/tls-server.ts";
 import { Http2Sessions } from "../http2/http2-sessions.ts";
 import type { ExchangeLog } from "./access-log.ts";
@@ -69,6 +70,8 @@ export interface ListenerParts {
   readonly tls?: TlsSettings | undefined;
   /** The proxies whose forwarding fields count. Default: none. */
   readonly trustedProxies?: readonly Network[] | undefined;
+  /** Connections begin with a header of the PROXY protocol, of a trusted proxy, and others are refused. Default: false. */
+  readonly usesProxyProtocol?: boolean | undefined;
   /** Default: nobody is sent to https. Requests on unix sockets never are. */
   readonly toHttps?: HttpsRedirect | undefined;
   /** The field of this name on all answers over TLS, in place of the origin's. RFC 6797 §6.1. Default: the origin's. */
@@ -93,6 +96,7 @@ export class Listener {
   readonly #settings: Required<ListenerSettings>;
   readonly #servers: NetServer[] = [];
   readonly #connections = new Map<Duplex, Connection>();
+  readonly #proxied: ProxiedConnections;
   readonly #carriers = new Carriers(() => this.#left());
   readonly #sweeper: NodeJS.Timeout;
   readonly #made: Readonly<Record<Scheme, MadeAnswers>>;
@@ -125,6 +129,12 @@ export class Listener {
           log: accessLog ? (exchange) => accessLog.record(exchange) : null,
         })
       : null;
+    this.#proxied = new ProxiedConnections({
+      trustedProxies: parts.trustedProxies ?? [],
+      timeoutMs: this.#handshakeTimeoutMs,
+      warn: parts.warn,
+      left: () => this.#left(),
+    });
     const { stallMs, keepAliveMs, maxHeadBytes, maxRequestsPerConnection } = this.#settings;
     this.#http2 = new Http2Sessions(
       {
@@ -141,9 +151,9 @@ export class Listener {
     this.#sweeper = setInterval(() => this.#sweep(), Math.min(5_000, this.#settings.keepAliveMs / 4)).unref();
   }
 
-  /** The open connections, with those in their TLS handshakes. */
+  /** The open connections, with those in their TLS handshakes, and those that wait for a PROXY header. */
   get connections(): number {
-    return this.#connections.size + this.#http2.size + this.#carriers.handshaking;
+    return this.#connections.size + this.#http2.size + this.#carriers.handshaking + this.#proxied.waiting;
   }
 
   /** How many connections in HTTP/2 were ended because they flooded the server. */
@@ -165,7 +175,9 @@ export class Listener {
   /** Begins to listen. Resolves to the address as Node tells it; rejects if it cannot be had. */
   async listen(address: ListenAddress): Promise<AddressInfo | string | null> {
     const http = this.#makeServer();
-    const server = address.scheme === "https" ? this.#encrypt(http) : http;
+    const inner = address.scheme === "https" ? this.#encrypt(http) : http;
+    const server = this.#parts.usesProxyProtocol ? this.#proxied.before(inner) : inner;
+    if (server !== http) http.emit("listening"); // begins to watch for heads that take too long
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       const { backlog } = this.#settings;
@@ -202,6 +214,7 @@ export class Listener {
     this.#http2.destroyAll();
     for (const { socket } of this.#connections.values()) socket.destroy();
     this.#carriers.destroyAll();
+    this.#proxied.destroyAll();
     return { cutOff: cut };
   }
 
@@ -244,7 +257,7 @@ export class Listener {
     const server = makeTlsServer({
       tls,
       protocols: ["h2", "http/1.1"],
-      handshakeTimeoutMs: Math.min(this.#settings.headersTimeoutMs, MAX_HANDSHAKE_MS),
+      handshakeTimeoutMs: this.#handshakeTimeoutMs,
       carriers: this.#carriers,
       serve: (socket) => {
         if (socket.alpnProtocol === "h2") {
@@ -257,7 +270,6 @@ export class Listener {
       },
     });
     server.maxConnections = http.maxConnections;
-    http.emit("listening"); // begins to watch for heads that take too long
     server.once("close", () => http.close());
     return server;
   }
@@ -278,6 +290,10 @@ export class Listener {
   #arrivalsOn(socket: Socket): Arrivals {
     const scheme = (socket as Partial<TLSSocket>).encrypted ? "https" : "http";
     return new Arrivals({ scheme, address: addressOf(socket) }, this.#parts.trustedProxies ?? []);
+  }
+
+  get #handshakeTimeoutMs(): number {
+    return Math.min(this.#settings.headersTimeoutMs, MAX_HANDSHAKE_MS);
   }
 
   #isOverLimit(): boolean {
@@ -622,11 +638,6 @@ function fieldsOf({ rawHeaders, httpVersionMinor }: IncomingMessage): ClientFiel
   if (httpVersionMinor !== 0 || fields.get("upgrade") === null) return fields;
   const isKept = (_: string, at: number) => rawHeaders[at - (at % 2)]!.toLowerCase() !== "upgrade";
   return new ClientFields(rawHeaders.filter(isKept));
-}
-
-/** The address at the other end, with an IPv4 address as such; `null` on a unix socket. */
-function addressOf({ remoteAddress }: Socket): string | null {
-  return remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, "") ?? null;
 }
 
 /** RFC 6455 §4.1. */
