@@ -15,6 +15,7 @@ import { rules } from "./cases/rules.ts";
 import { sdk } from "./cases/sdk.ts";
 import { server } from "./cases/server.ts";
 import { sessions } from "./cases/sessions.ts";
+import { tls } from "./cases/tls.ts";
 import { view } from "./cases/view.ts";
 import { BenchFailure } from "./report/bench-failure.ts";
 
@@ -40,6 +41,7 @@ const commands = [
   fanOut,
   sdk,
   sessions,
+  tls,
 ];
 for (const command of commands) {
   bench.addCommand(command);

@@ -1,4 +1,5 @@
 import { type Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
 
 /** A request whose target and fields are sent exactly as given. */
 export interface WireRequest {
@@ -23,7 +24,7 @@ export function exchange(edge: URL, agent: Agent, request: WireRequest): Promise
   const { promise, resolve, reject } = Promise.withResolvers<WireAnswer>();
   const { method = "GET", path, host, fields = {}, body } = request;
   const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
-  const outgoing = httpRequest(
+  const outgoing = (edge.protocol === "https:" ? httpsRequest : httpRequest)(
     {
       host: edge.hostname.replace(/^\[|\]$/g, ""),
       port: edge.port,

@@ -20,6 +20,7 @@ interface ServeFlags {
   readonly tlsCert?: readonly string[];
   readonly tlsKey?: readonly string[];
   readonly tlsFolder?: string;
+  readonly proxyProtocol?: true;
   readonly redirectToHttps?: true | 301 | 308;
   readonly hsts?: string;
   readonly cache: string;
@@ -55,6 +56,7 @@ export function serveCommand(): Command {
     .option("--tls-cert <file>", "a certificate with its chain, as PEM; several times for several names", addFile)
     .option("--tls-key <file>", "the key of each certificate, in the same order", addFile)
     .option("--tls-folder <folder>", "certificates: NAME.crt with NAME.key, or folders as certbot keeps them")
+    .option("--proxy-protocol", "connections begin with a PROXY header, version 1 or 2, of one of the trustedProxies")
     .option("--redirect-to-https [status]", "send requests without TLS to https, by 308 or 301 (default: 308)", status)
     .option("--hsts <value>", "the Strict-Transport-Security of answers over TLS, such as max-age=31536000", hsts)
     .option("--cache <folder>", "the folder of the purge log and of the pages on disk", DEFAULT_CACHE)
@@ -110,6 +112,7 @@ async function run(flags: ServeFlags): Promise<void> {
         pairs: (flags.tlsCert ?? []).map((certificate, at) => ({ certificate, key: flags.tlsKey![at]! })),
         folder: flags.tlsFolder ?? null,
       },
+      usesProxyProtocol: flags.proxyProtocol ?? false,
       redirectsToHttps: flags.redirectToHttps === true ? 308 : (flags.redirectToHttps ?? null),
       strictTransportSecurity: flags.hsts ?? null,
       sockets,

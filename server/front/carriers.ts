@@ -10,23 +10,43 @@ const carriers = new WeakMap<Socket, Socket>();
 /** The TCP connections below TLS, also those in their handshakes. */
 export class Carriers {
   readonly #open = new Map<string, Socket>();
+  readonly #handshaking = new Set<Socket>();
+  readonly #left: () => void;
+
+  /** `left` is called when a handshake has ended, also if that was in vain. */
+  constructor(left: () => void) {
+    this.#left = left;
+  }
+
+  /** How many are in their handshakes. */
+  get handshaking(): number {
+    return this.#handshaking.size;
+  }
 
   add(carrier: Socket): void {
     const ends = endsOf(carrier);
     this.#open.set(ends, carrier);
+    this.#handshaking.add(carrier);
     carrier.once("close", () => {
       if (this.#open.get(ends) === carrier) this.#open.delete(ends);
+      this.#endHandshake(carrier);
     });
   }
 
-  /** Remembers the carrier of a connection whose handshake has ended. */
-  join(encrypted: Socket): void {
+  /** Takes a connection whose handshake has ended: it has its carrier while it is served, and counts until it is. */
+  join(encrypted: Socket, serve: () => void): void {
     const carrier = this.#open.get(endsOf(encrypted));
     if (carrier) carriers.set(encrypted, carrier);
+    serve();
+    if (carrier) this.#endHandshake(carrier);
   }
 
   destroyAll(): void {
     for (const carrier of this.#open.values()) carrier.destroy();
+  }
+
+  #endHandshake(carrier: Socket): void {
+    if (this.#handshaking.delete(carrier)) this.#left();
   }
 }
 

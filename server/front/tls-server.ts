@@ -42,16 +42,12 @@ export function makeTlsServer({ tls, protocols, handshakeTimeoutMs, carriers, se
     ALPNProtocols: [...protocols],
     sessionIdContext: SESSION_CONTEXT,
     handshakeTimeout: handshakeTimeoutMs,
-    allowHalfOpen: true, // A client that has ended its half still gets the answers that it has asked for.
     noDelay: true,
   });
   // What fails before a connection is served is nobody's request: scanners, old clients, connections that end.
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   server.on("connection", (carrier) => carriers.add(carrier));
-  server.on("secureConnection", (socket) => {
-    carriers.join(socket);
-    serve(socket);
-  });
+  server.on("secureConnection", (socket) => carriers.join(socket, () => serve(socket)));
   const tickets = new TicketKeys(tls.ticketSecret, server);
   server.once("close", () => tickets.stop());
   return server;

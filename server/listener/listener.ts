@@ -9,7 +9,9 @@ import { PushedBody } from "../bodies/pushed-body.ts";
 import { Arrivals, type Scheme } from "../front/arrival.ts";
 import { Carriers } from "../front/carriers.ts";
 import { type HttpsRedirect, redirectToHttps } from "../front/https-redirect.ts";
+import { addressOf, ProxiedConnections } from "../front/proxied-connections.ts";
 import { makeTlsServer, type TlsSettings } from "../front/tls-server.ts";
+import { Http2Sessions } from "../http2/http2-sessions.ts";
 import type { ExchangeLog } from "./access-log.ts";
 import { answerHead, headText } from "./answer-head.ts";
 import { CountedWork } from "./background.ts";
@@ -68,6 +70,8 @@ export interface ListenerParts {
   readonly tls?: TlsSettings | undefined;
   /** The proxies whose forwarding fields count. Default: none. */
   readonly trustedProxies?: readonly Network[] | undefined;
+  /** Connections begin with a header of the PROXY protocol, of a trusted proxy, and others are refused. Default: false. */
+  readonly usesProxyProtocol?: boolean | undefined;
   /** Default: nobody is sent to https. Requests on unix sockets never are. */
   readonly toHttps?: HttpsRedirect | undefined;
   /** The field of this name on all answers over TLS, in place of the origin's. RFC 6797 §6.1. Default: the origin's. */
@@ -80,20 +84,24 @@ export interface Stopped {
   readonly cutOff: number;
 }
 
+const MAX_HANDSHAKE_MS = 10_000;
+
 /** How long an idle connection is kept while the listener stops: a request may be on its way to it. */
 const IDLE_GRACE_MS = 1_000;
 
-/** An HTTP/1.0 and HTTP/1.1 server over `node:http`, which answers by an isolate. */
+/** A server for HTTP/1.0 and HTTP/1.1 over `node:http`, and for HTTP/2 over TLS, which answers by an isolate. */
 export class Listener {
   readonly work: CountedWork;
   readonly #parts: ListenerParts;
   readonly #settings: Required<ListenerSettings>;
   readonly #servers: NetServer[] = [];
   readonly #connections = new Map<Duplex, Connection>();
-  readonly #carriers = new Carriers();
+  readonly #proxied: ProxiedConnections;
+  readonly #carriers = new Carriers(() => this.#left());
   readonly #sweeper: NodeJS.Timeout;
   readonly #made: Readonly<Record<Scheme, MadeAnswers>>;
   readonly #fast: FastHits | null;
+  readonly #http2: Http2Sessions;
   #isClosing = false;
   #whenEmpty: (() => void)[] = [];
 
@@ -121,12 +129,36 @@ export class Listener {
           log: accessLog ? (exchange) => accessLog.record(exchange) : null,
         })
       : null;
+    this.#proxied = new ProxiedConnections({
+      trustedProxies: parts.trustedProxies ?? [],
+      timeoutMs: this.#handshakeTimeoutMs,
+      warn: parts.warn,
+      left: () => this.#left(),
+    });
+    const { stallMs, keepAliveMs, maxHeadBytes, maxRequestsPerConnection } = this.#settings;
+    this.#http2 = new Http2Sessions(
+      {
+        ask: (request, url) => this.#ask(request, url),
+        failed: (cause) => this.#failure(cause),
+        bodies: parts.bodies,
+        made: this.#made.https,
+        log: accessLog ?? null,
+        warn: parts.warn,
+        ...{ stallMs, keepAliveMs, maxHeadBytes, maxRequestsPerConnection },
+      },
+      () => this.#left(),
+    );
     this.#sweeper = setInterval(() => this.#sweep(), Math.min(5_000, this.#settings.keepAliveMs / 4)).unref();
   }
 
-  /** The open connections. */
+  /** The open connections, with those in their TLS handshakes, and those that wait for a PROXY header. */
   get connections(): number {
-    return this.#connections.size;
+    return this.#connections.size + this.#http2.size + this.#carriers.handshaking + this.#proxied.waiting;
+  }
+
+  /** How many connections in HTTP/2 were ended because they flooded the server. */
+  get floods(): number {
+    return this.#http2.floods;
   }
 
   /** How many hits were answered inside Node's parser. */
@@ -136,14 +168,16 @@ export class Listener {
 
   /** Calls back once there is no connection; at once if there is none. */
   onceEmpty(tell: () => void): void {
-    if (this.#connections.size === 0) tell();
+    if (this.connections === 0) tell();
     else this.#whenEmpty.push(tell);
   }
 
   /** Begins to listen. Resolves to the address as Node tells it; rejects if it cannot be had. */
   async listen(address: ListenAddress): Promise<AddressInfo | string | null> {
     const http = this.#makeServer();
-    const server = address.scheme === "https" ? this.#encrypt(http) : http;
+    const inner = address.scheme === "https" ? this.#encrypt(http) : http;
+    const server = this.#parts.usesProxyProtocol ? this.#proxied.before(inner) : inner;
+    if (server !== http) http.emit("listening"); // begins to watch for heads that take too long
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       const { backlog } = this.#settings;
@@ -166,6 +200,7 @@ export class Listener {
   async close(limitMs = 30_000): Promise<Stopped> {
     this.#isClosing = true;
     for (const server of this.#servers) server.close();
+    this.#http2.close();
     const limit = Promise.withResolvers<void>();
     const timers = [
       // On a busy machine the time may be over before the requests that came in it have been read.
@@ -176,9 +211,11 @@ export class Listener {
     await Promise.race([empty.then(() => this.work.idle()), limit.promise]);
     for (const timer of timers) clearTimeout(timer);
     clearInterval(this.#sweeper);
-    const cut = this.#connections.size;
+    const cut = this.connections;
+    this.#http2.destroyAll();
     for (const { socket } of this.#connections.values()) socket.destroy();
     this.#carriers.destroyAll();
+    this.#proxied.destroyAll();
     return { cutOff: cut };
   }
 
@@ -220,22 +257,27 @@ export class Listener {
     if (!tls) throw new Error("an address with TLS needs certificates");
     const server = makeTlsServer({
       tls,
-      protocols: ["http/1.1"],
-      handshakeTimeoutMs: this.#settings.headersTimeoutMs,
+      protocols: ["h2", "http/1.1"],
+      handshakeTimeoutMs: this.#handshakeTimeoutMs,
       carriers: this.#carriers,
-      serve: (socket) => http.emit("connection", socket),
+      serve: (socket) => {
+        if (socket.alpnProtocol === "h2") {
+          this.#http2.serve(socket, this.#arrivalsOn(socket), this.#isOverLimit());
+        } else {
+          // As without TLS. Before, a client that ends its half leaves in its handshake.
+          socket.allowHalfOpen = true;
+          http.emit("connection", socket);
+        }
+      },
     });
     server.maxConnections = http.maxConnections;
-    http.emit("listening"); // begins to watch for heads that take too long
     server.once("close", () => http.close());
     return server;
   }
 
   #connected(socket: Socket): void {
-    const isOverLimit = this.#connections.size >= this.#settings.maxConnections;
-    const scheme = (socket as Partial<TLSSocket>).encrypted ? "https" : "http";
-    const arrivals = new Arrivals({ scheme, address: addressOf(socket) }, this.#parts.trustedProxies ?? []);
-    const connection = new Connection(socket, arrivals, isOverLimit, this.#settings.stallMs, (exchange, on) =>
+    const { stallMs } = this.#settings;
+    const connection = new Connection(socket, this.#arrivalsOn(socket), this.#isOverLimit(), stallMs, (exchange, on) =>
       this.#answer(exchange, on),
     );
     this.#connections.set(socket, connection);
@@ -243,9 +285,27 @@ export class Listener {
     if (!isFast) connection.readInSlices(null);
     socket.once("close", () => {
       this.#connections.delete(socket);
-      if (this.#connections.size > 0) return;
-      for (const tell of this.#whenEmpty.splice(0)) tell();
+      this.#left();
     });
+  }
+
+  #arrivalsOn(socket: Socket): Arrivals {
+    const scheme = (socket as Partial<TLSSocket>).encrypted ? "https" : "http";
+    return new Arrivals({ scheme, address: addressOf(socket) }, this.#parts.trustedProxies ?? []);
+  }
+
+  get #handshakeTimeoutMs(): number {
+    return Math.min(this.#settings.headersTimeoutMs, MAX_HANDSHAKE_MS);
+  }
+
+  #isOverLimit(): boolean {
+    return this.#connections.size + this.#http2.size >= this.#settings.maxConnections;
+  }
+
+  /** A connection has ended. */
+  #left(): void {
+    if (this.connections > 0) return;
+    for (const tell of this.#whenEmpty.splice(0)) tell();
   }
 
   #requested(exchange: Exchange): void {
@@ -552,6 +612,7 @@ export class Listener {
 
   #sweep(): void {
     const now = performance.now();
+    this.#http2.sweep(now);
     for (const connection of this.#connections.values()) {
       if (connection.isIdleFor(this.#settings.keepAliveMs, now)) connection.socket.destroy();
       else if (connection.socket.writableLength > 0 && !connection.isTunnel) connection.watchStall();
@@ -584,11 +645,6 @@ function fieldsOf({ rawHeaders, httpVersionMinor }: IncomingMessage): ClientFiel
   if (httpVersionMinor !== 0 || fields.get("upgrade") === null) return fields;
   const isKept = (_: string, at: number) => rawHeaders[at - (at % 2)]!.toLowerCase() !== "upgrade";
   return new ClientFields(rawHeaders.filter(isKept));
-}
-
-/** The address at the other end, with an IPv4 address as such; `null` on a unix socket. */
-function addressOf({ remoteAddress }: Socket): string | null {
-  return remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, "") ?? null;
 }
 
 /** RFC 6455 §4.1. */

@@ -59,6 +59,7 @@ export async function startWorker({ name, settings, log, line }: WorkerStart): P
         warn: write,
         usesFastHits: edge.usesFastHits,
         trustedProxies: site.trustedProxies,
+        usesProxyProtocol: edge.usesProxyProtocol,
         tls: edge.tls ?? undefined,
         toHttps: edge.toHttps ?? undefined,
         strictTransportSecurity: edge.strictTransportSecurity ?? undefined,

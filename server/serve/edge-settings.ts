@@ -20,6 +20,8 @@ export interface EdgeSettings {
   readonly usesFastHits: boolean;
   /** For addresses with TLS; `null` if there are none. */
   readonly tls: TlsSettings | null;
+  /** Whether connections begin with a header of the PROXY protocol. */
+  readonly usesProxyProtocol: boolean;
   /** How clients are sent to https; `null` if they are not. */
   readonly toHttps: HttpsRedirect | null;
   readonly strictTransportSecurity: string | null;

@@ -38,6 +38,8 @@ export interface ServeOptions {
   /** The server that hands over to this one, with its sockets instead of all others. */
   readonly predecessor: Predecessor | null;
   readonly certificates: CertificateFiles;
+  /** Whether connections begin with a header of the PROXY protocol. */
+  readonly usesProxyProtocol: boolean;
   /** The status by which clients are sent to https; `null` if they are not. */
   readonly redirectsToHttps: 301 | 308 | null;
   /** The value of `Strict-Transport-Security`; `null` for the origin's. */
@@ -121,6 +123,8 @@ export async function prepare(options: ServeOptions): Promise<Prepared> {
   }
   // Without hosts only this machine is served.
   const siteOverrides = { ...overrides, ...(!namesHosts && { hosts: listen.flatMap(localHosts) }) };
+  const compiled = compileSite(loaded.site, siteOverrides);
+  if (options.usesProxyProtocol) expectProxies(listen, compiled);
   const settings: EdgeSettings = {
     site: loaded.site,
     overrides: siteOverrides,
@@ -130,7 +134,8 @@ export async function prepare(options: ServeOptions): Promise<Prepared> {
     disk: options.diskBytes === 0 ? null : { folder: resolve(options.cache, "pages"), maxBytes: options.diskBytes },
     usesFastHits,
     tls,
-    toHttps: redirectOf(options, compileSite(loaded.site, siteOverrides)),
+    usesProxyProtocol: options.usesProxyProtocol,
+    toHttps: redirectOf(options, compiled),
     strictTransportSecurity: options.strictTransportSecurity,
     accessLog,
   };
@@ -248,6 +253,18 @@ function tlsOf(options: ServeOptions): TlsSettings | null {
     );
   }
   return isNeeded ? { certificates: readCertificates(files), ticketSecret: randomBytes(48).toString("base64") } : null;
+}
+
+/** Throws a `ServerError` if no connection could begin with a header of the PROXY protocol that counts. */
+function expectProxies(listen: readonly ListenAddress[], { trustedProxies }: Site): void {
+  if (trustedProxies.length === 0) {
+    throw new ServerError(
+      '--proxy-protocol needs trustedProxies in the config, such as trustedProxies: ["10.0.0.0/8"]: others could claim any address.',
+    );
+  }
+  if (listen.some((address) => "path" in address)) {
+    throw new ServerError("--proxy-protocol is not taken on unix sockets, whose other end has no address to trust.");
+  }
 }
 
 /** How clients are sent to https. Throws a `ServerError` if nothing there would answer them. */

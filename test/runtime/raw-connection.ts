@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { connect as connectByTls } from "node:tls";
 
 /** The bytes that came back on a connection, and whether the other side ended it. */
 export interface Connection {
@@ -12,7 +13,8 @@ export interface Connection {
  */
 export function sendBytes(edge: URL, bytes: string, deadlineMs = 10_000): Promise<Connection> {
   return new Promise((resolve) => {
-    const socket = connect(Number(edge.port), edge.hostname);
+    const where = { port: Number(edge.port), host: edge.hostname };
+    const socket = edge.protocol === "https:" ? connectByTls({ ...where, rejectUnauthorized: false }) : connect(where);
     let answered = "";
     let ended = true;
     const deadline = setTimeout(() => {

@@ -20,6 +20,7 @@ interface Place {
 }
 
 const ON_SERVER = byDepth({ test: 60, gate: 1000, all: 4000 });
+const OVER_TLS = byDepth({ test: 40, gate: 500, all: 4000 });
 const IN_RUNTIME = byDepth({ test: 30, gate: 300, all: 1000 });
 
 const places: readonly Place[] = [
@@ -34,6 +35,18 @@ const places: readonly Place[] = [
     platform: "server",
     count: ON_SERVER,
     open: () => new ServerMeetings("plain"),
+  },
+  {
+    name: "on one's own server, over TLS",
+    platform: "server",
+    count: OVER_TLS,
+    open: () => new ServerMeetings("tls"),
+  },
+  {
+    name: "on one's own server, in HTTP/2",
+    platform: "http2",
+    count: OVER_TLS,
+    open: () => new ServerMeetings("http2"),
   },
   {
     name: "in the Workers runtime",

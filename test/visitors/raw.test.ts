@@ -10,12 +10,14 @@ import { onServer } from "./server-meeting.ts";
 const SEED = 7;
 const MESSAGES = 1600;
 const TO_RUNTIME = byDepth({ test: 240, gate: MESSAGES, all: MESSAGES });
+const OVER_TLS = byDepth({ test: 160, gate: MESSAGES, all: 4 * MESSAGES });
 const TO_SERVER = byDepth({ test: 400, gate: 4 * MESSAGES, all: 20 * MESSAGES });
 
 describe.each([
   { name: "in the Workers runtime", edge: inRuntime(), count: TO_RUNTIME },
   { name: "on one's own server, the fast way", edge: onServer("fast"), count: TO_SERVER },
   { name: "on one's own server, the plain way", edge: onServer("plain"), count: TO_SERVER },
+  { name: "on one's own server, over TLS", edge: onServer("tls"), count: OVER_TLS },
 ])("$name, the origin can read what comes of any bytes, and others get their pages", ({ edge, count }) => {
   const meetings = new RawMeetings(edge);
   beforeAll(() => meetings.start());

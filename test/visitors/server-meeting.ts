@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,13 +25,20 @@ import type { SiteInput } from "../../worker/site/site-input.ts";
 import { exchange } from "../engine/runtime-engine.ts";
 import { TOKEN } from "../engine/scenario.ts";
 import { logOf } from "../engine/server-engine.ts";
+import { certificate } from "../server/front/tls-listener.ts";
+import { Http2Client } from "./http2-exchange.ts";
 import type { Meet } from "./meet.ts";
 import type { StartRawEdge } from "./raw-meetings.ts";
 import { underOneName } from "./runtime-meeting.ts";
 import { Witness } from "./witness.ts";
 
-/** `fast`: hits are answered inside Node's parser. `plain`: all answers go through Node's own objects. */
-export type ServerWay = "fast" | "plain";
+/**
+ * `fast`: hits are answered inside Node's parser. `plain`: all answers go through Node's own objects. `tls`: the fast way
+ * over TLS. `http2`: in HTTP/2.
+ */
+export type ServerWay = "fast" | "plain" | "tls" | "http2";
+
+const CERTIFICATE = certificate(["localhost"]);
 
 const CLIENT_ADDRESS = "192.0.2.7";
 
@@ -44,6 +52,7 @@ class MeetingServer {
   readonly #folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   readonly #janitor: Janitor;
   readonly #tier: DiskTier;
+  readonly #scheme: "http" | "https";
 
   /** `clock` is that of the isolate. */
   constructor(way: ServerWay, clock: Clock) {
@@ -54,18 +63,24 @@ class MeetingServer {
     this.#tier = new DiskTier({ folder, janitor: this.#janitor.connect(), now: () => clock.now(), say });
     this.listener = new Listener({
       isolate: {
-        fetch: (incoming) =>
-          this.#isolate!.fetch({ ...incoming, clientAddress: CLIENT_ADDRESS, peerAddress: CLIENT_ADDRESS }),
+        fetch: (incoming) => {
+          // The scheme of the memory engine, so that keys and fields of both can be compared.
+          const url = incoming.url.replace(/^https:/, "http:");
+          return this.#isolate!.fetch({ ...incoming, url, clientAddress: CLIENT_ADDRESS, peerAddress: CLIENT_ADDRESS });
+        },
       },
       bodies: nodeBodies,
       warn: (line) => this.warnings.push(line),
-      usesFastHits: way === "fast",
+      usesFastHits: way !== "plain",
+      tls: { certificates: [CERTIFICATE], ticketSecret: "secret" },
     });
+    this.#scheme = way === "tls" || way === "http2" ? "https" : "http";
   }
 
   async listen(): Promise<URL> {
-    const { port } = (await this.listener.listen({ host: "127.0.0.1", port: 0 })) as AddressInfo;
-    return new URL(`http://127.0.0.1:${port}`);
+    const scheme = this.#scheme;
+    const { port } = (await this.listener.listen({ host: "127.0.0.1", port: 0, scheme })) as AddressInfo;
+    return new URL(`${scheme}://127.0.0.1:${port}`);
   }
 
   /** Begins anew, with empty memory, an empty log and other rules. What is on disk stays there. */
@@ -108,8 +123,9 @@ class MeetingServer {
 /** Visitors of the server, over sockets, with a public host for each meeting. */
 export class ServerMeetings {
   readonly #witness = new Witness();
-  readonly #agent = new Agent({ keepAlive: false });
   readonly #way: ServerWay;
+  #agent!: Agent;
+  #http2!: Http2Client;
   #server!: MeetingServer;
   #edge!: URL;
   #origin = "";
@@ -128,6 +144,9 @@ export class ServerMeetings {
     this.#origin = await this.#witness.start();
     this.#server = new MeetingServer(this.#way, systemClock);
     this.#edge = await this.#server.listen();
+    const isEncrypted = this.#edge.protocol === "https:";
+    this.#agent = isEncrypted ? new HttpsAgent({ rejectUnauthorized: false }) : new Agent({ keepAlive: false });
+    this.#http2 = new Http2Client(this.#edge);
   }
 
   readonly meet: Meet = async (site, origin) => {
@@ -137,7 +156,8 @@ export class ServerMeetings {
     await this.#server.begin({ origin: this.#origin, ...site });
     return {
       send: async (request) => {
-        const answer = await exchange(this.#edge, this.#agent, { ...request, host });
+        const inHttp1 = () => exchange(this.#edge, this.#agent, { ...request, host });
+        const answer = this.#way === "http2" ? await this.#http2.exchange({ ...request, host }) : await inHttp1();
         await this.#server.idle(); // what is written behind the answer ends before the next visitor comes
         return answer;
       },
@@ -148,6 +168,7 @@ export class ServerMeetings {
 
   async stop(): Promise<void> {
     this.#agent.destroy();
+    this.#http2.destroy();
     await this.#server.stop();
     await this.#witness.stop();
   }

@@ -4,30 +4,33 @@ import type { Case } from "./case.ts";
 import { cases } from "./index.ts";
 import { testimony, truth, xCacheWithoutTrick } from "./meet.ts";
 import { platformDifferences } from "./platform-differences.ts";
-import { ServerMeetings } from "./server-meeting.ts";
+import { ServerMeetings, type ServerWay } from "./server-meeting.ts";
 
-/** In `npm test` one case of several is played in the plain way, which is that of all answers but hits. */
+/** In `npm test` one case of several is played in each way but the fast one. The plain way is that of all but hits. */
 const NTH = byDepth({ test: 6, gate: 1, all: 1 });
 
 /** Where the server refuses the first visitor, the case is about the second one alone. */
-function asOnServer(each: Case): Case {
-  const isRefused = platformDifferences.some(({ platform, concerns }) => platform === "server" && concerns(each.first));
+function asOnServer(each: Case, way: ServerWay): Case {
+  const named = way === "http2" ? "http2" : "server";
+  const isRefused = platformDifferences.some(({ platform, concerns }) => platform === named && concerns(each.first));
   return isRefused ? { ...each, witness: "second" } : each;
 }
 
 describe.each([
   { way: "fast" as const, played: cases },
   { way: "plain" as const, played: cases.filter((_, at) => at % NTH === 0) },
+  { way: "tls" as const, played: cases.filter((_, at) => at % NTH === 1 % NTH) },
+  { way: "http2" as const, played: cases.filter((_, at) => at % NTH === 2 % NTH) },
 ])("on one's own server, over sockets, the $way way", ({ way, played }) => {
   const meetings = new ServerMeetings(way);
   beforeAll(() => meetings.start());
   afterAll(() => meetings.stop());
 
   test.each(played)("$name", async (each) => {
-    const onServer = asOnServer(each);
+    const onServer = asOnServer(each, way);
     expect(await testimony(onServer, meetings.meet)).toEqual(await truth(onServer, meetings.meet));
     const fastHits = meetings.fastHits;
     expect(await xCacheWithoutTrick(each, meetings.meet)).toBe("HIT");
-    expect(meetings.fastHits - fastHits).toBe(way === "fast" ? 1 : 0);
+    expect(meetings.fastHits - fastHits).toBe(way === "fast" || way === "tls" ? 1 : 0);
   });
 });

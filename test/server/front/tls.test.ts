@@ -4,69 +4,22 @@ import { type AddressInfo, connect as connectTcp } from "node:net";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
-import type { Certificate } from "../../../server/front/certificates.ts";
 import { ticketKey } from "../../../server/front/ticket-keys.ts";
-import { Listener, type ListenerParts } from "../../../server/listener/listener.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
 import { type Answering, answer, streamed } from "../listener/running-listener.ts";
 import { RawClient } from "../raw-client.ts";
-import { type CertificateWishes, makeCertificate } from "./make-certificate.ts";
+import {
+  certificate,
+  connected,
+  LOCALHOST,
+  startTlsListener as start,
+  stopAll,
+  stops,
+  talk,
+  type Where,
+} from "./tls-listener.ts";
 
-function certificate(names: readonly string[], wishes: CertificateWishes = {}): Certificate {
-  const { validFrom = new Date("2020-01-01"), validUntil = new Date("2099-01-01"), kind = "ec" } = wishes;
-  const dates = { validFrom: validFrom.getTime(), validUntil: validUntil.getTime() };
-  return { names, ...makeCertificate(names, wishes), kind, ...dates, file: `${names[0]}.crt` };
-}
-
-const LOCALHOST = certificate(["localhost"]);
-const stops: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop();
-});
-
-/** A listener with TLS on one port, and without on another. */
-async function start(answering: Answering, parts: Partial<ListenerParts> = {}) {
-  const warnings: string[] = [];
-  const listener = new Listener({
-    isolate: { fetch: answering },
-    bodies: nodeBodies,
-    warn: (line) => void warnings.push(line),
-    usesFastHits: true,
-    tls: { certificates: [LOCALHOST], ticketSecret: "secret" },
-    ...parts,
-  });
-  stops.push(() => listener.close(0));
-  const listen = async (scheme: "http" | "https") => {
-    const { port } = (await listener.listen({ host: "127.0.0.1", port: 0, scheme })) as AddressInfo;
-    return { host: "127.0.0.1", port };
-  };
-  return { listener, warnings, https: await listen("https"), http: await listen("http") };
-}
-
-async function connected(
-  where: { host: string; port: number },
-  options: ConnectionOptions = {},
-  tellSession: (session: Buffer) => void = () => undefined,
-): Promise<TLSSocket> {
-  const socket = connect({ servername: "localhost", rejectUnauthorized: false, ...where, ...options });
-  socket.on("session", tellSession);
-  stops.push(() => socket.destroy());
-  await once(socket, "secureConnect");
-  return socket;
-}
-
-/** Sends bytes over TLS and resolves to all that comes until the other side ends. */
-async function talk(where: { host: string; port: number }, bytes: string): Promise<string> {
-  const socket = await connected(where);
-  socket.write(bytes);
-  let received = "";
-  socket.on("data", (chunk) => {
-    received += chunk.toString("latin1");
-  });
-  await once(socket, "close");
-  return received;
-}
+afterEach(stopAll);
 
 const GET = "GET /page HTTP/1.1\r\nHost: www.example.test\r\nConnection: close\r\n\r\n";
 const shown: Answering = ({ url, clientAddress }) => answer(`${url} for ${clientAddress}`);
@@ -172,7 +125,7 @@ describe("Strict-Transport-Security", () => {
 
 describe("a redirect to https", () => {
   const toHttps = { status: 308, port: 443, hosts: ["www.example.test"], publicHost: null } as const;
-  const asked = async (where: { host: string; port: number }, head: string) => {
+  const asked = async (where: Where, head: string) => {
     const client = new RawClient(where);
     stops.push(() => client.destroy());
     await client.send(`${head}\r\nConnection: close\r\n\r\n`);
@@ -251,7 +204,28 @@ describe("a connection with TLS", () => {
     const { https, listener } = await start(shown, { settings: { headersTimeoutMs: 200 } });
     const client = new RawClient(https);
     await client.closed;
-    expect(listener.connections).toBe(0);
+    await new Promise<void>((resolve) => listener.onceEmpty(resolve));
+  });
+
+  test("that leaves in its handshake is forgotten at once", async () => {
+    const { https, listener } = await start(shown);
+    const client = new RawClient(https);
+    while (listener.connections === 0) await new Promise(setImmediate);
+    client.socket.end();
+    await client.closed;
+    await new Promise<void>((resolve) => listener.onceEmpty(resolve));
+  });
+
+  test("whose client has ended its half gets the answer that it waits for", async () => {
+    const { https } = await start(() => new Promise((resolve) => setImmediate(() => resolve(answer("late")))));
+    const socket = await connected(https, { allowHalfOpen: true } as ConnectionOptions);
+    let received = "";
+    socket.on("data", (chunk) => {
+      received += chunk;
+    });
+    socket.end(GET);
+    await once(socket, "end");
+    expect(received).toMatch(/late$/);
   });
 
   test.each(["GET / HTTP/1.1\r\n\r\n", "\x16\x03\x01\x00\x05hello", "\x00".repeat(50)])(
@@ -273,12 +247,6 @@ describe("a connection with TLS", () => {
     first.destroy();
   });
 
-  test("does not offer HTTP/2 while it is not spoken", async () => {
-    const { https } = await start(shown);
-    const socket = await connected(https, { ALPNProtocols: ["h2", "http/1.1"] });
-    expect(socket.alpnProtocol).toBe("http/1.1");
-  });
-
   test("ends with the listener, in its handshake and when idle", async () => {
     const { https, listener } = await start(shown);
     const idle = await connected(https);
@@ -288,6 +256,21 @@ describe("a connection with TLS", () => {
     const closed = Promise.all([once(idle, "close"), once(waiting, "close")]);
     await listener.close(0);
     await closed;
+  });
+
+  test("in its handshake is waited for when the listener stops, and answered", async () => {
+    const { https, listener } = await start(shown);
+    const tcp = connectTcp(https);
+    await once(tcp, "connect");
+    while (listener.connections === 0) await new Promise(setImmediate);
+    const stopped = listener.close(60_000);
+    const socket = connect({ socket: tcp, servername: "localhost", rejectUnauthorized: false });
+    stops.push(() => socket.destroy());
+    await once(socket, "secureConnect");
+    socket.setEncoding("latin1").write(GET);
+    expect((await once(socket, "data"))[0]).toContain("for 127.0.0.1");
+    socket.end();
+    expect(await stopped).toEqual({ cutOff: 0 });
   });
 
   test("can become a tunnel", async () => {

@@ -152,6 +152,7 @@ describe("tidemark serve with TLS", () => {
     ["another status", [...A, "--redirect-to-https", "302"], /301 or 308/],
     ["an HSTS that is none", [...A, "--hsts", "1 year"], /max-age=31536000/],
     ["a preload that browsers would refuse", [...A, "--hsts", "max-age=60; preload"], /needs includeSubDomains/],
+    ["a PROXY header that anybody could send", ["--listen", "127.0.0.1:0", "--proxy-protocol"], /needs trustedProxies/],
     ["TLS on a unix socket", ["--listen-tls", "unix:/run/edge.sock"], /\*:443/],
   ])("refuses %s in words", async (_, args, words) => {
     const server = start(args);

@@ -1,0 +1,326 @@
+import {
+  constants,
+  type IncomingHttpHeaders,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { TLSSocket } from "node:tls";
+import type { EdgeAnswer } from "../../worker/isolate.ts";
+import type { Answer, Bodies } from "../../worker/ports.ts";
+import { PushedBody } from "../bodies/pushed-body.ts";
+import type { Arrivals } from "../front/arrival.ts";
+import type { ExchangeLog } from "../listener/access-log.ts";
+import type { MadeAnswers } from "../listener/made-answers.ts";
+import { NodeRequest } from "../listener/node-request.ts";
+import { ownAnswer } from "../listener/own-answer.ts";
+import { fromWebResponse } from "../listener/web-answer.ts";
+import type { Written } from "../listener/write-answer.ts";
+import { Allowance } from "./allowance.ts";
+import { http2Fields, http2Target } from "./http2-target.ts";
+import { cutStream, hasEnded, hasGivenUp, refuseStream, writeStream } from "./write-stream.ts";
+
+/** What of a listener its sessions need. */
+export interface Http2Parts {
+  /** Never throws. */
+  ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
+  failed(cause: unknown): Answer;
+  readonly bodies: Bodies;
+  readonly made: MadeAnswers;
+  readonly log: ExchangeLog | null;
+  readonly warn: (line: string) => void;
+  readonly maxHeadBytes: number;
+  readonly stallMs: number;
+  readonly keepAliveMs: number;
+  readonly maxRequestsPerConnection: number;
+}
+
+/** Requests of one connection at a time, as with nginx. */
+const MAX_STREAMS = 128;
+/** With those whose clients have given up on them, but which the edge still works on. */
+const MAX_RUNNING = 2 * MAX_STREAMS;
+/** Fields of a request. Browsers send each cookie as one of its own. */
+const MAX_FIELDS = 1000;
+/** Streams that end before their answers: a browser that leaves a page resets all of them at once. CVE-2023-44487. */
+const RESETS = { burst: 2 * MAX_STREAMS, perSecond: 32 };
+/** Frames that each cost an answer, and of which clients need few. CVE-2019-9512, CVE-2019-9515. */
+const PINGS_AND_SETTINGS = { burst: 100, perSecond: 10 };
+/** Malformed frames of one connection. */
+const MAX_INVALID_FRAMES = 100;
+
+const OPTIONS = {
+  maxSessionInvalidFrames: MAX_INVALID_FRAMES,
+  maxHeaderListPairs: MAX_FIELDS,
+};
+
+/** For how long requests may be on their way to a connection that ends, and the highest number that one can have. */
+const ON_THEIR_WAY_MS = 1_000;
+const LAST_STREAM = 2 ** 31 - 1;
+
+/** One line about floods in so many milliseconds. */
+const SAY_EVERY_MS = 60_000;
+
+/** The connections of a listener that speak HTTP/2, over Node's own implementation. RFC 9113. */
+export class Http2Sessions {
+  readonly #parts: Http2Parts;
+  readonly #sessions = new Set<Session>();
+  readonly #left: () => void;
+  /** Connections that were ended because they flooded the server. */
+  floods = 0;
+  #saidAt = Number.NEGATIVE_INFINITY;
+
+  /** `left` is called when a connection has ended. */
+  constructor(parts: Http2Parts, left: () => void) {
+    this.#parts = parts;
+    this.#left = left;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** `isOverLimit`: there are as many connections as allowed. */
+  serve(socket: TLSSocket, arrivals: Arrivals, isOverLimit: boolean): void {
+    const inner = performServerHandshake(socket, {
+      ...OPTIONS,
+      settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: this.#parts.maxHeadBytes, enablePush: false },
+    });
+    const session = new Session(inner, arrivals, isOverLimit, this.#parts, () => this.#flooded());
+    this.#sessions.add(session);
+    inner.once("close", () => {
+      this.#sessions.delete(session);
+      this.#left();
+    });
+  }
+
+  /** Ends the sessions that have carried nothing for a while. `now` is that of `performance`. */
+  sweep(now: number): void {
+    for (const session of this.#sessions) session.endIfIdle(now);
+  }
+
+  /** Takes no more requests, and ends each session after its last answer. RFC 9113 §6.8. */
+  close(): void {
+    for (const session of this.#sessions) session.close();
+  }
+
+  destroyAll(): void {
+    for (const session of this.#sessions) session.destroy();
+  }
+
+  #flooded(): void {
+    this.floods++;
+    const now = performance.now();
+    if (now - this.#saidAt < SAY_EVERY_MS) return;
+    this.#saidAt = now;
+    this.#parts.warn(`Connections in HTTP/2 were ended because they flooded the server: ${this.floods} so far.`);
+  }
+}
+
+/** One connection in HTTP/2. */
+class Session {
+  readonly #session: ServerHttp2Session;
+  readonly #arrivals: Arrivals;
+  readonly #isOverLimit: boolean;
+  readonly #parts: Http2Parts;
+  readonly #flooded: () => void;
+  readonly #resets = new Allowance(RESETS.burst, RESETS.perSecond);
+  readonly #pingsAndSettings = new Allowance(PINGS_AND_SETTINGS.burst, PINGS_AND_SETTINGS.perSecond);
+  /** Streams that are open. */
+  #open = 0;
+  /** Requests that the edge works on. */
+  #running = 0;
+  #requests = 0;
+  #isClosing = false;
+  #idleSince = performance.now();
+
+  constructor(
+    session: ServerHttp2Session,
+    arrivals: Arrivals,
+    isOverLimit: boolean,
+    parts: Http2Parts,
+    flooded: () => void,
+  ) {
+    this.#session = session;
+    this.#arrivals = arrivals;
+    this.#isOverLimit = isOverLimit;
+    this.#parts = parts;
+    this.#flooded = flooded;
+    session.on("error", () => undefined); // "close" follows
+    session.on("stream", (stream, pseudo, flags, raw) => this.#take(stream, pseudo, flags, raw));
+    session.on("ping", () => this.#spend(this.#pingsAndSettings));
+    session.on("remoteSettings", () => this.#spend(this.#pingsAndSettings));
+  }
+
+  endIfIdle(now: number): void {
+    if (this.#open > 0 || now - this.#idleSince < this.#parts.keepAliveMs) return;
+    if (this.#isClosing) this.destroy();
+    else this.close();
+  }
+
+  /** Says that no more requests should come, and takes those that are on their way. RFC 9113 §6.8. */
+  close(): void {
+    if (this.#isClosing || this.#session.destroyed) return;
+    this.#isClosing = true;
+    this.#session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
+    setTimeout(() => this.#session.destroyed || this.#session.close(), ON_THEIR_WAY_MS).unref();
+  }
+
+  destroy(): void {
+    this.#session.destroy();
+  }
+
+  #spend(allowance: Allowance): void {
+    if (this.#session.destroyed || allowance.take(performance.now())) return;
+    this.#flooded();
+    this.#session.destroy(new Error("the client floods the server"), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  }
+
+  #take(stream: ServerHttp2Stream, pseudo: IncomingHttpHeaders, flags: number, raw: readonly string[]): void {
+    stream.on("error", () => undefined); // "close" follows
+    // The client has given up on it before it was looked at.
+    if (hasEnded(stream)) {
+      this.#spend(this.#resets);
+      return;
+    }
+    this.#open++;
+    stream.on("close", () => {
+      this.#open--;
+      this.#idleSince = performance.now();
+      if (hasGivenUp(stream)) this.#spend(this.#resets);
+    });
+    if (this.#running >= MAX_RUNNING) {
+      refuseStream(stream);
+      this.#spend(this.#resets);
+      return;
+    }
+    this.#running++;
+    if (++this.#requests >= this.#parts.maxRequestsPerConnection || this.#isOverLimit) this.close();
+    const hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0;
+    void this.#answer(stream, pseudo, raw, hasBody).finally(() => {
+      this.#running--;
+    });
+  }
+
+  /** Never rejects. */
+  async #answer(
+    stream: ServerHttp2Stream,
+    pseudo: IncomingHttpHeaders,
+    raw: readonly string[],
+    hasBody: boolean,
+  ): Promise<void> {
+    const startedAt = performance.now();
+    const watch = new StallWatch(stream, this.#parts.stallMs);
+    const fields = http2Fields(raw, pseudo[":authority"]);
+    const arrival = this.#arrivals.of(fields);
+    const method = pseudo[":method"]!;
+    const continue_ = () => {
+      if (request.awaitsContinue && !stream.headersSent) stream.additionalHeaders({ ":status": 100 });
+      request.awaitsContinue = false;
+    };
+    const body = hasBody ? bodyOf(stream, fields.get("content-length"), watch, continue_) : null;
+    const request = new NodeRequest(method, fields, body, arrival);
+    const expectation = fields.get("expect");
+    request.awaitsContinue = expectation !== null;
+    const target = http2Target(pseudo, fields, arrival.scheme);
+    let asked: EdgeAnswer | Promise<EdgeAnswer>;
+    if (this.#isOverLimit) {
+      asked = ownAnswer(503, "too-many-connections", "this server has too many connections");
+    } else if (target.kind === "refused") {
+      asked = ownAnswer(target.status, "bad-request", target.because);
+    } else if (expectation !== null && expectation.toLowerCase() !== "100-continue") {
+      asked = ownAnswer(417, "expectation", "the only expectation that is met is 100-continue");
+    } else {
+      asked = this.#parts.ask(request, target.url);
+    }
+    const answered = asked instanceof Promise ? await asked.catch((cause) => this.#parts.failed(cause)) : asked;
+    const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
+    const written = await this.#write(stream, request, answer, watch);
+    // The rest of a body that nobody reads. RFC 9113 §8.1.
+    if (hasBody && !stream.readableEnded && !stream.closed) {
+      stream.resume();
+      stream.close(constants.NGHTTP2_NO_ERROR);
+    }
+    const { clientAddress } = arrival;
+    const line = { clientAddress, method, target: pseudo[":path"] ?? "", version: "2.0", fields };
+    this.#parts.log?.record({ ...line, answer, ...written, tookMs: performance.now() - startedAt });
+  }
+
+  async #write(stream: ServerHttp2Stream, request: NodeRequest, answer: Answer, watch: StallWatch): Promise<Written> {
+    const { body } = answer;
+    if (hasEnded(stream)) {
+      if (body && !(body instanceof Uint8Array)) void body.cancel().catch(() => undefined);
+      return { bodyBytes: 0, isWhole: false };
+    }
+    const asked = { isHead: request.method === "HEAD", knowsChunks: true, keepsAlive: true };
+    try {
+      const made = this.#parts.made.make(answer, asked);
+      return await writeStream(stream, made, answer, this.#parts.bodies, (isWaiting) => watch.writes(isWaiting));
+    } catch (cause) {
+      this.#parts.warn(`An answer could not be written in HTTP/2: ${String(cause)}`);
+      cutStream(stream, "the answer could not be written");
+      return { bodyBytes: 0, isWhole: false };
+    }
+  }
+}
+
+/** Ends a stream whose client does not read or send what is waited for. */
+class StallWatch {
+  readonly #stream: ServerHttp2Stream;
+  readonly #ms: number;
+  #isArmed = false;
+  #isWriting = false;
+  isReading = false;
+
+  constructor(stream: ServerHttp2Stream, ms: number) {
+    this.#stream = stream;
+    this.#ms = ms;
+  }
+
+  writes(isWaiting: boolean): void {
+    this.#isWriting = isWaiting;
+    this.arm();
+  }
+
+  /** Node begins the time anew with each piece that is read or written. */
+  arm(): void {
+    if (this.#isArmed || this.#stream.destroyed) return;
+    this.#isArmed = true;
+    this.#stream.setTimeout(this.#ms, () => {
+      if (this.#isWriting || this.isReading) cutStream(this.#stream, "the client stalls");
+    });
+  }
+}
+
+/** The body of a request, which is read when somebody reads it. Until then HTTP/2 lets the client send 64 KiB. */
+function bodyOf(stream: ServerHttp2Stream, length: string | null, watch: StallWatch, begun: () => void): PushedBody {
+  const gone = () => body.fail(new Error("the client gave up in the middle of its request"));
+  const body = new PushedBody(length === null ? null : Number(length), {
+    begin: () => {
+      if (stream.destroyed) gone();
+      stream.on("data", (piece: Buffer) => body.push(piece));
+      stream.on("end", () => {
+        watch.isReading = false;
+        if (stream.aborted) gone();
+        else body.end();
+      });
+      stream.on("aborted", gone);
+      stream.on("close", gone);
+      begun();
+      watch.isReading = true;
+      watch.arm();
+    },
+    pause: () => {
+      watch.isReading = false;
+      stream.pause();
+    },
+    resume: () => {
+      watch.isReading = true;
+      stream.resume();
+    },
+    cancel: () => {
+      watch.isReading = false;
+      stream.resume(); // until the answer ends
+    },
+  });
+  return body;
+}

@@ -1,0 +1,34 @@
+import type { IncomingHttpHeaders } from "node:http2";
+import { ClientFields } from "../listener/client-fields.ts";
+import { isHost, type RequestTarget } from "../listener/request-target.ts";
+
+/** The fields of a request, with its host in `Host`, where HTTP/1.1 has it. RFC 9113 §8.3.1. */
+export function http2Fields(raw: readonly string[], authority: string | undefined): ClientFields {
+  const first = raw.findIndex((name, at) => at % 2 === 0 && !name.startsWith(":"));
+  const fields = new ClientFields(first === -1 ? [] : raw.slice(first));
+  if (authority === undefined || fields.get("host") !== null) return fields;
+  return new ClientFields(["host", authority, ...fields.raw]);
+}
+
+/**
+ * Resolves the target of a request in HTTP/2. nghttp2 has refused pseudo-fields that are missing or doubled, fields of
+ * connections, and names in upper case. RFC 9113 §8.2, §8.3. `scheme` is that in the URL.
+ */
+export function http2Target(pseudo: IncomingHttpHeaders, fields: ClientFields, scheme: string): RequestTarget {
+  if (pseudo[":method"] === "CONNECT") return refused(501, "this is no proxy for CONNECT");
+  if (pseudo[":scheme"] !== "https") return refused(421, "this connection is encrypted");
+  if (fields.count("host") > 1) return refused(400, "more than one Host field");
+  const host = fields.get("host");
+  const authority = pseudo[":authority"] ?? host;
+  if (host === null || authority === null) return refused(400, "no host");
+  // Caches and origins would differ in which one they believe.
+  if (host.toLowerCase() !== authority.toLowerCase()) return refused(400, ":authority and Host contradict each other");
+  if (!isHost(authority)) return refused(400, "the host is not one");
+  const path = pseudo[":path"]!;
+  if (!path.startsWith("/")) return refused(400, "the target is not a path");
+  return { kind: "url", url: `${scheme}://${authority}${path}` };
+}
+
+function refused(status: number, because: string): RequestTarget {
+  return { kind: "refused", status, because };
+}

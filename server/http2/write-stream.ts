@@ -1,0 +1,155 @@
+import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import type { Answer, Bodies, BodyReader } from "../../worker/ports.ts";
+import type { AnswerHead } from "../listener/answer-head.ts";
+import type { MadeAnswer } from "../listener/made-answers.ts";
+import type { Written } from "../listener/write-answer.ts";
+
+/** Fields of a connection, and of HTTP/1.1 alone. RFC 9113 §8.2.2. */
+const NOT_IN_HTTP2: ReadonlySet<string> = new Set([
+  "connection",
+  "http2-settings",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** The heads that were made of answers that are seen again. */
+const madeHeads = new WeakMap<AnswerHead, OutgoingHttpHeaders>();
+
+function http2Head(head: AnswerHead): OutgoingHttpHeaders {
+  const held = madeHeads.get(head);
+  if (held) return held;
+  const fields: Record<string, string | string[]> = { ":status": String(head.status) };
+  for (let at = 0; at < head.lines.length; at += 2) {
+    const name = head.lines[at]!.toLowerCase();
+    const value = head.lines[at + 1]!;
+    const before = fields[name];
+    if (NOT_IN_HTTP2.has(name)) continue;
+    if (name === "set-cookie") fields[name] = [...((before as string[] | undefined) ?? []), value];
+    else fields[name] = before === undefined ? value : `${before}, ${value}`;
+  }
+  madeHeads.set(head, fields);
+  return fields;
+}
+
+const endedHere = new WeakSet<ServerHttp2Stream>();
+
+/**
+ * Ends a stream before its answer is whole, with INTERNAL_ERROR (RFC 9113 §8.1.1). Node's `close` would first send what is
+ * there as if it were all.
+ */
+export function cutStream(stream: ServerHttp2Stream, because: string): void {
+  endedHere.add(stream);
+  stream.destroy(new Error(because));
+}
+
+/** Ends a stream on which nothing was done, so that the client may ask again. RFC 9113 §8.7. */
+export function refuseStream(stream: ServerHttp2Stream): void {
+  endedHere.add(stream);
+  stream.close(constants.NGHTTP2_REFUSED_STREAM);
+}
+
+/** Whether the client has ended a stream, by a reset or by a mistake, before its answer was whole. */
+export function hasGivenUp(stream: ServerHttp2Stream): boolean {
+  return (stream.aborted || stream.rstCode !== constants.NGHTTP2_NO_ERROR) && !endedHere.has(stream);
+}
+
+/** The bytes that are handed over at a time, so that no more wait in memory than the client reads. */
+const PIECE_BYTES = 64 * 1024;
+
+/**
+ * Writes an answer on a stream, as fast as the client reads. Never rejects. `waits` is called with true whenever the client
+ * has to read before more can be written, and with false when it has.
+ */
+export async function writeStream(
+  stream: ServerHttp2Stream,
+  { head, bytes }: MadeAnswer,
+  { body }: Answer,
+  bodies: Bodies,
+  waits: (isWaiting: boolean) => void,
+): Promise<Written> {
+  const isStream = body !== null && !(body instanceof Uint8Array);
+  const hasBody = bytes === null ? isStream && !head.isBodiless : bytes.byteLength > 0;
+  if (isStream && !hasBody) void body.cancel().catch(() => undefined);
+  stream.respond(http2Head(head), { endStream: !hasBody });
+  if (!hasBody) return { bodyBytes: 0, isWhole: true };
+  if (bytes !== null && bytes.byteLength <= PIECE_BYTES) {
+    stream.end(bytes);
+    waits(true);
+    return { bodyBytes: bytes.byteLength, isWhole: await hasFinished(stream) };
+  }
+  const reader = bytes === null ? bodies.readThrough(body as Exclude<typeof body, Uint8Array | null>) : piecesOf(bytes);
+  return writePieces(stream, reader, head, waits);
+}
+
+async function writePieces(
+  stream: ServerHttp2Stream,
+  reader: BodyReader,
+  { framing }: AnswerHead,
+  waits: (isWaiting: boolean) => void,
+): Promise<Written> {
+  let bodyBytes = 0;
+  let wake: (() => void) | undefined;
+  let isWritten = false;
+  stream.on("drain", () => wake?.());
+  stream.on("close", () => {
+    wake?.();
+    if (!isWritten) void reader.cancel().catch(() => undefined);
+  });
+  try {
+    for (;;) {
+      const piece = await reader.next();
+      if (piece === null || hasEnded(stream)) break;
+      bodyBytes += piece.byteLength;
+      if (framing.kind === "length" && bodyBytes > framing.bytes) throw new Error("a body is longer than announced");
+      if (stream.write(piece)) continue;
+      waits(true);
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        if (hasEnded(stream)) resolve();
+      });
+      waits(false);
+    }
+    if (hasEnded(stream)) return { bodyBytes, isWhole: false };
+    if (framing.kind === "length" && bodyBytes < framing.bytes) throw new Error("a body is shorter than announced");
+    isWritten = true;
+    stream.end();
+    waits(true);
+    return { bodyBytes, isWhole: await hasFinished(stream) };
+  } catch {
+    void reader.cancel().catch(() => undefined);
+    cutStream(stream, "the answer is not whole");
+    return { bodyBytes, isWhole: false };
+  }
+}
+
+/** Whether all that was written goes to the client, before the stream ends in another way. */
+function hasFinished(stream: ServerHttp2Stream): Promise<boolean> {
+  return new Promise((resolve) => {
+    // Node "finishes" a stream that the client resets, too.
+    stream.once("finish", () => resolve(!stream.aborted));
+    stream.once("close", () => resolve(false));
+    if (stream.destroyed) resolve(false);
+  });
+}
+
+/** Whether nothing more can be written, also where Node has still to say so. */
+export function hasEnded(stream: ServerHttp2Stream): boolean {
+  return stream.destroyed || stream.closed;
+}
+
+function piecesOf(bytes: Uint8Array): BodyReader {
+  let at = 0;
+  return {
+    next: async () => {
+      const piece = bytes.subarray(at, at + PIECE_BYTES);
+      at += PIECE_BYTES;
+      return piece.byteLength === 0 ? null : piece;
+    },
+    cancel: async () => {
+      at = bytes.byteLength;
+    },
+  };
+}

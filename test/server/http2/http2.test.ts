@@ -1,0 +1,563 @@
+import { once } from "node:events";
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect as connectHttp2,
+  constants,
+  type OutgoingHttpHeaders,
+} from "node:http2";
+import { afterEach, describe, expect, test } from "vitest";
+import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import { PushedBody } from "../../../server/bodies/pushed-body.ts";
+import type { AnsweredExchange } from "../../../server/listener/access-log.ts";
+import type { ListenerParts } from "../../../server/listener/listener.ts";
+import type { EdgeAnswer } from "../../../worker/isolate.ts";
+import { connected, startTlsListener, stopAll, stops, talk, type Where } from "../front/tls-listener.ts";
+import { type Answering, answer, streamed } from "../listener/running-listener.ts";
+
+afterEach(stopAll);
+
+async function start(answering: Answering, parts: Partial<ListenerParts> = {}) {
+  const logged: AnsweredExchange[] = [];
+  const { promise: first, resolve } = Promise.withResolvers<AnsweredExchange>();
+  const record = (exchange: AnsweredExchange) => {
+    logged.push(exchange);
+    resolve(exchange);
+  };
+  return { ...(await startTlsListener(answering, { accessLog: { record }, ...parts })), logged, firstLogged: first };
+}
+
+function session(where: Where): ClientHttp2Session {
+  const opened = connectHttp2(`https://localhost:${where.port}`, { rejectUnauthorized: false });
+  opened.on("error", () => undefined);
+  stops.push(() => opened.destroy());
+  return opened;
+}
+
+interface Got {
+  readonly head: Record<string, string | string[] | undefined>;
+  readonly body: string;
+  readonly rstCode: number;
+}
+
+async function read(stream: ClientHttp2Stream): Promise<Got> {
+  let head: Got["head"] = {};
+  let body = "";
+  stream.on("response", (fields) => {
+    head = { ...fields, ":status": String(fields[":status"]) };
+  });
+  stream.setEncoding("latin1").on("data", (piece: string) => {
+    body += piece;
+  });
+  stream.on("error", () => undefined);
+  await new Promise((resolve) => stream.on("close", resolve));
+  return { head, body, rstCode: stream.rstCode! };
+}
+
+const HOST = { ":authority": "www.example.test" };
+const ask = (on: ClientHttp2Session, fields: OutgoingHttpHeaders = {}, body?: string) => {
+  const stream = on.request({ ...HOST, ...fields }, { endStream: body === undefined });
+  if (body !== undefined) stream.end(body);
+  return read(stream);
+};
+
+const shown: Answering = ({ request, url, clientAddress }) =>
+  answer(
+    `${request.method} ${url} ${clientAddress} ${[...request.headers].map(([name, value]) => `${name}=${value}`)}`,
+  );
+
+describe("a request in HTTP/2", () => {
+  test("reaches the edge as one in HTTP/1.1 does", async () => {
+    const { https } = await start(shown);
+    const { head, body } = await ask(session(https), { ":path": "/a?b", accept: "text/html", cookie: ["a=1", "b=2"] });
+    expect(head[":status"]).toBe("200");
+    expect(body).toBe(
+      "GET https://www.example.test/a?b 127.0.0.1 host=www.example.test,accept=text/html,cookie=a=1; b=2",
+    );
+  });
+
+  test("beside requests in HTTP/1.1 on the same port", async () => {
+    const { https, listener } = await start(shown);
+    const one = await talk(https, "GET /a HTTP/1.1\r\nHost: www.example.test\r\nConnection: close\r\n\r\n");
+    const two = await ask(session(https), { ":path": "/a" });
+    expect(one).toContain(two.body.slice(0, two.body.indexOf("host=")));
+    expect(listener.fastHits).toBe(1);
+  });
+
+  test.each<[string, OutgoingHttpHeaders, number, RegExp]>([
+    ["with another Host than :authority", { host: "other.test" }, 400, /:authority and Host contradict/],
+    ["for a host that is none", { ":authority": "a:b" }, 400, /host is not one/],
+    ["for *", { ":path": "*", ":method": "OPTIONS" }, 400, /not a path/],
+    ["without encryption", { ":scheme": "http" }, 421, /encrypted/],
+    ["with an expectation that is not met", { expect: "more" }, 417, /100-continue/],
+  ])("%s is refused", async (_, fields, status, words) => {
+    const { https } = await start(shown);
+    const { head, body } = await ask(session(https), fields);
+    expect(head[":status"]).toBe(String(status));
+    expect(body).toMatch(words);
+  });
+
+  test.each([
+    { ":authority": "" },
+    { ":authority": "a b" },
+    { ":authority": "user@www.example.test" },
+    { ":path": "nowhere" },
+  ])("with %j is malformed", async (fields) => {
+    const { https, logged } = await start(shown);
+    expect(await ask(session(https), fields)).toMatchObject({ rstCode: constants.NGHTTP2_PROTOCOL_ERROR });
+    expect(logged).toEqual([]);
+  });
+
+  test("with the same Host as :authority is taken", async () => {
+    const { https } = await start(shown);
+    expect((await ask(session(https), { host: "WWW.example.test" })).head[":status"]).toBe("200");
+  });
+
+  test("for a tunnel is refused, and one for a WebSocket too, and others go on", async () => {
+    const { https } = await start(shown);
+    const on = session(https);
+    const tunnel = on.request({ ":method": "CONNECT", ":authority": "origin.test:22" });
+    expect((await read(tunnel)).head[":status"]).toBe("501");
+    expect(on.remoteSettings.enableConnectProtocol).toBe(false);
+    expect((await ask(on)).head[":status"]).toBe("200");
+  });
+
+  test("has its body, whole, and trailers behind it are ignored", async () => {
+    const { https } = await start(async ({ request }) => {
+      const reader = nodeBodies.readThrough(request.body!);
+      let text = "";
+      for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
+        text += Buffer.from(piece).toString("latin1");
+      }
+      return answer(`${text.length} ${text.slice(-3)} ${[...request.headers].map(([name]) => name)}`);
+    });
+    const on = session(https);
+    const sent = "x".repeat(1_000_000);
+    expect((await ask(on, { ":method": "POST" }, `${sent}end`)).body).toMatch(/^1000003 end /);
+    const stream = on.request({ ...HOST, ":method": "POST" }, { waitForTrailers: true });
+    stream.on("wantTrailers", () => stream.sendTrailers({ "x-trailer": "1" }));
+    stream.end("body");
+    expect((await read(stream)).body).toBe("4 ody host");
+  });
+
+  test("gets a 100 once its body is read, and not before", async () => {
+    const { https } = await start(async ({ request, url }) => {
+      if (url.endsWith("/unread")) return answer("not read");
+      await nodeBodies.readThrough(request.body!).next();
+      return answer("read");
+    });
+    const on = session(https);
+    for (const [path, expected] of [
+      ["/unread", 0],
+      ["/read", 1],
+    ] as const) {
+      const stream = on.request({ ...HOST, ":method": "POST", ":path": path, expect: "100-continue" });
+      let continued = 0;
+      stream.on("continue", () => {
+        continued++;
+        stream.end("body");
+      });
+      await read(stream);
+      expect(continued).toBe(expected);
+    }
+  });
+
+  test("whose body nobody reads is answered, and the rest of it is not asked for", async () => {
+    const { https } = await start(() => answer("no, thanks", {}, 413, "Content Too Large"));
+    const on = session(https);
+    const stream = on.request({ ...HOST, ":method": "POST" });
+    stream.write("x".repeat(200_000)); // more than the window of a stream
+    const { head, body, rstCode } = await read(stream);
+    expect([head[":status"], body, rstCode]).toEqual(["413", "no, thanks", constants.NGHTTP2_NO_ERROR]);
+    expect((await ask(on)).head[":status"]).toBe("413");
+  });
+
+  test("whose client gives up on its body fails for its reader", async () => {
+    const failure = Promise.withResolvers<unknown>();
+    const { https } = await start(async ({ request }) => {
+      const reader = nodeBodies.readThrough(request.body!);
+      await reader.next();
+      await reader.next().then(failure.resolve, failure.resolve);
+      return answer("late");
+    });
+    const on = session(https);
+    const stream = on.request({ ...HOST, ":method": "POST", "content-length": "10" });
+    stream.on("error", () => undefined);
+    stream.write("half");
+    stream.once("ready", () => setImmediate(() => stream.close(constants.NGHTTP2_CANCEL)));
+    expect(await failure.promise).toBeInstanceOf(Error);
+  });
+
+  test("is logged with its version, and whether its answer was whole", async () => {
+    const { https, firstLogged } = await start(() => answer("page"));
+    await ask(session(https), { ":path": "/a?b" });
+    const expected = { version: "2.0", method: "GET", target: "/a?b", clientAddress: "127.0.0.1", bodyBytes: 4 };
+    expect(await firstLogged).toMatchObject({ ...expected, isWhole: true });
+  });
+});
+
+describe("an answer in HTTP/2", () => {
+  test("has the fields of the edge's, and none of a connection", async () => {
+    const fields = { "x-a": "caf\u00e9", "keep-alive": "timeout=5", "proxy-connection": "close", upgrade: "h2c" };
+    const page = answer("page", { ...fields, "transfer-encoding": "chunked", te: "trailers" });
+    page.fields.append("set-cookie", "a=1");
+    page.fields.append("set-cookie", "b=2");
+    const { https } = await start(() => page, { strictTransportSecurity: "max-age=60" });
+    const { head } = await ask(session(https));
+    expect(Object.keys(head).sort()).toEqual(
+      [":status", "content-length", "date", "set-cookie", "strict-transport-security", "x-a"].sort(),
+    );
+    expect(head).toMatchObject({ "content-length": "4", "set-cookie": ["a=1", "b=2"], "x-a": "caf\u00e9" });
+  });
+
+  test.each([
+    { name: "to HEAD has a length and no body", method: "HEAD", with_: answer("page"), body: "", length: "4" },
+    { name: "204 has neither", method: "GET", with_: answer(null, {}, 204), body: "", length: undefined },
+    { name: "304 has neither", method: "GET", with_: answer(null, {}, 304), body: "", length: undefined },
+    { name: "may be empty", method: "GET", with_: answer(""), body: "", length: "0" },
+    {
+      name: "may be large",
+      method: "GET",
+      with_: answer("x".repeat(900_000)),
+      body: "x".repeat(900_000),
+      length: "900000",
+    },
+  ])("$name", async ({ method, with_, body, length }) => {
+    const { https } = await start(() => with_);
+    const got = await ask(session(https), { ":method": method });
+    expect(got.body === body).toBe(true);
+    expect([got.head[":status"], got.head["content-length"]]).toEqual([String(with_.status), length]);
+  });
+
+  test("may be of the web's class, and may come in pieces, with or without a length", async () => {
+    const { https } = await start(({ url }) => {
+      if (url.endsWith("/web")) return new Response("from the control plane", { status: 201 });
+      return answer(streamed(["first, ", "second"], url.endsWith("/length") ? 13 : null));
+    });
+    const on = session(https);
+    expect(await ask(on, { ":path": "/web" })).toMatchObject({ body: "from the control plane" });
+    expect(await ask(on, { ":path": "/length" })).toMatchObject({ body: "first, second", rstCode: 0 });
+    expect(await ask(on, { ":path": "/none" })).toMatchObject({ body: "first, second", rstCode: 0 });
+  });
+
+  test.each([
+    ["is cut off", () => streamed(["part"], null, true)],
+    ["is cut off, with a length", () => streamed(["part"], 10, true)],
+    ["is shorter than announced", () => streamed(["part"], 10)],
+    ["is longer than announced", () => streamed(["part", "more"], 5)],
+  ])("that %s ends with an error, and is logged as such", async (_, body) => {
+    const { https, firstLogged, listener } = await start(() => answer(body()));
+    const on = session(https);
+    expect((await ask(on)).rstCode).toBe(constants.NGHTTP2_INTERNAL_ERROR);
+    expect((await firstLogged).isWhole).toBe(false);
+    expect(listener.connections).toBe(1);
+  });
+
+  test("fails alone if the edge fails", async () => {
+    const { https, warnings } = await start(({ url }) => {
+      if (url.endsWith("/sync")) throw new Error("a bug");
+      if (url.endsWith("/async")) return Promise.reject(new Error("a bug"));
+      return answer("page");
+    });
+    const on = session(https);
+    for (const path of ["/sync", "/async"]) expect((await ask(on, { ":path": path })).head[":status"]).toBe("502");
+    expect((await ask(on)).body).toBe("page");
+    expect(warnings).toHaveLength(2);
+  });
+
+  test("that nobody reads waits, and does not hold up others; its source is told when the client gives up", async () => {
+    let pulled = 0;
+    const cancelled = Promise.withResolvers<void>();
+    const endless = () => {
+      let isPaused = false;
+      const pump = () => {
+        while (!isPaused) {
+          pulled += 10_000;
+          body.push(Buffer.alloc(10_000));
+        }
+      };
+      const body: PushedBody = new PushedBody(null, {
+        begin: () => setImmediate(pump),
+        pause: () => {
+          isPaused = true;
+        },
+        resume: () => {
+          isPaused = false;
+          setImmediate(pump);
+        },
+        cancel: () => {
+          isPaused = true;
+          cancelled.resolve();
+        },
+      });
+      return body;
+    };
+    const { https } = await start(({ url }) => answer(url.endsWith("/endless") ? endless() : "page"));
+    const on = session(https);
+    const stream = on.request({ ...HOST, ":path": "/endless" });
+    stream.on("error", () => undefined);
+    await once(stream, "response");
+    for (let turn = 0; turn < 5; turn++) expect((await ask(on)).body).toBe("page");
+    expect(pulled).toBeLessThan(1_000_000);
+    stream.close(constants.NGHTTP2_CANCEL);
+    await cancelled.promise;
+  });
+});
+
+describe("a connection in HTTP/2", () => {
+  /** Answers that wait until the test lets them go. */
+  function held() {
+    const waiting: ((answer: EdgeAnswer) => void)[] = [];
+    let changed = Promise.withResolvers<void>();
+    return {
+      answering: () =>
+        new Promise<EdgeAnswer>((resolve) => {
+          waiting.push(resolve);
+          changed.resolve();
+          changed = Promise.withResolvers();
+        }),
+      until: async (count: number) => {
+        while (waiting.length < count) await changed.promise;
+      },
+      letGo: () => {
+        for (const resolve of waiting.splice(0)) resolve(answer("held"));
+      },
+      get count() {
+        return waiting.length;
+      },
+    };
+  }
+
+  test("carries many requests at once, and tells how many", async () => {
+    const pages = held();
+    const { https, listener } = await start(pages.answering);
+    const on = session(https);
+    const asked = Array.from({ length: 128 }, () => ask(on));
+    await pages.until(128);
+    expect(on.remoteSettings).toMatchObject({ maxConcurrentStreams: 128, maxHeaderListSize: 65_536 });
+    expect(listener.connections).toBe(1);
+    pages.letGo();
+    for (const got of await Promise.all(asked)) expect(got.body).toBe("held");
+  });
+
+  test("ends after its last answer when the listener stops", async () => {
+    const pages = held();
+    const { https, listener } = await start(pages.answering);
+    const on = session(https);
+    const asked = ask(on);
+    await pages.until(1);
+    const told = once(on, "goaway");
+    const stopped = listener.close(60_000);
+    expect((await told)[0]).toBe(constants.NGHTTP2_NO_ERROR);
+    pages.letGo();
+    expect((await asked).body).toBe("held");
+    expect(await stopped).toEqual({ cutOff: 0 });
+  });
+
+  test("ends after as many requests as it may carry", async () => {
+    const { https } = await start(shown, { settings: { maxRequestsPerConnection: 2 } });
+    const on = session(https);
+    await ask(on);
+    const told = once(on, "goaway");
+    expect((await ask(on)).head[":status"]).toBe("200");
+    await told;
+  });
+
+  test("above the limit gets a 503, and ends", async () => {
+    const { https, listener } = await start(shown, { settings: { maxConnections: 1 } });
+    const first = session(https);
+    await ask(first);
+    const second = session(https);
+    expect((await ask(second)).head[":status"]).toBe("503");
+    await once(second, "close");
+    expect(listener.connections).toBe(1);
+  });
+
+  test("ends when it carries nothing, and when its client has gone", async () => {
+    const { https, listener } = await start(shown, { settings: { keepAliveMs: 200 } });
+    const idle = session(https);
+    await ask(idle);
+    await once(idle, "close");
+    const gone = session(https);
+    await ask(gone);
+    const empty = new Promise<void>((resolve) => listener.onceEmpty(resolve));
+    gone.destroy();
+    await empty;
+  });
+
+  test("ends a stream whose client does not send what is waited for, and no other one", async () => {
+    const { https } = await start(
+      async ({ request }) => {
+        if (request.body === null) return answer("page");
+        const reader = nodeBodies.readThrough(request.body);
+        while ((await reader.next()) !== null);
+        return answer("read");
+      },
+      { settings: { stallMs: 200 } },
+    );
+    const on = session(https);
+    const stream = on.request({ ...HOST, ":method": "POST" });
+    stream.write("half");
+    expect((await read(stream)).rstCode).toBe(constants.NGHTTP2_INTERNAL_ERROR);
+    expect((await ask(on)).body).toBe("page");
+  });
+
+  test("ends a stream whose client does not read", async () => {
+    const { https, firstLogged } = await start(() => answer("x".repeat(5_000_000)), { settings: { stallMs: 200 } });
+    const on = session(https);
+    const stream = on.request(HOST);
+    stream.on("error", () => undefined);
+    await once(stream, "response");
+    expect((await firstLogged).isWhole).toBe(false);
+  });
+
+  test("whose fields are too many or too large ends that stream alone", async () => {
+    const { https } = await start(shown);
+    const on = session(https);
+    await ask(on);
+    const large = await ask(on, { "x-large": "x".repeat(60_000), "x-larger": "x".repeat(20_000) }).catch(() => null);
+    expect(large?.head[":status"]).not.toBe("200");
+    expect((await ask(session(https))).head[":status"]).toBe("200");
+  });
+});
+
+const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const frame = (type: number, flags: number, stream: number, payload = "") => {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head[3] = type;
+  head[4] = flags;
+  head.writeUInt32BE(stream, 5);
+  return head.toString("latin1") + payload;
+};
+const SETTINGS = frame(4, 0, 0);
+const HEADERS = 1;
+const CONTINUATION = 9;
+// :method GET, :scheme https, :path /, and :authority a.test. RFC 7541 Appendix A.
+const HEAD = "\x82\x87\x84\x01\x06a.test";
+
+const RST_STREAM = 3;
+const GOAWAY = 7;
+const headers = (stream: number) => frame(HEADERS, 5, stream, HEAD);
+const reset = (stream: number) => frame(RST_STREAM, 0, stream, "\0\0\0\x08");
+
+/** A client that writes frames, and reads with which code the connection ended. */
+async function rawClient(where: Where) {
+  const socket = await connected(where, { ALPNProtocols: ["h2"] });
+  socket.on("error", () => undefined);
+  let received = "";
+  const ended = new Promise<void>((resolve) => socket.on("close", () => resolve()));
+  socket.on("data", (chunk: Buffer) => {
+    received += chunk.toString("latin1");
+  });
+  const write = (bytes: string) =>
+    new Promise<void>((resolve) => socket.write(Buffer.from(bytes, "latin1"), () => resolve()));
+  await write(PREFACE + SETTINGS);
+  const goawayCode = () => {
+    const bytes = Buffer.from(received, "latin1");
+    for (let at = 0; at + 9 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) {
+      if (bytes[at + 3] === GOAWAY) return bytes.readUInt32BE(at + 13);
+    }
+    return null;
+  };
+  return { socket, write, ended, goawayCode };
+}
+
+describe("floods", () => {
+  // The kernel resets a connection whose client goes on sending, and the reset may overtake the GOAWAY.
+  const CALM_OR_RESET = [constants.NGHTTP2_ENHANCE_YOUR_CALM, null];
+  const flooded = async (bytes: (turn: number) => string, answering: Answering = shown) => {
+    let asked = 0;
+    const running = await start((incoming) => {
+      asked++;
+      return answering(incoming);
+    });
+    const client = await rawClient(running.https);
+    for (let turn = 0; turn < 500 && !client.socket.destroyed; turn++) await client.write(bytes(turn));
+    await client.ended;
+    const { listener, warnings } = running;
+    const seen = { code: client.goawayCode(), floods: listener.floods, warnings: warnings.length, asked };
+    expect((await ask(session(running.https), { ":path": "/after" })).body !== "").toBe(true);
+    return seen;
+  };
+
+  test("of requests that are reset at once end the connection, and nobody else's", async () => {
+    const seen = await flooded((turn) => {
+      const streams = Array.from({ length: 10 }, (_, at) => 2 * (10 * turn + at) + 1);
+      return streams.map((stream) => headers(stream) + reset(stream)).join("");
+    });
+    expect(seen).toMatchObject({ floods: 1, warnings: 1 });
+    expect(CALM_OR_RESET).toContain(seen.code);
+    expect(seen.asked).toBeLessThan(500);
+  });
+
+  test("of requests that are reset while the edge works on them end the connection", async () => {
+    const never: Answering = ({ url }) => (url.endsWith("/after") ? answer("page") : new Promise(() => undefined));
+    const seen = await flooded((turn) => headers(2 * turn + 1) + (turn > 0 ? reset(2 * turn - 1) : ""), never);
+    expect(seen).toMatchObject({ floods: 1 });
+    expect(CALM_OR_RESET).toContain(seen.code);
+    expect(seen.asked).toBeLessThanOrEqual(300); // as many as it works on at a time, and a few that came at once
+  });
+
+  test.each([
+    { name: "settings", bytes: frame(4, 0, 0, "\0\x04\0\0\xff\xff") },
+    { name: "pings", bytes: frame(6, 0, 0, "12345678") },
+  ])("of $name end the connection", async ({ bytes }) => {
+    const seen = await flooded(() => bytes);
+    expect(seen).toMatchObject({ floods: 1, asked: 0 });
+    expect(CALM_OR_RESET).toContain(seen.code);
+  });
+
+  test("do not count what a browser does that leaves a page of many pictures", async () => {
+    const { https, listener } = await start(
+      () => new Promise((resolve) => setImmediate(() => resolve(answer("page")))),
+    );
+    const on = session(https);
+    for (let page = 0; page < 2; page++) {
+      await ask(on);
+      const pictures = Array.from({ length: 100 }, () => on.request(HOST));
+      for (const each of pictures) each.on("error", () => undefined);
+      await new Promise(setImmediate);
+      for (const each of pictures) each.close(constants.NGHTTP2_CANCEL);
+      expect((await ask(on)).body).toBe("page");
+    }
+    expect(listener.floods).toBe(0);
+  });
+});
+
+describe("bytes that are not HTTP/2", () => {
+  test.each([
+    ["noise", "\x00\xff".repeat(500)],
+    ["HTTP/1.1", "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n"],
+    ["a preface that is cut short", PREFACE.slice(0, 10)],
+    ["a frame that is larger than allowed", PREFACE + SETTINGS + frame(0, 0, 1, "x".repeat(20_000))],
+    ["data on a stream that was not opened", PREFACE + SETTINGS + frame(0, 0, 1, "x")],
+    ["a head that cannot be decoded", PREFACE + SETTINGS + frame(HEADERS, 5, 1, "\xff\xff\xff\xff\xff\xff")],
+    ["an even stream", PREFACE + SETTINGS + frame(HEADERS, 5, 2, HEAD)],
+    ["a window that overflows", PREFACE + SETTINGS + frame(8, 0, 0, "\x7f\xff\xff\xff").repeat(2)],
+    [
+      "a head that never ends",
+      PREFACE + SETTINGS + frame(HEADERS, 1, 1, HEAD) + frame(CONTINUATION, 0, 1).repeat(5_000),
+    ],
+    ["many malformed heads", PREFACE + SETTINGS + manyHeads(3_000)],
+  ])("%s end the connection, and the next one is served", async (_, bytes) => {
+    const { https, warnings } = await start(shown);
+    const socket = await connected(https, { ALPNProtocols: ["h2"] });
+    expect(socket.alpnProtocol).toBe("h2");
+    socket.on("error", () => undefined);
+    socket.resume();
+    socket.end(Buffer.from(bytes, "latin1"));
+    await once(socket, "close");
+    expect((await ask(session(https))).head[":status"]).toBe("200");
+    expect(warnings.filter((line) => !line.includes("flooded"))).toEqual([]);
+  });
+
+  /** Requests with a field of a connection, each of which is malformed. RFC 9113 §8.2.2. */
+  function manyHeads(count: number): string {
+    let frames = "";
+    for (let stream = 1; stream < 2 * count; stream += 2) {
+      frames += frame(HEADERS, 5, stream, `${HEAD}\x00\x0aconnection\x05close`);
+    }
+    return frames;
+  }
+});
