@@ -1,4 +1,3 @@
-import { fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { watch } from "node:fs";
 import { resolve } from "node:path";
@@ -17,13 +16,14 @@ import { type OriginAddress, readOriginAddress } from "../origin/origin-address.
 import type { HeldSocket, ListenAddress } from "../processes/listening-sockets.ts";
 import { Supervisor } from "../processes/supervisor.ts";
 import type { SupervisorEvent } from "../processes/supervisor-events.ts";
-import { type Predecessor, SUCCEEDS } from "../processes/upgrade.ts";
+import type { Predecessor } from "../processes/upgrade.ts";
 import { type LoadedSite, loadSite } from "../site/load-site.ts";
 import { systemClock } from "../system-clock.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 import { isLocal, localHosts, readListenAddress } from "./listen-addresses.ts";
 import { expectWritableLog } from "./places.ts";
 import { ServerError } from "./server-error.ts";
+import { startSuccessor } from "./start-successor.ts";
 
 export interface ServeOptions {
   /** The config; `null` for none. */
@@ -216,15 +216,6 @@ function addressesOf({ listen, sockets, predecessor }: ServeOptions): readonly L
     return scheme === "https" && "port" in address ? { ...address, scheme } : address;
   });
   return predecessor === null ? [...listen, ...read] : read;
-}
-
-/** The same command again, which finds the version that is installed now. */
-function startSuccessor(addresses: readonly string[]) {
-  if (process.pid === 1) {
-    throw new ServerError("as process 1 of a container it cannot hand over: start another container instead.");
-  }
-  const env = { ...process.env, [SUCCEEDS]: JSON.stringify(addresses) };
-  return fork(process.argv[1]!, process.argv.slice(2), { env, serialization: "advanced" });
 }
 
 /** The disk is read in the background: its pages can be used before that has ended. */
