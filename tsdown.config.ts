@@ -41,11 +41,17 @@ export default defineConfig([
     // One build, so that a PurgeError of `tidemark/testing` or `tidemark/local` is the class that `tidemark` exports.
     entry: { ...NODE_VERSION, ...SDK, ...OUTBOX, ...FRAMEWORKS, ...LOCAL, ...SERVER, cli: "cli/main.ts" },
     format: "esm",
-    deps: { onlyBundle: ["commander", "leven", "nginx-conf", "structured-headers"] },
+    deps: { onlyBundle: ["commander", "leven", "nginx-conf", "robots-parser", "structured-headers"] },
     dts: { generator: "oxc", entry: Object.values({ ...SDK, ...OUTBOX, ...FRAMEWORKS, ...LOCAL }) },
     // What is bundled, here and below, comes with its licence.
     copy: ({ outDir }) =>
-      ["commander/LICENSE", "leven/license", "nginx-conf/LICENSE", "structured-headers/LICENSE"].map((file) => ({
+      [
+        "commander/LICENSE",
+        "leven/license",
+        "nginx-conf/LICENSE",
+        "robots-parser/LICENSE.md",
+        "structured-headers/LICENSE",
+      ].map((file) => ({
         from: `node_modules/${file}`,
         to: `${outDir}/licenses`,
         rename: `${dirname(file)}.txt`,

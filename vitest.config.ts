@@ -23,6 +23,7 @@ const OF_THE_PACKAGE = [
 const OF_THE_GATE = [
   ...OF_THE_PACKAGE,
   "test/dev/dev.test.ts",
+  "test/docs/crawl-page.test.ts",
   "test/setup/check.test.ts",
   "test/control/doors/clients.test.ts",
   "test/conformance/public-suite.test.ts",

@@ -4,7 +4,7 @@ import { ownPackage } from "./own-package.ts";
  * Packages that only some commands need. The manifest accepts any version of them, because npm refuses to install the
  * whole package, the SDK with it, beside a version outside the range of an optional peer.
  */
-export type OptionalPeer = "esbuild" | "miniflare" | "vitest" | "wrangler";
+export type OptionalPeer = "esbuild" | "miniflare" | "sharp" | "vitest" | "wrangler";
 
 /** How to install those of the packages that are missing; `null` if none is. `user` is what needs them. */
 export function missingPeersMessage(user: string, peers: readonly OptionalPeer[]): string | null {

@@ -28,6 +28,18 @@ export async function runProgram(): Promise<void> {
     load: async () => (await import("./commands/serve.ts")).serveCommand(),
   });
   addLazyCommand(program, {
+    name: "backup",
+    description: "Copy the purge log of your own server, also while it runs.",
+    needs: [],
+    load: async () => (await import("./commands/backup.ts")).backupCommand(),
+  });
+  addLazyCommand(program, {
+    name: "restore",
+    description: "Put a copy in the place of your own server's purge log.",
+    needs: [],
+    load: async () => (await import("./commands/backup.ts")).restoreCommand(),
+  });
+  addLazyCommand(program, {
     name: "init",
     description: "Write a project that deploys the edge for your site.",
     needs: [],
@@ -56,6 +68,24 @@ export async function runProgram(): Promise<void> {
     description: "Send the requests of access logs through the edge, under one or several configs.",
     needs: [],
     load: async () => (await import("./commands/replay.ts")).replayCommand(),
+  });
+  addLazyCommand(program, {
+    name: "audit",
+    description: "Find out whether a cache gives visitors what was made for others.",
+    needs: [],
+    load: async () => (await import("./commands/audit.ts")).auditCommand(),
+  });
+  addLazyCommand(program, {
+    name: "crawl",
+    description: "Ask for a site's pages through its edge, and show hit ratio and latency.",
+    needs: [],
+    load: async () => (await import("./commands/crawl.ts")).crawlCommand(),
+  });
+  addLazyCommand(program, {
+    name: "warm",
+    description: "Ask for a site's pages through its edge, so that it has them stored.",
+    needs: [],
+    load: async () => (await import("./commands/warm.ts")).warmCommand(),
   });
   program.addCommand(purgeCommand().copyInheritedSettings(program));
   program.addCommand(purgesCommand().copyInheritedSettings(program));

@@ -7,8 +7,10 @@ import { roundTripsOf } from "../cdn/latency.ts";
 import { watchWorker } from "../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, type EdgeWorker, startEdgeRuntime, startWorkerGroup } from "../cdn/runtime/miniflare.ts";
 import { LOG_WORKER } from "../cdn/runtime/purge-log-runtime.ts";
+import type { SimulatedRegion } from "../wire/simulated-regions.ts";
 import { DEV_COMPATIBILITY_FLAGS, devEntry, devEntryWithoutRules } from "./entry.ts";
 import { freeHosts } from "./ports.ts";
+import { cityOf } from "./regions.ts";
 import { readEntry } from "./request-log.ts";
 import { type DevSettings, LOGIN_CODE_USED, type LogEntry } from "./request-log-entry.ts";
 
@@ -187,6 +189,7 @@ class EdgeGroup {
       isLogElsewhere: region !== null,
       publicUrl: region === null ? null : `http://localhost:${pops[0]!.port}`,
       loginCode: this.#isCodeUsed || port !== pops[0]!.port ? null : loginCode,
+      regions: pops.flatMap((pop) => (pop.region === null ? [] : [simulatedRegion(pop.region, pop.port, latency)])),
     };
     return {
       script,
@@ -200,6 +203,11 @@ class EdgeGroup {
       },
     };
   }
+}
+
+function simulatedRegion(region: string, port: number, latency: boolean): SimulatedRegion {
+  const { clientMs, originMs } = roundTripsOf(region, latency);
+  return { region, city: cityOf(region), port, clientMs, originMs };
 }
 
 async function folder(parent: string, name: string): Promise<string> {

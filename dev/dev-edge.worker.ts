@@ -13,6 +13,7 @@ import {
   withRoundTrip,
 } from "../cdn/runtime/simulated-network.worker.ts";
 import { EARLY_PURGES_FIELD } from "../wire/fields.ts";
+import { SIMULATED_REGIONS_PATH } from "../wire/simulated-regions.ts";
 import { type AcceptedPurge, EarlyPurges, earlyPurgeLine } from "./early-purges.ts";
 import { LOGIN_PATH, LoginCode } from "./login-code.ts";
 import { ownCacheStatus } from "./own-cache-status.ts";
@@ -83,6 +84,7 @@ export function createDevEdge(site: SiteInput, originTimes: OriginTimeOfRequest)
       const { pathname } = new URL(request.url);
       if (UNLOGGED.has(pathname)) return answer();
       if (pathname === LOGIN_PATH) return loginCode.exchange(request, settings.loginCode, env.TIDEMARK_TOKEN);
+      if (pathname === SIMULATED_REGIONS_PATH) return Response.json({ regions: settings.regions });
       if (pathname === EARLY_PURGES_PATH) {
         return Response.json(earlyPurges.after(Number(new URL(request.url).searchParams.get("purge"))));
       }

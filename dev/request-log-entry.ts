@@ -1,3 +1,5 @@
+import type { SimulatedRegion } from "../wire/simulated-regions.ts";
+
 /** One request to an edge of the dev command. It has no field values, so nothing in it is secret. */
 export interface RequestEntry {
   readonly kind: "request";
@@ -48,6 +50,8 @@ export interface DevSettings {
   readonly publicUrl: string | null;
   /** The code that logs in at the dashboard, once; `null` for none. */
   readonly loginCode: string | null;
+  /** All regions of the command; none if it runs one edge without a region. */
+  readonly regions: readonly SimulatedRegion[];
 }
 
 /** The line of the worker that says that the code has been used. */

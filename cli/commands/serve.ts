@@ -10,12 +10,20 @@ import type { ServeOptions } from "../../server/serve/serve.ts";
 import { checkedText, startedText } from "../../server/serve/started-text.ts";
 import { EXIT } from "../exit-code.ts";
 import { printError } from "../print-error.ts";
+import { DEFAULT_CACHE } from "../server-folder.ts";
 
 interface ServeFlags {
   readonly origin?: string;
   readonly config?: string;
   readonly listen?: readonly ListenAddress[];
+  readonly listenTls?: readonly ListenAddress[];
+  readonly tlsCert?: readonly string[];
+  readonly tlsKey?: readonly string[];
+  readonly tlsFolder?: string;
+  readonly redirectToHttps?: true | 301 | 308;
+  readonly hsts?: string;
   readonly cache: string;
+  readonly log?: string;
   readonly memory?: number;
   readonly disk?: number;
   readonly workers?: number;
@@ -26,11 +34,11 @@ interface ServeFlags {
 }
 
 const DEFAULT_LISTEN: ListenAddress = { host: "localhost", port: 8080 };
-const DEFAULT_CACHE = ".tidemark/serve";
 const DEFAULT_MEMORY_BYTES = 256 * 1024 ** 2;
 const DEFAULT_DISK_BYTES = 10 * 1024 ** 3;
 const OLDEST_NODE = 24;
 const MAX_WORKERS = 256;
+const YEAR_SECONDS = 31_536_000;
 
 /** `tidemark serve`: the edge on one's own machine, for production. */
 export function serveCommand(): Command {
@@ -43,7 +51,14 @@ export function serveCommand(): Command {
       `where to listen, several times if wanted: 8080, 127.0.0.1:8080, [::]:80, unix:/run/edge.sock (default: localhost:8080)`,
       addAddress,
     )
+    .option("--listen-tls <address>", "where to listen with TLS: 8443, 127.0.0.1:8443, [::]:443, *:443", addTlsAddress)
+    .option("--tls-cert <file>", "a certificate with its chain, as PEM; several times for several names", addFile)
+    .option("--tls-key <file>", "the key of each certificate, in the same order", addFile)
+    .option("--tls-folder <folder>", "certificates: NAME.crt with NAME.key, or folders as certbot keeps them")
+    .option("--redirect-to-https [status]", "send requests without TLS to https, by 308 or 301 (default: 308)", status)
+    .option("--hsts <value>", "the Strict-Transport-Security of answers over TLS, such as max-age=31536000", hsts)
     .option("--cache <folder>", "the folder of the purge log and of the pages on disk", DEFAULT_CACHE)
+    .option("--log <address>", "share one purge log with other machines: postgres://user@host/database")
     .option("--memory <size>", "memory for pages, all workers together (default: 256MiB)", size)
     .option("--disk <size>", "disk for pages; 0 for none (default: 10GiB)", size)
     .option("--workers <number>", "worker processes (default: one for each core)", workerCount)
@@ -63,6 +78,10 @@ export function serveCommand(): Command {
       if (flags.accessLog === undefined && command.getOptionValueSource("logFormat") !== "default") {
         command.error("error: --log-format is the format of the access log: name its file with --access-log");
       }
+      const { tlsCert = [], tlsKey = [] } = flags;
+      if (tlsCert.length !== tlsKey.length) {
+        command.error(`error: each --tls-cert needs its --tls-key: there are ${tlsCert.length} and ${tlsKey.length}`);
+      }
       await run(flags);
     });
 }
@@ -78,8 +97,15 @@ async function run(flags: ServeFlags): Promise<void> {
     config: flags.config ?? (environment.TIDEMARK_CONFIG || (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : null)),
     origin: flags.origin ?? (environment.TIDEMARK_ORIGIN || null),
     environment,
-    listen: flags.listen ?? [DEFAULT_LISTEN],
+    listen: flags.listen || flags.listenTls ? [...(flags.listen ?? []), ...(flags.listenTls ?? [])] : [DEFAULT_LISTEN],
+    certificates: {
+      pairs: (flags.tlsCert ?? []).map((certificate, at) => ({ certificate, key: flags.tlsKey![at]! })),
+      folder: flags.tlsFolder ?? null,
+    },
+    redirectsToHttps: flags.redirectToHttps === true ? 308 : (flags.redirectToHttps ?? null),
+    strictTransportSecurity: flags.hsts ?? null,
     cache: flags.cache,
+    log: flags.log ?? (environment.TIDEMARK_LOG || null),
     memoryBytes: flags.memory ?? DEFAULT_MEMORY_BYTES,
     diskBytes: flags.disk ?? DEFAULT_DISK_BYTES,
     workers: flags.workers ?? availableParallelism(),
@@ -115,6 +141,8 @@ function isForTheOwner(error: unknown): error is Error {
     "FolderInUseError",
     "FolderPathError",
     "StorageError",
+    "SharedLogError",
+    "LogChangedError",
     "CacheFolderError",
   ];
   return error instanceof Error && names.includes(error.name);
@@ -135,6 +163,36 @@ function addAddress(text: string, before: readonly ListenAddress[] | undefined):
     throw new InvalidArgumentError("It must be like 8080, 127.0.0.1:8080, [::]:80, *:80, or unix:/run/edge.sock.");
   }
   return [...(before ?? []), address];
+}
+
+function addTlsAddress(text: string, before: readonly ListenAddress[] | undefined): readonly ListenAddress[] {
+  const address = readListenAddress(text);
+  if (address === null || "path" in address) {
+    throw new InvalidArgumentError("It must be like 8443, 127.0.0.1:8443, [::]:443, or *:443.");
+  }
+  return [...(before ?? []), { ...address, scheme: "https" }];
+}
+
+function addFile(text: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), text];
+}
+
+function status(text: string): 301 | 308 {
+  if (text !== "301" && text !== "308") throw new InvalidArgumentError("It must be 301 or 308.");
+  return text === "301" ? 301 : 308;
+}
+
+/** RFC 6797 §6.1; `preload` as https://hstspreload.org wants it. */
+function hsts(text: string): string {
+  const [, seconds, withSubdomains, preload] =
+    /^max-age=(\d{1,10})(; ?includeSubDomains)?(; ?preload)?$/.exec(text) ?? [];
+  if (seconds === undefined) {
+    throw new InvalidArgumentError('It must be like "max-age=31536000", with "; includeSubDomains" and "; preload".');
+  }
+  if (preload !== undefined && (withSubdomains === undefined || Number(seconds) < YEAR_SECONDS)) {
+    throw new InvalidArgumentError("With preload it needs includeSubDomains, and a max-age of a year: 31536000.");
+  }
+  return text;
 }
 
 function size(text: string): number {

@@ -1,4 +1,4 @@
-import { closeSync, openSync, write, writeSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, statSync, write, writeSync } from "node:fs";
 import type { Answer } from "../../worker/ports.ts";
 import type { ClientFields } from "./client-fields.ts";
 
@@ -27,32 +27,55 @@ export type AccessLogFormat = "combined" | "json";
 
 const FLUSH_BYTES = 64 * 1024;
 const FLUSH_MS = 100;
-/** What waits for a disk that does not keep up. Then lines are dropped and counted. */
+/** What waits for a disk that does not keep up, or is full. Then lines are dropped and counted. */
 const MAX_WAITING_CHARACTERS = 8 * 1024 * 1024;
+/** While the file cannot be written, it is tried again after this time. Milliseconds. */
+const TRY_AGAIN_MS = 1000;
+
+/** Standard output is written as it is: it may be a socket of the service manager, which no process can open again. */
+const STANDARD_OUTPUT = "/dev/stdout";
+const STANDARD_OUTPUT_FILE = 1;
+const LINE_FEED = 10;
+
+/** The call that writes, so that a test can stand in for a disk that is full. */
+export type WriteCall = (
+  file: number,
+  bytes: Uint8Array,
+  from: number,
+  length: number,
+  position: null,
+  done: (error: NodeJS.ErrnoException | null, written: number) => void,
+) => void;
 
 /**
  * The access log: nginx's combined format with `X-Cache` and the time in seconds appended, or one JSON object a line.
- * Lines are collected and written every 100 ms or 64 KiB, and never hold up an answer.
+ * Lines are collected and written every 100 ms or 64 KiB, and never hold up an answer. Several processes append to one
+ * file, whole lines each time. While the file cannot be written, lines wait in memory, up to a bound.
  */
 export class AccessLog implements ExchangeLog {
   readonly #path: string;
   readonly #format: AccessLogFormat;
   readonly #warn: (line: string) => void;
-  #file: number;
+  readonly #writeCall: WriteCall;
+  #file: OpenFile;
   #waiting = "";
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
+  #isFailing = false;
   #dropped = 0;
+  /** Those of them that the owner has been told of. */
+  #droppedAndTold = 0;
 
   /** Throws if the file cannot be opened. `path` may be `/dev/stdout`. */
-  constructor(path: string, format: AccessLogFormat, warn: (line: string) => void) {
+  constructor(path: string, format: AccessLogFormat, warn: (line: string) => void, writeCall: WriteCall = write) {
     this.#path = path;
     this.#format = format;
     this.#warn = warn;
-    this.#file = openSync(path, "a");
+    this.#writeCall = writeCall;
+    this.#file = openFile(path);
   }
 
-  /** How many lines were dropped because the disk did not keep up. */
+  /** How many lines were dropped because the disk did not keep up, or was full for too long. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -63,11 +86,11 @@ export class AccessLog implements ExchangeLog {
       return;
     }
     this.#waiting += this.#format === "json" ? jsonLine(exchange) : combinedLine(exchange);
-    if (this.#waiting.length >= FLUSH_BYTES) void this.flush();
-    else this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
+    if (this.#waiting.length >= FLUSH_BYTES && !this.#isFailing) void this.flush();
+    else this.#flushAfter(FLUSH_MS);
   }
 
-  /** Writes what waits. Resolves once it is written. */
+  /** Tries to write what waits. Resolves once that is written, or has failed and will be tried again. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -80,37 +103,122 @@ export class AccessLog implements ExchangeLog {
     this.#writing = undefined;
   }
 
-  /** Opens the file anew, after it was moved away. What waits goes to the new one. */
+  /**
+   * Opens the file anew, after it was moved away: what waits goes to the new one. If that fails, the owner is told, and
+   * the old file is written further.
+   */
   async reopen(): Promise<void> {
     while (this.#writing) await this.#writing;
-    const file = openSync(this.#path, "a");
-    closeSync(this.#file);
-    this.#file = file;
+    try {
+      const file = openFile(this.#path);
+      closeFile(this.#file);
+      this.#file = file;
+    } catch (cause) {
+      this.#warn(`The access log ${this.#path} cannot be opened anew, so the old file is written: ${messageOf(cause)}`);
+    }
   }
 
   async close(): Promise<void> {
     await this.flush();
-    closeSync(this.#file);
+    clearTimeout(this.#timer);
+    if (this.#waiting !== "") {
+      this.#dropped += linesIn(this.#waiting);
+      this.#waiting = "";
+    }
+    this.#tellOfDropped();
+    closeFile(this.#file);
   }
 
   /** For the last moment of a process: what waits is written before this returns. */
   flushNow(): void {
-    if (this.#waiting !== "") writeSync(this.#file, this.#waiting, null, "latin1");
+    if (this.#waiting !== "") writeSync(this.#file.descriptor, this.#waiting, null, "latin1");
     this.#waiting = "";
   }
 
-  #write(bytes: Buffer): Promise<void> {
+  #flushAfter(ms: number): void {
+    this.#timer ??= setTimeout(() => void this.flush(), ms).unref();
+  }
+
+  #write(lines: Buffer): Promise<void> {
+    // The disk may have become full within a line, of this process or another: that line ends here.
+    const bytes = endsWithinLine(this.#file) ? Buffer.concat([Buffer.of(LINE_FEED), lines]) : lines;
     return new Promise((resolve) => {
       const rest = (from: number) => {
-        write(this.#file, bytes, from, bytes.byteLength - from, null, (error, written) => {
-          if (error) this.#warn(`The access log ${this.#path} cannot be written: ${error.message}`);
-          if (error || from + written >= bytes.byteLength) resolve();
-          else rest(from + written);
+        this.#writeCall(this.#file.descriptor, bytes, from, bytes.byteLength - from, null, (error, written) => {
+          const end = from + (error ? 0 : written);
+          if (!error && end < bytes.byteLength) return rest(end);
+          if (error) this.#keep(bytes, end, error);
+          else this.#worked();
+          resolve();
         });
       };
       rest(0);
     });
   }
+
+  /** What could not be written waits for the next attempt; in a file, the line that was cut is written again as a whole. */
+  #keep(bytes: Buffer, written: number, error: NodeJS.ErrnoException): void {
+    const isCut = this.#file.hasEnd && written > 0;
+    const from = isCut ? bytes.lastIndexOf(LINE_FEED, written - 1) + 1 : written;
+    this.#waiting = bytes.toString("latin1", from) + this.#waiting;
+    this.#flushAfter(TRY_AGAIN_MS);
+    // A pipe whose reader is slow is no fault of the log.
+    if (this.#isFailing || error.code === "EAGAIN") return;
+    this.#isFailing = true;
+    this.#warn(`The access log ${this.#path} cannot be written: ${error.message}. Its lines wait in memory.`);
+  }
+
+  #worked(): void {
+    this.#tellOfDropped();
+    if (!this.#isFailing) return;
+    this.#isFailing = false;
+    this.#warn(`The access log ${this.#path} is written again.`);
+  }
+
+  #tellOfDropped(): void {
+    const lines = this.#dropped - this.#droppedAndTold;
+    if (lines === 0) return;
+    this.#droppedAndTold = this.#dropped;
+    this.#warn(
+      `The access log ${this.#path} lacks ${lines} ${lines === 1 ? "line" : "lines"} for which there was no room.`,
+    );
+  }
+}
+
+interface OpenFile {
+  readonly descriptor: number;
+  /** A file on a disk, of which the end can be read. */
+  readonly hasEnd: boolean;
+}
+
+function openFile(path: string): OpenFile {
+  if (path === STANDARD_OUTPUT) return { descriptor: STANDARD_OUTPUT_FILE, hasEnd: false };
+  // To read from a pipe or a device as well would change what it does.
+  const hasEnd = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+  return { descriptor: openSync(path, hasEnd ? "a+" : "a"), hasEnd };
+}
+
+function closeFile({ descriptor }: OpenFile): void {
+  if (descriptor !== STANDARD_OUTPUT_FILE) closeSync(descriptor);
+}
+
+function endsWithinLine({ descriptor, hasEnd }: OpenFile): boolean {
+  if (!hasEnd) return false;
+  try {
+    const { size } = fstatSync(descriptor);
+    const last = Buffer.alloc(1);
+    return size > 0 && readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] !== LINE_FEED;
+  } catch {
+    return false; // whether the file can be written shows next
+  }
+}
+
+function linesIn(text: string): number {
+  return text.split("\n").length - 1;
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 /** `$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`, and more. */

@@ -40,8 +40,11 @@ const WRITTEN_HERE: ReadonlySet<string> = new Set([
 /** What a value may contain: each character is a byte of the wire. Anything else could end the line. RFC 9110 §5.5. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Makes the head of an answer. RFC 9110 §6.6.1, §8.6; RFC 9112 §6. */
-export function answerHead(answer: Answer, request: AnsweredRequest): AnswerHead {
+/**
+ * Makes the head of an answer. RFC 9110 §6.6.1, §8.6; RFC 9112 §6. `strictTransportSecurity` replaces the answer's field
+ * of that name.
+ */
+export function answerHead(answer: Answer, request: AnsweredRequest, strictTransportSecurity?: string): AnswerHead {
   const framing = framingOf(answer, request);
   const keepsAlive = request.keepsAlive && framing.kind !== "close";
   const lines: string[] = [];
@@ -50,9 +53,11 @@ export function answerHead(answer: Answer, request: AnsweredRequest): AnswerHead
     if (WRITTEN_HERE.has(name)) continue;
     if (!VALUE.test(value)) continue; // Node's parsers let none through.
     if (name === "date") hasDate = true;
+    if (name === "strict-transport-security" && strictTransportSecurity !== undefined) continue;
     lines.push(name, value);
   }
   if (!hasDate) lines.push("date", httpDate());
+  if (strictTransportSecurity !== undefined) lines.push("strict-transport-security", strictTransportSecurity);
   lines.push("connection", keepsAlive ? "keep-alive" : "close");
   if (framing.kind === "length") lines.push("content-length", String(framing.bytes));
   if (framing.kind === "chunked") lines.push("transfer-encoding", "chunked");

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { PushedBody } from "../bodies/pushed-body.ts";
+import type { Arrivals } from "../front/arrival.ts";
 import type { NodeRequest } from "./node-request.ts";
 
 /** After this many unanswered requests on one connection, no more are read from it until some are answered. */
@@ -36,8 +37,8 @@ export interface Upload {
 /** One connection of a client, with the requests on it that wait for their answers. */
 export class Connection {
   readonly socket: Socket;
-  /** `null` on a unix socket. */
-  readonly clientAddress: string | null;
+  /** How each of its requests has arrived. */
+  readonly arrivals: Arrivals;
   /** There were already as many connections as allowed when it came. */
   readonly isOverLimit: boolean;
   /** Requests that were read and not yet answered in full. */
@@ -72,17 +73,17 @@ export class Connection {
 
   constructor(
     socket: Socket,
+    arrivals: Arrivals,
     isOverLimit: boolean,
     stallMs: number,
     answer: (exchange: Exchange, connection: Connection) => void,
   ) {
     this.socket = socket;
+    this.arrivals = arrivals;
     this.isOverLimit = isOverLimit;
     this.#stallMs = stallMs;
     this.#answer = answer;
     this.#idleSince = performance.now();
-    const address = socket.remoteAddress;
-    this.clientAddress = address === undefined ? null : address.replace(/^::ffff:(?=\d+\.)/i, "");
   }
 
   /** Whether the next request may be answered at once: nothing is due before it, and nothing keeps it from an answer. */

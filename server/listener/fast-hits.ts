@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { Answer } from "../../worker/ports.ts";
+import type { Scheme } from "../front/arrival.ts";
 import type { AnsweredExchange } from "./access-log.ts";
 import { ClientFields } from "./client-fields.ts";
 import type { Connection } from "./connection.ts";
@@ -20,8 +21,8 @@ import { isHost } from "./request-target.ts";
 
 /** What of a listener the fast way needs. */
 export interface FastHitsParts {
-  ask(request: NodeRequest, url: string, connection: Connection): EdgeAnswer | Promise<EdgeAnswer>;
-  readonly made: MadeAnswers;
+  ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
+  readonly made: Readonly<Record<Scheme, MadeAnswers>>;
   /** Whether the next answer on a connection has to be its last. */
   isLast(connection: Connection): boolean;
   /** `null` if nothing is logged. */
@@ -99,8 +100,10 @@ export class FastHits {
     if (host === null || !isHost(host)) return false;
     const startedAt = this.#parts.log ? performance.now() : 0;
     const isHead = method === HEAD;
-    const request = new NodeRequest(isHead ? "HEAD" : "GET", new ClientFields(headers), null);
-    const answer = this.#parts.ask(request, `http://${host}${target}`, connection);
+    const clientFields = new ClientFields(headers);
+    const arrival = connection.arrivals.of(clientFields);
+    const request = new NodeRequest(isHead ? "HEAD" : "GET", clientFields, null, arrival);
+    const answer = this.#parts.ask(request, `${arrival.scheme}://${host}${target}`);
     if (answer instanceof Promise || !isPlain(answer)) {
       connection.askedEarly = { request, answer, startedAt };
       return false;
@@ -108,7 +111,7 @@ export class FastHits {
     connection.requests++;
     this.answered++;
     const keepsAlive = shouldKeepAlive && !this.#parts.isLast(connection);
-    const made = this.#parts.made.make(answer, { isHead, knowsChunks: minor === 1, keepsAlive });
+    const made = this.#parts.made[arrival.scheme].make(answer, { isHead, knowsChunks: minor === 1, keepsAlive });
     if (made.isText) {
       socket.write(made.whole, "latin1");
     } else {
@@ -125,7 +128,7 @@ export class FastHits {
       connection.watchStall();
     }
     if (this.#parts.log) {
-      const { clientAddress } = connection;
+      const { clientAddress } = arrival;
       const { method: name, headers: fields } = request;
       const tookMs = performance.now() - startedAt;
       const bodyBytes = made.bytes?.byteLength ?? 0;

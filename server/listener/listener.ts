@@ -1,9 +1,15 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo, Server as NetServer, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { TLSSocket } from "node:tls";
 import type { EdgeAnswer, RunningIsolate } from "../../worker/isolate.ts";
 import type { Answer, Bodies } from "../../worker/ports.ts";
+import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
+import { Arrivals, type Scheme } from "../front/arrival.ts";
+import { Carriers } from "../front/carriers.ts";
+import { type HttpsRedirect, redirectToHttps } from "../front/https-redirect.ts";
+import { makeTlsServer, type TlsSettings } from "../front/tls-server.ts";
 import type { ExchangeLog } from "./access-log.ts";
 import { answerHead, headText } from "./answer-head.ts";
 import { CountedWork } from "./background.ts";
@@ -19,15 +25,15 @@ import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
 import { fromWebResponse } from "./web-answer.ts";
 import { cutOff, cutSocket, type Written, writeAnswer } from "./write-answer.ts";
 
-/** Where to listen. */
-export type ListenAddress =
-  /** `::` takes IPv4 as well. Port 0 is any free one. */
+/** Where to listen. `scheme`: `https` for TLS. Default: `http`. */
+export type ListenAddress = { readonly scheme?: Scheme } /** `::` takes IPv4 as well. Port 0 is any free one. */ & (
   | { readonly host: string; readonly port: number }
   /** A unix socket. Its file must not exist. */
   | { readonly path: string }
   /** A socket that another process holds: its file descriptor, or the server that came with a message. */
   | { readonly fd: number }
-  | { readonly handle: object };
+  | { readonly handle: object }
+);
 
 export interface ListenerSettings {
   /** How long a client may take for the head of a request. Default: 60 s. */
@@ -58,6 +64,14 @@ export interface ListenerParts {
   /** Answer hits inside Node's parser, without Node's own objects. `startListener` tries first whether that works. */
   readonly usesFastHits: boolean;
   readonly settings?: ListenerSettings | undefined;
+  /** For addresses with TLS. */
+  readonly tls?: TlsSettings | undefined;
+  /** The proxies whose forwarding fields count. Default: none. */
+  readonly trustedProxies?: readonly Network[] | undefined;
+  /** Default: nobody is sent to https. Requests on unix sockets never are. */
+  readonly toHttps?: HttpsRedirect | undefined;
+  /** The field of this name on all answers over TLS, in place of the origin's. RFC 6797 §6.1. Default: the origin's. */
+  readonly strictTransportSecurity?: string | undefined;
 }
 
 /** A graceful stop: what it found at its end. */
@@ -74,10 +88,11 @@ export class Listener {
   readonly work: CountedWork;
   readonly #parts: ListenerParts;
   readonly #settings: Required<ListenerSettings>;
-  readonly #servers: Server[] = [];
+  readonly #servers: NetServer[] = [];
   readonly #connections = new Map<Duplex, Connection>();
+  readonly #carriers = new Carriers();
   readonly #sweeper: NodeJS.Timeout;
-  readonly #made = new MadeAnswers();
+  readonly #made: Readonly<Record<Scheme, MadeAnswers>>;
   readonly #fast: FastHits | null;
   #isClosing = false;
   #whenEmpty: (() => void)[] = [];
@@ -96,10 +111,11 @@ export class Listener {
       ...parts.settings,
     };
     this.work = new CountedWork((cause) => parts.warn(`Work in the background failed: ${String(cause)}`));
-    const { accessLog } = parts;
+    const { accessLog, strictTransportSecurity } = parts;
+    this.#made = { http: new MadeAnswers(), https: new MadeAnswers(strictTransportSecurity) };
     this.#fast = parts.usesFastHits
       ? new FastHits({
-          ask: (request, url, connection) => this.#ask(request, url, connection),
+          ask: (request, url) => this.#ask(request, url),
           made: this.#made,
           isLast: (connection) => this.#isLast(connection),
           log: accessLog ? (exchange) => accessLog.record(exchange) : null,
@@ -126,7 +142,8 @@ export class Listener {
 
   /** Begins to listen. Resolves to the address as Node tells it; rejects if it cannot be had. */
   async listen(address: ListenAddress): Promise<AddressInfo | string | null> {
-    const server = this.#makeServer();
+    const http = this.#makeServer();
+    const server = address.scheme === "https" ? this.#encrypt(http) : http;
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       const { backlog } = this.#settings;
@@ -160,6 +177,7 @@ export class Listener {
     clearInterval(this.#sweeper);
     const cut = this.#connections.size;
     for (const { socket } of this.#connections.values()) socket.destroy();
+    this.#carriers.destroyAll();
     return { cutOff: cut };
   }
 
@@ -195,9 +213,28 @@ export class Listener {
     return server;
   }
 
+  /** Puts TLS before a server, which then gets connections from there alone. */
+  #encrypt(http: Server): NetServer {
+    const { tls } = this.#parts;
+    if (!tls) throw new Error("an address with TLS needs certificates");
+    const server = makeTlsServer({
+      tls,
+      protocols: ["http/1.1"],
+      handshakeTimeoutMs: this.#settings.headersTimeoutMs,
+      carriers: this.#carriers,
+      serve: (socket) => http.emit("connection", socket),
+    });
+    server.maxConnections = http.maxConnections;
+    http.emit("listening"); // begins to watch for heads that take too long
+    server.once("close", () => http.close());
+    return server;
+  }
+
   #connected(socket: Socket): void {
     const isOverLimit = this.#connections.size >= this.#settings.maxConnections;
-    const connection = new Connection(socket, isOverLimit, this.#settings.stallMs, (exchange, on) =>
+    const scheme = (socket as Partial<TLSSocket>).encrypted ? "https" : "http";
+    const arrivals = new Arrivals({ scheme, address: addressOf(socket) }, this.#parts.trustedProxies ?? []);
+    const connection = new Connection(socket, arrivals, isOverLimit, this.#settings.stallMs, (exchange, on) =>
       this.#answer(exchange, on),
     );
     this.#connections.set(socket, connection);
@@ -231,8 +268,8 @@ export class Listener {
       versionMajor: message.httpVersionMajor,
       versionMinor: message.httpVersionMinor,
     };
-    const target = requestTarget(line, fields, this.#settings.defaultHost);
     const request = this.#read({ message, response }, fields, connection);
+    const target = requestTarget(line, fields, this.#settings.defaultHost, request.arrival.scheme);
     const refuse = (status: number, detail: string, words: string) => {
       connection.isLast = true;
       connection.refused = response;
@@ -247,15 +284,19 @@ export class Listener {
     } else if (isWebSocket(fields)) {
       refuse(400, "upgrade", "a WebSocket cannot begin while other answers are due, nor with a body");
     } else {
-      const answer = this.#ask(request, target.url, connection);
+      const answer = this.#ask(request, target.url);
       this.#respond({ message, response }, connection, request, answer, startedAt);
     }
   }
 
   /** Never throws, as the isolate never does. */
-  #ask(request: NodeRequest, url: string, { clientAddress }: Connection): EdgeAnswer | Promise<EdgeAnswer> {
+  #ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer> {
+    const { scheme, clientAddress, peerAddress } = request.arrival;
+    const { isolate, toHttps } = this.#parts;
     try {
-      return this.#parts.isolate.fetch({ request, url, background: this.work, clientAddress, country: null });
+      const elsewhere = toHttps && scheme === "http" && peerAddress !== null ? redirectToHttps(url, toHttps) : null;
+      if (elsewhere) return elsewhere;
+      return isolate.fetch({ request, url, background: this.work, clientAddress, peerAddress, country: null });
     } catch (cause) {
       return this.#failure(cause);
     }
@@ -292,14 +333,14 @@ export class Listener {
     const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
     if (response.destroyed) {
       if (answer.body && !(answer.body instanceof Uint8Array)) void answer.body.cancel().catch(() => undefined);
-      this.#log(message, connection, request, answer, { bodyBytes: 0, isWhole: false }, startedAt);
+      this.#log(message, request, answer, { bodyBytes: 0, isWhole: false }, startedAt);
       return;
     }
     const isHead = message.method === "HEAD";
     const sendsOn = !message.complete && (request.awaitsContinue || connection.isBroken || !isSmall(request));
     const isLast = connection.newest?.response === response && this.#isLast(connection);
     const isRefused = connection.refused === response;
-    const made = this.#made.make(answer, {
+    const made = this.#made[request.arrival.scheme].make(answer, {
       isHead,
       knowsChunks: message.httpVersionMinor === 1,
       keepsAlive: response.shouldKeepAlive && !sendsOn && !isRefused && !isLast,
@@ -317,7 +358,7 @@ export class Listener {
       written = { bodyBytes: 0, isWhole: false };
     }
     if (!this.#parts.accessLog) return;
-    const log = (result: Written) => this.#log(message, connection, request, answer, result, startedAt);
+    const log = (result: Written) => this.#log(message, request, answer, result, startedAt);
     if (written instanceof Promise) void written.then(log);
     else log(written);
   }
@@ -328,13 +369,13 @@ export class Listener {
 
   #log(
     { method, url, httpVersion }: Pick<IncomingMessage, "method" | "url" | "httpVersion">,
-    { clientAddress }: Connection,
-    { headers: fields }: NodeRequest,
+    { headers: fields, arrival }: NodeRequest,
     answer: Answer,
     { bodyBytes, isWhole }: Written,
     startedAt: number,
   ): void {
     const tookMs = performance.now() - startedAt;
+    const { clientAddress } = arrival;
     const line = { clientAddress, method: method!, target: url!, version: httpVersion, fields };
     this.#parts.accessLog?.record({ ...line, answer, bodyBytes, isWhole, tookMs });
   }
@@ -343,7 +384,9 @@ export class Listener {
   #read({ message, response }: Exchange, fields: ClientFields, connection: Connection): NodeRequest {
     const length = fields.get("content-length");
     const isChunked = fields.get("transfer-encoding") !== null;
-    if (!isChunked && (length === null || Number(length) === 0)) return new NodeRequest(message.method!, fields, null);
+    const arrival = connection.arrivals.of(fields);
+    const hasBody = isChunked || (length !== null && Number(length) !== 0);
+    if (!hasBody) return new NodeRequest(message.method!, fields, null, arrival);
     const body: PushedBody = new PushedBody(isChunked ? null : Number(length), {
       begin: () => {
         if (message.destroyed) body.fail(new Error("the client has gone"));
@@ -359,7 +402,7 @@ export class Listener {
       resume: () => message.resume(),
       cancel: () => message.resume(),
     });
-    const request = new NodeRequest(message.method!, fields, body);
+    const request = new NodeRequest(message.method!, fields, body, arrival);
     request.awaitsContinue = message.httpVersionMinor === 1 && fields.get("expect") !== null;
     connection.upload = { message, body };
     if (connection.isBroken && !message.complete) body.fail(new Error("the body was cut off"));
@@ -393,8 +436,8 @@ export class Listener {
       versionMajor: message.httpVersionMajor,
       versionMinor: message.httpVersionMinor,
     };
-    const request = new NodeRequest(line.method, fields, null);
-    const answer = await this.#askOnce(line, request, connection);
+    const request = new NodeRequest(line.method, fields, null, connection.arrivals.of(fields));
+    const answer = await this.#askOnce(line, request);
     if (answer.switchedTo !== undefined) {
       const switched = answer.switchedTo as SwitchedConnection;
       if (socket.destroyed) {
@@ -406,18 +449,20 @@ export class Listener {
       join(socket, switched.socket);
       socket.once("close", () => {
         const bodyBytes = socket.bytesWritten;
-        this.#log(message, connection, request, answer, { bodyBytes, isWhole: true }, startedAt);
+        this.#log(message, request, answer, { bodyBytes, isWhole: true }, startedAt);
       });
       return;
     }
-    const written = await this.#writeAndEnd(socket, answer);
+    const written = await this.#writeAndEnd(socket, request, answer);
     connection.outstanding--;
-    this.#log(message, connection, request, answer, written, startedAt);
+    this.#log(message, request, answer, written, startedAt);
   }
 
   /** Writes an answer on a connection that Node's HTTP no longer minds, and ends it. */
-  async #writeAndEnd(socket: Socket, answer: Answer): Promise<Written> {
-    const head = answerHead(answer, { isHead: false, knowsChunks: false, keepsAlive: false });
+  async #writeAndEnd(socket: Socket, { arrival }: NodeRequest, answer: Answer): Promise<Written> {
+    const { strictTransportSecurity } = this.#parts;
+    const request = { isHead: false, knowsChunks: false, keepsAlive: false };
+    const head = answerHead(answer, request, arrival.scheme === "https" ? strictTransportSecurity : undefined);
     const { body } = answer;
     let bodyBytes = 0;
     socket.write(headText(head), "latin1");
@@ -472,12 +517,12 @@ export class Listener {
   }
 
   /** Asks the edge for a request without a body, on a bare connection. Never rejects. */
-  async #askOnce(line: RequestLine, request: NodeRequest, connection: Connection): Promise<Answer> {
-    const target = requestTarget(line, request.headers, this.#settings.defaultHost);
+  async #askOnce(line: RequestLine, request: NodeRequest): Promise<Answer> {
+    const target = requestTarget(line, request.headers, this.#settings.defaultHost, request.arrival.scheme);
     const asked =
       target.kind === "refused"
         ? ownAnswer(target.status, "bad-request", target.because)
-        : this.#ask(request, target.url, connection);
+        : this.#ask(request, target.url);
     const answered = await Promise.resolve(asked).catch((cause: unknown) => this.#failure(cause));
     return answered instanceof Response ? fromWebResponse(answered) : answered;
   }
@@ -488,12 +533,12 @@ export class Listener {
     connection.outstanding++;
     connection.isLast = true;
     const fields = new ClientFields(raw);
-    const request = new NodeRequest(line.method, fields, null);
-    const answer = await this.#askOnce(line, request, connection);
-    const written = await this.#writeAndEnd(connection.socket, answer);
+    const request = new NodeRequest(line.method, fields, null, connection.arrivals.of(fields));
+    const answer = await this.#askOnce(line, request);
+    const written = await this.#writeAndEnd(connection.socket, request, answer);
     connection.outstanding--;
     const message = { method: line.method, url: line.target, httpVersion: `1.${line.versionMinor}` };
-    this.#log(message, connection, request, answer, written, startedAt);
+    this.#log(message, request, answer, written, startedAt);
   }
 
   /** RFC 9110 §9.1, §9.3.6. */
@@ -538,6 +583,11 @@ function fieldsOf({ rawHeaders, httpVersionMinor }: IncomingMessage): ClientFiel
   if (httpVersionMinor !== 0 || fields.get("upgrade") === null) return fields;
   const isKept = (_: string, at: number) => rawHeaders[at - (at % 2)]!.toLowerCase() !== "upgrade";
   return new ClientFields(rawHeaders.filter(isKept));
+}
+
+/** The address at the other end, with an IPv4 address as such; `null` on a unix socket. */
+function addressOf({ remoteAddress }: Socket): string | null {
+  return remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, "") ?? null;
 }
 
 /** RFC 6455 §4.1. */

@@ -23,9 +23,9 @@ export class MadeAnswer {
   #bodyText: string | undefined;
   #pieces: readonly [head: Buffer, body: Buffer] | undefined;
 
-  constructor(answer: Answer, request: AnsweredRequest) {
+  constructor(answer: Answer, request: AnsweredRequest, strictTransportSecurity?: string) {
     const { body } = answer;
-    this.head = answerHead(answer, request);
+    this.head = answerHead(answer, request, strictTransportSecurity);
     const isSent = body instanceof Uint8Array && !request.isHead && this.head.framing.kind !== "none";
     this.bytes = isSent ? body : null;
   }
@@ -68,16 +68,22 @@ export class MadeAnswers {
   #last = new WeakMap<Fields, MadeAnswer>();
   #since = performance.now();
   #bytes = 0;
+  readonly #strictTransportSecurity: string | undefined;
+
+  /** `strictTransportSecurity`: the field of this name on every answer. Default: the answer's own. */
+  constructor(strictTransportSecurity?: string) {
+    this.#strictTransportSecurity = strictTransportSecurity;
+  }
 
   make(answer: Answer, request: AnsweredRequest): MadeAnswer {
     const { status, fields, body } = answer;
     // Ranges and conditions have fields of their own, which are not seen again.
     const isRepeated = body instanceof Uint8Array && !request.isHead && status !== 206;
-    if (!isRepeated) return new MadeAnswer(answer, request);
+    if (!isRepeated) return new MadeAnswer(answer, request, this.#strictTransportSecurity);
     const held = (request.keepsAlive ? this.#kept : this.#last).get(fields);
     if (held?.bytes === body && held.head.status === status) return held;
     this.#forgetOld(body.byteLength);
-    const made = new MadeAnswer(answer, request);
+    const made = new MadeAnswer(answer, request, this.#strictTransportSecurity);
     (request.keepsAlive ? this.#kept : this.#last).set(fields, made);
     return made;
   }

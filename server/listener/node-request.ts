@@ -1,6 +1,7 @@
 import type { ClientRequest } from "../../worker/ports.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import type { PushedBody } from "../bodies/pushed-body.ts";
+import type { Arrival } from "../front/arrival.ts";
 import type { ClientFields } from "./client-fields.ts";
 
 /** A request as it came over the wire. */
@@ -8,13 +9,15 @@ export class NodeRequest implements ClientRequest {
   readonly method: string;
   readonly headers: ClientFields;
   readonly body: PushedBody | null;
+  readonly arrival: Arrival;
   /** The client sends the body only after a 100, which it has not got. RFC 9110 §10.1.1. */
   awaitsContinue = false;
 
-  constructor(method: string, headers: ClientFields, body: PushedBody | null) {
+  constructor(method: string, headers: ClientFields, body: PushedBody | null, arrival: Arrival) {
     this.method = method;
     this.headers = headers;
     this.body = body;
+    this.arrival = arrival;
   }
 
   get bodyUsed(): boolean {

@@ -1,3 +1,4 @@
+import type { Scheme } from "../front/arrival.ts";
 import type { ClientFields } from "./client-fields.ts";
 
 /** The URL that a request asks for, or the status and the reason with which it is refused. */
@@ -31,8 +32,14 @@ export function isHost(text: string): boolean {
  * Resolves the target of a request. Node's parser accepts more than one reading of some requests; those are refused
  * here: several `Host` fields, `Transfer-Encoding` in HTTP/1.0 or with a coding beside `chunked`, and other versions.
  * RFC 9112 §3.2, §6.1; RFC 9110 §7.2. `defaultHost` is for HTTP/1.0 without `Host`; `null` for none.
+ * `scheme` is that of the connection.
  */
-export function requestTarget(line: RequestLine, fields: ClientFields, defaultHost: string | null): RequestTarget {
+export function requestTarget(
+  line: RequestLine,
+  fields: ClientFields,
+  defaultHost: string | null,
+  scheme: Scheme,
+): RequestTarget {
   const { method, target, versionMajor, versionMinor } = line;
   if (versionMajor !== 1) return refused(505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
   const coding = fields.get("transfer-encoding");
@@ -50,17 +57,19 @@ export function requestTarget(line: RequestLine, fields: ClientFields, defaultHo
   if (hosts === 1 && !isHost(host!)) return refused(400, "the Host field is not a host");
   if (target.startsWith("/")) {
     if (host === null) return refused(400, "no Host field");
-    return { kind: "url", url: `http://${host}${target}` };
+    return { kind: "url", url: `${scheme}://${host}${target}` };
   }
   if (method === "CONNECT") return refused(501, "this is no proxy for CONNECT");
   // The absolute form, whose host replaces that of the field. RFC 9112 §3.2.2.
-  const scheme = /^(https?):\/\/([^/?#]*)/i.exec(target);
-  if (!scheme) return refused(400, "the target is neither a path nor a URL");
+  const origin = /^(https?):\/\/([^/?#]*)/i.exec(target);
+  if (!origin) return refused(400, "the target is neither a path nor a URL");
   // The scheme of a URL must be that of the connection. RFC 9110 §7.4.
-  if (scheme[1]!.toLowerCase() === "https") return refused(421, "this connection is not encrypted");
-  if (!isHost(scheme[2]!)) return refused(400, "the host of the target is not one");
-  const rest = target.slice(scheme[0].length);
-  return { kind: "url", url: `http://${scheme[2]}${rest.startsWith("/") ? rest : `/${rest}`}` };
+  if (origin[1]!.toLowerCase() !== scheme) {
+    return refused(421, scheme === "http" ? "this connection is not encrypted" : "this connection is encrypted");
+  }
+  if (!isHost(origin[2]!)) return refused(400, "the host of the target is not one");
+  const rest = target.slice(origin[0].length);
+  return { kind: "url", url: `${scheme}://${origin[2]}${rest.startsWith("/") ? rest : `/${rest}`}` };
 }
 
 function refused(status: number, because: string): RequestTarget {

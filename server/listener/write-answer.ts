@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Answer, Bodies, BodyReader, StreamedBody } from "../../worker/ports.ts";
+import { carrierOf } from "../front/carriers.ts";
 import type { Framing } from "./answer-head.ts";
 import { asText, isSmall, type MadeAnswer } from "./made-answers.ts";
 
@@ -98,6 +99,6 @@ export function cutOff(response: ServerResponse, framing: Framing): void {
 }
 
 export function cutSocket(socket: Socket, framing: Framing): void {
-  if (framing.kind === "close") socket.resetAndDestroy();
-  else socket.destroySoon();
+  if (framing.kind !== "close") socket.destroySoon();
+  else carrierOf(socket).resetAndDestroy();
 }

@@ -16,9 +16,9 @@ import { StorageError, storageFault } from "./storage-error.ts";
  * - A damaged file is noticed when the damaged part is read, not before.
  */
 
-const FILE = "purge-log.sqlite";
+export const LOG_FILE = "purge-log.sqlite";
 /** What SQLite keeps beside the file. */
-const SUFFIXES = ["", "-wal", "-shm"];
+export const LOG_SUFFIXES = ["", "-wal", "-shm"];
 const HEAD_FILE = "purge-log.head";
 /** The head is padded to this length, so that writing it again needs no space on the disk. */
 const HEAD_BYTES = 128;
@@ -127,11 +127,12 @@ export class LogFile {
 
   #open(): void {
     const { folder, clocks, newId, grant, settings, open = openDatabase } = this.#options;
-    closeSync(openSync(join(folder, FILE), "a", OWNERS_ALONE)); // the files beside it get the same permissions
-    const database = open(join(folder, FILE));
+    closeSync(openSync(join(folder, LOG_FILE), "a", OWNERS_ALONE)); // the files beside it get the same permissions
+    const database = open(join(folder, LOG_FILE));
     try {
       database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA fullfsync=ON");
       for (const table of CHECKED_TABLES) refuseDamage(database, table);
+      nameRestoredLog(database, newId);
       const log = new SqlPurgeLog(
         sqlOver(database),
         { readsPerSecond: READS_PER_SECOND, ...settings },
@@ -160,10 +161,10 @@ export class LogFile {
   #beginAnew(cause: unknown): void {
     const { folder, clocks, onDamage } = this.#options;
     this.#database?.close();
-    const setAside = `${FILE}.damaged-${new Date(clocks.now()).toISOString().replaceAll(":", "")}`;
+    const setAside = `${LOG_FILE}.damaged-${new Date(clocks.now()).toISOString().replaceAll(":", "")}`;
     this.#explaining(() => {
-      for (const suffix of SUFFIXES) {
-        const path = join(folder, FILE + suffix);
+      for (const suffix of LOG_SUFFIXES) {
+        const path = join(folder, LOG_FILE + suffix);
         if (existsSync(path)) renameSync(path, join(folder, setAside + suffix));
       }
       this.#open();
@@ -187,6 +188,13 @@ export class LogFile {
 
 function openHeadFile(path: string): number {
   return openSync(path, constants.O_RDWR | constants.O_CREAT, OWNERS_ALONE);
+}
+
+/** A copy of a log has no id (`backUpLog`), so that the log which is opened from it is a new one (R13). */
+function nameRestoredLog(database: DatabaseSync, newId: () => string): void {
+  const exists = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'state'").get();
+  const isCopy = exists !== undefined && database.prepare("SELECT 1 FROM state WHERE id = ''").get() !== undefined;
+  if (isCopy) database.prepare("UPDATE state SET id = ?").run(newId());
 }
 
 /** Throws as SQLite does if the table is damaged. A table that does not exist is sound. */

@@ -14,6 +14,12 @@ const TRY_AGAIN_MS = 5_000;
 /** The steps of a purge, for tests that interrupt it. */
 export type PurgeStep = "received" | "committed" | "pushed" | "confirmed";
 
+/** The log as a supervisor serves it to its workers. */
+export interface ServedLog extends LogCalls {
+  readonly readers: LogReaders;
+  close(): void | Promise<void>;
+}
+
 export interface LogKeeperOptions {
   readonly file: LogFile;
   readonly clock: Clock;
@@ -25,7 +31,7 @@ export interface LogKeeperOptions {
 }
 
 /** The log as the supervisor keeps it: each purge is written, pushed to every worker, and then acknowledged (R24). */
-export class LogKeeper implements LogCalls {
+export class LogKeeper implements ServedLog {
   readonly readers: LogReaders;
   readonly #options: LogKeeperOptions;
   readonly #file: LogFile;

@@ -5,16 +5,21 @@ import { isIP } from "node:net";
 import { dirname } from "node:path";
 import { getSystemErrorName } from "node:util";
 import type { Clock } from "../../worker/ports.ts";
+import type { Scheme } from "../front/arrival.ts";
 
 /** Where to listen. A host name stands for all its addresses. */
 export type ListenAddress =
-  | { readonly host: string; readonly port: number }
+  /** `scheme`: `https` for TLS. Default: `http`. */
+  | { readonly host: string; readonly port: number; readonly scheme?: Scheme }
   /** A Unix socket. `mode`: its permissions; default: everybody who can reach its folder may connect, as with nginx. */
   | { readonly path: string; readonly mode?: number };
+
+type HostAddress = Extract<ListenAddress, { host: string }>;
 
 /** A socket that is open in this process, which accepts nothing from it. */
 export interface HeldSocket {
   readonly address: string;
+  readonly scheme: Scheme;
   readonly handle: Handle;
   close(): void;
 }
@@ -100,14 +105,14 @@ async function openAddress(
   }
 }
 
-async function openHost({ host, port }: { host: string; port: number }): Promise<HeldSocket[]> {
+async function openHost({ host, port, scheme = "http" }: HostAddress): Promise<HeldSocket[]> {
   const found = isIP(host) === 0 ? await addressesOf(host) : [{ address: host, family: isIP(host) }];
   const held: HeldSocket[] = [];
   const missing: ListenError[] = [];
   for (const { address, family } of found) {
     try {
       // For port 0 the system chooses one, and all addresses of a name share it.
-      held.push(openTcp(address, port || portOf(held[0]), family));
+      held.push({ ...openTcp(address, port || portOf(held[0]), family), scheme });
     } catch (cause) {
       const isMissing = cause instanceof ListenError && ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(cause.code);
       if (!isMissing) {
@@ -129,7 +134,7 @@ async function addressesOf(host: string): Promise<readonly { address: string; fa
   }
 }
 
-function openTcp(address: string, port: number, family: number): HeldSocket {
+function openTcp(address: string, port: number, family: number): Omit<HeldSocket, "scheme"> {
   const asked = `${family === 6 ? `[${address}]` : address}:${port}`;
   const handle = bound(asked, address, port, family);
   const name: { port?: number } = {};
@@ -152,7 +157,7 @@ async function openPath(path: string, mode = ANYBODY_MAY_CONNECT): Promise<HeldS
   if (isSocket(path) && !(await isListenedTo(path))) unlinkSync(path); // its process has died
   const handle = bound(path, path, -1, -1);
   chmodSync(path, mode);
-  return { address: path, handle, close: () => handle.close() };
+  return { address: path, scheme: "http", handle, close: () => handle.close() };
 }
 
 function bound(asked: string, address: string, port: number, family: number): Handle {

@@ -1,3 +1,4 @@
+import type { Scheme } from "../front/arrival.ts";
 import type { ServiceAnswer, ServiceMessage } from "./process-line.ts";
 
 /** What the supervisor tells a worker. Handles travel beside the message. */
@@ -16,9 +17,12 @@ export type ToWorker =
       readonly drainMs: number;
     }
   /** A listening socket, of which there are `count`. Listening begins with the last one. */
-  | { readonly kind: "socket"; readonly address: string; readonly count: number }
+  | { readonly kind: "socket"; readonly address: string; readonly scheme: Scheme; readonly count: number }
   | ServiceAnswer
-  | { readonly kind: "drain" };
+  /** The log files of the worker were moved away. */
+  | { readonly kind: "reopen" }
+  /** It is killed if that takes longer than `withinMs`. */
+  | { readonly kind: "drain"; readonly withinMs: number };
 
 /** What a worker tells its supervisor. */
 export type ToSupervisor =
@@ -27,5 +31,7 @@ export type ToSupervisor =
   | { readonly kind: "started" }
   /** It accepts connections. */
   | { readonly kind: "listening" }
+  /** It writes to log files that it has opened anew. */
+  | { readonly kind: "reopened" }
   /** It could not start or listen, and ends. */
   | { readonly kind: "failed"; readonly because: string };

@@ -11,6 +11,9 @@ export type SupervisorEvent =
   | { readonly kind: "worker-killed"; readonly name: string }
   | { readonly kind: "reloaded" }
   | { readonly kind: "reload-failed"; readonly cause: unknown }
+  /** What the owner should know of the settings that were just loaded. */
+  | { readonly kind: "warning"; readonly line: string }
+  | { readonly kind: "reopened" }
   | { readonly kind: "stopping" }
   /** The log's file was damaged. It was renamed, and a new log has begun, so that everything stored is fetched anew. */
   | { readonly kind: "log-replaced"; readonly setAside: string; readonly cause: unknown }
@@ -35,6 +38,10 @@ export function eventInWords(event: SupervisorEvent): string {
       return "the new settings are in use";
     case "reload-failed":
       return `the old settings stay in use: ${messageOf(event.cause)}`;
+    case "warning":
+      return event.line;
+    case "reopened":
+      return "log files were opened anew";
     case "stopping":
       return "stopping";
     case "log-replaced":

@@ -7,8 +7,10 @@ import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import type { Clocks } from "../log/clock-steps.ts";
 import { type GrantAtStart, LogFile } from "../log/log-file.ts";
 import { LogFolder } from "../log/log-folder.ts";
-import { LogKeeper, type PurgeStep } from "../log/log-keeper.ts";
+import { LogKeeper, type PurgeStep, type ServedLog } from "../log/log-keeper.ts";
 import { LogServer } from "../log/log-server.ts";
+import { MachineNote } from "../log/postgres/machine-note.ts";
+import { openSharedLog } from "../log/postgres/open-shared-log.ts";
 import { systemClock } from "../system-clock.ts";
 import { BackOff } from "./back-off.ts";
 import { type HeldSocket, type ListenAddress, openSockets } from "./listening-sockets.ts";
@@ -54,6 +56,8 @@ export interface SupervisorOptions {
   /** The main module of a worker's process. Default: the one beside this file. */
   readonly workerMain?: string;
   readonly logSettings?: Partial<LogSettings>;
+  /** The address of the PostgreSQL database whose log several machines share. Default: a log of its own in the folder. */
+  readonly sharedLog?: string;
   /** Called at the steps of each purge, for tests that interrupt it. */
   readonly onPurgeStep?: (step: PurgeStep, purge: AppendRequest) => void;
 }
@@ -78,7 +82,7 @@ export class Supervisor {
   readonly #folder: LogFolder;
   readonly #id: string;
   readonly #ended = Promise.withResolvers<void>();
-  #keeper!: LogKeeper;
+  #keeper!: ServedLog;
   #server!: LogServer;
   #sockets: readonly HeldSocket[] = [];
   #generation!: Generation;
@@ -110,9 +114,9 @@ export class Supervisor {
     }
   }
 
-  /** Where it listens: `127.0.0.1:8080`, or the path of a Unix socket. */
+  /** Where it listens: `127.0.0.1:8080`, `https://127.0.0.1:8443` with TLS, or the path of a Unix socket. */
   get addresses(): string[] {
-    return this.#sockets.map(({ address }) => address);
+    return this.#sockets.map(({ address, scheme }) => (scheme === "https" ? `https://${address}` : address));
   }
 
   /** The processes that accept connections, by their names. */
@@ -132,6 +136,12 @@ export class Supervisor {
     return this.#reload;
   }
 
+  /** Lets all workers open their log files anew, also those that only finish their answers. */
+  async reopen(): Promise<void> {
+    await Promise.all([...this.#alive].map((worker) => worker.reopen()));
+    this.#options.report({ kind: "reopened" });
+  }
+
   /** Stops accepting connections, lets the workers finish, and ends. A second call ends them at once. */
   stop(): Promise<void> {
     if (this.#stop !== null) for (const worker of this.#alive) worker.kill();
@@ -142,7 +152,7 @@ export class Supervisor {
   async #begin(): Promise<void> {
     const { listen, load, workers = availableParallelism(), report } = this.#options;
     const loaded = await load();
-    this.#openLog(loaded);
+    this.#keeper = await this.#openLog(loaded);
     this.#server = new LogServer(this.#keeper, this.#keeper.readers, (cause) => report({ kind: "broken-peer", cause }));
     await this.#server.listen(this.#folder.socketPath);
     this.#sockets = await openSockets(listen, this.#clock, () => this.#folder.hasOrphans());
@@ -155,24 +165,30 @@ export class Supervisor {
     report({ kind: "listening", addresses: this.addresses, workers });
   }
 
-  #openLog(grant: GrantAtStart): void {
-    const { report, logSettings, onPurgeStep } = this.#options;
+  async #openLog(grant: GrantAtStart): Promise<ServedLog> {
+    const { report, logSettings, onPurgeStep, sharedLog } = this.#options;
     const clock = this.#clock;
+    const folder = this.#folder.path;
+    const kept = {
+      clock,
+      hasStrangers: () => this.#folder.hasOrphans(),
+      onFailure: (cause: unknown) => report({ kind: "log-failed", cause }),
+      onStep: onPurgeStep,
+    };
+    const settings = logSettings && { settings: logSettings };
+    if (sharedLog !== undefined) {
+      return openSharedLog({ url: sharedLog, folder, grant, ...kept, ...settings, random: Math.random });
+    }
+    MachineNote.expectNoneIn(folder);
     const file = new LogFile({
-      folder: this.#folder.path,
+      folder,
       clocks: clock,
       newId: randomUUID,
       grant,
-      ...(logSettings && { settings: logSettings }),
+      ...settings,
       onDamage: (setAside, cause) => report({ kind: "log-replaced", setAside, cause }),
     });
-    this.#keeper = new LogKeeper({
-      file,
-      clock,
-      hasStrangers: () => this.#folder.hasOrphans(),
-      onFailure: (cause) => report({ kind: "log-failed", cause }),
-      onStep: onPurgeStep,
-    });
+    return new LogKeeper({ file, ...kept });
   }
 
   /** Keeps one worker of a generation running until the generation is retired. */
@@ -321,7 +337,7 @@ export class Supervisor {
       await Promise.all([...this.#alive].map((worker) => this.#drain(worker, withinMs)));
     }
     await this.#server?.close();
-    this.#keeper?.close();
+    await this.#keeper?.close();
     this.#folder.release();
   }
 

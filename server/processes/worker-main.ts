@@ -11,31 +11,34 @@ import type { ListeningSocket, RunningWorker, WorkerProgram } from "./worker-pro
  */
 
 type Start = Extract<ToWorker, { kind: "start" }>;
+type Socket = Extract<ToWorker, { kind: "socket" }>;
 
 /** Held until the process ends, so that a later supervisor can tell that it lives. */
 let lock: FileLock | null = null;
 const line = new LineToSupervisor(tell);
 let log: SupervisedLog | null = null;
 let running: RunningWorker | null = null;
+let starting: Promise<void> | undefined;
 let isDraining = false;
 let drainMs = 0;
 const sockets: ListeningSocket[] = [];
 
 // A terminal, or a service manager, signals every process of the group. The supervisor decides what follows.
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1"] as const) process.on(signal, () => undefined);
 
 process.on("message", (message: ToWorker, handle: unknown) => {
-  if (message.kind === "start") void orFail(start(message));
-  else if (message.kind === "socket") void orFail(takeSocket(message.address, message.count, handle as object));
+  if (message.kind === "start") starting = orFail(start(message));
+  else if (message.kind === "socket") void orFail(takeSocket(message, handle as object));
   else if (message.kind === "answer") line.take(message);
-  else void drain();
+  else if (message.kind === "reopen") void reopen();
+  else void drain(message.withinMs);
 });
 
 process.on("disconnect", () => {
   line.end();
   void log?.close();
   void systemClock.wait(drainMs).over.then(() => process.exit(1));
-  void drain();
+  void drain(drainMs);
 });
 
 async function start({ name, program, settings, logSocket, reader, ...rest }: Start): Promise<void> {
@@ -49,17 +52,23 @@ async function start({ name, program, settings, logSocket, reader, ...rest }: St
   tell({ kind: "started" });
 }
 
-async function takeSocket(address: string, count: number, handle: object): Promise<void> {
-  sockets.push({ address, handle });
+async function takeSocket({ address, scheme, count }: Socket, handle: object): Promise<void> {
+  sockets.push({ address, scheme, handle });
   if (sockets.length < count) return;
   await running!.listen(sockets);
   tell({ kind: "listening" });
 }
 
-async function drain(): Promise<void> {
+async function reopen(): Promise<void> {
+  await starting; // the program may just have opened them, before they were moved
+  await running?.reopen?.();
+  tell({ kind: "reopened" });
+}
+
+async function drain(withinMs: number): Promise<void> {
   if (isDraining) return;
   isDraining = true;
-  await running?.drain().catch((cause: unknown) => console.error(cause));
+  await running?.drain(withinMs).catch((cause: unknown) => console.error(cause));
   // The process itself ends, whatever the program has left behind.
   process.exit();
 }

@@ -43,6 +43,8 @@ export class WorkerProcess {
   readonly #service: ServedWorker | null;
   readonly #started = Promise.withResolvers<void>();
   readonly #listening = Promise.withResolvers<void>();
+  /** Told in turn, an answer for each time that it was asked. */
+  readonly #reopened: (() => void)[] = [];
   #because: string | null = null;
   #hasEnded = false;
   isListening = false;
@@ -86,18 +88,27 @@ export class WorkerProcess {
 
   /** Gives it the sockets. Resolves when it accepts connections; rejects like `started`. */
   listen(sockets: readonly HeldSocket[]): Promise<void> {
-    for (const { address, handle } of sockets) this.#tell({ kind: "socket", address, count: sockets.length }, handle);
+    for (const { address, scheme, handle } of sockets) {
+      this.#tell({ kind: "socket", address, scheme, count: sockets.length }, handle);
+    }
     return this.#listening.promise;
   }
 
   /** Lets it finish its answers. It is killed if that takes longer than `withinMs`. */
   async drain(withinMs: number): Promise<void> {
     this.isDraining = true;
-    this.#tell({ kind: "drain" });
+    this.#tell({ kind: "drain", withinMs });
     const wait = this.#clock.wait(withinMs);
     void wait.over.then(() => this.kill());
     await this.ended;
     wait.cancel();
+  }
+
+  /** Lets it open its log files anew. Resolves when it writes to those, or has ended. */
+  async reopen(): Promise<void> {
+    const reopened = new Promise<void>((resolve) => this.#reopened.push(resolve));
+    this.#tell({ kind: "reopen" });
+    await Promise.race([reopened, this.ended]);
   }
 
   kill(): void {
@@ -116,6 +127,7 @@ export class WorkerProcess {
 
   #take(message: ToSupervisor): void {
     if (message.kind === "started") this.#started.resolve();
+    if (message.kind === "reopened") this.#reopened.shift()?.();
     if (message.kind === "failed") this.#because = message.because;
     if (message.kind === "tell") this.#service?.tell(message.message);
     if (message.kind === "ask") void this.#answer(message.number, message.question);

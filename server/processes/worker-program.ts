@@ -1,4 +1,5 @@
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
+import type { Scheme } from "../front/arrival.ts";
 import type { LogCalls } from "../log/log-messages.ts";
 import type { ProcessLine } from "./process-line.ts";
 
@@ -32,17 +33,20 @@ export interface RunningWorker {
    * worker's view has reached the log's head, and not before.
    */
   listen(sockets: readonly ListeningSocket[]): Promise<void>;
+  /** Opens its log files anew, because they were moved away. A failure is told to the owner. Default: it has none. */
+  reopen?(): Promise<void>;
   /**
    * Stops accepting connections, and resolves when all answers are out and all connections are closed. The process ends
    * then, or after the supervisor's time limit.
    */
-  drain(): Promise<void>;
+  drain(withinMs: number): Promise<void>;
 }
 
 /** A socket that the supervisor holds open, so that connections wait in its queue while no worker accepts them. */
 export interface ListeningSocket {
   /** `127.0.0.1:8080`, `[::1]:8080`, or the path of a Unix socket. */
   readonly address: string;
+  readonly scheme: Scheme;
   /** What `server.listen` takes. */
   readonly handle: object;
 }

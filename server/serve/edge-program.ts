@@ -17,6 +17,9 @@ import type { EdgeSettings } from "./edge-settings.ts";
 import { memoryAlone } from "./memory-alone.ts";
 import { startNodeIsolate } from "./node-isolate.ts";
 
+/** The part of the time for ending that is left for the disk, the logs and the last report. */
+const LEFT_AFTER_ANSWERS_MS = 1_000;
+
 /** The program of each worker: the edge, with a listener in front of it and the origin behind it. */
 export async function startWorker({ name, settings, log, line }: WorkerStart): Promise<RunningWorker> {
   const { site: input, overrides, origin: address, tokens, ...edge } = settings as EdgeSettings;
@@ -55,15 +58,20 @@ export async function startWorker({ name, settings, log, line }: WorkerStart): P
         bodies: nodeBodies,
         warn: write,
         usesFastHits: edge.usesFastHits,
+        trustedProxies: site.trustedProxies,
+        tls: edge.tls ?? undefined,
+        toHttps: edge.toHttps ?? undefined,
+        strictTransportSecurity: edge.strictTransportSecurity ?? undefined,
         ...(accessLog && { accessLog }),
       };
       listener = await startListener(
         parts,
-        sockets.map(({ handle }) => ({ handle })),
+        sockets.map(({ handle, scheme }) => ({ handle, scheme })),
       );
     },
-    drain: async () => {
-      await listener?.close();
+    reopen: async () => accessLog?.reopen(),
+    drain: async (withinMs) => {
+      await listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0));
       clearInterval(reports);
       await isolate.reportLast();
       await tier?.settled();

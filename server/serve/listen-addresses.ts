@@ -28,5 +28,6 @@ export function isLocal(address: ListenAddress): boolean {
 /** The names under which this machine reaches a port of its own, as `hosts` of a site has them. */
 export function localHosts(address: ListenAddress): string[] {
   if ("path" in address) return ["localhost"];
-  return ["localhost", "127.0.0.1", "[::1]"].map((host) => (address.port === 80 ? host : `${host}:${address.port}`));
+  const isDefault = address.port === (address.scheme === "https" ? 443 : 80);
+  return ["localhost", "127.0.0.1", "[::1]"].map((host) => (isDefault ? host : `${host}:${address.port}`));
 }

@@ -4,6 +4,7 @@ import { ServerError } from "./server-error.ts";
 
 /** Throws a `ServerError` if the access log could not be written there. Makes nothing. */
 export function expectWritableLog(file: string): void {
+  if (file === "/dev/stdout") return; // it is open already
   const path = resolve(file);
   const folder = dirname(path);
   if (!existsSync(folder)) throw new ServerError(`the access log cannot be ${file}: there is no folder ${folder}.`);

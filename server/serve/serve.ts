@@ -3,17 +3,21 @@ import { watch } from "node:fs";
 import { resolve } from "node:path";
 import { moduleBeside } from "../../cdn/own-package.ts";
 import { configuredTokens, type TokenSettings } from "../../worker/control/tokens.ts";
-import { compileSite } from "../../worker/site/site.ts";
+import { compileSite, type Site } from "../../worker/site/site.ts";
 import { overridesOf, type SiteVariables } from "../../worker/site/site-overrides.ts";
 import { CacheFolder } from "../disk/cache-folder.ts";
 import { Janitor } from "../disk/janitor.ts";
 import { janitorService } from "../disk/janitor-service.ts";
+import { type CertificateFiles, certificateWarnings, readCertificates } from "../front/certificates.ts";
+import type { HttpsRedirect } from "../front/https-redirect.ts";
+import type { TlsSettings } from "../front/tls-server.ts";
 import type { AccessLogFormat } from "../listener/access-log.ts";
 import { type OriginAddress, readOriginAddress } from "../origin/origin-address.ts";
 import type { ListenAddress } from "../processes/listening-sockets.ts";
 import { Supervisor } from "../processes/supervisor.ts";
 import type { SupervisorEvent } from "../processes/supervisor-events.ts";
 import { type LoadedSite, loadSite } from "../site/load-site.ts";
+import { systemClock } from "../system-clock.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 import { isLocal, localHosts } from "./listen-addresses.ts";
 import { expectWritableLog } from "./places.ts";
@@ -27,8 +31,15 @@ export interface ServeOptions {
   /** The origin as its owner names it, which may be a unix socket; `null` for the config's. */
   readonly origin: string | null;
   readonly listen: readonly ListenAddress[];
+  readonly certificates: CertificateFiles;
+  /** The status by which clients are sent to https; `null` if they are not. */
+  readonly redirectsToHttps: 301 | 308 | null;
+  /** The value of `Strict-Transport-Security`; `null` for the origin's. */
+  readonly strictTransportSecurity: string | null;
   /** The folder of the purge log and of the disk tier. */
   readonly cache: string;
+  /** The address of the PostgreSQL database with the log that several machines share; `null` for a log of its own. */
+  readonly log: string | null;
   /** For all workers together. */
   readonly memoryBytes: number;
   readonly diskBytes: number;
@@ -44,6 +55,7 @@ export interface RunningServer {
   /** Resolves when the server has stopped; rejects if it gave up. */
   readonly ended: Promise<void>;
   reload(): Promise<boolean>;
+  reopen(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -86,7 +98,12 @@ export async function prepare(options: ServeOptions): Promise<Prepared> {
     );
   }
   if (accessLog !== null) expectWritableLog(accessLog.path);
-  const warnings = [...weakened];
+  const tls = tlsOf(options);
+  // The address may hold a password, so the message does not repeat it.
+  if (options.log !== null && !(/^postgres(ql)?:\/\//.test(options.log) && URL.canParse(options.log))) {
+    throw new ServerError("--log, or TIDEMARK_LOG, must be like postgres://user@host/database.");
+  }
+  const warnings = [...weakened, ...certificateWarnings(tls?.certificates ?? [], systemClock.now())];
   const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = options.environment;
   const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
   const tokens = namesHosts ? given : forThisMachine(given);
@@ -94,15 +111,19 @@ export async function prepare(options: ServeOptions): Promise<Prepared> {
   if (!tokens.TIDEMARK_TOKEN && !tokens.TIDEMARK_TOKENS) {
     warnings.push("TIDEMARK_TOKEN is not set, so nobody can purge. Make one with: openssl rand -base64 32");
   }
+  // Without hosts only this machine is served.
+  const siteOverrides = { ...overrides, ...(!namesHosts && { hosts: listen.flatMap(localHosts) }) };
   const settings: EdgeSettings = {
     site: loaded.site,
-    // Without hosts only this machine is served.
-    overrides: { ...overrides, ...(!namesHosts && { hosts: listen.flatMap(localHosts) }) },
+    overrides: siteOverrides,
     origin: named ?? originOf(originUrl),
     tokens,
     memoryBytes: Math.floor(options.memoryBytes / workers),
     disk: options.diskBytes === 0 ? null : { folder: resolve(options.cache, "pages"), maxBytes: options.diskBytes },
     usesFastHits,
+    tls,
+    toHttps: redirectOf(options, compileSite(loaded.site, siteOverrides)),
+    strictTransportSecurity: options.strictTransportSecurity,
     accessLog,
   };
   return { loaded, settings, isLocal: !namesHosts, warnings };
@@ -122,7 +143,10 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
   let prepared = first;
   let isFirst = true;
   const load = async () => {
-    if (!isFirst) prepared = await prepare(options);
+    if (!isFirst) {
+      prepared = await prepare(options);
+      for (const line of prepared.warnings) options.report({ kind: "warning", line });
+    }
     isFirst = false;
     const { site, overrides } = prepared.settings;
     const { leaseMs, longestViewAgeMs } = compileSite(site, overrides).purge;
@@ -136,6 +160,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     load,
     workers: options.workers,
     report: options.report,
+    ...(options.log !== null && { sharedLog: options.log }),
     ...(janitor && { service: janitorService(janitor) }),
   });
   supervisor.ended.then(
@@ -150,6 +175,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     },
     ended: supervisor.ended,
     reload: () => supervisor.reload(),
+    reopen: () => supervisor.reopen(),
     stop: async () => {
       watching.stop();
       await supervisor.stop();
@@ -163,6 +189,39 @@ function openDisk({ disk }: EdgeSettings): Janitor | null {
   const janitor = new Janitor(CacheFolder.open(disk.folder), disk.maxBytes);
   void janitor.scan().catch(() => undefined); // a disk that cannot be read is reported by those who read pages
   return janitor;
+}
+
+/** The certificates, if any address needs them. Throws a `ServerError` if they cannot be used. */
+function tlsOf({ listen, certificates: files }: ServeOptions): TlsSettings | null {
+  const hasFiles = files.pairs.length > 0 || files.folder !== null;
+  const isNeeded = listen.some((address) => "port" in address && address.scheme === "https");
+  if (isNeeded && !hasFiles) {
+    throw new ServerError(
+      "TLS needs a certificate and its key. Name them: --tls-cert fullchain.pem --tls-key privkey.pem, " +
+        "or a folder of them: --tls-folder /etc/letsencrypt/live",
+    );
+  }
+  if (hasFiles && !isNeeded) {
+    throw new ServerError(
+      "certificates are named, but no address with TLS. Name it, for example: --listen-tls '*:443'",
+    );
+  }
+  return isNeeded ? { certificates: readCertificates(files), ticketSecret: randomBytes(48).toString("base64") } : null;
+}
+
+/** How clients are sent to https. Throws a `ServerError` if nothing there would answer them. */
+function redirectOf({ redirectsToHttps: status, listen }: ServeOptions, site: Site): HttpsRedirect | null {
+  if (status === null) return null;
+  const withTls = listen.find((address) => "port" in address && address.scheme === "https");
+  if (withTls === undefined && site.trustedProxies.length === 0) {
+    throw new ServerError(
+      "--redirect-to-https would send clients in circles: this server has no address with TLS (--listen-tls), and the " +
+        "config names no trustedProxies whose X-Forwarded-Proto could say that a request came over https.",
+    );
+  }
+  const port = (withTls !== undefined && "port" in withTls && withTls.port) || 443;
+  const { hosts, publicUrl } = site;
+  return { status, port, hosts, publicHost: publicUrl?.scheme === "https" ? publicUrl.host : null };
 }
 
 function originOf(text: string): OriginAddress {

@@ -5,7 +5,7 @@ import type { Prepared, RunningServer } from "./serve.ts";
 export function startedText({ addresses, prepared }: RunningServer, config: string | null): string {
   const { loaded, settings, isLocal } = prepared;
   const stream = process.stdout;
-  const address = addresses.find((each) => !each.startsWith("/"));
+  const address = addresses.find((each) => !each.includes("/"));
   const origin = settings.origin.socketPath === null ? settings.origin.url : `unix:${settings.origin.socketPath}`;
   const rows = [
     ["origin", origin],
@@ -19,7 +19,7 @@ export function startedText({ addresses, prepared }: RunningServer, config: stri
   ];
   const lines = rows.map(([name, text]) => `  ${name!.padEnd(8)} ${text}`).join("\n");
   const title = styleText("bold", "Tidemark", { stream });
-  const heading = `${title} serves ${addresses.map((each) => (each.startsWith("/") ? each : `http://${each}`)).join(", ")}`;
+  const heading = `${title} serves ${addresses.map((each) => (each.includes("/") ? each : `http://${each}`)).join(", ")}`;
   if (!isLocal || address === undefined) return `${heading}\n\n${lines}\n`;
   const page = `http://localhost:${address.slice(address.lastIndexOf(":") + 1)}/`;
   const bearer = `-H "Authorization: Bearer ${settings.tokens.TIDEMARK_TOKEN ?? "$TIDEMARK_TOKEN"}"`;

@@ -91,8 +91,21 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "wire",
   ],
   // Reports on access logs by the edge's own rules for keys, and replays them through an isolate. The config that a
-  // report writes counts as an import.
-  traffic: ["rules", "ports", "site", "store", "insight", "purges", "wiring", "server", "tidemark/worker"],
+  // report writes counts as an import. A crawl reads the regions of a simulated edge, and Retry-After as the SDK does.
+  traffic: [
+    "own-package",
+    "rules",
+    "ports",
+    "site",
+    "store",
+    "insight",
+    "purges",
+    "wiring",
+    "wire",
+    "sdk",
+    "server",
+    "tidemark/worker",
+  ],
   cli: ["own-package", "cdn", "dev", "sdk", "server", "setup", "traffic", "wire"],
   // The page is built into a module of `control`, and calls the edge as any client does.
   dashboard: ["wire"],
@@ -121,8 +134,8 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   dev: [/^node:/, /^leven$/],
   setup: [/^node:/, /^esbuild$/, /^wrangler$/, /^vitest$/, /^nginx-conf\//, /^tidemark\/(local|recorded-sites)(\/|$)/],
   "own-package": [/^node:/],
-  server: [/^node:/, /^undici$/],
-  traffic: [/^node:/],
+  server: [/^node:/, /^undici$/, /^pg$/],
+  traffic: [/^node:/, /^undici$/, /^structured-headers$/, /^robots-parser$/, /^sharp$/],
   cli: [/^node:/, /^commander$/],
   dashboard: [/^node:/, /^esbuild$/],
   demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],

@@ -152,7 +152,8 @@ function toldByScenario(isolate: RunningIsolate): RunningIsolate {
       const { method, headers } = incoming.request;
       const country = headers.get(COUNTRY_FIELD);
       const address = headers.get(ADDRESS_FIELD);
-      const told = { ...incoming, country, clientAddress: address ?? CLIENT_ADDRESS };
+      const clientAddress = address ?? CLIENT_ADDRESS;
+      const told = { ...incoming, country, clientAddress, peerAddress: clientAddress };
       if (country === null && address === null) return isolate.fetch(told);
       const without = new Fields([...headers].filter(([name]) => name !== COUNTRY_FIELD && name !== ADDRESS_FIELD));
       return isolate.fetch({ ...told, request: { method, headers: without, body: null, bodyUsed: false } });

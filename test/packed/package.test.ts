@@ -80,7 +80,9 @@ describe("what is published", () => {
     const outside = installed.packed.filter((path) => !/^(dist\/package|docs)\//.test(path));
     expect(outside.filter((path) => path !== "README.md")).toEqual(["LICENSE", "package.json"]);
     expect(installed.packed.filter((path) => path.includes("licenses"))).toEqual(
-      ["commander", "leven", "nginx-conf", "structured-headers"].map((name) => `dist/package/licenses/${name}.txt`),
+      ["commander", "leven", "nginx-conf", "robots-parser", "structured-headers"].map(
+        (name) => `dist/package/licenses/${name}.txt`,
+      ),
     );
   });
 
@@ -488,6 +490,20 @@ describe("the command, installed", () => {
     const replay = await run("npx", ["--no", "tidemark", ...flags], { cwd: folder });
     expect(replay.exit).toBe(0);
     expect(JSON.parse(replay.stdout)).toMatchObject({ edges: [{ requests: requests.all, failures: 0 }] });
+  });
+
+  test("npx tidemark crawl and warm need nothing but the package, and for a .png a package that they name", async () => {
+    const folder = await folderWith(installed, "only-a-site", []);
+    const npx = (...parameters: readonly string[]) => run("npx", ["--no", "tidemark", ...parameters], { cwd: folder });
+    const site = ["--edge", ownersOrigin.url, "/own"];
+    const crawl = await npx("crawl", ...site, "--json", "--chart", "chart.svg");
+    expect(crawl.exit).toBe(0);
+    expect(JSON.parse(crawl.stdout)).toMatchObject({ all: { second: { count: 1 } }, failed: { count: 0 } });
+    expect(await readFile(join(folder, "chart.svg"), "utf8")).toMatch(/^<svg /);
+    expect(await npx("warm", ...site)).toMatchObject({ exit: 0, stdout: expect.stringContaining("1 page asked for") });
+    const { exit, stderr } = await npx("crawl", ...site, "--chart", "chart.png");
+    expect(exit).toBe(2);
+    expect(stderr).toMatch(/npm install --save-dev sharp@[\d.]+\n\nA chart as \.svg needs nothing\.\n$/);
   });
 
   test("tidemark dev runs the rules of a config that imports the package", async () => {

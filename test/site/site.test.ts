@@ -496,11 +496,6 @@ describe("countries that a proxy tells", () => {
       /^countryField: "x-geo" could be any visitor's word: name who sends it in trustedProxies$/,
     ],
     [
-      "proxies without a field",
-      { trustedProxies },
-      /^trustedProxies: are believed in countryField alone, which is not set/,
-    ],
-    [
       "a proxy by its name",
       { countryField: "X-Geo", trustedProxies: ["proxy.example.com"] },
       /^trustedProxies\[0\]: is not an address like "192\.0\.2\.7" or a network like "10\.0\.0\.0\/8"; found "proxy/,
@@ -536,6 +531,11 @@ describe("countries that a proxy tells", () => {
     ["a misspelt setting", { contryField: "X-Geo" }, /^contryField: unknown key; did you mean countryField\?/],
   ])("%s is refused", (_, change, message) => {
     expect(problemsOf({ origin, ...change })).toEqual([expect.stringMatching(message)]);
+  });
+
+  test("proxies may be named without a field, for a server that believes their forwarding fields", () => {
+    const { trustedProxies: networks, countryField } = compileSite({ origin, trustedProxies }, {});
+    expect([networks.length, countryField]).toEqual([1, null]);
   });
 
   test("the field is told in any letter case, and does not reach the origin where an answer may be stored", () => {

@@ -18,6 +18,8 @@ const DESIGN = /^docs\/design\.md$/;
 const IMPORT = /^docs\/import\.md$/;
 const IMPORT_PAGE = "test/docs/import-page.test.ts";
 const REPORT = /^docs\/report\.md$/;
+const AUDIT = /^docs\/audit\.md$/;
+const CRAWL = /^docs\/crawl\.md$/;
 const DEPLOY = /^docs\/deploy\.md$/;
 
 const FROM_A_REGISTRY = "it installs the package from npm, where no release is yet";
@@ -61,6 +63,15 @@ export const CLAIMS: readonly Claim[] = [
     text: "npx tidemark report",
     notRun: "it reads logs of a site; test/docs/commands.test.ts checks its flags, and the runs below it are made anew",
   },
+  { page: AUDIT, language: "console", fits: () => true, runIn: "test/docs/audit-page.test.ts" },
+  { page: CRAWL, language: "text", fits: () => true, runIn: "test/docs/crawl-page.test.ts" },
+  {
+    page: CRAWL,
+    language: "sh",
+    fits: () => true,
+    notRun:
+      "it asks a site for its pages; test/docs/commands.test.ts checks its flags, and the runs below it are made anew",
+  },
   { page: /^docs\/outbox\.md$/, language: "ts", fits: () => true, runIn: "test/docs/outbox-page.test.ts" },
   { page: CLIENT, language: "ts", fits: () => true, runIn: "test/docs/purge-client.test.ts" },
   { page: CLIENT, language: "sh", text: "npx tidemark purge - --id import-7", runIn: SHELL },
@@ -99,7 +110,19 @@ export const CLAIMS: readonly Claim[] = [
   },
   { page: FROM, language: "sh", fits: () => true, runIn: SHELL },
 
-  { page: /^docs\/server\.md$/, language: "sh", fits: () => true, runIn: SHELL },
+  { page: /^docs\/server\.md$/, language: "sh", text: "tidemark serve", runIn: SHELL },
+  {
+    page: /^docs\/server\.md$/,
+    language: "sh",
+    text: "certbot certonly",
+    notRun: "it asks an authority for a certificate; test/server/serve/tls.test.ts sends SIGHUP after a change",
+  },
+  {
+    page: /^docs\/server\.md$/,
+    language: "caddyfile",
+    text: "reverse_proxy 127.0.0.1:8080",
+    notRun: "settings of Caddy; bench/contenders/caddy.ts runs it as a proxy",
+  },
   { page: SITES, language: "python", text: "def song(request, id)", runIn: "test/backends/django-site/songs/tests.py" },
   { page: SITES, language: "ruby", text: "expires_in", runIn: "test/snippets/ruby.test.ts" },
   { page: SITES, language: "php", fits: () => true, runIn: "test/snippets/php.test.ts" },

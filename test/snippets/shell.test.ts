@@ -5,6 +5,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { makeCertificate } from "../server/front/make-certificate.ts";
 import { blocksOf, blockWith } from "./blocks.ts";
 import { SnippetEdge } from "./snippet-edge.ts";
 
@@ -145,11 +146,21 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
   });
 
   test("docs/server.md: tidemark serve takes these settings", async () => {
-    const scripts = blocksOf("docs/server.md").filter(({ language }) => language === "sh");
-    expect(scripts).toHaveLength(2);
+    const scripts = blocksOf("docs/server.md").filter(({ code }) => code.includes("tidemark serve"));
+    expect(scripts).toHaveLength(4);
     const unset = { TIDEMARK_HOSTS: "", TIDEMARK_TOKEN: "" };
     expect(await run(scripts[0]!.code, folder, unset)).toContain("http://127.0.0.1:8000");
     expect(await run(scripts[1]!.code, folder, unset)).toContain("www.example.com");
+    const { chain, key } = makeCertificate(["www.example.com"]);
+    writeFileSync(join(folder, "a.crt"), chain);
+    writeFileSync(join(folder, "a.key"), key);
+    const withTls = scripts[2]!.code.replace("/etc/letsencrypt/live", folder);
+    expect(await run(withTls, folder, { ...unset, TIDEMARK_HOSTS: "www.example.com" })).toContain("www.example.com");
+    const withLog = linesOf(scripts[3]!.code);
+    expect(withLog.slice(0, 2)).toEqual(["createdb tidemark", "npm install pg"]);
+    expect(await run(withLog[2]!, folder, { ...unset, TIDEMARK_HOSTS: "www.example.com" })).toContain(
+      "www.example.com",
+    );
   });
 
   test("docs/purge-from.md, The command line: each command does what its comment says", {

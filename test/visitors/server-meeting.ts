@@ -53,7 +53,10 @@ class MeetingServer {
     const say = (line: string) => this.warnings.push(line);
     this.#tier = new DiskTier({ folder, janitor: this.#janitor.connect(), now: () => clock.now(), say });
     this.listener = new Listener({
-      isolate: { fetch: (incoming) => this.#isolate!.fetch({ ...incoming, clientAddress: CLIENT_ADDRESS }) },
+      isolate: {
+        fetch: (incoming) =>
+          this.#isolate!.fetch({ ...incoming, clientAddress: CLIENT_ADDRESS, peerAddress: CLIENT_ADDRESS }),
+      },
       bodies: nodeBodies,
       warn: (line) => this.warnings.push(line),
       usesFastHits: way === "fast",

@@ -152,7 +152,7 @@ export const unkeyedInput: readonly Case[] = [
     witness: "first",
     defence: {
       file: "worker/flow/request-context.ts",
-      from: "!isWithin(clientAddress, trustedProxies)",
+      from: "!isWithin(peerAddress, trustedProxies)",
       to: "false",
     },
   },

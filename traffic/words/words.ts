@@ -28,6 +28,11 @@ export function durationOf(ms: number): string {
   return hours >= 2 ? `${hours.toFixed(1)} hours` : `${Math.max(1, Math.round(hours * 60))} minutes`;
 }
 
+/** `0.8 ms`, `12 ms`. */
+export function msOf(ms: number): string {
+  return `${ms >= 9.95 ? countOf(ms) : ms.toFixed(1)} ms`;
+}
+
 /** `2026-10-05 00:00`, UTC. */
 export function timeOf(iso: string): string {
   return iso.slice(0, 16).replace("T", " ");

@@ -33,6 +33,8 @@ export interface IncomingRequest {
   readonly background: BackgroundWork;
   /** `null` where the runtime does not tell. */
   readonly clientAddress: string | null;
+  /** The address at the other end of the connection, if the client's is known by the word of a proxy there. */
+  readonly peerAddress?: string | null;
   /** The client's country by ISO 3166-1; absent or `null` where the platform does not tell. */
   readonly country?: string | null;
   /** The PoP that it has arrived in; absent or `null` where the platform does not tell. */
@@ -87,8 +89,9 @@ export function openContext(incoming: IncomingRequest, isolate: Isolate, resolve
  * The country of the client, as a trusted proxy tells it or else the platform. Behind such a proxy the platform tells
  * the country of the proxy, which is not the client's.
  */
-function visitorsCountry({ request, clientAddress, country }: IncomingRequest, site: Site): string | null {
+function visitorsCountry(incoming: IncomingRequest, site: Site): string | null {
+  const { request, clientAddress, peerAddress = clientAddress, country } = incoming;
   const { countryField, trustedProxies } = site;
-  if (countryField === null || !isWithin(clientAddress, trustedProxies)) return country ?? null;
+  if (countryField === null || !isWithin(peerAddress, trustedProxies)) return country ?? null;
   return request.headers.get(countryField)?.toUpperCase() ?? null;
 }

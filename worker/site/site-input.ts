@@ -72,7 +72,8 @@ export interface SiteInput {
   readonly targetedField?: string | undefined;
   /**
    * The addresses of the proxies in front of this edge, each alone or as a network like `"203.0.113.0/24"` or
-   * `"2001:db8::/32"`. What they send in `countryField` is believed, and nothing else. Default: none.
+   * `"2001:db8::/32"`. They are believed in `countryField`, and by `tidemark serve` also in `X-Forwarded-For` and
+   * `X-Forwarded-Proto`, of which the platform tells the rest. Default: none.
    */
   readonly trustedProxies?: readonly string[] | undefined;
   /**

@@ -511,12 +511,8 @@ function originIsSiteError(origin: string): { path: string; message: string } {
   return { path: "origin", message };
 }
 
-/** Settings of proxies that mean nothing without each other, or contradict a route. */
+/** A `countryField` that nobody may tell, or that contradicts a route. */
 function countryFieldErrors({ countryField, trustedProxies, routes }: z.output<typeof siteSchema>) {
-  if (countryField === undefined && trustedProxies.length > 0) {
-    const words = "are believed in countryField alone, which is not set: name it, or take them out";
-    return [{ path: "trustedProxies", message: words }];
-  }
   if (countryField === undefined) return [];
   if (trustedProxies.length === 0) {
     const words = `${JSON.stringify(countryField)} could be any visitor's word: name who sends it in trustedProxies`;

@@ -1,10 +1,16 @@
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../../cdn/runtime/miniflare.ts";
 import { LogFile } from "../../../server/log/log-file.ts";
+import { Database } from "../../../server/log/postgres/database.ts";
+import { MachineNote } from "../../../server/log/postgres/machine-note.ts";
+import { PgPurgeLog } from "../../../server/log/postgres/pg-purge-log.ts";
+import { systemClock } from "../../../server/system-clock.ts";
 import type { PurgeAudit } from "../../../worker/ports.ts";
 import type {
   AppendRequest,
@@ -12,6 +18,7 @@ import type {
   PurgeLogClient,
   ViewDelta,
 } from "../../../worker/purges/log/log-contract.ts";
+import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { toldCount, toldOf } from "../view/delta.ts";
 import { purge } from "./a-purge.ts";
 import type { LogCall } from "./log-call.ts";
@@ -190,6 +197,63 @@ class FileSubject implements Subject {
 }
 
 contract("a log in a file, on node:sqlite", async () => new FileSubject());
+
+if (noPostgres) process.stdout.write(`${noPostgres}\n`);
+
+let server: PostgresServer | undefined;
+let databases = 0;
+
+afterAll(async () => server?.stop());
+
+class PostgresSubject implements Subject {
+  now = 0;
+  readonly #note = new MachineNote(null, randomUUID);
+  readonly #database: Database;
+  #log!: PgPurgeLog;
+
+  private constructor(database: Database) {
+    this.#database = database;
+  }
+
+  static async start(url: string): Promise<PostgresSubject> {
+    const subject = new PostgresSubject(await Database.over({ url, clock: systemClock, random: Math.random }));
+    await subject.restart();
+    return subject;
+  }
+
+  read: Subject["read"] = (since, leaseMs, longestViewAgeMs) => this.#log.read(since, leaseMs, longestViewAgeMs);
+  append: Subject["append"] = (given) => this.#log.append(given);
+  list: Subject["list"] = (...given) => this.#log.list(...given);
+  find: Subject["find"] = (seq) => this.#log.find(seq);
+  runDue: Subject["runDue"] = () => this.#log.runDue();
+
+  async restart(): Promise<void> {
+    this.#log = await PgPurgeLog.open({
+      database: this.#database,
+      note: this.#note,
+      name: "machine",
+      newId: randomUUID,
+      elapsed: () => this.now,
+      now: () => this.now,
+    });
+  }
+
+  end(): Promise<void> {
+    return this.#database.close();
+  }
+}
+
+if (!noPostgres) {
+  contract("a log in PostgreSQL", async () => {
+    server ??= await startPostgres();
+    const name = `log_${++databases}`;
+    const client = new pg.Client({ connectionString: server.url("postgres") });
+    await client.connect();
+    await client.query(`CREATE DATABASE ${name}`);
+    await client.end();
+    return PostgresSubject.start(server.url(name));
+  });
+}
 
 let runtime: Promise<EdgeRuntime> | undefined;
 let objects = 0;

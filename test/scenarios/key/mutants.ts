@@ -222,7 +222,7 @@ export const mutants: Mutants = {
   "strangers-tell-their-country": {
     name: "everybody's word in the countryField counts",
     file: CONTEXT,
-    from: "!isWithin(clientAddress, trustedProxies)",
+    from: "!isWithin(peerAddress, trustedProxies)",
     to: "false",
     reddens: "key/choice-of-country-behind-a-proxy",
   },

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync, readdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -14,45 +14,128 @@ const programs = programsBelow(DEBIAN);
 /** Why there is no PostgreSQL on this machine; `null` if there is one. */
 export const noPostgres: string | null = programs
   ? null
-  : `skipped: the outbox in PostgreSQL, because ${DEBIAN} has none (Debian package postgresql)`;
+  : `skipped: what needs PostgreSQL, because ${DEBIAN} has none (Debian package postgresql)`;
 
 export interface PostgresServer {
   /** The folder of its socket: the `host` for a client. */
   readonly host: string;
   readonly user: string;
+  /** Its URL, over the socket, with this database. */
+  url(database: string): string;
+  /** Ends the server as a crash does, and resolves when it is gone. */
+  crash(): Promise<void>;
+  /** Starts it again after a crash. */
+  start(): Promise<void>;
+  /** Makes a standby of it as it is now, and starts that. `isFollowing`: whether it goes on to follow this server. */
+  standby(isFollowing?: boolean): Promise<PostgresServer>;
+  /** Makes a standby the primary. */
+  promote(): Promise<void>;
+  /** Copies the files of the server, which must not be running, aside; the result puts them back. */
+  copyFiles(): () => void;
   stop(): Promise<void>;
 }
 
-/** A server with an empty database in a temporary folder. It listens on a socket in there, and on no port. */
-export async function startPostgres(): Promise<PostgresServer> {
-  const folder = await mkdtemp(join(tmpdir(), "tidemark-pg-"));
-  const account = unprivilegedAccount();
-  if (account) chownSync(folder, account.uid, account.gid);
-  const data = join(folder, "data");
-  const options = { cwd: folder, env: { LC_ALL: "C", PATH: process.env.PATH }, ...account };
-  let server: ChildProcess | undefined;
+export interface PostgresOptions {
+  /** Settings beside those of the tests: `{ max_connections: "10" }`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** A TCP port of 127.0.0.1 on which it listens, too. Default: none. */
+  readonly port?: number;
+}
+
+/** A server with an empty database in a temporary folder. It listens on a socket in there. */
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const folder = await newFolder();
   try {
-    const created = ["-D", data, "-U", USER, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
-    execFileSync(join(programs!, "initdb"), created, { ...options, stdio: "pipe" });
-    const started = ["-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off"];
-    server = spawn(join(programs!, "postgres"), started, { ...options, stdio: ["ignore", "ignore", "pipe"] });
-    await isReady(server);
+    const created = ["-U", USER, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
+    runProgram(folder, "initdb", ["-D", join(folder, "data"), ...created]);
+    return await startIn(folder, options);
   } catch (error) {
-    server?.kill("SIGQUIT");
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
-  const running = server;
+}
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "tidemark-pg-"));
+  const account = unprivilegedAccount();
+  if (account) chownSync(folder, account.uid, account.gid);
+  return folder;
+}
+
+function programOptions(folder: string) {
+  return { cwd: folder, env: { LC_ALL: "C", PATH: process.env.PATH }, ...unprivilegedAccount() };
+}
+
+function runProgram(folder: string, program: string, parameters: readonly string[]): void {
+  execFileSync(join(programs!, program), parameters, { ...programOptions(folder), stdio: "pipe" });
+}
+
+async function startIn(folder: string, options: PostgresOptions): Promise<PostgresServer> {
+  const data = join(folder, "data");
+  const { settings = {}, port } = options;
+  const listen = port === undefined ? "listen_addresses=" : `listen_addresses=127.0.0.1`;
+  const given = Object.entries({ fsync: "off", ...settings }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const parameters = ["-D", data, "-k", folder, "-c", listen, ...(port ? ["-p", String(port)] : []), ...given];
+  let running: ChildProcess;
+  const start = async () => {
+    const stdio: StdioOptions = ["ignore", "ignore", "pipe"];
+    running = spawn(join(programs!, "postgres"), parameters, { ...programOptions(folder), stdio });
+    try {
+      await isReady(running);
+    } catch (error) {
+      running.kill("SIGQUIT");
+      throw error;
+    }
+  };
+  await start();
+  const end = async (signal: NodeJS.Signals) => {
+    if (running.exitCode !== null || running.signalCode !== null) return;
+    const exited = once(running, "exit");
+    running.kill(signal);
+    await exited;
+  };
   const stopAtOnce = () => running.kill("SIGQUIT");
   process.once("exit", stopAtOnce); // when a run of the tests is interrupted
   return {
     host: folder,
     user: USER,
+    url: (database) => `postgres://${USER}@${encodeURIComponent(folder)}:${port ?? 5432}/${database}`,
+    crash: () => end("SIGQUIT"),
+    start,
+    async standby(isFollowing = true) {
+      const other = await newFolder();
+      const from = [
+        "-h",
+        folder,
+        "-p",
+        String(port ?? 5432),
+        "-U",
+        USER,
+        "-D",
+        join(other, "data"),
+        "-c",
+        "fast",
+        "--no-sync",
+      ];
+      runProgram(other, "pg_basebackup", [...from, "-R"]);
+      const { port: _, ...same } = options;
+      const alone = isFollowing ? {} : { primary_conninfo: "" };
+      return startIn(other, { ...same, settings: { ...settings, ...alone } });
+    },
+    async promote() {
+      runProgram(folder, "pg_ctl", ["promote", "-w", "-D", data]);
+    },
+    copyFiles() {
+      const aside = `${data}-aside`;
+      execFileSync("cp", ["-a", data, aside]);
+      return () => {
+        execFileSync("rm", ["-rf", data]);
+        execFileSync("mv", [aside, data]);
+      };
+    },
     async stop() {
       process.off("exit", stopAtOnce);
-      const exited = once(running, "exit");
-      running.kill("SIGTERM"); // a smart shutdown: it lets the connections end
-      await exited;
+      await end("SIGINT"); // a fast shutdown
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -65,7 +148,7 @@ async function isReady(server: ChildProcess): Promise<void> {
   let output = "";
   for await (const line of createInterface({ input: server.stderr! })) {
     output += `${line}\n`;
-    if (line.includes("database system is ready to accept connections")) {
+    if (/database system is ready to accept (read-only )?connections/.test(line)) {
       server.stderr!.resume();
       return;
     }

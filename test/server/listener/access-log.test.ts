@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, renameSync, rmSync, write } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { AccessLog, type AccessLogFormat } from "../../../server/listener/access-log.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { AccessLog, type AccessLogFormat, type WriteCall } from "../../../server/listener/access-log.ts";
 import { exchange } from "../raw-client.ts";
 import { type Answering, answer, startTestListener, streamed } from "./running-listener.ts";
 
@@ -106,4 +106,81 @@ test("a disk that does not keep up costs lines, not memory, and they are counted
   // Nothing is written before this test gives way.
   for (let at = 0; at < 20_000; at++) log.record({ ...line, target: `/${"a".repeat(1_000)}`, answer: answer(null) });
   expect(log.dropped).toBeGreaterThan(0);
+});
+
+describe("on a disk that is full", () => {
+  const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+  let room: number;
+  let said: string[];
+  /** Writes as long as there is room, and a part of what is too much, as a disk does. */
+  const writeWithinRoom: WriteCall = (file, bytes, from, length, position, done) => {
+    const fits = Math.min(room, length);
+    room -= fits;
+    if (fits === 0) done(full, 0);
+    else write(file, bytes, from, fits, position, done);
+  };
+  const open = () => new AccessLog(path, "combined", (line) => said.push(line), writeWithinRoom);
+  const line = { clientAddress: null, method: "GET", version: "1.1", bodyBytes: 0, tookMs: 0, isWhole: true } as const;
+  const fields = { get: () => null } as never;
+  const record = (log: AccessLog, target: string) => log.record({ ...line, fields, target, answer: answer(null) });
+  const targets = () =>
+    readFileSync(path, "latin1").match(/(?<=^unix: - - \[[^\]]+\] "GET )\S+(?= .* 0\.000$)/gm) ?? [];
+
+  beforeEach(() => {
+    room = Number.POSITIVE_INFINITY;
+    said = [];
+  });
+
+  test("lines wait in memory and are written later, once each and whole, and it is said once", async () => {
+    const log = open();
+    record(log, "/a");
+    await log.flush();
+    room = 120; // a line and a part of the next one
+    for (const target of ["/b", "/c", "/d"]) record(log, target);
+    await log.flush();
+    await log.flush();
+    record(log, "/e");
+    room = Number.POSITIVE_INFINITY;
+    await log.flush();
+    await log.close();
+    expect(targets()).toEqual(["/a", "/b", "/c", "/d", "/e"]);
+    expect(said).toEqual([
+      `The access log ${path} cannot be written: ENOSPC: no space left on device, write. Its lines wait in memory.`,
+      `The access log ${path} is written again.`,
+    ]);
+  });
+
+  test("a process does not go on in a line that another one could not end", async () => {
+    const log = open();
+    appendFileSync(path, 'unix: - - [01/Jan/2026:00:00:00 +0000] "GET /torn');
+    record(log, "/whole");
+    await log.close();
+    expect(targets()).toEqual(["/whole"]);
+  });
+
+  test("lines beyond the bound, or left at the end of the process, are counted and told", async () => {
+    const log = open();
+    room = 0;
+    record(log, "/first");
+    await log.flush();
+    for (let at = 0; at < 10_000; at++) record(log, `/${"a".repeat(1_000)}`);
+    expect(log.dropped).toBeGreaterThan(1_000);
+    await log.close();
+    expect(log.dropped).toBe(10_001);
+    expect(said.at(-1)).toBe(`The access log ${path} lacks 10001 lines for which there was no room.`);
+  });
+});
+
+test("a log whose folder is gone goes on in the old file, and says so", async () => {
+  const said: string[] = [];
+  const log = new AccessLog(path, "json", (line) => said.push(line));
+  const running = await startTestListener(site, { accessLog: log });
+  renameSync(folder, `${folder}.old`);
+  await log.reopen();
+  await exchange(running.where, get("/after"));
+  await running.stop();
+  await log.close();
+  renameSync(`${folder}.old`, folder);
+  expect(readFileSync(path, "latin1")).toContain("/after");
+  expect(said).toEqual([expect.stringMatching(/cannot be opened anew, so the old file is written: ENOENT/)]);
 });

@@ -1,13 +1,11 @@
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import { chances } from "../../engine/chances.ts";
 import { byDepth } from "../../suite/depth.ts";
-import { PageClient } from "./pages.ts";
+import { freePort, PageClient } from "./pages.ts";
 import { type ListeningWorker, SupervisedProcess } from "./supervised-process.ts";
 
 const STEPS = ["before", "received", "committed", "pushed", "confirmed"] as const;
@@ -35,15 +33,6 @@ afterEach(async () => {
   await running.allEnded;
   rmSync(folder, { recursive: true });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port: free } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return free;
-}
 
 let purges = 0;
 

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { Agent, get } from "node:http";
+import { type AddressInfo, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import type { AppendOutcome, PurgeRecordPage } from "../../../worker/ports.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
@@ -9,6 +11,16 @@ export interface Who {
   readonly name: string;
   readonly pid: number;
   readonly version: string;
+}
+
+/** A port of 127.0.0.1 that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
 }
 
 /** Asks `127.0.0.1:8080`, or the path of a Unix socket. `onHead` is called when the answer has begun. */

@@ -25,9 +25,13 @@ export class SupervisedProcess {
   readonly #child: ChildProcess;
   #onLine: () => void = () => undefined;
 
-  constructor(folder: string, port: number) {
+  /** `sharedLog`: the address of a log in PostgreSQL. Default: a log in the folder. */
+  constructor(folder: string, port: number, sharedLog?: string) {
     const { FORCE_COLOR: _, ...env } = process.env; // the test runner asks for colours
-    this.#child = spawn(process.execPath, [MAIN, folder, String(port)], { env, stdio: ["ignore", "pipe", "inherit"] });
+    this.#child = spawn(process.execPath, [MAIN, folder, String(port), ...(sharedLog ? [sharedLog] : [])], {
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     this.exited = once(this.#child, "exit");
     this.allEnded = once(this.#child, "close");
     createInterface(this.#child.stdout!).on("line", (line) => {

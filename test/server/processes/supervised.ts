@@ -7,10 +7,11 @@ import type { PageSettings } from "./page-worker.ts";
 import { PROGRAM } from "./pages.ts";
 
 /*
- * A supervisor in a process of its own: `node supervised.ts FOLDER PORT`. A purge `by: "kill at STEP"` kills, at that
+ * A supervisor in a process of its own: `node supervised.ts FOLDER PORT [LOG]`, with a log of its own or one that several
+ * machines share. A purge `by: "kill at STEP"` kills, at that
  * step, the process whose id it gives as its reason. Tells what happens in lines: as JSON what happens to a worker.
  */
-const [folder, port] = process.argv.slice(2) as [string, string];
+const [folder, port, sharedLog] = process.argv.slice(2) as [string, string, string?];
 const settings: PageSettings = { version: "v1", folder, leaseMs: 1000 };
 
 /** Nothing hangs here, and a slow machine must not look as if a worker did. */
@@ -26,6 +27,7 @@ const supervisor = await Supervisor.start({
   load: async () => ({ settings, leaseMs: 1000, longestViewAgeMs: 1000 }),
   workers: 2,
   clock,
+  ...(sharedLog !== undefined && { sharedLog }),
   soundAfterMs: 0, // whoever kills workers again and again need not wait
   report: (event) => {
     const isOfWorker = event.kind === "worker-listening" || event.kind === "worker-died";

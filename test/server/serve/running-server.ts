@@ -7,6 +7,7 @@ const MAIN = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
 /** `tidemark serve` in a process of its own, with what it prints. */
 export class ServerProcess {
   readonly child: ChildProcess;
+  readonly #closed: Promise<unknown>;
   #printed = "";
   readonly #waiting: { readonly text: RegExp; readonly resolve: () => void }[] = [];
 
@@ -23,6 +24,7 @@ export class ServerProcess {
       env: { PATH, NODE_COMPILE_CACHE, NO_COLOR: "1", ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });
+    this.#closed = once(this.child, "close");
     for (const stream of [this.child.stdout!, this.child.stderr!]) {
       stream.setEncoding("utf8").on("data", (text: string) => {
         this.#printed += text;
@@ -38,7 +40,7 @@ export class ServerProcess {
   /** Resolves when it has printed such a text; rejects if it ends before. */
   async prints(text: RegExp): Promise<RegExpExecArray> {
     if (!text.test(this.#printed)) {
-      const ended = once(this.child, "close").then(() => {
+      const ended = this.#closed.then(() => {
         if (!text.test(this.#printed)) throw new Error(`the server ended and had printed: ${this.#printed}`);
       });
       await Promise.race([new Promise<void>((resolve) => this.#waiting.push({ text, resolve })), ended]);

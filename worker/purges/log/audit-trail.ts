@@ -5,10 +5,11 @@ import type { Sql } from "./sql.ts";
 /** The most characters of purge keys that a row keeps. */
 const MAX_KEY_CHARACTERS = 2000;
 
-const MAX_LISTED = 500;
+/** The most rows in one answer. */
+export const MAX_LISTED = 500;
 
 /** Every id is remembered for at least this long, however many others there are. */
-const MIN_ID_MS = 24 * 3600 * 1000;
+export const MIN_ID_MS = 24 * 3600 * 1000;
 
 /** A purge as its audit row stores it. */
 export interface AuditedPurge extends Pick<NewPurge, "id" | "content" | "accepted" | "reason" | "by"> {
@@ -125,7 +126,8 @@ export function writePurgeKeys(keys: readonly string[]): string {
   return JSON.stringify(beyond < 0 ? keys : keys.slice(0, beyond));
 }
 
-interface AuditRow {
+/** A row of the trail as it is stored. */
+export interface AuditRow {
   readonly seq: number;
   readonly at: number;
   readonly token_name: string;
@@ -139,7 +141,7 @@ interface AuditRow {
   readonly settles_at: number;
 }
 
-function recordOf(row: AuditRow, now: number): PurgeRecord {
+export function recordOf(row: AuditRow, now: number): PurgeRecord {
   return {
     seq: row.seq,
     at: row.at,

@@ -1,0 +1,126 @@
+import { readFileSync } from "node:fs";
+import { Command } from "commander";
+import { type AuditReport, auditSite } from "../../traffic/audit/audit-site.ts";
+import { auditText } from "../../traffic/audit/audit-text.ts";
+import { AuditUsageError, readIdentity, withCanaries } from "../../traffic/audit/identity.ts";
+import { USUAL_INPUTS } from "../../traffic/audit/input.ts";
+import { readBuster, readEdge, readHitField, readHost, readInput, readNumber } from "../../traffic/audit/settings.ts";
+import { readTargets, type TargetLine } from "../../traffic/audit/target.ts";
+import { EXIT } from "../exit-code.ts";
+import { valueNotFlag } from "../flags.ts";
+import { interruption } from "../interruption.ts";
+import { printError } from "../print-error.ts";
+import { ProgressLine } from "../progress-line.ts";
+
+interface AuditFlags {
+  readonly edge: string;
+  readonly as?: readonly string[];
+  readonly canary?: readonly string[];
+  readonly paths?: string;
+  readonly host?: string;
+  readonly buster: string;
+  readonly try?: readonly string[];
+  readonly hit?: readonly string[];
+  readonly accept?: readonly string[];
+  readonly rate: string;
+  readonly concurrency: string;
+  readonly timeout: string;
+  readonly json?: true;
+}
+
+const AFTER_HELP = `
+Two accounts made for this and a stranger ask for the same pages. Each answer that was made for another visitor is told,
+each page that says it is personal and is stored, and each parameter, field and cookie that changes a page and is not in
+its key. Only GET and HEAD are sent, only to the edge; redirects are not followed. Every URL has a parameter with a random
+value, so that what gets stored is found by nobody else; strangers first make sure that the parameter is in the key.
+
+Credentials are cookies, or a field: alice="Authorization: Bearer …". Everybody on a machine can see arguments, so take
+them from a file (alice=@FILE) or a variable (alice=env:ALICE).
+
+Exit codes: 0 clean, 1 findings, 2 not all could be audited, or wrong usage, 130 interrupted.
+
+  tidemark audit --edge https://www.example.com --as alice=env:ALICE --as bob=env:BOB / /account /style.css
+  tidemark audit --edge http://localhost:8787 --as alice=@alice.txt --as bob=@bob.txt --paths paths.txt --json`;
+
+/** `tidemark audit`: whether a cache gives visitors what was made for others. */
+export function auditCommand(): Command {
+  const list = (value: string, before: readonly string[] | undefined) => [...(before ?? []), valueNotFlag(value)];
+  return new Command("audit")
+    .description("Find out whether a cache gives visitors what was made for others.")
+    .argument("[path...]", "pages: paths, or URLs of the edge")
+    .requiredOption("--edge <url>", "the cache to audit: scheme and host", valueNotFlag)
+    .option("--as <name=cookies>", "a visitor with these credentials; may be repeated", list)
+    .option("--canary <name=text>", "a text that only this visitor may get; may be repeated", list)
+    .option("--paths <file>", "more pages, one a line, or - for standard input", valueNotFlag)
+    .option("--host <name>", "the public host, if the edge is asked under another name", valueNotFlag)
+    .option("--buster <parameter>", "the parameter that keeps the audit's pages apart", valueNotFlag, "tidemark-audit")
+    .option("--try <kind:name=value>", "a parameter, field or cookie to try, too; may be repeated", list)
+    .option("--hit <name: text>", "a field of the answers that tells hits; may be repeated", list)
+    .option("--accept <id>", "a finding that is known and does not count; may be repeated", list)
+    .option("--rate <number>", "the most requests a second", "10")
+    .option("--concurrency <number>", "the pages that are walked at a time", "2")
+    .option("--timeout <seconds>", "how long an answer may take", "15")
+    .option("--json", "print the report as one JSON object")
+    .addHelpText("after", AFTER_HELP)
+    .action(async (paths: string[], flags: AuditFlags) => {
+      try {
+        process.exitCode = await run(paths, flags);
+      } catch (error) {
+        if (!(error instanceof AuditUsageError)) throw error;
+        printError(`${error.message}. Nothing was sent.`);
+        process.exitCode = EXIT.usage;
+      }
+    });
+}
+
+async function run(paths: readonly string[], flags: AuditFlags): Promise<number> {
+  const site = { edge: readEdge(flags.edge), host: flags.host === undefined ? null : readHost(flags.host) };
+  const sources = { file: (path: string) => readFileSync(path, "utf8"), variable: (name: string) => process.env[name] };
+  // Read here, because commander would repeat a wrong value, which is a secret.
+  const identities = withCanaries(
+    (flags.as ?? []).map((text) => readIdentity(text, sources)),
+    flags.canary ?? [],
+  );
+  if (identities.length === 0) throw new AuditUsageError("no --as names a visitor with credentials");
+  if (new Set(identities.map(({ name }) => name)).size < identities.length) {
+    throw new AuditUsageError("two --as have the same name");
+  }
+  const targets = readTargets([...paths.map((text) => ({ text, place: "argument" })), ...pathLines(flags.paths)], site);
+  if (targets.length === 0) throw new AuditUsageError("no page is named, neither as an argument nor in --paths");
+  const ending = new AbortController();
+  interruption().then(() => ending.abort());
+  const line = new ProgressLine();
+  const report = await auditSite({
+    ...site,
+    identities,
+    targets,
+    inputs: [...USUAL_INPUTS, ...(flags.try ?? []).map(readInput)],
+    hitFields: (flags.hit ?? []).map(readHitField),
+    buster: readBuster(flags.buster),
+    accepted: flags.accept ?? [],
+    perSecond: readNumber("--rate", flags.rate, 10_000),
+    concurrency: readNumber("--concurrency", flags.concurrency, 64),
+    timeoutMs: readNumber("--timeout", flags.timeout, 600) * 1000,
+    signal: ending.signal,
+    progress: ({ pages, ofPages, requests, findings }) =>
+      line.show(() => `${pages} of ${ofPages} pages, ${requests} requests, ${findings} findings`),
+  });
+  line.clear();
+  process.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : auditText(report));
+  return exitCodeOf(report);
+}
+
+function exitCodeOf({ verdict, interrupted }: AuditReport): number {
+  if (interrupted) return EXIT.interrupted;
+  return { clean: EXIT.done, findings: EXIT.refused, "not-audited": EXIT.usage }[verdict];
+}
+
+function pathLines(file: string | undefined): readonly TargetLine[] {
+  if (file === undefined) return [];
+  try {
+    const text = readFileSync(file === "-" ? 0 : file, "utf8");
+    return text.split("\n").map((line, index) => ({ text: line, place: `${file}:${index + 1}` }));
+  } catch (cause) {
+    throw new AuditUsageError(`--paths: ${file} cannot be read`, { cause });
+  }
+}

@@ -1,0 +1,77 @@
+import { resolve } from "node:path";
+import { Command } from "commander";
+import { size, whole } from "../../wire/stats-text.ts";
+import { EXIT } from "../exit-code.ts";
+import { valueNotFlag } from "../flags.ts";
+import { printError } from "../print-error.ts";
+import { DEFAULT_CACHE, logFolderIn } from "../server-folder.ts";
+
+interface Flags {
+  readonly cache: string;
+}
+
+const AFTER_BACKUP = `
+The copy holds purges, their audit trail and the site's ledger up to one moment. Pages are not in it. The server may run.
+
+Exit codes: 0 done, 2 nothing was written.
+
+  tidemark backup --cache /var/cache/tidemark /backup/purge-log.sqlite`;
+
+const AFTER_RESTORE = `
+The server must not run. Its log is set aside, and the copy becomes a new log: every page is fetched anew.
+
+Exit codes: 0 done, 2 nothing was changed.
+
+  tidemark restore --cache /var/cache/tidemark /backup/purge-log.sqlite`;
+
+/** `tidemark backup`: a copy of the purge log of one's own server. */
+export function backupCommand(): Command {
+  return new Command("backup")
+    .description("Copy the purge log of your own server, also while it runs.")
+    .argument("<file>", "the copy; it must not exist")
+    .option("--cache <folder>", "the folder of --cache of tidemark serve", valueNotFlag, DEFAULT_CACHE)
+    .addHelpText("after", AFTER_BACKUP)
+    .action((file: string, { cache }: Flags) =>
+      orSay(async () => {
+        const { backUpLog } = await import("../../server/log/log-copies.ts");
+        const copy = backUpLog(resolve(logFolderIn(cache)), resolve(file));
+        return `copied     ${file}: ${purges(copy.seq)}, ${size(copy.bytes)}`;
+      }),
+    );
+}
+
+/** `tidemark restore`: the purge log of one's own server from a copy. */
+export function restoreCommand(): Command {
+  return new Command("restore")
+    .description("Put a copy in the place of your own server's purge log.")
+    .argument("<file>", "the copy")
+    .option("--cache <folder>", "the folder of --cache of tidemark serve", valueNotFlag, DEFAULT_CACHE)
+    .addHelpText("after", AFTER_RESTORE)
+    .action((file: string, { cache }: Flags) =>
+      orSay(async () => {
+        const { restoreLog } = await import("../../server/log/log-copies.ts");
+        const { seq, setAside } = restoreLog(resolve(file), resolve(logFolderIn(cache)), new Date());
+        const before = setAside === null ? "" : ` The log that was there is now ${setAside}.`;
+        return `restored   ${file}: ${purges(seq)}. Pages that are stored will be fetched anew.${before}`;
+      }),
+    );
+}
+
+function purges(count: number): string {
+  return `${whole(count)} ${count === 1 ? "purge" : "purges"}`;
+}
+
+async function orSay(work: () => Promise<string>): Promise<void> {
+  try {
+    process.stdout.write(`${await work()}\n`);
+  } catch (error) {
+    if (!isForTheOwner(error)) throw error;
+    printError(error.message);
+    process.exitCode = EXIT.usage;
+  }
+}
+
+function isForTheOwner(error: unknown): error is Error {
+  const names = ["LogCopyError", "FolderInUseError", "FolderPathError", "StorageError"];
+  return error instanceof Error && names.includes(error.name);
+}

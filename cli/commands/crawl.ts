@@ -1,0 +1,78 @@
+import { open, writeFile } from "node:fs/promises";
+import { Command, InvalidArgumentError } from "commander";
+import { missingPeersMessage } from "../../cdn/optional-peers.ts";
+import { pngOf } from "../../traffic/charts/png.ts";
+import { crawl } from "../../traffic/crawl/crawl.ts";
+import { crawlChart } from "../../traffic/crawl/crawl-chart.ts";
+import { crawlText } from "../../traffic/crawl/crawl-text.ts";
+import { percentOf } from "../../traffic/words/words.ts";
+import { addPageFlags, askingPages, type PageFlags, siteUrl, walkExit, wholeNumber } from "../asking-pages.ts";
+import { EXIT } from "../exit-code.ts";
+import { valueNotFlag } from "../flags.ts";
+import { printError } from "../print-error.ts";
+
+interface CrawlFlags extends PageFlags {
+  readonly origin?: string;
+  readonly chart?: string;
+  readonly minHitRatio?: number;
+}
+
+const AFTER_HELP = `
+Without pages it asks for those of the site's sitemaps: the ones that robots.txt names, or /sitemap.xml. Each page is
+asked for twice, so that the second pass shows what the first has stored, and with --origin once more without the edge.
+Any cache will do that says X-Cache, Cache-Status or the like. Nothing is added to a URL. Ctrl-C reports on what was
+asked until then.
+
+Exit codes: 0 every page was answered, 1 some were not or the hit ratio is too low, 2 wrong usage, 3 the edge does not
+answer, 130 interrupted.
+
+  tidemark crawl --edge https://www.example.com
+  tidemark crawl --edge https://www.example.com --origin https://origin.example.com / /blog/ --chart crawl.svg
+  tidemark crawl --edge http://localhost:8787 --from nyc,fra,syd sitemap.xml`;
+
+/** `tidemark crawl`: hit ratio and latency of a site's pages, edge against origin. */
+export function crawlCommand(): Command {
+  return addPageFlags(new Command("crawl"))
+    .description("Ask for a site's pages through its edge, and show hit ratio and latency.")
+    .option("--origin <url>", "the site behind the edge, to compare with", siteUrl)
+    .option("--chart <file>", "write a chart, too: an .svg, or a .png", chartFile)
+    .option("--min-hit-ratio <percent>", "end with 1 if less of the second pass are hits", wholeNumber(0, 100))
+    .addHelpText("after", AFTER_HELP)
+    .action(async (pages: string[], flags: CrawlFlags) => {
+      process.exitCode = await run(pages, flags);
+    });
+}
+
+async function run(pages: readonly string[], flags: CrawlFlags): Promise<number> {
+  const { chart, minHitRatio, json } = flags;
+  const isPng = chart?.toLowerCase().endsWith(".png") ?? false;
+  const missing = isPng ? missingPeersMessage("A chart as .png", ["sharp"]) : null;
+  if (missing !== null) {
+    process.stderr.write(`${missing}\nA chart as .svg needs nothing.\n`);
+    return EXIT.usage;
+  }
+  return askingPages(pages, flags, async (options, clear) => {
+    // A file that cannot be written is told before the work, not after it.
+    if (chart !== undefined) await (await open(chart, "a")).close();
+    const { report, isSilent } = await crawl({ ...options, origin: flags.origin ?? null });
+    clear();
+    if (chart !== undefined) {
+      const svg = crawlChart(report);
+      await writeFile(chart, isPng ? await pngOf(svg) : svg);
+    }
+    process.stdout.write(json ? `${JSON.stringify(report)}\n` : crawlText(report));
+    const exit = walkExit(report, isSilent);
+    const { hitRatio } = report.all.second;
+    if (exit !== EXIT.done || minHitRatio === undefined || (hitRatio !== null && hitRatio * 100 >= minHitRatio)) {
+      return exit;
+    }
+    const those = hitRatio === null ? "nothing tells the hit ratio" : `${percentOf(hitRatio)} are hits`;
+    printError(`${those} in the second pass, where --min-hit-ratio wants ${minHitRatio} %.`);
+    return EXIT.refused;
+  });
+}
+
+function chartFile(file: string): string {
+  if (!/\.(svg|png)$/i.test(valueNotFlag(file))) throw new InvalidArgumentError("Its name must end in .svg or .png.");
+  return file;
+}

@@ -1,0 +1,71 @@
+import { isWithin, type Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
+
+export type Scheme = "http" | "https";
+
+/** How a request has reached this server: by which scheme, and from whom. */
+export interface Arrival {
+  readonly scheme: Scheme;
+  /** `null` if it is not known, as on a unix socket. */
+  readonly clientAddress: string | null;
+  /** The address at the other end of the connection: the client's, or that of a proxy. */
+  readonly peerAddress: string | null;
+}
+
+/** The other end of a connection. */
+export interface Peer {
+  readonly scheme: Scheme;
+  readonly address: string | null;
+}
+
+/** The fields of a request that tell how it arrived, with names in lower case. */
+export interface ForwardingFields {
+  get(name: string): string | null;
+}
+
+/** Tells of each request on one connection how it has arrived. */
+export class Arrivals {
+  readonly #own: Arrival;
+  /** `null` for a peer whose word does not count. */
+  readonly #proxies: readonly Network[] | null;
+
+  constructor({ scheme, address }: Peer, trustedProxies: readonly Network[]) {
+    this.#own = { scheme, clientAddress: address, peerAddress: address };
+    this.#proxies = trustedProxies.length > 0 && isWithin(address, trustedProxies) ? trustedProxies : null;
+  }
+
+  /** `X-Forwarded-For` and `X-Forwarded-Proto` count if a trusted proxy sends them. */
+  of(fields: ForwardingFields): Arrival {
+    return this.#proxies === null ? this.#own : this.#forwarded(fields, this.#proxies);
+  }
+
+  #forwarded(fields: ForwardingFields, proxies: readonly Network[]): Arrival {
+    const clientAddress = forwardedClient(fields.get("x-forwarded-for"), proxies) ?? this.#own.clientAddress;
+    const told = fields.get("x-forwarded-proto")?.split(",").at(-1)?.trim().toLowerCase();
+    const scheme = told === "https" || told === "http" ? told : this.#own.scheme;
+    return { ...this.#own, scheme, clientAddress };
+  }
+}
+
+/**
+ * The client in `X-Forwarded-For`: each proxy has appended the address that it saw, so from the right the first one that
+ * is no trusted proxy. If all are, the first of them. Addresses before one that cannot be read are anybody's word.
+ */
+export function forwardedClient(list: string | null, proxies: readonly Network[]): string | null {
+  let client: string | null = null;
+  for (const entry of list?.split(",").reverse() ?? []) {
+    const address = bareAddress(entry.trim());
+    if (address === null) return client;
+    client = address;
+    if (!isWithin(address, proxies)) return client;
+  }
+  return client;
+}
+
+/** Every address, for a question that `isWithin` answers with yes for addresses alone. */
+const ANY: readonly Network[] = [{ firstAddress: 0n, hostBits: 128n }];
+
+/** An address, of which some proxies write the port, too. */
+function bareAddress(text: string): string | null {
+  const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(text)?.[1] ?? text;
+  return isWithin(bare, ANY) ? bare : null;
+}

@@ -1,0 +1,43 @@
+import { createHmac } from "node:crypto";
+import type { Server } from "node:tls";
+
+/** Sessions are resumed where they have the same context, so every worker has this one. */
+export const SESSION_CONTEXT = "tidemark";
+
+/** A key is used so long. A session that was begun under the key before needs a whole handshake. */
+const KEY_AGE_MS = 12 * 3_600_000;
+
+/**
+ * The keys of session tickets (RFC 5077, RFC 8446 §2.2), which every worker makes from one secret and the time, so that
+ * they change at the same moment without a message.
+ */
+export class TicketKeys {
+  readonly #secret: string;
+  readonly #server: Server;
+  readonly #timer: NodeJS.Timeout;
+  #epoch = -1;
+
+  constructor(secret: string, server: Server) {
+    this.#secret = secret;
+    this.#server = server;
+    this.#timer = setInterval(() => this.#renew(), 10_000).unref();
+    this.#renew();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #renew(): void {
+    const epoch = Math.floor(Date.now() / KEY_AGE_MS);
+    if (epoch === this.#epoch) return;
+    this.#epoch = epoch;
+    this.#server.setTicketKeys(ticketKey(this.#secret, epoch));
+  }
+}
+
+const KEY_BYTES = 48;
+
+export function ticketKey(secret: string, epoch: number): Buffer {
+  return createHmac("sha512", secret).update(`session tickets ${epoch}`).digest().subarray(0, KEY_BYTES);
+}

@@ -1,0 +1,92 @@
+import { constants } from "node:crypto";
+import { createSecureContext, createServer, type SecureContext, type Server, type TLSSocket } from "node:tls";
+import type { Carriers } from "./carriers.ts";
+import type { Certificate } from "./certificates.ts";
+import { SESSION_CONTEXT, TicketKeys } from "./ticket-keys.ts";
+
+/** What a worker needs to speak TLS: plain data, because it is copied between processes. */
+export interface TlsSettings {
+  /** At least one. The first one is for clients that name no host, or an unknown one. */
+  readonly certificates: readonly Certificate[];
+  /** All workers make the keys of their tickets from it, so that each can resume the sessions of the others. */
+  readonly ticketSecret: string;
+}
+
+/** Suites with forward secrecy and authenticated encryption, as RFC 9113 §9.2.2 wants them for HTTP/2. */
+const TLS_1_2_SUITES = [
+  "ECDHE-ECDSA-AES128-GCM-SHA256",
+  "ECDHE-RSA-AES128-GCM-SHA256",
+  "ECDHE-ECDSA-AES256-GCM-SHA384",
+  "ECDHE-RSA-AES256-GCM-SHA384",
+  "ECDHE-ECDSA-CHACHA20-POLY1305",
+  "ECDHE-RSA-CHACHA20-POLY1305",
+];
+const TLS_1_3_SUITES = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"];
+
+export interface TlsServerParts {
+  readonly tls: TlsSettings;
+  /** The protocols of RFC 7301 that are spoken, the preferred one first. */
+  readonly protocols: readonly string[];
+  readonly handshakeTimeoutMs: number;
+  readonly carriers: Carriers;
+  /** Takes a connection after its handshake. */
+  readonly serve: (socket: TLSSocket) => void;
+}
+
+/** Makes a server that serves the connections that it accepts, or is given by "connection", after their handshakes. */
+export function makeTlsServer({ tls, protocols, handshakeTimeoutMs, carriers, serve }: TlsServerParts): Server {
+  const contextOf = contextsByName(tls.certificates);
+  const server = createServer({
+    ...secrets(tls.certificates[0]!),
+    SNICallback: (name, done) => done(null, contextOf(name)),
+    ALPNProtocols: [...protocols],
+    sessionIdContext: SESSION_CONTEXT,
+    handshakeTimeout: handshakeTimeoutMs,
+    allowHalfOpen: true, // A client that has ended its half still gets the answers that it has asked for.
+    noDelay: true,
+  });
+  // What fails before a connection is served is nobody's request: scanners, old clients, connections that end.
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  server.on("connection", (carrier) => carriers.add(carrier));
+  server.on("secureConnection", (socket) => {
+    carriers.join(socket);
+    serve(socket);
+  });
+  const tickets = new TicketKeys(tls.ticketSecret, server);
+  server.once("close", () => tickets.stop());
+  return server;
+}
+
+/** Chooses the certificate for a name that a client has sent. RFC 6066 §3. */
+function contextsByName(certificates: readonly Certificate[]): (name: string) => SecureContext {
+  const contexts = new Map(certificates.map((each) => [each, createSecureContext(secrets(each))]));
+  const byName = new Map<string, SecureContext>();
+  for (const name of new Set(certificates.flatMap(({ names }) => names))) {
+    const best = certificates.filter(({ names }) => names.includes(name)).reduce(better);
+    byName.set(name, contexts.get(best)!);
+  }
+  const first = contexts.get(certificates[0]!)!;
+  return (sent) => {
+    const name = sent.toLowerCase().replace(/\.$/, "");
+    return byName.get(name) ?? byName.get(name.replace(/^[^.]+/, "*")) ?? first;
+  };
+}
+
+/**
+ * Of two certificates for one name, the one with a key on an elliptic curve, with which a handshake costs far less than
+ * with RSA; then the one that is valid longer. Node gives OpenSSL one certificate for a name.
+ */
+function better(one: Certificate, other: Certificate): Certificate {
+  if (one.kind !== other.kind && [one.kind, other.kind].includes("rsa")) return one.kind === "rsa" ? other : one;
+  return other.validUntil > one.validUntil ? other : one;
+}
+
+function secrets({ chain, key }: Certificate) {
+  return {
+    cert: chain,
+    key,
+    minVersion: "TLSv1.2",
+    ciphers: [...TLS_1_3_SUITES, ...TLS_1_2_SUITES].join(":"),
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  } as const;
+}

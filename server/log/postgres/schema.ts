@@ -1,0 +1,252 @@
+/**
+ * The tables of the purge log in PostgreSQL, and the functions that write to them. Each function is one statement for its
+ * caller, so that no process can hold the lock on the log's row while it is cut off from the database.
+ */
+
+/** The format of tables and functions. A supervisor that finds an older one begins another log (R13). */
+export const SCHEMA_FORMAT = 1;
+
+/** On this channel the functions tell that the log has changed, and which machine has confirmed what. */
+export const CHANNEL = "tidemark_log";
+
+/** Any number that other programs are unlikely to use, for the lock under which the tables are made. */
+export const SCHEMA_LOCK = "8388346167743836780";
+
+const TABLES = ["machines", "repeats", "ids", "audit", "keys"];
+
+export const DROP_SQL: string = `
+DROP TABLE IF EXISTS tidemark_log, tidemark_log_format, ${TABLES.map((name) => `tidemark_log_${name}`).join(", ")};
+DROP FUNCTION IF EXISTS tidemark_log_append, tidemark_log_run_due, tidemark_log_confirm, tidemark_log_notice,
+  tidemark_log_replace, tidemark_log_add, tidemark_log_forget, tidemark_log_now, tidemark_log_id;
+`;
+
+/**
+ * A log's id holds the database system's identifier and its timeline, which PostgreSQL changes when a standby is promoted
+ * and when a backup is restored (R13). A standby has none, and so grants nothing.
+ */
+const IDENTITY = `
+CREATE TABLE tidemark_log_format (format INTEGER NOT NULL);
+INSERT INTO tidemark_log_format VALUES (${SCHEMA_FORMAT});
+
+CREATE TABLE tidemark_log (
+  is_only BOOLEAN PRIMARY KEY DEFAULT true CHECK (is_only),
+  id TEXT NOT NULL DEFAULT left(replace(gen_random_uuid()::text, '-', ''), 16),
+  head BIGINT NOT NULL DEFAULT 0, floor BIGINT NOT NULL DEFAULT 0, keys BIGINT NOT NULL DEFAULT 0,
+  hard BIGINT NOT NULL DEFAULT 0, soft BIGINT NOT NULL DEFAULT 0, invalidate BIGINT NOT NULL DEFAULT 0
+);
+INSERT INTO tidemark_log DEFAULT VALUES;
+
+CREATE FUNCTION tidemark_log_id(own TEXT) RETURNS TEXT LANGUAGE sql AS $$
+  SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE
+    own || '-' || ltrim(substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), '0') || '-' ||
+    (SELECT system_identifier FROM pg_control_system()) END
+$$;
+
+CREATE FUNCTION tidemark_log_now(given BIGINT) RETURNS BIGINT LANGUAGE sql AS $$
+  SELECT coalesce(given, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+$$;
+`;
+
+const CONTENTS = `
+CREATE TABLE tidemark_log_keys (a INTEGER, b INTEGER, seq BIGINT NOT NULL, PRIMARY KEY (a, b));
+CREATE INDEX tidemark_log_keys_by_seq ON tidemark_log_keys (seq);
+
+CREATE TABLE tidemark_log_audit (
+  seq BIGINT PRIMARY KEY, at BIGINT NOT NULL, token_name TEXT NOT NULL, reason TEXT, mode TEXT NOT NULL,
+  accepted TEXT NOT NULL, purge_keys TEXT NOT NULL, purge_key_count INTEGER NOT NULL, id TEXT, repeat_of BIGINT,
+  settles_at BIGINT NOT NULL,
+  -- Two histories of one log may have the same numbers, and never the same marks.
+  mark TEXT NOT NULL DEFAULT gen_random_uuid()::text
+);
+
+CREATE TABLE tidemark_log_ids (
+  seq BIGINT PRIMARY KEY, id TEXT NOT NULL UNIQUE, at BIGINT NOT NULL, content TEXT NOT NULL, mode TEXT NOT NULL
+);
+
+CREATE TABLE tidemark_log_repeats (
+  id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, due_at BIGINT NOT NULL, repeat_of BIGINT NOT NULL,
+  purge JSONB NOT NULL
+);
+
+-- The readers. "lease_ms" is the longest lease or view age that a process of the machine may use.
+CREATE TABLE tidemark_log_machines (
+  machine TEXT PRIMARY KEY, name TEXT NOT NULL, incarnation TEXT NOT NULL, beat BIGINT NOT NULL DEFAULT 0,
+  lease_ms BIGINT NOT NULL, log_id TEXT, confirmed BIGINT, heard_at TIMESTAMPTZ NOT NULL DEFAULT now()
+);
+`;
+
+/** Numbers are given out under a lock on the log's one row, which lasts until the commit. */
+const NUMBERS = `
+CREATE FUNCTION tidemark_log_forget(up_to BIGINT) RETURNS VOID LANGUAGE plpgsql AS $$
+DECLARE forgotten BIGINT;
+BEGIN
+  DELETE FROM tidemark_log_keys WHERE seq <= up_to;
+  GET DIAGNOSTICS forgotten = ROW_COUNT;
+  UPDATE tidemark_log SET floor = greatest(floor, up_to), keys = keys - forgotten;
+END $$;
+
+CREATE FUNCTION tidemark_log_add(purge JSONB, repeated BIGINT, moment BIGINT, bounds JSONB) RETURNS BIGINT
+LANGUAGE plpgsql AS $$
+DECLARE
+  n BIGINT; added BIGINT; held BIGINT; settles_in BIGINT;
+  given_id TEXT := CASE WHEN repeated IS NULL THEN purge->>'id' END;
+BEGIN
+  SELECT head + 1 INTO n FROM tidemark_log;
+  IF n > (bounds->>'maxSeq')::bigint THEN
+    DELETE FROM tidemark_log_keys;
+    DELETE FROM tidemark_log_audit;
+    DELETE FROM tidemark_log_ids;
+    DELETE FROM tidemark_log;
+    INSERT INTO tidemark_log DEFAULT VALUES;
+    n := 1;
+  END IF;
+  WITH raised AS (
+    INSERT INTO tidemark_log_keys
+      SELECT DISTINCT (pair->>0)::integer, (pair->>1)::integer, n FROM jsonb_array_elements(purge->'hashes') AS pair
+      ON CONFLICT (a, b) DO UPDATE SET seq = excluded.seq RETURNING xmax = 0 AS is_new
+  )
+  SELECT count(*) FILTER (WHERE is_new) INTO added FROM raised;
+  UPDATE tidemark_log SET head = n, keys = keys + added,
+    hard = CASE purge->>'mode' WHEN 'hard' THEN n ELSE hard END,
+    soft = CASE purge->>'mode' WHEN 'soft' THEN n ELSE soft END,
+    invalidate = CASE purge->>'mode' WHEN 'invalidate' THEN n ELSE invalidate END;
+  SELECT coalesce(max(lease_ms), 0) + (purge->>'skewMs')::bigint INTO settles_in FROM tidemark_log_machines;
+  INSERT INTO tidemark_log_audit VALUES (n, moment, purge->>'by', purge->>'reason', purge->>'mode', purge->>'accepted',
+    purge->>'purgeKeys', (purge->>'purgeKeyCount')::integer, given_id, repeated, moment + settles_in);
+  IF given_id IS NOT NULL THEN
+    INSERT INTO tidemark_log_ids VALUES (n, given_id, moment, purge->>'content', purge->>'mode');
+  END IF;
+  -- A purge with more keys than a reply has room for could never be sent.
+  IF (purge->>'purgeKeyCount')::integer > (bounds->>'maxReplyKeys')::bigint THEN
+    PERFORM tidemark_log_forget(n);
+  END IF;
+  SELECT keys INTO held FROM tidemark_log;
+  IF held > (bounds->>'maxHeldKeys')::bigint THEN
+    PERFORM tidemark_log_forget((SELECT seq FROM tidemark_log_keys ORDER BY seq
+      OFFSET held - (bounds->>'maxHeldKeys')::bigint - 1 LIMIT 1));
+  END IF;
+  IF n % 256 = 0 THEN
+    DELETE FROM tidemark_log_audit WHERE seq < (SELECT seq FROM tidemark_log_audit
+      WHERE seq > n - (bounds->>'maxAuditRows')::bigint AND at >= moment - (bounds->>'auditRetentionMs')::bigint
+      ORDER BY seq LIMIT 1);
+    DELETE FROM tidemark_log_ids WHERE seq < coalesce((SELECT seq FROM tidemark_log_ids
+      WHERE at >= moment - (bounds->>'idRetentionMs')::bigint
+        AND (seq > n - (bounds->>'maxIds')::bigint OR at >= moment - (bounds->>'minIdMs')::bigint)
+      ORDER BY seq LIMIT 1), n + 1);
+  END IF;
+  PERFORM pg_notify('${CHANNEL}', '');
+  RETURN n;
+END $$;
+`;
+
+/**
+ * A number that a machine has read and that is not in the log, or is the number of another purge, shows that the log's
+ * storage went back in time (R13).
+ */
+const HISTORY = `
+CREATE FUNCTION tidemark_log_replace(old_id TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM tidemark_log FOR UPDATE;
+  UPDATE tidemark_log SET id = left(replace(gen_random_uuid()::text, '-', ''), 16) WHERE tidemark_log_id(id) = old_id;
+  PERFORM pg_notify('${CHANNEL}', '');
+END $$;
+
+CREATE FUNCTION tidemark_log_notice(known JSONB) RETURNS VOID LANGUAGE plpgsql AS $$
+DECLARE log tidemark_log; one JSONB;
+BEGIN
+  FOR one IN SELECT * FROM jsonb_array_elements(known) LOOP
+    SELECT * INTO log FROM tidemark_log;
+    CONTINUE WHEN one->>'logId' IS DISTINCT FROM tidemark_log_id(log.id);
+    IF (one->>'seq')::bigint > log.head OR EXISTS (
+      SELECT FROM tidemark_log_audit WHERE seq = (one->>'seq')::bigint AND mark <> one->>'mark'
+    ) THEN
+      PERFORM tidemark_log_replace(one->>'logId');
+    END IF;
+  END LOOP;
+END $$;
+`;
+
+const CALLS = `
+CREATE FUNCTION tidemark_log_append(purge JSONB, known JSONB, reader JSONB, bounds JSONB, given_now BIGINT)
+RETURNS JSONB LANGUAGE plpgsql AS $$
+DECLARE n BIGINT; moment BIGINT; settles_in BIGINT; earlier tidemark_log_ids;
+BEGIN
+  -- A purge that was acknowledged must survive a crash of the database, whatever else its owner puts up with.
+  IF current_setting('synchronous_commit') = 'off' THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+  PERFORM FROM tidemark_log FOR UPDATE;
+  moment := tidemark_log_now(given_now);
+  PERFORM tidemark_log_notice(known);
+  IF NOT EXISTS (SELECT FROM tidemark_log_machines WHERE machine = reader->>'machine'
+      AND incarnation = reader->>'incarnation' AND lease_ms >= (reader->>'leaseMs')::bigint) THEN
+    RETURN NULL;
+  END IF;
+  SELECT max(lease_ms) + (purge->>'skewMs')::bigint INTO settles_in FROM tidemark_log_machines;
+  IF purge->>'id' IS NOT NULL THEN
+    SELECT * INTO earlier FROM tidemark_log_ids WHERE id = purge->>'id';
+    IF FOUND AND (earlier.content IS DISTINCT FROM purge->>'content' OR earlier.mode <> purge->>'mode') THEN
+      RETURN jsonb_build_object('kind', 'conflict');
+    ELSIF FOUND THEN
+      RETURN jsonb_build_object('kind', 'appended', 'seq', earlier.seq, 'at', earlier.at, 'settlesInMs', settles_in,
+        'replayed', true);
+    END IF;
+  END IF;
+  n := tidemark_log_add(purge, NULL, moment, bounds);
+  IF purge->>'repeatAfterMs' IS NOT NULL THEN
+    INSERT INTO tidemark_log_repeats (due_at, repeat_of, purge)
+      VALUES (moment + (purge->>'repeatAfterMs')::bigint, n, purge);
+  END IF;
+  RETURN jsonb_build_object('kind', 'appended', 'seq', n, 'at', moment, 'settlesInMs', settles_in, 'replayed', false);
+END $$;
+
+CREATE FUNCTION tidemark_log_run_due(bounds JSONB, given_now BIGINT) RETURNS VOID LANGUAGE plpgsql AS $$
+DECLARE due tidemark_log_repeats; moment BIGINT := tidemark_log_now(given_now);
+BEGIN
+  PERFORM FROM tidemark_log FOR UPDATE;
+  FOR due IN SELECT * FROM tidemark_log_repeats WHERE due_at <= moment ORDER BY due_at, id LOOP
+    PERFORM tidemark_log_add(due.purge, due.repeat_of, moment, bounds);
+    DELETE FROM tidemark_log_repeats WHERE id = due.id;
+  END LOOP;
+END $$;
+
+CREATE FUNCTION tidemark_log_confirm(reader JSONB, known JSONB) RETURNS BOOLEAN LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE tidemark_log_machines SET log_id = known->>'logId', confirmed = (known->>'seq')::bigint
+    WHERE machine = reader->>'machine' AND incarnation = reader->>'incarnation'
+      AND known->>'logId' = (SELECT tidemark_log_id(id) FROM tidemark_log)
+      AND EXISTS (SELECT FROM tidemark_log_audit WHERE seq = (known->>'seq')::bigint AND mark = known->>'mark');
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  PERFORM pg_notify('${CHANNEL}',
+    jsonb_build_object('machine', reader->>'machine', 'logId', known->>'logId', 'seq', known->'seq')::text);
+  RETURN true;
+END $$;
+`;
+
+export const CREATE_SQL: string = IDENTITY + CONTENTS + NUMBERS + HISTORY + CALLS;
+
+/**
+ * A reply to a reader, in one statement and so from one snapshot (R14): the head, the purges after the reader's position
+ * and in its unread range, and whether the machine is registered for the lease that is asked for.
+ */
+export const READ_SQL = `
+WITH log AS MATERIALIZED (SELECT *, tidemark_log_id(id) AS log_id FROM tidemark_log),
+  asked AS (SELECT *, CASE WHEN log_id = $1 THEN $2::bigint ELSE 0 END AS since FROM log)
+SELECT log_id, head, floor, hard, soft, invalidate, since,
+  (SELECT mark FROM tidemark_log_audit WHERE seq = asked.head) AS mark,
+  (SELECT mark FROM tidemark_log_audit WHERE seq = $5) AS known_mark,
+  EXISTS (SELECT FROM tidemark_log_machines WHERE machine = $6 AND incarnation = $7 AND lease_ms >= $8) AS is_registered,
+  (
+    SELECT string_agg(int4send(a) || int4send(b) || int8send(seq), ''::bytea ORDER BY seq DESC) FROM (
+      (SELECT * FROM tidemark_log_keys WHERE seq > greatest(asked.since, asked.floor) AND seq <= asked.head
+        ORDER BY seq DESC LIMIT $9)
+      UNION ALL
+      (SELECT * FROM tidemark_log_keys WHERE asked.log_id = $1 AND seq > greatest($3::bigint, asked.floor)
+        AND seq <= $4::bigint ORDER BY seq DESC LIMIT $9)
+      ORDER BY seq DESC LIMIT $9
+    ) AS newest
+  ) AS keys
+FROM asked
+`;

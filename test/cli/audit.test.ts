@@ -1,0 +1,247 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MembersSite } from "../traffic/audit/members-site.ts";
+import { type ToyCache, toyCache } from "../traffic/audit/toy-cache.ts";
+
+const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/tidemark-cli", import.meta.url));
+
+/** Pages that the cache stores for all: one is another for each visitor, and says nothing. */
+const STORED = ["/style.css", "/me.json"];
+
+const site = new MembersSite();
+let origin: URL;
+let cache: ToyCache;
+let folder: string;
+let alice: string;
+let bob: string;
+/** Another server, to which no request may go. */
+let elsewhere: Server;
+const wentElsewhere: string[] = [];
+
+beforeAll(async () => {
+  origin = await site.start();
+  cache = await toyCache(origin, { stores: (path, status) => status === 200 && STORED.includes(path) });
+  folder = await mkdtemp(join(tmpdir(), "tidemark-cli-"));
+  [alice, bob] = [site.logIn("alice"), site.logIn("bob")];
+  await writeFile(join(folder, "alice.txt"), `Cookie: ${alice}\n`);
+  elsewhere = createServer((request, response) => {
+    wentElsewhere.push(`${request.url} ${request.headers.cookie}`);
+    response.end();
+  });
+  await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
+});
+afterAll(async () => {
+  await cache[Symbol.asyncDispose]();
+  await site.stop();
+  await new Promise((resolve) => elsewhere.close(resolve));
+  await rm(folder, { recursive: true });
+});
+
+function start(parameters: readonly string[], input = "") {
+  const child = spawn(process.execPath, [CLI, "audit", ...parameters], {
+    cwd: folder,
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, BOB: bob },
+  });
+  child.stdin.on("error", () => undefined); // a command that fails does not read it
+  child.stdin.end(input);
+  const ended = Promise.all([once(child, "exit"), text(child.stdout), text(child.stderr)]).then(
+    ([[exit], stdout, stderr]) => ({ exit: exit as number, stdout, stderr }),
+  );
+  return { child, ended };
+}
+
+const visitors = () => ["--as", "alice=@alice.txt", "--as", "bob=env:BOB", "--rate", "10000"];
+const audit = (parameters: readonly string[], input?: string) =>
+  start(["--edge", cache.url.origin, ...visitors(), ...parameters], input).ended;
+
+describe("tidemark audit", () => {
+  test("ends with 0 if all pages are sound, and prints nothing else into a pipe", async () => {
+    const { exit, stdout, stderr } = await audit(["/style.css", "/account", "/"]);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+    expect(stdout).toMatch(
+      /^3 pages at http:\S+ as alice, bob and a stranger: clean\n\d+ requests, \d+ of them answered/,
+    );
+    expect(stdout).not.toContain("\u001b");
+  });
+
+  test("ends with 1 if something is found, and says what mends it", async () => {
+    const { exit, stdout } = await audit(["/style.css", "/me.json"]);
+    expect(exit).toBe(1);
+    expect(stdout).toContain(
+      "1. /me.json\n   alice's answer was given to bob and a stranger; bob's answer was given to",
+    );
+    expect(stdout).toContain("the site: Cache-Control: private on answers that it makes for one visitor");
+    for (const secret of [alice, bob]) expect(stdout).not.toContain(secret.split("=")[1]);
+  });
+
+  test("reads pages from standard input, and prints JSON", async () => {
+    const lines = `# the site's pages\n/style.css\nGET /me.json\n\n${cache.url.origin}/account#top\n`;
+    const { exit, stdout } = await audit(["--paths", "-", "--json", "--canary", "alice=alice@example.com"], lines);
+    expect(exit).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      version: 1,
+      verdict: "findings",
+      pages: expect.arrayContaining(["/style.css", "/me.json", "/account"]),
+      findings: [{ id: "shared:/me.json", kind: "shared", path: "/me.json" }],
+    });
+  });
+
+  test("ends with 0 if what it finds is accepted", async () => {
+    expect((await audit(["/style.css", "/me.json", "--accept", "shared:/me.json"])).exit).toBe(0);
+  });
+
+  test("ends with 2 if a session does not work", async () => {
+    const { exit, stdout } = await start([
+      ...["--edge", cache.url.origin, "--as", "alice=sessionid=over", "--rate", "10000", "/style.css", "/account"],
+    ]).ended;
+    expect(exit).toBe(2);
+    expect(stdout).toContain("alice is answered like a stranger everywhere");
+  });
+
+  test("ends with 2 if nobody listens", async () => {
+    const gone = createServer().listen(0, "127.0.0.1");
+    await once(gone, "listening");
+    const { port } = gone.address() as AddressInfo;
+    await new Promise((resolve) => gone.close(resolve));
+    const { exit, stdout } = await start(["--edge", `http://127.0.0.1:${port}`, ...visitors(), "/"]).ended;
+    expect(exit).toBe(2);
+    expect(stdout).toContain("/ has no answer: nobody listens there.");
+  });
+
+  test("keeps what is done at Ctrl-C", async () => {
+    // An edge that never answers /hold, for which the command asks when the other pages are done.
+    const { promise: isHeld, resolve: held } = Promise.withResolvers<void>();
+    const waiting = await toyCache(origin, { stores: (path) => STORED.includes(path), holds: held });
+    const { child, ended } = start([
+      ...["--edge", waiting.url.origin, ...visitors(), "--concurrency", "1", "--json"],
+      ...["/style.css", "/me.json", "/hold"],
+    ]);
+    await isHeld;
+    child.kill("SIGINT");
+    const { exit, stdout } = await ended;
+    await waiting[Symbol.asyncDispose]();
+    expect(exit).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject({ interrupted: true, findings: [{ id: "shared:/me.json" }] });
+  });
+});
+
+describe("what is wrong with a call is said before anything is sent", () => {
+  const edge = () => ["--edge", cache.url.origin];
+  test.each<{ name: string; parameters: () => readonly string[]; message: string | RegExp }>([
+    { name: "no edge", parameters: () => ["/", ...visitors()], message: "required option '--edge <url>'" },
+    {
+      name: "an edge with a path",
+      parameters: () => ["--edge", "http://localhost/shop", ...visitors(), "/"],
+      message: "--edge is scheme and host alone",
+    },
+    {
+      name: "an edge with a password",
+      parameters: () => ["--edge", "http://a:b@localhost", ...visitors(), "/"],
+      message: "--edge has no user and password",
+    },
+    { name: "nobody with credentials", parameters: () => [...edge(), "/"], message: "no --as names a visitor" },
+    { name: "no page", parameters: () => [...edge(), ...visitors()], message: "no page is named" },
+    {
+      name: "the same name twice",
+      parameters: () => [...edge(), "--as", "a=b=c", "--as", "a=d=e", "/"],
+      message: "two --as have the same name",
+    },
+    {
+      name: "no cookie in a name's value",
+      parameters: () => [...edge(), "--as", "alice=secret-value", "/"],
+      message: "--as alice: cookies are written as NAME=VALUE",
+    },
+    {
+      name: "a name that is missing",
+      parameters: () => [...edge(), "--as", "secret value", "/"],
+      message: "--as is written as NAME=COOKIES",
+    },
+    {
+      name: "a file that is missing",
+      parameters: () => [...edge(), "--as", "alice=@gone.txt", "/"],
+      message: "--as alice: gone.txt cannot be read",
+    },
+    {
+      name: "a variable that is not set",
+      parameters: () => [...edge(), "--as", "alice=env:NOBODY_HERE", "/"],
+      message: "--as alice: the variable NOBODY_HERE is not set",
+    },
+    {
+      name: "the Host as a credential",
+      parameters: () => [...edge(), "--as", "alice=Host: secret-value", "/"],
+      message: "no field of that name is a credential",
+    },
+    {
+      name: "a canary of nobody's",
+      parameters: () => [...edge(), ...visitors(), "--canary", "carol=carol", "/"],
+      message: "there is no --as carol",
+    },
+    {
+      name: "a method that changes something",
+      parameters: () => [...edge(), ...visitors(), "POST /basket"],
+      message: /POST may change something/,
+    },
+    {
+      name: "a page of another host",
+      parameters: () => [...edge(), ...visitors(), "/", "http://www.example.org/"],
+      message: "credentials are sent to no other origin",
+    },
+    {
+      name: "a page of the same host over another scheme",
+      parameters: () => [...edge(), ...visitors(), cache.url.origin.replace("http", "https")],
+      message: "credentials are sent to no other origin",
+    },
+    {
+      name: "a page that may name a host",
+      parameters: () => [...edge(), ...visitors(), "//www.example.org/"],
+      message: "may name a host or a path",
+    },
+    {
+      name: "an input that makes a GET change something",
+      parameters: () => [...edge(), ...visitors(), "--try", "field:X-HTTP-Method-Override=DELETE", "/"],
+      message: "the audit is read-only",
+    },
+    {
+      name: "a rate of nothing",
+      parameters: () => [...edge(), ...visitors(), "--rate", "0", "/"],
+      message: "--rate is a number above 0",
+    },
+  ])("$name", async ({ parameters, message }) => {
+    const before = site.seen.length;
+    const { exit, stdout, stderr } = await start(parameters()).ended;
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toContain("    at ");
+    expect(stderr).not.toMatch(/secret-value|secret value/);
+    expect(site.seen.length).toBe(before);
+  });
+});
+
+test("credentials do not follow a redirect to another origin", async () => {
+  const { port } = elsewhere.address() as AddressInfo;
+  const away = `http://127.0.0.1:${port}/account`;
+  const redirecting = createServer((request, response) => {
+    const isStyle = request.url!.startsWith("/style.css");
+    if (isStyle) response.writeHead(200, { "x-cache": asked.has(request.url!) ? "HIT" : "MISS" });
+    else response.writeHead(302, { location: away });
+    asked.add(request.url!);
+    response.end();
+  });
+  const asked = new Set<string>();
+  await new Promise<void>((resolve) => redirecting.listen(0, "127.0.0.1", resolve));
+  const edge = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`;
+  await start(["--edge", edge, ...visitors(), "/style.css", "/account"]).ended;
+  redirecting.closeAllConnections();
+  await new Promise((resolve) => redirecting.close(resolve));
+  expect([...asked].filter((url) => url.startsWith("/account")).length).toBeGreaterThan(5);
+  expect(wentElsewhere).toEqual([]);
+});

@@ -1,0 +1,312 @@
+import { once } from "node:events";
+import { Agent, request as httpsRequest } from "node:https";
+import { type AddressInfo, connect as connectTcp } from "node:net";
+import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
+import { afterEach, describe, expect, test } from "vitest";
+import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import type { Certificate } from "../../../server/front/certificates.ts";
+import { ticketKey } from "../../../server/front/ticket-keys.ts";
+import { Listener, type ListenerParts } from "../../../server/listener/listener.ts";
+import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
+import { type Answering, answer, streamed } from "../listener/running-listener.ts";
+import { RawClient } from "../raw-client.ts";
+import { type CertificateWishes, makeCertificate } from "./make-certificate.ts";
+
+function certificate(names: readonly string[], wishes: CertificateWishes = {}): Certificate {
+  const { validFrom = new Date("2020-01-01"), validUntil = new Date("2099-01-01"), kind = "ec" } = wishes;
+  const dates = { validFrom: validFrom.getTime(), validUntil: validUntil.getTime() };
+  return { names, ...makeCertificate(names, wishes), kind, ...dates, file: `${names[0]}.crt` };
+}
+
+const LOCALHOST = certificate(["localhost"]);
+const stops: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+/** A listener with TLS on one port, and without on another. */
+async function start(answering: Answering, parts: Partial<ListenerParts> = {}) {
+  const warnings: string[] = [];
+  const listener = new Listener({
+    isolate: { fetch: answering },
+    bodies: nodeBodies,
+    warn: (line) => void warnings.push(line),
+    usesFastHits: true,
+    tls: { certificates: [LOCALHOST], ticketSecret: "secret" },
+    ...parts,
+  });
+  stops.push(() => listener.close(0));
+  const listen = async (scheme: "http" | "https") => {
+    const { port } = (await listener.listen({ host: "127.0.0.1", port: 0, scheme })) as AddressInfo;
+    return { host: "127.0.0.1", port };
+  };
+  return { listener, warnings, https: await listen("https"), http: await listen("http") };
+}
+
+async function connected(
+  where: { host: string; port: number },
+  options: ConnectionOptions = {},
+  tellSession: (session: Buffer) => void = () => undefined,
+): Promise<TLSSocket> {
+  const socket = connect({ servername: "localhost", rejectUnauthorized: false, ...where, ...options });
+  socket.on("session", tellSession);
+  stops.push(() => socket.destroy());
+  await once(socket, "secureConnect");
+  return socket;
+}
+
+/** Sends bytes over TLS and resolves to all that comes until the other side ends. */
+async function talk(where: { host: string; port: number }, bytes: string): Promise<string> {
+  const socket = await connected(where);
+  socket.write(bytes);
+  let received = "";
+  socket.on("data", (chunk) => {
+    received += chunk.toString("latin1");
+  });
+  await once(socket, "close");
+  return received;
+}
+
+const GET = "GET /page HTTP/1.1\r\nHost: www.example.test\r\nConnection: close\r\n\r\n";
+const shown: Answering = ({ url, clientAddress }) => answer(`${url} for ${clientAddress}`);
+const names = (socket: TLSSocket) => socket.getPeerCertificate().subjectaltname;
+
+describe("over TLS", () => {
+  test("the URL has the scheme of the connection, the fast way and the plain way, with and without TLS", async () => {
+    for (const usesFastHits of [true, false]) {
+      const { listener, https, http } = await start(shown, { usesFastHits });
+      expect(await talk(https, GET)).toMatch(/https:\/\/www\.example\.test\/page for 127\.0\.0\.1$/);
+      const plain = new RawClient(http);
+      stops.push(() => plain.destroy());
+      await plain.send(GET);
+      await plain.closed;
+      expect(plain.received).toMatch(/http:\/\/www\.example\.test\/page for 127\.0\.0\.1$/);
+      expect(listener.fastHits).toBe(usesFastHits ? 2 : 0);
+    }
+  });
+});
+
+describe("the certificate", () => {
+  const tls = {
+    ticketSecret: "secret",
+    certificates: [
+      LOCALHOST,
+      certificate(["www.example.test"], { kind: "rsa" }),
+      certificate(["www.example.test", "*.shop.test"]),
+      certificate(["rsa.test"], { kind: "rsa" }),
+      certificate(["old.test"], { validUntil: new Date("2030-01-01") }),
+      certificate(["old.test", "new.test"], { validUntil: new Date("2031-01-01") }),
+    ],
+  };
+
+  test.each([
+    ["www.example.test", "DNS:www.example.test, DNS:*.shop.test"],
+    ["WWW.Example.TEST", "DNS:www.example.test, DNS:*.shop.test"],
+    ["a.shop.test", "DNS:www.example.test, DNS:*.shop.test"],
+    ["a.b.shop.test", "DNS:localhost"],
+    ["shop.test", "DNS:localhost"],
+    ["unknown.test", "DNS:localhost"],
+    ["rsa.test", "DNS:rsa.test"],
+    ["old.test", "DNS:old.test, DNS:new.test"],
+    ["", "DNS:localhost"],
+  ])("for the name %j is that of %s", async (servername, expected) => {
+    const { https } = await start(shown, { tls });
+    expect(names(await connected(https, { servername }))).toBe(expected);
+  });
+
+  test("is not shown to clients that are too old", async () => {
+    const { https } = await start(shown, { tls });
+    const old = { maxVersion: "TLSv1.1", minVersion: "TLSv1.1", ciphers: "ALL:@SECLEVEL=0" } as const;
+    await expect(connected(https, old)).rejects.toThrow(/version|protocol/i);
+    const static_ = { maxVersion: "TLSv1.2", ciphers: "AES128-GCM-SHA256" } as const;
+    await expect(connected(https, static_)).rejects.toThrow(/handshake/i);
+  });
+});
+
+describe("a session of one worker", () => {
+  const resumes = async (secrets: readonly [string, string], maxVersion: "TLSv1.2" | "TLSv1.3") => {
+    const [one, two] = [await withSecret(secrets[0]), await withSecret(secrets[1])];
+    const session = Promise.withResolvers<Buffer>();
+    const first = await connected(one.https, { maxVersion }, session.resolve);
+    first.write(GET);
+    const second = await connected(two.https, { maxVersion, session: await session.promise });
+    return second.isSessionReused();
+  };
+  const withSecret = (ticketSecret: string) => start(shown, { tls: { certificates: [LOCALHOST], ticketSecret } });
+
+  test.each(["TLSv1.2", "TLSv1.3"] as const)("is resumed by another one in %s", async (version) => {
+    expect(await resumes(["shared", "shared"], version)).toBe(true);
+  });
+  test("is not resumed where the secret is another one", async () => {
+    expect(await resumes(["one", "other"], "TLSv1.3")).toBe(false);
+  });
+  test("has a key that changes with time", () => {
+    expect(ticketKey("secret", 1)).toHaveLength(48);
+    expect(ticketKey("secret", 1)).toEqual(ticketKey("secret", 1));
+    expect(ticketKey("secret", 1)).not.toEqual(ticketKey("secret", 2));
+    expect(ticketKey("secret", 1)).not.toEqual(ticketKey("other", 1));
+  });
+});
+
+describe("Strict-Transport-Security", () => {
+  const strictTransportSecurity = "max-age=31536000; includeSubDomains";
+  const lines = (received: string) => received.match(/^strict-transport-security: .*(?=\r)/gim);
+  const origins = answer("page", { "strict-transport-security": "max-age=1" });
+
+  test.each([true, false])("is on all answers over TLS, and on those alone (fast way: %s)", async (usesFastHits) => {
+    const { https, http } = await start(() => origins, { strictTransportSecurity, usesFastHits });
+    expect(lines(await talk(https, GET))).toEqual([`strict-transport-security: ${strictTransportSecurity}`]);
+    expect(lines(await talk(https, GET.replace("www.example.test", "a b")))).toHaveLength(1);
+    const plain = new RawClient(http);
+    await plain.send(GET);
+    await plain.closed;
+    expect(lines(plain.received)).toEqual(["strict-transport-security: max-age=1"]);
+  });
+
+  test("is the origin's unless the owner sets one", async () => {
+    const { https } = await start(() => origins);
+    expect(lines(await talk(https, GET))).toEqual(["strict-transport-security: max-age=1"]);
+  });
+});
+
+describe("a redirect to https", () => {
+  const toHttps = { status: 308, port: 443, hosts: ["www.example.test"], publicHost: null } as const;
+  const asked = async (where: { host: string; port: number }, head: string) => {
+    const client = new RawClient(where);
+    stops.push(() => client.destroy());
+    await client.send(`${head}\r\nConnection: close\r\n\r\n`);
+    await client.closed;
+    return client.received;
+  };
+
+  test.each([true, false])("goes to the same page (fast way: %s)", async (usesFastHits) => {
+    const { http, https } = await start(shown, { toHttps, usesFastHits });
+    const received = await asked(http, "GET /a?b=c HTTP/1.1\r\nHost: www.example.test");
+    expect(received).toMatch(/^HTTP\/1\.1 308 Permanent Redirect\r\n/);
+    expect(received).toContain("\r\nlocation: https://www.example.test/a?b=c\r\n");
+    expect(received).toContain("\r\ncache-control: no-store\r\n");
+    expect(await talk(https, GET)).toMatch(/https:\/\/www\.example\.test\/page/);
+  });
+  test("is for requests with bodies and for the control plane as well", async () => {
+    const { http } = await start(shown, { toHttps });
+    const post = await asked(http, "POST /_tidemark/purge HTTP/1.1\r\nHost: www.example.test\r\nContent-Length: 0");
+    expect(post).toContain("\r\nlocation: https://www.example.test/_tidemark/purge\r\n");
+  });
+  test("does not go to a host that is not the site's", async () => {
+    const { http } = await start(shown, { toHttps });
+    expect(await asked(http, "GET / HTTP/1.1\r\nHost: evil.test")).toContain("http://evil.test/ for");
+  });
+  test("is not for requests that came to a trusted proxy over https", async () => {
+    const trustedProxies = [readNetwork("127.0.0.0/8")!];
+    const head = "GET / HTTP/1.1\r\nHost: www.example.test\r\nX-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: ";
+    for (const usesFastHits of [true, false]) {
+      const trusting = await start(shown, { toHttps, trustedProxies, usesFastHits });
+      expect(await asked(trusting.http, `${head}https`)).toContain("https://www.example.test/ for 192.0.2.1");
+      expect(await asked(trusting.http, `${head}http`)).toMatch(/^HTTP\/1\.1 308 /);
+      const wary = await start(shown, { toHttps, usesFastHits });
+      expect(await asked(wary.http, `${head}https`)).toMatch(/^HTTP\/1\.1 308 /);
+    }
+  });
+});
+
+describe("a connection with TLS", () => {
+  test("carries several requests, and large bodies in both directions", async () => {
+    const { https, listener } = await start(async ({ request }) => {
+      if (request.body === null) return answer("x".repeat(3_000_000));
+      const reader = nodeBodies.readThrough(request.body);
+      let bytes = 0;
+      for (let piece = await reader.next(); piece !== null; piece = await reader.next()) bytes += piece.byteLength;
+      return answer(String(bytes));
+    });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
+    stops.push(() => agent.destroy());
+    const ask = async (method: string, body?: Buffer) => {
+      const sent = httpsRequest({ ...https, method, agent, headers: { host: "a.test" } }).end(body);
+      const [got] = await once(sent, "response");
+      let text = "";
+      for await (const piece of got) text += piece;
+      return text;
+    };
+    expect(await ask("GET")).toHaveLength(3_000_000);
+    expect(await ask("POST", Buffer.alloc(5_000_000))).toBe("5000000");
+    expect(listener.connections).toBe(1);
+  });
+
+  test("shows that a body without a length was cut off", async () => {
+    const { https } = await start(() => answer(streamed(["part"], null, true)));
+    const socket = await connected(https);
+    const failed = once(socket, "error");
+    socket.write("GET / HTTP/1.0\r\nHost: a.test\r\n\r\n");
+    socket.resume();
+    expect(await failed).toEqual([expect.objectContaining({ code: "ECONNRESET" })]);
+  });
+
+  test("is refused in words when its head takes too long", async () => {
+    const { https } = await start(shown, { settings: { headersTimeoutMs: 200 } });
+    expect(await talk(https, "GET / HT")).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test("ends if its handshake takes too long", async () => {
+    const { https, listener } = await start(shown, { settings: { headersTimeoutMs: 200 } });
+    const client = new RawClient(https);
+    await client.closed;
+    expect(listener.connections).toBe(0);
+  });
+
+  test.each(["GET / HTTP/1.1\r\n\r\n", "\x16\x03\x01\x00\x05hello", "\x00".repeat(50)])(
+    "that sends %j in place of a handshake is closed, and others are served",
+    async (bytes) => {
+      const { https, warnings } = await start(shown);
+      const client = new RawClient(https);
+      await client.send(bytes);
+      await client.closed;
+      expect(await talk(https, GET)).toContain("for 127.0.0.1");
+      expect(warnings).toEqual([]);
+    },
+  );
+
+  test("above the limit gets a 503", async () => {
+    const { https } = await start(shown, { settings: { maxConnections: 1 } });
+    const first = await connected(https);
+    expect(await talk(https, GET)).toMatch(/^HTTP\/1\.1 503 /);
+    first.destroy();
+  });
+
+  test("does not offer HTTP/2 while it is not spoken", async () => {
+    const { https } = await start(shown);
+    const socket = await connected(https, { ALPNProtocols: ["h2", "http/1.1"] });
+    expect(socket.alpnProtocol).toBe("http/1.1");
+  });
+
+  test("ends with the listener, in its handshake and when idle", async () => {
+    const { https, listener } = await start(shown);
+    const idle = await connected(https);
+    const waiting = connectTcp(https);
+    await once(waiting, "connect");
+    waiting.on("error", () => undefined);
+    const closed = Promise.all([once(idle, "close"), once(waiting, "close")]);
+    await listener.close(0);
+    await closed;
+  });
+
+  test("can become a tunnel", async () => {
+    const { createServer } = await import("node:net");
+    const origin = createServer((socket) => void socket.pipe(socket)).listen(0, "127.0.0.1");
+    await once(origin, "listening");
+    stops.push(() => origin.close());
+    const { https } = await start(() => {
+      const socket = connectTcp((origin.address() as AddressInfo).port, "127.0.0.1");
+      const fields = answer("", { upgrade: "websocket" }, 101).fields;
+      return { ...answer(null, {}, 101), switchedTo: { fields, socket } };
+    });
+    const client = await connected(https);
+    client.setEncoding("latin1");
+    client.write("GET /ws HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    expect((await once(client, "data"))[0]).toMatch(/^HTTP\/1\.1 101 /);
+    client.write("ping");
+    expect((await once(client, "data"))[0]).toBe("ping");
+    client.end();
+    await once(client, "close");
+  });
+});

@@ -1,0 +1,158 @@
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { backUpLog, restoreLog } from "../../../server/log/log-copies.ts";
+import { LogFile } from "../../../server/log/log-file.ts";
+import { LogFolder } from "../../../server/log/log-folder.ts";
+import { purge } from "../../purges/log/a-purge.ts";
+import { toldOf } from "../../purges/view/delta.ts";
+
+const NOW = new Date("2026-01-01T12:00:00.000Z");
+
+let root: string;
+let folder: string;
+let copy: string;
+let ids: number;
+let files: LogFile[];
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "tidemark-log-"));
+  folder = join(root, "log");
+  copy = join(root, "copy.sqlite");
+  ids = 0;
+  files = [];
+  LogFolder.own(folder, "one").release();
+});
+
+afterEach(() => {
+  for (const file of files) file.close();
+  rmSync(root, { recursive: true });
+});
+
+function open(): LogFile {
+  const file = new LogFile({
+    folder,
+    clocks: { now: () => NOW.getTime(), elapsed: () => 0 },
+    newId: () => `log-${++ids}`,
+    grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
+    onDamage: (_, cause) => {
+      throw cause;
+    },
+  });
+  files.push(file);
+  return file;
+}
+
+function append(file: LogFile, key: string, id: string | null = null) {
+  const result = file.use((log) => log.append(purge([key], { id })));
+  file.noteHead();
+  if (result.kind === "conflict") throw new Error("no conflict here");
+  return result;
+}
+
+function close(file: LogFile): void {
+  file.close();
+  files = files.filter((one) => one !== file);
+}
+
+describe("a copy of the log", () => {
+  test("is made while the log is written, holds everything up to its moment, and is for its owner alone", () => {
+    const file = open();
+    append(file, "#a");
+    append(file, "#b");
+    expect(backUpLog(folder, copy)).toMatchObject({ seq: 2 });
+    append(file, "#c");
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
+    expect(readdirSync(root).toSorted()).toEqual(["copy.sqlite", "log"]); // one file, and nothing beside it
+    close(file);
+    restoreLog(copy, folder, NOW);
+    const restored = open();
+    const delta = restored.use((log) => log.read(null, 1000));
+    expect({ to: delta.to, told: toldOf(delta, ["#a", "#b", "#c"]) }).toEqual({
+      to: 2,
+      told: [
+        ["#b", 2],
+        ["#a", 1],
+      ],
+    });
+  });
+
+  test("is a new log once it is restored, with the audit trail and the ids of the old one (R13)", () => {
+    const file = open();
+    append(file, "#a", "once");
+    backUpLog(folder, copy);
+    close(file);
+    const { setAside } = restoreLog(copy, folder, NOW);
+    expect(setAside).toBe(join(folder, "purge-log.sqlite.replaced-2026-01-01T120000.000Z"));
+    const restored = open();
+    expect(restored.use((log) => log.head)).toEqual({ logId: "log-2", seq: 1 });
+    expect(append(restored, "#a", "once")).toMatchObject({ seq: 1, replayed: true });
+    expect(restored.use((log) => log.list(null, 10).purges)).toHaveLength(1);
+    expect(append(restored, "#b")).toMatchObject({ logId: "log-2", seq: 2 });
+    close(restored);
+    expect(open().use((log) => log.head)).toEqual({ logId: "log-2", seq: 2 }); // a restart alone keeps it
+  });
+
+  test("is a new log each time, also if it is put there by hand and the noted head is lost", () => {
+    const file = open();
+    append(file, "#a");
+    backUpLog(folder, copy);
+    close(file);
+    for (const logId of ["log-2", "log-3"]) {
+      rmSync(folder, { recursive: true });
+      LogFolder.own(folder, "one").release();
+      copyFileSync(copy, join(folder, "purge-log.sqlite"));
+      const restored = open();
+      expect(append(restored, "#b")).toMatchObject({ logId, seq: 2 });
+      close(restored);
+    }
+  });
+
+  test("of a log that is not in use, and of a copy that SQLite itself has made", () => {
+    const file = open();
+    append(file, "#a");
+    close(file);
+    copyFileSync(join(folder, "purge-log.sqlite"), join(root, "plain.sqlite"));
+    expect(backUpLog(folder, copy)).toMatchObject({ seq: 1 });
+    restoreLog(join(root, "plain.sqlite"), folder, NOW);
+    expect(open().use((log) => log.head)).toEqual({ logId: "log-2", seq: 1 });
+  });
+
+  test("takes the place of a log that is damaged", () => {
+    const file = open();
+    append(file, "#a");
+    backUpLog(folder, copy);
+    close(file);
+    writeFileSync(join(folder, "purge-log.sqlite"), "not a database".repeat(1000));
+    restoreLog(copy, folder, NOW);
+    expect(open().use((log) => log.head)).toEqual({ logId: "log-2", seq: 1 });
+  });
+});
+
+describe("a copy is refused, and nothing is changed,", () => {
+  test.each([
+    ["of a folder without a log", () => backUpLog(join(root, "nowhere"), copy), "There is no purge log in"],
+    ["over a file that is there", () => backUpLog(folder, join(root, "log")), "exists. Name a file that does not."],
+    ["into a folder that is not there", () => backUpLog(folder, join(root, "no", "copy")), "cannot be copied to"],
+    ["from a file that is not there", () => restoreLog(join(root, "no"), folder, NOW), "There is no"],
+    ["from a file of something else", () => restoreLog(join(root, "text"), folder, NOW), "file is not a database"],
+    ["from another database", () => restoreLog(join(root, "empty"), folder, NOW), "is no purge log"],
+  ])("%s", (_, work, words) => {
+    writeFileSync(join(root, "text"), "a text".repeat(1000));
+    writeFileSync(join(root, "empty"), "");
+    append(open(), "#a");
+    const before = readdirSync(folder).toSorted();
+    expect(work).toThrow(words);
+    expect(readdirSync(folder).toSorted()).toEqual(before);
+    expect(readdirSync(root).toSorted()).toEqual(["empty", "log", "text"]);
+  });
+
+  test("while a server runs", () => {
+    append(open(), "#a");
+    backUpLog(folder, copy);
+    const owner = LogFolder.own(folder, "server");
+    expect(() => restoreLog(copy, folder, NOW)).toThrow("Another tidemark serve owns");
+    owner.release();
+  });
+});

@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
+import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
+import { ServerProcess } from "../serve/running-server.ts";
+
+const TOKEN = "a-token-of-these-servers-000123456789";
+
+if (noPostgres) process.stdout.write(`${noPostgres}\n`);
+
+describe("tidemark serve --log", () => {
+  const origin = new ScriptedOrigin(() => Date.now());
+  const running: ServerProcess[] = [];
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    await origin.comeUp();
+  });
+  afterEach(() => Promise.all(running.splice(0).map((server) => server.stop())));
+  afterAll(async () => {
+    await origin.goDown();
+    rmSync(folder, { recursive: true });
+  });
+
+  function start(cache: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+    const listen = ["--listen", "127.0.0.1:0", "--workers", "2", "--origin", origin.url];
+    const all = [...listen, "--cache", join(folder, cache), ...args];
+    const server = new ServerProcess(folder, all, { TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN, ...environment });
+    running.push(server);
+    return server;
+  }
+
+  async function refused(cache: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+    const server = start(cache, args, environment);
+    return { code: await server.ended(), printed: server.printed };
+  }
+
+  test.each([
+    ["mysql://root@host/log", "must be like postgres://user@host/database"],
+    ["postgres://root:secret@[/log", "must be like postgres://user@host/database"],
+    ["postgres://root:secret@127.0.0.1:1/log", "The purge log in PostgreSQL at 127.0.0.1:1/log: it cannot be reached"],
+  ])("refuses %s in words, without its password", async (address, words) => {
+    for (const [args, environment] of [
+      [["--log", address], {}],
+      [[], { TIDEMARK_LOG: address }],
+    ] as const) {
+      const { code, printed } = await refused("refused", args, environment);
+      expect({ code, printed }).toEqual({ code: 2, printed: expect.stringContaining(words) });
+      expect(printed).not.toContain("secret");
+    }
+  });
+
+  describe.skipIf(noPostgres)("with PostgreSQL", () => {
+    let postgres: PostgresServer;
+    beforeAll(async () => {
+      postgres = await startPostgres();
+    }, 60_000);
+    afterAll(() => postgres?.stop());
+
+    test("once a purge on one machine is acknowledged, no worker of another one has the page", async () => {
+      const log = ["--log", postgres.url("postgres")];
+      const servers = [start("one", log), start("two", log)];
+      const addresses = await Promise.all(servers.map((server) => server.address()));
+      for (let round = 1; round <= 10; round++) {
+        origin.reply("/page", { fields: { "cache-control": "max-age=3600" }, body: `v${round}` });
+        for (const address of [...addresses, ...addresses, ...addresses]) {
+          // Each request is a connection of its own, so that both workers are asked.
+          const answer = await fetch(new URL("/page", address), { headers: { connection: "close" } });
+          expect(await answer.text()).toBe(`v${round}`);
+        }
+        // A path, because the two have different ports and so different URLs of the page.
+        const purge = await fetch(new URL("/_tidemark/purge", addresses[round % 2]), {
+          method: "POST",
+          headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+          body: JSON.stringify({ urls: ["/page"] }),
+        });
+        expect(await purge.json()).toMatchObject({ settlesInMs: 0, seq: round });
+      }
+      for (const server of servers) expect(await server.stop()).toBe(0);
+    });
+
+    test("a folder keeps to one kind of log, because pages in it may have been purged in the other", async () => {
+      const log = ["--log", postgres.url("postgres")];
+      for (const [cache, first, second, words] of [
+        ["shared-first", log, [], "shared its purge log with others"],
+        ["own-first", [], log, "had a purge log of its own"],
+      ] as const) {
+        const server = start(cache, first);
+        await server.address();
+        expect(await server.stop()).toBe(0);
+        expect(await refused(cache, second)).toEqual({ code: 2, printed: expect.stringContaining(words) });
+      }
+    });
+  });
+});

@@ -1,0 +1,133 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
+import { ServerProcess } from "./running-server.ts";
+
+/** Disks of their own, small enough to be filled. Only root may mount them, and not in every container. */
+const DISKS = { "cache/pages": "4m", "cache/log": "2m", logs: "64k" } as const;
+type Disk = keyof typeof DISKS;
+
+const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+const mounted = Object.entries(DISKS).filter(([name, size]) => {
+  mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+  const options = ["-t", "tmpfs", "-o", `size=${size},mode=700`, "tidemark-test", join(folder, name)];
+  return spawnSync("mount", options).status === 0;
+});
+const canMount = mounted.length === Object.keys(DISKS).length;
+const NOT_RUN = "full disks are SKIPPED, because small disks cannot be mounted here";
+if (!canMount) process.stdout.write(`${NOT_RUN}\n`);
+
+const TOKEN = "a-token-of-this-test-0123456789-0123456789";
+const LARGE = "x".repeat(100_000);
+
+afterAll(() => {
+  for (const [name] of mounted) spawnSync("umount", [join(folder, name)]);
+  rmSync(folder, { recursive: true });
+});
+
+describe.skipIf(!canMount)(canMount ? "tidemark serve, where a disk is full:" : NOT_RUN, () => {
+  const origin = new ScriptedOrigin(() => Date.now());
+  let server: ServerProcess;
+  let address: URL;
+
+  beforeAll(async () => {
+    await origin.comeUp();
+    const site = ["--origin", origin.url, "--listen", "127.0.0.1:0", "--workers", "1", "--cache", "cache"];
+    const bounds = ["--memory", "1MiB", "--disk", "1GiB", "--access-log", "logs/access.log"];
+    server = new ServerProcess(folder, [...site, ...bounds], { TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN });
+    address = await server.address();
+  });
+  afterAll(async () => {
+    expect(await server?.stop()).toBe(0);
+    await origin.goDown();
+  });
+
+  const fill = (disk: Disk) => {
+    const { bavail, bsize } = statfsSync(join(folder, disk));
+    writeFileSync(join(folder, disk, "filler"), Buffer.alloc(Number(bavail) * Number(bsize)));
+    expect(statfsSync(join(folder, disk)).bavail).toBe(0);
+  };
+  const free = (disk: Disk) => rmSync(join(folder, disk, "filler"));
+  const publish = (path: string, body: string) =>
+    origin.reply(path, { fields: { "cache-control": "max-age=3600" }, body });
+  const ask = async (path: string) => {
+    const answer = await fetch(new URL(path, address));
+    return { status: answer.status, xCache: answer.headers.get("x-cache"), body: await answer.text() };
+  };
+  const purge = async (id: string) => {
+    const answer = await fetch(new URL("/_tidemark/purge", address), {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      // So many items that the purge needs room of its own.
+      body: JSON.stringify({ id, tags: Array.from({ length: 2000 }, (_, index) => `${id}-${index}`) }),
+    });
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown>, fields: answer.headers };
+  };
+
+  test("lines of the access log wait, and none is lost, torn or written twice", { timeout: 60_000 }, async () => {
+    let asked = 0;
+    while (!server.printed.includes("Its lines wait in memory")) {
+      expect((await ask(`/logged?${++asked}`)).status).toBe(404);
+      expect(asked).toBeLessThan(5000);
+    }
+    const full = readFileSync(join(folder, "logs/access.log"), "latin1");
+    rmSync(join(folder, "logs/access.log")); // as a rotation to another disk
+    server.child.kill("SIGUSR1");
+    await server.prints(/The access log \S+ is written again/);
+    expect((await ask(`/logged?${++asked}`)).status).toBe(404);
+    const numbers = () =>
+      `${full}\n${readFileSync(join(folder, "logs/access.log"), "latin1")}`
+        .split("\n")
+        .flatMap((line) => /GET \/logged\?(\d+) HTTP.* \d\.\d{3}$/.exec(line)?.[1] ?? []);
+    for (let turn = 0; numbers().at(-1) !== String(asked); turn++) {
+      await ask("/small");
+      expect(turn).toBeLessThan(400);
+    }
+    expect(numbers()).toEqual(Array.from({ length: asked }, (_, index) => String(index + 1)));
+  });
+
+  test("pages are kept in memory alone, and on the disk again once there is room", { timeout: 60_000 }, async () => {
+    const isFull =
+      /The cache in \S+ cannot be used \(ENOSPC: the disk is full\)\. Pages are kept in memory alone for now/;
+    for (let page = 0; !isFull.test(server.printed); page++) {
+      publish(`/large/${page}`, `${page} ${LARGE}`);
+      expect(await ask(`/large/${page}`)).toEqual({ status: 200, xCache: "MISS", body: `${page} ${LARGE}` });
+      expect(page).toBeLessThan(100);
+    }
+    publish("/small", "small");
+    expect(await ask("/small")).toMatchObject({ status: 200, body: "small" });
+    expect(await ask("/small")).toMatchObject({ xCache: "HIT" });
+    for (const page of [0, 1]) expect((await ask(`/large/${page}`)).body).toBe(`${page} ${LARGE}`);
+    const files = join(folder, "cache/pages/files-1");
+    for (const digit of readdirSync(files)) {
+      for (const name of readdirSync(join(files, digit))) rmSync(join(files, digit, name));
+    }
+    for (let page = 0; !server.printed.includes("works again"); page++) {
+      publish(`/later/${page}`, `${page} later`);
+      expect((await ask(`/later/${page}`)).body).toBe(`${page} later`);
+    }
+  });
+
+  test("purges are refused, pages go on to be served, and the same purge is accepted once there is room", async () => {
+    publish("/page", "page");
+    await ask("/page");
+    fill("cache/log");
+    let refused: Awaited<ReturnType<typeof purge>> | null = null;
+    let number = 0;
+    // Until the room that the log already has is used.
+    while (refused === null) {
+      const answer = await purge(`purge-${++number}`);
+      if (answer.status !== 200) refused = answer;
+      expect(number).toBeLessThan(100);
+    }
+    expect(refused.status).toBe(503);
+    expect(refused.body).toMatchObject({ code: "unavailable" });
+    expect(refused.fields.get("retry-after")).toMatch(/^\d+$/);
+    expect(await ask("/page")).toMatchObject({ status: 200, xCache: "HIT" });
+    free("cache/log");
+    expect(await purge(`purge-${number}`)).toMatchObject({ status: 200, body: { seq: number, replayed: false } });
+  });
+});

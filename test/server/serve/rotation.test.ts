@@ -1,0 +1,63 @@
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ServerProcess } from "./running-server.ts";
+
+const ROTATIONS = 10;
+const CLIENTS = 8;
+
+describe("the access log of tidemark serve", () => {
+  const origin = createServer((_request, response) => response.setHeader("cache-control", "max-age=600").end("page"));
+  let folder: string;
+  let server: ServerProcess;
+  let address: URL;
+
+  beforeAll(async () => {
+    origin.listen(0, "127.0.0.1");
+    await once(origin, "listening");
+    folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    const site = ["--origin", `http://127.0.0.1:${(origin.address() as AddressInfo).port}`, "--listen", "127.0.0.1:0"];
+    const log = ["--access-log", "access.log", "--log-format", "json"];
+    server = new ServerProcess(folder, [...site, ...log, "--workers", "2", "--disk", "0"], { TIDEMARK_HOSTS: "*" });
+    address = await server.address();
+    await server.prints(/worker-2 .*accepts/);
+  });
+  afterAll(() => {
+    origin.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test("is rotated by SIGUSR1 while requests come: no line is lost, written twice, or torn", async () => {
+    let asked = 0;
+    let isOver = false;
+    const visit = async () => {
+      while (!isOver) await (await fetch(new URL(`/page?number=${++asked}`, address))).text();
+    };
+    const visitors = Array.from({ length: CLIENTS }, visit);
+    for (let rotation = 1; rotation <= ROTATIONS; rotation++) {
+      const before = asked;
+      while (asked < before + 50) await new Promise((resolve) => setImmediate(resolve));
+      renameSync(join(folder, "access.log"), join(folder, `access.log.${rotation}`));
+      server.child.kill("SIGUSR1");
+      await server.prints(new RegExp(`(log files were opened anew[^]*){${rotation}}`));
+      // Nobody writes to the old file any more, so that it may be compressed at once.
+      const size = readFileSync(join(folder, `access.log.${rotation}`)).byteLength;
+      await (await fetch(new URL(`/page?number=${++asked}`, address))).text();
+      expect(readFileSync(join(folder, `access.log.${rotation}`)).byteLength).toBe(size);
+    }
+    isOver = true;
+    await Promise.all(visitors);
+    expect(await server.stop()).toBe(0);
+    const files = readdirSync(folder).filter((name) => name.startsWith("access.log"));
+    expect(files).toHaveLength(ROTATIONS + 1);
+    const lines = files.flatMap((name) => readFileSync(join(folder, name), "utf8").split("\n").slice(0, -1));
+    const numbers = lines.map((line) =>
+      Number(/number=(\d+)/.exec((JSON.parse(line) as { target: string }).target)![1]),
+    );
+    expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: asked }, (_, index) => index + 1));
+  });
+});

@@ -1,0 +1,169 @@
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
+import { makeCertificate } from "../front/make-certificate.ts";
+import { ServerProcess } from "./running-server.ts";
+
+describe("tidemark serve with TLS", () => {
+  const origin = new ScriptedOrigin(() => Date.now());
+  const running: ServerProcess[] = [];
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    await origin.comeUp();
+    put("a", ["www.example.test"]);
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((server) => server.stop()));
+  });
+  afterAll(async () => {
+    await origin.goDown();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Writes a certificate and its key as `NAME.crt` and `NAME.key`. */
+  function put(name: string, hosts: readonly string[], validUntil = new Date("2099-01-01")): void {
+    const { chain, key } = makeCertificate(hosts, { validUntil });
+    writeFileSync(join(folder, `${name}.crt`), chain);
+    writeFileSync(join(folder, `${name}.key`), key);
+  }
+  const start = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) => {
+    const given = { TIDEMARK_HOSTS: "*", ...environment };
+    const server = new ServerProcess(folder, ["--origin", origin.url, "--workers", "2", ...args], given);
+    running.push(server);
+    return server;
+  };
+  const A = ["--listen-tls", "127.0.0.1:0", "--tls-cert", "a.crt", "--tls-key", "a.key"];
+  const portOf = async (server: ServerProcess) => Number((await server.prints(/https:\/\/127\.0\.0\.1:(\d+)/))[1]);
+  const ask = async (port: number, path: string, options: RequestOptions = {}) => {
+    const where = { host: "127.0.0.1", port, path, servername: "www.example.test", rejectUnauthorized: false };
+    const sent = httpsRequest({ ...where, headers: { host: "www.example.test" }, ...options }).end();
+    const [got] = await once(sent, "response");
+    let body = "";
+    for await (const piece of got) body += piece;
+    return { status: got.statusCode, headers: got.headers, body };
+  };
+  /** The names of the certificate that some new connections see. */
+  const namesSeen = async (port: number) => {
+    const seen = new Set<string | undefined>();
+    for (let turn = 0; turn < 8; turn++) {
+      const socket = connect({ host: "127.0.0.1", port, servername: "www.example.test", rejectUnauthorized: false });
+      await once(socket, "secureConnect");
+      seen.add(socket.getPeerCertificate().subjectaltname);
+      socket.destroy();
+    }
+    return [...seen];
+  };
+
+  test("tells the origin the scheme, and answers beside a listener without TLS", async () => {
+    origin.reply("/page", { fields: { "cache-control": "max-age=60" }, body: "page" });
+    const server = start([...A, "--listen", "127.0.0.1:0", "--hsts", "max-age=600"]);
+    const port = await portOf(server);
+    const [, plain] = await server.prints(/http:\/\/127\.0\.0\.1:(\d+)/);
+    const answer = await ask(port, "/page");
+    expect(answer).toMatchObject({
+      status: 200,
+      body: "page",
+      headers: { "strict-transport-security": "max-age=600" },
+    });
+    expect(origin.seen.at(-1)!.fields["x-forwarded-proto"]).toBe("https");
+    const sent = httpRequest({ host: "127.0.0.1", port: Number(plain), path: "/page" }).end();
+    const [got] = await once(sent, "response");
+    got.resume();
+    expect(got.headers["strict-transport-security"]).toBeUndefined();
+    expect(origin.seen.at(-1)!.fields["x-forwarded-proto"]).toBe("http");
+  });
+
+  test("sends clients to https by setting", async () => {
+    const server = start([...A, "--listen", "127.0.0.1:0", "--redirect-to-https"], {
+      TIDEMARK_HOSTS: "www.example.test",
+    });
+    await portOf(server);
+    const [, plain] = await server.prints(/http:\/\/127\.0\.0\.1:(\d+)/);
+    const host = `www.example.test:${plain}`;
+    const sent = httpRequest({ host: "127.0.0.1", port: Number(plain), path: "/a?b", headers: { host } }).end();
+    const [got] = await once(sent, "response");
+    got.resume();
+    expect([got.statusCode, got.headers.location]).toEqual([308, "https://www.example.test/a?b"]);
+  });
+
+  test("reads certificates anew on SIGHUP, in all workers, while answers go on; a broken one changes nothing", async () => {
+    put("b", ["first.test"]);
+    origin.reply("/slow", { body: "x".repeat(200_000) });
+    const server = start(["--listen-tls", "127.0.0.1:0", "--tls-cert", "b.crt", "--tls-key", "b.key"]);
+    const port = await portOf(server);
+    expect(await namesSeen(port)).toEqual(["DNS:first.test"]);
+
+    // An answer that the client has not read to its end when the certificates change.
+    const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
+    const where = { host: "127.0.0.1", port, path: "/slow", agent, headers: { host: "www.example.test" } };
+    const [slow] = await once(httpsRequest(where).end(), "response");
+
+    writeFileSync(join(folder, "b.crt"), "-----BEGIN CERTIFICATE-----\nAAAA");
+    server.child.kill("SIGHUP");
+    await server.prints(/the old settings stay in use: the certificate b\.crt cannot be used: it is not a certificate/);
+    expect(await namesSeen(port)).toEqual(["DNS:first.test"]);
+
+    put("b", ["second.test"], new Date(Date.now() + 5 * 86_400_000));
+    server.child.kill("SIGHUP");
+    await server.prints(/the new settings are in use/);
+    await server.prints(/b\.crt \(second\.test\) expires in [45] days/);
+    let bytes = 0;
+    for await (const piece of slow) bytes += piece.length;
+    expect(bytes).toBe(200_000);
+    agent.destroy();
+    for (let seen: unknown[] = []; seen.length !== 1 || seen[0] !== "DNS:second.test"; ) seen = await namesSeen(port);
+  });
+
+  test("serves each name with its certificate of a folder", async () => {
+    const live = join(folder, "live");
+    for (const name of ["one.test", "two.test"]) {
+      const { chain, key } = makeCertificate([name]);
+      mkdirSync(join(live, name), { recursive: true });
+      writeFileSync(join(live, name, "fullchain.pem"), chain);
+      writeFileSync(join(live, name, "privkey.pem"), key);
+    }
+    const port = await portOf(start(["--listen-tls", "127.0.0.1:0", "--tls-folder", "live"]));
+    for (const servername of ["one.test", "two.test"]) {
+      const socket = connect({ host: "127.0.0.1", port, servername, rejectUnauthorized: false });
+      await once(socket, "secureConnect");
+      expect(socket.getPeerCertificate().subjectaltname).toBe(`DNS:${servername}`);
+      socket.destroy();
+    }
+  });
+
+  test.each([
+    ["an address without certificates", ["--listen-tls", "127.0.0.1:0"], /--tls-cert fullchain\.pem/],
+    ["certificates without an address", ["--tls-cert", "a.crt", "--tls-key", "a.key"], /--listen-tls '\*:443'/],
+    ["a certificate without a key", ["--listen-tls", "127.0.0.1:0", "--tls-cert", "a.crt"], /needs its --tls-key/],
+    [
+      "a key that is not there",
+      [...A.slice(0, 4), "--tls-key", "none.key"],
+      /none\.key cannot be used: it does not exist/,
+    ],
+    ["a redirect to nowhere", ["--listen", "127.0.0.1:0", "--redirect-to-https"], /in circles/],
+    ["another status", [...A, "--redirect-to-https", "302"], /301 or 308/],
+    ["an HSTS that is none", [...A, "--hsts", "1 year"], /max-age=31536000/],
+    ["a preload that browsers would refuse", [...A, "--hsts", "max-age=60; preload"], /needs includeSubDomains/],
+    ["TLS on a unix socket", ["--listen-tls", "unix:/run/edge.sock"], /\*:443/],
+  ])("refuses %s in words", async (_, args, words) => {
+    const server = start(args);
+    expect(await server.ended()).not.toBe(0);
+    expect(server.printed.replace(/\s+/g, " ")).toMatch(words);
+  });
+
+  test("says at once what is wrong with a certificate that has expired", async () => {
+    put("old", ["www.example.test"], new Date("2021-01-01"));
+    const args = ["--check", "--listen-tls", "127.0.0.1:0", "--tls-cert", "old.crt", "--tls-key", "old.key"];
+    const server = start(args);
+    expect(await server.ended()).toBe(0);
+    expect(server.printed).toContain("old.crt (www.example.test) expired at 2021-01-01T00:00:00.000Z");
+  });
+});

@@ -1,0 +1,60 @@
+import { once } from "node:events";
+import { createServer, request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import type { AuditedEdge } from "./edges.ts";
+
+/** A small cache with the faults that a test asks for. */
+export interface ToyCacheOptions {
+  /** Whether the answer to a request is stored for all. Default: every 200 is. */
+  readonly stores?: (path: string, status: number) => boolean;
+  /** The key of a URL. Default: the URL. */
+  readonly keyOf?: (url: string) => string;
+  /** Whether answers say in `X-Cache` where they come from. Default true. */
+  readonly tells?: boolean;
+  /** Called for a request for /hold, which is never answered. */
+  readonly holds?: () => void;
+}
+
+interface Stored {
+  readonly status: number;
+  readonly fields: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+/** A cache in front of an origin, with the keys of what it has stored. */
+export interface ToyCache extends AuditedEdge {
+  readonly keys: () => readonly string[];
+}
+
+export async function toyCache(origin: URL, options: ToyCacheOptions = {}): Promise<ToyCache> {
+  const { stores = (_path, status) => status === 200, keyOf = (url) => url, tells = true } = options;
+  const store = new Map<string, Stored>();
+  const server = createServer(async (incoming, outgoing) => {
+    const url = incoming.url!;
+    const path = url.split("?", 1)[0]!;
+    if (path === "/hold") return options.holds?.();
+    const found = store.get(keyOf(url));
+    const answer = found ?? (await ask(origin, url, incoming.headers));
+    if (!found && stores(path, answer.status)) store.set(keyOf(url), answer);
+    outgoing.writeHead(answer.status, { ...answer.fields, ...(tells && { "x-cache": found ? "HIT" : "MISS" }) });
+    outgoing.end(answer.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    keys: () => [...store.keys()],
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function ask(origin: URL, path: string, headers: object): Promise<Stored> {
+  const sent = httpRequest(origin, { path, headers: { ...headers }, agent: false });
+  sent.end();
+  const [answer] = await once(sent, "response");
+  const { connection: _, "keep-alive": __, "transfer-encoding": ___, ...fields } = answer.headers;
+  return { status: answer.statusCode, fields, body: await buffer(answer) };
+}

@@ -1,0 +1,138 @@
+import { createHash } from "node:crypto";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Exchange } from "../../../traffic/audit/exchange.ts";
+import type { PathWalk } from "../../../traffic/audit/walk-path.ts";
+import { ModuleGraph } from "../../mutants/module-graph.ts";
+import type { Mutation } from "../../mutants/mutant.ts";
+
+const WALK = "traffic/audit/walk-path.ts";
+const NAMES = ["alice", "bob"] as const;
+
+let graph: ModuleGraph;
+beforeAll(async () => {
+  graph = await ModuleGraph.load([WALK]);
+});
+
+interface World {
+  /** The body of the answer to the n-th request that reaches the origin. */
+  readonly body: (who: string, n: number) => string;
+  /** At which request for a URL the answer is stored; `null` for never. Default: the first. */
+  readonly storesAt?: number | null;
+}
+
+/** Walks a page of a world in memory. Returns the findings, and who asked in which order. */
+async function walk({ body, storesAt = 1 }: World, changed?: Mutation): Promise<{ ids: string[]; order: string[] }> {
+  const text = changed && graph.textOf(WALK)!.split(changed.from);
+  if (text) expect(text).toHaveLength(2);
+  const exportsOf = await graph.instantiate(text && { path: WALK, text: text.join(changed!.to) });
+  const Walk = (exportsOf(WALK) as { PathWalk: typeof PathWalk }).PathWalk;
+  const asked = new Map<string, number>();
+  const stored = new Map<string, string>();
+  const order: string[] = [];
+  let n = 0;
+  const page = new Walk(
+    { method: "GET", path: "/page" },
+    {
+      ask: async (_target, who, buster, inputs): Promise<Exchange> => {
+        order.push(who);
+        const times = (asked.get(buster) ?? 0) + 1;
+        asked.set(buster, times);
+        const found = stored.get(buster);
+        const answer = found ?? body(who, n++);
+        if (found === undefined && times === storesAt) stored.set(buster, answer);
+        const digest = createHash("sha256").update(answer).digest("base64");
+        return {
+          who,
+          buster,
+          inputs,
+          status: 200,
+          fields: {},
+          text: answer,
+          digest,
+          bytes: answer.length,
+          provenance: found === undefined ? "miss" : "hit",
+        };
+      },
+      identities: NAMES.map((name) => ({ name, credentials: { cookie: `id=${name}` }, canaries: [] })),
+      inputs: [],
+      buster: "b",
+      hosts: ["www.example.com"],
+    },
+  );
+  await page.begin();
+  return { ids: (await page.walk()).map(({ id }) => id), order };
+}
+
+/** Numbers below `below`, decided by the seed: mulberry32. */
+function chances(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+const greeting = (who: string, n: number) => `Hello ${who}, it is ${1000 + n}.`;
+
+/** Findings in pages with one of three banners each, which are everybody's, of 200 seeds. */
+async function foundAmongBanners(changed?: Mutation): Promise<number> {
+  let found = 0;
+  for (let seed = 1; seed <= 200; seed++) {
+    const chance = chances(seed);
+    const banner = () => ["Shoes for winter", "Hats from Panama", "Rings and bracelets"][chance(3)]!;
+    const { ids } = await walk({ body: () => banner(), storesAt: null }, changed);
+    found += ids.length;
+  }
+  return found;
+}
+
+describe("the walk over one page", () => {
+  test("finds that answers are given to others", async () => {
+    expect((await walk({ body: greeting })).ids).toEqual(["shared:/page"]);
+  });
+
+  test("finds nothing where nothing is stored", async () => {
+    expect((await walk({ body: greeting, storesAt: null })).ids).toEqual([]);
+  });
+
+  test("finds it in a cache that stores only what was asked for three times", async () => {
+    expect((await walk({ body: greeting, storesAt: 3 })).ids).toEqual(["shared:/page"]);
+  });
+
+  test("lets strangers ask with two busters before anybody asks with credentials", async () => {
+    const { order } = await walk({ body: greeting });
+    expect(order.slice(0, 4)).toEqual(["stranger", "stranger", "stranger", "alice"]);
+  });
+
+  test("does not take what chance puts into pages for a visitor's own", async () => {
+    expect(await foundAmongBanners()).toBe(0);
+  });
+
+  test("does not take two servers that answer in turn for two visitors", async () => {
+    const { ids } = await walk({ body: (_who, n) => `from server number-${n % 2}`, storesAt: null });
+    expect(ids).toEqual([]);
+  });
+});
+
+describe("a wrong walk is seen", () => {
+  test("that asks only once for what may be stored later", async () => {
+    const hasty = { file: WALK, from: "const ASKS_FOR_A_HIT = 3;", to: "const ASKS_FOR_A_HIT = 1;" };
+    expect((await walk({ body: greeting, storesAt: 3 }, hasty)).ids).toEqual([]);
+  });
+
+  test("that lets a visitor with credentials ask first", async () => {
+    const rash = {
+      file: WALK,
+      from: "await this.#askUntilHit(STRANGER, url);\n    await this.#ask(STRANGER, newBuster());",
+      to: 'await this.#askUntilHit("alice", url);\n    await this.#ask(STRANGER, newBuster());',
+    };
+    expect((await walk({ body: greeting }, rash)).order[0]).toBe("alice");
+  });
+
+  test("that does not ask again before it tells a finding", async () => {
+    const sure = { file: WALK, from: "if (!findings.some(", to: "if (findings.length > 0 || !findings.some(" };
+    expect(await foundAmongBanners(sure)).toBeGreaterThan(0);
+  });
+});

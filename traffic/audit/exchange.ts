@@ -1,0 +1,49 @@
+import type { Input } from "./input.ts";
+import type { Provenance } from "./provenance.ts";
+import type { Target } from "./target.ts";
+
+/** One request of the walk and its answer. The buster is replaced in body and fields, so that answers can be compared. */
+export interface Exchange {
+  /** The name of an identity, or `stranger`. */
+  readonly who: string;
+  /** Requests with the same buster ask for the same URL. The first of them comes past the cache. */
+  readonly buster: string;
+  /** How the request differs from a plain one. */
+  readonly inputs: readonly Input[];
+  readonly status: number;
+  /** The lines of each field, by names in lower case. */
+  readonly fields: Readonly<Record<string, readonly string[]>>;
+  /** The body as text; empty for one that is not text. */
+  readonly text: string;
+  /** A digest of the whole body. */
+  readonly digest: string;
+  readonly bytes: number;
+  /** What the answer says of the store that it came from. */
+  readonly provenance: Provenance;
+}
+
+/** Everything that was asked about a page, in the order of the requests. */
+export interface PathRecord {
+  readonly target: Target;
+  readonly exchanges: readonly Exchange[];
+}
+
+/** Who asked, and how: requests of one party may be answered alike. */
+export function partyOf({ who, inputs }: Exchange): string {
+  return [who, ...inputs.map(({ kind, name, value }) => `${kind} ${name}=${value}`)].join("; ");
+}
+
+/** The exchanges by their URL, each in order. */
+export function groupsOf({ exchanges }: PathRecord): readonly (readonly Exchange[])[] {
+  return [...Map.groupBy(exchanges, ({ buster }) => buster).values()];
+}
+
+/** The answers that a party got past the cache. */
+export function freshAnswers(record: PathRecord, party: string): readonly Exchange[] {
+  return groupsOf(record).flatMap(([first]) => (first !== undefined && partyOf(first) === party ? [first] : []));
+}
+
+/** The lines of a field as one text; `null` without the field. */
+export function fieldOf({ fields }: Exchange, name: string): string | null {
+  return fields[name]?.join(", ") ?? null;
+}

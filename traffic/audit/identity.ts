@@ -1,0 +1,116 @@
+import { isToken } from "../../worker/rules/fields/token.ts";
+import { cookiesIn } from "../../worker/rules/identity/cookies.ts";
+
+/** The visitor without credentials. */
+export const STRANGER = "stranger";
+
+/** A visitor with credentials: an account of the site that was made for tests. */
+export interface Identity {
+  readonly name: string;
+  /** What a request carries for this visitor, by names in lower case. */
+  readonly credentials: Readonly<Record<string, string>>;
+  /** Texts that only this visitor's own answers may contain. */
+  readonly canaries: readonly string[];
+}
+
+/** The call is wrong. Nothing was sent. No message of it contains a credential. */
+export class AuditUsageError extends Error {
+  override readonly name = "AuditUsageError";
+}
+
+/** Where credentials can be read, so that they need not stand among the arguments. */
+export interface CredentialSources {
+  readonly file: (path: string) => string;
+  readonly variable: (name: string) => string | undefined;
+}
+
+const NAME = /^[A-Za-z][\w.-]{0,31}$/;
+
+/** Fields by which no visitor is known, and which would change where a request goes or how it is framed. */
+const NOT_CREDENTIALS = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "te",
+  "upgrade",
+  "expect",
+]);
+
+/**
+ * Reads `alice=sessionid=…; theme=dark`, `alice=Authorization: Bearer …`, `alice=@FILE` with such a line or several, and
+ * `alice=env:VARIABLE`. Throws `AuditUsageError`.
+ */
+export function readIdentity(text: string, sources: CredentialSources): Identity {
+  const [name, value] = namedText(text, "--as", "cookies");
+  if (name === STRANGER) throw new AuditUsageError(`--as: ${STRANGER} is the visitor without credentials`);
+  const credentials: Record<string, string> = {};
+  for (const line of sourceOf(name, value, sources).split(/\r?\n/)) {
+    if (line.trim() === "") continue;
+    const [, field, content] = /^([^\s:=;]+):[ \t]+(.*)$/.exec(line.trim()) ?? [undefined, "cookie", line.trim()];
+    const key = field!.toLowerCase();
+    if (!isToken(key) || NOT_CREDENTIALS.has(key))
+      throw new AuditUsageError(`--as ${name}: no field of that name is a credential`);
+    // Only what HTTP can carry: anything else would fail later, with the value in the message.
+    if (!/^[\x20-\x7e]+$/.test(content!))
+      throw new AuditUsageError(`--as ${name}: the value has characters beyond printable ASCII`);
+    if (key === "cookie" && !content!.includes("="))
+      throw new AuditUsageError(`--as ${name}: cookies are written as NAME=VALUE; NAME=VALUE`);
+    credentials[key] = content!;
+  }
+  if (Object.keys(credentials).length === 0) throw new AuditUsageError(`--as ${name}: there is no cookie in it`);
+  return { name, credentials, canaries: [] };
+}
+
+/** Adds the texts of `--canary alice=alice@example.com` to the identities. Throws `AuditUsageError`. */
+export function withCanaries(identities: readonly Identity[], texts: readonly string[]): readonly Identity[] {
+  const canaries = texts.map((text) => namedText(text, "--canary", "a text"));
+  for (const [name, canary] of canaries) {
+    if (!identities.some((each) => each.name === name)) throw new AuditUsageError(`--canary: there is no --as ${name}`);
+    if (canary.length < 3) throw new AuditUsageError(`--canary ${name}: a text this short is on any page`);
+  }
+  return identities.map((each) => ({
+    ...each,
+    canaries: canaries.flatMap(([name, canary]) => (name === each.name ? [canary] : [])),
+  }));
+}
+
+/** The names of the cookies by which these visitors are known. */
+export function cookieNames(identities: readonly Identity[]): readonly string[] {
+  const names = identities.flatMap(({ credentials }) => cookiesIn(credentials.cookie ?? "").map(([name]) => name));
+  return [...new Set(names)].filter((name) => name !== "");
+}
+
+/** The secrets that no report may show: the values of all credentials. */
+export function secretsOf(identities: readonly Identity[]): readonly string[] {
+  return identities.flatMap(({ credentials }) =>
+    Object.entries(credentials).flatMap(([field, value]) =>
+      field === "cookie" ? cookiesIn(value).map(([, each]) => each) : value.split(/\s+/),
+    ),
+  );
+}
+
+function namedText(text: string, flag: string, what: string): [name: string, value: string] {
+  const at = text.indexOf("=");
+  const name = text.slice(0, Math.max(0, at));
+  if (!NAME.test(name))
+    throw new AuditUsageError(`${flag} is written as NAME=${what.toUpperCase()}, with a name of letters and digits`);
+  const value = text.slice(at + 1);
+  if (value === "") throw new AuditUsageError(`${flag} ${name}: there is no value behind the =`);
+  return [name, value];
+}
+
+function sourceOf(name: string, value: string, { file, variable }: CredentialSources): string {
+  if (value.startsWith("@")) {
+    try {
+      return file(value.slice(1));
+    } catch (cause) {
+      throw new AuditUsageError(`--as ${name}: ${value.slice(1)} cannot be read`, { cause });
+    }
+  }
+  const [, wanted] = /^env:(\w+)$/.exec(value) ?? [];
+  if (wanted === undefined) return value;
+  const found = variable(wanted);
+  if (found === undefined || found === "") throw new AuditUsageError(`--as ${name}: the variable ${wanted} is not set`);
+  return found;
+}

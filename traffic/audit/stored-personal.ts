@@ -1,0 +1,57 @@
+import { effectiveCacheControl } from "../../worker/rules/directives/targeted-fields.ts";
+import { varyFields } from "../../worker/rules/variants/vary.ts";
+import { type Exchange, fieldOf, groupsOf, type PathRecord, partyOf } from "./exchange.ts";
+import { isFromStore } from "./from-store.ts";
+
+/** Why an answer says that it is for one visitor alone. */
+export type PersonalBecause = "private" | "no-store" | "set-cookie" | "vary: cookie" | "authorization";
+
+/** An answer from a store that must not have it. */
+export interface StoredPersonal {
+  readonly answer: Exchange;
+  readonly because: PersonalBecause;
+}
+
+/** The stored answers of which their own fields say that they are for one visitor. */
+export function storedPersonal(record: PathRecord, usesAuthorization: ReadonlySet<string>): readonly StoredPersonal[] {
+  return groupsOf(record).flatMap((group) => {
+    const [first, ...later] = group;
+    return later.flatMap((answer, index) => {
+      if (!isFromStore(record, answer, first!)) return [];
+      const before = group.slice(0, index + 1);
+      return [
+        ...saidByDirectives(answer),
+        ...saidBySetCookie(answer),
+        ...saidByVary(answer, before),
+        ...saidByAuthorization(answer, usesAuthorization.has(first!.who)),
+      ].map((because) => ({ answer, because }));
+    });
+  });
+}
+
+/** RFC 9111 §5.2.2.5, §5.2.2.7. A field for CDNs outranks the one for browsers (RFC 9213). */
+function saidByDirectives(answer: Exchange): readonly PersonalBecause[] {
+  const { cacheControl } = effectiveCacheControl((name) => fieldOf(answer, name), []);
+  if (cacheControl.noStore && !cacheControl.mustUnderstand) return ["no-store"];
+  return cacheControl.private === "whole" ? ["private"] : [];
+}
+
+/** RFC 9111 §7.3. */
+function saidBySetCookie(answer: Exchange): readonly PersonalBecause[] {
+  return fieldOf(answer, "set-cookie") === null ? [] : ["set-cookie"];
+}
+
+/** RFC 9111 §4.1: an answer that varies by cookie was selected for a request with other cookies. */
+function saidByVary(answer: Exchange, before: readonly Exchange[]): readonly PersonalBecause[] {
+  const vary = varyFields(fieldOf(answer, "vary"));
+  const isByCookie = vary === "*" || vary.includes("cookie");
+  const isOwn = before.some((each) => partyOf(each) === partyOf(answer));
+  return isByCookie && !isOwn ? ["vary: cookie"] : [];
+}
+
+/** RFC 9111 §3.5. */
+function saidByAuthorization(answer: Exchange, wasAuthorized: boolean): readonly PersonalBecause[] {
+  const { cacheControl } = effectiveCacheControl((name) => fieldOf(answer, name), []);
+  const isForAll = cacheControl.public || cacheControl.mustRevalidate || cacheControl.sMaxage !== "absent";
+  return wasAuthorized && !isForAll ? ["authorization"] : [];
+}

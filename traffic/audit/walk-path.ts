@@ -1,0 +1,223 @@
+import { randomBytes } from "node:crypto";
+import { type Exchange, freshAnswers, type PathRecord, partyOf } from "./exchange.ts";
+import { busterVerdict } from "./from-store.ts";
+import { type Identity, STRANGER } from "./identity.ts";
+import { changedParameter, type Input } from "./input.ts";
+import { type Finding, judgePath } from "./judge-path.ts";
+import { areToldApart } from "./marks.ts";
+import { parametersOf, type Target } from "./target.ts";
+
+/** Sends one request of the walk. */
+export type Ask = (target: Target, who: string, buster: string, inputs: readonly Input[]) => Promise<Exchange>;
+
+/** Why a page cannot be audited. The message is a sentence without its subject, the page. */
+export class NotAuditedError extends Error {
+  override readonly name = "NotAuditedError";
+  /** True if the cache-buster is not in the key of the page. */
+  readonly dropsBuster: boolean;
+
+  constructor(message: string, dropsBuster = false) {
+    super(message);
+    this.dropsBuster = dropsBuster;
+  }
+}
+
+export interface WalkOptions {
+  readonly ask: Ask;
+  readonly identities: readonly Identity[];
+  readonly inputs: readonly Input[];
+  readonly buster: string;
+  /** The hosts of the edge, by which a redirect is known to lead to the same page. */
+  readonly hosts: readonly string[];
+}
+
+/**
+ * The most requests for one URL until its answer comes from a store. Some caches store behind the answer, and some only
+ * what was asked for twice.
+ */
+const ASKS_FOR_A_HIT = 3;
+
+/** The walk over one page: who asks for which URL in which order. It decides nothing about the answers. */
+export class PathWalk {
+  readonly target: Target;
+  readonly #options: WalkOptions;
+  readonly #exchanges: Exchange[] = [];
+
+  constructor(target: Target, options: WalkOptions) {
+    this.target = target;
+    this.#options = options;
+  }
+
+  get record(): PathRecord {
+    return { target: this.target, exchanges: this.#exchanges };
+  }
+
+  /**
+   * Strangers ask, with two busters: the second must not be answered from the store. Only after that does anybody ask
+   * with credentials, so that a page of an edge whose key has no buster is at worst stored as it is for everybody.
+   * Returns whether the page was stored under its buster. Throws `NotAuditedError`.
+   */
+  async begin(): Promise<boolean> {
+    const url = newBuster();
+    await this.#askUntilHit(STRANGER, url);
+    await this.#ask(STRANGER, newBuster());
+    this.#refuseOddAnswers();
+    this.#first = url;
+    return busterVerdict(this.record) === "own-entry";
+  }
+
+  #first: string | undefined;
+
+  /** Throws `NotAuditedError`, and what `ask` throws. */
+  async walk(): Promise<readonly Finding[]> {
+    if (this.#first === undefined) await this.begin();
+    const { identities } = this.#options;
+    const names = identities.map(({ name }) => name);
+    // There and back, so that an origin of two servers does not pass for two visitors.
+    await this.#askAfresh([...names, ...names.toReversed()]);
+    for (const who of names) await this.#ask(who, this.#first!);
+    for (const maker of names) {
+      const url = newBuster();
+      await this.#askUntilHit(maker, url);
+      for (const who of [...names.filter((name) => name !== maker), STRANGER]) await this.#ask(who, url);
+    }
+    await this.#tryInputs();
+    return this.#confirmed();
+  }
+
+  /** Whether a visitor is answered in another way than another. */
+  toldApart(one: string, other: string): boolean {
+    return areToldApart(freshAnswers(this.record, one), freshAnswers(this.record, other));
+  }
+
+  /** Asks once more, past the cache. Returns whether the visitor is still told from strangers, as before. */
+  async isStillKnown(who: string): Promise<boolean> {
+    const strangers = freshAnswers(this.record, STRANGER);
+    const before = freshAnswers(this.record, who);
+    const now = await this.#ask(who, newBuster());
+    return areToldApart([now, now], strangers) || !areToldApart(before, strangers);
+  }
+
+  /** Fields, parameters and cookies: whether they change the page, and then whether they are in the key. */
+  async #tryInputs(): Promise<void> {
+    const own = parametersOf(this.target.path).map(changedParameter);
+    const cookies = this.#cookiesOfStrangers();
+    const others = [...this.#options.inputs, ...cookies].filter(
+      ({ kind, name }) =>
+        kind !== "parameter" || (name !== this.#options.buster && !own.some((each) => each.name === name)),
+    );
+    const batches = [...Map.groupBy(others, ({ kind }) => kind).values()];
+    // All of a kind together first: most pages are changed by none.
+    const suspects = [...own];
+    for (const batch of batches) if (await this.#changesPage(batch)) suspects.push(...batch);
+    for (const input of suspects) {
+      if (!(await this.#changesPage([input]))) continue;
+      await this.#askAfresh([STRANGER], [input]);
+      const [one, other] = [newBuster(), newBuster()];
+      await this.#askUntilHit(STRANGER, one, [input]);
+      await this.#ask(STRANGER, one);
+      await this.#askUntilHit(STRANGER, other);
+      await this.#ask(STRANGER, other, [input]);
+    }
+  }
+
+  /** Asks with these inputs past the cache, and again if the answer is not a stranger's. */
+  async #changesPage(inputs: readonly Input[]): Promise<boolean> {
+    const plain = freshAnswers(this.record, STRANGER);
+    const answer = await this.#ask(STRANGER, newBuster(), inputs);
+    if (plain.some(({ digest, status }) => digest === answer.digest && status === answer.status)) {
+      if (!areToldApart([answer, answer], plain)) return false;
+    }
+    await this.#ask(STRANGER, newBuster(), inputs);
+    return areToldApart(freshAnswers(this.record, partyOf(answer)), plain);
+  }
+
+  /** The cookies that a stranger is given, with another value. */
+  #cookiesOfStrangers(): readonly Input[] {
+    const lines = freshAnswers(this.record, STRANGER).flatMap(({ fields }) => fields["set-cookie"] ?? []);
+    const names = new Set(lines.map((line) => line.split("=", 1)[0]!.trim()));
+    const known = new Set(this.#options.inputs.filter(({ kind }) => kind === "cookie").map(({ name }) => name));
+    return [...names]
+      .filter((name) => /^[\w.-]+$/.test(name) && !known.has(name))
+      .map((name) => ({ kind: "cookie", name, value: "tidemark-audit" }));
+  }
+
+  /**
+   * What remains of the findings when everybody concerned has asked past the cache a few times more. Words that come and
+   * go by themselves, such as banners and news, do not remain.
+   */
+  async #confirmed(): Promise<readonly Finding[]> {
+    const { identities } = this.#options;
+    const findings = judgePath(this.record, identities);
+    if (!findings.some(({ kind }) => kind !== "stored")) return findings;
+    const names = [STRANGER, ...identities.map(({ name }) => name)];
+    await this.#askAfresh([...names, ...names.toReversed(), ...names]);
+    for (const input of this.#unkeyedInputs(findings)) await this.#askAfresh([STRANGER, STRANGER], [input]);
+    return judgePath(this.record, identities);
+  }
+
+  #unkeyedInputs(findings: readonly Finding[]): readonly Input[] {
+    const ids = new Set(findings.filter(({ kind }) => kind === "unkeyed").map(({ id }) => id));
+    const tried = new Map(
+      this.#exchanges.flatMap(({ inputs }) => {
+        const [input, ...more] = inputs;
+        if (input === undefined || more.length > 0) return [];
+        return [[`unkeyed:${input.kind}:${input.name}:${this.target.path}`, input] as const];
+      }),
+    );
+    return [...tried].flatMap(([id, input]) => (ids.has(id) ? [input] : []));
+  }
+
+  async #askAfresh(visitors: readonly string[], inputs: readonly Input[] = []): Promise<void> {
+    for (const who of visitors) await this.#ask(who, newBuster(), inputs);
+  }
+
+  async #askUntilHit(who: string, buster: string, inputs: readonly Input[] = []): Promise<void> {
+    for (let asked = 0; asked < ASKS_FOR_A_HIT; asked++) {
+      const { provenance } = await this.#ask(who, buster, inputs);
+      if (provenance === "hit" && asked > 0) return;
+    }
+  }
+
+  async #ask(who: string, buster: string, inputs: readonly Input[] = []): Promise<Exchange> {
+    const answer = await this.#options.ask(this.target, who, buster, inputs);
+    this.#exchanges.push(answer);
+    if (busterVerdict(this.record) === "dropped") throw new NotAuditedError(this.#droppedText(who), true);
+    if (answer.status === 429) throw new NotAuditedError("is answered with 429: ask at a lower --rate");
+    return answer;
+  }
+
+  #droppedText(who: string): string {
+    const exposed =
+      who === STRANGER ? "" : `. It was ${who}'s request that showed it: purge the page, which may now be in the cache`;
+    return (
+      `is answered from the store for a URL that was never asked for: the parameter ${this.#options.buster} is not in ` +
+      `its key. Name one that is with --buster${exposed}`
+    );
+  }
+
+  #refuseOddAnswers(): void {
+    const answers = freshAnswers(this.record, STRANGER);
+    const [first] = answers;
+    if (answers.every(({ status }) => status >= 500)) throw new NotAuditedError(`is answered with ${first!.status}`);
+    const location = first!.fields.location?.[0];
+    if (first!.status >= 300 && first!.status < 400 && location !== undefined && this.#isThisPage(location)) {
+      const { buster } = this.#options;
+      throw new NotAuditedError(`redirects to itself without the parameter ${buster}: name another with --buster`);
+    }
+  }
+
+  /** Whether a `Location` names this page, and leaves out the buster. */
+  #isThisPage(location: string): boolean {
+    const [host = ""] = this.#options.hosts;
+    const base = `http://${host}`;
+    if (!URL.canParse(location, base)) return false;
+    const [to, here] = [new URL(location, base), new URL(base + this.target.path)];
+    return this.#options.hosts.includes(to.host) && to.pathname + to.search === here.pathname + here.search;
+  }
+}
+
+/** A text that nobody can guess, because whoever knew it could ask for a page of the walk. */
+function newBuster(): string {
+  return randomBytes(16).toString("hex");
+}

@@ -1,0 +1,127 @@
+import type { PageAnswer } from "../requests/ask-page.ts";
+import type { CrawlOptions } from "./crawl-options.ts";
+import { figuresOf, type PassFigures, type Sample, samplesOf } from "./pass-figures.ts";
+import { SiteWalk } from "./site-walk.ts";
+import type { Viewpoint } from "./viewpoints.ts";
+import { isSilent, type Round, type WalkReport, walkReport } from "./walk-report.ts";
+
+/** How a site answers through its edge, from one place or several. */
+export interface CrawlReport extends WalkReport {
+  readonly origin: string | null;
+  readonly places: readonly PlaceReport[];
+  /** All places together. */
+  readonly all: Passes;
+  /** Pages that were no hit in the second pass, and the cache's reason if it gives one. */
+  readonly notHits: { readonly count: number; readonly examples: readonly NotHit[] };
+}
+
+export interface Passes {
+  readonly first: PassFigures;
+  readonly second: PassFigures;
+  /** The origin, asked without the edge; `null` if it was not to be asked. */
+  readonly origin: PassFigures | null;
+}
+
+export interface PlaceReport extends Viewpoint, Passes {}
+
+export interface NotHit {
+  readonly path: string;
+  readonly word: string;
+  readonly because: string | null;
+}
+
+export interface CrawlOutcome {
+  readonly report: CrawlReport;
+  /** Whether the edge did not answer a single request. */
+  readonly isSilent: boolean;
+}
+
+const MAX_NOT_HITS = 20;
+
+/**
+ * Asks each place for all pages, twice, and then the origin once. The origin comes last, when it has had every page to
+ * answer already, so that it does not look slower than it is.
+ */
+export function crawl(options: CrawlOptions): Promise<CrawlOutcome> {
+  return SiteWalk.during(options, (walk) => askEverywhere(walk, options));
+}
+
+async function askEverywhere(walk: SiteWalk, options: CrawlOptions): Promise<CrawlOutcome> {
+  const { paths } = walk.pages;
+  const seen: { viewpoint: Viewpoint; first: Answers; second: Answers }[] = [];
+  const rounds: Round[] = [];
+  const ask = async (name: string, base: string): Promise<Answers> => {
+    const answers = walk.hasEnded ? paths.map(() => null) : await walk.ask(name, base, paths);
+    rounds.push({ name, answers });
+    return answers;
+  };
+  for (const viewpoint of walk.viewpoints) {
+    const where = viewpoint.region === null ? "" : `${viewpoint.region}, `;
+    const first = await ask(`${where}first pass`, viewpoint.edge);
+    seen.push({ viewpoint, first, second: await ask(`${where}second pass`, viewpoint.edge) });
+  }
+  const edgeRounds = [...rounds];
+  const origin = options.origin === null ? null : await ask("origin", options.origin);
+  return {
+    report: {
+      ...walkReport(walk, rounds, options.signal.aborted),
+      origin: options.origin,
+      ...compare(seen, origin),
+      notHits: notHitsOf(
+        paths,
+        seen.map(({ second }) => second),
+      ),
+    },
+    isSilent: isSilent(edgeRounds),
+  };
+}
+
+type Answers = readonly (PageAnswer | null)[];
+
+function compare(
+  seen: readonly { viewpoint: Viewpoint; first: Answers; second: Answers }[],
+  originAnswers: Answers | null,
+): Pick<CrawlReport, "places" | "all"> {
+  const all: { first: Sample[]; second: Sample[]; origin: Sample[] } = { first: [], second: [], origin: [] };
+  const places = seen.map(({ viewpoint, first, second }) => {
+    const { clientMs, originMs } = viewpoint;
+    const samples = {
+      first: samplesOf(first, clientMs),
+      second: samplesOf(second, clientMs),
+      // A visitor who asks the origin itself is as far from it as the edge next door, and the way to that edge.
+      origin: samplesOf(originAnswers ?? [], clientMs + originMs),
+    };
+    for (const pass of ["first", "second", "origin"] as const) for (const each of samples[pass]) all[pass].push(each);
+    return { ...viewpoint, ...passesOf(samples, originAnswers !== null) };
+  });
+  return { places, all: passesOf(all, originAnswers !== null) };
+}
+
+function passesOf(
+  samples: Readonly<Record<"first" | "second" | "origin", readonly Sample[]>>,
+  hasOrigin: boolean,
+): Passes {
+  return {
+    first: figuresOf(samples.first),
+    second: figuresOf(samples.second),
+    origin: hasOrigin ? figuresOf(samples.origin) : null,
+  };
+}
+
+/** Each page once, whatever the number of places. */
+function notHitsOf(paths: readonly string[], passes: readonly Answers[]): CrawlReport["notHits"] {
+  const examples: NotHit[] = [];
+  let count = 0;
+  for (const [index, path] of paths.entries()) {
+    const missing = passes.map((answers) => answers[index]).find(isNoHit);
+    if (missing === undefined) continue;
+    count++;
+    if (examples.length < MAX_NOT_HITS)
+      examples.push({ path, word: missing.cache.word!, because: missing.cache.detail });
+  }
+  return { count, examples };
+}
+
+function isNoHit(answer: PageAnswer | null | undefined): answer is Extract<PageAnswer, { kind: "answered" }> {
+  return answer?.kind === "answered" && answer.cache.isHit === false;
+}

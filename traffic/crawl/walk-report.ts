@@ -1,0 +1,101 @@
+import type { PageAnswer } from "../requests/ask-page.ts";
+import type { SiteWalk } from "./site-walk.ts";
+
+/** What a crawl and a warming both tell of the pages. */
+export interface WalkReport {
+  readonly version: 1;
+  readonly edge: string;
+  readonly pages: {
+    /** The pages that were found and may be asked for. */
+    readonly found: number;
+    /** Whether there are more of them than the limit. */
+    readonly hasMore: boolean;
+    /** Pages that robots.txt forbids. */
+    readonly forbidden: number;
+    /** URLs of other hosts, which were left out. */
+    readonly elsewhere: Readonly<Record<string, number>>;
+    /** The host that the sitemap names instead of the edge's; `null` if it is the same. */
+    readonly publicHost: string | null;
+    readonly malformed: number;
+    /** Sitemaps that could not be read, and why. */
+    readonly unreadSitemaps: readonly string[];
+  };
+  /** Requests whose pages were not answered, or with a server error, a 429 or a 4xx. */
+  readonly failed: { readonly count: number; readonly examples: readonly Failure[] };
+  readonly redirects: {
+    readonly followed: number;
+    /** Pages that redirect to another host, where nothing was asked. */
+    readonly elsewhere: number;
+    readonly elsewhereExample: string | null;
+  };
+  /** The pause that robots.txt asks for between two requests, in milliseconds. */
+  readonly robotsDelayMs: number;
+  /** Why the site ended it, if it wanted to be left alone; `null` otherwise. */
+  readonly endedBecause: string | null;
+  /** Whether Ctrl-C ended it. */
+  readonly interrupted: boolean;
+}
+
+/** A page that was not answered well, once for each place and pass. */
+export interface Failure {
+  readonly round: string;
+  readonly path: string;
+  readonly because: string;
+}
+
+/** The answers of one round of requests, in the order of the pages. */
+export interface Round {
+  readonly name: string;
+  readonly answers: readonly (PageAnswer | null)[];
+}
+
+const MAX_EXAMPLES = 20;
+
+export function walkReport(walk: SiteWalk, rounds: readonly Round[], interrupted: boolean): WalkReport {
+  const { paths, hasMore, forbidden, elsewhere, malformed, unread } = walk.pages;
+  const failures = rounds.flatMap(({ name, answers }) =>
+    answers.flatMap((answer, index) => {
+      const because = failureOf(answer);
+      return because === null ? [] : [{ round: name, path: paths[index]!, because }];
+    }),
+  );
+  const answered = rounds.flatMap(({ answers }) =>
+    answers.flatMap((answer) => (answer?.kind === "answered" ? [answer] : [])),
+  );
+  const leaving = answered.flatMap((answer) => answer.elsewhere ?? []);
+  return {
+    version: 1,
+    edge: walk.site.edge.origin,
+    pages: {
+      found: paths.length,
+      hasMore,
+      forbidden,
+      elsewhere,
+      publicHost: walk.site.publicHost,
+      malformed,
+      unreadSitemaps: unread,
+    },
+    failed: { count: failures.length, examples: failures.slice(0, MAX_EXAMPLES) },
+    redirects: {
+      followed: answered.reduce((sum, { redirects }) => sum + redirects, 0),
+      elsewhere: leaving.length,
+      elsewhereExample: leaving[0] ?? null,
+    },
+    robotsDelayMs: walk.robots.delayMs,
+    endedBecause: walk.endedBecause,
+    interrupted,
+  };
+}
+
+/** Why a page was not answered well; `null` if it was, or if nobody asked for it. */
+export function failureOf(answer: PageAnswer | null): string | null {
+  if (answer === null) return null;
+  if (answer.kind === "failed") return answer.because;
+  return answer.status >= 400 ? `it answered ${answer.status}` : null;
+}
+
+/** Whether there was no answer at all, so that nothing can be told of the pages. */
+export function isSilent(rounds: readonly Round[]): boolean {
+  const answers = rounds.flatMap((round) => round.answers.flatMap((answer) => answer ?? []));
+  return answers.length > 0 && answers.every((answer) => answer.kind === "failed" && answer.isSilent);
+}

@@ -1,0 +1,88 @@
+import type { PageAnswer } from "../requests/ask-page.ts";
+import type { CrawlOptions } from "./crawl-options.ts";
+import { SiteWalk } from "./site-walk.ts";
+import { failureOf, isSilent, type Round, type WalkReport, walkReport } from "./walk-report.ts";
+
+/** What a cache did with the pages that it was asked for. The counts are of pages in places. */
+export interface WarmReport extends WalkReport {
+  readonly places: readonly string[];
+  readonly asked: number;
+  /** Stored now. */
+  readonly stored: number;
+  /** Stored before. */
+  readonly hadBeen: number;
+  readonly notStored: { readonly count: number; readonly because: Readonly<Record<string, number>> };
+  /** No field of the answers tells. */
+  readonly unknown: number;
+}
+
+export interface WarmOutcome {
+  readonly report: WarmReport;
+  /** Whether the edge did not answer a single request. */
+  readonly isSilent: boolean;
+}
+
+/** What became of a page. `unsure`: whether it was stored shows when it is asked for again. */
+type Fate = "stored" | "had-been" | "unsure" | "unknown" | { readonly notBecause: string };
+
+/** Asks each place for all pages, so that they are stored there. */
+export function warm(options: CrawlOptions): Promise<WarmOutcome> {
+  return SiteWalk.during(options, (walk) => warmEverywhere(walk, options.signal));
+}
+
+async function warmEverywhere(walk: SiteWalk, signal: AbortSignal): Promise<WarmOutcome> {
+  const { paths } = walk.pages;
+  const rounds: Round[] = [];
+  const fates: Fate[] = [];
+  for (const { region, edge } of walk.viewpoints) {
+    if (walk.hasEnded) break;
+    const name = region ?? "the edge";
+    const answers = await walk.ask(name, edge, paths);
+    rounds.push({ name, answers });
+    const first = answers.map((answer) => (answer === null ? null : fateOf(answer)));
+    // Most caches do not say that they have stored a page, but show it.
+    const unsure = paths.filter((_path, index) => first[index] === "unsure");
+    const again = walk.hasEnded || unsure.length === 0 ? [] : await walk.ask(`${name}, again`, edge, unsure);
+    fates.push(...first.flatMap((fate) => (fate === null || fate === "unsure" ? [] : [fate])));
+    fates.push(...unsure.map((_path, index) => secondFateOf(again[index] ?? null)));
+  }
+  const notBecause = new Map<string, number>();
+  for (const fate of fates) {
+    if (typeof fate === "object") notBecause.set(fate.notBecause, (notBecause.get(fate.notBecause) ?? 0) + 1);
+  }
+  const countOf = (wanted: Fate) => fates.filter((fate) => fate === wanted).length;
+  return {
+    report: {
+      ...walkReport(walk, rounds, signal.aborted),
+      places: walk.viewpoints.flatMap(({ region }) => region ?? []),
+      asked: fates.length,
+      stored: countOf("stored"),
+      hadBeen: countOf("had-been"),
+      notStored: {
+        count: [...notBecause.values()].reduce((sum, count) => sum + count, 0),
+        because: Object.fromEntries(notBecause),
+      },
+      unknown: countOf("unknown"),
+    },
+    isSilent: isSilent(rounds),
+  };
+}
+
+function fateOf(answer: PageAnswer): Fate {
+  const failure = failureOf(answer);
+  if (failure !== null || answer.kind === "failed") return { notBecause: failure! };
+  const { isHit, word, isStored, detail } = answer.cache;
+  // A confirmed page is stored as before.
+  if (isHit || word?.includes("REVALIDATED")) return "had-been";
+  if (isStored) return "stored";
+  if (isStored === false) return { notBecause: detail ?? word ?? "it does not say why" };
+  return isHit === null ? "unknown" : "unsure";
+}
+
+function secondFateOf(answer: PageAnswer | null): Fate {
+  if (answer === null) return "unknown";
+  const failure = failureOf(answer);
+  if (failure !== null || answer.kind === "failed") return { notBecause: failure! };
+  const { isHit, word, detail } = answer.cache;
+  return isHit ? "stored" : { notBecause: detail ?? `${word} the second time, too` };
+}

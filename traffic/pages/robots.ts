@@ -1,0 +1,33 @@
+import type parseRobots from "robots-parser";
+import robotsParser from "robots-parser";
+
+/** Its types are those of an ES module, while the package is a CommonJS one whose export is the function itself. */
+const parse = robotsParser as unknown as typeof parseRobots.default;
+
+/** What a site's robots.txt says to this crawler. */
+export interface RobotRules {
+  allows(path: string): boolean;
+  /** The pause between requests that it asks for; 0 if it asks for none. */
+  readonly delayMs: number;
+  readonly sitemaps: readonly string[];
+}
+
+/** The name by which a robots.txt speaks to this crawler. RFC 9309 §2.2.1 */
+export const PRODUCT_TOKEN = "tidemark";
+
+/** What is read of a robots.txt at most. RFC 9309 §2.5 asks for 500 KiB at least. */
+export const MAX_ROBOTS_BYTES = 512 * 1024;
+
+/** Nothing is forbidden: there is no robots.txt. RFC 9309 §2.3.1.3. */
+export const NO_RULES: RobotRules = { allows: () => true, delayMs: 0, sitemaps: [] };
+
+export function readRobots(text: string, edge: URL): RobotRules {
+  const url = new URL("/robots.txt", edge).href;
+  const robots = parse(url, text);
+  return {
+    // `undefined` is for URLs of other hosts.
+    allows: (path) => robots.isAllowed(new URL(path, edge).href, PRODUCT_TOKEN) !== false,
+    delayMs: Math.max(0, robots.getCrawlDelay(PRODUCT_TOKEN) ?? 0) * 1000,
+    sitemaps: robots.getSitemaps(),
+  };
+}

@@ -1,0 +1,40 @@
+/** The address of a site at an edge, and which URLs are pages of that site. */
+export class SiteAddress {
+  readonly edge: URL;
+  readonly #hosts = new Set<string>();
+  #publicHost: string | null = null;
+
+  /** `hosts` are further names of the site, with their ports if they have one. */
+  constructor(edge: URL, hosts: readonly string[]) {
+    this.edge = edge;
+    this.#hosts.add(edge.host);
+    for (const host of hosts) this.#hosts.add(host);
+  }
+
+  /** The host that a sitemap gave the site; `null` if none was needed. */
+  get publicHost(): string | null {
+    return this.#publicHost;
+  }
+
+  /**
+   * Path and query of a page of this site; `null` for any other URL. The edge's own host counts under its own scheme
+   * alone: a redirect from http to https leads elsewhere.
+   */
+  pathOf(url: URL): string | null {
+    if (!/^https?:$/.test(url.protocol) || !this.#hosts.has(url.host)) return null;
+    if (url.host === this.edge.host && url.protocol !== this.edge.protocol) return null;
+    return url.pathname + url.search;
+  }
+
+  /**
+   * Takes the one host of a sitemap for the site's: a sitemap lists the pages of one host, which is another one where the
+   * edge is not reached under its public name. Only the first such host is taken.
+   */
+  adopt(urls: readonly URL[]): void {
+    const hosts = new Set(urls.map(({ host }) => host));
+    const [host] = hosts;
+    if (hosts.size !== 1 || this.#publicHost !== null || this.#hosts.has(host!)) return;
+    this.#publicHost = host!;
+    this.#hosts.add(host!);
+  }
+}

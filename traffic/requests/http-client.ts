@@ -1,0 +1,189 @@
+import { type Dispatcher, Pool } from "undici";
+import type { CrawlClock } from "./clock.ts";
+
+/** An answer, read to its end. */
+export interface HttpAnswer {
+  readonly kind: "answered";
+  readonly status: number;
+  /** A field by its name in lower case; several lines of one field are joined. */
+  readonly field: (name: string) => string | null;
+  /** From the request, on an open connection, to the head of the answer: milliseconds. */
+  readonly headMs: number;
+  readonly bytes: number;
+  /** The body, if it was to be kept and was not too long. */
+  readonly body: Buffer | null;
+}
+
+/** No answer, or one that was cut off. */
+export interface NoAnswer {
+  readonly kind: "failed";
+  readonly because: string;
+  /** Whether no byte of an answer has come. */
+  readonly isSilent: boolean;
+}
+
+export interface HttpClientOptions {
+  readonly clock: CrawlClock;
+  /** The connections to one place. */
+  readonly connections: number;
+  /** For an answer with its body, and a new connection if it needs one: milliseconds. */
+  readonly timeoutMs: number;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+export interface GetOptions {
+  readonly signal: AbortSignal;
+  /** Replaces fields of the client. */
+  readonly fields?: Readonly<Record<string, string>>;
+  /** Keeps a body of up to so many bytes. Default 0: it is read and forgotten. */
+  readonly keepBytes?: number;
+}
+
+/** How often a request is sent again because its kept connection had just been closed. */
+const MAX_RESENDS = 2;
+
+/** Sends GET requests over kept connections, follows nothing, and measures each. */
+export class HttpClient {
+  readonly #options: HttpClientOptions;
+  readonly #pools = new Map<string, Pool>();
+
+  constructor(options: HttpClientOptions) {
+    this.#options = options;
+  }
+
+  async get(url: URL, { signal, fields, keepBytes = 0 }: GetOptions): Promise<HttpAnswer | NoAnswer> {
+    for (let resends = 0; ; resends++) {
+      const exchange = new Exchange(this.#options.clock, keepBytes);
+      const outcome = await this.#send(url, exchange, { ...this.#options.fields, ...fields }, signal);
+      if (outcome.kind === "answered" || !exchange.isConnectionClosed || resends === MAX_RESENDS) return outcome;
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+  }
+
+  async #send(
+    url: URL,
+    exchange: Exchange,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<HttpAnswer | NoAnswer> {
+    const { clock, timeoutMs } = this.#options;
+    const done = new AbortController();
+    const interrupt = () => exchange.abort("it was interrupted");
+    signal.addEventListener("abort", interrupt);
+    if (signal.aborted) interrupt();
+    clock.wait(timeoutMs, done.signal).then(() => {
+      if (!done.signal.aborted) exchange.abort(`no whole answer came within ${timeoutMs / 1000} s`);
+    });
+    try {
+      this.#poolOf(url).dispatch({ method: "GET", path: url.pathname + url.search, headers }, exchange);
+      return await exchange.outcome;
+    } finally {
+      done.abort();
+      signal.removeEventListener("abort", interrupt);
+    }
+  }
+
+  #poolOf({ origin }: URL): Pool {
+    const known = this.#pools.get(origin);
+    if (known) return known;
+    const { connections, timeoutMs } = this.#options;
+    const pool = new Pool(origin, {
+      connections,
+      connect: { timeout: timeoutMs },
+      headersTimeout: 0, // the time out of the whole request counts
+      bodyTimeout: 0,
+    });
+    this.#pools.set(origin, pool);
+    return pool;
+  }
+}
+
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly outcome: Promise<HttpAnswer | NoAnswer>;
+  /** Whether the connection was closed before a byte of an answer came. */
+  isConnectionClosed = false;
+  readonly #resolve: (outcome: HttpAnswer | NoAnswer) => void;
+  readonly #clock: CrawlClock;
+  readonly #keepBytes: number;
+  #controller: Dispatcher.DispatchController | undefined;
+  #aborted: string | undefined;
+  #sentAt = 0;
+  #head: { status: number; headers: Record<string, string | string[]>; headMs: number } | undefined;
+  #bytes = 0;
+  #kept: Buffer[] = [];
+
+  constructor(clock: CrawlClock, keepBytes: number) {
+    const { promise, resolve } = Promise.withResolvers<HttpAnswer | NoAnswer>();
+    this.outcome = promise;
+    this.#resolve = resolve;
+    this.#clock = clock;
+    this.#keepBytes = keepBytes;
+  }
+
+  abort(because: string): void {
+    this.#aborted = because;
+    this.#fail(because);
+    this.#controller?.abort(new Error(because));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#aborted !== undefined) controller.abort(new Error(this.#aborted));
+    this.#sentAt = this.#clock.now();
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[]>,
+  ): void {
+    if (status >= 200) this.#head = { status, headers, headMs: this.#clock.now() - this.#sentAt };
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, piece: Buffer): void {
+    this.#bytes += piece.length;
+    if (this.#bytes <= this.#keepBytes) this.#kept.push(piece);
+    else this.#kept = [];
+  }
+
+  onResponseEnd(): void {
+    const { status, headers, headMs } = this.#head!;
+    this.#resolve({
+      kind: "answered",
+      status,
+      field: (name) => headers[name]?.toString() ?? null,
+      headMs,
+      bytes: this.#bytes,
+      body: this.#keepBytes > 0 && this.#bytes <= this.#keepBytes ? Buffer.concat(this.#kept) : null,
+    });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    const { code } = error as NodeJS.ErrnoException;
+    this.isConnectionClosed =
+      this.#aborted === undefined &&
+      this.#head === undefined &&
+      (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE");
+    this.#fail(this.#head === undefined ? inWords(error) : "the answer was cut off");
+  }
+
+  #fail(because: string): void {
+    this.#resolve({ kind: "failed", because, isSilent: this.#head === undefined });
+  }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "the connection was refused",
+  ENOTFOUND: "there is no such host",
+  EAI_AGAIN: "the host's name could not be looked up",
+  UND_ERR_CONNECT_TIMEOUT: "no connection came about in time",
+  UND_ERR_SOCKET: "the connection was closed",
+  ECONNRESET: "the connection was closed",
+};
+
+function inWords(error: Error): string {
+  return WORDS[(error as NodeJS.ErrnoException).code ?? ""] ?? error.message;
+}

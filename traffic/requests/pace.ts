@@ -1,0 +1,30 @@
+import type { CrawlClock } from "./clock.ts";
+
+/** When the next request may begin: one every `intervalMs`, and none while the site wants to be left alone. */
+export class Pace {
+  readonly #clock: CrawlClock;
+  readonly #intervalMs: number;
+  #nextAt = -Infinity;
+
+  constructor(clock: CrawlClock, intervalMs: number) {
+    this.#clock = clock;
+    this.#intervalMs = intervalMs;
+  }
+
+  /** Resolves when the caller may send a request, or when the signal ends the wait. */
+  async turn(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const now = this.#clock.now();
+      if (this.#nextAt <= now) {
+        this.#nextAt = now + this.#intervalMs;
+        return;
+      }
+      await this.#clock.wait(this.#nextAt - now, signal);
+    }
+  }
+
+  /** Lets no request begin for so long. */
+  pauseFor(ms: number): void {
+    this.#nextAt = Math.max(this.#nextAt, this.#clock.now() + ms);
+  }
+}

@@ -1,0 +1,28 @@
+import * as z from "zod/mini";
+
+/** Where an edge of `tidemark dev` tells which regions it simulates. No deployed edge has this path. */
+export const SIMULATED_REGIONS_PATH = "/_tidemark/dev/regions";
+
+/** A region that `tidemark dev` simulates: an edge on a port of its own. */
+export interface SimulatedRegion {
+  readonly region: string;
+  readonly city: string;
+  readonly port: number;
+  /** The simulated round trip between a visitor and the edge, which nobody waits for; 0 without `--latency`. */
+  readonly clientMs: number;
+  /** The simulated round trip between the edge and the origin, which the edge waits for; 0 without `--latency`. */
+  readonly originMs: number;
+}
+
+/** The answer at `SIMULATED_REGIONS_PATH`. */
+export const simulatedRegionsSchema = z.object({
+  regions: z.array(
+    z.object({
+      region: z.string(),
+      city: z.string(),
+      port: z.number(),
+      clientMs: z.number(),
+      originMs: z.number(),
+    }),
+  ),
+});
