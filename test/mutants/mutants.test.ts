@@ -11,12 +11,12 @@ import type { Mutant } from "./mutant.ts";
 const SEEDS: Seeds = { scenario: ORDERS, simulation: WORLDS };
 
 /**
- * `npm test` begins with the seed that found the mutant last time, and tries all others if that seed does not find it
- * now.
+ * The hunt begins with the seed that found the mutant last time, and tries all others if that seed does not find it now.
+ * With all tests it begins with the first, so that the seeds can be written anew.
  */
-const BEGINS_WITH_LIKELY = depth === "test";
+const BEGINS_WITH_LIKELY = depth !== "all";
 
-/** `TEST_DEPTH=gate WRITE_LIKELY_SEEDS=1 npx vitest run test/mutants` writes the seeds anew. */
+/** `TEST_DEPTH=all WRITE_LIKELY_SEEDS=1 npx vitest run test/mutants` writes the seeds anew. */
 const WRITES_LIKELY = process.env.WRITE_LIKELY_SEEDS !== undefined && !BEGINS_WITH_LIKELY;
 
 const found = new Map<string, number>();
