@@ -113,11 +113,13 @@ export class Supervisor {
   /** A new server that has the log, or is about to. */
   #successor: Successor | null = null;
   #isLogOpen = false;
-  #isHandedOver = false;
+  /** Another server has the sockets as well, and listens on them when this one ends. */
+  #sharesSockets = false;
 
   private constructor(options: SupervisorOptions, handOver: HandOver | null) {
     this.#options = options;
     this.#handOver = handOver;
+    this.#sharesSockets = handOver !== null;
     this.#clock = options.clock ?? systemClock;
     this.#id = randomUUID();
     this.#folder = LogFolder.own(options.folder, this.#id, handOver?.lock);
@@ -206,6 +208,7 @@ export class Supervisor {
     const places = accepting.map(({ promise }) => promise);
     await Promise.race([...places, this.ended]);
     if (predecessor) await Promise.race([Promise.all(places), this.ended]);
+    this.#sharesSockets = false;
     predecessor?.tellIsListening();
     report({ kind: "listening", addresses: this.addresses, workers });
   }
@@ -268,7 +271,7 @@ export class Supervisor {
       wait.cancel();
     }
     report({ kind: "upgraded", pid: successor.pid });
-    this.#isHandedOver = true;
+    this.#sharesSockets = true;
     this.#stop ??= this.#end(this.#replaceWithinMs).then(() => {
       successor.leave();
       this.#ended.resolve();
@@ -293,7 +296,10 @@ export class Supervisor {
   /** The successor has failed. If it had the log, this server needs that again, and fresh workers. */
   async #takeBack(): Promise<void> {
     this.#successor = null;
-    if (this.#stop !== null) return;
+    if (this.#stop !== null) {
+      for (const worker of this.#alive) worker.resume(); // one that waits for the log could not end
+      return;
+    }
     if (!this.#isLogOpen) {
       try {
         this.#folder = LogFolder.own(this.#folder.path, this.#id);
@@ -483,8 +489,8 @@ export class Supervisor {
   }
 
   async #end(withinMs: number): Promise<void> {
-    for (const socket of this.#sockets) this.#isHandedOver ? socket.leave() : socket.close();
-    if (!this.#isHandedOver) this.#successor?.kill();
+    for (const socket of this.#sockets) this.#sharesSockets ? socket.leave() : socket.close();
+    if (!this.#sharesSockets) this.#successor?.kill();
     if (this.#generation) this.#generation.isRetired = true;
     // A reload may just have started more of them.
     while (this.#alive.size > 0) {

@@ -7,9 +7,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CONFIRM_WITHIN_MS } from "../../../server/log/log-readers.ts";
+import { openSockets } from "../../../server/processes/listening-sockets.ts";
 import { Supervisor, type SupervisorOptions } from "../../../server/processes/supervisor.ts";
 import { eventInWords, type SupervisorEvent } from "../../../server/processes/supervisor-events.ts";
-import { SUCCEEDS } from "../../../server/processes/upgrade.ts";
+import { type Predecessor, SUCCEEDS } from "../../../server/processes/upgrade.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import type { PageSettings } from "./page-worker.ts";
 import { ask, PageClient, PROGRAM, type Who } from "./pages.ts";
@@ -287,6 +288,15 @@ describe("a supervisor", () => {
         expect(await purgeAtWorker()).toMatchObject({ seq: 2, settlesInMs: 0 });
       },
     );
+
+    test("that fails: it leaves the file of a Unix socket to the old server", async () => {
+      const path = join(folder, "edge.sock");
+      const sockets = await openSockets([{ path }], systemClock, () => false);
+      const predecessor = { takeOver: async () => ({ sockets, readers: [], lock: join(folder, "none") }) };
+      load = () => Promise.reject(new Error("wrong"));
+      await expect(start({ predecessor: predecessor as unknown as Predecessor })).rejects.toThrow("wrong");
+      expect(lstatSync(path).isSocket()).toBe(true);
+    });
 
     test("and refuses if it cannot start one", async () => {
       const supervisor = await start({
