@@ -39,6 +39,8 @@ export class SupervisedLog implements LogCalls {
   #isClosed = false;
   /** While it is set, calls wait: the log goes from one process to another. */
   #held: PromiseWithResolvers<void> | null = null;
+  /** How often calls were held back. */
+  #holds = 0;
   #underWay = 0;
   #onceQuiet: (() => void)[] = [];
 
@@ -76,12 +78,13 @@ export class SupervisedLog implements LogCalls {
   }
 
   find(seq: number, waitMs = 0): Promise<PurgeRecord | null> {
-    return this.#callWithin(CALL_WITHIN_MS + waitMs, "find", seq, waitMs);
+    return waitMs > 0 ? this.#findWithin(waitMs, seq) : this.#call("find", seq, 0);
   }
 
   /** Holds back new calls until `resume`. Resolves when those that were under way are over. */
   async hold(): Promise<void> {
     this.#held ??= Promise.withResolvers();
+    this.#holds++;
     if (this.#underWay > 0) await new Promise<void>((resolve) => this.#onceQuiet.push(resolve));
   }
 
@@ -94,22 +97,31 @@ export class SupervisedLog implements LogCalls {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.resume(); // calls that wait fail
     const connection = await this.#connection?.catch(() => null);
     connection?.socket.destroy();
   }
 
-  #call<T>(call: Call, ...parameters: readonly unknown[]): Promise<T> {
-    return this.#callWithin(CALL_WITHIN_MS, call, ...parameters);
-  }
-
-  async #callWithin<T>(ms: number, call: Call, ...parameters: readonly unknown[]): Promise<T> {
+  async #call<T>(call: Call, ...parameters: readonly unknown[]): Promise<T> {
     while (this.#held !== null) await this.#held.promise;
     this.#underWay++;
     try {
-      return await this.#callNow<T>(ms, call, parameters);
+      return await this.#callNow<T>(CALL_WITHIN_MS, call, parameters);
     } finally {
       this.#underWay--;
       if (this.#underWay === 0) for (const tell of this.#onceQuiet.splice(0)) tell();
+    }
+  }
+
+  /** An answer that is held for long does not keep the log from its next process, which is then asked for one at once. */
+  async #findWithin(waitMs: number, seq: number): Promise<PurgeRecord | null> {
+    while (this.#held !== null) await this.#held.promise;
+    const holds = this.#holds;
+    try {
+      return await this.#callNow(CALL_WITHIN_MS + waitMs, "find", [seq, waitMs]);
+    } catch (cause) {
+      if (this.#holds === holds) throw cause;
+      return this.find(seq);
     }
   }
 

@@ -58,8 +58,8 @@ export class LogKeeper implements ServedLog {
       },
     };
     const audited = {
-      find: (seq: number) => file.use((log) => log.find(seq)),
-      settlesAt: (seq: number) => file.use((log) => log.settlesAt(seq)),
+      find: (seq: number) => this.#useOpen((log) => log.find(seq)),
+      settlesAt: (seq: number) => this.#useOpen((log) => log.settlesAt(seq)),
     };
     this.#held = new HeldAnswers(audited, clock);
     this.readers = new LogReaders(pushed, clock, hasStrangers);
@@ -115,14 +115,21 @@ export class LogKeeper implements ServedLog {
     this.#isClosed = true;
     this.#nextLook?.cancel();
     this.readers.dismissAll();
+    this.#held.noteSettled(); // the answers that are held fail now, and their timers end
     this.#file.close();
+  }
+
+  /** A file that was closed would be opened again, and another process may have it by now. */
+  #useOpen<T>(work: (log: SqlPurgeLog) => T): T {
+    if (this.#isClosed) throw new Error("the purge log was closed");
+    return this.#file.use(work);
   }
 
   /** The result; `null`, and a report, if the storage fails. What was committed stays so, and the lease bounds the rest. */
   #try<T>(work: (log: SqlPurgeLog) => T): T | null {
-    if (this.#isClosed) return null; // another process may have the file by now
+    if (this.#isClosed) return null;
     try {
-      return this.#file.use(work);
+      return this.#useOpen(work);
     } catch (cause) {
       this.#options.onFailure(cause);
       return null;

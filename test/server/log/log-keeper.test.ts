@@ -164,6 +164,18 @@ describe("an answer about a purge is held until it has settled", () => {
     expect(answer).toEqual({ afterMs: 400, settled: true });
   });
 
+  test("and fails once the log is closed, which is not opened again", async () => {
+    await admitted("one");
+    const appended = keeper.append(purge(["#a"]));
+    await scheduler.advance(250);
+    await appended;
+    const found = keeper.find(1, 5000);
+    keeper.close();
+    await expect(found).rejects.toThrow("the purge log was closed");
+    expect(database.isOpen).toBe(false);
+    keeper = open();
+  });
+
   test("by the end of that worker's process", async () => {
     await admitted("one");
     const answer = await held(5000);

@@ -27,13 +27,7 @@ beforeEach(async () => {
   socketPath = join(folder, "log.sock");
   broken = [];
   clients = [];
-  file = new LogFile({
-    folder,
-    clocks: systemClock,
-    newId: () => "log",
-    grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
-    onDamage: (_, cause) => expect.fail(String(cause)),
-  });
+  file = openFile();
   await serve();
 });
 
@@ -43,6 +37,16 @@ afterEach(async () => {
   keeper.close();
   rmSync(folder, { recursive: true });
 });
+
+function openFile(): LogFile {
+  return new LogFile({
+    folder,
+    clocks: systemClock,
+    newId: () => "log",
+    grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
+    onDamage: (_, cause) => expect.fail(String(cause)),
+  });
+}
 
 async function serve(): Promise<void> {
   const onFailure = (cause: unknown) => expect.fail(String(cause));
@@ -137,6 +141,29 @@ describe("a worker's log", () => {
     await once(babbler, "listening");
     await expect(client().read(null, 1000)).rejects.toThrow("the purge log cannot be reached");
     babbler.close();
+  });
+
+  test("does not keep the log for an answer that is held, and asks the next process for it", async () => {
+    keeper.readers.adopt("one");
+    const log = client("one", () => false);
+    await log.append(purge(["#a"]));
+    const found = log.find(1, 25_000);
+    await log.list(null, 1); // so the call before is under way
+    await log.hold();
+    await server.close();
+    keeper.close();
+    file = openFile();
+    await serve();
+    log.resume();
+    expect(await found).toMatchObject({ seq: 1 });
+  });
+
+  test("rejects calls that are held back when it is closed", async () => {
+    const log = client();
+    await log.hold();
+    const rejected = expect(log.read(null, 1000)).rejects.toThrow("this worker ends");
+    await log.close();
+    await rejected;
   });
 
   test("rejects every call once it is closed", async () => {
