@@ -282,7 +282,8 @@ export class Listener {
     );
     this.#connections.set(socket, connection);
     const isFast = this.#fast?.serve(connection) ?? false;
-    if (!isFast) connection.readInSlices(null);
+    // Node's parser cannot leave the rest of bytes that came before it, behind a PROXY header.
+    if (!isFast || socket.readableLength > 0) connection.readInSlices(null);
     socket.once("close", () => {
       this.#connections.delete(socket);
       this.#left();

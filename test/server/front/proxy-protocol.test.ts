@@ -131,6 +131,17 @@ describe("a listener that takes the PROXY protocol", () => {
     expect(received.match(/for 192\.0\.2\.1/g)).toHaveLength(3);
   });
 
+  test("loses none of many requests that come with the header", async () => {
+    const slow: Answering = async ({ url }) => {
+      await new Promise(setImmediate);
+      return answer(url);
+    };
+    const { http } = await startTlsListener(slow, { usesProxyProtocol: true, trustedProxies });
+    const requests = Array.from({ length: 100 }, (_, at) => `GET /${at} HTTP/1.1\r\nHost: a.test\r\n\r\n`);
+    const { received } = await talk(http, FOUR + requests.join("") + GET);
+    expect(received.match(/http:\/\/a\.test\/\d+/g)).toEqual(requests.map((_, at) => `http://a.test/${at}`));
+  });
+
   test("refuses others than trusted proxies, and says so once", async () => {
     const { http, https, warnings } = await start({ trustedProxies: [readNetwork("192.0.2.0/24")!] });
     for (const where of [http, https, http])
