@@ -24,7 +24,8 @@ let drainMs = 0;
 const sockets: ListeningSocket[] = [];
 
 // A terminal, or a service manager, signals every process of the group. The supervisor decides what follows.
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1"] as const) process.on(signal, () => undefined);
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const)
+  process.on(signal, () => undefined);
 
 process.on("message", (message: ToWorker, handle: unknown) => {
   if (message.kind === "start") starting = orFail(start(message));
