@@ -68,6 +68,7 @@ export class Http2Sessions {
   /** Connections that were ended because they flooded the server. */
   floods = 0;
   #saidAt = Number.NEGATIVE_INFINITY;
+  #isClosing = false;
 
   /** `left` is called when a connection has ended. */
   constructor(parts: Http2Parts, left: () => void) {
@@ -87,6 +88,7 @@ export class Http2Sessions {
     });
     const session = new Session(inner, arrivals, isOverLimit, this.#parts, () => this.#flooded());
     this.#sessions.add(session);
+    if (this.#isClosing) session.close(); // it was in its handshake when the listener stopped
     inner.once("close", () => {
       this.#sessions.delete(session);
       this.#left();
@@ -100,6 +102,7 @@ export class Http2Sessions {
 
   /** Takes no more requests, and ends each session after its last answer. RFC 9113 §6.8. */
   close(): void {
+    this.#isClosing = true;
     for (const session of this.#sessions) session.close();
   }
 
@@ -214,7 +217,8 @@ class Session {
     const arrival = this.#arrivals.of(fields);
     const method = pseudo[":method"]!;
     const continue_ = () => {
-      if (request.awaitsContinue && !stream.headersSent) stream.additionalHeaders({ ":status": 100 });
+      if (request.awaitsContinue && !stream.headersSent && !hasEnded(stream))
+        stream.additionalHeaders({ ":status": 100 });
       request.awaitsContinue = false;
     };
     const body = hasBody ? bodyOf(stream, fields.get("content-length"), watch, continue_) : null;
