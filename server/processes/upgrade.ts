@@ -101,7 +101,9 @@ export class Predecessor {
   readonly addresses: readonly string[];
   readonly #sockets: HeldSocket[] = [];
   readonly #handOver = Promise.withResolvers<HandOver>();
-  #onReaderEnded: (reader: string) => void = () => undefined;
+  /** Readers that ended before anybody followed. */
+  readonly #ended: string[] = [];
+  #onReaderEnded: (reader: string) => void = (reader) => void this.#ended.push(reader);
   #onGone: () => void = () => undefined;
 
   /** `null` for a process that nobody started as a successor. */
@@ -133,6 +135,7 @@ export class Predecessor {
   /** `onGone`: the old server has ended, whatever became of its readers. */
   follow(onReaderEnded: (reader: string) => void, onGone: () => void): void {
     this.#onReaderEnded = onReaderEnded;
+    for (const reader of this.#ended.splice(0)) onReaderEnded(reader);
     this.#onGone = onGone;
     if (!process.connected) onGone();
   }
