@@ -220,6 +220,11 @@ describe("what is wrong with a call is said before anything is sent", () => {
       parameters: () => [...edge(), ...visitors(), "--rate", "0", "/"],
       message: "--rate is a number above 0",
     },
+    {
+      name: "half a page at a time",
+      parameters: () => [...edge(), ...visitors(), "--concurrency", "0.5", "/"],
+      message: "--concurrency is a whole number from 1 to 64",
+    },
   ])("$name", async ({ parameters, message }) => {
     const before = site.seen.length;
     const { exit, stdout, stderr } = await start(parameters()).ended;
