@@ -4,7 +4,15 @@ import { type AuditReport, auditSite } from "../../traffic/audit/audit-site.ts";
 import { auditText } from "../../traffic/audit/audit-text.ts";
 import { AuditUsageError, readIdentity, withCanaries } from "../../traffic/audit/identity.ts";
 import { USUAL_INPUTS } from "../../traffic/audit/input.ts";
-import { readBuster, readEdge, readHitField, readHost, readInput, readNumber } from "../../traffic/audit/settings.ts";
+import {
+  readBuster,
+  readEdge,
+  readHitField,
+  readHost,
+  readInput,
+  readNumber,
+  readWholeNumber,
+} from "../../traffic/audit/settings.ts";
 import { readTargets, type TargetLine } from "../../traffic/audit/target.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
@@ -102,7 +110,7 @@ async function run(paths: readonly string[], flags: AuditFlags): Promise<number>
     buster: readBuster(flags.buster),
     accepted: flags.accept ?? [],
     perSecond: readNumber("--rate", flags.rate, 10_000),
-    concurrency: readNumber("--concurrency", flags.concurrency, 64),
+    concurrency: readWholeNumber("--concurrency", flags.concurrency, 64),
     timeoutMs: readNumber("--timeout", flags.timeout, 600) * 1000,
     signal: ending.signal,
     progress: ({ pages, ofPages, requests, findings }) =>

@@ -114,7 +114,7 @@ describe("tidemark audit", () => {
     await new Promise((resolve) => gone.close(resolve));
     const { exit, stdout } = await start(["--edge", `http://127.0.0.1:${port}`, ...visitors(), "/"]).ended;
     expect(exit).toBe(2);
-    expect(stdout).toContain("/ has no answer: nobody listens there.");
+    expect(stdout).toContain("/ has no answer: the connection was refused.");
   });
 
   test("keeps what is done at Ctrl-C", async () => {
@@ -219,6 +219,11 @@ describe("what is wrong with a call is said before anything is sent", () => {
       name: "a rate of nothing",
       parameters: () => [...edge(), ...visitors(), "--rate", "0", "/"],
       message: "--rate is a number above 0",
+    },
+    {
+      name: "half a page at a time",
+      parameters: () => [...edge(), ...visitors(), "--concurrency", "0.5", "/"],
+      message: "--concurrency is a whole number from 1 to 64",
     },
   ])("$name", async ({ parameters, message }) => {
     const before = site.seen.length;

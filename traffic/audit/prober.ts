@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
-import { setTimeout as wait } from "node:timers/promises";
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
+import { SYSTEM_CLOCK } from "../requests/clock.ts";
+import { networkErrorText } from "../requests/network-error.ts";
+import { Pace } from "../requests/pace.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Identity } from "./identity.ts";
 import { applyInputs, type Input } from "./input.ts";
@@ -46,7 +48,8 @@ const PLAIN_FIELDS = {
 export class Prober {
   readonly #options: ProberOptions;
   readonly #agent: HttpAgent | HttpsAgent;
-  #nextAt = 0;
+  readonly #pace: Pace;
+  readonly #signal: AbortSignal;
   /** How many requests were sent. */
   requests = 0;
   /** How many of the answers say that they came from a store. */
@@ -55,12 +58,15 @@ export class Prober {
   constructor(options: ProberOptions) {
     this.#options = options;
     this.#agent = new (options.edge.protocol === "https:" ? HttpsAgent : HttpAgent)({ keepAlive: true });
+    this.#pace = new Pace(SYSTEM_CLOCK, 1000 / options.perSecond);
+    this.#signal = options.signal ?? new AbortController().signal;
   }
 
   /** Throws `NoAnswerError`, and the signal's reason once it is aborted. */
   async ask(target: Target, who: string, buster: string, inputs: readonly Input[]): Promise<Exchange> {
     if (target.method !== "GET" && target.method !== "HEAD") throw new TypeError("the audit sends GET and HEAD alone");
-    await this.#turn();
+    await this.#pace.turn(this.#signal);
+    this.#signal.throwIfAborted();
     const { edge, host, identities, hitFields } = this.#options;
     const credentials = identities.find(({ name }) => name === who)?.credentials ?? {};
     const { path, fields } = applyInputs(target.path, { ...PLAIN_FIELDS, ...credentials }, inputs);
@@ -94,20 +100,10 @@ export class Prober {
     this.#agent.destroy();
   }
 
-  /** Resolves when the next request may begin. */
-  async #turn(): Promise<void> {
-    const { perSecond, signal } = this.#options;
-    signal?.throwIfAborted();
-    const now = performance.now();
-    const at = Math.max(now, this.#nextAt);
-    this.#nextAt = at + 1000 / perSecond;
-    if (at > now) await wait(at - now, undefined, signal ? { signal } : {});
-  }
-
   async #exchange(options: RequestOptions): Promise<RawAnswer> {
-    const { timeoutMs, signal } = this.#options;
+    const { timeoutMs } = this.#options;
     const late = AbortSignal.timeout(timeoutMs);
-    const until = signal ? AbortSignal.any([signal, late]) : late;
+    const until = AbortSignal.any([this.#signal, late]);
     try {
       const first = await this.#send({ ...options, signal: until });
       // The server may have closed a connection just when it was used again. GET and HEAD may be sent again (RFC 9110 §9.2.2).
@@ -115,10 +111,10 @@ export class Prober {
       if (answer.kind === "answer") return answer;
       throw answer.cause;
     } catch (error) {
-      signal?.throwIfAborted();
+      this.#signal.throwIfAborted();
       const cause = error as Error & { code?: string };
       if (late.aborted) throw new NoAnswerError(`no answer within ${timeoutMs / 1000} s`, { cause });
-      throw new NoAnswerError(REASONS[cause.code ?? ""] ?? `no answer (${cause.code ?? cause.message})`, { cause });
+      throw new NoAnswerError(networkErrorText(cause) ?? `no answer (${cause.code ?? cause.message})`, { cause });
     }
   }
 
@@ -156,16 +152,6 @@ function serverName(edge: URL, host: string | null): { servername?: string } {
   const name = (host ?? edge.hostname).replace(/:\d+$/, "");
   return edge.protocol === "https:" && !isIP(name.replace(/^\[|\]$/g, "")) ? { servername: name } : {};
 }
-
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "nobody listens there",
-  ENOTFOUND: "there is no such host",
-  EAI_AGAIN: "the name of the host could not be looked up",
-  ECONNRESET: "the connection ended in the middle of an answer",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is signed by itself; NODE_EXTRA_CA_CERTS can name it",
-  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is of another name",
-  CERT_HAS_EXPIRED: "its certificate has expired",
-};
 
 async function readBody(incoming: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];

@@ -57,6 +57,13 @@ export function readHitField(text: string): HitField {
   return { name: name.toLowerCase(), text: wanted! };
 }
 
+/** Reads a whole number from 1 to `most`. Throws `AuditUsageError`. */
+export function readWholeNumber(flag: string, text: string, most: number): number {
+  const number = readNumber(flag, text, most);
+  if (!Number.isInteger(number)) throw new AuditUsageError(`${flag} is a whole number from 1 to ${most}`);
+  return number;
+}
+
 /** Reads a number above 0, up to `most`. Throws `AuditUsageError`. */
 export function readNumber(flag: string, text: string, most: number): number {
   const number = Number(text);

@@ -1,5 +1,6 @@
 import { type Dispatcher, Pool } from "undici";
 import type { CrawlClock } from "./clock.ts";
+import { networkErrorText } from "./network-error.ts";
 
 /** An answer, read to its end. */
 export interface HttpAnswer {
@@ -167,23 +168,10 @@ class Exchange implements Dispatcher.DispatchHandler {
       this.#aborted === undefined &&
       this.#head === undefined &&
       (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE");
-    this.#fail(this.#head === undefined ? inWords(error) : "the answer was cut off");
+    this.#fail(this.#head === undefined ? (networkErrorText(error) ?? error.message) : "the answer was cut off");
   }
 
   #fail(because: string): void {
     this.#resolve({ kind: "failed", because, isSilent: this.#head === undefined });
   }
-}
-
-const WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "the connection was refused",
-  ENOTFOUND: "there is no such host",
-  EAI_AGAIN: "the host's name could not be looked up",
-  UND_ERR_CONNECT_TIMEOUT: "no connection came about in time",
-  UND_ERR_SOCKET: "the connection was closed",
-  ECONNRESET: "the connection was closed",
-};
-
-function inWords(error: Error): string {
-  return WORDS[(error as NodeJS.ErrnoException).code ?? ""] ?? error.message;
 }

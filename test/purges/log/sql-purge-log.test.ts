@@ -57,6 +57,30 @@ describe("the purge log", () => {
     expect({ from: head.from, to: head.to, count: toldCount(head) }).toEqual({ from: 3, to: 3, count: 0 });
   });
 
+  test("a reader without a name that cannot be noted gets no lease, because no receipt would wait for it (R25)", () => {
+    const world = new World();
+    let isFull = false;
+    const sql = sqlOver(world.database);
+    const log = world.open(
+      {},
+      {
+        ...sql,
+        exec: (statement, ...bindings) => {
+          if (isFull && statement.startsWith("UPDATE state SET longest_lease")) throw new Error("disk full");
+          return sql.exec(statement, ...bindings);
+        },
+      },
+    );
+    for (world.now = 0; world.now <= 2 * DAY_MS; world.now += DAY_MS / 2) log.read(null, 1000, 1000, "a reader");
+    isFull = true;
+    expect(() => log.read(null, 1000)).toThrow("disk full");
+    isFull = false;
+    log.read(null, 1000);
+    isFull = true;
+    world.now += DAY_MS / 12;
+    expect(log.read(null, 1000)).toMatchObject({ leaseMs: 1000 });
+  });
+
   test("a reader of another log gets all purges", () => {
     const log = new World().open();
     log.append(purge(["#a"]));

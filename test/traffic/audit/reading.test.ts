@@ -157,7 +157,7 @@ describe("the prober", () => {
     const before = got.length;
     await expect(ask("/over")).rejects.toMatchObject({
       name: "NoAnswerError",
-      message: "the connection ended in the middle of an answer",
+      message: "the connection was closed",
     });
     expect(got.length - before).toBe(2);
   });

@@ -205,7 +205,7 @@ describe("a report", () => {
     );
     expect(report).toMatchObject({
       verdict: "not-audited",
-      notAudited: [{ path: "/", because: "has no answer: nobody listens there" }],
+      notAudited: [{ path: "/", because: "has no answer: the connection was refused" }],
     });
   });
 });

@@ -48,10 +48,13 @@ export class GrantedLeases {
     else if (leaseMs === longest.leaseMs && now - longest.grantedAt > WRITTEN_EVERY_MS) this.#refresh(granted);
   }
 
-  /** Records that a reader without a name has read the log. Call it after `grant`. */
+  /** Records that a reader without a name has read the log. Throws if nothing would tell of it. Call it after `grant`. */
   noteNameless(now: number): void {
     const longest = this.#storage.read();
-    if (longest && now - namelessAtOf(longest, now) > WRITTEN_EVERY_MS) this.#refresh({ ...longest, namelessAt: now });
+    if (longest === null || now - namelessAtOf(longest, now) <= WRITTEN_EVERY_MS) return;
+    const noted = { ...longest, namelessAt: now };
+    if (this.mayHaveNameless(now)) this.#refresh(noted);
+    else this.#storage.write(noted);
   }
 
   /**

@@ -41,13 +41,22 @@ export class PurgeLog extends DurableObject {
    * Opens a reader's connection with its first read (R26). It is one session of the runtime's own calls: it is billed as
    * one request, and ends with the request that has opened it.
    */
-  openConnection(reader: Omit<ConnectingReader, "learn">, learn: Push & { dup?(): Push }): OpenedConnection | null {
+  openConnection(reader: Omit<ConnectingReader, "learn">, learn: PushStub): OpenedConnection | null {
     const { name, since, leaseMs, longestViewAgeMs } = reader;
     const log = this.#connectedLog();
-    const opened = log.connect(name, learn.dup?.() ?? learn);
-    if (opened === null) return null;
-    const connection = new PurgeLogConnection(log, opened);
-    return { first: connection.renew(since, leaseMs, longestViewAgeMs), connection };
+    const push = learn.dup?.() ?? learn;
+    const opened = log.connect(name, push);
+    if (opened === null) {
+      push[Symbol.dispose]?.();
+      return null;
+    }
+    const connection = new PurgeLogConnection(log, opened, push);
+    try {
+      return { first: connection.renew(since, leaseMs, longestViewAgeMs), connection };
+    } catch (error) {
+      connection[Symbol.dispose](); // or it would count as open for as long as nobody purges
+      throw error;
+    }
   }
 
   /** Adds an isolate's report to the site's ledger. */
@@ -124,6 +133,12 @@ export class PurgeLog extends DurableObject {
   }
 }
 
+/** A reader's function as it comes over the runtime's own calls. A copy outlives the call that it came with. */
+interface PushStub extends Push {
+  dup?(): PushStub;
+  [Symbol.dispose]?(): void;
+}
+
 /** A reader's end of its connection. */
 interface ConnectionEnd extends RpcTarget {
   renew(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta;
@@ -140,11 +155,13 @@ interface OpenedConnection {
 class PurgeLogConnection extends RpcTarget implements ConnectionEnd {
   readonly #log: ConnectedLog;
   readonly #connection: Connection;
+  readonly #push: PushStub;
 
-  constructor(log: ConnectedLog, connection: Connection) {
+  constructor(log: ConnectedLog, connection: Connection, push: PushStub) {
     super();
     this.#log = log;
     this.#connection = connection;
+    this.#push = push;
   }
 
   renew(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta {
@@ -157,6 +174,7 @@ class PurgeLogConnection extends RpcTarget implements ConnectionEnd {
 
   [Symbol.dispose](): void {
     this.#log.disconnect(this.#connection);
+    this.#push[Symbol.dispose]?.();
   }
 }
 

@@ -267,8 +267,8 @@ export class SqlPurgeLog {
   #noticeLostHistory(since: Stamp | null): void {
     const { id, head } = this.#state();
     if (since?.logId !== id || since.seq <= head) return;
-    this.#sql.exec("UPDATE state SET id = ?", this.#newId());
     this.#leases.noteNameless(this.#now());
+    this.#sql.exec("UPDATE state SET id = ?", this.#newId());
   }
 
   #addNew(purge: AppendRequest, mode: PurgeMode, now: number, settlesInMs: number): number {
