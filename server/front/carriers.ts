@@ -24,6 +24,7 @@ export class Carriers {
   }
 
   add(carrier: Socket): void {
+    if (carrier.remotePort === undefined) return; // it is gone, and its ends are those of all that are gone
     const ends = endsOf(carrier);
     this.#open.set(ends, carrier);
     this.#handshaking.add(carrier);

@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { LOG_FILE, LOG_SUFFIXES } from "./log-file.ts";
 import { LogFolder } from "./log-folder.ts";
+import { MachineNote } from "./postgres/machine-note.ts";
 import { storageFault } from "./storage-error.ts";
 
 /** The log cannot be copied. The message is for the owner. */
@@ -39,6 +40,11 @@ export function backUpLog(folder: string, to: string): LogCopy {
  */
 export function restoreLog(from: string, folder: string, now: Date): LogCopy & { readonly setAside: string | null } {
   if (!existsSync(from)) throw new LogCopyError(`There is no ${from}.`);
+  if (MachineNote.isIn(folder)) {
+    throw new LogCopyError(
+      `${folder} is the folder of a machine that shares its purge log in PostgreSQL, so no other log can be restored there. Restore into another folder, or restore the database.`,
+    );
+  }
   const owned = LogFolder.own(folder, "restore");
   try {
     return explaining(`The purge log in ${folder} cannot be restored from ${from}`, () => {

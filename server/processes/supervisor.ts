@@ -31,6 +31,8 @@ const SUCCEED_WITHIN_MS = 2 * START_WITHIN_MS;
 /** How long the calls of the log that are under way may take before the log goes to a successor. Milliseconds. */
 const HOLD_WITHIN_MS = 5_000;
 
+const WAITS_FOR_PREDECESSOR = "the upgrade begins when the server before this one has finished its answers";
+
 /** What a configuration gives once it has been read and compiled. */
 export interface Loaded extends GrantAtStart {
   /** For the workers' program: plain data, which is copied to their processes. */
@@ -113,6 +115,8 @@ export class Supervisor {
   /** A new server that has the log, or is about to. */
   #successor: Successor | null = null;
   #isLogOpen = false;
+  /** Resolves when the server before this one has ended; `null` if there is none. Only it knows when its workers end. */
+  #predecessorEnds: Promise<void> | null = null;
   /** Another server has the sockets as well, and listens on them when this one ends. */
   #sharesSockets = false;
 
@@ -220,7 +224,11 @@ export class Supervisor {
     const { readers, lock } = this.#handOver;
     for (const reader of readers) this.#keeper.readers.adopt(reader);
     const dismiss = (reader: string) => this.#keeper.readers.dismiss(reader);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#predecessorEnds = promise;
     predecessor.follow(dismiss, () => {
+      this.#predecessorEnds = null;
+      resolve();
       if (this.#stop !== null) return;
       this.#folder.forget(lock); // first: what has not ended by now is a stranger
       for (const reader of readers) dismiss(reader);
@@ -244,6 +252,10 @@ export class Supervisor {
   async #handOverTo(): Promise<boolean> {
     const { startSuccessor, report } = this.#options;
     await this.#reload;
+    if (this.#predecessorEnds !== null) {
+      report({ kind: "warning", line: WAITS_FOR_PREDECESSOR });
+      await this.#predecessorEnds; // a successor could not learn when its workers end
+    }
     if (startSuccessor === undefined || this.#stop !== null) return false;
     let successor: Successor;
     try {

@@ -53,8 +53,12 @@ export class MachineNote {
    * in that log, and a log of the folder's own would not know of it.
    */
   static expectNoneIn(folder: string): void {
-    if (existsSync(join(folder, NOTE_FILE)))
-      throw new LogChangedError(folder, "shared its purge log with others (--log)");
+    if (MachineNote.isIn(folder)) throw new LogChangedError(folder, "shared its purge log with others (--log)");
+  }
+
+  /** Whether the folder is one of a machine with a shared log. */
+  static isIn(folder: string): boolean {
+    return existsSync(join(folder, NOTE_FILE));
   }
 
   get machine(): string {

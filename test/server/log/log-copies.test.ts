@@ -1,10 +1,11 @@
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { backUpLog, restoreLog } from "../../../server/log/log-copies.ts";
 import { LogFile } from "../../../server/log/log-file.ts";
 import { LogFolder } from "../../../server/log/log-folder.ts";
+import { MachineNote } from "../../../server/log/postgres/machine-note.ts";
 import { purge } from "../../purges/log/a-purge.ts";
 import { toldOf } from "../../purges/view/delta.ts";
 
@@ -76,6 +77,19 @@ describe("a copy of the log", () => {
         ["#a", 1],
       ],
     });
+  });
+
+  test("is not restored into the folder of a machine that shares its log, which would then fit neither", () => {
+    const file = open();
+    append(file, "#a");
+    backUpLog(folder, copy);
+    close(file);
+    const machine = join(root, "machine");
+    mkdirSync(machine);
+    new MachineNote(machine, () => "web-1");
+    const before = readdirSync(machine);
+    expect(() => restoreLog(copy, machine, NOW)).toThrow(/shares its purge log in PostgreSQL/);
+    expect(readdirSync(machine)).toEqual(before);
   });
 
   test("is a new log once it is restored, with the audit trail and the ids of the old one (R13)", () => {
