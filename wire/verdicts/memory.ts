@@ -27,7 +27,7 @@ export function memoryVerdicts({ memory }: SiteStats): Verdict[] {
       kind: "small-memory",
       route: null,
       evidence: `a memory of ${memorySize(maxBytes)} holds ${percent(ratio)} of the stored pages that are asked for`,
-      setting: `set \`limits.memoryBytes\` to \`"${Math.ceil(found.bytes / MIB)}MiB"\`, where an isolate has so much`,
+      setting: `set \`limits.memoryBytes\` to \`"${Math.ceil(found.bytes / MIB)}MiB"\`; on Workers an isolate has 128 MB for all that it does`,
       effect: `at least ${percent(found.hitRatio)} would come from memory`,
       savedFetches: 0,
     },
