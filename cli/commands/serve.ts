@@ -91,9 +91,10 @@ export function serveCommand(): Command {
 /** A flag outranks the environment, and the environment outranks the config. */
 async function run(flags: ServeFlags): Promise<void> {
   // Loaded here, because an older Node does not have what it imports.
+  const { holdSignals } = await import("../../server/processes/signals.ts");
+  const obeySignals = holdSignals();
   const { serve, prepare } = await import("../../server/serve/serve.ts");
   const { expectWritableFolder } = await import("../../server/serve/places.ts");
-  const { obeySignals } = await import("../../server/processes/signals.ts");
   const { activatedSockets } = await import("../../server/processes/activated-sockets.ts");
   const { Predecessor } = await import("../../server/processes/upgrade.ts");
   const { READY, STOPPING, tellServiceManager } = await import("../../server/serve/service-manager.ts");

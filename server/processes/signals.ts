@@ -9,8 +9,25 @@ export interface Stoppable {
   stop(): Promise<void>;
 }
 
-/** Stops at SIGTERM and SIGINT, at the second one at once; loads the configuration anew at SIGHUP, opens log files
- * anew at SIGUSR1, and hands over to a new server at SIGUSR2: all as nginx does. */
+/** Signals that would end a process that does not listen to them, though they ask for something else. */
+const HELD = ["SIGHUP", "SIGUSR1", "SIGUSR2"] as const;
+
+/** Holds these signals back while the server starts. The returned function obeys them, and those to come. */
+export function holdSignals(): (supervisor: Stoppable) => void {
+  const held = new Set<NodeJS.Signals>();
+  const hold = (signal: NodeJS.Signals) => void held.add(signal);
+  for (const signal of HELD) process.on(signal, hold);
+  return (supervisor) => {
+    obeySignals(supervisor);
+    for (const signal of HELD) process.off(signal, hold);
+    for (const signal of held) process.emit(signal, signal);
+  };
+}
+
+/**
+ * Stops at SIGTERM and SIGINT, at the second one at once; loads the configuration anew at SIGHUP, opens log files anew at
+ * SIGUSR1, and hands over to a new server at SIGUSR2: all as nginx does.
+ */
 export function obeySignals(supervisor: Stoppable): void {
   const stop = () => void supervisor.stop();
   const reload = () => void supervisor.reload();

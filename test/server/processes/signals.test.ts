@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { holdSignals, type Stoppable } from "../../../server/processes/signals.ts";
+
+test("signals that come while the server starts are obeyed once it has started, each once", () => {
+  const obeyed: string[] = [];
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const note =
+    (what: string) =>
+    async <T>(answer: T) => {
+      obeyed.push(what);
+      return answer;
+    };
+  const server: Stoppable = {
+    ended,
+    reload: () => note("reload")(true),
+    upgrade: () => note("upgrade")(true),
+    reopen: () => note("reopen")(undefined),
+    stop: () => note("stop")(undefined),
+  };
+  const listeners = process.listenerCount("SIGUSR2");
+  const obey = holdSignals();
+  process.emit("SIGUSR2", "SIGUSR2");
+  process.emit("SIGUSR2", "SIGUSR2");
+  process.emit("SIGHUP", "SIGHUP");
+  expect(obeyed).toEqual([]);
+  obey(server);
+  expect(obeyed).toEqual(["upgrade", "reload"]);
+  process.emit("SIGUSR1", "SIGUSR1");
+  expect(obeyed).toEqual(["upgrade", "reload", "reopen"]);
+  end();
+  return ended.then(() => expect(process.listenerCount("SIGUSR2")).toBe(listeners));
+});
