@@ -47,7 +47,7 @@ export class PurgeLog extends DurableObject {
     const push = learn.dup?.() ?? learn;
     const opened = log.connect(name, push);
     if (opened === null) {
-      push[Symbol.dispose]?.();
+      disposeOf(push);
       return null;
     }
     const connection = new PurgeLogConnection(log, opened, push);
@@ -136,7 +136,11 @@ export class PurgeLog extends DurableObject {
 /** A reader's function as it comes over the runtime's own calls. A copy outlives the call that it came with. */
 interface PushStub extends Push {
   dup?(): PushStub;
-  [Symbol.dispose]?(): void;
+}
+
+/** Not in the type of the stub, which is public: not every owner's `lib` knows `Symbol.dispose`. */
+function disposeOf(stub: PushStub): void {
+  (stub as Partial<Disposable>)[Symbol.dispose]?.();
 }
 
 /** A reader's end of its connection. */
@@ -174,7 +178,7 @@ class PurgeLogConnection extends RpcTarget implements ConnectionEnd {
 
   [Symbol.dispose](): void {
     this.#log.disconnect(this.#connection);
-    this.#push[Symbol.dispose]?.();
+    disposeOf(this.#push);
   }
 }
 
