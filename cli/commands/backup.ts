@@ -3,8 +3,11 @@ import { Command } from "commander";
 import { size, whole } from "../../wire/stats-text.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
-import { printError } from "../print-error.ts";
+import { isNamed, printError } from "../print-error.ts";
 import { DEFAULT_CACHE, logFolderIn } from "../server-folder.ts";
+
+/** The errors whose messages say all that the owner needs. */
+const FOR_THE_OWNER = ["LogCopyError", "FolderInUseError", "FolderPathError", "StorageError"];
 
 interface Flags {
   readonly cache: string;
@@ -65,13 +68,8 @@ async function orSay(work: () => Promise<string>): Promise<void> {
   try {
     process.stdout.write(`${await work()}\n`);
   } catch (error) {
-    if (!isForTheOwner(error)) throw error;
+    if (!isNamed(error, FOR_THE_OWNER)) throw error;
     printError(error.message);
     process.exitCode = EXIT.usage;
   }
-}
-
-function isForTheOwner(error: unknown): error is Error {
-  const names = ["LogCopyError", "FolderInUseError", "FolderPathError", "StorageError"];
-  return error instanceof Error && names.includes(error.name);
 }

@@ -9,8 +9,22 @@ import { readSize } from "../../server/serve/read-size.ts";
 import type { ServeOptions } from "../../server/serve/serve.ts";
 import { checkedText, startedText } from "../../server/serve/started-text.ts";
 import { EXIT } from "../exit-code.ts";
-import { printError } from "../print-error.ts";
+import { isNamed, printError } from "../print-error.ts";
 import { DEFAULT_CACHE } from "../server-folder.ts";
+
+/** The errors whose messages say all that the owner needs. */
+const FOR_THE_OWNER = [
+  "ConfigFileError",
+  "ServerError",
+  "ListenError",
+  "FolderInUseError",
+  "FolderPathError",
+  "StorageError",
+  "SharedLogError",
+  "LogChangedError",
+  "CacheFolderError",
+  "UpgradeError",
+];
 
 interface ServeFlags {
   readonly origin?: string;
@@ -143,27 +157,10 @@ async function run(flags: ServeFlags): Promise<void> {
     process.stdout.write(`${startedText(server, options.config)}\n`);
     await server.ended;
   } catch (error) {
-    if (!isForTheOwner(error)) throw error;
+    if (!isNamed(error, FOR_THE_OWNER)) throw error;
     printError(error.message);
     process.exitCode = EXIT.usage;
   }
-}
-
-/** Whether the message of an error says all that its reader needs. */
-function isForTheOwner(error: unknown): error is Error {
-  const names = [
-    "ConfigFileError",
-    "ServerError",
-    "ListenError",
-    "FolderInUseError",
-    "FolderPathError",
-    "StorageError",
-    "SharedLogError",
-    "LogChangedError",
-    "CacheFolderError",
-    "UpgradeError",
-  ];
-  return error instanceof Error && names.includes(error.name);
 }
 
 /** A line about the running server. It is not data, so it goes to standard error. */

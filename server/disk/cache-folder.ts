@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolders } from "../make-folders.ts";
+import { messageOf } from "../message-of.ts";
 import type { FileKind } from "./file-format.ts";
 
 /** Marks a folder as a cache of this program, and says which format its files have. */
@@ -64,7 +65,7 @@ export class CacheFolder {
       return new CacheFolder(path);
     } catch (cause) {
       if (cause instanceof CacheFolderError) throw cause;
-      const detail = cause instanceof Error ? cause.message : String(cause);
+      const detail = messageOf(cause);
       throw new CacheFolderError(`The folder ${path} cannot be used as a cache: ${detail}.`, { cause });
     }
   }

@@ -2,6 +2,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createSecureContext } from "node:tls";
+import { messageOf } from "../message-of.ts";
 import { ServerError } from "../serve/server-error.ts";
 
 /** A certificate with its key: plain data, because it is copied between processes. */
@@ -104,7 +105,7 @@ function readCertificate(file: string, keyFile: string): Certificate {
   }
   tryTo(
     () => createSecureContext({ cert: chain, key, minVersion: "TLSv1.2" }),
-    (cause) => refuse(`certificate ${file}`, cause instanceof Error ? cause.message : String(cause)),
+    (cause) => refuse(`certificate ${file}`, messageOf(cause)),
   );
   return {
     names: namesIn(certificate),

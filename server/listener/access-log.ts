@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, statSync, write, writeSync } from "node:fs";
 import type { Answer } from "../../worker/ports.ts";
+import { messageOf } from "../message-of.ts";
 import type { ClientFields } from "./client-fields.ts";
 
 /** One request, as the access log tells of it. */
@@ -215,10 +216,6 @@ function endsWithinLine({ descriptor, hasEnd }: OpenFile): boolean {
 
 function linesIn(text: string): number {
   return text.split("\n").length - 1;
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }
 
 /** `$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`, and more. */

@@ -21,14 +21,18 @@ export interface ServedLog extends LogCalls {
   close(): void | Promise<void>;
 }
 
-export interface LogKeeperOptions {
-  readonly file: LogFile;
+/** What keeping a log takes, wherever the log is. */
+export interface KeeperOptions {
   readonly clock: Clock;
-  /** Whether a reader may be alive that this supervisor did not start. */
+  /** Whether a reader may be alive on this machine that this supervisor did not start. */
   readonly hasStrangers: () => boolean;
   /** A repetition could not be written, and is tried again; or a report, which is then missing. */
   readonly onFailure: (cause: unknown) => void;
   readonly onStep?: ((step: PurgeStep, purge: AppendRequest) => void) | undefined;
+}
+
+export interface LogKeeperOptions extends KeeperOptions {
+  readonly file: LogFile;
 }
 
 /** The log as the supervisor keeps it: each purge is written, pushed to every worker, and then acknowledged (R24). */

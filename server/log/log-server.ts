@@ -1,6 +1,7 @@
 import { chmodSync, unlinkSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+import { messageOf } from "../message-of.ts";
 import { FrameReader, MAX_FRAME_BYTES, writeFrame } from "./frames.ts";
 import { CALLS, type Call, type FromLog, type LogCalls } from "./log-messages.ts";
 import type { LogReaders, PushChannel } from "./log-readers.ts";
@@ -117,7 +118,7 @@ class Peer implements PushChannel {
       const work = this.#log[call] as (...given: readonly unknown[]) => Promise<unknown>;
       this.#send({ number, result: await work.apply(this.#log, [...parameters]) });
     } catch (cause) {
-      this.#send({ number, error: cause instanceof Error ? cause.message : String(cause) });
+      this.#send({ number, error: messageOf(cause) });
     }
   }
 

@@ -1,3 +1,4 @@
+import { messageOf } from "../message-of.ts";
 import type { Ending } from "./worker-process.ts";
 import { endingInWords } from "./worker-process.ts";
 
@@ -61,8 +62,4 @@ export function eventInWords(event: SupervisorEvent): string {
     case "broken-peer":
       return `a connection to the purge log was closed: ${messageOf(event.cause)}`;
   }
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

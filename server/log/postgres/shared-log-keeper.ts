@@ -1,4 +1,4 @@
-import type { Clock, PurgeRecord, PurgeRecordPage } from "../../../worker/ports.ts";
+import type { PurgeRecord, PurgeRecordPage } from "../../../worker/ports.ts";
 import type {
   AppendRequest,
   AppendResult,
@@ -8,7 +8,7 @@ import type {
 import type { SqlLedger } from "../../../worker/purges/log/sql-ledger.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import type { GrantAtStart } from "../log-file.ts";
-import type { PurgeStep, ServedLog } from "../log-keeper.ts";
+import type { KeeperOptions, ServedLog } from "../log-keeper.ts";
 import { LogReaders } from "../log-readers.ts";
 import type { Database, Notices } from "./database.ts";
 import { MachineConfirmations } from "./machine-confirmations.ts";
@@ -17,18 +17,13 @@ import type { PgPurgeLog } from "./pg-purge-log.ts";
 /** How often a machine shows that it lives and looks for repetitions, in milliseconds. */
 const BEAT_EVERY_MS = 10_000;
 
-export interface SharedLogKeeperOptions {
+export interface SharedLogKeeperOptions extends KeeperOptions {
   readonly log: PgPurgeLog;
   readonly database: Pick<Database, "listen" | "close">;
   /** The counts of this machine's workers. */
   readonly ledger: SqlLedger;
   readonly closeLedger: () => void;
-  readonly clock: Clock;
   readonly grant: GrantAtStart;
-  /** Whether a reader may be alive on this machine that this supervisor did not start. */
-  readonly hasStrangers: () => boolean;
-  readonly onFailure: (cause: unknown) => void;
-  readonly onStep?: ((step: PurgeStep, purge: AppendRequest) => void) | undefined;
 }
 
 /**
