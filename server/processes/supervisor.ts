@@ -1,35 +1,22 @@
 import type { ChildProcess } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { moduleBeside } from "../../cdn/own-package.ts";
 import type { Clock } from "../../worker/ports.ts";
-import type { AppendRequest } from "../../worker/purges/log/log-contract.ts";
-import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import type { Clocks } from "../log/clock-steps.ts";
-import { type GrantAtStart, LogFile } from "../log/log-file.ts";
-import { LogFolder } from "../log/log-folder.ts";
-import { LogKeeper, type PurgeStep, type ServedLog } from "../log/log-keeper.ts";
-import { LogServer } from "../log/log-server.ts";
-import { MachineNote } from "../log/postgres/machine-note.ts";
-import { openSharedLog } from "../log/postgres/open-shared-log.ts";
+import type { GrantAtStart } from "../log/log-file.ts";
 import { systemClock } from "../system-clock.ts";
 import { BackOff } from "./back-off.ts";
+import { handOver } from "./hand-over.ts";
 import { type HeldSocket, type ListenAddress, openSockets } from "./listening-sockets.ts";
+import { OwnedLog, type OwnedLogOptions } from "./owned-log.ts";
 import type { WorkerService } from "./process-line.ts";
-import type { SupervisorEvent } from "./supervisor-events.ts";
 import { type HandOver, type Predecessor, Successor } from "./upgrade.ts";
-import { WorkerEndedError, WorkerProcess } from "./worker-process.ts";
+import { START_WITHIN_MS, WorkerEndedError, WorkerProcess } from "./worker-process.ts";
 
 const WORKER_MAIN = moduleBeside(import.meta.url, "worker-main");
 
 /** If so many starts fail in a row and no worker accepts connections, starting again will not help. */
 const MAX_FAILED_STARTS = 5;
-/** A worker that takes longer to start hangs. Milliseconds. */
-const START_WITHIN_MS = 60_000;
-/** A successor that takes longer from its start to its first answers hangs. Milliseconds. */
-const SUCCEED_WITHIN_MS = 2 * START_WITHIN_MS;
-/** How long the calls of the log that are under way may take before the log goes to a successor. Milliseconds. */
-const HOLD_WITHIN_MS = 5_000;
 
 const WAITS_FOR_PREDECESSOR = "the upgrade begins when the server before this one has finished its answers";
 
@@ -39,9 +26,8 @@ export interface Loaded extends GrantAtStart {
   readonly settings: unknown;
 }
 
-export interface SupervisorOptions {
-  /** The folder of the log, of the locks and of the log's socket. One supervisor owns it. */
-  readonly folder: string;
+/** One supervisor owns the folder. */
+export interface SupervisorOptions extends Omit<OwnedLogOptions, "clock"> {
   readonly listen: readonly ListenAddress[];
   /** Sockets that are open already, beside those. */
   readonly sockets?: readonly HeldSocket[];
@@ -69,15 +55,9 @@ export interface SupervisorOptions {
   readonly replaceWithinMs?: number;
   /** The next worker starts at once if the last one lived for so many milliseconds. Default: 10 s. */
   readonly soundAfterMs?: number;
-  readonly report: (event: SupervisorEvent) => void;
   readonly clock?: Clock & Clocks;
   /** The main module of a worker's process. Default: the one beside this file. */
   readonly workerMain?: string;
-  readonly logSettings?: Partial<LogSettings>;
-  /** The address of the PostgreSQL database whose log several machines share. Default: a log of its own in the folder. */
-  readonly sharedLog?: string;
-  /** Called at the steps of each purge, for tests that interrupt it. */
-  readonly onPurgeStep?: (step: PurgeStep, purge: AppendRequest) => void;
 }
 
 /** The workers that run with one configuration. */
@@ -97,12 +77,9 @@ export class Supervisor {
   readonly ended: Promise<void>;
   readonly #options: SupervisorOptions;
   readonly #clock: Clock & Clocks;
-  #folder: LogFolder;
+  readonly #log: OwnedLog;
   readonly #handOver: HandOver | null;
-  readonly #id: string;
   readonly #ended = Promise.withResolvers<void>();
-  #keeper!: ServedLog;
-  #server!: LogServer;
   #sockets: readonly HeldSocket[] = [];
   #generation!: Generation;
   /** Everybody who has not ended, in all generations. */
@@ -114,7 +91,6 @@ export class Supervisor {
   #upgrade: Promise<boolean> | null = null;
   /** A new server that has the log, or is about to. */
   #successor: Successor | null = null;
-  #isLogOpen = false;
   /** Resolves when the server before this one has ended; `null` if there is none. Only it knows when its workers end. */
   #predecessorEnds: Promise<void> | null = null;
   /** Another server has the sockets as well, and listens on them when this one ends. */
@@ -125,8 +101,7 @@ export class Supervisor {
     this.#handOver = handOver;
     this.#sharesSockets = handOver !== null;
     this.#clock = options.clock ?? systemClock;
-    this.#id = randomUUID();
-    this.#folder = LogFolder.own(options.folder, this.#id, handOver?.lock);
+    this.#log = new OwnedLog({ ...options, clock: this.#clock }, handOver?.lock ?? null);
     this.ended = this.#ended.promise;
     this.ended.catch(() => undefined); // it is for those who wait
   }
@@ -195,13 +170,11 @@ export class Supervisor {
     const { listen, load, workers = availableParallelism(), report, sockets = [], predecessor } = this.#options;
     this.#sockets = this.#handOver?.sockets ?? sockets;
     const loaded = await load();
-    this.#keeper = await this.#openLog(loaded);
-    this.#isLogOpen = true;
-    this.#knowReaders();
-    await this.#serveLog();
+    await this.#log.open(loaded, this.#handOver?.readers ?? []);
+    this.#followPredecessor();
     predecessor?.tellLogIsOpen();
     if (this.#handOver === null) {
-      const opened = await openSockets(listen, this.#clock, () => this.#folder.hasOrphans());
+      const opened = await openSockets(listen, this.#clock, () => this.#log.hasOrphans());
       this.#sockets = [...this.#sockets, ...opened];
     }
     this.#generation = { loaded, workers: new Set(), isRetired: false };
@@ -218,44 +191,29 @@ export class Supervisor {
   }
 
   /** The workers of the predecessor answer visitors, and read this log until they have finished. */
-  #knowReaders(): void {
+  #followPredecessor(): void {
     const { predecessor } = this.#options;
     if (!predecessor || this.#handOver === null) return;
     const { readers, lock } = this.#handOver;
-    for (const reader of readers) this.#keeper.readers.adopt(reader);
-    const dismiss = (reader: string) => this.#keeper.readers.dismiss(reader);
+    const dismiss = (reader: string) => this.#log.dismiss(reader);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#predecessorEnds = promise;
     predecessor.follow(dismiss, () => {
       this.#predecessorEnds = null;
       resolve();
       if (this.#stop !== null) return;
-      this.#folder.forget(lock); // first: what has not ended by now is a stranger
+      this.#log.forget(lock); // first: what has not ended by now is a stranger
       for (const reader of readers) dismiss(reader);
     });
   }
 
-  async #serveLog(): Promise<void> {
-    const { report } = this.#options;
-    this.#server = new LogServer(this.#keeper, this.#keeper.readers, (cause) => report({ kind: "broken-peer", cause }));
-    await this.#server.listen(this.#folder.socketPath);
-  }
-
-  async #closeLog(): Promise<void> {
-    if (!this.#isLogOpen) return;
-    this.#isLogOpen = false;
-    await this.#server?.close();
-    await this.#keeper.close();
-    this.#folder.release();
-  }
-
   async #handOverTo(): Promise<boolean> {
     const { startSuccessor, report } = this.#options;
-    await this.#reload;
     if (this.#predecessorEnds !== null) {
       report({ kind: "warning", line: WAITS_FOR_PREDECESSOR });
       await this.#predecessorEnds; // a successor could not learn when its workers end
     }
+    while (this.#reload !== null) await this.#reload;
     if (startSuccessor === undefined || this.#stop !== null) return false;
     let successor: Successor;
     try {
@@ -265,22 +223,19 @@ export class Supervisor {
       return false;
     }
     this.#successor = successor;
-    const wait = this.#clock.wait(SUCCEED_WITHIN_MS);
-    void wait.over.then(() => successor.kill());
     try {
-      await successor.prepared.promise;
-      await this.#giveLogTo(successor);
-      await successor.logOpen.promise;
-      for (const worker of this.#alive) worker.resume();
-      await successor.listening.promise;
+      await handOver(successor, {
+        clock: this.#clock,
+        sockets: this.#sockets,
+        log: this.#log,
+        workers: this.#alive,
+        startNoMore: () => this.#startNoMore(),
+        onHandOver: () => this.#options.onHandOver?.(),
+      });
     } catch (cause) {
-      successor.kill();
-      await successor.ended;
       report({ kind: "upgrade-failed", cause });
       await this.#takeBack();
       return false;
-    } finally {
-      wait.cancel();
     }
     report({ kind: "upgraded", pid: successor.pid });
     this.#sharesSockets = true;
@@ -291,18 +246,10 @@ export class Supervisor {
     return true;
   }
 
-  async #giveLogTo(successor: Successor): Promise<void> {
+  #startNoMore(): void {
     if (this.#stop !== null) throw new Error("the server stops");
-    // From here on, nobody takes the place of a worker that ends. The successor's workers are about to start.
     this.#generation.isRetired = true;
     for (const worker of this.#alive) if (!worker.isListening) void this.#drain(worker, this.#stopWithinMs);
-    const wait = this.#clock.wait(HOLD_WITHIN_MS);
-    await Promise.race([Promise.all([...this.#alive].map((worker) => worker.hold())), wait.over]);
-    wait.cancel();
-    const readers = [...this.#alive].map(({ name }) => this.#readerOf(name));
-    await this.#closeLog();
-    this.#options.onHandOver?.();
-    successor.give(this.#sockets, readers, this.#folder.workersLock);
   }
 
   /** The successor has failed. If it had the log, this server needs that again, and fresh workers. */
@@ -312,13 +259,11 @@ export class Supervisor {
       for (const worker of this.#alive) worker.resume(); // one that waits for the log could not end
       return;
     }
-    if (!this.#isLogOpen) {
+    if (!this.#log.isOpen) {
       try {
-        this.#folder = LogFolder.own(this.#folder.path, this.#id);
-        this.#keeper = await this.#openLog(this.#generation.loaded);
-        this.#isLogOpen = true;
-        for (const { name } of this.#alive) this.#keeper.readers.adopt(this.#readerOf(name));
-        await this.#serveLog();
+        this.#log.takeBack();
+        const readers = [...this.#alive].map(({ name }) => this.#log.readerOf(name));
+        await this.#log.open(this.#generation.loaded, readers);
       } catch (cause) {
         await this.#giveUp(cause);
         return;
@@ -328,37 +273,6 @@ export class Supervisor {
     if (!this.#generation.isRetired) return;
     this.#options.onTakenBack?.();
     await this.reload();
-  }
-
-  #readerOf(worker: string): string {
-    // A worker that outlives its supervisor must not pass for one of the next supervisor.
-    return `${worker} of ${this.#id}`;
-  }
-
-  async #openLog(grant: GrantAtStart): Promise<ServedLog> {
-    const { report, logSettings, onPurgeStep, sharedLog } = this.#options;
-    const clock = this.#clock;
-    const folder = this.#folder.path;
-    const kept = {
-      clock,
-      hasStrangers: () => this.#folder.hasOrphans(),
-      onFailure: (cause: unknown) => report({ kind: "log-failed", cause }),
-      onStep: onPurgeStep,
-    };
-    const settings = logSettings && { settings: logSettings };
-    if (sharedLog !== undefined) {
-      return openSharedLog({ url: sharedLog, folder, grant, ...kept, ...settings, random: Math.random });
-    }
-    MachineNote.expectNoneIn(folder);
-    const file = new LogFile({
-      folder,
-      clocks: clock,
-      newId: randomUUID,
-      grant,
-      ...settings,
-      onDamage: (setAside, cause) => report({ kind: "log-replaced", setAside, cause }),
-    });
-    return new LogKeeper({ file, ...kept });
   }
 
   /** Keeps one worker of a generation running until the generation is retired. */
@@ -391,8 +305,8 @@ export class Supervisor {
     const { program, workerMain = WORKER_MAIN } = this.#options;
     if (this.#stop !== null) throw new Error("the server stops");
     const name = `worker-${++this.#named}`;
-    const reader = this.#readerOf(name);
-    this.#keeper.readers.expect(reader);
+    const reader = this.#log.readerOf(name);
+    this.#log.readers.expect(reader);
     const worker = new WorkerProcess(
       workerMain,
       {
@@ -400,9 +314,9 @@ export class Supervisor {
         name,
         program,
         settings: generation.loaded.settings,
-        logSocket: this.#folder.socketPath,
+        logSocket: this.#log.socketPath,
         reader,
-        lock: this.#folder.workersLock,
+        lock: this.#log.workersLock,
         drainMs: this.#stopWithinMs,
       },
       this.#clock,
@@ -413,7 +327,7 @@ export class Supervisor {
     void worker.ended.then(() => {
       this.#alive.delete(worker);
       generation.workers.delete(worker);
-      if (this.#isLogOpen) this.#keeper.readers.dismiss(reader);
+      if (this.#log.isOpen) this.#log.dismiss(reader);
       else this.#successor?.tellEnded(reader);
     });
     return worker;
@@ -426,7 +340,7 @@ export class Supervisor {
     const hasEnded = worker.ended.then((ending) => Promise.reject(new WorkerEndedError(worker.name, ending)));
     const isUp = (async () => {
       await worker.started;
-      await this.#keeper.readers.admit(this.#readerOf(worker.name));
+      await this.#log.readers.admit(this.#log.readerOf(worker.name));
       await worker.listen(this.#sockets);
     })();
     try {
@@ -508,8 +422,7 @@ export class Supervisor {
     while (this.#alive.size > 0) {
       await Promise.all([...this.#alive].map((worker) => this.#drain(worker, withinMs)));
     }
-    if (this.#isLogOpen) await this.#closeLog();
-    else if (this.#successor === null) this.#folder.release();
+    if (this.#log.isOpen || this.#successor === null) await this.#log.close();
   }
 
   get #replaceWithinMs(): number {
