@@ -68,10 +68,10 @@ export class OwnedLog {
     return `${worker} of ${this.#id}`;
   }
 
-  /** Opens the log, of which these processes are readers already, and serves it. */
-  async open(grant: GrantAtStart, readers: readonly string[]): Promise<void> {
+  /** Opens the log and serves it. `readers`: those who are readers already when it is open. */
+  async open(grant: GrantAtStart, readers: () => readonly string[]): Promise<void> {
     this.#keeper = await this.#keep(grant);
-    for (const reader of readers) this.#keeper.readers.adopt(reader);
+    for (const reader of readers()) this.#keeper.readers.adopt(reader);
     const broken = (cause: unknown) => this.#options.report({ kind: "broken-peer", cause });
     this.#server = new LogServer(this.#keeper, this.#keeper.readers, broken);
     await this.#server.listen(this.#folder.socketPath);

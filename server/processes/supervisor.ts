@@ -87,7 +87,9 @@ export class Supervisor {
   #named = 0;
   #failedStarts = 0;
   #reload: Promise<boolean> | null = null;
+  /** It stops, or has handed over. */
   #stop: Promise<void> | null = null;
+  #isToldToStop = false;
   #upgrade: Promise<boolean> | null = null;
   /** A new server that has the log, or is about to. */
   #successor: Successor | null = null;
@@ -153,15 +155,23 @@ export class Supervisor {
     return this.#upgrade;
   }
 
-  /** Lets all workers open their log files anew, also those that only finish their answers. */
+  /** Lets all workers open their log files anew, also those that only finish their answers, and those of a predecessor. */
   async reopen(): Promise<void> {
-    await Promise.all([...this.#alive].map((worker) => worker.reopen()));
+    this.#successor?.reopen();
+    const ofPredecessor = this.#predecessorEnds !== null && this.#options.predecessor?.reopen();
+    await Promise.all([this.#reopenOwn(), ofPredecessor]);
     this.#options.report({ kind: "reopened" });
   }
 
-  /** Stops accepting connections, lets the workers finish, and ends. A second call ends them at once. */
+  /**
+   * Stops accepting connections, lets the workers finish, and ends; with them those of a predecessor. A second call ends
+   * them at once.
+   */
   stop(): Promise<void> {
-    if (this.#stop !== null) for (const worker of this.#alive) worker.kill();
+    const withinMs = this.#isToldToStop ? 0 : this.#stopWithinMs;
+    this.#isToldToStop = true;
+    if (this.#predecessorEnds !== null) this.#options.predecessor?.stop(withinMs);
+    if (this.#stop !== null) this.#finishWithin(withinMs);
     this.#stop ??= this.#finish();
     return this.#stop;
   }
@@ -170,7 +180,7 @@ export class Supervisor {
     const { listen, load, workers = availableParallelism(), report, sockets = [], predecessor } = this.#options;
     this.#sockets = this.#handOver?.sockets ?? sockets;
     const loaded = await load();
-    await this.#log.open(loaded, this.#handOver?.readers ?? []);
+    await this.#log.open(loaded, () => this.#handOver?.readers ?? []);
     this.#followPredecessor();
     predecessor?.tellLogIsOpen();
     if (this.#handOver === null) {
@@ -178,11 +188,7 @@ export class Supervisor {
       this.#sockets = [...this.#sockets, ...opened];
     }
     this.#generation = { loaded, workers: new Set(), isRetired: false };
-    const accepting = Array.from({ length: workers }, () => Promise.withResolvers<void>());
-    for (const { resolve } of accepting) {
-      this.#keepPlace(this.#generation, new BackOff(this.#soundAfterMs), resolve);
-    }
-    const places = accepting.map(({ promise }) => promise);
+    const places = this.#openPlaces(this.#generation);
     await Promise.race([...places, this.ended]);
     if (predecessor) await Promise.race([Promise.all(places), this.ended]);
     this.#sharesSockets = false;
@@ -217,7 +223,10 @@ export class Supervisor {
     if (startSuccessor === undefined || this.#stop !== null) return false;
     let successor: Successor;
     try {
-      successor = new Successor(startSuccessor());
+      successor = new Successor(startSuccessor(), {
+        reopen: () => this.#reopenOwn(),
+        finishWithin: (ms) => this.#finishWithin(ms),
+      });
     } catch (cause) {
       report({ kind: "upgrade-failed", cause });
       return false;
@@ -262,8 +271,9 @@ export class Supervisor {
     if (!this.#log.isOpen) {
       try {
         this.#log.takeBack();
-        const readers = [...this.#alive].map(({ name }) => this.#log.readerOf(name));
-        await this.#log.open(this.#generation.loaded, readers);
+        await this.#log.open(this.#generation.loaded, () =>
+          [...this.#alive].map(({ name }) => this.#log.readerOf(name)),
+        );
       } catch (cause) {
         await this.#giveUp(cause);
         return;
@@ -272,7 +282,27 @@ export class Supervisor {
     for (const worker of this.#alive) worker.resume();
     if (!this.#generation.isRetired) return;
     this.#options.onTakenBack?.();
-    await this.reload();
+    await this.#renew();
+  }
+
+  /** Starts workers anew with the settings that are in use, whatever has become of the configuration. */
+  async #renew(): Promise<void> {
+    const next: Generation = { loaded: this.#generation.loaded, workers: new Set(), isRetired: false };
+    this.#generation = next;
+    const accepting = Promise.all(this.#openPlaces(next)).then(() => this.#retireAllBut(next));
+    const wait = this.#clock.wait(START_WITHIN_MS); // if none starts, the old ones go on, and another upgrade may help
+    await Promise.race([accepting, wait.over, this.ended.catch(() => undefined)]);
+    wait.cancel();
+  }
+
+  /** Lets as many workers run as there should be. Each promise resolves once one accepts connections in its place. */
+  #openPlaces(generation: Generation): Promise<void>[] {
+    const { workers = availableParallelism() } = this.#options;
+    return Array.from({ length: workers }, () => {
+      const accepting = Promise.withResolvers<void>();
+      void this.#keepPlace(generation, new BackOff(this.#soundAfterMs), accepting.resolve);
+      return accepting.promise;
+    });
   }
 
   /** Keeps one worker of a generation running until the generation is retired. */
@@ -372,11 +402,11 @@ export class Supervisor {
       report({ kind: "reload-failed", cause });
       return false;
     }
-    const old = this.#generation;
+    this.#generation.isRetired = true;
     this.#generation = next;
     for (const worker of fresh) void this.#keepAfter(next, worker);
     report({ kind: "reloaded" });
-    void this.#retire(old, this.#replaceWithinMs);
+    this.#retireAllBut(next);
     return true;
   }
 
@@ -394,6 +424,22 @@ export class Supervisor {
   async #retire(generation: Generation, withinMs: number): Promise<void> {
     generation.isRetired = true;
     await Promise.all([...generation.workers].map((worker) => this.#drain(worker, withinMs)));
+  }
+
+  /** Lets the workers of all other generations finish, unless another one has taken the place of this one. */
+  #retireAllBut(generation: Generation): void {
+    if (this.#generation !== generation) return;
+    for (const worker of this.#alive) {
+      if (!generation.workers.has(worker) && !worker.isDraining) void this.#drain(worker, this.#replaceWithinMs);
+    }
+  }
+
+  #finishWithin(ms: number): void {
+    for (const worker of this.#alive) ms === 0 ? worker.kill() : void this.#drain(worker, ms);
+  }
+
+  async #reopenOwn(): Promise<void> {
+    await Promise.all([...this.#alive].map((worker) => worker.reopen()));
   }
 
   async #drain(worker: WorkerProcess, withinMs: number): Promise<void> {
@@ -422,6 +468,7 @@ export class Supervisor {
     while (this.#alive.size > 0) {
       await Promise.all([...this.#alive].map((worker) => this.#drain(worker, withinMs)));
     }
+    if (this.#isToldToStop) await this.#predecessorEnds; // its workers read the log
     if (this.#log.isOpen || this.#successor === null) await this.#log.close();
   }
 
