@@ -50,7 +50,7 @@ async function giveLog(successor: Successor, { clock, sockets, log, workers, onH
   await Promise.race([Promise.all([...workers].map((worker) => worker.hold())), wait.over]);
   wait.cancel();
   const readers = [...workers].map(({ name }) => log.readerOf(name));
-  await log.close();
+  await log.giveAway();
   onHandOver();
   successor.give(sockets, readers, log.workersLock);
 }

@@ -9,7 +9,7 @@ import { LogKeeper, type PurgeStep, type ServedLog } from "../log/log-keeper.ts"
 import type { LogReaders } from "../log/log-readers.ts";
 import { LogServer } from "../log/log-server.ts";
 import { MachineNote } from "../log/postgres/machine-note.ts";
-import { openSharedLog } from "../log/postgres/open-shared-log.ts";
+import { expectSharedLog, openSharedLog } from "../log/postgres/open-shared-log.ts";
 import type { SupervisorEvent } from "./supervisor-events.ts";
 
 export interface OwnedLogOptions {
@@ -22,6 +22,11 @@ export interface OwnedLogOptions {
   readonly sharedLog?: string;
   /** Called at the steps of each purge, for tests that interrupt it. */
   readonly onPurgeStep?: (step: PurgeStep, purge: AppendRequest) => void;
+}
+
+/** Rejects, with a message for the owner, if the log is one of several machines and cannot be used now. */
+export async function expectLog({ sharedLog, clock }: Pick<OwnedLogOptions, "sharedLog" | "clock">): Promise<void> {
+  if (sharedLog !== undefined) await expectSharedLog({ url: sharedLog, clock, random: Math.random });
 }
 
 /** The purge log and its folder, as one supervisor owns them and serves them to its workers. */
@@ -77,18 +82,27 @@ export class OwnedLog {
     await this.#server.listen(this.#folder.socketPath);
   }
 
-  /** Closes the log and leaves its folder to the next supervisor. */
-  async close(): Promise<void> {
+  /** Closes the log and leaves its folder to the next supervisor. Call it when the workers have ended. */
+  close(): Promise<void> {
+    return this.#leave((keeper) => keeper.close());
+  }
+
+  /** The same for a supervisor whose readers the workers are from then on. */
+  giveAway(): Promise<void> {
+    return this.#leave((keeper) => keeper.giveAway());
+  }
+
+  async #leave(end: (keeper: ServedLog) => void | Promise<void>): Promise<void> {
     const keeper = this.#keeper;
     this.#keeper = null;
     await this.#server?.close();
     this.#server = null;
-    await keeper?.close();
+    if (keeper !== null) await end(keeper);
     if (this.#ownsFolder) this.#folder.release();
     this.#ownsFolder = false;
   }
 
-  /** Owns the folder again, after `close`. */
+  /** Owns the folder again, after `giveAway`. */
   takeBack(): void {
     this.#folder = LogFolder.own(this.#options.folder, this.#id);
     this.#ownsFolder = true;

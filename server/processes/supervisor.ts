@@ -4,11 +4,12 @@ import { moduleBeside } from "../../cdn/own-package.ts";
 import type { Clock } from "../../worker/ports.ts";
 import type { Clocks } from "../log/clock-steps.ts";
 import type { GrantAtStart } from "../log/log-file.ts";
+import { SharedLogError } from "../log/postgres/database-error.ts";
 import { systemClock } from "../system-clock.ts";
 import { BackOff } from "./back-off.ts";
 import { handOver } from "./hand-over.ts";
 import { type HeldSocket, type ListenAddress, openSockets } from "./listening-sockets.ts";
-import { OwnedLog, type OwnedLogOptions } from "./owned-log.ts";
+import { expectLog, OwnedLog, type OwnedLogOptions } from "./owned-log.ts";
 import type { WorkerService } from "./process-line.ts";
 import { type HandOver, type Predecessor, Successor } from "./upgrade.ts";
 import { START_WITHIN_MS, WorkerEndedError, WorkerProcess } from "./worker-process.ts";
@@ -17,6 +18,9 @@ const WORKER_MAIN = moduleBeside(import.meta.url, "worker-main");
 
 /** If so many starts fail in a row and no worker accepts connections, starting again will not help. */
 const MAX_FAILED_STARTS = 5;
+
+/** A log that is out of reach is tried again after this time. Milliseconds. */
+const TRY_AGAIN_MS = 1_000;
 
 const WAITS_FOR_PREDECESSOR = "the upgrade begins when the server before this one has finished its answers";
 
@@ -110,6 +114,7 @@ export class Supervisor {
 
   /** Resolves when workers accept connections. Rejects, and leaves nothing behind, if that cannot be. */
   static async start(options: SupervisorOptions): Promise<Supervisor> {
+    if (options.predecessor) await expectLog({ ...options, clock: options.clock ?? systemClock });
     const handOver = (await options.predecessor?.takeOver()) ?? null;
     const supervisor = new Supervisor(options, handOver);
     try {
@@ -270,19 +275,34 @@ export class Supervisor {
     }
     if (!this.#log.isOpen) {
       try {
-        this.#log.takeBack();
-        await this.#log.open(this.#generation.loaded, () =>
-          [...this.#alive].map(({ name }) => this.#log.readerOf(name)),
-        );
+        await this.#reopenLog();
       } catch (cause) {
         await this.#giveUp(cause);
         return;
       }
     }
     for (const worker of this.#alive) worker.resume();
-    if (!this.#generation.isRetired) return;
+    if (this.#stop !== null || !this.#generation.isRetired) return;
     this.#options.onTakenBack?.();
     await this.#renew();
+  }
+
+  /** Opens the log again. One that is out of reach is tried until it is not: the workers go on by their leases. */
+  async #reopenLog(): Promise<void> {
+    this.#log.takeBack();
+    const readers = () => [...this.#alive].map(({ name }) => this.#log.readerOf(name));
+    for (let isSaid = false; this.#stop === null; isSaid = true) {
+      try {
+        await this.#log.open(this.#generation.loaded, readers);
+        if (this.#stop !== null) await this.#log.close();
+        return;
+      } catch (cause) {
+        if (!(cause instanceof SharedLogError && cause.isOutOfReach)) throw cause;
+        if (!isSaid) this.#options.report({ kind: "log-failed", cause });
+      }
+      for (const worker of this.#alive) worker.resume(); // their calls fail, instead of waiting
+      await this.#clock.wait(TRY_AGAIN_MS).over;
+    }
   }
 
   /** Starts workers anew with the settings that are in use, whatever has become of the configuration. */

@@ -174,11 +174,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     listen: options.listen,
     sockets: options.sockets,
     predecessor: options.predecessor,
-    startSuccessor: () => {
-      if (options.log !== null)
-        throw new ServerError("with the log of several machines it cannot hand over yet: restart it.");
-      return startSuccessor(supervisor.addresses);
-    },
+    startSuccessor: () => startSuccessor(supervisor.addresses),
     // From here on the successor's janitor alone gives out room on the disk.
     onHandOver: () => void janitor?.close(),
     onTakenBack: () => {

@@ -418,12 +418,22 @@ export class PgPurgeLog {
 
   #isStandby(): SharedLogError {
     this.#database.forgetConnections(); // the address may lead to another server by now
-    return new SharedLogError(this.#database.where, "it is a standby, and the log needs the primary", true);
+    return standbyError(this.#database);
   }
 
   #endless(): SharedLogError {
     return new SharedLogError(this.#database.where, "it changes faster than it can be read", true);
   }
+}
+
+/** Rejects with a `SharedLogError` if the database cannot be reached, or is a standby. */
+export async function expectPrimary(database: Database): Promise<void> {
+  const [server] = await database.query<{ is_standby: boolean }>("SELECT pg_is_in_recovery() AS is_standby");
+  if (server!.is_standby) throw standbyError(database);
+}
+
+function standbyError({ where }: Database): SharedLogError {
+  return new SharedLogError(where, "it is a standby, and the log needs the primary", true);
 }
 
 type Appended = Omit<Extract<AppendResult, { kind: "appended" }>, "delta">;
