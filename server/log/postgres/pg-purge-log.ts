@@ -85,7 +85,7 @@ export class PgPurgeLog {
   readonly #incarnation: string;
   readonly #marks = new Map<number, string>();
   readonly #seen = new Map<string, SeenMachine>();
-  /** What the machine's row says, or will say. */
+  /** What the machine's row says. */
   #leaseMs = 0;
   #hasRow = false;
   #granting: Promise<void> = Promise.resolve();
@@ -298,17 +298,11 @@ export class PgPurgeLog {
     this.#leases.grant(useMs, elapsed);
     const longestMs = this.#leases.longestLivingMs(elapsed);
     if (longestMs === this.#leaseMs) return;
-    const before = this.#leaseMs;
-    this.#leaseMs = longestMs;
-    try {
-      await this.#database.query(
-        "UPDATE tidemark_log_machines SET lease_ms = $3 WHERE machine = $1 AND incarnation = $2",
-        [this.machine, this.#incarnation, longestMs],
-      );
-    } catch (cause) {
-      this.#leaseMs = before; // the next call tries again
-      throw cause;
-    }
+    await this.#database.query(
+      "UPDATE tidemark_log_machines SET lease_ms = $3 WHERE machine = $1 AND incarnation = $2",
+      [this.machine, this.#incarnation, longestMs],
+    );
+    this.#leaseMs = longestMs; // not before: a read that is under way would miss the lease in the row
   }
 
   /** Registers the machine because its row under this name is missing, unless that has happened meanwhile. */
@@ -323,20 +317,20 @@ export class PgPurgeLog {
   /**
    * Makes the machine a reader. A row that is there is of an earlier supervisor of this folder, some of whose processes may
    * be alive, so its lease counts on. A row that has gone, or that another supervisor has taken, is left alone: this machine
-   * then goes on under a new name.
+   * then goes on under a new name. Its own row goes in the same statement in which the new one comes, because a purge in
+   * between would not wait for its leases.
    */
   async #register(): Promise<void> {
-    if (this.#hasRow) {
-      await this.leave();
-      this.#note.renameMachine(this.#options.newId());
-    }
+    const before = this.machine;
+    if (this.#hasRow) this.#note.renameMachine(this.#options.newId());
     const [row] = await this.#database.query<{ lease_ms: number }>(
-      `INSERT INTO tidemark_log_machines AS known (machine, name, incarnation, lease_ms) VALUES ($1, $2, $3, $4)
+      `WITH own AS (DELETE FROM tidemark_log_machines WHERE machine = $5 AND machine <> $1 AND incarnation = $3)
+        INSERT INTO tidemark_log_machines AS known (machine, name, incarnation, lease_ms) VALUES ($1, $2, $3, $4)
         ON CONFLICT (machine) DO UPDATE SET name = excluded.name, incarnation = excluded.incarnation,
           lease_ms = greatest(known.lease_ms, excluded.lease_ms), log_id = NULL, confirmed = NULL,
           beat = known.beat + 1, heard_at = clock_timestamp()
         RETURNING lease_ms`,
-      [this.machine, this.#options.name, this.#incarnation, this.#leaseMs],
+      [this.machine, this.#options.name, this.#incarnation, this.#leaseMs, before],
     );
     this.#hasRow = true;
     this.#leaseMs = row!.lease_ms;
