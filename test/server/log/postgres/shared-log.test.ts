@@ -328,6 +328,24 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(purges.map(({ purgeKeys }) => purgeKeys[0]).filter((key) => key === "#b")).toEqual([]);
     });
 
+    test("is lost: an answer that is held is given by the clock", async () => {
+      const own = await ownServer();
+      const [a, b] = [await start({}, own.url("postgres")), await start({}, own.url("postgres"))];
+      b.isListening = false;
+      expect(await boundOf(a, "#a")).toBe(1250);
+      const isHeld = new Promise<void>((resolve) => {
+        const { settledOf } = a.log;
+        a.log.settledOf = (seqs) => {
+          resolve();
+          return settledOf.call(a.log, seqs);
+        };
+      });
+      const found = a.keeper.find(1, 25_000);
+      await isHeld;
+      await own.crash();
+      expect(await found).toMatchObject({ seq: 1, settled: true });
+    });
+
     test("commits a purge durably though its owner has turned that off", async () => {
       const own = await ownServer({ fsync: "on", synchronous_commit: "off", wal_writer_delay: "10s" });
       const a = await start({}, own.url("postgres"));
