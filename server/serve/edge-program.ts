@@ -81,6 +81,7 @@ export async function startWorker({ name, settings, log, line }: WorkerStart): P
       await accessLog?.close();
       await origin.close();
     },
+    hurry: (withinMs) => void listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0)),
   };
 }
 
