@@ -162,5 +162,5 @@ describe("tidemark serve", () => {
     expect(await lifetimeOf("/other")).toMatch(/fwd=uri-miss.*stored/);
     expect(await lifetimeOf("/other")).toMatch(/hit; ttl=7[12]\d\d$/);
     await connection.close();
-  });
+  }, 60_000); // it starts workers three times
 });
