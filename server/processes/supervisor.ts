@@ -91,6 +91,7 @@ export class Supervisor {
   #named = 0;
   #failedStarts = 0;
   #reload: Promise<boolean> | null = null;
+  #nextReload: Promise<boolean> | null = null;
   /** It stops, or has handed over. */
   #stop: Promise<void> | null = null;
   #isToldToStop = false;
@@ -143,10 +144,18 @@ export class Supervisor {
    */
   reload(): Promise<boolean> {
     if (this.#successor !== null) return Promise.resolve(false); // which has read the configuration a moment ago
-    this.#reload ??= this.#replace().finally(() => {
-      this.#reload = null;
+    if (this.#reload === null) {
+      this.#reload = this.#replace().finally(() => {
+        this.#reload = null;
+      });
+      return this.#reload;
+    }
+    // The one under way may have read the configuration and the certificates before they were changed again.
+    this.#nextReload ??= this.#reload.then(() => {
+      this.#nextReload = null;
+      return this.reload();
     });
-    return this.#reload;
+    return this.#nextReload;
   }
 
   /**

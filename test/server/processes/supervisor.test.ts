@@ -240,6 +240,25 @@ describe("a supervisor", () => {
       expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v1" });
     });
 
+    test("a configuration that changes while one is being loaded is loaded after that one", async () => {
+      const supervisor = await start({ workers: 1 });
+      const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+      let loads = 0;
+      load = async () => {
+        const read = settings;
+        if (++loads === 1) await isReleased;
+        return { settings: read, leaseMs: 1000, longestViewAgeMs: 1000 };
+      };
+      settings = { ...settings, version: "v2" };
+      const first = supervisor.reload();
+      settings = { ...settings, version: "v3" };
+      const others = [supervisor.reload(), supervisor.reload()];
+      release();
+      expect(await Promise.all([first, ...others])).toEqual([true, true, true]);
+      expect(loads).toBe(2);
+      expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v3" });
+    });
+
     test("a worker that dies afterwards is replaced by one with the new settings", async () => {
       const supervisor = await start({ workers: 1 });
       settings = { ...settings, version: "v2" };
