@@ -18,6 +18,8 @@ export default defineConfig({
   },
   deps: { alwaysBundle: [/./], neverBundle: [/^cloudflare:/], onlyBundle: false },
   minify: true,
+  // The minifier leaves the marks of pure calls in, which have done their work by then.
+  outputOptions: { comments: false },
   dts: false,
   report: false,
 });
