@@ -1,5 +1,19 @@
-import { resolve } from "node:path";
-import { defineConfig } from "tsdown";
+import { defineConfig, type Rolldown } from "tsdown";
+import { importSite } from "./server/site/import-site.ts";
+import { checkSite } from "./worker/site/check-site.ts";
+
+/**
+ * The site of `tidemark.config.ts`, checked: a mistake in it ends the build, and the worker carries its settings instead
+ * of everything that it takes to check them.
+ */
+const CHECKED_SITE: Rolldown.Plugin = {
+  name: "checked-site",
+  resolveId: (id) => (id === "virtual:checked-site" ? { id, external: false } : null),
+  load: async (id) =>
+    id === "virtual:checked-site"
+      ? `export default ${JSON.stringify(checkSite(await importSite("tidemark.config.ts")))}`
+      : null,
+};
 
 /**
  * The edge as it is deployed, in one file. `wrangler deploy` makes it by this and leaves it as it is: what esbuild makes of
@@ -12,7 +26,7 @@ export default defineConfig({
   format: "esm",
   platform: "neutral",
   target: "es2024",
-  alias: { "tidemark/worker": resolve("worker/package.ts") },
+  plugins: [CHECKED_SITE],
   inputOptions: {
     resolve: { mainFields: ["module", "main"], conditionNames: ["workerd", "worker", "browser", "import"] },
   },

@@ -63,7 +63,7 @@ export const purgeRequestSchema = z
     prefixes: z.optional(z.array(prefix).check(z.minLength(1, "name at least one prefix, or leave prefixes out"))),
     hosts: z.optional(z.array(host).check(z.minLength(1, "name at least one host, or leave hosts out"))),
     everything: z.optional(z.literal(true, "can only be true; otherwise leave it out")),
-    mode: z.optional(z.enum(["hard", "soft"], 'must be "hard" or "soft"')),
+    mode: z.optional(z.literal(["hard", "soft"], 'must be "hard" or "soft"')),
     dryRun: z.optional(z.boolean()),
     refresh: z.optional(z.boolean()),
     id: z.optional(

@@ -164,7 +164,7 @@ export function openApiDocument(): object {
           required: ["scope"],
         },
         Stats: jsonSchema(statsSchema, "output"),
-        PretendedRequest: jsonSchema(z.partial(pretendedRequestSchema), "input"),
+        PretendedRequest: jsonSchema(z.partial(z.extend(pretendedRequestSchema, PRETENDED_DEFAULTS)), "input"),
         Explanation: jsonSchema(explanationSchema, "output"),
         Health: jsonSchema(healthSchema, "output"),
       },
@@ -183,6 +183,12 @@ const EXPLAIN = {
     200: answer("What would happen now, and why", "Explanation"),
     ...refusals("invalid", "unauthorized", "forbidden", "too-large", "unsupported-media-type", "unavailable"),
   },
+};
+
+/** The fields of a pretended request with what holds without them. */
+const PRETENDED_DEFAULTS = {
+  method: z.prefault(pretendedRequestSchema.shape.method, "GET"),
+  fields: z.prefault(pretendedRequestSchema.shape.fields, {}),
 };
 
 /** An endpoint that needs no token. */
