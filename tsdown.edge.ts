@@ -28,6 +28,7 @@ export default defineConfig({
   target: "es2024",
   plugins: [CHECKED_SITE],
   inputOptions: {
+    optimization: { inlineConst: { mode: "all", pass: 3 } },
     resolve: { mainFields: ["module", "main"], conditionNames: ["workerd", "worker", "browser", "import"] },
   },
   deps: { alwaysBundle: [/./], neverBundle: [/^cloudflare:/], onlyBundle: false },

@@ -23,10 +23,8 @@ export const purgeWaitSchema = z.strictObject({
 
 /** A number in digits, as a query has it. */
 function wholeNumber(error: string, most: number): z.ZodMiniString {
-  return z
-    .string()
-    .check(
-      z.regex(/^[1-9][0-9]{0,8}$/, { error, abort: true }),
-      z.refine((digits) => Number(digits) <= most, `must be at most ${most}`),
-    );
+  return z.string().check(
+    z.regex(/^[1-9][0-9]{0,8}$/, { error, abort: true }),
+    z.refine((digits) => Number(digits) <= most, `must be at most ${most}`),
+  );
 }

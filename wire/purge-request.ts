@@ -50,6 +50,8 @@ const host = z
 
 const KINDS = ["urls", "tags", "prefixes", "hosts", "everything"] as const;
 
+const NOT_WHOLE_MS = "must be a whole number of milliseconds";
+
 /**
  * The body of `POST /_tidemark/purge`.
  *
@@ -70,9 +72,11 @@ export const purgeRequestSchema = z
       z.string().check(z.regex(/^[!-~]{1,128}$/, "must be 1 to 128 printable ASCII characters without spaces")),
     ),
     repeatAfterMs: z.optional(
+      // Not `z.int`, which would bring the checks of all kinds of numbers into the worker.
       z
-        .int("must be a whole number of milliseconds")
+        .number(NOT_WHOLE_MS)
         .check(
+          z.refine(Number.isSafeInteger, NOT_WHOLE_MS),
           z.minimum(1, "must be at least 1 millisecond"),
           z.maximum(MAX_REPEAT_AFTER_MS, `must be at most ${MAX_REPEAT_AFTER_MS} milliseconds, a day`),
         ),

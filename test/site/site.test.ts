@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import type * as z from "zod/mini";
-import { compileSite, type siteSchema } from "../../worker/site/site.ts";
+import type { siteSchema } from "../../worker/site/check-site.ts";
+import { compileSite } from "../../worker/site/site.ts";
 import { SiteError } from "../../worker/site/site-error.ts";
 import type { RouteInput, SiteInput } from "../../worker/site/site-input.ts";
 import { weakenedDefences } from "../../worker/site/weakened-defences.ts";

@@ -100,6 +100,7 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
   const originHost = new URL(site.origin).host;
   if ([...(publicHosts ?? []), publicUrl?.host].includes(originHost))
     throw new SiteError([originIsSiteError(site.origin)]);
+  const { originTimeout, followTimeout, ...limits } = site.limits;
   const ownField = site.targetedField === undefined ? [] : [site.targetedField.toLowerCase()];
   return {
     originUrl: new URL(site.origin).origin,
@@ -118,21 +119,10 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
     hasDashboard: site.dashboard,
     settings: { ...withOverrides(checked.given, overrides), hosts, originFields: Object.keys(site.originFields) },
     limits: {
-      urlBytes: site.limits.urlBytes,
-      requestFieldBytes: site.limits.requestFieldBytes,
-      requestBodyBytes: site.limits.requestBodyBytes,
-      responseFields: site.limits.responseFields,
-      responseFieldBytes: site.limits.responseFieldBytes,
-      storeBytes: site.limits.storeBytes,
-      largeBytes: site.limits.largeBytes,
-      fetchWholeBytes: Math.min(site.limits.fetchWholeBytes, site.limits.storeBytes),
-      variants: site.limits.variants,
-      fillBytes: site.limits.fillBytes,
-      fills: site.limits.fills,
-      memoryBytes: site.limits.memoryBytes,
-      tags: site.limits.tags,
-      originTimeoutMs: site.limits.originTimeout,
-      followTimeoutMs: site.limits.followTimeout,
+      ...limits,
+      fetchWholeBytes: Math.min(limits.fetchWholeBytes, limits.storeBytes),
+      originTimeoutMs: originTimeout,
+      followTimeoutMs: followTimeout,
     },
     purge: {
       leaseMs: site.purge.leaseMs,
