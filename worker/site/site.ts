@@ -87,7 +87,7 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
   return compileChecked(checkSite(withOverrides(input, overrides)), overrides);
 }
 
-/** Compiles a site that was checked without the overrides, or with them. Throws `SiteError`. */
+/** The same for a site that was checked before, by a build for instance. Throws `SiteError` if an override is not valid. */
 export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): Site {
   const site = withOverrides(checked.rules, overrides);
   const wrongAddresses = addressErrors(site);
@@ -148,12 +148,12 @@ function withOverrides<S extends object>(site: S, { origin, hosts, publicUrl }: 
   };
 }
 
-/** The mistakes in addresses, which the overrides may have brought. */
+/** The mistakes in addresses, which overrides may have brought into a site that was checked without them. */
 function addressErrors({ origin, publicUrl, hosts }: SiteRules): { path: string; message: string }[] {
   return [
     ...faultsOf("origin", origin, ORIGIN_CHECKS),
-    ...(publicUrl === undefined ? [] : faultsOf("publicUrl", publicUrl, PUBLIC_URL_CHECKS)),
     ...(hosts ?? []).flatMap((host, index) => faultsOf(`hosts[${index}]`, host, HOST_CHECKS)),
+    ...(publicUrl === undefined ? [] : faultsOf("publicUrl", publicUrl, PUBLIC_URL_CHECKS)),
   ];
 }
 
