@@ -1,18 +1,13 @@
+import { resolve } from "node:path";
 import { defineConfig, type Rolldown, type UserConfig } from "tsdown";
 import { importSite } from "./server/site/import-site.ts";
-import { checkSite } from "./worker/site/check-site.ts";
+import { type CheckedSite, checkSite } from "./worker/site/check-site.ts";
 
 /**
  * The edge for the site in a config file, in one file. What esbuild makes of the same sources weighs 3 KB more. The site
  * is checked here, so that a mistake ends the build, and the worker carries its settings instead of their schema.
  */
 export function edgeFor(siteFile: string): UserConfig {
-  const checkedSite: Rolldown.Plugin = {
-    name: "checked-site",
-    resolveId: (id) => (id === "virtual:checked-site" ? id : null),
-    load: async (id) =>
-      id === "virtual:checked-site" ? `export default ${JSON.stringify(checkSite(await importSite(siteFile)))}` : null,
-  };
   return {
     entry: { index: "worker/index.ts" },
     outDir: "dist/edge",
@@ -20,7 +15,7 @@ export function edgeFor(siteFile: string): UserConfig {
     format: "esm",
     platform: "neutral",
     target: "es2024",
-    plugins: [checkedSite],
+    plugins: [forSite(siteFile)],
     inputOptions: {
       optimization: { inlineConst: { mode: "all", pass: 3 } },
       resolve: { mainFields: ["module", "main"], conditionNames: ["workerd", "worker", "browser", "import"] },
@@ -31,6 +26,32 @@ export function edgeFor(siteFile: string): UserConfig {
     minify: true,
     dts: false,
     report: false,
+  };
+}
+
+/** Puts the checked site in, and leaves out what it does not use: a dashboard that is off, and doors that are closed. */
+function forSite(file: string): Rolldown.Plugin {
+  let checking: Promise<CheckedSite> | undefined;
+  const site = () => {
+    checking ??= importSite(file).then(checkSite);
+    return checking;
+  };
+  const parts: Readonly<Record<string, (site: CheckedSite) => string | null>> = {
+    "virtual:checked-site": (checked) => `export default ${JSON.stringify(checked)};`,
+    [resolve(import.meta.dirname, "worker/control/dashboard-page.ts")]: ({ rules }) =>
+      rules.dashboard ? null : 'export const PAGE = "", PAGE_POLICY = "";',
+    [resolve(import.meta.dirname, "worker/control/doors/vendors.ts")]: ({ rules }) => {
+      const open = Object.entries(rules.doors).flatMap(([name, door]) => (door ? [name] : []));
+      return [
+        ...open.map((name) => `import { ${name} } from "./${name}.ts";`),
+        `export const VENDORS = { ${open} };`,
+      ].join("\n");
+    },
+  };
+  return {
+    name: "for-site",
+    resolveId: (id) => (id.startsWith("virtual:") ? id : null),
+    load: async (id) => (Object.hasOwn(parts, id) ? parts[id]!(await site()) : null),
   };
 }
 
