@@ -7,15 +7,15 @@ import type { AppendRequest } from "../../worker/purges/log/log-contract.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import type { Clocks } from "../log/clock-steps.ts";
 import { type GrantAtStart, LogFile } from "../log/log-file.ts";
-import { LogFolder } from "../log/log-folder.ts";
+import type { LogFolder } from "../log/log-folder.ts";
 import { LogKeeper, type PurgeStep, type ServedLog } from "../log/log-keeper.ts";
-import { LogServer } from "../log/log-server.ts";
 import { MachineNote } from "../log/postgres/machine-note.ts";
 import { openSharedLog } from "../log/postgres/open-shared-log.ts";
 import { systemClock } from "../system-clock.ts";
 import { BackOff } from "./back-off.ts";
 import { type HeldSocket, type ListenAddress, openSockets } from "./listening-sockets.ts";
 import type { WorkerService } from "./process-line.ts";
+import { type SiteGrants, SiteLogs } from "./site-logs.ts";
 import type { SupervisorEvent } from "./supervisor-events.ts";
 import { type HandOver, type Predecessor, Successor } from "./upgrade.ts";
 import { WorkerEndedError, WorkerProcess } from "./worker-process.ts";
@@ -34,14 +34,18 @@ const HOLD_WITHIN_MS = 5_000;
 const WAITS_FOR_PREDECESSOR = "the upgrade begins when the server before this one has finished its answers";
 
 /** What a configuration gives once it has been read and compiled. */
-export interface Loaded extends GrantAtStart {
+export interface Loaded {
   /** For the workers' program: plain data, which is copied to their processes. */
   readonly settings: unknown;
+  /** `ONLY_SITE`, or several by their names. */
+  readonly sites: SiteGrants;
 }
 
 export interface SupervisorOptions {
-  /** The folder of the log, of the locks and of the log's socket. One supervisor owns it. */
+  /** The folder of the locks, and of the log of an only site with its socket. One supervisor owns it. */
   readonly folder: string;
+  /** The folder of the log of one of several sites. Default: there is one alone. */
+  readonly folderOf?: (site: string) => string;
   readonly listen: readonly ListenAddress[];
   /** Sockets that are open already, beside those. */
   readonly sockets?: readonly HeldSocket[];
@@ -97,16 +101,14 @@ export class Supervisor {
   readonly ended: Promise<void>;
   readonly #options: SupervisorOptions;
   readonly #clock: Clock & Clocks;
-  #folder: LogFolder;
+  readonly #logs: SiteLogs;
   readonly #handOver: HandOver | null;
   readonly #id: string;
   readonly #ended = Promise.withResolvers<void>();
-  #keeper!: ServedLog;
-  #server!: LogServer;
   #sockets: readonly HeldSocket[] = [];
   #generation!: Generation;
-  /** Everybody who has not ended, in all generations. */
-  readonly #alive = new Set<WorkerProcess>();
+  /** Everybody who has not ended, in all generations, with the sites that each serves. */
+  readonly #alive = new Map<WorkerProcess, SiteGrants>();
   #named = 0;
   #failedStarts = 0;
   #reload: Promise<boolean> | null = null;
@@ -114,7 +116,6 @@ export class Supervisor {
   #upgrade: Promise<boolean> | null = null;
   /** A new server that has the log, or is about to. */
   #successor: Successor | null = null;
-  #isLogOpen = false;
   /** Resolves when the server before this one has ended; `null` if there is none. Only it knows when its workers end. */
   #predecessorEnds: Promise<void> | null = null;
   /** Another server has the sockets as well, and listens on them when this one ends. */
@@ -126,7 +127,17 @@ export class Supervisor {
     this.#sharesSockets = handOver !== null;
     this.#clock = options.clock ?? systemClock;
     this.#id = randomUUID();
-    this.#folder = LogFolder.own(options.folder, this.#id, handOver?.lock);
+    this.#logs = new SiteLogs(
+      {
+        folder: options.folder,
+        folderOf: options.folderOf ?? (() => options.folder),
+        id: this.#id,
+        open: (folder, grant) => this.#openLog(folder, grant),
+        onBrokenPeer: (cause) => options.report({ kind: "broken-peer", cause }),
+        clock: this.#clock,
+      },
+      handOver?.lock ?? null,
+    );
     this.ended = this.#ended.promise;
     this.ended.catch(() => undefined); // it is for those who wait
   }
@@ -151,7 +162,7 @@ export class Supervisor {
 
   /** The processes that accept connections, by their names. */
   get workers(): ReadonlyMap<string, number> {
-    const listening = [...this.#alive].filter(({ isListening, isDraining }) => isListening && !isDraining);
+    const listening = [...this.#alive.keys()].filter(({ isListening, isDraining }) => isListening && !isDraining);
     return new Map(listening.map(({ name, pid }) => [name, pid!]));
   }
 
@@ -163,6 +174,7 @@ export class Supervisor {
     if (this.#successor !== null) return Promise.resolve(false); // which has read the configuration a moment ago
     this.#reload ??= this.#replace().finally(() => {
       this.#reload = null;
+      this.#closeUnusedLogs();
     });
     return this.#reload;
   }
@@ -180,13 +192,13 @@ export class Supervisor {
 
   /** Lets all workers open their log files anew, also those that only finish their answers. */
   async reopen(): Promise<void> {
-    await Promise.all([...this.#alive].map((worker) => worker.reopen()));
+    await Promise.all([...this.#alive.keys()].map((worker) => worker.reopen()));
     this.#options.report({ kind: "reopened" });
   }
 
   /** Stops accepting connections, lets the workers finish, and ends. A second call ends them at once. */
   stop(): Promise<void> {
-    if (this.#stop !== null) for (const worker of this.#alive) worker.kill();
+    if (this.#stop !== null) for (const worker of this.#alive.keys()) worker.kill();
     this.#stop ??= this.#finish();
     return this.#stop;
   }
@@ -195,13 +207,11 @@ export class Supervisor {
     const { listen, load, workers = availableParallelism(), report, sockets = [], predecessor } = this.#options;
     this.#sockets = this.#handOver?.sockets ?? sockets;
     const loaded = await load();
-    this.#keeper = await this.#openLog(loaded);
-    this.#isLogOpen = true;
+    await this.#logs.open(loaded.sites);
     this.#knowReaders();
-    await this.#serveLog();
     predecessor?.tellLogIsOpen();
     if (this.#handOver === null) {
-      const opened = await openSockets(listen, this.#clock, () => this.#folder.hasOrphans());
+      const opened = await openSockets(listen, this.#clock, () => this.#logs.hasOrphans());
       this.#sockets = [...this.#sockets, ...opened];
     }
     this.#generation = { loaded, workers: new Set(), isRetired: false };
@@ -222,31 +232,17 @@ export class Supervisor {
     const { predecessor } = this.#options;
     if (!predecessor || this.#handOver === null) return;
     const { readers, lock } = this.#handOver;
-    for (const reader of readers) this.#keeper.readers.adopt(reader);
-    const dismiss = (reader: string) => this.#keeper.readers.dismiss(reader);
+    for (const reader of readers) this.#logs.adopt(reader);
+    const dismiss = (reader: string) => this.#logs.dismiss(reader);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#predecessorEnds = promise;
     predecessor.follow(dismiss, () => {
       this.#predecessorEnds = null;
       resolve();
       if (this.#stop !== null) return;
-      this.#folder.forget(lock); // first: what has not ended by now is a stranger
+      this.#logs.forget(lock); // first: what has not ended by now is a stranger
       for (const reader of readers) dismiss(reader);
     });
-  }
-
-  async #serveLog(): Promise<void> {
-    const { report } = this.#options;
-    this.#server = new LogServer(this.#keeper, this.#keeper.readers, (cause) => report({ kind: "broken-peer", cause }));
-    await this.#server.listen(this.#folder.socketPath);
-  }
-
-  async #closeLog(): Promise<void> {
-    if (!this.#isLogOpen) return;
-    this.#isLogOpen = false;
-    await this.#server?.close();
-    await this.#keeper.close();
-    this.#folder.release();
   }
 
   async #handOverTo(): Promise<boolean> {
@@ -271,7 +267,7 @@ export class Supervisor {
       await successor.prepared.promise;
       await this.#giveLogTo(successor);
       await successor.logOpen.promise;
-      for (const worker of this.#alive) worker.resume();
+      for (const worker of this.#alive.keys()) worker.resume();
       await successor.listening.promise;
     } catch (cause) {
       successor.kill();
@@ -295,36 +291,34 @@ export class Supervisor {
     if (this.#stop !== null) throw new Error("the server stops");
     // From here on, nobody takes the place of a worker that ends. The successor's workers are about to start.
     this.#generation.isRetired = true;
-    for (const worker of this.#alive) if (!worker.isListening) void this.#drain(worker, this.#stopWithinMs);
+    for (const worker of this.#alive.keys()) if (!worker.isListening) void this.#drain(worker, this.#stopWithinMs);
     const wait = this.#clock.wait(HOLD_WITHIN_MS);
-    await Promise.race([Promise.all([...this.#alive].map((worker) => worker.hold())), wait.over]);
+    await Promise.race([Promise.all([...this.#alive.keys()].map((worker) => worker.hold())), wait.over]);
     wait.cancel();
-    const readers = [...this.#alive].map(({ name }) => this.#readerOf(name));
-    await this.#closeLog();
+    const readers = [...this.#alive.keys()].map(({ name }) => this.#readerOf(name));
+    await this.#logs.close();
     this.#options.onHandOver?.();
-    successor.give(this.#sockets, readers, this.#folder.workersLock);
+    successor.give(this.#sockets, readers, this.#logs.workersLock);
   }
 
   /** The successor has failed. If it had the log, this server needs that again, and fresh workers. */
   async #takeBack(): Promise<void> {
     this.#successor = null;
     if (this.#stop !== null) {
-      for (const worker of this.#alive) worker.resume(); // one that waits for the log could not end
+      for (const worker of this.#alive.keys()) worker.resume(); // one that waits for the log could not end
       return;
     }
-    if (!this.#isLogOpen) {
+    if (!this.#logs.isOpen) {
       try {
-        this.#folder = LogFolder.own(this.#folder.path, this.#id);
-        this.#keeper = await this.#openLog(this.#generation.loaded);
-        this.#isLogOpen = true;
-        for (const { name } of this.#alive) this.#keeper.readers.adopt(this.#readerOf(name));
-        await this.#serveLog();
+        this.#logs.ownAgain();
+        await this.#logs.open(this.#sitesInUse());
+        for (const [{ name }, sites] of this.#alive) this.#logs.adopt(this.#readerOf(name), sites.keys());
       } catch (cause) {
         await this.#giveUp(cause);
         return;
       }
     }
-    for (const worker of this.#alive) worker.resume();
+    for (const worker of this.#alive.keys()) worker.resume();
     if (!this.#generation.isRetired) return;
     this.#options.onTakenBack?.();
     await this.reload();
@@ -335,13 +329,18 @@ export class Supervisor {
     return `${worker} of ${this.#id}`;
   }
 
-  async #openLog(grant: GrantAtStart): Promise<ServedLog> {
+  /** The sites of this configuration, and of those whose workers have not ended. */
+  #sitesInUse(): SiteGrants {
+    return new Map([...this.#alive.values(), this.#generation.loaded.sites].flatMap((sites) => [...sites]));
+  }
+
+  async #openLog(ofSite: LogFolder, grant: GrantAtStart): Promise<ServedLog> {
     const { report, logSettings, onPurgeStep, sharedLog } = this.#options;
     const clock = this.#clock;
-    const folder = this.#folder.path;
+    const folder = ofSite.path;
     const kept = {
       clock,
-      hasStrangers: () => this.#folder.hasOrphans(),
+      hasStrangers: () => ofSite.hasOrphans(),
       onFailure: (cause: unknown) => report({ kind: "log-failed", cause }),
       onStep: onPurgeStep,
     };
@@ -392,28 +391,29 @@ export class Supervisor {
     if (this.#stop !== null) throw new Error("the server stops");
     const name = `worker-${++this.#named}`;
     const reader = this.#readerOf(name);
-    this.#keeper.readers.expect(reader);
+    const { settings, sites } = generation.loaded;
+    this.#logs.expect(reader, sites);
     const worker = new WorkerProcess(
       workerMain,
       {
         kind: "start",
         name,
         program,
-        settings: generation.loaded.settings,
-        logSocket: this.#folder.socketPath,
+        settings,
+        logs: this.#logs.of(sites),
         reader,
-        lock: this.#folder.workersLock,
+        lock: this.#logs.workersLock,
         drainMs: this.#stopWithinMs,
       },
       this.#clock,
       this.#options.service?.connect() ?? null,
     );
-    this.#alive.add(worker);
+    this.#alive.set(worker, sites);
     generation.workers.add(worker);
     void worker.ended.then(() => {
       this.#alive.delete(worker);
       generation.workers.delete(worker);
-      if (this.#isLogOpen) this.#keeper.readers.dismiss(reader);
+      if (this.#logs.isOpen) this.#logs.dismiss(reader);
       else this.#successor?.tellEnded(reader);
     });
     return worker;
@@ -426,8 +426,9 @@ export class Supervisor {
     const hasEnded = worker.ended.then((ending) => Promise.reject(new WorkerEndedError(worker.name, ending)));
     const isUp = (async () => {
       await worker.started;
-      await this.#keeper.readers.admit(this.#readerOf(worker.name));
-      await worker.listen(this.#sockets);
+      const late = (site: string) => worker.admit(site);
+      const notAdmitted = await this.#logs.admit(this.#readerOf(worker.name), this.#alive.get(worker)!, late);
+      await worker.listen(this.#sockets, notAdmitted);
     })();
     try {
       await Promise.race([isUp, hasEnded, tooLong]);
@@ -446,6 +447,7 @@ export class Supervisor {
     try {
       const generation: Generation = { loaded: await load(), workers: new Set(), isRetired: false };
       next = generation;
+      await this.#logs.open(generation.loaded.sites);
       // The first one alone: if the new settings do not work, little has been disturbed.
       for (const count of [1, workers - 1]) {
         const more = Array.from({ length: count }, () => this.#start(generation));
@@ -480,6 +482,13 @@ export class Supervisor {
   async #retire(generation: Generation, withinMs: number): Promise<void> {
     generation.isRetired = true;
     await Promise.all([...generation.workers].map((worker) => this.#drain(worker, withinMs)));
+    this.#closeUnusedLogs();
+  }
+
+  /** Closes the logs of sites that were removed, once no worker serves them. */
+  #closeUnusedLogs(): void {
+    if (!this.#logs.isOpen || this.#stop !== null || this.#reload !== null) return;
+    this.#logs.closeOthers(this.#sitesInUse());
   }
 
   async #drain(worker: WorkerProcess, withinMs: number): Promise<void> {
@@ -506,10 +515,10 @@ export class Supervisor {
     if (this.#generation) this.#generation.isRetired = true;
     // A reload may just have started more of them.
     while (this.#alive.size > 0) {
-      await Promise.all([...this.#alive].map((worker) => this.#drain(worker, withinMs)));
+      await Promise.all([...this.#alive.keys()].map((worker) => this.#drain(worker, withinMs)));
     }
-    if (this.#isLogOpen) await this.#closeLog();
-    else if (this.#successor === null) this.#folder.release();
+    if (this.#logs.isOpen) await this.#logs.close();
+    else if (this.#successor === null) this.#logs.release();
   }
 
   get #replaceWithinMs(): number {

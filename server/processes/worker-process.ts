@@ -87,12 +87,20 @@ export class WorkerProcess {
     return this.#started.promise;
   }
 
-  /** Gives it the sockets. Resolves when it accepts connections; rejects like `started`. */
-  listen(sockets: readonly HeldSocket[]): Promise<void> {
+  /**
+   * Gives it the sockets. Resolves when it accepts connections; rejects like `started`. The sites of `notAdmitted` are not
+   * served until `admit`.
+   */
+  listen(sockets: readonly HeldSocket[], notAdmitted: readonly string[]): Promise<void> {
+    if (notAdmitted.length > 0) this.#tell({ kind: "not-admitted", sites: notAdmitted });
     for (const { address, scheme, handle } of sockets) {
       this.#tell({ kind: "socket", address, scheme, count: sockets.length }, handle);
     }
     return this.#listening.promise;
+  }
+
+  admit(site: string): void {
+    this.#tell({ kind: "admitted", site });
   }
 
   /** Lets it finish its answers. It is killed if that takes longer than `withinMs`. */

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CONFIRM_WITHIN_MS } from "../../../server/log/log-readers.ts";
 import { openSockets } from "../../../server/processes/listening-sockets.ts";
+import { ONLY_SITE } from "../../../server/processes/site-logs.ts";
 import { Supervisor, type SupervisorOptions } from "../../../server/processes/supervisor.ts";
 import { eventInWords, type SupervisorEvent } from "../../../server/processes/supervisor-events.ts";
 import { type Predecessor, SUCCEEDS } from "../../../server/processes/upgrade.ts";
@@ -44,7 +45,7 @@ beforeEach(() => {
   events = [];
   waiting = [];
   settings = { version: "v1", folder, leaseMs: 1000 };
-  load = async () => ({ settings, leaseMs: 1000, longestViewAgeMs: 1000 });
+  load = async () => ({ settings, sites: new Map([[ONLY_SITE, { leaseMs: 1000, longestViewAgeMs: 1000 }]]) });
   started = [];
 });
 
