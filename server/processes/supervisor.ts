@@ -112,6 +112,7 @@ export class Supervisor {
   #named = 0;
   #failedStarts = 0;
   #reload: Promise<boolean> | null = null;
+  #nextReload: Promise<boolean> | null = null;
   #stop: Promise<void> | null = null;
   #upgrade: Promise<boolean> | null = null;
   /** A new server that has the log, or is about to. */
@@ -172,7 +173,15 @@ export class Supervisor {
    */
   reload(): Promise<boolean> {
     if (this.#successor !== null) return Promise.resolve(false); // which has read the configuration a moment ago
-    this.#reload ??= this.#replace().finally(() => {
+    if (this.#reload !== null) {
+      // The one under way may have read what has changed since.
+      this.#nextReload ??= this.#reload.then(() => {
+        this.#nextReload = null;
+        return this.reload();
+      });
+      return this.#nextReload;
+    }
+    this.#reload = this.#replace().finally(() => {
       this.#reload = null;
       this.#closeUnusedLogs();
     });
@@ -247,7 +256,7 @@ export class Supervisor {
 
   async #handOverTo(): Promise<boolean> {
     const { startSuccessor, report } = this.#options;
-    await this.#reload;
+    while (this.#reload !== null) await this.#reload;
     if (this.#predecessorEnds !== null) {
       report({ kind: "warning", line: WAITS_FOR_PREDECESSOR });
       await this.#predecessorEnds; // a successor could not learn when its workers end

@@ -54,7 +54,10 @@ export async function readSites(
   for (let at = 0; at < found.sites.length; at += READ_AT_A_TIME) {
     await Promise.all(found.sites.slice(at, at + READ_AT_A_TIME).map(prepareOrRefuse));
   }
-  const nextClash = () => clashOfHosts(read) ?? (around.usesProxyProtocol ? clashOfProxies(read) : null);
+  const nextClash = () => {
+    const sites = inOrder(read);
+    return clashOfHosts(sites) ?? (around.usesProxyProtocol ? clashOfProxies(sites) : null);
+  };
   for (let clash = nextClash(); clash !== null; clash = nextClash()) {
     // Those that are served as before never clash with each other.
     for (const name of clash.between) if (read.get(name) !== before.get(name)) refuse(name, clash.because);
@@ -85,7 +88,7 @@ const ANY_OTHER = "*";
 function clashOfHosts(sites: PreparedSites): Clash | null {
   const owners = new Map<string, string>();
   for (const [name, { site, isLocal }] of sites) {
-    const named = [...(site.hosts ?? []).map(hostToFind), ...(site.hosts === null || isLocal ? [ANY_OTHER] : [])];
+    const named = [...(site.hosts === null || isLocal ? [ANY_OTHER] : []), ...(site.hosts ?? []).map(hostToFind)];
     for (const host of new Set(named)) {
       const other = owners.get(host);
       if (other !== undefined) return { between: [other, name], because: clashText(other, name, host) };
