@@ -1,5 +1,7 @@
 import type { RunningIsolate } from "../../worker/isolate.ts";
+import type { Answer } from "../../worker/ports.ts";
 import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
+import { ownAnswer } from "../listener/own-answer.ts";
 import type { HttpsRedirect } from "./https-redirect.ts";
 
 /** One of several sites, as the listener serves it. */
@@ -53,4 +55,16 @@ export class SitesByHost {
     this.#byAuthority.set(authority, named);
     return named;
   }
+}
+
+const HEALTH = /^https?:\/\/[^/]*\/_tidemark\/health$/;
+
+/** The answer to a request for a host of no site. Those who watch the server ask by its address, whatever the sites are. */
+export function answerOfNoSite(method: string, url: string): Answer {
+  if (!HEALTH.test(url) || (method !== "GET" && method !== "HEAD")) {
+    return ownAnswer(421, "host-unknown", "this host is not one of a site of this server");
+  }
+  const healthy = ownAnswer(200, "health", "");
+  healthy.fields.set("content-type", "application/json");
+  return { ...healthy, body: method === "HEAD" ? null : Buffer.from('{"status":"ok"}') };
 }

@@ -10,7 +10,7 @@ import { Arrivals, ArrivalsAtSites, type Peer, type RequestArrivals, type Scheme
 import { Carriers } from "../front/carriers.ts";
 import { type HttpsRedirect, redirectToHttps } from "../front/https-redirect.ts";
 import { addressOf, ProxiedConnections } from "../front/proxied-connections.ts";
-import type { SitesByHost } from "../front/sites-by-host.ts";
+import { answerOfNoSite, type SitesByHost } from "../front/sites-by-host.ts";
 import { makeTlsServer, type TlsSettings } from "../front/tls-server.ts";
 import { Http2Sessions } from "../http2/http2-sessions.ts";
 import type { ExchangeLog } from "./access-log.ts";
@@ -360,7 +360,7 @@ export class Listener {
   /** Never throws, as the isolate never does. */
   #ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer> {
     const { scheme, clientAddress, peerAddress, site } = request.arrival;
-    if (site === null) return ownAnswer(421, "host-unknown", "this host is not one of a site of this server");
+    if (site === null) return answerOfNoSite(request.method, url);
     const { isolate, toHttps } = site ?? this.#parts;
     try {
       const elsewhere = toHttps && scheme === "http" && peerAddress !== null ? redirectToHttps(url, toHttps) : null;

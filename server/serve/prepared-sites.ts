@@ -76,6 +76,18 @@ function prepareOne(files: SiteFiles, around: SiteSurroundings): Promise<Prepare
   return prepareSite({ name, config, environment, origin: environment.TIDEMARK_ORIGIN || null }, around);
 }
 
+/** What the owner should know of sites that one token opens. */
+export function tokenWarnings(sites: PreparedSites): string[] {
+  const named = [...sites].map(([name, { settings }]) => ({ name, token: settings.tokens.TIDEMARK_TOKEN }));
+  const groups = Map.groupBy(named, ({ token }) => token || null);
+  groups.delete(null);
+  return [...groups.values()]
+    .filter(({ length }) => length > 1)
+    .map(
+      (group) => `one TIDEMARK_TOKEN opens the sites ${group.map(({ name }) => name).join(", ")}: give each its own.`,
+    );
+}
+
 /** Two sites that cannot stand side by side. */
 interface Clash {
   readonly between: readonly [string, string];

@@ -20,7 +20,7 @@ import type { EdgeSettings } from "./edge-settings.ts";
 import { readListenAddress } from "./listen-addresses.ts";
 import { expectWritableLog } from "./places.ts";
 import { prepareSite, type SiteSurroundings } from "./prepared-site.ts";
-import { folderOfSite, type PreparedSites, readSites } from "./prepared-sites.ts";
+import { folderOfSite, type PreparedSites, readSites, tokenWarnings } from "./prepared-sites.ts";
 import { ServerError } from "./server-error.ts";
 import { expectNoSharedVariables, isOfSite } from "./sites-folder.ts";
 import { startSuccessor } from "./start-successor.ts";
@@ -100,7 +100,8 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
   const ofSites = [...sites.values()].flatMap(({ settings: { name }, warnings }) =>
     warnings.map((line) => (name === ONLY_SITE ? line : `site ${name}: ${line}`)),
   );
-  const warnings = [...problems, ...ofSites, ...certificateWarnings(tls?.certificates ?? [], systemClock.now())];
+  const ofCertificates = certificateWarnings(tls?.certificates ?? [], systemClock.now());
+  const warnings = [...problems, ...ofSites, ...tokenWarnings(sites), ...ofCertificates];
   const settings: EdgeSettings = {
     sites: [...sites.values()].map((each) => each.settings),
     memoryBytes: Math.floor(options.memoryBytes / workers),

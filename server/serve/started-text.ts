@@ -53,7 +53,8 @@ export function checkedText({ sites }: Prepared): string {
 function severalText(prepared: Prepared): string {
   const sites = [...prepared.sites.values()].map(({ loaded, settings, isLocal }) => {
     const hosts = isLocal ? "this machine alone" : hostsText(loaded.review.hosts);
-    return [settings.name, `${hosts} from ${originText(settings)}`];
+    const token = isLocal ? `, token ${settings.tokens.TIDEMARK_TOKEN ?? "those of TIDEMARK_TOKENS"}` : "";
+    return [settings.name, `${hosts} from ${originText(settings)}${token}`];
   });
   return inRows([...sites, ["disk", diskText(prepared)]]);
 }

@@ -220,6 +220,25 @@ describe("a supervisor", () => {
       expect(await held.answer).toMatchObject({ version: "v1" });
     });
 
+    test("settings that change while they are loaded are loaded again", async () => {
+      const supervisor = await start();
+      let loads = 0;
+      const first = Promise.withResolvers<void>();
+      const read = load;
+      load = async () => {
+        const loaded = await read();
+        if (++loads === 1) await first.promise;
+        return loaded;
+      };
+      const reloads = [supervisor.reload()];
+      settings = { ...settings, version: "v2" };
+      reloads.push(supervisor.reload(), supervisor.reload());
+      first.resolve();
+      expect(await Promise.all(reloads)).toEqual([true, true, true]);
+      expect(loads).toBe(2);
+      expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v2" });
+    });
+
     test("a configuration that does not compile keeps the old workers, and says why", async () => {
       const supervisor = await start();
       await reported("worker-listening", 2);

@@ -29,6 +29,7 @@ interface Wishes {
   readonly shop?: Partial<SiteInput>;
   readonly blog?: Partial<SiteInput>;
   readonly settings?: Partial<EdgeSettings>;
+  readonly notAdmitted?: readonly string[];
 }
 
 /** Runs a check on two sites, and ends them. Resolves to the lines of the access log. */
@@ -50,6 +51,7 @@ async function withTwoSites(
       { name: "blog", token: TOKENS.blog, site: { origin: blog.url, hosts: [BLOG], ...wishes.blog } },
     ],
     wishes.settings,
+    wishes.notAdmitted,
   );
   let lines: string[] = [];
   try {
@@ -292,6 +294,31 @@ export const CHECKS: Readonly<Record<string, Check>> = {
     },
     { shop: { trustedProxies: ["127.0.0.1"] } },
   ),
+
+  "a site whose log does not answer is not served, and the others are": on(
+    async ({ worker, blog }) => {
+      await onConnection(worker.port, async (visitor) => {
+        expect(await visitor.get(SHOP)).toMatchObject(PAGE_OF_SHOP);
+        const refused = await visitor.get(BLOG);
+        expect(refused).toMatchObject({ status: 503 });
+        expect(refused.head).toMatch(/^retry-after: 1\r$/m);
+        expect(blog.seen).toEqual([]);
+        worker.worker.admit!("blog");
+        expect(await visitor.get(BLOG)).toMatchObject(PAGE_OF_BLOG);
+      });
+    },
+    { notAdmitted: ["blog"] },
+  ),
+
+  "who watches the server need not know a host": on(async ({ worker, shop, blog }) => {
+    await onConnection(worker.port, async (visitor) => {
+      const path = "/_tidemark/health";
+      expect(await visitor.get("127.0.0.1", path)).toMatchObject({ status: 200, body: '{"status":"ok"}' });
+      expect(await visitor.get("127.0.0.1", `${path}?a`)).toMatchObject({ status: 421 });
+      expect(await visitor.get("127.0.0.1", "/_tidemark/stats")).toMatchObject({ status: 421 });
+    });
+    expect([...shop.seen, ...blog.seen]).toEqual([]);
+  }),
 
   "the access log names the site of each request": async (program, settings) => {
     const lines = await withTwoSites(program, { settings: settings ?? {} }, async ({ worker }) => {

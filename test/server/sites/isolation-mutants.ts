@@ -76,6 +76,13 @@ export const isolationMutants: readonly IsolationMutant[] = [
     reddens: "a token opens the control plane of its own site alone",
   },
   {
+    name: "a site is served before its log has admitted the worker",
+    file: PROGRAM,
+    from: "closed.has(settings.name) ? onceOpen(",
+    to: "closed.size > sites.size ? onceOpen(",
+    reddens: "a site whose log does not answer is not served, and the others are",
+  },
+  {
     name: "the access log does not tell sites apart",
     file: PROGRAM,
     from: "write, undefined, !isAlone);",

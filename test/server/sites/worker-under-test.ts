@@ -28,6 +28,7 @@ export interface GivenSite {
 export interface WorkerUnderTest {
   readonly port: number;
   readonly tlsPort: number;
+  readonly worker: RunningWorker;
   /** Ends it. Resolves to the lines of its access log. */
   stop(): Promise<string[]>;
 }
@@ -39,6 +40,7 @@ export async function startSites(
   { startWorker }: WorkerProgram,
   given: readonly GivenSite[],
   changed: Partial<EdgeSettings> = {},
+  notAdmitted: readonly string[] = [],
 ): Promise<WorkerUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   const pages = join(folder, "pages");
@@ -73,9 +75,10 @@ export async function startSites(
       { address: `127.0.0.1:${port}`, scheme: "http", handle: { host: "127.0.0.1", port } },
       { address: `127.0.0.1:${tlsPort}`, scheme: "https", handle: { host: "127.0.0.1", port: tlsPort } },
     ],
-    [],
+    notAdmitted,
   );
   return {
+    worker,
     port,
     tlsPort,
     stop: async () => {
