@@ -1,9 +1,10 @@
+import { randomUUID } from "node:crypto";
 import { basename, join } from "node:path";
-import type { Clock } from "../../worker/ports.ts";
 import type { GrantAtStart } from "../log/log-file.ts";
 import { LogFolder } from "../log/log-folder.ts";
 import type { ServedLog } from "../log/log-keeper.ts";
 import { LogServer } from "../log/log-server.ts";
+import { type LogOptions, openLog } from "./open-log.ts";
 
 /** The name of the site of a server that serves no other. Its log is in the server's own folder. */
 export const ONLY_SITE = "";
@@ -20,21 +21,15 @@ export interface LogOfSite {
   readonly lock: string;
 }
 
-export interface SiteLogsOptions {
-  /** The server's own folder, which no other server may use meanwhile. */
+export interface SiteLogsOptions extends LogOptions {
+  /** The server's own folder, which no other server may use meanwhile. An only site has its log there. */
   readonly folder: string;
-  /** The folder of a site's log; not called for the only site. */
-  readonly folderOf: (site: string) => string;
-  /** Names this supervisor among all that ever use the folders. */
-  readonly id: string;
-  /** Opens a log in its folder. */
-  readonly open: (folder: LogFolder, grant: GrantAtStart) => ServedLog | Promise<ServedLog>;
-  readonly onBrokenPeer: (cause: unknown) => void;
-  readonly clock: Clock;
+  /** The folder of the log of one of several sites. Default: there is one site alone. */
+  readonly folderOf?: (site: string) => string;
 }
 
 /** How long a worker waits for the logs of all sites before it serves those whose logs answer. Milliseconds. */
-const ADMIT_WITHIN_MS = 5_000;
+export const ADMIT_WITHIN_MS = 5_000;
 
 interface OpenLog {
   readonly folder: LogFolder;
@@ -48,12 +43,12 @@ interface OpenLog {
  */
 export class SiteLogs {
   readonly #options: SiteLogsOptions;
+  readonly #id = randomUUID();
   readonly #logs = new Map<string, OpenLog>();
   #folder: LogFolder;
+  #ownsFolder = true;
   /** The lock of workers of another supervisor, who are no strangers. */
   #known: string | null;
-  #isOpen = false;
-  #isOwned = true;
   /** Resolves when no log is being closed. */
   #closing: Promise<unknown> = Promise.resolve();
 
@@ -61,11 +56,11 @@ export class SiteLogs {
   constructor(options: SiteLogsOptions, known: string | null) {
     this.#options = options;
     this.#known = known;
-    this.#folder = LogFolder.own(options.folder, options.id, known);
+    this.#folder = LogFolder.own(options.folder, this.#id, known);
   }
 
   get isOpen(): boolean {
-    return this.#isOpen;
+    return this.#logs.size > 0;
   }
 
   /** The file that all workers of this supervisor lock, whichever sites they serve. */
@@ -73,23 +68,32 @@ export class SiteLogs {
     return this.#folder.workersLock;
   }
 
+  /** Whether a worker of an earlier supervisor is still alive. */
   hasOrphans(): boolean {
     return this.#folder.hasOrphans();
   }
 
-  /** Opens the logs of these sites that are not open yet. Rejects if one cannot be, and leaves the others open. */
-  async open(sites: SiteGrants): Promise<void> {
-    this.#isOpen = true;
-    await this.#closing; // one of them may be there again
-    for (const [site, grant] of sites)
-      if (!this.#logs.has(site)) this.#logs.set(site, await this.#openLog(site, grant));
+  /** The name by which the logs expect a worker. One that outlives its supervisor must not pass for one of the next. */
+  readerOf(worker: string): string {
+    return `${worker} of ${this.#id}`;
   }
 
-  /** Owns the folder again, after `close`. */
-  ownAgain(): void {
+  /**
+   * Opens the logs of these sites that are not open yet, and serves them. `readersOf`: those who are readers of a site
+   * already when its log is open. Rejects if one cannot be opened, and leaves the others open.
+   */
+  async open(sites: SiteGrants, readersOf: (site: string) => Iterable<string> = () => []): Promise<void> {
+    await this.#closing; // one of them may be there again
+    for (const [site, grant] of sites) {
+      if (!this.#logs.has(site)) this.#logs.set(site, await this.#open(site, grant, () => readersOf(site)));
+    }
+  }
+
+  /** Owns the folder again, after `giveAway`. */
+  takeBack(): void {
     this.#known = null;
-    this.#folder = LogFolder.own(this.#options.folder, this.#options.id);
-    this.#isOwned = true;
+    this.#folder = LogFolder.own(this.#options.folder, this.#id);
+    this.#ownsFolder = true;
   }
 
   /** What a worker needs that serves these sites. */
@@ -105,19 +109,14 @@ export class SiteLogs {
     for (const site of sites.keys()) this.#logs.get(site)!.keeper.readers.expect(reader);
   }
 
-  /** The reader answers visitors of these sites already. Without names, it may serve any of them. */
-  adopt(reader: string, sites: Iterable<string> = this.#logs.keys()): void {
-    for (const site of sites) this.#logs.get(site)!.keeper.readers.adopt(reader);
-  }
-
   /**
    * Resolves once the reader may answer visitors of these sites, to those of which it may not yet, because their logs do
    * not answer: `late` is called for each as soon as it may. Rejects if it has ended.
    */
-  async admit(reader: string, sites: SiteGrants, late: (site: string) => void): Promise<readonly string[]> {
-    const waiting = new Set(sites.keys());
+  async admit(reader: string, sites: readonly string[], late: (site: string) => void): Promise<readonly string[]> {
+    const waiting = new Set(sites);
     let isOver = false;
-    const admissions = [...sites.keys()].map(async (site) => {
+    const admissions = sites.map(async (site) => {
       await this.#logs.get(site)!.keeper.readers.admit(reader);
       waiting.delete(site);
       if (isOver) late(site);
@@ -126,7 +125,7 @@ export class SiteLogs {
     const all = Promise.all(admissions);
     const wait = this.#options.clock.wait(ADMIT_WITHIN_MS);
     // With one site, or while no site could be served, there is nothing to begin with.
-    const mayBegin = wait.over.then(() => (waiting.size < sites.size ? undefined : Promise.any(admissions)));
+    const mayBegin = wait.over.then(() => (waiting.size < sites.length ? undefined : Promise.any(admissions)));
     mayBegin.catch(() => undefined);
     try {
       await Promise.race([all, mayBegin]);
@@ -149,55 +148,60 @@ export class SiteLogs {
     for (const { folder } of this.#logs.values()) if (folder !== this.#folder) folder.forget(lock);
   }
 
-  /** Closes the logs of all sites but these. */
-  closeOthers(used: SiteGrants): void {
-    for (const [site, log] of [...this.#logs]) {
-      if (used.has(site)) continue;
-      this.#logs.delete(site);
-      this.#closing = Promise.all([this.#closing, this.#closeLog(log)]);
-    }
+  /** Closes the logs of all sites but these, whose workers have ended. */
+  closeOthers(used: ReadonlySet<string>): void {
+    for (const site of this.#logs.keys()) if (!used.has(site)) this.#leave(site, (keeper) => keeper.close());
   }
 
-  async close(): Promise<void> {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    this.closeOthers(new Map());
-    await this.#closing;
-    this.release();
+  /** Closes the logs and leaves the folder to the next supervisor. Call it when the workers have ended. */
+  close(): Promise<void> {
+    return this.#leaveAll((keeper) => keeper.close());
   }
 
-  /** Gives the folder up, whose logs are closed. */
-  release(): void {
-    if (this.#isOwned) this.#folder.release();
-    this.#isOwned = false;
+  /** The same for a supervisor whose readers the workers are from then on. */
+  giveAway(): Promise<void> {
+    return this.#leaveAll((keeper) => keeper.giveAway());
   }
 
-  async #openLog(site: string, grant: GrantAtStart): Promise<OpenLog> {
-    const { folderOf, id, open, onBrokenPeer } = this.#options;
-    const folder = site === ONLY_SITE ? this.#folder : this.#ownFolder(folderOf(site), id);
+  async #open(site: string, grant: GrantAtStart, readers: () => Iterable<string>): Promise<OpenLog> {
+    const folder = site === ONLY_SITE ? this.#folder : this.#ownFolderOf(site);
+    let keeper: ServedLog | undefined;
     try {
-      const keeper = await open(folder, grant);
-      try {
-        const server = new LogServer(keeper, keeper.readers, onBrokenPeer);
-        await server.listen(folder.socketPath);
-        return { folder, keeper, server };
-      } catch (cause) {
-        await keeper.close();
-        throw cause;
-      }
+      keeper = await openLog(folder, grant, this.#options);
+      for (const reader of readers()) keeper.readers.adopt(reader);
+      const broken = (cause: unknown) => this.#options.report({ kind: "broken-peer", cause });
+      const server = new LogServer(keeper, keeper.readers, broken);
+      await server.listen(folder.socketPath);
+      return { folder, keeper, server };
     } catch (cause) {
+      await keeper?.close();
       if (folder !== this.#folder) folder.release();
       throw cause;
     }
   }
 
-  #ownFolder(path: string, id: string): LogFolder {
-    return LogFolder.own(path, id, this.#known && join(path, basename(this.#known)));
+  #ownFolderOf(site: string): LogFolder {
+    const path = this.#options.folderOf!(site);
+    return LogFolder.own(path, this.#id, this.#known && join(path, basename(this.#known)));
   }
 
-  async #closeLog({ folder, keeper, server }: OpenLog): Promise<void> {
-    await server.close();
-    await keeper.close();
-    if (folder !== this.#folder) folder.release();
+  async #leaveAll(end: EndLog): Promise<void> {
+    for (const site of this.#logs.keys()) this.#leave(site, end);
+    await this.#closing;
+    if (this.#ownsFolder) this.#folder.release();
+    this.#ownsFolder = false;
+  }
+
+  #leave(site: string, end: EndLog): void {
+    const log = this.#logs.get(site)!;
+    this.#logs.delete(site);
+    const left = async () => {
+      await log.server.close();
+      await end(log.keeper);
+      if (log.folder !== this.#folder) log.folder.release();
+    };
+    this.#closing = Promise.all([this.#closing, left()]);
   }
 }
+
+type EndLog = (keeper: ServedLog) => void | Promise<void>;

@@ -4,6 +4,7 @@ import { compileSite } from "../../worker/site/site.ts";
 import { nodeBodies } from "../bodies/node-bodies.ts";
 import { CacheFolder } from "../disk/cache-folder.ts";
 import { DiskTier } from "../disk/disk-tier.ts";
+import { WriterThread } from "../disk/file-writer.ts";
 import { janitorBehind } from "../disk/janitor-service.ts";
 import { SitesByHost } from "../front/sites-by-host.ts";
 import { AccessLog } from "../listener/access-log.ts";
@@ -31,6 +32,7 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
       janitor: janitorBehind(line),
       now: () => systemClock.now(),
       say: write,
+      writer: new WriterThread(),
     });
   const isAlone = given[0]!.name === ONLY_SITE;
   const memory = new SharedMemory(edge.memoryBytes);
@@ -97,6 +99,7 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
       await Promise.all([...sites.values()].map((site) => site.end()));
       await accessLog?.close();
     },
+    hurry: (withinMs) => void listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0)),
   };
 }
 
