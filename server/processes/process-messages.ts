@@ -1,6 +1,14 @@
 import type { Scheme } from "../front/arrival.ts";
 import type { ServiceAnswer, ServiceMessage } from "./process-line.ts";
-import type { LogOfSite } from "./site-logs.ts";
+
+/** What a worker needs to reach the log of a site. */
+export interface LogOfSite {
+  readonly site: string;
+  /** Where it reaches the log. */
+  readonly socket: string;
+  /** The worker holds a shared lock on this file for as long as it lives. */
+  readonly lock: string;
+}
 
 /** What the supervisor tells a worker. Handles travel beside the message. */
 export type ToWorker =

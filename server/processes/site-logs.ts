@@ -5,21 +5,13 @@ import { LogFolder } from "../log/log-folder.ts";
 import type { ServedLog } from "../log/log-keeper.ts";
 import { LogServer } from "../log/log-server.ts";
 import { type LogOptions, openLog } from "./open-log.ts";
+import type { LogOfSite } from "./process-messages.ts";
 
 /** The name of the site of a server that serves no other. Its log is in the server's own folder. */
 export const ONLY_SITE = "";
 
 /** The sites of one configuration by their names, with what is granted to their readers. */
 export type SiteGrants = ReadonlyMap<string, GrantAtStart>;
-
-/** What a worker needs to reach the log of a site. */
-export interface LogOfSite {
-  readonly site: string;
-  /** Where it reaches the log. */
-  readonly socket: string;
-  /** The worker holds a shared lock on this file for as long as it lives. */
-  readonly lock: string;
-}
 
 export interface SiteLogsOptions extends LogOptions {
   /** The server's own folder, which no other server may use meanwhile. An only site has its log there. */
