@@ -50,6 +50,14 @@ export interface DiskTierParts {
   readonly writer?: FileWriter;
 }
 
+/** What the tiers of several sites have in common in one process. */
+interface SharedParts {
+  readonly room: Room;
+  readonly health: DiskHealth;
+  readonly cached: LikelyCached;
+  readonly turns: ReadTurns;
+}
+
 /*
  * The shared tier on files, one for each entry and one for each body that is stored apart. The file system's guarantees,
  * on which this code relies:
@@ -61,6 +69,8 @@ export interface DiskTierParts {
  *   rename stays. Then an older response may replace a newer one, and its stamp shows that it is purged (R23).
  */
 export class DiskTier implements SharedTier {
+  readonly #parts: DiskTierParts;
+  readonly #shared: SharedParts;
   readonly #folder: CacheFolder;
   readonly #files: DiskFiles;
   readonly #room: Room;
@@ -68,25 +78,33 @@ export class DiskTier implements SharedTier {
   readonly #cached: LikelyCached;
   readonly #writer: FileWriter | undefined;
   readonly #heads = new RecentHeads();
-  readonly #turns = new ReadTurns();
+  readonly #turns: ReadTurns;
   /** The last change of each file that is under way in this process. */
   readonly #changes = new Map<string, Promise<void>>();
 
-  constructor({
-    folder,
-    janitor,
-    now,
-    say,
-    files = diskFiles,
-    likelyCached = new LikelyCached(),
-    writer,
-  }: DiskTierParts) {
+  /** `shared`: what this tier has in common with those of other sites in the same folder. */
+  constructor(parts: DiskTierParts, shared?: SharedParts) {
+    const { folder, janitor, now, say, files = diskFiles, likelyCached, writer } = parts;
+    this.#parts = parts;
     this.#folder = folder;
     this.#files = files;
-    this.#room = new Room(janitor);
-    this.#health = new DiskHealth(folder.path, now, say);
-    this.#cached = likelyCached;
     this.#writer = writer;
+    this.#shared = shared ?? {
+      room: new Room(janitor),
+      health: new DiskHealth(folder.path, now, say),
+      cached: likelyCached ?? new LikelyCached(),
+      turns: new ReadTurns(),
+    };
+    const { room, health, cached, turns } = this.#shared;
+    this.#room = room;
+    this.#health = health;
+    this.#cached = cached;
+    this.#turns = turns;
+  }
+
+  /** The tier of one of several sites in this folder. Its files have other names; the room on the disk is one. */
+  ofSite(site: string): DiskTier {
+    return new DiskTier({ ...this.#parts, folder: this.#folder.ofSite(site) }, this.#shared);
   }
 
   async get(key: string): Promise<Found | undefined> {
