@@ -236,6 +236,11 @@ describe("tidemark serve --sites", { timeout: 60_000 }, () => {
     const check = ["--sites", "sites", "--check"];
     const valid = await refusal(check);
     expect(valid).toMatchObject({ code: 0, printed: expect.stringContaining("site shop: origin http") });
+    expect(valid.printed).not.toContain("TIDEMARK_TOKEN");
+    writeFileSync(join(folder, "sites", "blog.env"), `TIDEMARK_TOKEN=${tokenOf("shop")}\n`);
+    const sameToken = await refusal(check);
+    expect(sameToken.printed).toContain("one TIDEMARK_TOKEN opens the sites blog, shop: give each its own.");
+    write("blog");
     expect(existsSync(join(folder, "cache"))).toBe(false);
     const wrong = async (words: readonly string[], args = check, environment = {}) => {
       const { code, printed } = await refusal(args, environment);
@@ -267,6 +272,13 @@ describe("tidemark serve --sites", { timeout: 60_000 }, () => {
     writeFileSync(join(folder, "sites", "Shop.config.ts"), "");
     await wrong(["Shop.config.ts: the name of a site has lower-case letters"]);
     unlinkSync(join(folder, "sites", "Shop.config.ts"));
+    const long = join(folder, "sites", `${"long-".repeat(12)}er.config.ts`);
+    writeFileSync(
+      long,
+      readFileSync(join(folder, "sites", "shop.config.ts"), "utf8").replace("shop.test", "long.test"),
+    );
+    await wrong(["site long-", "is too long for a Unix socket"]);
+    unlinkSync(long);
     await wrong(["TIDEMARK_TOKEN in the environment would be that of every site"], check, {
       TIDEMARK_TOKEN: tokenOf("all"),
     });
