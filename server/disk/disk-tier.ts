@@ -110,7 +110,9 @@ export class DiskTier implements SharedTier {
   async get(key: string): Promise<Found | undefined> {
     const name = this.#folder.nameOf(key, "entry");
     try {
-      const found = this.#readCached(key, name) ?? (await this.#readFile(key, name));
+      const cached = this.#readCached(key, name);
+      if (cached === undefined && this.#isSurelyMissing(name)) return undefined;
+      const found = cached ?? (await this.#readFile(key, name));
       this.#health.worked(false);
       if (found === "torn") return await this.#drop(name);
       if (found) this.#room.hit(name);
@@ -182,6 +184,16 @@ export class DiskTier implements SharedTier {
     this.#room.flush();
   }
 
+  /** Most misses end here: a look for a name costs a fifth of an open that does not block. */
+  #isSurelyMissing(name: string): boolean {
+    const startedAt = performance.now();
+    if (!this.#cached.holdsFolders(startedAt)) return false;
+    const exists = this.#files.existsNow(this.#folder.pathOf(name));
+    const now = performance.now();
+    this.#cached.took(now - startedAt, now);
+    return !exists;
+  }
+
   /** Reads a small file at once, if the kernel is likely to have it in memory. */
   #readCached(key: string, name: string): Found | "torn" | undefined {
     const size = this.#cached.sizeOf(name);
@@ -196,7 +208,8 @@ export class DiskTier implements SharedTier {
     } finally {
       this.#files.closeNow(fd);
     }
-    this.#cached.tookMs(performance.now() - startedAt);
+    const now = performance.now();
+    this.#cached.took(now - startedAt, now);
     if (read !== size) {
       this.#cached.forget(name);
       return undefined;
