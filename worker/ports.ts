@@ -24,6 +24,8 @@ export interface Clock {
   now(): number;
   /** Resolves after this many milliseconds, in the request that waits. */
   wait(ms: number): Wait;
+  /** The same with nothing else under way, where time does not pass by itself. Default: `wait`. */
+  rest?(ms: number): Wait;
 }
 
 export interface Wait {
