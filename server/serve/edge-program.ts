@@ -4,6 +4,8 @@ import { configuredTokens } from "../../worker/control/tokens.ts";
 import { REPORT_EVERY_MS } from "../../worker/insight/reports.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { nodeBodies } from "../bodies/node-bodies.ts";
+import { compressionSettings } from "../compression/compression-settings.ts";
+import { NodeCompression } from "../compression/node-compression.ts";
 import { CacheFolder } from "../disk/cache-folder.ts";
 import { DiskTier } from "../disk/disk-tier.ts";
 import { janitorBehind } from "../disk/janitor-service.ts";
@@ -34,7 +36,11 @@ export async function startWorker({ name, settings, log, line }: WorkerStart): P
       now: () => systemClock.now(),
       say: write,
     });
+  const compresses = compressionSettings(input);
   const isolate = startNodeIsolate(site, {
+    compression: compresses
+      ? new NodeCompression({ settings: compresses, memoryBytes: edge.memoryBytes, files: tier })
+      : undefined,
     clock: systemClock,
     random: Math.random,
     sharedTier: tier ?? memoryAlone,

@@ -40,8 +40,12 @@ export interface EdgeEnv extends Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMAR
 
 /** The edge for a site: the default export of a worker. Throws `SiteError` at start if the rules are not valid. */
 export function createEdge(siteInput: SiteInput): ExportedHandler<EdgeEnv> {
+  if (siteInput.compression) throw new SiteError([{ path: "compression", message: COMPRESSION_IS_THE_PLATFORMS }]);
   return createEdgeWithHooks(siteInput, {});
 }
+
+const COMPRESSION_IS_THE_PLATFORMS =
+  "is for tidemark serve alone: Workers compress by themselves, so leave it out here";
 
 /** The parts that the simulated CDN and the dev command replace. An owner's worker does not need them. */
 export interface EdgeHooks {

@@ -13,7 +13,7 @@ import { speaksOfCredentials } from "../rules/request/credential-names.ts";
 import { isOpenToOwners, mayBeKeyed, mayTellCountry } from "../rules/request/request-fields.ts";
 import { isTag } from "../rules/storing/tags.ts";
 import { SiteError, siteErrors } from "./site-error.ts";
-import type { SiteInput } from "./site-input.ts";
+import type { CompressionInput, SiteInput } from "./site-input.ts";
 import { durationError, durationMs, durationSeconds, sizeBytes } from "./units.ts";
 
 const names: z.ZodMiniType<readonly string[], readonly string[]> = z.array(z.string().check(z.minLength(1)));
@@ -262,6 +262,8 @@ export const siteSchema = z.strictObject({
   originFields: z.prefault(z.record(fieldName, fieldValue), {}),
   /** Whether browsers get the dashboard at `/_tidemark/`. */
   dashboard: z.prefault(z.boolean(), true),
+  /** Checked by `tidemark serve`, which alone obeys it, so that its rules are not in the worker. */
+  compression: z.optional(z.custom<CompressionInput>()),
   limits: z.prefault(
     z.strictObject({
       /** The longest URL that is served; longer ones get 414. */

@@ -24,10 +24,13 @@ export class MemoryTier {
   readonly #maxBytes: number;
   readonly #entries: EvictingMap<Stored>;
   readonly #uses: UseObserver | null;
+  readonly #bytesBeside: (body: Uint8Array) => number;
 
-  constructor(maxBytes: number, uses: UseObserver | null = null) {
+  /** `bytesBeside`: the bytes that are held with a body, beside its own. Default: none. */
+  constructor(maxBytes: number, uses: UseObserver | null = null, bytesBeside: (body: Uint8Array) => number = () => 0) {
     this.#maxBytes = maxBytes;
     this.#uses = uses;
+    this.#bytesBeside = bytesBeside;
     this.#entries = new EvictingMap(maxBytes);
   }
 
@@ -70,7 +73,7 @@ export class MemoryTier {
     const { key } = stored.head;
     const held = this.#entries.peek(key);
     if (held && isNewer(held, stored)) return;
-    const bytes = weigh(stored);
+    const bytes = weigh(stored) + (isMarker(stored) || !stored.body ? 0 : this.#bytesBeside(stored.body));
     if (!held && !isAdmitted && !isMarker(stored)) this.#uses?.missed(key, bytes);
     if (this.#fits(bytes)) this.#entries.set(key, stored, bytes, isAdmitted);
     else this.delete(key);
