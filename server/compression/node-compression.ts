@@ -16,6 +16,7 @@ import {
   plainFormFields,
   type StaysPlain,
   variedBy,
+  weakened,
   weakFormFields,
   whyPlain,
 } from "../../worker/rules/variants/coded-form.ts";
@@ -116,7 +117,7 @@ export class NodeCompression implements Compression {
     fields.set("vary", variedBy(fields.get("vary")));
     const etag = fields.get("etag");
     // Then the answer is a 304, because the client holds the response that the origin has sent anew.
-    if (etag !== null && heldForm(facts.field("if-none-match"), etag) === "weak") fields.set("etag", `W/${etag}`);
+    if (etag !== null && heldForm(facts.field("if-none-match"), etag) === "weak") fields.set("etag", weakened(etag));
   }
 
   prepare(request: CodedRequest, { head, body }: StoredResponse, isStored: Promise<unknown>): void {

@@ -95,7 +95,8 @@ export function codedFormFields(fields: StoredFields, coding: Coding): StoredFie
   return [...weakFormFields(fields), ["content-encoding", coding]];
 }
 
-function weakened(tag: string): string {
+/** The same tag as a weak one. RFC 9110 §8.8.3. */
+export function weakened(tag: string): string {
   return isWeak(tag) ? tag : `W/${tag}`;
 }
 
