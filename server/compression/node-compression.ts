@@ -21,8 +21,8 @@ import {
   whyPlain,
 } from "../../worker/rules/variants/coded-form.ts";
 import { wantedCodings } from "../../worker/rules/variants/wanted-codings.ts";
+import type { CompressionSettings } from "../../worker/site/compression-settings.ts";
 import type { CodedFiles } from "./coded-files.ts";
-import type { CompressionSettings } from "./compression-settings.ts";
 import { type Encode, encode } from "./encode.ts";
 import { MakingQueue } from "./making-queue.ts";
 

@@ -5,7 +5,6 @@ import type { SiteReview } from "../../wire/site-review.ts";
 import { reviewSite } from "../../worker/site/review-site.ts";
 import type { SiteOverrides } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
-import { compressionErrors } from "../compression/compression-settings.ts";
 
 /** A site's rules, and what can be said of them. */
 export interface LoadedSite {
@@ -39,7 +38,7 @@ export async function loadSite(file: string | null, overrides: SiteOverrides): P
 }
 
 function valid(loaded: LoadedSite, subject: string): LoadedSite {
-  const errors = [...loaded.review.errors, ...compressionErrors(loaded.site)];
+  const { errors } = loaded.review;
   if (errors.length === 0) return loaded;
   const lines = errors.map(({ path, message }) => `  ${path === "" ? "" : `${path} `}${message}`);
   throw new ConfigFileError(`${subject} not valid:\n${lines.join("\n")}`);

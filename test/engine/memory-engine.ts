@@ -1,11 +1,11 @@
 import type { Reply } from "../../cdn/scripted-origin.ts";
-import { compressionSettings } from "../../server/compression/compression-settings.ts";
 import { NodeCompression } from "../../server/compression/node-compression.ts";
 import { Counters } from "../../worker/insight/counters.ts";
 import { type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
 import { toWebResponse } from "../../worker/platform/web-answer.ts";
 import type { Tokens } from "../../worker/ports.ts";
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
+import { compressionSettings } from "../../worker/site/compression-settings.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { CLIENT_ADDRESS } from "./beginning.ts";

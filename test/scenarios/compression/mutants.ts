@@ -24,8 +24,8 @@ export const mutants: Mutants = {
   "tag-stays-strong": {
     name: "the compressed form has the strong tag of the plain one",
     file: CODED_FORM,
-    from: "return isWeak(tag) ? tag : `W/${tag}`;",
-    to: "return tag;",
+    from: "return isWeak(tag) ? tag : ",
+    to: "return tag.length > 0 ? tag : ",
     reddens: "compression/behind-the-first-answer",
   },
   "nothing-is-made-behind-a-miss": {
@@ -38,8 +38,8 @@ export const mutants: Mutants = {
   "vary-is-replaced": {
     name: "the Vary of the origin is lost",
     file: CODED_FORM,
-    from: '`${vary}, Accept-Encoding` : "Accept-Encoding";',
-    to: '"Accept-Encoding" : "Accept-Encoding";',
+    from: 'names.some((name) => name !== "")',
+    to: 'names.some((name) => name === "-")',
     reddens: "compression/vary",
   },
   "vary-twice": {
@@ -191,7 +191,7 @@ export const mutants: Mutants = {
   },
   "always-on": {
     name: "pages are compressed without the setting",
-    file: "server/compression/compression-settings.ts",
+    file: "worker/site/compression-settings.ts",
     from: "if (compression === undefined) return null;",
     to: "if (compression === undefined) return compressionSettings({ compression: {} });",
     reddens: "compression/off",

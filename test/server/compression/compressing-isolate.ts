@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { nodeBody } from "../../../server/bodies/node-body.ts";
-import { compressionSettings } from "../../../server/compression/compression-settings.ts";
 import { type Encode, encode } from "../../../server/compression/encode.ts";
 import { NodeCompression } from "../../../server/compression/node-compression.ts";
 import type { DiskTier } from "../../../server/disk/disk-tier.ts";
@@ -15,6 +14,7 @@ import type { Answer, OriginAnswer, OriginRequest } from "../../../worker/ports.
 import { SqlLedger } from "../../../worker/purges/log/sql-ledger.ts";
 import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
+import { compressionSettings } from "../../../worker/site/compression-settings.ts";
 import { compileSite } from "../../../worker/site/site.ts";
 import type { CompressionInput } from "../../../worker/site/site-input.ts";
 import { decoded } from "../../engine/decoded-body.ts";

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import { IN_ENGLISH } from "../../wire/english.ts";
-import { CODINGS, type Coding } from "../../worker/rules/variants/accept-encoding.ts";
-import type { CodingRules } from "../../worker/rules/variants/coded-form.ts";
-import { SiteError, siteErrors } from "../../worker/site/site-error.ts";
-import type { SiteInput } from "../../worker/site/site-input.ts";
-import { sizeBytes } from "../../worker/site/units.ts";
+import { CODINGS, type Coding } from "../rules/variants/accept-encoding.ts";
+import type { CodingRules } from "../rules/variants/coded-form.ts";
+import { SiteError, siteErrors } from "./site-error.ts";
+import type { SiteInput } from "./site-input.ts";
+import { sizeBytes } from "./units.ts";
 
 /** The site's `compression` with its defaults. */
 export interface CompressionSettings extends CodingRules {
@@ -81,15 +81,4 @@ export function compressionSettings({ compression }: Pick<SiteInput, "compressio
   if (!checked.success) throw new SiteError(siteErrors(checked.error, schema, { compression }));
   const settings = checked.data.compression!;
   return { ...settings, types: settings.types.map((type) => type.toLowerCase()) };
-}
-
-/** The mistakes in the site's settings for compression. */
-export function compressionErrors(site: Pick<SiteInput, "compression">): SiteError["errors"] {
-  try {
-    compressionSettings(site);
-    return [];
-  } catch (error) {
-    if (error instanceof SiteError) return error.errors;
-    throw error;
-  }
 }
