@@ -8,6 +8,7 @@ import { nodeBodies } from "../bodies/node-bodies.ts";
 import { NodeCompression } from "../compression/node-compression.ts";
 import { CacheFolder } from "../disk/cache-folder.ts";
 import { DiskTier } from "../disk/disk-tier.ts";
+import { WriterThread } from "../disk/file-writer.ts";
 import { janitorBehind } from "../disk/janitor-service.ts";
 import { AccessLog } from "../listener/access-log.ts";
 import type { Listener } from "../listener/listener.ts";
@@ -35,6 +36,7 @@ export async function startWorker({ name, settings, log, line }: WorkerStart): P
       janitor: janitorBehind(line),
       now: () => systemClock.now(),
       say: write,
+      writer: new WriterThread(),
     });
   const compresses = compressionSettings(input);
   const isolate = startNodeIsolate(site, {
@@ -85,6 +87,7 @@ export async function startWorker({ name, settings, log, line }: WorkerStart): P
       await accessLog?.close();
       await origin.close();
     },
+    hurry: (withinMs) => void listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0)),
   };
 }
 

@@ -10,6 +10,9 @@ import type { LogCalls } from "../../../server/log/log-messages.ts";
 import { sqlOver } from "../../../server/log/node-sql.ts";
 import { memoryAlone } from "../../../server/serve/memory-alone.ts";
 import { startNodeIsolate } from "../../../server/serve/node-isolate.ts";
+import type { IsolateStats } from "../../../wire/stats.ts";
+import type { IncomingRequest } from "../../../worker/flow/request-context.ts";
+import type { EdgeAnswer } from "../../../worker/isolate.ts";
 import type { Answer, OriginAnswer, OriginRequest } from "../../../worker/ports.ts";
 import { SqlLedger } from "../../../worker/purges/log/sql-ledger.ts";
 import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
@@ -103,6 +106,12 @@ export class CompressingIsolate {
     });
   }
 
+  /** Takes a request as a listener hands it over. */
+  fetch(incoming: IncomingRequest): EdgeAnswer | Promise<EdgeAnswer> {
+    return this.#isolate.fetch(incoming);
+  }
+
+  /** Gives the origin a page that may be stored for a minute. */
   page(path: string, body: string, fields: Readonly<Record<string, string>> = {}): void {
     this.pages.set(path, {
       body,
@@ -135,7 +144,7 @@ export class CompressingIsolate {
   }
 
   /** The counters of the isolate. */
-  async stats(): Promise<{ readonly memory: { readonly entries: number; readonly bytes: number } }> {
+  async stats(): Promise<IsolateStats> {
     const answer = await this.ask("/_tidemark/stats?scope=isolate", { authorization: `Bearer ${TOKEN}` });
     return JSON.parse(answer.text);
   }
