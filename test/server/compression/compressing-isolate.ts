@@ -10,7 +10,7 @@ import type { LogCalls } from "../../../server/log/log-messages.ts";
 import { sqlOver } from "../../../server/log/node-sql.ts";
 import { memoryAlone } from "../../../server/serve/memory-alone.ts";
 import { startNodeIsolate } from "../../../server/serve/node-isolate.ts";
-import type { IsolateStats } from "../../../wire/stats.ts";
+import type { IsolateStats, SiteStats } from "../../../wire/stats.ts";
 import type { IncomingRequest } from "../../../worker/flow/request-context.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
 import type { Answer, OriginAnswer, OriginRequest } from "../../../worker/ports.ts";
@@ -147,6 +147,13 @@ export class CompressingIsolate {
   async stats(): Promise<IsolateStats> {
     const answer = await this.ask("/_tidemark/stats?scope=isolate", { authorization: `Bearer ${TOKEN}` });
     return JSON.parse(answer.text);
+  }
+
+  /** The bytes that were sent out of stored responses, as the ledger has them. */
+  async bytesFromCache(): Promise<number> {
+    await this.#isolate.reportLast();
+    const { text } = await this.ask("/_tidemark/stats?last=15m", { authorization: `Bearer ${TOKEN}` });
+    return (JSON.parse(text) as SiteStats).bytes.fromCache;
   }
 
   /** Waits until nothing is left behind the answers. */
