@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { compressionSettings } from "../../../worker/site/compression-settings.ts";
 import { reviewSite } from "../../../worker/site/review-site.ts";
 import type { CompressionInput } from "../../../worker/site/site-input.ts";
+import { evaluateSite, isSite } from "../../docs/site-blocks.ts";
+import { blocksOf } from "../../snippets/blocks.ts";
 
 test("it is off unless the site has it", () => {
   expect(compressionSettings({})).toBe(null);
@@ -15,6 +17,13 @@ test("an empty object is all defaults", () => {
     types: expect.arrayContaining(["text/*", "*+json", "application/javascript"]),
     levels: { br: 5, gzip: 6, zstd: 6 },
   });
+});
+
+test("the site in docs/server.md is taken, and its codings and levels are the defaults", async () => {
+  const block = blocksOf("docs/server.md").find((each) => isSite(each) && each.code.includes("compression:"));
+  const written = compressionSettings(await evaluateSite(block!.code));
+  const { types: _, ...defaults } = compressionSettings({ compression: {} })!;
+  expect(written).toMatchObject(defaults);
 });
 
 test("sizes may have units, and types any case", () => {
