@@ -4,7 +4,6 @@ import type { Fields } from "../../worker/rules/fields/fields.ts";
 import { memoize } from "../../worker/rules/fields/memoize.ts";
 import {
   changedHead,
-  isMarker,
   type StoredHead,
   type StoredResponse,
   storedField,
@@ -255,8 +254,7 @@ export class NodeCompression implements Compression {
     const of = this.#of(body);
     of.known.set(coding, bytes);
     of.bytes += bytes.byteLength;
-    const held = ports.store.recall(key);
-    if (held && !isMarker(held) && held.body === body) ports.store.remember(held);
+    ports.store.weighAgain(key, body);
   }
 
   /** The form on disk, if it was made of these bytes. */

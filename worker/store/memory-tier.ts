@@ -73,14 +73,24 @@ export class MemoryTier {
     const { key } = stored.head;
     const held = this.#entries.peek(key);
     if (held && isNewer(held, stored)) return;
-    const bytes = weigh(stored) + (isMarker(stored) || !stored.body ? 0 : this.#bytesBeside(stored.body));
+    const bytes = this.#weigh(stored);
     if (!held && !isAdmitted && !isMarker(stored)) this.#uses?.missed(key, bytes);
     if (this.#fits(bytes)) this.#entries.set(key, stored, bytes, isAdmitted);
     else this.delete(key);
   }
 
+  /** Weighs a response anew, if it is held with this very body: more is held beside that now. Counts no request. */
+  weighAgain(key: string, body: Uint8Array): void {
+    const held = this.#entries.peek(key);
+    if (held && !isMarker(held) && held.body === body) this.#entries.resize(key, this.#weigh(held));
+  }
+
   delete(key: string): void {
     this.#entries.delete(key);
+  }
+
+  #weigh(stored: Stored): number {
+    return weigh(stored) + (isMarker(stored) || !stored.body ? 0 : this.#bytesBeside(stored.body));
   }
 
   #fits(bytes: number): boolean {

@@ -174,3 +174,26 @@ test("a failure is told, the page is sent plain, and the next request has it com
   await edge.settled();
   expect(await edge.ask("/a", BROWSER)).toMatchObject({ coding: "br", text: V1 });
 });
+
+test("what is compressed behind the pages of a crawler does not drive out the pages that visitors read", async () => {
+  const held: number[] = [];
+  for (const compression of [{}, null]) {
+    const edge = new CompressingIsolate({ memoryBytes: 2 * 1024 * 1024, compression });
+    for (let page = 0; page < 40; page++) edge.page(`/read/${page}`, digits(20_000, page + 1));
+    const readAll = async () => {
+      const answers = [];
+      for (let page = 0; page < 40; page++) answers.push(await edge.ask(`/read/${page}`, BROWSER));
+      await edge.settled();
+      return answers.filter(({ xCache }) => xCache === "HIT").length;
+    };
+    for (let times = 0; times < 4; times++) await readAll();
+    for (let page = 0; page < 300; page++) {
+      edge.page(`/crawled/${page}`, digits(20_000, page + 1000));
+      await edge.ask(`/crawled/${page}`, BROWSER);
+      await edge.settled();
+    }
+    held.push(await readAll());
+  }
+  expect(held[1]).toBeGreaterThan(35); // control: without compression they stay
+  expect(held[0]).toBe(held[1]);
+});
