@@ -55,8 +55,8 @@ export interface Store {
    * request and said so.
    */
   remember(stored: Stored, isAdmitted?: boolean): void;
-  /** Weighs a response in memory anew, if it is held with this very body: more is held beside that now. */
-  weighAgain(key: string, body: Uint8Array): void;
+  /** Weighs a response in memory anew, because more is held beside its body now. */
+  weighAgain(key: string): void;
   /** Stores in both tiers: in memory at once, and in the shared tier by the time the promise resolves. */
   keep(stored: Stored): Promise<void>;
   /** Removes this PoP's copy as far as possible: a put under way may still bring it back. */

@@ -254,7 +254,7 @@ export class NodeCompression implements Compression {
     const of = this.#of(body);
     of.known.set(coding, bytes);
     of.bytes += bytes.byteLength;
-    ports.store.weighAgain(key, body);
+    ports.store.weighAgain(key);
   }
 
   /** The form on disk, if it was made of these bytes. */

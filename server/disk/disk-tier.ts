@@ -128,8 +128,7 @@ export class DiskTier implements SharedTier, CodedFiles {
 
   async delete(key: string): Promise<void> {
     const name = this.#folder.nameOf(key, "entry");
-    await this.#dropInTurn(name);
-    for (const coded of this.#folder.codedOf(name)) if (this.#exists(coded)) await this.#dropInTurn(coded);
+    await this.#dropInTurn(name); // The janitor deletes its coded forms.
   }
 
   hasCoded(key: string, coding: Coding): boolean {

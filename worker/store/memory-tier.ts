@@ -79,10 +79,10 @@ export class MemoryTier {
     else this.delete(key);
   }
 
-  /** Weighs a response anew, if it is held with this very body: more is held beside that now. Counts no request. */
-  weighAgain(key: string, body: Uint8Array): void {
+  /** Weighs an entry anew, because more is held beside its body now. Counts no request. */
+  weighAgain(key: string): void {
     const held = this.#entries.peek(key);
-    if (held && !isMarker(held) && held.body === body) this.#entries.resize(key, this.#weigh(held));
+    if (held) this.#entries.resize(key, this.#weigh(held));
   }
 
   delete(key: string): void {

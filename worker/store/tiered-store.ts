@@ -47,8 +47,8 @@ export class TieredStore implements Store {
     this.#memory.put(stored, isAdmitted);
   }
 
-  weighAgain(key: string, body: Uint8Array): void {
-    this.#memory.weighAgain(key, body);
+  weighAgain(key: string): void {
+    this.#memory.weighAgain(key);
   }
 
   async keep(stored: Stored): Promise<void> {

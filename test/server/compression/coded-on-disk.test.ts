@@ -205,3 +205,36 @@ test("a page that streams from disk is sent plain once, and compressed when memo
   expect([second.xCache, second.coding, second.text === large]).toEqual(["HIT", "br", true]);
   expect(next.made).toBe(0);
 });
+
+test("many who ask while the disk is looked at have a page compressed once", async () => {
+  const { open } = disk();
+  const tier = open();
+  await stored(tier);
+  await tier.writeCoded(KEY, "br", { ...(await tier.readCoded(KEY, "br"))!, digest: "another" });
+  const next = worker(open());
+  await next.ask("/a");
+  await Promise.all(Array.from({ length: 20 }, () => next.ask("/a", BROWSER)));
+  await next.settled();
+  expect(next.made).toBe(1);
+});
+
+test("a page that is confirmed keeps its form on disk, which counts once in memory", async () => {
+  const { open, files } = disk();
+  const tier = open();
+  const edge = worker(tier);
+  edge.page("/a", V1, { etag: '"1"' });
+  await edge.ask("/a", BROWSER);
+  await edge.settled();
+  await edge.ask("/a", BROWSER);
+  const { bytes } = (await edge.stats()).memory;
+  const [file] = files(".br");
+  const before = readFileSync(file!);
+  await edge.clock.advance(61_000);
+  expect(await edge.ask("/a", BROWSER)).toMatchObject({ xCache: "REVALIDATED", coding: "br" });
+  await edge.settled();
+  expect((await edge.stats()).memory.bytes).toBe(bytes);
+  expect(Buffer.compare(readFileSync(file!), before)).toBe(0);
+  expect(edge.made).toBe(1);
+  const next = worker(open());
+  expect(await next.ask("/a", BROWSER)).toMatchObject({ xCache: "HIT", coding: "br", text: V1 });
+});
