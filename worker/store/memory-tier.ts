@@ -16,22 +16,33 @@ export interface UseObserver {
   missed(key: string, bytes: number): void;
 }
 
+/** What a memory tier needs of the map that holds its entries. */
+export type MemoryEntries = Pick<
+  EvictingMap<Stored>,
+  "heldBytes" | "size" | "get" | "peek" | "keys" | "admits" | "set" | "resize" | "delete"
+>;
+
 /**
  * The isolate's memory, bounded in bytes. `EvictingMap` decides which entries leave, so that a crawl through a million
  * URLs does not evict the pages that visitors request.
  */
 export class MemoryTier {
   readonly #maxBytes: number;
-  readonly #entries: EvictingMap<Stored>;
+  readonly #entries: MemoryEntries;
   readonly #uses: UseObserver | null;
   readonly #bytesBeside: (body: Uint8Array) => number;
 
-  /** `bytesBeside`: the bytes that are held with a body, beside its own. Default: none. */
-  constructor(maxBytes: number, uses: UseObserver | null = null, bytesBeside: (body: Uint8Array) => number = () => 0) {
+  /** `entries`: default, a map of its own. `bytesBeside`: what is held with a body, beside its own bytes; default, nothing. */
+  constructor(
+    maxBytes: number,
+    uses: UseObserver | null = null,
+    entries?: MemoryEntries,
+    bytesBeside: (body: Uint8Array) => number = () => 0,
+  ) {
     this.#maxBytes = maxBytes;
     this.#uses = uses;
     this.#bytesBeside = bytesBeside;
-    this.#entries = new EvictingMap(maxBytes);
+    this.#entries = entries ?? new EvictingMap(maxBytes);
   }
 
   get heldBytes(): number {
