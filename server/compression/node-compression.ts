@@ -34,6 +34,8 @@ export interface CompressionParts {
   /** A digest of a body that no other body has. */
   readonly digest?: (body: Uint8Array<ArrayBuffer>) => Promise<string>;
   readonly encode?: Encode;
+  /** The turns that all sites of a process share. Default: this one has its own. */
+  readonly queue?: MakingQueue;
 }
 
 /** A coded form has to be smaller than the plain one by this factor, or it is not worth decoding. */
@@ -70,17 +72,19 @@ export class NodeCompression implements Compression {
   readonly #files: CodedFiles | null;
   readonly #digest: (body: Uint8Array<ArrayBuffer>) => Promise<string>;
   readonly #encode: Encode;
-  readonly #queue = new MakingQueue();
+  readonly #queue: MakingQueue;
   readonly #bodies = new WeakMap<Uint8Array, FormsOfBody>();
   readonly #heads = new WeakMap<StoredHead, HeadForms | StaysPlain>();
   readonly #wanted: (field: string) => readonly Coding[];
 
-  constructor({ settings, memoryBytes, files, digest = sha256, encode: by = encode }: CompressionParts) {
+  constructor(parts: CompressionParts) {
+    const { settings, memoryBytes, files, digest = sha256, encode: by = encode, queue = new MakingQueue() } = parts;
     this.#settings = settings;
     this.#maxHeldBytes = memoryBytes * LARGEST_SHARE - HEAD_ROOM_BYTES;
     this.#files = files;
     this.#digest = digest;
     this.#encode = by;
+    this.#queue = queue;
     this.#wanted = memoize((field) => wantedCodings(field, settings.codings));
   }
 

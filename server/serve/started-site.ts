@@ -6,6 +6,7 @@ import { compressionSettings } from "../../worker/site/compression-settings.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import type { MemoryEntries } from "../../worker/store/memory-tier.ts";
 import { nodeBodies } from "../bodies/node-bodies.ts";
+import type { MakingQueue } from "../compression/making-queue.ts";
 import { NodeCompression } from "../compression/node-compression.ts";
 import type { DiskTier } from "../disk/disk-tier.ts";
 import type { LogCalls } from "../log/log-messages.ts";
@@ -32,12 +33,17 @@ export interface SiteParts {
   /** The site's part of what several sites share. Default: it is alone. */
   readonly memory?: MemoryEntries;
   readonly fills?: FillBudget;
+  /** The turns in which all sites of this process compress. */
+  readonly compressing: MakingQueue;
   /** `null` for none. */
   readonly tier: DiskTier | null;
   readonly write: (line: string) => void;
 }
 
-export function startSite(settings: SiteSettings, { memoryBytes, tier, ...parts }: SiteParts): StartedSite {
+export function startSite(
+  settings: SiteSettings,
+  { memoryBytes, tier, compressing, ...parts }: SiteParts,
+): StartedSite {
   const site = withMemory(compileSite(settings.site, settings.overrides), memoryBytes);
   const origin = new UndiciOrigin({
     address: settings.origin,
@@ -47,7 +53,9 @@ export function startSite(settings: SiteSettings, { memoryBytes, tier, ...parts 
   const compresses = compressionSettings(settings.site);
   const isolate = startNodeIsolate(site, {
     ...parts,
-    compression: compresses ? new NodeCompression({ settings: compresses, memoryBytes, files: tier }) : undefined,
+    compression: compresses
+      ? new NodeCompression({ settings: compresses, memoryBytes, files: tier, queue: compressing })
+      : undefined,
     clock: systemClock,
     random: Math.random,
     sharedTier: tier ?? memoryAlone,
