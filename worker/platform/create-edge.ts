@@ -11,6 +11,7 @@ import { PurgeLogStub } from "../purges/log/purge-log-stub.ts";
 import { UnboundPurgeLog } from "../purges/log/unbound-purge-log.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
 import type { CheckedSite } from "../site/check-site.ts";
+import { refuseCompression } from "../site/refuse-compression.ts";
 import { compileChecked, compileSite, type Site, type SiteOverrides } from "../site/site.ts";
 import { SiteError } from "../site/site-error.ts";
 import type { SiteInput } from "../site/site-input.ts";
@@ -41,6 +42,7 @@ export interface EdgeEnv extends Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMAR
 
 /** The edge for a site: the default export of a worker. Throws `SiteError` at start if the rules are not valid. */
 export function createEdge(siteInput: SiteInput): ExportedHandler<EdgeEnv> {
+  refuseCompression(siteInput);
   return createEdgeWithHooks(siteInput, {});
 }
 
