@@ -12,6 +12,7 @@ import { type HttpsRedirect, redirectToHttps } from "../front/https-redirect.ts"
 import { addressOf, ProxiedConnections } from "../front/proxied-connections.ts";
 import { makeTlsServer, type TlsSettings } from "../front/tls-server.ts";
 import { Http2Sessions } from "../http2/http2-sessions.ts";
+import type { Children } from "../parent/children.ts";
 import type { ExchangeLog } from "./access-log.ts";
 import { answerHead, headText } from "./answer-head.ts";
 import { CountedWork } from "./background.ts";
@@ -68,6 +69,8 @@ export interface ListenerParts {
   readonly settings?: ListenerSettings | undefined;
   /** For addresses with TLS. */
   readonly tls?: TlsSettings | undefined;
+  /** Answers other caches that ask this one in place of the origin. Default: they are visitors like all others. */
+  readonly children?: Pick<Children, "answer"> | undefined;
   /** The proxies whose forwarding fields count. Default: none. */
   readonly trustedProxies?: readonly Network[] | undefined;
   /** Connections begin with a header of the PROXY protocol, of a trusted proxy, and others are refused. Default: false. */
@@ -354,9 +357,13 @@ export class Listener {
   /** Never throws, as the isolate never does. */
   #ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer> {
     const { scheme, clientAddress, peerAddress } = request.arrival;
-    const { isolate, toHttps } = this.#parts;
+    const { isolate, toHttps, children } = this.#parts;
     try {
       const elsewhere = toHttps && scheme === "http" && peerAddress !== null ? redirectToHttps(url, toHttps) : null;
+      if (children !== undefined) {
+        const forChild = children.answer(request, url, this.work);
+        if (forChild) return forChild;
+      }
       if (elsewhere) return elsewhere;
       return isolate.fetch({ request, url, background: this.work, clientAddress, peerAddress, country: null });
     } catch (cause) {

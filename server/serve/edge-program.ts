@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { configuredTokens } from "../../worker/control/tokens.ts";
 import { REPORT_EVERY_MS } from "../../worker/insight/reports.ts";
+import type { Origin } from "../../worker/ports.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { nodeBodies } from "../bodies/node-bodies.ts";
 import { CacheFolder } from "../disk/cache-folder.ts";
@@ -11,6 +12,9 @@ import { AccessLog } from "../listener/access-log.ts";
 import type { Listener } from "../listener/listener.ts";
 import { startListener } from "../listener/start-listener.ts";
 import { UndiciOrigin } from "../origin/undici-origin.ts";
+import { Children } from "../parent/children.ts";
+import { ParentOrigin } from "../parent/parent-origin.ts";
+import { rulesFingerprint } from "../parent/rules-fingerprint.ts";
 import type { RunningWorker, WorkerStart } from "../processes/worker-program.ts";
 import { systemClock } from "../system-clock.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
@@ -22,10 +26,11 @@ const LEFT_AFTER_ANSWERS_MS = 1_000;
 
 /** The program of each worker: the edge, with a listener in front of it and the origin behind it. */
 export async function startWorker({ name, settings, log, line }: WorkerStart): Promise<RunningWorker> {
-  const { site: input, overrides, origin: address, tokens, ...edge } = settings as EdgeSettings;
+  const { site: input, overrides, tokens, ...edge } = settings as EdgeSettings;
   const write = (line: string) => console.error(`${name}: ${line}`);
   const site = withMemory(compileSite(input, overrides), edge.memoryBytes);
-  const origin = new UndiciOrigin({ address, timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies });
+  const rules = rulesFingerprint(site);
+  const { origin, close } = originOf(edge, site, rules, write);
   const tier =
     edge.disk &&
     new DiskTier({
@@ -64,6 +69,15 @@ export async function startWorker({ name, settings, log, line }: WorkerStart): P
         toHttps: edge.toHttps ?? undefined,
         strictTransportSecurity: edge.strictTransportSecurity ?? undefined,
         ...(accessLog && { accessLog }),
+        children: new Children({
+          isolate,
+          rules,
+          node: edge.node,
+          hiddenFields: site.hiddenFields,
+          maxFieldBytes: site.limits.responseFieldBytes,
+          now: () => systemClock.now(),
+          say: write,
+        }),
       };
       listener = await startListener(
         parts,
@@ -77,10 +91,37 @@ export async function startWorker({ name, settings, log, line }: WorkerStart): P
       await isolate.reportLast();
       await tier?.settled();
       await accessLog?.close();
-      await origin.close();
+      await close();
     },
   };
 }
+
+/** The origin, or a parent in its place, and what ends their connections. */
+function originOf(
+  { origin: address, parent, node }: Pick<EdgeSettings, "origin" | "parent" | "node">,
+  site: Site,
+  rules: string,
+  say: (line: string) => void,
+): { readonly origin: Origin; close(): Promise<unknown> } {
+  const common = { timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies };
+  const itself = address && new UndiciOrigin({ address, ...common });
+  if (parent === null) return { origin: itself!, close: () => itself!.close() };
+  const connection = new UndiciOrigin({ address: parent.address, ...common, ...TO_A_PARENT });
+  const origin = new ParentOrigin({
+    parent: connection,
+    origin: itself,
+    token: parent.token,
+    node,
+    rules,
+    originFields: site.originFields.map(([name]) => name.toLowerCase()),
+    now: () => systemClock.now(),
+    say,
+  });
+  return { origin, close: () => Promise.all([connection.close(), itself?.close()]) };
+}
+
+/** A parent keeps idle connections for longer than origins do, and one that is off should not be waited for. */
+const TO_A_PARENT = { keepAliveMs: 30_000, connectTimeoutMs: 3_000 };
 
 function withMemory(site: Site, memoryBytes: number): Site {
   return { ...site, limits: { ...site.limits, memoryBytes } };

@@ -10,7 +10,12 @@ import type { OriginAddress } from "../origin/origin-address.ts";
 export interface EdgeSettings {
   readonly site: SiteInput;
   readonly overrides: SiteOverrides;
-  readonly origin: OriginAddress;
+  /** The origin; `null` if a parent stands in for it, and the origin itself is never asked. */
+  readonly origin: OriginAddress | null;
+  /** The server that is asked in place of the origin, and the token with which it is asked; `null` for none. */
+  readonly parent: { readonly address: OriginAddress; readonly token: string } | null;
+  /** The name of this server in `CDN-Loop`. No other has it. */
+  readonly node: string;
   readonly tokens: TokenSettings;
   /** For one worker. */
   readonly memoryBytes: number;

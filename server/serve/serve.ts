@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { watch } from "node:fs";
 import { resolve } from "node:path";
 import { moduleBeside } from "../../cdn/own-package.ts";
-import { configuredTokens, type TokenSettings } from "../../worker/control/tokens.ts";
+import { configuredTokens, type TokenSettings, tokenWeakness } from "../../worker/control/tokens.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { overridesOf, type SiteVariables } from "../../worker/site/site-overrides.ts";
 import { CacheFolder } from "../disk/cache-folder.ts";
@@ -32,6 +32,10 @@ export interface ServeOptions {
   readonly environment: SiteVariables & TokenSettings;
   /** The origin as its owner names it, which may be a unix socket; `null` for the config's. */
   readonly origin: string | null;
+  /** The server that is asked in place of the origin; `null` for none. */
+  readonly parent: string | null;
+  /** The parent's token with the scope `parent`; `null` if none is set. */
+  readonly parentToken: string | null;
   readonly listen: readonly ListenAddress[];
   /** Sockets that are open already, beside those. */
   readonly sockets: readonly HeldSocket[];
@@ -86,8 +90,10 @@ export async function prepare(options: ServeOptions): Promise<Prepared> {
   const { config, accessLog, usesFastHits, workers } = options;
   const listen = addressesOf(options);
   const named = options.origin === null ? null : originOf(options.origin);
-  const overrides = { ...overridesOf(options.environment), origin: named?.url };
-  if (config === null && named === null) {
+  const parent = parentOf(options);
+  // With a parent, the origin of the config is the parent's to ask.
+  const overrides = { ...overridesOf(options.environment), origin: (named ?? parent?.address)?.url };
+  if (config === null && named === null && parent === null) {
     throw new ServerError("there is no site to serve. Name it: tidemark serve --origin http://127.0.0.1:8000");
   }
   const loaded = await loadSite(config, overrides);
@@ -114,6 +120,9 @@ export async function prepare(options: ServeOptions): Promise<Prepared> {
     throw new ServerError("--log, or TIDEMARK_LOG, must be like postgres://user@host/database.");
   }
   const warnings = [...weakened, ...certificateWarnings(tls?.certificates ?? [], systemClock.now())];
+  if (parent !== null && isReadableOnTheWay(parent.address)) {
+    warnings.push(`the token for the parent ${parent.address.url} can be read on the way: name it by https`);
+  }
   const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = options.environment;
   const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
   const tokens = namesHosts ? given : forThisMachine(given);
@@ -128,7 +137,9 @@ export async function prepare(options: ServeOptions): Promise<Prepared> {
   const settings: EdgeSettings = {
     site: loaded.site,
     overrides: siteOverrides,
-    origin: named ?? originOf(originUrl),
+    origin: named ?? (parent === null ? originOf(originUrl) : null),
+    parent,
+    node: NODE,
     tokens,
     memoryBytes: Math.floor(options.memoryBytes / workers),
     disk: options.diskBytes === 0 ? null : { folder: resolve(options.cache, "pages"), maxBytes: options.diskBytes },
@@ -273,6 +284,36 @@ function redirectOf(options: ServeOptions, site: Site): HttpsRedirect | null {
   const port = (withTls !== undefined && "port" in withTls && withTls.port) || 443;
   const { hosts, publicUrl } = site;
   return { status, port, hosts, publicHost: publicUrl?.scheme === "https" ? publicUrl.host : null };
+}
+
+/** This server in `CDN-Loop`. Nobody else can have it, and it ends with the server. */
+const NODE = randomBytes(6).toString("hex");
+
+/** The parent, with everything that it needs. Throws a `ServerError` if that cannot work. */
+function parentOf({ parent, parentToken, log }: ServeOptions): EdgeSettings["parent"] {
+  if (parent === null) return null;
+  const address = readOriginAddress(parent);
+  if (address === null || (address.socketPath === null && new URL(address.url).pathname !== "/")) {
+    throw new ServerError(`the parent ${JSON.stringify(parent)} is not like https://shield.example.com`);
+  }
+  if (log === null) {
+    throw new ServerError(
+      "--parent needs --log, because a parent and its children share one purge log: --log postgres://user@host/database",
+    );
+  }
+  if (parentToken === null) {
+    throw new ServerError(
+      "--parent needs TIDEMARK_PARENT_TOKEN in the environment: a token that has the scope parent in the parent's TIDEMARK_TOKENS.",
+    );
+  }
+  const weakness = tokenWeakness(parentToken);
+  if (weakness !== null) throw new ServerError(`TIDEMARK_PARENT_TOKEN ${weakness}`);
+  return { address, token: parentToken };
+}
+
+function isReadableOnTheWay({ url, socketPath }: OriginAddress): boolean {
+  const { protocol, hostname } = new URL(url);
+  return socketPath === null && protocol === "http:" && !/^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
 }
 
 function originOf(text: string): OriginAddress {

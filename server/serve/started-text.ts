@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import type { OriginAddress } from "../origin/origin-address.ts";
 import type { Prepared, RunningServer } from "./serve.ts";
 
 /** What the server serves and where, and commands to try first. */
@@ -6,9 +7,9 @@ export function startedText({ addresses, prepared }: RunningServer, config: stri
   const { loaded, settings, isLocal } = prepared;
   const stream = process.stdout;
   const address = addresses.find((each) => !each.includes("/"));
-  const origin = settings.origin.socketPath === null ? settings.origin.url : `unix:${settings.origin.socketPath}`;
   const rows = [
-    ["origin", origin],
+    ...(settings.parent ? [["parent", addressText(settings.parent.address)]] : []),
+    ...(settings.origin ? [["origin", addressText(settings.origin)]] : []),
     ["rules", config === null ? "none: the origin's Cache-Control decides alone" : `${config}  (edits are picked up)`],
     [
       "hosts",
@@ -37,7 +38,13 @@ Ask twice, then purge and ask again:
 /** What `--check` prints if nothing is wrong. */
 export function checkedText({ loaded, settings, isLocal }: Prepared): string {
   const hosts = isLocal ? "no hosts, so it would serve this machine alone" : `hosts ${hostsText(loaded.review.hosts)}`;
-  return `The settings are valid: origin ${settings.origin.socketPath ?? settings.origin.url}, ${hosts}.`;
+  const parent = settings.parent && `parent ${addressText(settings.parent.address)}`;
+  const origin = settings.origin && `origin ${settings.origin.socketPath ?? settings.origin.url}`;
+  return `The settings are valid: ${[parent, origin, hosts].filter((each) => each !== null).join(", ")}.`;
+}
+
+function addressText({ url, socketPath }: OriginAddress): string {
+  return socketPath === null ? url : `unix:${socketPath}`;
 }
 
 function hostsText(hosts: readonly string[] | null): string {

@@ -14,13 +14,26 @@ import { isNotModified } from "../../rules/validation/not-modified.ts";
 import { isInMemory, passFoundBody, readFound } from "../found-response.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
-import { type AnswerMetadata, answerWith, notModifiedFields, storedFields } from "./answers.ts";
+import { type AnswerMetadata, answerWith, notModifiedFields, storedFields, withSource } from "./answers.ts";
 
 /**
  * Answers a client with a stored response: the whole body, one or several parts, a 304, a 416, or the header section
  * alone. Conditions are evaluated before ranges (RFC 9110 §13.2.2). `null` if the body is stored apart and is gone.
  */
 export function answerFromStore(
+  context: RequestContext,
+  stored: FoundResponse,
+  metadata: AnswerMetadata,
+): Answer | Promise<Answer | null> {
+  const { child } = context;
+  const answer = answerWithStored(context, stored, metadata);
+  if (!child) return answer;
+  const { head } = stored;
+  if (answer instanceof Promise) return answer.then((read) => read && withSource(child, read, { head }));
+  return withSource(child, answer, { head });
+}
+
+function answerWithStored(
   context: RequestContext,
   stored: FoundResponse,
   metadata: AnswerMetadata,

@@ -21,6 +21,8 @@ export interface FetchedResponse {
   /** The position of the view before the request was sent to the origin, and the time (R1, R2). */
   readonly stamp: Stamp | null;
   readonly fetchedAt: number;
+  /** How long before that another cache, which stands in for the origin, had fetched it: milliseconds (R27). */
+  readonly heldMs: number;
   /** The length in bytes of the body to be stored; `null` if it is unknown, or if the body is already stored. */
   readonly lengthBytes: number | null;
 }
@@ -86,7 +88,7 @@ export function decideStorage(
         const value = field(name);
         return value === null ? [] : [[name, value] as const];
       }),
-      fetchedAt,
+      fetchedAt: fetchedAt - response.heldMs,
       receivedAt,
       initialAgeMs: verdict.initialAgeMs,
       freshnessSeconds: verdict.freshness.seconds,
