@@ -1,5 +1,5 @@
 import type { ReceiptToken } from "../../worker/ports.ts";
-import { readReceiptToken, writeReceiptToken } from "../../worker/rules/request/receipt-token.ts";
+import { writeReceiptToken } from "../../worker/rules/request/receipt-token.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 
 /*
@@ -24,8 +24,14 @@ export function writePosition(position: Stamp | null): string {
 
 /** Anything that is not a position counts as `none`. */
 export function readPosition(text: string | null): ReceiptToken {
-  const position = readReceiptToken(text);
+  const position = positionIn(text);
   return position === null ? NOWHERE : { ...position, isBinding: true };
+}
+
+/** Unlike a receipt's token it may have the number 0: of a log without a purge. */
+function positionIn(text: string | null): Stamp | null {
+  const [, logId, seq] = /^([A-Za-z0-9-]{1,64})\.(0|[1-9][0-9]{0,14})$/.exec(text ?? "") ?? [];
+  return logId === undefined ? null : { logId, seq: Number(seq) };
 }
 
 /** What a child tells. */
@@ -75,7 +81,7 @@ export function writeParent({ after, position, heldMs, hasSameRules }: ToldByPar
 export function readParent(text: string | null): ToldByParent | null {
   const { after, position, held, rules } = readMembers(text);
   if (!after || !position || held === undefined || !/^\d{1,15}$/.test(held)) return null;
-  return { after, position: readReceiptToken(position), heldMs: Number(held), hasSameRules: rules === "same" };
+  return { after, position: positionIn(position), heldMs: Number(held), hasSameRules: rules === "same" };
 }
 
 /** Parameters with quoted values, which hold neither quotes nor backslashes. */
