@@ -1,5 +1,6 @@
 import type { Answer } from "../../worker/ports.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
+import { isFramed } from "../../worker/rules/storing/framing.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { tagsOf } from "../../worker/rules/storing/stored-response.ts";
 import { TAG_FIELDS } from "../../worker/rules/storing/tags.ts";
@@ -29,6 +30,7 @@ export function answerForChild(answer: Answer, child: ForChild): Answer {
   const fields = new Fields(answer.fields);
   const { source } = answer;
   let heldMs = 0;
+  let hasEnd = true;
   if (source && "head" in source) {
     const { head } = source;
     heldMs = Math.max(0, child.heldFrom - head.fetchedAt);
@@ -41,14 +43,16 @@ export function answerForChild(answer: Answer, child: ForChild): Answer {
     const tags = tagsOf(head);
     if (tags.length > 0) fields.set(TAG_FIELDS[0], tags.join(","));
   } else if (source) {
-    heldMs = source.passedOn.heldMs ?? 0;
+    const { passedOn } = source;
+    heldMs = passedOn.heldMs ?? 0;
+    hasEnd = isFramed(passedOn.status, (name) => passedOn.fields.get(name));
     for (const name of [...TAG_FIELDS, ...child.hiddenFields]) {
-      const value = source.passedOn.fields.get(name);
+      const value = passedOn.fields.get(name);
       if (value !== null) fields.set(name, value);
     }
   }
   const { after, position, hasSameRules, maxFieldBytes } = child;
-  fields.set(PARENT_FIELD, writeParent({ after, position, heldMs, hasSameRules }));
+  fields.set(PARENT_FIELD, writeParent({ after, position, heldMs, hasSameRules, isFramed: hasEnd }));
   // A child refuses what exceeds the limit. Without its tags, the page goes to one visitor and is not stored there.
   if (bytesOf(fields) > maxFieldBytes) {
     for (const name of TAG_FIELDS) fields.delete(name);

@@ -105,6 +105,8 @@ export class ParentOrigin implements Origin {
     this.#compare(told, position ?? null);
     const fields = new Fields(response.fields);
     fields.delete(PARENT_FIELD);
+    // Where the origin has not said where the body ends, it may have been cut off, and is not stored.
+    if (!told.isFramed) for (const name of FRAMING) fields.delete(name);
     return { kind: "answered", response: { ...response, fields, heldMs: told.heldMs } };
   }
 
@@ -149,6 +151,8 @@ export class ParentOrigin implements Origin {
     this.#said = line;
   }
 }
+
+const FRAMING = ["content-length", "transfer-encoding"];
 
 /** Fields of the edge that a parent does not believe in this form. */
 const TOLD_OTHERWISE = ["x-forwarded-host", "x-forwarded-proto", "x-forwarded-for", "x-country"];

@@ -70,18 +70,22 @@ export interface ToldByParent {
   readonly heldMs: number;
   /** Whether the rules of the two are the same. */
   readonly hasSameRules: boolean;
+  /** Whether the origin has said where the body ends. What the parent sends always does. */
+  readonly isFramed: boolean;
 }
 
-export function writeParent({ after, position, heldMs, hasSameRules }: ToldByParent): string {
+export function writeParent({ after, position, heldMs, hasSameRules, isFramed }: ToldByParent): string {
   const rules = hasSameRules ? "same" : "other";
-  return writeMembers({ after, position: writePosition(position), held: String(heldMs), rules });
+  const framed = isFramed ? "yes" : "no";
+  return writeMembers({ after, position: writePosition(position), held: String(heldMs), rules, framed });
 }
 
 /** `null` if it is not from a parent. */
 export function readParent(text: string | null): ToldByParent | null {
-  const { after, position, held, rules } = readMembers(text);
+  const { after, position, held, rules, framed } = readMembers(text);
   if (!after || !position || held === undefined || !/^\d{1,15}$/.test(held)) return null;
-  return { after, position: positionIn(position), heldMs: Number(held), hasSameRules: rules === "same" };
+  const hasSameRules = rules === "same";
+  return { after, position: positionIn(position), heldMs: Number(held), hasSameRules, isFramed: framed === "yes" };
 }
 
 /** Parameters with quoted values, which hold neither quotes nor backslashes. */
