@@ -102,11 +102,16 @@ export interface OriginResponse {
   readonly fields: Fields;
   /** Not decoded. */
   readonly body: StreamedBody | null;
-  /**
-   * How long before this request the answer was fetched, in milliseconds, if a cache that stands in for the origin has
-   * given it from its store (R27). Default: 0.
-   */
-  readonly heldMs?: number;
+  /** Given by a cache that stands in for the origin (R27). Default: by the origin itself. */
+  readonly held?: Held | undefined;
+}
+
+/** What a cache tells of an answer that it gives in place of the origin. */
+export interface Held {
+  /** How long before the request it was fetched, in milliseconds; 0 if it was fetched for it. */
+  readonly beforeMs: number;
+  /** Its age, which the field `Age` tells in whole seconds. */
+  readonly ageMs: number;
 }
 
 /**
@@ -361,7 +366,7 @@ export interface Answer {
 
 /** What visitors do not see of an answer, for a cache that asks this one in place of the origin. */
 export type AnswerSource =
-  | { readonly head: Pick<StoredHead, "fields" | "hiddenFields" | "purgeKeys" | "fetchedAt"> }
+  | { readonly head: Omit<StoredHead, "bodyBytes" | "bodyKey"> }
   /** The answer of the origin, which is not stored. */
   | { readonly passedOn: OriginResponse };
 

@@ -1,5 +1,6 @@
-import type { Answer } from "../../worker/ports.ts";
+import type { Answer, Held } from "../../worker/ports.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
+import { currentAgeMs } from "../../worker/rules/freshness/current-age.ts";
 import { isFramed } from "../../worker/rules/storing/framing.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { tagsOf } from "../../worker/rules/storing/stored-response.ts";
@@ -10,13 +11,16 @@ export interface ForChild {
   /** The position of the child, as it came. */
   readonly after: string;
   /** When the request arrived: epoch milliseconds. */
-  readonly heldFrom: number;
+  readonly arrivedAt: number;
+  readonly now: () => number;
   readonly hasSameRules: boolean;
   /** How far this server has read the log. */
   readonly position: Stamp | null;
   readonly hiddenFields: readonly string[];
   readonly maxFieldBytes: number;
 }
+
+const NOT_HELD: Held = { beforeMs: 0, ageMs: 0 };
 
 /** Fields in which a route's lifetime for browsers may stand, which is not for a cache. */
 const OF_BROWSERS = ["cache-control", "expires"];
@@ -29,11 +33,12 @@ export function answerForChild(answer: Answer, child: ForChild): Answer {
   if (answer.switchedTo !== undefined) return answer;
   const fields = new Fields(answer.fields);
   const { source } = answer;
-  let heldMs = 0;
+  let held = NOT_HELD;
   let hasEnd = true;
   if (source && "head" in source) {
     const { head } = source;
-    heldMs = Math.max(0, child.heldFrom - head.fetchedAt);
+    const ageMs = currentAgeMs(head.initialAgeMs, head.receivedAt, child.now());
+    held = { beforeMs: Math.max(0, child.arrivedAt - head.fetchedAt), ageMs: Math.ceil(ageMs) };
     for (const name of OF_BROWSERS) {
       const [, value] = head.fields.find(([other]) => other === name) ?? [];
       if (value === undefined) fields.delete(name);
@@ -44,7 +49,7 @@ export function answerForChild(answer: Answer, child: ForChild): Answer {
     if (tags.length > 0) fields.set(TAG_FIELDS[0], tags.join(","));
   } else if (source) {
     const { passedOn } = source;
-    heldMs = passedOn.heldMs ?? 0;
+    held = passedOn.held ?? NOT_HELD;
     hasEnd = isFramed(passedOn.status, (name) => passedOn.fields.get(name));
     for (const name of [...TAG_FIELDS, ...child.hiddenFields]) {
       const value = passedOn.fields.get(name);
@@ -52,7 +57,7 @@ export function answerForChild(answer: Answer, child: ForChild): Answer {
     }
   }
   const { after, position, hasSameRules, maxFieldBytes } = child;
-  fields.set(PARENT_FIELD, writeParent({ after, position, heldMs, hasSameRules, isFramed: hasEnd }));
+  fields.set(PARENT_FIELD, writeParent({ after, position, held, hasSameRules, isFramed: hasEnd }));
   // A child refuses what exceeds the limit. Without its tags, the page goes to one visitor and is not stored there.
   if (bytesOf(fields) > maxFieldBytes) {
     for (const name of TAG_FIELDS) fields.delete(name);

@@ -56,7 +56,7 @@ export class Children {
     const { clientAddress, country } = told;
     const sent = request.headers.get(AFTER_FIELD);
     const hasSameRules = told.rules === rules;
-    const mark = { after: sent ?? "none", heldFrom: now(), hasSameRules };
+    const mark = { after: sent ?? "none", arrivedAt: now(), hasSameRules };
     const finish = (answered: EdgeAnswer): Answer => {
       const answer = answered instanceof Response ? fromWebResponse(answered) : answered;
       return answerForChild(answer, { ...mark, position: isolate.position, ...this.#parts });

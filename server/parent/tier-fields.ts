@@ -1,4 +1,4 @@
-import type { ReceiptToken } from "../../worker/ports.ts";
+import type { Held, ReceiptToken } from "../../worker/ports.ts";
 import { writeReceiptToken } from "../../worker/rules/request/receipt-token.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 
@@ -66,27 +66,39 @@ export interface ToldByParent {
   readonly after: string;
   /** How far the parent has read the log. */
   readonly position: Stamp | null;
-  /** How long before the request the answer was fetched: milliseconds. */
-  readonly heldMs: number;
+  /** How long before the request the answer was fetched, and its age: milliseconds. */
+  readonly held: Held;
   /** Whether the rules of the two are the same. */
   readonly hasSameRules: boolean;
   /** Whether the origin has said where the body ends. What the parent sends always does. */
   readonly isFramed: boolean;
 }
 
-export function writeParent({ after, position, heldMs, hasSameRules, isFramed }: ToldByParent): string {
-  const rules = hasSameRules ? "same" : "other";
-  const framed = isFramed ? "yes" : "no";
-  return writeMembers({ after, position: writePosition(position), held: String(heldMs), rules, framed });
+export function writeParent({ after, position, held, hasSameRules, isFramed }: ToldByParent): string {
+  return writeMembers({
+    after,
+    position: writePosition(position),
+    held: String(held.beforeMs),
+    age: String(held.ageMs),
+    rules: hasSameRules ? "same" : "other",
+    framed: isFramed ? "yes" : "no",
+  });
 }
 
 /** `null` if it is not from a parent. */
 export function readParent(text: string | null): ToldByParent | null {
-  const { after, position, held, rules, framed } = readMembers(text);
-  if (!after || !position || held === undefined || !/^\d{1,15}$/.test(held)) return null;
-  const hasSameRules = rules === "same";
-  return { after, position: positionIn(position), heldMs: Number(held), hasSameRules, isFramed: framed === "yes" };
+  const { after, position, held = "", age = "", rules, framed } = readMembers(text);
+  if (!after || !position || !MILLISECONDS.test(held) || !MILLISECONDS.test(age)) return null;
+  return {
+    after,
+    position: positionIn(position),
+    held: { beforeMs: Number(held), ageMs: Number(age) },
+    hasSameRules: rules === "same",
+    isFramed: framed === "yes",
+  };
 }
+
+const MILLISECONDS = /^\d{1,15}$/;
 
 /** Parameters with quoted values, which hold neither quotes nor backslashes. */
 function writeMembers(members: Readonly<Record<string, string | null>>): string {

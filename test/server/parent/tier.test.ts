@@ -54,12 +54,12 @@ describe("a page", () => {
     const fields = { "cache-control": "max-age=60" };
     tier.origin.reply("/page", { fields, body: "v1" }, { fields, body: "v2" });
     expect(await bodyOf(first.get("/page"))).toBe("v1");
-    await tier.clock.advance(50_000);
+    await tier.clock.advance(50_900);
     expect(await second.get("/page")).toMatchObject({ body: "v1", fields: { age: "50" } });
-    await tier.clock.advance(9_000);
+    await tier.clock.advance(9_099);
     await second.idle();
     expect(await second.get("/page")).toMatchObject({ body: "v1", fields: { age: "59", "x-cache": "HIT" } });
-    await tier.clock.advance(1_000);
+    await tier.clock.advance(1);
     expect(await bodyOf(second.get("/page"))).toBe("v2");
     expect(tier.origin.countOf("/page")).toBe(2);
   });

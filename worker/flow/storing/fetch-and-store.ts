@@ -68,7 +68,7 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   context.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);
   const announced = announcedBytes((name) => fields.get(name));
   const lengthBytes = mayHaveBody(status) ? announced : null;
-  const received: FetchedResponse = { status, fields, stamp, fetchedAt, heldMs: response.heldMs ?? 0, lengthBytes };
+  const received: FetchedResponse = { status, fields, stamp, fetchedAt, held: response.held, lengthBytes };
   if (status === 304 && conditions) return answerFreshened(context, miss, received, tellFollowers);
   const decision = decideStorage(context, received);
   const asSent = toAskAgainAsSent(context, decision, fields.get("vary"));

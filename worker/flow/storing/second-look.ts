@@ -157,7 +157,7 @@ async function fetchPlainly(
   const lengthBytes = mayHaveBody(response.status) ? announced : null;
   const decision = decideStorage(context, {
     ...{ status: response.status, fields, stamp, fetchedAt, lengthBytes },
-    heldMs: response.heldMs ?? 0,
+    held: response.held,
   });
   const isStored = decision.kind === "store" && !decision.isLarge && response.status === status;
   if (!isStored) {
