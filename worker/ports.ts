@@ -89,7 +89,7 @@ export interface OriginRequest {
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly body: StreamedBody | null;
   /**
-   * How far a cache that stands in for the origin must have read the log before it may answer from its store (R27);
+   * How far a cache that stands in for the origin must have read the log before it may answer from its store;
    * absent or `null` if it may not. The origin itself has no use for it.
    */
   readonly after?: ReceiptToken | null;
@@ -102,7 +102,7 @@ export interface OriginResponse {
   readonly fields: Fields;
   /** Not decoded. */
   readonly body: StreamedBody | null;
-  /** Given by a cache that stands in for the origin (R27). Default: by the origin itself. */
+  /** Given by a cache that stands in for the origin. Default: by the origin itself. */
   readonly held?: Held | undefined;
 }
 
@@ -136,7 +136,7 @@ export interface Origin {
 /** The position in a receipt's token: its bearer must be answered from a view that has read at least this far. */
 export interface ReceiptToken extends Stamp {
   /**
-   * True for the position of another cache (R27): what does not reach it must not answer, even if the log knows of no
+   * True for the position of another cache: what does not reach it must not answer, even if the log knows of no
    * such number. Default: false.
    */
   readonly isBinding?: boolean;

@@ -25,7 +25,7 @@ export interface ChildrenParts {
 /** The most children whose rules are told to be others, so that the log stays short. */
 const MAX_TOLD = 100;
 
-/** The requests of other caches that ask this one in place of the origin (R27). */
+/** The requests of other caches that ask this one in place of the origin. */
 export class Children {
   readonly #parts: ChildrenParts;
   /** Hashes of the tokens that were found right. There are no more of them than the owner has named. */

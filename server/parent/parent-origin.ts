@@ -36,7 +36,7 @@ const FIRST_PAUSE_MS = 1_000;
 const LAST_PAUSE_MS = 16_000;
 
 /**
- * A parent in place of the origin (R27). Each request tells it how far it must have read the log before it may answer from
+ * A parent in place of the origin. Each request tells it how far it must have read the log before it may answer from
  * its store, and an answer that does not repeat this is not used: what it honours would not be known.
  */
 export class ParentOrigin implements Origin {

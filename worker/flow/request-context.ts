@@ -39,7 +39,7 @@ export interface IncomingRequest {
   readonly country?: string | null;
   /** The PoP that it has arrived in; absent or `null` where the platform does not tell. */
   readonly pop?: string | null;
-  /** The cache that asks this one in place of the origin (R27); absent or `null` if a visitor asks. */
+  /** The cache that asks this one in place of the origin; absent or `null` if a visitor asks. */
   readonly child?: Child | null;
 }
 

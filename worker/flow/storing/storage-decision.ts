@@ -22,7 +22,7 @@ export interface FetchedResponse {
   /** The position of the view before the request was sent to the origin, and the time (R1, R2). */
   readonly stamp: Stamp | null;
   readonly fetchedAt: number;
-  /** What a cache that stands in for the origin tells of it (R27). */
+  /** What a cache that stands in for the origin tells of it. */
   readonly held: Held | undefined;
   /** The length in bytes of the body to be stored; `null` if it is unknown, or if the body is already stored. */
   readonly lengthBytes: number | null;

@@ -173,7 +173,7 @@ export class ViewLease implements PurgeState, ReaderIdentity {
   }
 
   /**
-   * Reads until the view reaches a position that binds (R27). Nothing proves it false, so that any read will do, and it
+   * Reads until the view reaches a position that binds. Nothing proves it false, so that any read will do, and it
    * costs nobody's budget, because no stranger can send it. One of another log waits for the lease to end.
    */
   async #readUpToBinding(token: ReceiptToken, background: BackgroundWork): Promise<ReceiptToken | null> {
