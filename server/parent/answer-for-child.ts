@@ -44,6 +44,10 @@ export function answerForChild(answer: Answer, child: ForChild): Answer {
       if (value === undefined) fields.delete(name);
       else fields.set(name, value);
     }
+    // A visitor's 304 has few fields. A cache updates all of those that it has stored (RFC 9111 §3.2).
+    if (answer.status === 304) {
+      for (const [name, value] of head.fields) if (!fields.has(name)) fields.set(name, value);
+    }
     for (const [name, value] of head.hiddenFields) fields.set(name, value);
     const tags = tagsOf(head);
     if (tags.length > 0) fields.set(TAG_FIELDS[0], tags.join(","));
