@@ -90,7 +90,7 @@ export class World {
     this.#options = options;
     const fate = new Fate(seed, this.#history);
     this.#fate = fate;
-    this.#hasParent = seed % PARENT_IN === PARENT_IN - 1;
+    this.#hasParent = seed % PARENT_IN === 0;
     this.#isStaleWhileSilent = fate.chance(0.5);
     this.#isLateAllowed = fate.chance(0.2);
     this.#pushing = PUSHINGS[seed % PUSHES_IN] ?? "none";
