@@ -24,6 +24,7 @@ import {
   readPrefix,
   readWholeBody,
 } from "./file-format.ts";
+import type { FileWriter } from "./file-writer.ts";
 import { type JanitorLine, roomOf } from "./janitor.ts";
 import { LikelyCached } from "./likely-cached.ts";
 import { ReadTurns } from "./read-turns.ts";
@@ -45,6 +46,8 @@ export interface DiskTierParts {
   readonly say: (line: string) => void;
   readonly files?: DiskFiles;
   readonly likelyCached?: LikelyCached;
+  /** Writes the files of small entries. Default: they are written by `files`. */
+  readonly writer?: FileWriter;
 }
 
 /*
@@ -63,17 +66,27 @@ export class DiskTier implements SharedTier {
   readonly #room: Room;
   readonly #health: DiskHealth;
   readonly #cached: LikelyCached;
+  readonly #writer: FileWriter | undefined;
   readonly #heads = new RecentHeads();
   readonly #turns = new ReadTurns();
   /** The last change of each file that is under way in this process. */
   readonly #changes = new Map<string, Promise<void>>();
 
-  constructor({ folder, janitor, now, say, files = diskFiles, likelyCached = new LikelyCached() }: DiskTierParts) {
+  constructor({
+    folder,
+    janitor,
+    now,
+    say,
+    files = diskFiles,
+    likelyCached = new LikelyCached(),
+    writer,
+  }: DiskTierParts) {
     this.#folder = folder;
     this.#files = files;
     this.#room = new Room(janitor);
     this.#health = new DiskHealth(folder.path, now, say);
     this.#cached = likelyCached;
+    this.#writer = writer;
   }
 
   async get(key: string): Promise<Found | undefined> {
@@ -273,16 +286,19 @@ export class DiskTier implements SharedTier {
     const sums = new BlockSums();
     sums.add(body);
     const { prefix, table } = frameOf("entry", head, sums);
-    const isWritten = await this.#writeFile(name, async (fd) => {
-      // A small body is copied once more, which costs less than another call.
-      const frame =
-        body.byteLength <= BLOCK_BYTES ? [Buffer.concat([prefix, head, body, table])] : [prefix, head, body, table];
-      let at = 0;
-      for (const part of frame) {
-        await writeAll(this.#files, fd, part, at);
-        at += part.byteLength;
-      }
-    });
+    const writer = this.#writer;
+    const parts = [prefix, head, body, table];
+    const isWritten =
+      writer && bytes <= BLOCK_BYTES
+        ? await this.#writeDraft((draft) => writer.write(draft, this.#folder.pathOf(name), joined(parts, bytes)))
+        : await this.#writeFile(name, async (fd) => {
+            let at = 0;
+            // A small body is copied once more, which costs less than another call.
+            for (const part of bytes <= BLOCK_BYTES ? [joined(parts, bytes)] : parts) {
+              await writeAll(this.#files, fd, part, at);
+              at += part.byteLength;
+            }
+          });
     if (isWritten) this.#room.used(name, bytes, bytes);
     else this.#room.unused(bytes);
     return isWritten ? bytes : null;
@@ -328,13 +344,9 @@ export class DiskTier implements SharedTier {
     }
   }
 
-  /**
-   * Writes a draft, and renames it when it is whole. Returns false if the disk failed. Rejects if the content did, or if
-   * there is a bug; the draft is gone then.
-   */
-  async #writeFile(name: string, write: (fd: number) => Promise<void>): Promise<boolean> {
-    const draft = this.#folder.draft();
-    try {
+  /** Writes a draft, and renames it when it is whole. */
+  #writeFile(name: string, write: (fd: number) => Promise<void>): Promise<boolean> {
+    return this.#writeDraft(async (draft) => {
       const fd = await this.#files.open(draft, "wx");
       try {
         await write(fd);
@@ -342,6 +354,14 @@ export class DiskTier implements SharedTier {
         this.#files.closeNow(fd);
       }
       await this.#files.rename(draft, this.#folder.pathOf(name));
+    });
+  }
+
+  /** Returns false if the disk failed. Rejects if the content did, or if there is a bug; the draft is gone then. */
+  async #writeDraft(write: (draft: string) => Promise<void>): Promise<boolean> {
+    const draft = this.#folder.draft();
+    try {
+      await write(draft);
     } catch (cause) {
       await this.#files.unlink(draft).catch(() => undefined);
       if (this.#health.failed(cause, true)) return false;
@@ -382,3 +402,14 @@ export class DiskTier implements SharedTier {
 }
 
 const TORN: Prefix = { kind: "entry", headBytes: 0, bodyBytes: 0, headSum: 0, tableSum: 0 };
+
+/** The parts in memory of their own, so that it may be handed to another thread. */
+function joined(parts: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.byteLength;
+  }
+  return whole;
+}

@@ -9,7 +9,7 @@ import type { TLSSocket } from "node:tls";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { Answer, Bodies } from "../../worker/ports.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
-import type { Arrivals } from "../front/arrival.ts";
+import type { Arrivals, Scheme } from "../front/arrival.ts";
 import type { ExchangeLog } from "../listener/access-log.ts";
 import type { MadeAnswers } from "../listener/made-answers.ts";
 import { NodeRequest } from "../listener/node-request.ts";
@@ -26,7 +26,8 @@ export interface Http2Parts {
   ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
   failed(cause: unknown): Answer;
   readonly bodies: Bodies;
-  readonly made: MadeAnswers;
+  /** By the scheme over which a request has come to the first proxy, which need not be that of its connection. */
+  readonly made: Readonly<Record<Scheme, MadeAnswers>>;
   readonly log: ExchangeLog | null;
   readonly warn: (line: string) => void;
   readonly maxHeadBytes: number;
@@ -257,7 +258,7 @@ class Session {
     }
     const asked = { isHead: request.method === "HEAD", knowsChunks: true, keepsAlive: true };
     try {
-      const made = this.#parts.made.make(answer, asked);
+      const made = this.#parts.made[request.arrival.scheme].make(answer, asked);
       return await writeStream(stream, made, answer, this.#parts.bodies, (isWaiting) => watch.writes(isWaiting));
     } catch (cause) {
       this.#parts.warn(`An answer could not be written in HTTP/2: ${String(cause)}`);

@@ -29,7 +29,7 @@ import { fromWebResponse } from "./web-answer.ts";
 import { cutOff, cutSocket, type Written, writeAnswer } from "./write-answer.ts";
 
 /** Where to listen. `scheme`: `https` for TLS. Default: `http`. */
-export type ListenAddress = { readonly scheme?: Scheme } /** `::` takes IPv4 as well. Port 0 is any free one. */ & (
+export type ListenTarget = { readonly scheme?: Scheme } /** `::` takes IPv4 as well. Port 0 is any free one. */ & (
   | { readonly host: string; readonly port: number }
   /** A unix socket. Its file must not exist. */
   | { readonly path: string }
@@ -144,7 +144,7 @@ export class Listener {
         ask: (request, url) => this.#ask(request, url),
         failed: (cause) => this.#failure(cause),
         bodies: parts.bodies,
-        made: this.#made.https,
+        made: this.#made,
         log: accessLog ?? null,
         warn: parts.warn,
         ...{ stallMs, keepAliveMs, maxHeadBytes, maxRequestsPerConnection },
@@ -176,7 +176,7 @@ export class Listener {
   }
 
   /** Begins to listen. Resolves to the address as Node tells it; rejects if it cannot be had. */
-  async listen(address: ListenAddress): Promise<AddressInfo | string | null> {
+  async listen(address: ListenTarget): Promise<AddressInfo | string | null> {
     const http = this.#makeServer();
     const inner = address.scheme === "https" ? this.#encrypt(http) : http;
     const server = this.#parts.usesProxyProtocol ? this.#proxied.before(inner) : inner;

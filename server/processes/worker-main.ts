@@ -69,7 +69,10 @@ async function reopen(): Promise<void> {
 }
 
 async function drain(withinMs: number): Promise<void> {
-  if (isDraining) return;
+  if (isDraining) {
+    running?.hurry?.(withinMs);
+    return;
+  }
   isDraining = true;
   await running?.drain(withinMs).catch((cause: unknown) => console.error(cause));
   // The process itself ends, whatever the program has left behind.

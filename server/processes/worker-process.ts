@@ -4,6 +4,9 @@ import type { HeldSocket } from "./listening-sockets.ts";
 import type { ServedWorker } from "./process-line.ts";
 import type { ToSupervisor, ToWorker } from "./process-messages.ts";
 
+/** A worker that takes longer to start hangs. Milliseconds. */
+export const START_WITHIN_MS = 60_000;
+
 /** How a worker's process has ended. */
 export interface Ending {
   readonly code: number | null;

@@ -40,6 +40,8 @@ export interface RunningWorker {
    * then, or after the supervisor's time limit.
    */
   drain(withinMs: number): Promise<void>;
+  /** There is less time than `drain` was told. Default: the supervisor ends the process after it. */
+  hurry?(withinMs: number): void;
 }
 
 /** A socket that the supervisor holds open, so that connections wait in its queue while no worker accepts them. */

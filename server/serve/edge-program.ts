@@ -7,6 +7,7 @@ import { compileSite, type Site } from "../../worker/site/site.ts";
 import { nodeBodies } from "../bodies/node-bodies.ts";
 import { CacheFolder } from "../disk/cache-folder.ts";
 import { DiskTier } from "../disk/disk-tier.ts";
+import { WriterThread } from "../disk/file-writer.ts";
 import { janitorBehind } from "../disk/janitor-service.ts";
 import { AccessLog } from "../listener/access-log.ts";
 import type { Listener } from "../listener/listener.ts";
@@ -38,6 +39,7 @@ export async function startWorker({ name, settings, log, line }: WorkerStart): P
       janitor: janitorBehind(line),
       now: () => systemClock.now(),
       say: write,
+      writer: new WriterThread(),
     });
   const isolate = startNodeIsolate(site, {
     clock: systemClock,
@@ -93,6 +95,7 @@ export async function startWorker({ name, settings, log, line }: WorkerStart): P
       await accessLog?.close();
       await close();
     },
+    hurry: (withinMs) => void listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0)),
   };
 }
 

@@ -166,8 +166,12 @@ function forThisMachine(tokens: TokenSettings): TokenSettings {
 export async function serve(options: ServeOptions, first: Prepared): Promise<RunningServer> {
   let prepared = first;
   let isFirst = true;
+  if (first.settings.disk !== null) CacheFolder.open(first.settings.disk.folder); // while nothing has changed hands
+  let janitor: Janitor | null = null;
   const load = async () => {
-    if (!isFirst) {
+    // Not before: until now another server may own the folder, and delete and count its files.
+    if (isFirst) janitor = openDisk(first.settings);
+    else {
       prepared = await prepare(options);
       for (const line of prepared.warnings) options.report({ kind: "warning", line });
     }
@@ -176,17 +180,12 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     const { leaseMs, longestViewAgeMs } = compileSite(site, overrides).purge;
     return { settings: prepared.settings, leaseMs, longestViewAgeMs };
   };
-  let janitor = openDisk(first.settings);
   const supervisor: Supervisor = await Supervisor.start({
     folder: resolve(options.cache, "log"),
     listen: options.listen,
     sockets: options.sockets,
     predecessor: options.predecessor,
-    startSuccessor: () => {
-      if (options.log !== null)
-        throw new ServerError("with the log of several machines it cannot hand over yet: restart it.");
-      return startSuccessor(supervisor.addresses);
-    },
+    startSuccessor: () => startSuccessor(supervisor.addresses),
     // From here on the successor's janitor alone gives out room on the disk.
     onHandOver: () => void janitor?.close(),
     onTakenBack: () => {
@@ -197,7 +196,10 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     workers: options.workers,
     report: options.report,
     ...(options.log !== null && { sharedLog: options.log }),
-    ...(janitor && { service: { connect: () => janitorService(janitor!).connect() } }),
+    ...(first.settings.disk && { service: { connect: () => janitorService(janitor!).connect() } }),
+  }).catch(async (cause: unknown) => {
+    await janitor?.close();
+    throw cause;
   });
   const watching = watchFiles(first.loaded.files, () => void supervisor.reload());
   const end = () => {
@@ -224,7 +226,12 @@ function addressesOf({ listen, sockets, predecessor }: ServeOptions): readonly L
   const read = open.map((text): ListenAddress => {
     const [, scheme, bare] = /^(?:(https?):\/\/)?(.*)$/.exec(text)!;
     const address = readListenAddress(bare!) ?? { path: bare! };
-    return scheme === "https" && "port" in address ? { ...address, scheme } : address;
+    if (scheme !== "https") return address;
+    if ("port" in address) return { ...address, scheme };
+    throw new ServerError(
+      `TLS is not spoken on unix sockets, and systemd names its socket ${bare} "https". Give it a port ` +
+        "(ListenStream=), or another name (FileDescriptorName=).",
+    );
   });
   return predecessor === null ? [...listen, ...read] : read;
 }

@@ -18,6 +18,10 @@ export interface Beneath {
   setLogDelay(ms: number): void;
   /** Holds back the next event of this kind until it is released. */
   holdNext(held: Held, until: string): void;
+  /** Holds back all events of this kind until they are released. */
+  holdAll(held: Held, until: string): void;
+  /** The number of pushes that the log has sent over connections. */
+  readonly pushes: number;
   setClock(isolate: string, aheadMs: number): void;
   /** Isolates that start from now on run the site with this change; running isolates keep their site. */
   deploy(change: SiteChange): void;

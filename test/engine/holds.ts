@@ -1,17 +1,24 @@
 /**
  * The events that a scenario can hold back: a reply of the log, the result of a look-up in the shared tier, a copy for
- * the PoP.
+ * the PoP, and a push on its way to a reader.
  */
-export type Held = "reply of the log" | "look-up" | "shared copy";
+export type Held = "reply of the log" | "look-up" | "shared copy" | "push of the log";
 
 /** Events under way that arrive when the scenario releases them. */
 export class Holds {
   readonly #next = new Map<Held, string>();
+  readonly #all = new Map<Held, string>();
   readonly #gates = new Map<string, PromiseWithResolvers<void>>();
 
   /** Holds back the next event of this kind until `until` is released. */
   holdNext(held: Held, until: string): void {
     this.#next.set(held, until);
+    this.#gates.set(until, Promise.withResolvers());
+  }
+
+  /** Holds back all events of this kind until `until` is released. */
+  holdAll(held: Held, until: string): void {
+    this.#all.set(held, until);
     this.#gates.set(until, Promise.withResolvers());
   }
 
@@ -22,7 +29,7 @@ export class Holds {
 
   /** Waits if this event is to be held back. */
   async pass(held: Held): Promise<void> {
-    const until = this.#next.get(held);
+    const until = this.#next.get(held) ?? this.#all.get(held);
     this.#next.delete(held);
     if (until !== undefined) await this.#gates.get(until)?.promise;
   }

@@ -129,6 +129,10 @@ export function startMemoryEngine(
         logs.takesMs = ms;
       },
       holdNext: (held, until) => holds.holdNext(held, until),
+      holdAll: (held, until) => holds.holdAll(held, until),
+      get pushes() {
+        return latest.log.pushes;
+      },
       setClock: (isolate, aheadMs) => void clocks.set(isolate, aheadMs),
       deploy: (change) => {
         latest.site = compile(change);

@@ -39,6 +39,8 @@ export type Learn = (delta: ViewDelta) => Promise<boolean>;
  */
 export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
   reads = 0;
+  /** The number of pushes that have been sent over connections. */
+  pushes = 0;
   readonly #scheduler: Scheduler;
   readonly #world: LogWorld;
   #database: DatabaseSync;
@@ -100,6 +102,8 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
     const connected = this.#connected;
     const connection = await this.#call(() =>
       connected.connect(name, async (delta) => {
+        this.pushes++;
+        await this.#world.holds.pass("push of the log");
         await this.#scheduler.turn();
         return learn(delta);
       }),

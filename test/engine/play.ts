@@ -62,6 +62,8 @@ class Player {
     if ("log" in step) return this.#changeLog(step.log);
     if ("logTakesMs" in step) return engine.beneath!.setLogDelay(step.logTakesMs);
     if ("holdNext" in step) return engine.beneath!.holdNext(step.holdNext, step.until);
+    if ("holdAll" in step) return engine.beneath!.holdAll(step.holdAll, step.until);
+    if ("logPushed" in step) return expect(engine.beneath!.pushes, where).toBe(step.logPushed);
     if ("clockOf" in step) return engine.beneath!.setClock(step.clockOf, step.aheadMs);
     if ("deploy" in step) return engine.beneath!.deploy(step.deploy);
     if ("cancel" in step) return engine.beneath!.cancel(this.#begun.get(step.cancel)!);

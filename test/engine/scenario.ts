@@ -107,6 +107,10 @@ export type Step =
   | { readonly logTakesMs: number }
   /** Holds back the next event of this kind until it is released. */
   | { readonly holdNext: Held; readonly until: string }
+  /** Holds back all events of this kind until they are released. */
+  | { readonly holdAll: Held; readonly until: string }
+  /** The number of pushes over connections that the log has sent up to here. */
+  | { readonly logPushed: number }
   /** The clock of one isolate is wrong by this much. */
   | { readonly clockOf: string; readonly aheadMs: number }
   /** Another version of the worker: isolates that start from now on run it, running isolates keep theirs. */

@@ -263,7 +263,7 @@ export const mutants: Mutants = {
   "r25-unreachable-counts-as-confirmed": {
     name: "a reader that a push does not reach counts as having confirmed it",
     file: CONNECTED_LOG,
-    from: "if (hasReached === null) this.disconnect(connection);",
+    from: "if (hasReached === null) return this.disconnect(connection);",
     to: "if (hasReached === null) this.#confirm(connection, { logId: delta.logId, seq: delta.to });",
     foundBy: "simulation",
   },

@@ -91,7 +91,7 @@ export class PgPurgeLog {
   #granting: Promise<void> = Promise.resolve();
   #registering: Promise<void> | null = null;
   #confirmed: Stamp | null = null;
-  #settledUpTo = 0;
+  #settled: Stamp | null = null;
 
   private constructor(options: PgPurgeLogOptions) {
     this.#options = options;
@@ -214,14 +214,16 @@ export class PgPurgeLog {
   }
 
   /** Records that the purges up to this one have settled, because every machine has confirmed them. */
-  async settleUpTo({ seq }: Stamp): Promise<void> {
-    const from = seq < this.#settledUpTo ? 0 : this.#settledUpTo;
-    this.#settledUpTo = seq;
+  async settleUpTo({ logId, seq }: Stamp): Promise<void> {
+    const before = this.#settled;
+    const from = before?.logId === logId && before.seq <= seq ? before.seq : 0;
     await this.#database.query(
       `UPDATE tidemark_log_audit SET settles_at = tidemark_log_now($1)
-        WHERE seq > $2 AND seq <= $3 AND settles_at > tidemark_log_now($1)`,
-      [this.#now, from, seq],
+        WHERE seq > $2 AND seq <= $3 AND settles_at > tidemark_log_now($1)
+          AND $4 = (SELECT tidemark_log_id(id) FROM tidemark_log)`,
+      [this.#now, from, seq, logId],
     );
+    this.#settled = { logId, seq };
   }
 
   /** Shows that this machine lives, and forgets machines that have shown no life for a day. */
@@ -416,12 +418,22 @@ export class PgPurgeLog {
 
   #isStandby(): SharedLogError {
     this.#database.forgetConnections(); // the address may lead to another server by now
-    return new SharedLogError(this.#database.where, "it is a standby, and the log needs the primary", true);
+    return standbyError(this.#database);
   }
 
   #endless(): SharedLogError {
     return new SharedLogError(this.#database.where, "it changes faster than it can be read", true);
   }
+}
+
+/** Rejects with a `SharedLogError` if the database cannot be reached, or is a standby. */
+export async function expectPrimary(database: Database): Promise<void> {
+  const [server] = await database.query<{ is_standby: boolean }>("SELECT pg_is_in_recovery() AS is_standby");
+  if (server!.is_standby) throw standbyError(database);
+}
+
+function standbyError({ where }: Database): SharedLogError {
+  return new SharedLogError(where, "it is a standby, and the log needs the primary", true);
 }
 
 type Appended = Omit<Extract<AppendResult, { kind: "appended" }>, "delta">;

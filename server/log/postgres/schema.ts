@@ -21,8 +21,9 @@ DROP FUNCTION IF EXISTS tidemark_log_append, tidemark_log_run_due, tidemark_log_
 `;
 
 /**
- * A log's id holds the identifiers of the database and its system, so that a copy is another log, and the timeline, which PostgreSQL changes when a standby is promoted
- * and when a backup is restored (R13). A standby has none, and so grants nothing.
+ * A log's id holds the identifiers of the database and its system, so that a copy is another log, and the timeline, which
+ * PostgreSQL changes when a standby is promoted and when a backup is restored (R13). A standby has none, and so grants
+ * nothing.
  */
 const IDENTITY = `
 CREATE TABLE tidemark_log_format (format INTEGER NOT NULL);

@@ -128,14 +128,28 @@ export class SharedLogKeeper implements ServedLog {
     return this.#log.find(seq);
   }
 
-  /** Call it when the workers have ended. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    for (const timer of this.#timers) timer.cancel();
-    await this.#step;
-    await this.#confirming;
+    await this.#endWork();
     // A worker of an earlier supervisor that is still alive may hold a lease.
     if (!this.#options.hasStrangers()) await this.#log.leave().catch(() => undefined);
+    await this.#disconnect();
+  }
+
+  /** The machine stays a reader: its row tells the leases of the workers, and the next process takes it over. */
+  async giveAway(): Promise<void> {
+    await this.#endWork();
+    await this.#disconnect();
+  }
+
+  async #endWork(): Promise<void> {
+    this.#isClosed = true;
+    for (const timer of this.#timers) timer.cancel();
+    this.readers.dismissAll();
+    await this.#step;
+    await this.#confirming;
+  }
+
+  async #disconnect(): Promise<void> {
     await this.#options.database.close();
     this.#options.closeLedger();
   }

@@ -107,6 +107,25 @@ describe("a log with connections (R26)", () => {
     expect(restarted.append(named)).toMatchObject({ settlesInMs: 300 });
   });
 
+  test("a reader that a push did not reach is sent the next one if it has renewed over its connection since", async () => {
+    const pushed: number[] = [];
+    const connection = reader("one", async ({ to }) => {
+      pushed.push(to);
+      if (to === 1) throw new Error("lost");
+      return true;
+    });
+    append();
+    await scheduler.advance(0);
+    expect(connected.size).toBe(0);
+    append();
+    await scheduler.advance(0);
+    expect(pushed).toEqual([1]);
+    connected.renew(connection, { logId: "log-1", seq: 0 }, 1000, 1000);
+    append();
+    await scheduler.advance(0);
+    expect(pushed).toEqual([1, 3]);
+  });
+
   test("a reader confirms by its next renewal, too", async () => {
     const connection = reader("one", () => Promise.reject(new Error("lost")));
     append();

@@ -17,6 +17,7 @@ const VIEW = "worker/purges/view/purge-view.ts";
 const LEASED_VIEW = "worker/purges/lease/leased-view.ts";
 const LEASE_TIMING = "worker/purges/lease/lease-timing.ts";
 const RENEWAL = "worker/purges/lease/renewal.ts";
+const CONNECTED_LOG = "worker/purges/log/connected-log.ts";
 const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
 /** A POST is written to the log after the origin's answer, or wrongly before the request. */
@@ -672,9 +673,30 @@ export const mutants: Mutants = {
   },
   "r26-push-goes-nowhere": {
     name: "the log sends a purge over no connection",
-    file: "worker/purges/log/connected-log.ts",
-    from: "void this.#pushTo(connection, delta);",
-    to: "",
+    file: CONNECTED_LOG,
+    from: "void this.#pushTo(connection, head, deltas);",
+    to: "void connection;",
     reddens: "purge-protocol/pushed-over-a-connection",
+  },
+  "r26-unanswered-pushes-without-limit": {
+    name: "the log goes on sending pushes to a reader that answers none",
+    file: CONNECTED_LOG,
+    from: "if (connection.unansweredBytes >= MAX_UNANSWERED_BYTES) return;",
+    to: "",
+    reddens: "purge-protocol/reader-lags",
+  },
+  "r26-answer-brings-on-nothing": {
+    name: "a reader that answers again is sent no push that it had no room for",
+    file: CONNECTED_LOG,
+    from: "return this.#pushTo(connection, this.#log.head);",
+    to: "return;",
+    reddens: "purge-protocol/reader-lags",
+  },
+  "r26-replay-is-pushed": {
+    name: "a purge that is a replay is pushed, though nothing is new",
+    file: CONNECTED_LOG,
+    from: "if (position === null || (sent?.logId === head.logId && sent.seq === head.seq)) return;",
+    to: "if (position === null) return;",
+    reddens: "purge-protocol/replay-is-not-pushed",
   },
 };

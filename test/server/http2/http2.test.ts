@@ -12,6 +12,7 @@ import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import type { AnsweredExchange } from "../../../server/listener/access-log.ts";
 import type { ListenerParts } from "../../../server/listener/listener.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
+import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
 import { connected, startTlsListener, stopAll, stops, talk, type Where } from "../front/tls-listener.ts";
 import { type Answering, answer, streamed } from "../listener/running-listener.ts";
 
@@ -82,6 +83,15 @@ describe("a request in HTTP/2", () => {
     const two = await ask(session(https), { ":path": "/a" });
     expect(one).toContain(two.body.slice(0, two.body.indexOf("host=")));
     expect(listener.fastHits).toBe(1);
+  });
+
+  test("that a trusted proxy got over http has no Strict-Transport-Security, as in HTTP/1.1", async () => {
+    const strictTransportSecurity = "max-age=60";
+    const { https } = await start(shown, { strictTransportSecurity, trustedProxies: [readNetwork("127.0.0.1")!] });
+    const on = session(https);
+    const fieldOf = async (proto: string) =>
+      (await ask(on, { "x-forwarded-proto": proto })).head["strict-transport-security"];
+    expect([await fieldOf("https"), await fieldOf("http")]).toEqual([strictTransportSecurity, undefined]);
   });
 
   test.each<[string, OutgoingHttpHeaders, number, RegExp]>([

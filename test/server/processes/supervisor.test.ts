@@ -252,16 +252,17 @@ describe("a supervisor", () => {
   });
 
   describe("hands over to a successor", () => {
+    const successorThatFails = (step: string) => () => {
+      const main = fileURLToPath(new URL("./failing-successor.ts", import.meta.url));
+      return fork(main, [step], { env: { ...process.env, [SUCCEEDS]: "[]" }, serialization: "advanced" });
+    };
+
     test.each(["before", "with the log", "with the log open"])(
       "that fails %s: it goes on, with log and workers",
       async (step) => {
-        const main = fileURLToPath(new URL("./failing-successor.ts", import.meta.url));
         let takenBack = 0;
         const supervisor = await start({
-          startSuccessor: () => {
-            const env = { ...process.env, [SUCCEEDS]: "[]" };
-            return fork(main, [step], { env, serialization: "advanced" });
-          },
+          startSuccessor: successorThatFails(step),
           onTakenBack: () => {
             takenBack++;
           },
@@ -288,6 +289,59 @@ describe("a supervisor", () => {
         expect(await purgeAtWorker()).toMatchObject({ seq: 2, settlesInMs: 0 });
       },
     );
+
+    test("that fails while the configuration is wrong: its workers have the settings in use, and are replaced", async () => {
+      const supervisor = await start({ startSuccessor: successorThatFails("with the log"), workers: 1 });
+      load = () => Promise.reject(new Error("wrong"));
+      expect(await supervisor.upgrade()).toBe(false);
+      const [pid] = supervisor.workers.values();
+      process.kill(pid!, "SIGKILL");
+      await reported("worker-died");
+      expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v1" });
+      expect(await worker([...supervisor.workers.values()][0]!).purge({ key: "#a" })).toMatchObject({ settlesInMs: 0 });
+    });
+
+    test("and told to stop after that, it gives its workers the usual time; told again, none", async () => {
+      const supervisor = await start({ startSuccessor: successorThatFails("never"), workers: 1 });
+      const [pid] = [...supervisor.workers.values()] as [number];
+      const held = [await hold(supervisor.addresses[0]!), await hold(supervisor.addresses[0]!)] as const;
+      expect(await supervisor.upgrade()).toBe(true);
+      void supervisor.stop();
+      process.kill(pid, "SIGUSR2");
+      for (const { answer } of held) expect(await answer).toMatchObject({ pid });
+      await supervisor.ended;
+    });
+
+    test("and that one stops the old workers with its own, and ends after them", async () => {
+      const sockets = await openSockets([{ host: "127.0.0.1", port: 0 }], systemClock, () => false);
+      const asked: number[] = [];
+      let gone: () => void = () => undefined;
+      const predecessor = {
+        takeOver: async () => ({ sockets, readers: [], lock: join(folder, "none") }),
+        tellLogIsOpen: () => undefined,
+        tellIsListening: () => undefined,
+        follow: (_: unknown, onGone: () => void) => {
+          gone = onGone;
+        },
+        reopen: async () => void asked.push(-1),
+        stop: (withinMs: number) => void asked.push(withinMs),
+      };
+      const supervisor = await start({ predecessor: predecessor as unknown as Predecessor, workers: 1 });
+      const [pid] = [...supervisor.workers.values()] as [number];
+      await supervisor.reopen();
+      let hasEnded = false;
+      void supervisor.ended.then(() => {
+        hasEnded = true;
+      });
+      void supervisor.stop();
+      void supervisor.stop();
+      expect(asked).toEqual([-1, 10_000, 0]);
+      while (isAlive(pid)) await new Promise((resolve) => setImmediate(resolve));
+      await expect(start()).rejects.toThrow("Another tidemark serve owns"); // the old workers still read the log
+      expect(hasEnded).toBe(false);
+      gone();
+      await supervisor.ended;
+    });
 
     test("that fails: it leaves the file of a Unix socket to the old server", async () => {
       const path = join(folder, "edge.sock");

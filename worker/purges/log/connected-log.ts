@@ -10,6 +10,14 @@ import type { SqlPurgeLog } from "./sql-purge-log.ts";
  */
 export const MAX_CONNECTIONS = 1000;
 
+/**
+ * From this many bytes on, in pushes that a reader has not answered, it is sent no more. Its next answer brings on one
+ * push with all purges since. A push without keys takes about 400 bytes, and one with the keys of a purge at most 120 KB
+ * more.
+ */
+const MAX_UNANSWERED_BYTES = 8192;
+const EMPTY_PUSH_BYTES = 400;
+
 /** Sends purges to one reader. Resolves to whether its view has reached them; rejects if the reader cannot be reached. */
 export type Push = (delta: ViewDelta) => Promise<boolean>;
 
@@ -19,6 +27,10 @@ export interface Connection {
   readonly push: Push;
   /** What its view has reached, as far as is known; before it has said so, what it has been sent. */
   position: Stamp | null;
+  /** Up to where it has been sent purges. */
+  sent: Stamp | null;
+  /** The bytes of the pushes that it has not answered. */
+  unansweredBytes: number;
 }
 
 /**
@@ -44,7 +56,7 @@ export class ConnectedLog {
   /** `null` if there are too many. The reader then goes without a name, and shares its reads (R22). */
   connect(reader: string, push: Push): Connection | null {
     if (this.#connections.size >= this.#maxConnections) return null;
-    const connection: Connection = { reader, push, position: null };
+    const connection: Connection = { reader, push, position: null, sent: null, unansweredBytes: 0 };
     this.#connections.add(connection);
     return connection;
   }
@@ -56,9 +68,11 @@ export class ConnectedLog {
   /** Answers a reader that renews its lease. Its own position confirms what its view has reached. */
   renew(connection: Connection, since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta {
     const { reader } = connection;
+    this.#connections.add(connection); // a push may have failed, but here is its reader
     if (since !== null) this.#confirm(connection, since);
     const reply = this.#log.read(since, leaseMs, longestViewAgeMs, reader, connection);
     connection.position ??= { logId: reply.logId, seq: reply.to };
+    connection.sent ??= connection.position;
     return reply;
   }
 
@@ -71,13 +85,7 @@ export class ConnectedLog {
   push(): void {
     const { head } = this.#log;
     const deltas = new Map<string, ViewDelta>();
-    for (const connection of this.#connections) {
-      const since = connection.position ?? head;
-      const key = `${since.logId} ${since.seq}`;
-      const delta = deltas.get(key) ?? this.#log.changesSince(since);
-      deltas.set(key, delta);
-      void this.#pushTo(connection, delta);
-    }
+    for (const connection of this.#connections) void this.#pushTo(connection, head, deltas);
   }
 
   /** One purge by its number. If it has not settled, waits until it has, and at most for `waitMs`. */
@@ -85,10 +93,21 @@ export class ConnectedLog {
     return this.#held.find(seq, waitMs);
   }
 
-  async #pushTo(connection: Connection, delta: ViewDelta): Promise<void> {
+  async #pushTo(connection: Connection, head: Stamp, deltas = new Map<string, ViewDelta>()): Promise<void> {
+    const { position, sent } = connection;
+    if (position === null || (sent?.logId === head.logId && sent.seq === head.seq)) return;
+    if (connection.unansweredBytes >= MAX_UNANSWERED_BYTES) return;
+    const key = `${position.logId} ${position.seq}`;
+    const delta = deltas.get(key) ?? this.#log.changesSince(position);
+    deltas.set(key, delta);
+    const bytes = EMPTY_PUSH_BYTES + delta.items.byteLength;
+    connection.sent = head;
+    connection.unansweredBytes += bytes;
     const hasReached = await connection.push(delta).catch(() => null);
-    if (hasReached === null) this.disconnect(connection);
-    else if (hasReached) this.#confirm(connection, { logId: delta.logId, seq: delta.to });
+    connection.unansweredBytes -= bytes;
+    if (hasReached === null) return this.disconnect(connection);
+    if (hasReached) this.#confirm(connection, { logId: delta.logId, seq: delta.to });
+    return this.#pushTo(connection, this.#log.head);
   }
 
   #confirm(connection: Connection, { logId, seq }: Stamp): void {

@@ -230,6 +230,16 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await b.log.confirm(b.position)).toBe(false);
   });
 
+  test("what another log has settled leaves the purges of this one unsettled", async () => {
+    const [a, b] = [await start(), await start()];
+    b.isListening = false;
+    expect(await boundOf(a, "#a")).toBe(1250);
+    await a.log.settleUpTo({ logId: "another", seq: 1 });
+    expect(await a.keeper.find(1)).toMatchObject({ settled: false });
+    await a.log.settleUpTo(a.position);
+    expect(await a.keeper.find(1)).toMatchObject({ settled: true });
+  });
+
   test("needs no privilege beyond its own tables", async () => {
     const name = `owned_${databases}`;
     await admin.query(`CREATE ROLE ${name} LOGIN`);
