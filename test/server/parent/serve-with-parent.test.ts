@@ -34,7 +34,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   await origin.comeUp();
 });
-afterEach(() => Promise.all(running.splice(0).map((server) => server.stop())));
+afterEach(() => Promise.all(running.splice(0).map((server) => server.stop())), 60_000);
 afterAll(async () => {
   agent.destroy();
   await origin.goDown();
