@@ -1,9 +1,10 @@
 import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { CODINGS } from "../../worker/rules/variants/accept-encoding.ts";
 import { makeFolders } from "../make-folders.ts";
 import { messageOf } from "../message-of.ts";
-import type { FileKind } from "./file-format.ts";
+import { type FileKind, KINDS } from "./file-format.ts";
 
 /** Marks a folder as a cache of this program, and says which format its files have. */
 const MARK = "tidemark-cache.json";
@@ -20,7 +21,8 @@ const DIGITS = [..."0123456789abcdef"];
 const BEING_WRITTEN = "being-written";
 
 /** The name of a file: a hash of its key, and its kind. */
-const FILE_NAME = /^[0-9a-f]{32}\.(entry|body)$/;
+const FILE_NAME = new RegExp(`^[0-9a-f]{32}\\.(${KINDS.join("|")})$`);
+const ENTRY = ".entry";
 
 /** A folder that cannot be used as a cache. The message is for the owner. */
 export class CacheFolderError extends Error {
@@ -33,12 +35,14 @@ export class CacheFolderError extends Error {
  */
 export class CacheFolder {
   readonly path: string;
+  readonly #site: string;
   #written = 0;
   /** Two processes may have the same number, in containers that share the folder. */
   readonly #process = `${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
 
-  private constructor(path: string) {
+  private constructor(path: string, site: string) {
     this.path = path;
+    this.#site = site;
   }
 
   /**
@@ -62,7 +66,7 @@ export class CacheFolder {
       writeFileSync(join(path, CACHEDIR_TAG), CACHEDIR_TEXT);
       for (const digit of DIGITS) makeFolders(join(path, FOLDER_PREFIX, digit));
       makeFolders(join(path, BEING_WRITTEN));
-      return new CacheFolder(path);
+      return new CacheFolder(path, "");
     } catch (cause) {
       if (cause instanceof CacheFolderError) throw cause;
       const detail = messageOf(cause);
@@ -70,9 +74,14 @@ export class CacheFolder {
     }
   }
 
+  /** The same folder for one of several sites, whose name is then part of each key. No key has a line break. */
+  ofSite(site: string): CacheFolder {
+    return new CacheFolder(this.path, `${site}\n`);
+  }
+
   /** The name of the file for a key. */
   nameOf(key: string, kind: FileKind): string {
-    return `${hash("sha256", key, "hex").slice(0, 32)}.${kind}`;
+    return `${hash("sha256", this.#site + key, "hex").slice(0, 32)}.${kind}`;
   }
 
   pathOf(name: string): string {
@@ -104,6 +113,20 @@ export class CacheFolder {
   isFileName(name: string): boolean {
     return FILE_NAME.test(name);
   }
+
+  /** The names of the coded forms of an entry; none if the name is not that of an entry. */
+  codedOf(name: string): string[] {
+    return name.endsWith(ENTRY) ? CODINGS.map((coding) => `${stem(name)}.${coding}`) : [];
+  }
+
+  /** The name of the entry of a coded form; `null` if the name is not that of a coded form. */
+  entryOf(name: string): string | null {
+    return (CODINGS as readonly string[]).includes(name.slice(stem(name).length + 1)) ? `${stem(name)}${ENTRY}` : null;
+  }
+}
+
+function stem(name: string): string {
+  return name.slice(0, name.indexOf("."));
 }
 
 function isMarked(path: string): boolean {

@@ -1,6 +1,6 @@
 import type { Clock } from "../../worker/ports.ts";
 import type { HeldSocket } from "./listening-sockets.ts";
-import type { OwnedLog } from "./owned-log.ts";
+import type { SiteLogs } from "./site-logs.ts";
 import type { Successor } from "./upgrade.ts";
 import { START_WITHIN_MS, type WorkerProcess } from "./worker-process.ts";
 
@@ -13,7 +13,7 @@ const HOLD_WITHIN_MS = 5_000;
 export interface OldServer {
   readonly clock: Clock;
   readonly sockets: readonly HeldSocket[];
-  readonly log: OwnedLog;
+  readonly logs: SiteLogs;
   /** Those that have not ended. */
   readonly workers: ReadonlySet<WorkerProcess>;
   /** From here on no worker starts, because the successor's are about to. Throws if the server stops. */
@@ -24,7 +24,7 @@ export interface OldServer {
 
 /**
  * Hands over to a successor. Resolves when that answers visitors; rejects once it is gone, if it fails. The old server may
- * then be without its log: `log.isOpen`.
+ * then be without its logs: `logs.isOpen`.
  */
 export async function handOver(successor: Successor, old: OldServer): Promise<void> {
   const wait = old.clock.wait(SUCCEED_WITHIN_MS);
@@ -45,12 +45,12 @@ export async function handOver(successor: Successor, old: OldServer): Promise<vo
   }
 }
 
-async function giveLog(successor: Successor, { clock, sockets, log, workers, onHandOver }: OldServer): Promise<void> {
+async function giveLog(successor: Successor, { clock, sockets, logs, workers, onHandOver }: OldServer): Promise<void> {
   const wait = clock.wait(HOLD_WITHIN_MS);
   await Promise.race([Promise.all([...workers].map((worker) => worker.hold())), wait.over]);
   wait.cancel();
-  const readers = [...workers].map(({ name }) => log.readerOf(name));
-  await log.giveAway();
+  const readers = [...workers].map(({ name }) => logs.readerOf(name));
+  await logs.giveAway();
   onHandOver();
-  successor.give(sockets, readers, log.workersLock);
+  successor.give(sockets, readers, logs.workersLock);
 }

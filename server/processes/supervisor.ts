@@ -3,14 +3,14 @@ import { availableParallelism } from "node:os";
 import { moduleBeside } from "../../cdn/own-package.ts";
 import type { Clock } from "../../worker/ports.ts";
 import type { Clocks } from "../log/clock-steps.ts";
-import type { GrantAtStart } from "../log/log-file.ts";
 import { SharedLogError } from "../log/postgres/database-error.ts";
 import { systemClock } from "../system-clock.ts";
 import { BackOff } from "./back-off.ts";
 import { handOver } from "./hand-over.ts";
 import { type HeldSocket, type ListenAddress, openSockets } from "./listening-sockets.ts";
-import { expectLog, OwnedLog, type OwnedLogOptions } from "./owned-log.ts";
+import { expectLog } from "./open-log.ts";
 import type { WorkerService } from "./process-line.ts";
+import { type SiteGrants, SiteLogs, type SiteLogsOptions } from "./site-logs.ts";
 import { type HandOver, type Predecessor, Successor } from "./upgrade.ts";
 import { START_WITHIN_MS, WorkerEndedError, WorkerProcess } from "./worker-process.ts";
 
@@ -25,13 +25,15 @@ const TRY_AGAIN_MS = 1_000;
 const WAITS_FOR_PREDECESSOR = "the upgrade begins when the server before this one has finished its answers";
 
 /** What a configuration gives once it has been read and compiled. */
-export interface Loaded extends GrantAtStart {
+export interface Loaded {
   /** For the workers' program: plain data, which is copied to their processes. */
   readonly settings: unknown;
+  /** `ONLY_SITE`, or several by their names. */
+  readonly sites: SiteGrants;
 }
 
 /** One supervisor owns the folder. */
-export interface SupervisorOptions extends Omit<OwnedLogOptions, "clock"> {
+export interface SupervisorOptions extends Omit<SiteLogsOptions, "clock"> {
   readonly listen: readonly ListenAddress[];
   /** Sockets that are open already, beside those. */
   readonly sockets?: readonly HeldSocket[];
@@ -81,7 +83,9 @@ export class Supervisor {
   readonly ended: Promise<void>;
   readonly #options: SupervisorOptions;
   readonly #clock: Clock & Clocks;
-  readonly #log: OwnedLog;
+  readonly #logs: SiteLogs;
+  /** Those of all configurations so far. */
+  #grants: SiteGrants = new Map();
   readonly #handOver: HandOver | null;
   readonly #ended = Promise.withResolvers<void>();
   #sockets: readonly HeldSocket[] = [];
@@ -91,6 +95,7 @@ export class Supervisor {
   #named = 0;
   #failedStarts = 0;
   #reload: Promise<boolean> | null = null;
+  #nextReload: Promise<boolean> | null = null;
   /** It stops, or has handed over. */
   #stop: Promise<void> | null = null;
   #isToldToStop = false;
@@ -107,7 +112,7 @@ export class Supervisor {
     this.#handOver = handOver;
     this.#sharesSockets = handOver !== null;
     this.#clock = options.clock ?? systemClock;
-    this.#log = new OwnedLog({ ...options, clock: this.#clock }, handOver?.lock ?? null);
+    this.#logs = new SiteLogs({ ...options, clock: this.#clock }, handOver?.lock ?? null);
     this.ended = this.#ended.promise;
     this.ended.catch(() => undefined); // it is for those who wait
   }
@@ -143,8 +148,17 @@ export class Supervisor {
    */
   reload(): Promise<boolean> {
     if (this.#successor !== null) return Promise.resolve(false); // which has read the configuration a moment ago
-    this.#reload ??= this.#replace().finally(() => {
+    if (this.#reload !== null) {
+      // The one under way may have read what has changed since.
+      this.#nextReload ??= this.#reload.then(() => {
+        this.#nextReload = null;
+        return this.reload();
+      });
+      return this.#nextReload;
+    }
+    this.#reload = this.#replace().finally(() => {
       this.#reload = null;
+      this.#closeUnusedLogs();
     });
     return this.#reload;
   }
@@ -185,11 +199,11 @@ export class Supervisor {
     const { listen, load, workers = availableParallelism(), report, sockets = [], predecessor } = this.#options;
     this.#sockets = this.#handOver?.sockets ?? sockets;
     const loaded = await load();
-    await this.#log.open(loaded, () => this.#handOver?.readers ?? []);
+    await this.#openLogs(loaded.sites, () => this.#handOver?.readers ?? []);
     this.#followPredecessor();
     predecessor?.tellLogIsOpen();
     if (this.#handOver === null) {
-      const opened = await openSockets(listen, this.#clock, () => this.#log.hasOrphans());
+      const opened = await openSockets(listen, this.#clock, () => this.#logs.hasOrphans());
       this.#sockets = [...this.#sockets, ...opened];
     }
     this.#generation = { loaded, workers: new Set(), isRetired: false };
@@ -206,14 +220,14 @@ export class Supervisor {
     const { predecessor } = this.#options;
     if (!predecessor || this.#handOver === null) return;
     const { readers, lock } = this.#handOver;
-    const dismiss = (reader: string) => this.#log.dismiss(reader);
+    const dismiss = (reader: string) => this.#logs.dismiss(reader);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#predecessorEnds = promise;
     predecessor.follow(dismiss, () => {
       this.#predecessorEnds = null;
       resolve();
       if (this.#stop !== null) return;
-      this.#log.forget(lock); // first: what has not ended by now is a stranger
+      this.#logs.forget(lock); // first: what has not ended by now is a stranger
       for (const reader of readers) dismiss(reader);
     });
   }
@@ -241,7 +255,7 @@ export class Supervisor {
       await handOver(successor, {
         clock: this.#clock,
         sockets: this.#sockets,
-        log: this.#log,
+        logs: this.#logs,
         workers: this.#alive,
         startNoMore: () => this.#startNoMore(),
         onHandOver: () => this.#options.onHandOver?.(),
@@ -273,7 +287,7 @@ export class Supervisor {
       for (const worker of this.#alive) worker.resume(); // one that waits for the log could not end
       return;
     }
-    if (!this.#log.isOpen) {
+    if (!this.#logs.isOpen) {
       try {
         await this.#reopenLog();
       } catch (cause) {
@@ -289,12 +303,14 @@ export class Supervisor {
 
   /** Opens the log again. One that is out of reach is tried until it is not: the workers go on by their leases. */
   async #reopenLog(): Promise<void> {
-    this.#log.takeBack();
-    const readers = () => [...this.#alive].map(({ name }) => this.#log.readerOf(name));
+    this.#logs.takeBack();
+    const readersOf = (site: string) =>
+      [...this.#alive].filter(({ sites }) => sites.includes(site)).map(({ name }) => this.#logs.readerOf(name));
     for (let isSaid = false; this.#stop === null; isSaid = true) {
       try {
-        await this.#log.open(this.#generation.loaded, readers);
-        if (this.#stop !== null) await this.#log.close();
+        const used = this.#sitesInUse();
+        await this.#openLogs(new Map([...this.#grants].filter(([site]) => used.has(site))), readersOf);
+        if (this.#stop !== null) await this.#logs.close();
         return;
       } catch (cause) {
         if (!(cause instanceof SharedLogError && cause.isOutOfReach)) throw cause;
@@ -323,6 +339,23 @@ export class Supervisor {
       void this.#keepPlace(generation, new BackOff(this.#soundAfterMs), accepting.resolve);
       return accepting.promise;
     });
+  }
+
+  async #openLogs(sites: SiteGrants, readersOf?: (site: string) => Iterable<string>): Promise<void> {
+    this.#grants = new Map([...this.#grants, ...sites]);
+    await this.#logs.open(sites, readersOf);
+  }
+
+  /** The sites of the configuration, and those that a worker of an earlier one still serves. */
+  #sitesInUse(): ReadonlySet<string> {
+    const served = [...this.#alive].flatMap(({ sites }) => sites);
+    return new Set([...this.#generation.loaded.sites.keys(), ...served]);
+  }
+
+  /** Closes the logs of sites that were removed, once no worker serves them. */
+  #closeUnusedLogs(): void {
+    if (!this.#logs.isOpen || !this.#generation || this.#stop !== null || this.#reload !== null) return;
+    this.#logs.closeOthers(this.#sitesInUse());
   }
 
   /** Keeps one worker of a generation running until the generation is retired. */
@@ -355,18 +388,19 @@ export class Supervisor {
     const { program, workerMain = WORKER_MAIN } = this.#options;
     if (this.#stop !== null) throw new Error("the server stops");
     const name = `worker-${++this.#named}`;
-    const reader = this.#log.readerOf(name);
-    this.#log.readers.expect(reader);
+    const reader = this.#logs.readerOf(name);
+    const { settings, sites } = generation.loaded;
+    this.#logs.expect(reader, sites);
     const worker = new WorkerProcess(
       workerMain,
       {
         kind: "start",
         name,
         program,
-        settings: generation.loaded.settings,
-        logSocket: this.#log.socketPath,
+        settings,
+        logs: this.#logs.of(sites),
         reader,
-        lock: this.#log.workersLock,
+        lock: this.#logs.workersLock,
         drainMs: this.#stopWithinMs,
       },
       this.#clock,
@@ -377,8 +411,9 @@ export class Supervisor {
     void worker.ended.then(() => {
       this.#alive.delete(worker);
       generation.workers.delete(worker);
-      if (this.#log.isOpen) this.#log.dismiss(reader);
+      if (this.#logs.isOpen) this.#logs.dismiss(reader);
       else this.#successor?.tellEnded(reader);
+      this.#closeUnusedLogs();
     });
     return worker;
   }
@@ -390,8 +425,9 @@ export class Supervisor {
     const hasEnded = worker.ended.then((ending) => Promise.reject(new WorkerEndedError(worker.name, ending)));
     const isUp = (async () => {
       await worker.started;
-      await this.#log.readers.admit(this.#log.readerOf(worker.name));
-      await worker.listen(this.#sockets);
+      const late = (site: string) => worker.admit(site);
+      const notAdmitted = await this.#logs.admit(this.#logs.readerOf(worker.name), worker.sites, late);
+      await worker.listen(this.#sockets, notAdmitted);
     })();
     try {
       await Promise.race([isUp, hasEnded, tooLong]);
@@ -410,6 +446,7 @@ export class Supervisor {
     try {
       const generation: Generation = { loaded: await load(), workers: new Set(), isRetired: false };
       next = generation;
+      await this.#openLogs(generation.loaded.sites);
       // The first one alone: if the new settings do not work, little has been disturbed.
       for (const count of [1, workers - 1]) {
         const more = Array.from({ length: count }, () => this.#start(generation));
@@ -489,7 +526,7 @@ export class Supervisor {
       await Promise.all([...this.#alive].map((worker) => this.#drain(worker, withinMs)));
     }
     if (this.#isToldToStop) await this.#predecessorEnds; // its workers read the log
-    if (this.#log.isOpen || this.#successor === null) await this.#log.close();
+    if (this.#logs.isOpen || this.#successor === null) await this.#logs.close();
   }
 
   get #replaceWithinMs(): number {

@@ -102,19 +102,23 @@ export class LateLog {
 
   /** The log loses all its stored data, and begins again under another id. */
   makeAnew(): void {
-    this.#logs++;
     this.#sql = sqlOver(new DatabaseSync(":memory:"));
     this.restart();
   }
 
   /** Another object takes over the log's storage. Calls under way are answered by the old object. */
   restart(): void {
+    let isOpening = true;
     this.#log = new SqlPurgeLog(
       this.#sql,
       { auditRetentionMs: 1e9, ...this.#settings },
       () => this.#fate.now() - this.#behindMs,
-      () => `log-${this.#logs}`,
+      () => {
+        this.#fate.count("logs whose numbers ran out", !isOpening);
+        return `log-${++this.#logs}`;
+      },
     );
+    isOpening = false;
     const { scheduler } = this.#fate;
     const clock = { now: () => this.#fate.now(), wait: (ms: number) => scheduler.wait(ms) };
     this.#connected = new ConnectedLog(this.#log, clock, this.#maxConnections);
@@ -251,6 +255,7 @@ export class LateLog {
     const opened = connected.connect(name, push);
     if (opened === null) {
       fate.count("connections that were one too many");
+      if (fate.chance(0.3)) this.cutOff(reader, fate.pick([500, 4000]));
       await fate.delay(200);
       return null;
     }
@@ -263,8 +268,9 @@ export class LateLog {
         call(() => connected.renew(connection, since, leaseMs, longestViewAgeMs)),
       release: async () => {
         if (reader.isDead) return;
-        await fate.delay(fate.pick([50, 50, 800]));
+        // What has been sent before a cut may still arrive.
         if (isCut || fate.now() < Math.max(this.#silentUntil, reader.cutOffUntil)) throw new Error("lost");
+        await fate.delay(fate.pick([50, 800, 800]));
         fate.count("leases that were given up");
         connected.release(connection);
       },

@@ -10,7 +10,8 @@ import type { PurgeLog } from "../purges/log/purge-log.ts";
 import { PurgeLogStub } from "../purges/log/purge-log-stub.ts";
 import { UnboundPurgeLog } from "../purges/log/unbound-purge-log.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
-import { compileSite, type Site } from "../site/site.ts";
+import type { CheckedSite } from "../site/check-site.ts";
+import { compileChecked, compileSite, type Site, type SiteOverrides } from "../site/site.ts";
 import { SiteError } from "../site/site-error.ts";
 import type { SiteInput } from "../site/site-input.ts";
 import { overridesOf } from "../site/site-overrides.ts";
@@ -40,7 +41,19 @@ export interface EdgeEnv extends Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMAR
 
 /** The edge for a site: the default export of a worker. Throws `SiteError` at start if the rules are not valid. */
 export function createEdge(siteInput: SiteInput): ExportedHandler<EdgeEnv> {
+  refuseCompression(siteInput);
   return createEdgeWithHooks(siteInput, {});
+}
+
+/** The same for a site that a build has checked, so that the worker needs nothing to check it with. */
+export function createCheckedEdge(site: CheckedSite): ExportedHandler<EdgeEnv> {
+  refuseCompression(site.given);
+  return edgeOf((overrides) => compileChecked(site, overrides), {});
+}
+
+function refuseCompression({ compression }: SiteInput): void {
+  const message = "is for tidemark serve alone: Workers compress by themselves, so leave it out here";
+  if (compression) throw new SiteError([{ path: "compression", message }]);
 }
 
 /** The parts that the simulated CDN and the dev command replace. An owner's worker does not need them. */
@@ -55,11 +68,17 @@ export interface EdgeHooks {
 
 /** Like `createEdge`, with parts of the platform replaced. */
 export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
-  compileSite(siteInput, {});
+  return edgeOf((overrides) => compileSite(siteInput, overrides), hooks);
+}
+
+type Compile = (overrides: SiteOverrides) => Site;
+
+function edgeOf(compile: Compile, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
+  compile({});
   let isolate: RunningIsolate | undefined;
   return {
     fetch(request, env, context) {
-      isolate ??= startOrExplain(siteInput, env, hooks);
+      isolate ??= startOrExplain(compile, env, hooks);
       const answer = isolate.fetch({
         request,
         url: request.url,
@@ -74,9 +93,9 @@ export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): Exp
 }
 
 /** Logs the mistakes of invalid settings for the owner, so that the runtime does not answer with its own error page. */
-function startOrExplain(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
+function startOrExplain(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
   try {
-    return startOnWorkers(siteInput, env, hooks);
+    return startOnWorkers(compile, env, hooks);
   } catch (error) {
     if (!(error instanceof SiteError)) throw error;
     console.error(`Tidemark cannot start: ${error.message}`);
@@ -86,9 +105,9 @@ function startOrExplain(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): R
 }
 
 /** The Workers runtime as a platform. */
-function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
+function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
   const isLogBound = typeof env.PURGE_LOG?.idFromName === "function";
-  const compiled = compileSite(siteInput, overridesOf(env));
+  const compiled = compile(overridesOf(env));
   const site = isLogBound ? compiled : withoutCache(compiled);
   const warn = (line: string) => console.warn(line);
   const log = isLogBound ? new PurgeLogStub(env.PURGE_LOG) : new UnboundPurgeLog();

@@ -16,19 +16,33 @@ export interface UseObserver {
   missed(key: string, bytes: number): void;
 }
 
+/** What a memory tier needs of the map that holds its entries. */
+export type MemoryEntries = Pick<
+  EvictingMap<Stored>,
+  "heldBytes" | "size" | "get" | "peek" | "keys" | "admits" | "set" | "resize" | "delete"
+>;
+
 /**
  * The isolate's memory, bounded in bytes. `EvictingMap` decides which entries leave, so that a crawl through a million
  * URLs does not evict the pages that visitors request.
  */
 export class MemoryTier {
   readonly #maxBytes: number;
-  readonly #entries: EvictingMap<Stored>;
+  readonly #entries: MemoryEntries;
   readonly #uses: UseObserver | null;
+  readonly #bytesBeside: (body: Uint8Array) => number;
 
-  constructor(maxBytes: number, uses: UseObserver | null = null) {
+  /** `entries`: default, a map of its own. `bytesBeside`: what is held with a body, beside its own bytes; default, nothing. */
+  constructor(
+    maxBytes: number,
+    uses: UseObserver | null = null,
+    entries?: MemoryEntries,
+    bytesBeside: (body: Uint8Array) => number = () => 0,
+  ) {
     this.#maxBytes = maxBytes;
     this.#uses = uses;
-    this.#entries = new EvictingMap(maxBytes);
+    this.#bytesBeside = bytesBeside;
+    this.#entries = entries ?? new EvictingMap(maxBytes);
   }
 
   get heldBytes(): number {
@@ -70,14 +84,24 @@ export class MemoryTier {
     const { key } = stored.head;
     const held = this.#entries.peek(key);
     if (held && isNewer(held, stored)) return;
-    const bytes = weigh(stored);
+    const bytes = this.#weigh(stored);
     if (!held && !isAdmitted && !isMarker(stored)) this.#uses?.missed(key, bytes);
     if (this.#fits(bytes)) this.#entries.set(key, stored, bytes, isAdmitted);
     else this.delete(key);
   }
 
+  /** Weighs an entry anew, because more is held beside its body now. Counts no request. */
+  weighAgain(key: string): void {
+    const held = this.#entries.peek(key);
+    if (held) this.#entries.resize(key, this.#weigh(held));
+  }
+
   delete(key: string): void {
     this.#entries.delete(key);
+  }
+
+  #weigh(stored: Stored): number {
+    return weigh(stored) + (isMarker(stored) || !stored.body ? 0 : this.#bytesBeside(stored.body));
   }
 
   #fits(bytes: number): boolean {

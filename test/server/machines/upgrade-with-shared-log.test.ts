@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
+import { ONLY_SITE } from "../../../server/processes/site-logs.ts";
 import { Supervisor } from "../../../server/processes/supervisor.ts";
 import { SUCCEEDS } from "../../../server/processes/upgrade.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
@@ -185,7 +186,10 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
       folder,
       listen: [{ host: "127.0.0.1", port: 0 }],
       program: PROGRAM,
-      load: async () => ({ settings: { version: "v1", folder, leaseMs: 1000 }, leaseMs: 1000, longestViewAgeMs: 1000 }),
+      load: async () => ({
+        settings: { version: "v1", folder, leaseMs: 1000 },
+        sites: new Map([[ONLY_SITE, { leaseMs: 1000, longestViewAgeMs: 1000 }]]),
+      }),
       workers: 1,
       sharedLog: `postgres://tidemark@127.0.0.1:${cutOff.port}/postgres`,
       report: (event) => {

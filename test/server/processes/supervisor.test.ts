@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CONFIRM_WITHIN_MS } from "../../../server/log/log-readers.ts";
 import { openSockets } from "../../../server/processes/listening-sockets.ts";
+import { ONLY_SITE } from "../../../server/processes/site-logs.ts";
 import { Supervisor, type SupervisorOptions } from "../../../server/processes/supervisor.ts";
 import { eventInWords, type SupervisorEvent } from "../../../server/processes/supervisor-events.ts";
 import { type Predecessor, SUCCEEDS } from "../../../server/processes/upgrade.ts";
@@ -44,7 +45,7 @@ beforeEach(() => {
   events = [];
   waiting = [];
   settings = { version: "v1", folder, leaseMs: 1000 };
-  load = async () => ({ settings, leaseMs: 1000, longestViewAgeMs: 1000 });
+  load = async () => ({ settings, sites: new Map([[ONLY_SITE, { leaseMs: 1000, longestViewAgeMs: 1000 }]]) });
   started = [];
 });
 
@@ -217,6 +218,25 @@ describe("a supervisor", () => {
       for (const pid of supervisor.workers.values()) expect(old).not.toContain(pid);
       for (const pid of old) if (isAlive(pid)) process.kill(pid, "SIGUSR2");
       expect(await held.answer).toMatchObject({ version: "v1" });
+    });
+
+    test("settings that change while they are loaded are loaded again", async () => {
+      const supervisor = await start();
+      let loads = 0;
+      const first = Promise.withResolvers<void>();
+      const read = load;
+      load = async () => {
+        const loaded = await read();
+        if (++loads === 1) await first.promise;
+        return loaded;
+      };
+      const reloads = [supervisor.reload()];
+      settings = { ...settings, version: "v2" };
+      reloads.push(supervisor.reload(), supervisor.reload());
+      first.resolve();
+      expect(await Promise.all(reloads)).toEqual([true, true, true]);
+      expect(loads).toBe(2);
+      expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v2" });
     });
 
     test("a configuration that does not compile keeps the old workers, and says why", async () => {

@@ -1,0 +1,112 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { configuredTokens } from "../../worker/control/tokens.ts";
+import type { FillBudget, LearningIsolate } from "../../worker/isolate.ts";
+import type { Origin } from "../../worker/ports.ts";
+import { compressionSettings } from "../../worker/site/compression-settings.ts";
+import { compileSite, type Site } from "../../worker/site/site.ts";
+import type { MemoryEntries } from "../../worker/store/memory-tier.ts";
+import { nodeBodies } from "../bodies/node-bodies.ts";
+import type { MakingQueue } from "../compression/making-queue.ts";
+import { NodeCompression } from "../compression/node-compression.ts";
+import type { DiskTier } from "../disk/disk-tier.ts";
+import type { LogCalls } from "../log/log-messages.ts";
+import { UndiciOrigin } from "../origin/undici-origin.ts";
+import { ParentOrigin } from "../parent/parent-origin.ts";
+import { rulesFingerprint } from "../parent/rules-fingerprint.ts";
+import { systemClock } from "../system-clock.ts";
+import type { SiteSettings } from "./edge-settings.ts";
+import { memoryAlone } from "./memory-alone.ts";
+import { startNodeIsolate } from "./node-isolate.ts";
+
+/** A site in a worker's process: its rules, its isolate and its connections to the origin. */
+export interface StartedSite {
+  readonly settings: SiteSettings;
+  readonly site: Site;
+  /** The fingerprint of its rules. */
+  readonly rules: string;
+  readonly isolate: LearningIsolate;
+  /** Reports to the ledger for the last time, and ends. */
+  end(): Promise<void>;
+}
+
+/** What a site gets from its process. */
+export interface SiteParts {
+  readonly log: LogCalls;
+  /** For pages, all sites of this process together. */
+  readonly memoryBytes: number;
+  /** The site's part of what several sites share. Default: it is alone. */
+  readonly memory?: MemoryEntries;
+  readonly fills?: FillBudget;
+  /** The turns in which all sites of this process compress. */
+  readonly compressing: MakingQueue;
+  /** `null` for none. */
+  readonly tier: DiskTier | null;
+  readonly write: (line: string) => void;
+}
+
+export function startSite(
+  settings: SiteSettings,
+  { memoryBytes, tier, compressing, ...parts }: SiteParts,
+): StartedSite {
+  const site = withMemory(compileSite(settings.site, settings.overrides), memoryBytes);
+  const rules = rulesFingerprint(site);
+  const { origin, close } = originOf(settings, site, rules, parts.write);
+  const compresses = compressionSettings(settings.site);
+  const isolate = startNodeIsolate(site, {
+    ...parts,
+    compression: compresses
+      ? new NodeCompression({ settings: compresses, memoryBytes, files: tier, queue: compressing })
+      : undefined,
+    clock: systemClock,
+    random: Math.random,
+    sharedTier: tier ?? memoryAlone,
+    origin,
+    timer: { now: () => performance.now(), runsInMemory: true },
+    isolate: randomUUID(),
+    pop: hostname(),
+    tokens: configuredTokens(settings.tokens, () => undefined), // the supervisor has said what is wrong with them
+  });
+  return {
+    settings,
+    site,
+    rules,
+    isolate,
+    end: async () => {
+      await isolate.reportLast();
+      await tier?.settled();
+      await close();
+    },
+  };
+}
+
+/** The origin, or a parent in its place, and what ends their connections. */
+function originOf(
+  { origin: address, parent, node }: SiteSettings,
+  site: Site,
+  rules: string,
+  say: (line: string) => void,
+): { readonly origin: Origin; close(): Promise<unknown> } {
+  const common = { timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies };
+  const itself = address && new UndiciOrigin({ address, ...common });
+  if (parent === null) return { origin: itself!, close: () => itself!.close() };
+  const connection = new UndiciOrigin({ address: parent.address, ...common, ...TO_A_PARENT });
+  const origin = new ParentOrigin({
+    parent: connection,
+    origin: itself,
+    token: parent.token,
+    node,
+    rules,
+    originFields: site.originFields.map(([name]) => name.toLowerCase()),
+    now: () => systemClock.now(),
+    say,
+  });
+  return { origin, close: () => Promise.all([connection.close(), itself?.close()]) };
+}
+
+/** A parent keeps idle connections for longer than origins do, and one that is off should not be waited for. */
+const TO_A_PARENT = { keepAliveMs: 30_000, connectTimeoutMs: 3_000 };
+
+function withMemory(site: Site, memoryBytes: number): Site {
+  return { ...site, limits: { ...site.limits, memoryBytes } };
+}
