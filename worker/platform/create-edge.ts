@@ -11,6 +11,7 @@ import { PurgeLogStub } from "../purges/log/purge-log-stub.ts";
 import { UnboundPurgeLog } from "../purges/log/unbound-purge-log.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
 import type { CheckedSite } from "../site/check-site.ts";
+import { refuseCompression } from "../site/refuse-compression.ts";
 import { compileChecked, compileSite, type Site, type SiteOverrides } from "../site/site.ts";
 import { SiteError } from "../site/site-error.ts";
 import type { SiteInput } from "../site/site-input.ts";
@@ -47,13 +48,7 @@ export function createEdge(siteInput: SiteInput): ExportedHandler<EdgeEnv> {
 
 /** The same for a site that a build has checked, so that the worker needs nothing to check it with. */
 export function createCheckedEdge(site: CheckedSite): ExportedHandler<EdgeEnv> {
-  refuseCompression(site.given);
   return edgeOf((overrides) => compileChecked(site, overrides), {});
-}
-
-function refuseCompression({ compression }: SiteInput): void {
-  const message = "is for tidemark serve alone: Workers compress by themselves, so leave it out here";
-  if (compression) throw new SiteError([{ path: "compression", message }]);
 }
 
 /** The parts that the simulated CDN and the dev command replace. An owner's worker does not need them. */
