@@ -14,6 +14,7 @@ import type { Occurrences } from "./occurrences.ts";
 import { type Bounds, brokenPromises } from "./promises.ts";
 import { RandomOrigin, ROUTE } from "./random-origin.ts";
 import { SimulatedIsolate } from "./simulated-isolate.ts";
+import { simulatedParent } from "./simulated-parent.ts";
 import { Told } from "./told.ts";
 import { Visitors } from "./visitors.ts";
 
@@ -34,6 +35,9 @@ const CROWDED_IN = 3 * PUSHES_IN;
 const NUMBERED_LOW_IN = 3 * PUSHES_IN;
 /** The highest number there. */
 const MAX_LOW_SEQ = 3;
+/** In one of so many worlds, the isolates of one PoP are the parents of those of the other. */
+const PARENT_IN = 4;
+const [PARENTS_POP, CHILDREN_POP] = POPS;
 /** The share of isolates in such a world that are of a version that keeps no connection. */
 const WITHOUT_CONNECTION = 0.1;
 /** The number of steps of a world, and the most time between two of them, in milliseconds. */
@@ -73,6 +77,8 @@ export class World {
   readonly #visitors: Visitors;
   readonly #backend: Backend;
   readonly #isStaleWhileSilent: boolean;
+  /** Whether the isolates of one PoP are the parents of those of the other. */
+  readonly #hasParent: boolean;
   readonly #isLateAllowed: boolean;
   readonly #pushing: Pushing;
   readonly #keepViewMs: number;
@@ -88,6 +94,7 @@ export class World {
     this.#options = options;
     const fate = new Fate(seed, this.#history);
     this.#fate = fate;
+    this.#hasParent = seed % PARENT_IN === 0;
     this.#isStaleWhileSilent = fate.chance(0.5);
     this.#isLateAllowed = fate.chance(0.2);
     this.#pushing = PUSHINGS[seed % PUSHES_IN] ?? "none";
@@ -109,7 +116,9 @@ export class World {
     this.#backend = new Backend(fate, this.#log);
     this.#tiers = POPS.map(() => new LateTier(fate));
     this.#notes = POPS.map(() => new LateNotes(fate, this.#clocksDifferBy));
-    this.#skewsMs = POPS.map((pop) => (pop === 0 ? 0 : (fate.random() - 0.5) * 2 * 3_600_000));
+    const apartMs = POPS.map((pop) => (pop === 0 ? 0 : (fate.random() - 0.5) * 2 * 3_600_000));
+    // A child counts with its parent's `Date`, so clocks that are hours apart would leave it nothing that is fresh.
+    this.#skewsMs = this.#hasParent ? POPS.map(() => 0) : apartMs;
     for (const pop of POPS) for (const index of ISOLATES) this.#startIsolate(pop, index);
   }
 
@@ -268,12 +277,16 @@ export class World {
     const notes = this.#notes[pop]!.reachedBy(told);
     const reporter = new Counters("http://origin.internal", () => undefined);
     const purge = { ...site.purge, rememberedByNameMs: this.#rememberedByNameMs };
+    const clock = () => Math.floor(fate.now() + offsetMs);
+    const isChild = this.#hasParent && pop === CHILDREN_POP;
     const running = startIsolate({ ...site, purge } as Site, {
-      clock: { now: () => Math.floor(fate.now() + offsetMs), wait: (ms) => fate.scheduler.wait(ms) },
+      clock: { now: clock, wait: (ms) => fate.scheduler.wait(ms) },
       random: () => fate.random(),
       sharedTier: this.#tiers[pop]!.reachedBy(reader),
       notes,
-      origin: this.#origin.seenFrom(name),
+      origin: isChild
+        ? simulatedParent(fate, name, clock, () => fate.pick(this.#isolates[PARENTS_POP]!))
+        : this.#origin.seenFrom(name),
       log: this.#log.reachedBy(reader),
       audit: {
         list: async () => ({ purges: [], next: null }),
@@ -294,6 +307,7 @@ export class World {
       reader,
       running,
       () => fate.now(),
+      clock,
       (bug) => this.#onBug(bug),
     );
     this.#isolates[pop]![index] = isolate;

@@ -158,6 +158,7 @@ export class ViewLease implements PurgeState, ReaderIdentity {
    * can prove that (R9). While the log is silent, the token stays in force.
    */
   async #readUpTo(token: ReceiptToken, background: BackgroundWork): Promise<ReceiptToken | null> {
+    if (token.isBinding) return this.#readUpToBinding(token, background);
     const { currentRead } = this.#renewal;
     if (currentRead && (await this.#isBroughtBy(currentRead, token))) return null;
     // A read that another bearer has begun since then is enough. Only a new read has to wait for its turn.
@@ -169,6 +170,19 @@ export class ViewLease implements PurgeState, ReaderIdentity {
     if (this.#timing.hasFailed(this.#clock.now())) return token;
     const hasSucceeded = await this.#renewal.waitFor(this.#renewal.read(background));
     return hasSucceeded ? null : token;
+  }
+
+  /**
+   * Reads until the view reaches a position that binds. Nothing proves it false, so that any read will do, and it
+   * costs nobody's budget, because no stranger can send it. One of another log waits for the lease to end.
+   */
+  async #readUpToBinding(token: ReceiptToken, background: BackgroundWork): Promise<ReceiptToken | null> {
+    const now = this.#clock.now();
+    const isOfThisLog = this.#view.position?.logId === token.logId;
+    if (!this.#timing.hasFailed(now) && (isOfThisLog || !this.#timing.isLeaseAlive(now))) {
+      await this.#renewal.waitFor(this.#renewal.read(background));
+    }
+    return this.#leased.hasReached(token) ? null : token;
   }
 
   /** Waits for a read that began before now. It may bring the number, but cannot prove that there is none. */
