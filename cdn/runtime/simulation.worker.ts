@@ -64,7 +64,7 @@ export function createEdge(input: SiteInput): Handler {
   site = input;
   createDeployedEdge(input); // A mistake shows at the start, as it does where the worker is deployed.
   // Time stands still between requests, so nothing can happen behind them: a purge is seen when the lease ends.
-  const still = { ...input, purge: { ...input.purge, push: false, keepViewMs: 0 } };
+  const still = { ...input, purge: { ...input.purge, push: false, relays: 0, keepViewMs: 0 } };
   let edge: { readonly handler: Handler; readonly env: EdgeEnv; readonly generation: number } | undefined;
   return {
     fetch(request, env, context) {

@@ -124,6 +124,9 @@ export async function prepare(options: ServeOptions): Promise<Prepared> {
   // Without hosts only this machine is served.
   const siteOverrides = { ...overrides, ...(!namesHosts && { hosts: listen.flatMap(localHosts) }) };
   const compiled = compileSite(loaded.site, siteOverrides);
+  if (compiled.purge.relays > 0) {
+    throw new ServerError("purge.relays is for the Workers platform: here each worker is told of purges anyway.");
+  }
   if (options.usesProxyProtocol) expectProxies(listen, compiled);
   const settings: EdgeSettings = {
     site: loaded.site,

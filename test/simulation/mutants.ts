@@ -11,6 +11,8 @@ const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 const KEPT_VIEW = "worker/purges/lease/kept-view.ts";
 const LEASE_BOOK = "worker/purges/log/lease-book.ts";
 const CONNECTED_LOG = "worker/purges/log/connected-log.ts";
+const RELAY = "worker/purges/relay/relay.ts";
+const FOLLOWED_LOG = "worker/purges/relay/followed-log.ts";
 
 /** Stamps a background fetch with the view of whatever time the stamp is read. */
 const STAMPED_LATE = `ports: { ...ports, purges: new Proxy(ports.purges, { get: (purges, name) => {
@@ -193,8 +195,8 @@ export const mutants: Mutants = {
   "r13-every-log-has-one-id": {
     name: "a log that is made anew has the id of the one before",
     file: LOG,
-    from: "      this.#newId(),\n    );",
-    to: '      "log-1",\n    );',
+    from: "#beginAnew(id = this.#newId())",
+    to: '#beginAnew(id = "log-1")',
     foundBy: "simulation",
   },
   "r13-forgotten-without-a-floor": {
@@ -258,6 +260,90 @@ export const mutants: Mutants = {
     file: KEPT_VIEW,
     from: "reply.then((delta) => this.#take(delta, call))",
     to: "reply.then((delta) => this.#take(delta, leased.beginCall()))",
+    foundBy: "simulation",
+  },
+  "r27-taken-in-counts-as-confirmed": {
+    name: "a relay confirms what it has taken in, whether or not its readers have",
+    file: FOLLOWED_LOG,
+    from: "if (at > this.#now()) break;",
+    to: "",
+    foundBy: "simulation",
+  },
+  "r27-silent-reader-counts-as-confirmed": {
+    name: "a relay's answer to a push confirms it, however its readers have answered",
+    file: RELAY,
+    from: "return this.#isConfirmed(delta.to);",
+    to: "return true;",
+    foundBy: "simulation",
+  },
+  "r27-answers-while-cut-off": {
+    name: "a relay answers by what it knows, however long ago it has read the log",
+    file: RELAY,
+    from: "ageMs <= RELAY_AGE_MS && ",
+    to: "ageMs < Number.POSITIVE_INFINITY && ",
+    foundBy: "simulation",
+  },
+  "r27-restarted-relay-goes-on": {
+    name: "a relay that has restarted confirms under the name of the one before",
+    file: RELAY,
+    from: "`relay ${random()}`",
+    to: "`relay`",
+    foundBy: "simulation",
+  },
+  "r27-age-does-not-count": {
+    name: "the log does not count with the age of what a relay knows",
+    file: "worker/purges/log/log-contract.ts",
+    from: "return RELAY_AGE_MS + skewMs;",
+    to: "return 0;",
+    foundBy: "simulation",
+  },
+  "r27-reader-of-a-newer-log-goes-back": {
+    name: "a relay answers a reader of another log by what it has read before",
+    file: RELAY,
+    from: "isOfAnotherLog ? this.#readsBegun + 1 : 1",
+    to: "1",
+    foundBy: "simulation",
+  },
+  "r27-grants-after-its-release": {
+    name: "a relay that has given up its lease grants leases by what it has read before",
+    file: RELAY,
+    from: "    this.#readAt = NEVER;\n",
+    to: "",
+    foundBy: "simulation",
+  },
+  "r27-part-passes-for-all": {
+    name: "a relay takes a reply without room for all purges for the whole",
+    file: RELAY,
+    from: "unread !== null; )",
+    to: "unread === undefined; )",
+    foundBy: "simulation",
+  },
+  "r27-late-reply-lowers-a-key": {
+    name: "a relay gives a key the number of a reply that comes late",
+    file: "worker/purges/log/purged-keys.ts",
+    from: "SET seq = max(seq, excluded.seq)",
+    to: "SET seq = excluded.seq",
+    foundBy: "simulation",
+  },
+  "r27-forgets-no-lease": {
+    name: "the floor of the log does not reach the readers of a relay",
+    file: LOG,
+    from: "if (floor > this.#state().floor) this.#forgetUpTo(floor);",
+    to: "",
+    foundBy: "simulation",
+  },
+  "r27-reader-ahead-makes-a-log": {
+    name: "a reader that is ahead of a relay makes the relay's copy another log",
+    file: FOLLOWED_LOG,
+    from: "isAhead ? { ...position, seq } : position",
+    to: "position",
+    foundBy: "simulation",
+  },
+  "r27-remembered-for-as-long": {
+    name: "an isolate of a relay counts on the log for as long as one that reads the log itself",
+    file: LEASE_TIMING,
+    from: "REMEMBERED_BY_NAME_MS) - earlierMs",
+    to: "REMEMBERED_BY_NAME_MS)",
     foundBy: "simulation",
   },
 };

@@ -9,6 +9,7 @@ import type { Clock } from "../ports.ts";
 import type { PurgeLog } from "../purges/log/purge-log.ts";
 import { PurgeLogStub } from "../purges/log/purge-log-stub.ts";
 import { UnboundPurgeLog } from "../purges/log/unbound-purge-log.ts";
+import { placeRelay } from "../purges/relay/relay-places.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
 import { compileSite, type Site } from "../site/site.ts";
 import { SiteError } from "../site/site-error.ts";
@@ -59,7 +60,7 @@ export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): Exp
   let isolate: RunningIsolate | undefined;
   return {
     fetch(request, env, context) {
-      isolate ??= startOrExplain(siteInput, env, hooks);
+      isolate ??= startOrExplain(siteInput, env, hooks, request.cf?.continent);
       const answer = isolate.fetch({
         request,
         url: request.url,
@@ -74,9 +75,9 @@ export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): Exp
 }
 
 /** Logs the mistakes of invalid settings for the owner, so that the runtime does not answer with its own error page. */
-function startOrExplain(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
+function startOrExplain(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks, continent: unknown): RunningIsolate {
   try {
-    return startOnWorkers(siteInput, env, hooks);
+    return startOnWorkers(siteInput, env, hooks, continent);
   } catch (error) {
     if (!(error instanceof SiteError)) throw error;
     console.error(`Tidemark cannot start: ${error.message}`);
@@ -85,13 +86,15 @@ function startOrExplain(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): R
   }
 }
 
-/** The Workers runtime as a platform. */
-function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
+/** The Workers runtime as a platform. `continent`: that of the isolate's first visitor, as the runtime names it. */
+function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks, continent: unknown): RunningIsolate {
   const isLogBound = typeof env.PURGE_LOG?.idFromName === "function";
   const compiled = compileSite(siteInput, overridesOf(env));
   const site = isLogBound ? compiled : withoutCache(compiled);
   const warn = (line: string) => console.warn(line);
-  const log = isLogBound ? new PurgeLogStub(env.PURGE_LOG) : new UnboundPurgeLog();
+  const log = isLogBound
+    ? new PurgeLogStub(env.PURGE_LOG, placeRelay(site.purge.relays, continent, Math.random))
+    : new UnboundPurgeLog();
   for (const line of weakenedDefences(site)) warn(line);
   const host = site.hosts?.[0] ?? new URL(site.originUrl).host;
   const analytics = env.TIDEMARK_ANALYTICS;

@@ -308,6 +308,8 @@ export const siteSchema = z.strictObject({
       maxViewAgeImmutable: z.prefault(maxViewAge, "0s"),
       /** Whether isolates keep a connection to the log, over which it pushes purges and they confirm them. */
       push: z._default(z.boolean(), false),
+      /** How many relays of the log each continent has. */
+      relays: z.prefault(z.int().check(z.nonnegative(), z.maximum(16)), 0),
       /** How long after a request an isolate keeps its knowledge of purges up to date. */
       keepViewMs: z.optional(z.int().check(z.nonnegative(), z.maximum(20_000))),
     }),
@@ -358,6 +360,8 @@ export interface Site extends KeyRules {
     /** The longest of the lease and the routes' view ages, for which receipts have to wait (R6). */
     readonly longestViewAgeMs: number;
     readonly push: boolean;
+    /** How many relays of the log each continent has; 0 if isolates connect to the log itself. */
+    readonly relays: number;
     readonly keepViewMs: number;
   };
 }
@@ -402,6 +406,7 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
   if (proxyErrors.length > 0) throw new SiteError(proxyErrors);
   const wrongTags = site.routes.flatMap((each, index) => tagTemplateErrors(each, `routes[${index}].tags`));
   if (wrongTags.length > 0) throw new SiteError(wrongTags);
+  if (site.purge.relays > 0 && !site.purge.push) throw new SiteError([RELAYS_WITHOUT_PUSH]);
   const hosts = overrides.hosts === undefined ? (site.hosts ?? null) : overrides.hosts;
   const publicUrl = site.publicUrl === undefined ? null : publicAddress(site.publicUrl);
   const publicHosts = hosts && [...hosts.map(hostInKeys), ...(publicUrl ? [publicUrl.host] : [])];
@@ -451,6 +456,7 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
         ...routes.flatMap(({ purge }) => [purge.maxViewAgeMs, purge.maxViewAgeImmutableMs]),
       ),
       push: site.purge.push,
+      relays: site.purge.relays,
       keepViewMs: site.purge.keepViewMs ?? (site.purge.push ? KEPT_WITH_PUSH_MS : 0),
     },
   };
@@ -523,6 +529,8 @@ function originIsSiteError(origin: string): { path: string; message: string } {
 }
 
 /** A `countryField` that nobody may tell, or that contradicts a route. */
+const RELAYS_WITHOUT_PUSH = { path: "purge.relays", message: "needs connections to relay: set purge.push: true" };
+
 function countryFieldErrors({ countryField, trustedProxies, routes }: z.output<typeof siteSchema>) {
   if (countryField === undefined) return [];
   if (trustedProxies.length === 0) {

@@ -667,8 +667,8 @@ export const mutants: Mutants = {
   "r25-unknown-use-does-not-count": {
     name: "a receipt does not wait for responses of unknown purge state",
     file: "worker/purges/log/lease-book.ts",
-    from: "Math.max(now + UNKNOWN_MS, complete)",
-    to: "Math.max(now, complete)",
+    from: "earliest = now + UNKNOWN_MS + skewMs",
+    to: "earliest = now + skewMs",
     reddens: "purge-protocol/nobody-holds-a-lease",
   },
   "r26-push-goes-nowhere": {

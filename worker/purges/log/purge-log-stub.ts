@@ -1,5 +1,6 @@
 import type { LedgerClient } from "../../insight/reports.ts";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../ports.ts";
+import type { PlacedRelay } from "../relay/relay-places.ts";
 import type {
   AppendRequest,
   AppendResult,
@@ -17,9 +18,12 @@ const LOG_NAME = "tidemark";
 /** The log behind its Durable Object. A stub belongs to the request that made it, so each call makes its own. */
 export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
   readonly #namespace: DurableObjectNamespace<PurgeLog>;
+  readonly #relay: PlacedRelay | null;
 
-  constructor(namespace: DurableObjectNamespace<PurgeLog>) {
+  /** `relay`: the one to which connections go. Default: they go to the log itself. */
+  constructor(namespace: DurableObjectNamespace<PurgeLog>, relay: PlacedRelay | null = null) {
     this.#namespace = namespace;
+    this.#relay = relay;
   }
 
   async read(
@@ -33,7 +37,11 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
   }
 
   async connect({ learn, ...reader }: ConnectingReader): Promise<LogConnection | null> {
-    const opened = await this.#stub().openConnection(reader, learn);
+    const { name, ...place } = this.#relay ?? { name: null };
+    const opened =
+      name === null
+        ? await this.#stub().openConnection(reader, learn)
+        : await this.#namespace.get(this.#namespace.idFromName(name), place).openRelayed(reader, learn);
     if (opened === null) return null;
     const { first, connection } = opened;
     return {
