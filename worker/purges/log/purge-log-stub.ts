@@ -10,10 +10,7 @@ import type {
   ReaderPosition,
   ViewDelta,
 } from "./log-contract.ts";
-import type { PurgeLog } from "./purge-log.ts";
-
-/** The name of a site's one log. */
-const LOG_NAME = "tidemark";
+import { connectionOf, LOG_NAME, type PurgeLog } from "./purge-log.ts";
 
 /** The log behind its Durable Object. A stub belongs to the request that made it, so each call makes its own. */
 export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
@@ -42,14 +39,7 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
       name === null
         ? await this.#stub().openConnection(reader, learn)
         : await this.#namespace.get(this.#namespace.idFromName(name), place).openRelayed(reader, learn);
-    if (opened === null) return null;
-    const { first, connection } = opened;
-    return {
-      first,
-      renew: async (since, leaseMs, longestViewAgeMs) => connection.renew(since, leaseMs, longestViewAgeMs),
-      release: async () => connection.release(),
-      close: () => opened[Symbol.dispose](),
-    };
+    return connectionOf(opened);
   }
 
   async report(report: string): Promise<void> {

@@ -1,13 +1,15 @@
 import { DurableObject, RpcTarget } from "cloudflare:workers";
 import type { Clock, PurgeRecord, PurgeRecordPage, Wait } from "../../ports.ts";
-import { Relay } from "../relay/relay.ts";
+import { Relay, type RelayedLog } from "../relay/relay.ts";
 import { ConnectedLog, type Connecting, type Connection, MAX_CONNECTIONS, type Push } from "./connected-log.ts";
-import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "./log-contract.ts";
+import type { AppendRequest, AppendResult, LogConnection, ReaderPosition, ViewDelta } from "./log-contract.ts";
 import { LOG_SETTINGS } from "./log-settings.ts";
-import { PurgeLogStub } from "./purge-log-stub.ts";
 import type { Sql } from "./sql.ts";
 import { SqlLedger } from "./sql-ledger.ts";
 import { SqlPurgeLog } from "./sql-purge-log.ts";
+
+/** The name of a site's one log. */
+export const LOG_NAME = "tidemark";
 
 /** What a relay needs to reach the log. */
 interface LogEnv {
@@ -59,7 +61,7 @@ export class PurgeLog extends DurableObject<LogEnv> {
    * would answer as a log of their own.
    */
   openRelayed(reader: Connecting, learn: PushStub): Promise<LentConnection | null> {
-    this.#relay ??= new Relay(this.#opened(), new PurgeLogStub(this.env.PURGE_LOG), this.#clock, Math.random);
+    this.#relay ??= new Relay(this.#opened(), logOf(this.env.PURGE_LOG), this.#clock, Math.random);
     return lendConnection(this.#relay, reader, learn);
   }
 
@@ -158,6 +160,30 @@ interface LentConnection {
   readonly first: ViewDelta;
   readonly connection: ConnectionEnd;
 }
+
+/** The log as a relay reaches it. */
+function logOf(namespace: DurableObjectNamespace<PurgeLog>): RelayedLog {
+  const stub = () => namespace.get(namespace.idFromName(LOG_NAME));
+  return {
+    read: async (since, leaseMs, longestViewAgeMs, report, reader) =>
+      stub().read(since, leaseMs, longestViewAgeMs, report, reader),
+    connect: async ({ learn, ...reader }) => connectionOf(await stub().openConnection(reader, learn)),
+  };
+}
+
+/** A connection as its reader has got it over the runtime's own calls. */
+export function connectionOf(lent: LentStub | null): LogConnection | null {
+  if (lent === null) return null;
+  const { first, connection } = lent;
+  return {
+    first,
+    renew: async (since, leaseMs, longestViewAgeMs) => connection.renew(since, leaseMs, longestViewAgeMs),
+    release: async () => connection.release(),
+    close: () => lent[Symbol.dispose](),
+  };
+}
+
+type LentStub = NonNullable<Awaited<ReturnType<DurableObjectStub<PurgeLog>["openConnection"]>>>;
 
 async function lendConnection(log: Lender, reader: Connecting, learn: PushStub): Promise<LentConnection | null> {
   const push = learn.dup?.() ?? learn;

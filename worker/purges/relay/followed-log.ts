@@ -71,6 +71,7 @@ export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
     const now = this.#now();
     const reply = { ...this.changesSince(since), leaseMs };
     this.#book.grant(reader, reply.logId, useMs, now, by);
+    if (since !== null) this.confirm(reader, since); // it may be ahead
     this.#grantedUntil = Math.max(this.#grantedUntil, now + useMs + this.#rememberedMs);
     return reply;
   }
