@@ -307,7 +307,15 @@ describe("compileSite", () => {
       originTimeoutMs: 30_000,
       followTimeoutMs: 10_000,
     });
-    const purge = { leaseMs: 1000, skewMs: 250, softForMs: 0, longestViewAgeMs: 1000, push: false, relays: 0, keepViewMs: 0 };
+    const purge = {
+      leaseMs: 1000,
+      skewMs: 250,
+      softForMs: 0,
+      longestViewAgeMs: 1000,
+      push: false,
+      relays: 0,
+      keepViewMs: 0,
+    };
     expect(site.purge).toEqual(purge);
     expect(compileSite({ origin, purge: { push: true } }, {}).purge.keepViewMs).toBe(20_000);
   });

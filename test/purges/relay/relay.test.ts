@@ -233,6 +233,29 @@ describe("a relay of the log (R27)", () => {
     expect([...late.first.items].filter((_, index) => index % 3 === 2)).toEqual([2]);
   });
 
+  test("keeps a key's highest number, in whatever order what the log has sent arrives (R11)", () => {
+    const copy = new SqlPurgeLog(
+      copies,
+      {},
+      () => scheduler.now(),
+      () => "a copy",
+    );
+    const [first, second] = [1, 2].map(() => {
+      log.append(purge(["#a"], { reader: "purger" }));
+      return log.changesSince(null);
+    });
+    copy.follow(second!);
+    copy.follow(first!);
+    expect(copy.changesSince(null)).toEqual(second);
+  });
+
+  test("passes on what the log has forgotten (R13)", async () => {
+    await start({ maxHeldKeys: 2 });
+    for (const key of ["#a", "#b", "#c", "#d"]) log.append(purge([key], { reader: "purger" }));
+    const { first } = await reader("one", async () => true);
+    expect(first).toMatchObject({ to: 4, floor: 2 });
+  });
+
   test("a reader that is ahead of it changes nothing, and is not waited for", async () => {
     await reader("one", async () => true);
     isReached = false;

@@ -750,4 +750,18 @@ export const mutants: Mutants = {
     to: "1",
     reddens: "purge-protocol/relay-of-an-older-log",
   },
+  "r27-reader-ahead-makes-a-log": {
+    name: "a reader that is ahead of a relay makes the relay's copy another log",
+    file: FOLLOWED_LOG,
+    from: "isAhead ? { ...position, seq } : position",
+    to: "position",
+    reddens: "purge-protocol/reader-ahead-of-its-relay",
+  },
+  "r27-grants-after-its-release": {
+    name: "a relay that has given up its lease grants leases by what it has read before",
+    file: RELAY,
+    from: "    this.#readAt = NEVER;\n",
+    to: "",
+    reddens: "purge-protocol/relay-without-readers",
+  },
 };

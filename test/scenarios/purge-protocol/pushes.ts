@@ -237,4 +237,39 @@ export const scenarios: readonly Scenario[] = [
       { send: { path: "/b", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
     ],
   },
+  {
+    id: "purge-protocol/reader-ahead-of-its-relay",
+    name: "an isolate that knows more than its relay keeps what it has stored",
+    source: "docs/protocol.md#r27-relays; docs/protocol.md#r13-one-log",
+    site: RELAYED,
+    only: CONNECTIONS,
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      { advanceMs: 300 },
+      { log: "relay is cut off" },
+      { purge: { urls: ["/another"] }, isolate: "b", expect: { status: 200 } },
+      ...[300, 600, 900].flatMap(() => [
+        { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+        { advanceMs: 300 },
+      ]),
+    ],
+  },
+  {
+    id: "purge-protocol/relay-without-readers",
+    name: "a relay whose readers have given up their leases grants none before it has read the log again",
+    source: "docs/protocol.md#r27-relays",
+    site: RELAYED,
+    only: CONNECTIONS,
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { advanceMs: 2 * DAY_MS },
+      { send: { path: "/b", isolate: "b" }, expect: {} },
+      { advanceMs: 800 }, // after 500 ms the isolate has given up its lease, and the relay its own soon after
+      { log: "relay is cut off" },
+      { send: { path: "/b", isolate: "far/c" }, expect: {} },
+      { purge: { urls: ["/a"] }, isolate: "far/a", expect: { body: /"settlesInMs":2500/ } },
+    ],
+  },
 ];
