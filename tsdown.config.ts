@@ -20,6 +20,7 @@ const LOCAL = { local: "cdn/index.ts", "local-matchers": "cdn/matchers/vitest.ts
 /** What `tidemark serve` starts in processes and threads of their own. */
 const SERVER = {
   "edge-program": "server/serve/edge-program.ts",
+  "file-writer-thread": "server/disk/file-writer-thread.ts",
   "site-thread": "server/site/site-thread.ts",
   "worker-main": "server/processes/worker-main.ts",
 };

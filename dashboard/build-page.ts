@@ -21,6 +21,7 @@ export async function buildPage(): Promise<BuiltPage> {
   if (/<\/(script|style)/i.test(script + style)) throw new Error("a script must not end itself");
   const page = html
     .replace(/>\n+</g, "><")
+    .replace(/="([\w#-]+)"(?=[ >])/g, "=$1") // HTML §13.1.2.3: a word needs no quotes
     .replace("<style></style>", () => `<style>${style}</style>`)
     .replace("<script></script>", () => `<script>${script}</script>`);
   const policy = [

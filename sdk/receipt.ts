@@ -150,12 +150,14 @@ export function joinReceipts(receipts: readonly Receipt[], leading: Receipt): Re
     refreshed: all(({ refreshed }) => refreshed),
   };
   const { seq, logId, token, at } = leading;
+  const settlesInMs = Math.max(...receipts.map((each) => each.settlesInMs));
+  const maySettleSooner = receipts.every((each) => each.maySettleSooner || each.settlesInMs < settlesInMs);
   return {
     seq,
     logId,
     token,
     at,
-    settlesInMs: Math.max(...receipts.map(({ settlesInMs }) => settlesInMs)),
+    settlesInMs,
     accepted: {
       urls: sum("urls"),
       tags: sum("tags"),
@@ -165,6 +167,7 @@ export function joinReceipts(receipts: readonly Receipt[], leading: Receipt): Re
     },
     replayed: receipts.every(({ replayed }) => replayed),
     dryRun: leading.dryRun,
+    ...(maySettleSooner && { maySettleSooner }),
     ...Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0)),
     ...(leading.edges && { edges: leading.edges.map(({ endpoint }) => joinOfEdge(endpoint, receipts)) }),
     async settled(options) {

@@ -7,7 +7,8 @@ export const MAX_PRETENDED_BYTES = 64 * 1024;
 export const pretendedRequestSchema = z.strictObject({
   /** An absolute URL of the site, or a path on the host that is asked. */
   url: z.string().check(z.regex(/^(\/|https?:\/\/)/i, "must be an absolute URL, or a path that begins with /")),
-  method: z.prefault(z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]), "GET"),
-  /** Fields by name, as the visitor sends them. */
-  fields: z.prefault(z.record(z.string(), z.string()), {}),
+  /** Default `GET`. */
+  method: z.optional(z.literal(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])),
+  /** Fields by name, as the visitor sends them. Default: none. */
+  fields: z.optional(z.catchall(z.object({}), z.string())),
 });

@@ -50,6 +50,8 @@ const host = z
 
 const KINDS = ["urls", "tags", "prefixes", "hosts", "everything"] as const;
 
+const NOT_WHOLE_MS = "must be a whole number of milliseconds";
+
 /**
  * The body of `POST /_tidemark/purge`.
  *
@@ -63,16 +65,18 @@ export const purgeRequestSchema = z
     prefixes: z.optional(z.array(prefix).check(z.minLength(1, "name at least one prefix, or leave prefixes out"))),
     hosts: z.optional(z.array(host).check(z.minLength(1, "name at least one host, or leave hosts out"))),
     everything: z.optional(z.literal(true, "can only be true; otherwise leave it out")),
-    mode: z.optional(z.enum(["hard", "soft"], 'must be "hard" or "soft"')),
+    mode: z.optional(z.literal(["hard", "soft"], 'must be "hard" or "soft"')),
     dryRun: z.optional(z.boolean()),
     refresh: z.optional(z.boolean()),
     id: z.optional(
       z.string().check(z.regex(/^[!-~]{1,128}$/, "must be 1 to 128 printable ASCII characters without spaces")),
     ),
     repeatAfterMs: z.optional(
+      // Not `z.int`, which would bring the checks of all kinds of numbers into the worker.
       z
-        .int("must be a whole number of milliseconds")
+        .number(NOT_WHOLE_MS)
         .check(
+          z.refine(Number.isSafeInteger, NOT_WHOLE_MS),
           z.minimum(1, "must be at least 1 millisecond"),
           z.maximum(MAX_REPEAT_AFTER_MS, `must be at most ${MAX_REPEAT_AFTER_MS} milliseconds, a day`),
         ),

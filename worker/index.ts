@@ -1,6 +1,6 @@
 /** The worker that `wrangler deploy` deploys: the edge for the site in `tidemark.config.ts`, and the purge log. */
-import { createEdge, PurgeLog } from "tidemark/worker";
-import site from "../tidemark.config.ts";
+import site from "virtual:checked-site";
+import { createCheckedEdge } from "./platform/create-edge.ts";
 
-export { PurgeLog };
-export default createEdge(site);
+export { PurgeLog } from "./purges/log/purge-log.ts";
+export default createCheckedEdge(site);

@@ -41,7 +41,7 @@ import type { Fields } from "./rules/fields/fields.ts";
 import { resolveUrl } from "./rules/key/cache-key.ts";
 import type { StoredHead } from "./rules/storing/stored-response.ts";
 import type { Site } from "./site/site.ts";
-import { MemoryTier } from "./store/memory-tier.ts";
+import { type MemoryEntries, MemoryTier } from "./store/memory-tier.ts";
 import { type SharedTier, TieredStore } from "./store/tiered-store.ts";
 import { UnchangedStore } from "./store/unchanged-store.ts";
 
@@ -69,12 +69,16 @@ export interface Platform {
   readonly ledger?: LedgerAccess;
   /** A short text that identifies a long one. */
   readonly fingerprint: (text: string) => Promise<string>;
+  /** What several sites in one process share: the memory for pages, and that for bodies on their way. Default: nothing. */
+  readonly memory?: MemoryEntries;
+  readonly fills?: FillBudget;
 }
 
 /** The largest table of a view, with room for 1.3 million keys. */
 const MAX_VIEW_BYTES = 8 * 1024 * 1024;
 
 export type { IncomingRequest } from "./flow/request-context.ts";
+export { FillBudget } from "./flow/storing/fill.ts";
 
 export type EdgeAnswer = Answer | Response;
 
@@ -99,7 +103,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   const { clock, random, reporter, ledger, timer = timerOf(clock) } = platform;
   const startedAt = clock.now();
   const reuse = new ReuseSample();
-  const memory = new MemoryTier(site.limits.memoryBytes, reuse);
+  const memory = new MemoryTier(site.limits.memoryBytes, reuse, platform.memory);
   const heldMemory = () => ({ entries: memory.size, bytes: memory.heldBytes, maxBytes: site.limits.memoryBytes });
   const reports = ledger && new Reports(ledger, reporter, clock, heldMemory);
   reporter.timeBy(timer);
@@ -119,7 +123,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   const purges = new ViewLease({ settings: site.purge, view, log: readLog, pop: sharing, clock, random, reporter });
   const log = new ReadYourWritesLog(platform.log, view, purges, site.purge.skewMs);
   const invalidations = new LogInvalidations(log, clock, site.purge.leaseMs, reporter);
-  const fills = new FillBudget(site.limits.fillBytes, site.limits.fills);
+  const fills = new FillBudget(site.limits.fillBytes, site.limits.fills, platform.fills);
   const cacheKeys = new CacheKeyMemo(site);
   const tokens = throttleWrongTokens(platform.tokens, clock, reporter);
   const isolate: Isolate = {

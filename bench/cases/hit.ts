@@ -44,9 +44,11 @@ interface HitResult {
   /** The median of the ratios of each round, because other work on the machine disturbs both sides of a round. */
   readonly toConstant: number;
   readonly toUsual: number;
+  readonly toNamed: number;
   /** The CPU time of the runtime for a request, in microseconds, and its ratio to that of the usual worker. */
   readonly cpuUs: number;
   readonly cpuToUsual: number;
+  readonly cpuToNamed: number;
   readonly generatorCpu: number;
   readonly clientBound: boolean;
   readonly rounds: readonly MeasuredLoad[];
@@ -126,9 +128,13 @@ async function measureRow(
   return { ...load, cpuUs: (cpuSeconds * 1e6) / load.requests };
 }
 
-function summarize({ constant, usual, all }: HitRows, loads: ReadonlyMap<Row, readonly MeasuredLoad[]>): HitResult[] {
+function summarize(
+  { constant, usual, named, all }: HitRows,
+  loads: ReadonlyMap<Row, readonly MeasuredLoad[]>,
+): HitResult[] {
   const ofConstant = loads.get(constant)!;
   const ofUsual = loads.get(usual)!;
+  const ofNamed = loads.get(named)!;
   return all.map((row) => {
     const rounds = loads.get(row)!;
     const middle = (value: (load: MeasuredLoad, round: number) => number) => median(rounds.map(value));
@@ -139,8 +145,10 @@ function summarize({ constant, usual, all }: HitRows, loads: ReadonlyMap<Row, re
       p99Ms: middle((load) => load.p99Ms),
       toConstant: middle((load, round) => load.requestsPerSecond / ofConstant[round]!.requestsPerSecond),
       toUsual: middle((load, round) => load.requestsPerSecond / ofUsual[round]!.requestsPerSecond),
+      toNamed: middle((load, round) => load.requestsPerSecond / ofNamed[round]!.requestsPerSecond),
       cpuUs: middle((load) => load.cpuUs),
       cpuToUsual: middle((load, round) => load.cpuUs / ofUsual[round]!.cpuUs),
+      cpuToNamed: middle((load, round) => load.cpuUs / ofNamed[round]!.cpuUs),
       generatorCpu: middle((load) => load.generatorCpu),
       clientBound: middle((load) => load.generatorCpu) > CLIENT_BOUND_CPU,
       rounds,
@@ -166,8 +174,10 @@ function printResults(results: readonly HitResult[]): void {
     "p99 ms",
     "to constant",
     "to usual",
+    "to X-Cache",
     "CPU µs/request",
     "to usual",
+    "to X-Cache",
     "generator CPU",
     "",
   ];
@@ -178,8 +188,10 @@ function printResults(results: readonly HitResult[]): void {
     result.p99Ms.toFixed(2),
     result.toConstant.toFixed(2),
     result.toUsual.toFixed(2),
+    result.toNamed.toFixed(2),
     result.cpuUs.toFixed(0),
     result.cpuToUsual.toFixed(2),
+    result.cpuToNamed.toFixed(2),
     `${Math.round(result.generatorCpu * 100)} %`,
     result.clientBound ? "client-bound" : "",
   ]);

@@ -26,12 +26,14 @@ export interface HitRows {
   readonly constant: Row;
   /** The worker that people write by hand. */
   readonly usual: Row;
+  /** The same worker, with a field of its own in each answer. */
+  readonly named: Row;
   readonly all: readonly Row[];
   readonly edges: readonly CheckedEdge[];
   stop(): Promise<void>;
 }
 
-/** Starts all four rows with the page stored, and checks that each does the work that its name says. */
+/** Starts all rows with the page stored, and checks that each does the work that its name says. */
 export async function startHitRows(origin: ScriptedOrigin, body: string): Promise<HitRows> {
   const reply = {
     fields: {
@@ -69,12 +71,15 @@ export async function startHitRows(origin: ScriptedOrigin, body: string): Promis
     await assertMemoryEntries(memory, 1);
     await assertMemoryEntries(cacheApi, 0);
     const fields = memoryHit.fields.filter(([name]) => name !== "content-length"); // the runtime sets it itself
-    const constant = await start("constant responder", "constant", { FIELDS: fields, BODY: body });
+    const answer = { FIELDS: fields, BODY: body };
+    const constant = await start("constant responder", "constant", answer);
+    const reading = await start("the same, having read the request", "reading", answer);
     assertSameAnswer(constant.name, await rawRequest(memory.page), await rawRequest(constant.page));
     const usual = await start("caches.default worker", "default-cache", { ORIGIN: origin.url });
+    const named = await start("the same, with X-Cache", "default-cache-named", { ORIGIN: origin.url });
     const edges = [memory, cacheApi].map(({ name, runtime }) => ({ name, url: runtime.url, token: TOKEN }));
-    await rawRequest(usual.page);
-    return { constant, usual, all: [constant, memory, cacheApi, usual], edges, stop };
+    for (const { page } of [usual, named]) await rawRequest(page);
+    return { constant, usual, named, all: [constant, reading, memory, cacheApi, usual, named], edges, stop };
   } catch (cause) {
     await stop();
     throw cause;

@@ -2,7 +2,14 @@ import { fileURLToPath } from "node:url";
 import { bundleWorker } from "../../cdn/runtime/bundle.ts";
 
 /** The workers in this folder. */
-export type BenchWorker = "edge" | "constant" | "default-cache" | "put" | "connections";
+export type BenchWorker =
+  | "edge"
+  | "constant"
+  | "reading"
+  | "default-cache"
+  | "default-cache-named"
+  | "put"
+  | "connections";
 
 export function bundleBenchWorker(worker: BenchWorker): Promise<string> {
   return bundleWorker(fileURLToPath(new URL(`${worker}.worker.ts`, import.meta.url)));

@@ -1,11 +1,14 @@
 import { join } from "node:path";
-import { Log, LogLevel, Miniflare, type MiniflareOptions } from "miniflare";
+import { Log, LogLevel, Miniflare, MiniflareCoreError, type MiniflareOptions } from "miniflare";
 
 /** One edge in the Workers runtime on this machine. This file has every `new Miniflare` of the project. */
 export interface EdgeRuntime {
   /** Where it listens: `http://127.0.0.1:<port>`. */
   readonly url: URL;
-  /** Replaces the worker's code or variables on the same port. The cache and the log stay; the isolate's memory is lost. */
+  /**
+   * Replaces the worker's code or variables. The cache and the log stay; the isolate's memory is lost. The port stays, unless
+   * it was a free one (0) that another process took while the runtime restarted.
+   */
   reload(worker: EdgeWorker): Promise<void>;
   /** Resolves with how many entries the cache held. */
   emptyCache(): Promise<number>;
@@ -48,7 +51,7 @@ export async function startEdgeRuntime(worker: EdgeWorker, options: EdgeRuntimeO
   const hosts = options.hosts ?? (options.port === 0 ? ["127.0.0.1"] : ["127.0.0.1", "::1"]);
   const { name = "edge", log, persist, temporary } = options;
   const purgeLogOptions = { className: "PurgeLog", useSQLite: true, ...(log && { scriptName: log.of }) };
-  const settings = ({ script, variables, purgeLog = true }: EdgeWorker): MiniflareOptions => ({
+  const settings = ({ script, variables, purgeLog = true }: EdgeWorker, port?: number): MiniflareOptions => ({
     name,
     modules: true,
     script,
@@ -59,18 +62,29 @@ export async function startEdgeRuntime(worker: EdgeWorker, options: EdgeRuntimeO
     durableObjects: purgeLog ? { PURGE_LOG: purgeLogOptions } : {},
     ...(log && { unsafeDevRegistryPath: log.registry }),
     ...(persist && { cachePersist: join(persist, "cache"), durableObjectsPersist: join(persist, "log") }),
-    unsafeDirectSockets: hosts.map((host) => ({ host, port: options.port })),
+    unsafeDirectSockets: hosts.map((host) => ({ host, port })),
     log: new Log(LogLevel.ERROR),
     handleRuntimeStdio: (stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream) => {
       for (const stream of [stdout, stderr]) forwardLines(stream, options.onLine ?? (() => undefined));
     },
   });
-  const make = () => new Miniflare(settings(worker));
+  const make = () => new Miniflare(settings(worker, options.port));
   const miniflare = temporary === undefined ? make() : withTemporaryFolder(temporary, make);
   await miniflare.ready;
+  let url = await miniflare.unsafeGetDirectURL(name);
   return {
-    url: await miniflare.unsafeGetDirectURL(name),
-    reload: (next) => miniflare.setOptions(settings(next)),
+    get url() {
+      return url;
+    },
+    reload: async (next) => {
+      try {
+        await miniflare.setOptions(settings(next, options.port));
+      } catch (error) {
+        if (options.port !== 0 || !isAddressTaken(error)) throw error;
+        await miniflare.setOptions(settings(next)); // without a port it takes another free one
+      }
+      url = await miniflare.unsafeGetDirectURL(name);
+    },
     emptyCache: () => miniflare.purgeCache(),
     stop: () => miniflare.dispose(),
   };
@@ -158,6 +172,10 @@ function withTemporaryFolder<T>(folder: string, make: () => T): T {
     if (earlier === undefined) delete process.env[name];
     else process.env[name] = earlier;
   }
+}
+
+function isAddressTaken(error: unknown): boolean {
+  return error instanceof MiniflareCoreError && error.code === "ERR_ADDRESS_IN_USE";
 }
 
 function durableObjectsOf(bindings: object | undefined): object {

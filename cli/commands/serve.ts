@@ -29,6 +29,7 @@ const FOR_THE_OWNER = [
 interface ServeFlags {
   readonly origin?: string;
   readonly config?: string;
+  readonly sites?: string;
   readonly listen?: readonly ListenAddress[];
   readonly listenTls?: readonly ListenAddress[];
   readonly tlsCert?: readonly string[];
@@ -61,6 +62,7 @@ export function serveCommand(): Command {
     .description("Serve your site from this machine: the edge as a server of its own.")
     .option("--origin <address>", "the site to front: http://127.0.0.1:8000 or unix:/run/app.sock (else the config's)")
     .option("--config <file>", `the site's rules (default: ${DEFAULT_CONFIG} if it is there)`)
+    .option("--sites <folder>", "serve several sites by their hosts: NAME.config.ts each, with its tokens in NAME.env")
     .option(
       "--listen <address>",
       `where to listen, several times if wanted: 8080, 127.0.0.1:8080, [::]:80, unix:/run/edge.sock (default: localhost:8080)`,
@@ -94,6 +96,12 @@ export function serveCommand(): Command {
       if (flags.accessLog === undefined && command.getOptionValueSource("logFormat") !== "default") {
         command.error("error: --log-format is the format of the access log: name its file with --access-log");
       }
+      const ofOneSite = flags.config ?? flags.origin ?? (process.env.TIDEMARK_CONFIG || undefined);
+      if (flags.sites !== undefined && ofOneSite !== undefined) {
+        command.error(
+          "error: --sites names a folder with a config for each site: --config (or TIDEMARK_CONFIG) and --origin are of one",
+        );
+      }
       const { tlsCert = [], tlsKey = [] } = flags;
       if (tlsCert.length !== tlsKey.length) {
         command.error(`error: each --tls-cert needs its --tls-key: there are ${tlsCert.length} and ${tlsKey.length}`);
@@ -120,6 +128,7 @@ async function run(flags: ServeFlags): Promise<void> {
     const isOpen = sockets.length > 0 || predecessor !== null;
     const options: ServeOptions = {
       config: flags.config ?? (environment.TIDEMARK_CONFIG || (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : null)),
+      sites: flags.sites ?? null,
       origin: flags.origin ?? (environment.TIDEMARK_ORIGIN || null),
       environment,
       listen: named.length > 0 || isOpen ? named : [DEFAULT_LISTEN],

@@ -33,12 +33,14 @@ export class CacheFolderError extends Error {
  */
 export class CacheFolder {
   readonly path: string;
+  readonly #site: string;
   #written = 0;
   /** Two processes may have the same number, in containers that share the folder. */
   readonly #process = `${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
 
-  private constructor(path: string) {
+  private constructor(path: string, site: string) {
     this.path = path;
+    this.#site = site;
   }
 
   /**
@@ -62,7 +64,7 @@ export class CacheFolder {
       writeFileSync(join(path, CACHEDIR_TAG), CACHEDIR_TEXT);
       for (const digit of DIGITS) makeFolders(join(path, FOLDER_PREFIX, digit));
       makeFolders(join(path, BEING_WRITTEN));
-      return new CacheFolder(path);
+      return new CacheFolder(path, "");
     } catch (cause) {
       if (cause instanceof CacheFolderError) throw cause;
       const detail = messageOf(cause);
@@ -70,9 +72,14 @@ export class CacheFolder {
     }
   }
 
+  /** The same folder for one of several sites, whose name is then part of each key. No key has a line break. */
+  ofSite(site: string): CacheFolder {
+    return new CacheFolder(this.path, `${site}\n`);
+  }
+
   /** The name of the file for a key. */
   nameOf(key: string, kind: FileKind): string {
-    return `${hash("sha256", key, "hex").slice(0, 32)}.${kind}`;
+    return `${hash("sha256", this.#site + key, "hex").slice(0, 32)}.${kind}`;
   }
 
   pathOf(name: string): string {

@@ -24,6 +24,7 @@ import {
   readPrefix,
   readWholeBody,
 } from "./file-format.ts";
+import type { FileWriter } from "./file-writer.ts";
 import { type JanitorLine, roomOf } from "./janitor.ts";
 import { LikelyCached } from "./likely-cached.ts";
 import { ReadTurns } from "./read-turns.ts";
@@ -45,6 +46,16 @@ export interface DiskTierParts {
   readonly say: (line: string) => void;
   readonly files?: DiskFiles;
   readonly likelyCached?: LikelyCached;
+  /** Writes the files of small entries. Default: they are written by `files`. */
+  readonly writer?: FileWriter;
+}
+
+/** What the tiers of several sites have in common in one process. */
+interface SharedParts {
+  readonly room: Room;
+  readonly health: DiskHealth;
+  readonly cached: LikelyCached;
+  readonly turns: ReadTurns;
 }
 
 /*
@@ -58,28 +69,50 @@ export interface DiskTierParts {
  *   rename stays. Then an older response may replace a newer one, and its stamp shows that it is purged (R23).
  */
 export class DiskTier implements SharedTier {
+  readonly #parts: DiskTierParts;
+  readonly #shared: SharedParts;
   readonly #folder: CacheFolder;
   readonly #files: DiskFiles;
   readonly #room: Room;
   readonly #health: DiskHealth;
   readonly #cached: LikelyCached;
+  readonly #writer: FileWriter | undefined;
   readonly #heads = new RecentHeads();
-  readonly #turns = new ReadTurns();
+  readonly #turns: ReadTurns;
   /** The last change of each file that is under way in this process. */
   readonly #changes = new Map<string, Promise<void>>();
 
-  constructor({ folder, janitor, now, say, files = diskFiles, likelyCached = new LikelyCached() }: DiskTierParts) {
+  /** `shared`: what this tier has in common with those of other sites in the same folder. */
+  constructor(parts: DiskTierParts, shared?: SharedParts) {
+    const { folder, janitor, now, say, files = diskFiles, likelyCached, writer } = parts;
+    this.#parts = parts;
     this.#folder = folder;
     this.#files = files;
-    this.#room = new Room(janitor);
-    this.#health = new DiskHealth(folder.path, now, say);
-    this.#cached = likelyCached;
+    this.#writer = writer;
+    this.#shared = shared ?? {
+      room: new Room(janitor),
+      health: new DiskHealth(folder.path, now, say),
+      cached: likelyCached ?? new LikelyCached(),
+      turns: new ReadTurns(),
+    };
+    const { room, health, cached, turns } = this.#shared;
+    this.#room = room;
+    this.#health = health;
+    this.#cached = cached;
+    this.#turns = turns;
+  }
+
+  /** The tier of one of several sites in this folder. Its files have other names; the room on the disk is one. */
+  ofSite(site: string): DiskTier {
+    return new DiskTier({ ...this.#parts, folder: this.#folder.ofSite(site) }, this.#shared);
   }
 
   async get(key: string): Promise<Found | undefined> {
     const name = this.#folder.nameOf(key, "entry");
     try {
-      const found = this.#readCached(key, name) ?? (await this.#readFile(key, name));
+      const cached = this.#readCached(key, name);
+      if (cached === undefined && this.#isSurelyMissing(name)) return undefined;
+      const found = cached ?? (await this.#readFile(key, name));
       this.#health.worked(false);
       if (found === "torn") return await this.#drop(name);
       if (found) this.#room.hit(name);
@@ -151,6 +184,16 @@ export class DiskTier implements SharedTier {
     this.#room.flush();
   }
 
+  /** Most misses end here: a look for a name costs a fifth of an open that does not block. */
+  #isSurelyMissing(name: string): boolean {
+    const startedAt = performance.now();
+    if (!this.#cached.holdsFolders(startedAt)) return false;
+    const exists = this.#files.existsNow(this.#folder.pathOf(name));
+    const now = performance.now();
+    this.#cached.took(now - startedAt, now);
+    return !exists;
+  }
+
   /** Reads a small file at once, if the kernel is likely to have it in memory. */
   #readCached(key: string, name: string): Found | "torn" | undefined {
     const size = this.#cached.sizeOf(name);
@@ -165,7 +208,8 @@ export class DiskTier implements SharedTier {
     } finally {
       this.#files.closeNow(fd);
     }
-    this.#cached.tookMs(performance.now() - startedAt);
+    const now = performance.now();
+    this.#cached.took(now - startedAt, now);
     if (read !== size) {
       this.#cached.forget(name);
       return undefined;
@@ -273,16 +317,19 @@ export class DiskTier implements SharedTier {
     const sums = new BlockSums();
     sums.add(body);
     const { prefix, table } = frameOf("entry", head, sums);
-    const isWritten = await this.#writeFile(name, async (fd) => {
-      // A small body is copied once more, which costs less than another call.
-      const frame =
-        body.byteLength <= BLOCK_BYTES ? [Buffer.concat([prefix, head, body, table])] : [prefix, head, body, table];
-      let at = 0;
-      for (const part of frame) {
-        await writeAll(this.#files, fd, part, at);
-        at += part.byteLength;
-      }
-    });
+    const writer = this.#writer;
+    const parts = [prefix, head, body, table];
+    const isWritten =
+      writer && bytes <= BLOCK_BYTES
+        ? await this.#writeDraft((draft) => writer.write(draft, this.#folder.pathOf(name), joined(parts, bytes)))
+        : await this.#writeFile(name, async (fd) => {
+            let at = 0;
+            // A small body is copied once more, which costs less than another call.
+            for (const part of bytes <= BLOCK_BYTES ? [joined(parts, bytes)] : parts) {
+              await writeAll(this.#files, fd, part, at);
+              at += part.byteLength;
+            }
+          });
     if (isWritten) this.#room.used(name, bytes, bytes);
     else this.#room.unused(bytes);
     return isWritten ? bytes : null;
@@ -328,13 +375,9 @@ export class DiskTier implements SharedTier {
     }
   }
 
-  /**
-   * Writes a draft, and renames it when it is whole. Returns false if the disk failed. Rejects if the content did, or if
-   * there is a bug; the draft is gone then.
-   */
-  async #writeFile(name: string, write: (fd: number) => Promise<void>): Promise<boolean> {
-    const draft = this.#folder.draft();
-    try {
+  /** Writes a draft, and renames it when it is whole. */
+  #writeFile(name: string, write: (fd: number) => Promise<void>): Promise<boolean> {
+    return this.#writeDraft(async (draft) => {
       const fd = await this.#files.open(draft, "wx");
       try {
         await write(fd);
@@ -342,6 +385,14 @@ export class DiskTier implements SharedTier {
         this.#files.closeNow(fd);
       }
       await this.#files.rename(draft, this.#folder.pathOf(name));
+    });
+  }
+
+  /** Returns false if the disk failed. Rejects if the content did, or if there is a bug; the draft is gone then. */
+  async #writeDraft(write: (draft: string) => Promise<void>): Promise<boolean> {
+    const draft = this.#folder.draft();
+    try {
+      await write(draft);
     } catch (cause) {
       await this.#files.unlink(draft).catch(() => undefined);
       if (this.#health.failed(cause, true)) return false;
@@ -382,3 +433,14 @@ export class DiskTier implements SharedTier {
 }
 
 const TORN: Prefix = { kind: "entry", headBytes: 0, bodyBytes: 0, headSum: 0, tableSum: 0 };
+
+/** The parts in memory of their own, so that it may be handed to another thread. */
+function joined(parts: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.byteLength;
+  }
+  return whole;
+}

@@ -1,4 +1,5 @@
 import { isWithin, type Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
+import type { ServedSite, SitesByHost } from "./sites-by-host.ts";
 
 export type Scheme = "http" | "https";
 
@@ -9,6 +10,8 @@ export interface Arrival {
   readonly clientAddress: string | null;
   /** The address at the other end of the connection: the client's, or that of a proxy. */
   readonly peerAddress: string | null;
+  /** On a server with several sites, the one that it is for; `null` if its host is none of theirs. */
+  readonly site?: ServedSite | null;
 }
 
 /** The other end of a connection. */
@@ -22,14 +25,21 @@ export interface ForwardingFields {
   get(name: string): string | null;
 }
 
-/** Tells of each request on one connection how it has arrived. */
-export class Arrivals {
+/** Tells of each request on one connection how it has arrived. `target` is that of the request line. */
+export interface RequestArrivals {
+  of(fields: ForwardingFields, target: string): Arrival;
+}
+
+/** On a connection of a server with one site. */
+export class Arrivals implements RequestArrivals {
   readonly #own: Arrival;
   /** `null` for a peer whose word does not count. */
   readonly #proxies: readonly Network[] | null;
 
-  constructor({ scheme, address }: Peer, trustedProxies: readonly Network[]) {
-    this.#own = { scheme, clientAddress: address, peerAddress: address };
+  /** `site`: for one of several. */
+  constructor({ scheme, address }: Peer, trustedProxies: readonly Network[], site?: ServedSite | null) {
+    const own = { scheme, clientAddress: address, peerAddress: address };
+    this.#own = site === undefined ? own : { ...own, site };
     this.#proxies = trustedProxies.length > 0 && isWithin(address, trustedProxies) ? trustedProxies : null;
   }
 
@@ -44,6 +54,38 @@ export class Arrivals {
     const scheme = told === "https" || told === "http" ? told : this.#own.scheme;
     return { ...this.#own, scheme, clientAddress };
   }
+}
+
+/**
+ * On a connection of a server with several sites. The site is chosen here, once for each request, because it also decides
+ * which proxies' words count.
+ */
+export class ArrivalsAtSites implements RequestArrivals {
+  readonly #peer: Peer;
+  readonly #sites: SitesByHost;
+  readonly #bySite = new Map<ServedSite | null, Arrivals>();
+
+  constructor(peer: Peer, sites: SitesByHost) {
+    this.#peer = peer;
+    this.#sites = sites;
+  }
+
+  of(fields: ForwardingFields, target: string): Arrival {
+    const host = hostAsked(target, fields);
+    const site = host === null ? null : this.#sites.find(host);
+    let arrivals = this.#bySite.get(site);
+    if (arrivals === undefined) {
+      arrivals = new Arrivals(this.#peer, site?.trustedProxies ?? [], site);
+      this.#bySite.set(site, arrivals);
+    }
+    return arrivals.of(fields);
+  }
+}
+
+/** The host that a request names. The field does not count beside a target in absolute form. RFC 9112 §3.2.2. */
+function hostAsked(target: string, fields: ForwardingFields): string | null {
+  if (target.startsWith("/")) return fields.get("host");
+  return /^https?:\/\/([^/?#]*)/i.exec(target)?.[1] ?? null;
 }
 
 /**

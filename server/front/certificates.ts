@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createSecureContext } from "node:tls";
 import { messageOf } from "../message-of.ts";
@@ -61,16 +61,20 @@ function pairsIn(folder: string): { certificate: string; key: string }[] {
     () => readdirSync(folder).sort(),
     (cause) => refuse(wordsOf(cause)),
   );
+  // Not `existsSync`: a file that this user may not look at is there, and its site must not go without it in silence.
+  const found = (path: string) =>
+    tryTo(
+      () => statSync(path, { throwIfNoEntry: false }),
+      (cause) => refuse(`${path}: ${wordsOf(cause)}`),
+    );
   const pairs = names.flatMap((name) => {
     const path = join(folder, name);
     // As certbot keeps them, in /etc/letsencrypt/live.
     const byCertbot = { certificate: join(path, "fullchain.pem"), key: join(path, "privkey.pem") };
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-      return existsSync(byCertbot.certificate) ? [byCertbot] : [];
-    }
+    if (found(path)?.isDirectory()) return found(byCertbot.certificate) ? [byCertbot] : [];
     const [, stem] = /^(.+)\.(?:crt|pem)$/.exec(name) ?? [];
     const key = join(folder, `${stem}.key`);
-    return stem !== undefined && existsSync(key) ? [{ certificate: path, key }] : [];
+    return stem !== undefined && found(key) ? [{ certificate: path, key }] : [];
   });
   if (pairs.length === 0) {
     refuse("it has neither NAME.crt or NAME.pem with NAME.key, nor folders with fullchain.pem and privkey.pem");
@@ -134,7 +138,9 @@ function tryTo<Result>(action: () => Result, failed: (cause: unknown) => never):
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: "it does not exist",
-  EACCES: "this user may not read it",
+  EACCES:
+    "this user may not read it; give it, or its group, the right to read the file and to enter the folders above it",
+  ELOOP: "it is a link that leads to itself",
   EISDIR: "it is a folder",
   ENOTDIR: "it is not a folder",
 };

@@ -9,7 +9,7 @@ import type { TLSSocket } from "node:tls";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { Answer, Bodies } from "../../worker/ports.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
-import type { Arrivals } from "../front/arrival.ts";
+import type { RequestArrivals, Scheme } from "../front/arrival.ts";
 import type { ExchangeLog } from "../listener/access-log.ts";
 import type { MadeAnswers } from "../listener/made-answers.ts";
 import { NodeRequest } from "../listener/node-request.ts";
@@ -26,7 +26,8 @@ export interface Http2Parts {
   ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
   failed(cause: unknown): Answer;
   readonly bodies: Bodies;
-  readonly made: MadeAnswers;
+  /** By the scheme over which a request has come to the first proxy, which need not be that of its connection. */
+  readonly made: Readonly<Record<Scheme, MadeAnswers>>;
   readonly log: ExchangeLog | null;
   readonly warn: (line: string) => void;
   readonly maxHeadBytes: number;
@@ -81,7 +82,7 @@ export class Http2Sessions {
   }
 
   /** `isOverLimit`: there are as many connections as allowed. */
-  serve(socket: TLSSocket, arrivals: Arrivals, isOverLimit: boolean): void {
+  serve(socket: TLSSocket, arrivals: RequestArrivals, isOverLimit: boolean): void {
     const inner = performServerHandshake(socket, {
       ...OPTIONS,
       settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: this.#parts.maxHeadBytes, enablePush: false },
@@ -122,7 +123,7 @@ export class Http2Sessions {
 /** One connection in HTTP/2. */
 class Session {
   readonly #session: ServerHttp2Session;
-  readonly #arrivals: Arrivals;
+  readonly #arrivals: RequestArrivals;
   readonly #isOverLimit: boolean;
   readonly #parts: Http2Parts;
   readonly #flooded: () => void;
@@ -138,7 +139,7 @@ class Session {
 
   constructor(
     session: ServerHttp2Session,
-    arrivals: Arrivals,
+    arrivals: RequestArrivals,
     isOverLimit: boolean,
     parts: Http2Parts,
     flooded: () => void,
@@ -214,7 +215,7 @@ class Session {
     const startedAt = performance.now();
     const watch = new StallWatch(stream, this.#parts.stallMs);
     const fields = http2Fields(raw, pseudo[":authority"]);
-    const arrival = this.#arrivals.of(fields);
+    const arrival = this.#arrivals.of(fields, "/"); // its host is in the fields, whatever the path
     const method = pseudo[":method"]!;
     const continue_ = () => {
       if (request.awaitsContinue && !stream.headersSent && !hasEnded(stream))
@@ -244,8 +245,8 @@ class Session {
       stream.resume();
       stream.close(constants.NGHTTP2_NO_ERROR);
     }
-    const { clientAddress } = arrival;
-    const line = { clientAddress, method, target: pseudo[":path"] ?? "", version: "2.0", fields };
+    const { clientAddress, site } = arrival;
+    const line = { clientAddress, site: site?.name, method, target: pseudo[":path"] ?? "", version: "2.0", fields };
     this.#parts.log?.record({ ...line, answer, ...written, tookMs: performance.now() - startedAt });
   }
 
@@ -257,7 +258,7 @@ class Session {
     }
     const asked = { isHead: request.method === "HEAD", knowsChunks: true, keepsAlive: true };
     try {
-      const made = this.#parts.made.make(answer, asked);
+      const made = this.#parts.made[request.arrival.scheme].make(answer, asked);
       return await writeStream(stream, made, answer, this.#parts.bodies, (isWaiting) => watch.writes(isWaiting));
     } catch (cause) {
       this.#parts.warn(`An answer could not be written in HTTP/2: ${String(cause)}`);

@@ -7,6 +7,8 @@ import type { ClientFields } from "./client-fields.ts";
 export interface AnsweredExchange {
   /** `null` on a unix socket. */
   readonly clientAddress: string | null;
+  /** The name of the site on a server with several. Default: there is one, or the host is none of theirs. */
+  readonly site?: string | undefined;
   readonly method: string;
   readonly target: string;
   readonly version: string;
@@ -57,6 +59,7 @@ export class AccessLog implements ExchangeLog {
   readonly #path: string;
   readonly #format: AccessLogFormat;
   readonly #warn: (line: string) => void;
+  readonly #namesSites: boolean;
   readonly #writeCall: WriteCall;
   #file: OpenFile;
   #waiting = "";
@@ -67,9 +70,16 @@ export class AccessLog implements ExchangeLog {
   /** Those of them that the owner has been told of. */
   #droppedAndTold = 0;
 
-  /** Throws if the file cannot be opened. `path` may be `/dev/stdout`. */
-  constructor(path: string, format: AccessLogFormat, warn: (line: string) => void, writeCall: WriteCall = write) {
+  /** Throws if the file cannot be opened. `path` may be `/dev/stdout`. `namesSites`: there are several. */
+  constructor(
+    path: string,
+    format: AccessLogFormat,
+    warn: (line: string) => void,
+    writeCall: WriteCall = write,
+    namesSites = false,
+  ) {
     this.#path = path;
+    this.#namesSites = namesSites;
     this.#format = format;
     this.#warn = warn;
     this.#writeCall = writeCall;
@@ -86,7 +96,9 @@ export class AccessLog implements ExchangeLog {
       this.#dropped++;
       return;
     }
-    this.#waiting += this.#format === "json" ? jsonLine(exchange) : combinedLine(exchange);
+    if (this.#format === "json") this.#waiting += jsonLine(exchange, this.#namesSites);
+    // In front, as Apache's vhost_combined has its hosts.
+    else this.#waiting += (this.#namesSites ? `${exchange.site ?? "-"} ` : "") + combinedLine(exchange);
     if (this.#waiting.length >= FLUSH_BYTES && !this.#isFailing) void this.flush();
     else this.#flushAfter(FLUSH_MS);
   }
@@ -227,19 +239,13 @@ function combinedLine({ clientAddress, method, target, version, fields, answer, 
   return `${head} ${referer} ${agent} ${answer.fields.get("x-cache") ?? "-"} ${(tookMs / 1000).toFixed(3)}\n`;
 }
 
-function jsonLine({
-  clientAddress,
-  method,
-  target,
-  version,
-  fields,
-  answer,
-  bodyBytes,
-  tookMs,
-  isWhole,
-}: AnsweredExchange) {
+function jsonLine(
+  { clientAddress, site, method, target, version, fields, answer, bodyBytes, tookMs, isWhole }: AnsweredExchange,
+  namesSite: boolean,
+) {
   const line = {
     time: new Date().toISOString(),
+    ...(namesSite && { site: site ?? null }),
     client: clientAddress,
     method,
     target,

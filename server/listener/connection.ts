@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { PushedBody } from "../bodies/pushed-body.ts";
-import type { Arrivals } from "../front/arrival.ts";
+import type { RequestArrivals } from "../front/arrival.ts";
 import type { NodeRequest } from "./node-request.ts";
 
 /** After this many unanswered requests on one connection, no more are read from it until some are answered. */
@@ -38,7 +38,7 @@ export interface Upload {
 export class Connection {
   readonly socket: Socket;
   /** How each of its requests has arrived. */
-  readonly arrivals: Arrivals;
+  readonly arrivals: RequestArrivals;
   /** There were already as many connections as allowed when it came. */
   readonly isOverLimit: boolean;
   /** Requests that were read and not yet answered in full. */
@@ -73,7 +73,7 @@ export class Connection {
 
   constructor(
     socket: Socket,
-    arrivals: Arrivals,
+    arrivals: RequestArrivals,
     isOverLimit: boolean,
     stallMs: number,
     answer: (exchange: Exchange, connection: Connection) => void,

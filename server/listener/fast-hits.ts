@@ -101,7 +101,7 @@ export class FastHits {
     const startedAt = this.#parts.log ? performance.now() : 0;
     const isHead = method === HEAD;
     const clientFields = new ClientFields(headers);
-    const arrival = connection.arrivals.of(clientFields);
+    const arrival = connection.arrivals.of(clientFields, target);
     const request = new NodeRequest(isHead ? "HEAD" : "GET", clientFields, null, arrival);
     const answer = this.#parts.ask(request, `${arrival.scheme}://${host}${target}`);
     if (answer instanceof Promise || !isPlain(answer)) {
@@ -128,11 +128,11 @@ export class FastHits {
       connection.watchStall();
     }
     if (this.#parts.log) {
-      const { clientAddress } = arrival;
+      const { clientAddress, site } = arrival;
       const { method: name, headers: fields } = request;
       const tookMs = performance.now() - startedAt;
       const bodyBytes = made.bytes?.byteLength ?? 0;
-      const line = { clientAddress, method: name, target, version: `1.${minor}`, fields, answer };
+      const line = { clientAddress, site: site?.name, method: name, target, version: `1.${minor}`, fields, answer };
       this.#parts.log({ ...line, bodyBytes, tookMs, isWhole: true });
     }
     return true;

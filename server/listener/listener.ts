@@ -6,10 +6,11 @@ import type { EdgeAnswer, RunningIsolate } from "../../worker/isolate.ts";
 import type { Answer, Bodies } from "../../worker/ports.ts";
 import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
-import { Arrivals, type Scheme } from "../front/arrival.ts";
+import { Arrivals, ArrivalsAtSites, type Peer, type RequestArrivals, type Scheme } from "../front/arrival.ts";
 import { Carriers } from "../front/carriers.ts";
 import { type HttpsRedirect, redirectToHttps } from "../front/https-redirect.ts";
 import { addressOf, ProxiedConnections } from "../front/proxied-connections.ts";
+import { answerOfNoSite, type SitesByHost } from "../front/sites-by-host.ts";
 import { makeTlsServer, type TlsSettings } from "../front/tls-server.ts";
 import { Http2Sessions } from "../http2/http2-sessions.ts";
 import type { ExchangeLog } from "./access-log.ts";
@@ -28,7 +29,7 @@ import { fromWebResponse } from "./web-answer.ts";
 import { cutOff, cutSocket, type Written, writeAnswer } from "./write-answer.ts";
 
 /** Where to listen. `scheme`: `https` for TLS. Default: `http`. */
-export type ListenAddress = { readonly scheme?: Scheme } /** `::` takes IPv4 as well. Port 0 is any free one. */ & (
+export type ListenTarget = { readonly scheme?: Scheme } /** `::` takes IPv4 as well. Port 0 is any free one. */ & (
   | { readonly host: string; readonly port: number }
   /** A unix socket. Its file must not exist. */
   | { readonly path: string }
@@ -57,7 +58,10 @@ export interface ListenerSettings {
 }
 
 export interface ListenerParts {
+  /** Answers everything, unless there are several sites. */
   readonly isolate: RunningIsolate;
+  /** Several sites, each with its own isolate, trusted proxies and way to https. Default: there is one. */
+  readonly sites?: SitesByHost | undefined;
   readonly bodies: Bodies;
   /** Default: nothing is logged. */
   readonly accessLog?: ExchangeLog | undefined;
@@ -141,7 +145,7 @@ export class Listener {
         ask: (request, url) => this.#ask(request, url),
         failed: (cause) => this.#failure(cause),
         bodies: parts.bodies,
-        made: this.#made.https,
+        made: this.#made,
         log: accessLog ?? null,
         warn: parts.warn,
         ...{ stallMs, keepAliveMs, maxHeadBytes, maxRequestsPerConnection },
@@ -173,7 +177,7 @@ export class Listener {
   }
 
   /** Begins to listen. Resolves to the address as Node tells it; rejects if it cannot be had. */
-  async listen(address: ListenAddress): Promise<AddressInfo | string | null> {
+  async listen(address: ListenTarget): Promise<AddressInfo | string | null> {
     const http = this.#makeServer();
     const inner = address.scheme === "https" ? this.#encrypt(http) : http;
     const server = this.#parts.usesProxyProtocol ? this.#proxied.before(inner) : inner;
@@ -290,9 +294,11 @@ export class Listener {
     });
   }
 
-  #arrivalsOn(socket: Socket): Arrivals {
+  #arrivalsOn(socket: Socket): RequestArrivals {
     const scheme = (socket as Partial<TLSSocket>).encrypted ? "https" : "http";
-    return new Arrivals({ scheme, address: addressOf(socket) }, this.#parts.trustedProxies ?? []);
+    const peer: Peer = { scheme, address: addressOf(socket) };
+    const { sites, trustedProxies = [] } = this.#parts;
+    return sites ? new ArrivalsAtSites(peer, sites) : new Arrivals(peer, trustedProxies);
   }
 
   get #handshakeTimeoutMs(): number {
@@ -353,8 +359,9 @@ export class Listener {
 
   /** Never throws, as the isolate never does. */
   #ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer> {
-    const { scheme, clientAddress, peerAddress } = request.arrival;
-    const { isolate, toHttps } = this.#parts;
+    const { scheme, clientAddress, peerAddress, site } = request.arrival;
+    if (site === null) return answerOfNoSite(request.method, url);
+    const { isolate, toHttps } = site ?? this.#parts;
     try {
       const elsewhere = toHttps && scheme === "http" && peerAddress !== null ? redirectToHttps(url, toHttps) : null;
       if (elsewhere) return elsewhere;
@@ -437,8 +444,8 @@ export class Listener {
     startedAt: number,
   ): void {
     const tookMs = performance.now() - startedAt;
-    const { clientAddress } = arrival;
-    const line = { clientAddress, method: method!, target: url!, version: httpVersion, fields };
+    const { clientAddress, site } = arrival;
+    const line = { clientAddress, site: site?.name, method: method!, target: url!, version: httpVersion, fields };
     this.#parts.accessLog?.record({ ...line, answer, bodyBytes, isWhole, tookMs });
   }
 
@@ -446,7 +453,7 @@ export class Listener {
   #read({ message, response }: Exchange, fields: ClientFields, connection: Connection): NodeRequest {
     const length = fields.get("content-length");
     const isChunked = fields.get("transfer-encoding") !== null;
-    const arrival = connection.arrivals.of(fields);
+    const arrival = connection.arrivals.of(fields, message.url!);
     const hasBody = isChunked || (length !== null && Number(length) !== 0);
     if (!hasBody) return new NodeRequest(message.method!, fields, null, arrival);
     const body: PushedBody = new PushedBody(isChunked ? null : Number(length), {
@@ -498,7 +505,7 @@ export class Listener {
       versionMajor: message.httpVersionMajor,
       versionMinor: message.httpVersionMinor,
     };
-    const request = new NodeRequest(line.method, fields, null, connection.arrivals.of(fields));
+    const request = new NodeRequest(line.method, fields, null, connection.arrivals.of(fields, line.target));
     const answer = await this.#askOnce(line, request);
     if (answer.switchedTo !== undefined) {
       const switched = answer.switchedTo as SwitchedConnection;
@@ -595,7 +602,7 @@ export class Listener {
     connection.outstanding++;
     connection.isLast = true;
     const fields = new ClientFields(raw);
-    const request = new NodeRequest(line.method, fields, null, connection.arrivals.of(fields));
+    const request = new NodeRequest(line.method, fields, null, connection.arrivals.of(fields, line.target));
     const answer = await this.#askOnce(line, request);
     const written = await this.#writeAndEnd(connection.socket, request, answer);
     connection.outstanding--;

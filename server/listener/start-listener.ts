@@ -1,8 +1,8 @@
 import { tryFastHits } from "./fast-hits-trial.ts";
-import { type ListenAddress, Listener, type ListenerParts } from "./listener.ts";
+import { Listener, type ListenerParts, type ListenTarget } from "./listener.ts";
 
 /** Starts a listener at these addresses. Hits are answered inside Node's parser if that is wanted, and works here. */
-export async function startListener(parts: ListenerParts, addresses: readonly ListenAddress[]): Promise<Listener> {
+export async function startListener(parts: ListenerParts, addresses: readonly ListenTarget[]): Promise<Listener> {
   const because = parts.usesFastHits
     ? await tryFastHits(
         (isolate, usesFastHits) => new Listener({ isolate, bodies: parts.bodies, warn: parts.warn, usesFastHits }),

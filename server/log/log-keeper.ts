@@ -18,7 +18,10 @@ export type PurgeStep = "received" | "committed" | "pushed" | "confirmed";
 /** The log as a supervisor serves it to its workers. */
 export interface ServedLog extends LogCalls {
   readonly readers: LogReaders;
+  /** Call it when the workers have ended. */
   close(): void | Promise<void>;
+  /** Closes it for another process of this machine, whose readers the workers are from then on. */
+  giveAway(): void | Promise<void>;
 }
 
 /** What keeping a log takes, wherever the log is. */
@@ -121,6 +124,10 @@ export class LogKeeper implements ServedLog {
     this.readers.dismissAll();
     this.#held.noteSettled(); // the answers that are held fail now, and their timers end
     this.#file.close();
+  }
+
+  giveAway(): void {
+    this.close();
   }
 
   /** A file that was closed would be opened again, and another process may have it by now. */

@@ -73,8 +73,9 @@ export class LogReaders {
   }
 
   /**
-   * Resolves once the reader has confirmed the head; rejects if its process has ended. Only then may it answer visitors: without a view it could serve what
-   * was fetched less than a lease ago (R8), and a purge that has settled without it may have ended that.
+   * Resolves once the reader has confirmed the head; rejects if its process has ended. Only then may it answer visitors:
+   * without a view it could serve what was fetched less than a lease ago (R8), and a purge that has settled without it may
+   * have ended that.
    */
   async admit(name: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,6 +1,15 @@
 import type { Scheme } from "../front/arrival.ts";
 import type { ServiceAnswer, ServiceMessage } from "./process-line.ts";
 
+/** What a worker needs to reach the log of a site. */
+export interface LogOfSite {
+  readonly site: string;
+  /** Where it reaches the log. */
+  readonly socket: string;
+  /** The worker holds a shared lock on this file for as long as it lives. */
+  readonly lock: string;
+}
+
 /** What the supervisor tells a worker. Handles travel beside the message. */
 export type ToWorker =
   | {
@@ -8,8 +17,8 @@ export type ToWorker =
       readonly name: string;
       readonly program: string;
       readonly settings: unknown;
-      /** Where it reaches the log, and the name by which the log expects it. */
-      readonly logSocket: string;
+      /** The logs of its sites, and the name by which they expect it. */
+      readonly logs: readonly LogOfSite[];
       readonly reader: string;
       /** The worker holds a shared lock on this file for as long as it lives. */
       readonly lock: string;
@@ -18,6 +27,9 @@ export type ToWorker =
     }
   /** A listening socket, of which there are `count`. Listening begins with the last one. */
   | { readonly kind: "socket"; readonly address: string; readonly scheme: Scheme; readonly count: number }
+  /** Comes before the sockets: the logs of these sites do not answer, so they are not served until "admitted". */
+  | { readonly kind: "not-admitted"; readonly sites: readonly string[] }
+  | { readonly kind: "admitted"; readonly site: string }
   | ServiceAnswer
   /** The log goes to another process: calls of it are held back, and go on with "resume". */
   | { readonly kind: "hold" }

@@ -1,47 +1,39 @@
 import type { ChildProcess } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { moduleBeside } from "../../cdn/own-package.ts";
 import type { Clock } from "../../worker/ports.ts";
-import type { AppendRequest } from "../../worker/purges/log/log-contract.ts";
-import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
 import type { Clocks } from "../log/clock-steps.ts";
-import { type GrantAtStart, LogFile } from "../log/log-file.ts";
-import { LogFolder } from "../log/log-folder.ts";
-import { LogKeeper, type PurgeStep, type ServedLog } from "../log/log-keeper.ts";
-import { LogServer } from "../log/log-server.ts";
-import { MachineNote } from "../log/postgres/machine-note.ts";
-import { openSharedLog } from "../log/postgres/open-shared-log.ts";
+import { SharedLogError } from "../log/postgres/database-error.ts";
 import { systemClock } from "../system-clock.ts";
 import { BackOff } from "./back-off.ts";
+import { handOver } from "./hand-over.ts";
 import { type HeldSocket, type ListenAddress, openSockets } from "./listening-sockets.ts";
+import { expectLog } from "./open-log.ts";
 import type { WorkerService } from "./process-line.ts";
-import type { SupervisorEvent } from "./supervisor-events.ts";
+import { type SiteGrants, SiteLogs, type SiteLogsOptions } from "./site-logs.ts";
 import { type HandOver, type Predecessor, Successor } from "./upgrade.ts";
-import { WorkerEndedError, WorkerProcess } from "./worker-process.ts";
+import { START_WITHIN_MS, WorkerEndedError, WorkerProcess } from "./worker-process.ts";
 
 const WORKER_MAIN = moduleBeside(import.meta.url, "worker-main");
 
 /** If so many starts fail in a row and no worker accepts connections, starting again will not help. */
 const MAX_FAILED_STARTS = 5;
-/** A worker that takes longer to start hangs. Milliseconds. */
-const START_WITHIN_MS = 60_000;
-/** A successor that takes longer from its start to its first answers hangs. Milliseconds. */
-const SUCCEED_WITHIN_MS = 2 * START_WITHIN_MS;
-/** How long the calls of the log that are under way may take before the log goes to a successor. Milliseconds. */
-const HOLD_WITHIN_MS = 5_000;
+
+/** A log that is out of reach is tried again after this time. Milliseconds. */
+const TRY_AGAIN_MS = 1_000;
 
 const WAITS_FOR_PREDECESSOR = "the upgrade begins when the server before this one has finished its answers";
 
 /** What a configuration gives once it has been read and compiled. */
-export interface Loaded extends GrantAtStart {
+export interface Loaded {
   /** For the workers' program: plain data, which is copied to their processes. */
   readonly settings: unknown;
+  /** `ONLY_SITE`, or several by their names. */
+  readonly sites: SiteGrants;
 }
 
-export interface SupervisorOptions {
-  /** The folder of the log, of the locks and of the log's socket. One supervisor owns it. */
-  readonly folder: string;
+/** One supervisor owns the folder. */
+export interface SupervisorOptions extends Omit<SiteLogsOptions, "clock"> {
   readonly listen: readonly ListenAddress[];
   /** Sockets that are open already, beside those. */
   readonly sockets?: readonly HeldSocket[];
@@ -69,15 +61,9 @@ export interface SupervisorOptions {
   readonly replaceWithinMs?: number;
   /** The next worker starts at once if the last one lived for so many milliseconds. Default: 10 s. */
   readonly soundAfterMs?: number;
-  readonly report: (event: SupervisorEvent) => void;
   readonly clock?: Clock & Clocks;
   /** The main module of a worker's process. Default: the one beside this file. */
   readonly workerMain?: string;
-  readonly logSettings?: Partial<LogSettings>;
-  /** The address of the PostgreSQL database whose log several machines share. Default: a log of its own in the folder. */
-  readonly sharedLog?: string;
-  /** Called at the steps of each purge, for tests that interrupt it. */
-  readonly onPurgeStep?: (step: PurgeStep, purge: AppendRequest) => void;
 }
 
 /** The workers that run with one configuration. */
@@ -97,12 +83,11 @@ export class Supervisor {
   readonly ended: Promise<void>;
   readonly #options: SupervisorOptions;
   readonly #clock: Clock & Clocks;
-  #folder: LogFolder;
+  readonly #logs: SiteLogs;
+  /** Those of all configurations so far. */
+  #grants: SiteGrants = new Map();
   readonly #handOver: HandOver | null;
-  readonly #id: string;
   readonly #ended = Promise.withResolvers<void>();
-  #keeper!: ServedLog;
-  #server!: LogServer;
   #sockets: readonly HeldSocket[] = [];
   #generation!: Generation;
   /** Everybody who has not ended, in all generations. */
@@ -110,11 +95,13 @@ export class Supervisor {
   #named = 0;
   #failedStarts = 0;
   #reload: Promise<boolean> | null = null;
+  #nextReload: Promise<boolean> | null = null;
+  /** It stops, or has handed over. */
   #stop: Promise<void> | null = null;
+  #isToldToStop = false;
   #upgrade: Promise<boolean> | null = null;
   /** A new server that has the log, or is about to. */
   #successor: Successor | null = null;
-  #isLogOpen = false;
   /** Resolves when the server before this one has ended; `null` if there is none. Only it knows when its workers end. */
   #predecessorEnds: Promise<void> | null = null;
   /** Another server has the sockets as well, and listens on them when this one ends. */
@@ -125,14 +112,14 @@ export class Supervisor {
     this.#handOver = handOver;
     this.#sharesSockets = handOver !== null;
     this.#clock = options.clock ?? systemClock;
-    this.#id = randomUUID();
-    this.#folder = LogFolder.own(options.folder, this.#id, handOver?.lock);
+    this.#logs = new SiteLogs({ ...options, clock: this.#clock }, handOver?.lock ?? null);
     this.ended = this.#ended.promise;
     this.ended.catch(() => undefined); // it is for those who wait
   }
 
   /** Resolves when workers accept connections. Rejects, and leaves nothing behind, if that cannot be. */
   static async start(options: SupervisorOptions): Promise<Supervisor> {
+    if (options.predecessor) await expectLog({ ...options, clock: options.clock ?? systemClock });
     const handOver = (await options.predecessor?.takeOver()) ?? null;
     const supervisor = new Supervisor(options, handOver);
     try {
@@ -161,8 +148,17 @@ export class Supervisor {
    */
   reload(): Promise<boolean> {
     if (this.#successor !== null) return Promise.resolve(false); // which has read the configuration a moment ago
-    this.#reload ??= this.#replace().finally(() => {
+    if (this.#reload !== null) {
+      // The one under way may have read what has changed since.
+      this.#nextReload ??= this.#reload.then(() => {
+        this.#nextReload = null;
+        return this.reload();
+      });
+      return this.#nextReload;
+    }
+    this.#reload = this.#replace().finally(() => {
       this.#reload = null;
+      this.#closeUnusedLogs();
     });
     return this.#reload;
   }
@@ -178,15 +174,23 @@ export class Supervisor {
     return this.#upgrade;
   }
 
-  /** Lets all workers open their log files anew, also those that only finish their answers. */
+  /** Lets all workers open their log files anew, also those that only finish their answers, and those of a predecessor. */
   async reopen(): Promise<void> {
-    await Promise.all([...this.#alive].map((worker) => worker.reopen()));
+    this.#successor?.reopen();
+    const ofPredecessor = this.#predecessorEnds !== null && this.#options.predecessor?.reopen();
+    await Promise.all([this.#reopenOwn(), ofPredecessor]);
     this.#options.report({ kind: "reopened" });
   }
 
-  /** Stops accepting connections, lets the workers finish, and ends. A second call ends them at once. */
+  /**
+   * Stops accepting connections, lets the workers finish, and ends; with them those of a predecessor. A second call ends
+   * them at once.
+   */
   stop(): Promise<void> {
-    if (this.#stop !== null) for (const worker of this.#alive) worker.kill();
+    const withinMs = this.#isToldToStop ? 0 : this.#stopWithinMs;
+    this.#isToldToStop = true;
+    if (this.#predecessorEnds !== null) this.#options.predecessor?.stop(withinMs);
+    if (this.#stop !== null) this.#finishWithin(withinMs);
     this.#stop ??= this.#finish();
     return this.#stop;
   }
@@ -195,21 +199,15 @@ export class Supervisor {
     const { listen, load, workers = availableParallelism(), report, sockets = [], predecessor } = this.#options;
     this.#sockets = this.#handOver?.sockets ?? sockets;
     const loaded = await load();
-    this.#keeper = await this.#openLog(loaded);
-    this.#isLogOpen = true;
-    this.#knowReaders();
-    await this.#serveLog();
+    await this.#openLogs(loaded.sites, () => this.#handOver?.readers ?? []);
+    this.#followPredecessor();
     predecessor?.tellLogIsOpen();
     if (this.#handOver === null) {
-      const opened = await openSockets(listen, this.#clock, () => this.#folder.hasOrphans());
+      const opened = await openSockets(listen, this.#clock, () => this.#logs.hasOrphans());
       this.#sockets = [...this.#sockets, ...opened];
     }
     this.#generation = { loaded, workers: new Set(), isRetired: false };
-    const accepting = Array.from({ length: workers }, () => Promise.withResolvers<void>());
-    for (const { resolve } of accepting) {
-      this.#keepPlace(this.#generation, new BackOff(this.#soundAfterMs), resolve);
-    }
-    const places = accepting.map(({ promise }) => promise);
+    const places = this.#openPlaces(this.#generation);
     await Promise.race([...places, this.ended]);
     if (predecessor) await Promise.race([Promise.all(places), this.ended]);
     this.#sharesSockets = false;
@@ -218,69 +216,54 @@ export class Supervisor {
   }
 
   /** The workers of the predecessor answer visitors, and read this log until they have finished. */
-  #knowReaders(): void {
+  #followPredecessor(): void {
     const { predecessor } = this.#options;
     if (!predecessor || this.#handOver === null) return;
     const { readers, lock } = this.#handOver;
-    for (const reader of readers) this.#keeper.readers.adopt(reader);
-    const dismiss = (reader: string) => this.#keeper.readers.dismiss(reader);
+    const dismiss = (reader: string) => this.#logs.dismiss(reader);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#predecessorEnds = promise;
     predecessor.follow(dismiss, () => {
       this.#predecessorEnds = null;
       resolve();
       if (this.#stop !== null) return;
-      this.#folder.forget(lock); // first: what has not ended by now is a stranger
+      this.#logs.forget(lock); // first: what has not ended by now is a stranger
       for (const reader of readers) dismiss(reader);
     });
   }
 
-  async #serveLog(): Promise<void> {
-    const { report } = this.#options;
-    this.#server = new LogServer(this.#keeper, this.#keeper.readers, (cause) => report({ kind: "broken-peer", cause }));
-    await this.#server.listen(this.#folder.socketPath);
-  }
-
-  async #closeLog(): Promise<void> {
-    if (!this.#isLogOpen) return;
-    this.#isLogOpen = false;
-    await this.#server?.close();
-    await this.#keeper.close();
-    this.#folder.release();
-  }
-
   async #handOverTo(): Promise<boolean> {
     const { startSuccessor, report } = this.#options;
-    await this.#reload;
     if (this.#predecessorEnds !== null) {
       report({ kind: "warning", line: WAITS_FOR_PREDECESSOR });
       await this.#predecessorEnds; // a successor could not learn when its workers end
     }
+    while (this.#reload !== null) await this.#reload;
     if (startSuccessor === undefined || this.#stop !== null) return false;
     let successor: Successor;
     try {
-      successor = new Successor(startSuccessor());
+      successor = new Successor(startSuccessor(), {
+        reopen: () => this.#reopenOwn(),
+        finishWithin: (ms) => this.#finishWithin(ms),
+      });
     } catch (cause) {
       report({ kind: "upgrade-failed", cause });
       return false;
     }
     this.#successor = successor;
-    const wait = this.#clock.wait(SUCCEED_WITHIN_MS);
-    void wait.over.then(() => successor.kill());
     try {
-      await successor.prepared.promise;
-      await this.#giveLogTo(successor);
-      await successor.logOpen.promise;
-      for (const worker of this.#alive) worker.resume();
-      await successor.listening.promise;
+      await handOver(successor, {
+        clock: this.#clock,
+        sockets: this.#sockets,
+        logs: this.#logs,
+        workers: this.#alive,
+        startNoMore: () => this.#startNoMore(),
+        onHandOver: () => this.#options.onHandOver?.(),
+      });
     } catch (cause) {
-      successor.kill();
-      await successor.ended;
       report({ kind: "upgrade-failed", cause });
       await this.#takeBack();
       return false;
-    } finally {
-      wait.cancel();
     }
     report({ kind: "upgraded", pid: successor.pid });
     this.#sharesSockets = true;
@@ -291,18 +274,10 @@ export class Supervisor {
     return true;
   }
 
-  async #giveLogTo(successor: Successor): Promise<void> {
+  #startNoMore(): void {
     if (this.#stop !== null) throw new Error("the server stops");
-    // From here on, nobody takes the place of a worker that ends. The successor's workers are about to start.
     this.#generation.isRetired = true;
     for (const worker of this.#alive) if (!worker.isListening) void this.#drain(worker, this.#stopWithinMs);
-    const wait = this.#clock.wait(HOLD_WITHIN_MS);
-    await Promise.race([Promise.all([...this.#alive].map((worker) => worker.hold())), wait.over]);
-    wait.cancel();
-    const readers = [...this.#alive].map(({ name }) => this.#readerOf(name));
-    await this.#closeLog();
-    this.#options.onHandOver?.();
-    successor.give(this.#sockets, readers, this.#folder.workersLock);
   }
 
   /** The successor has failed. If it had the log, this server needs that again, and fresh workers. */
@@ -312,53 +287,75 @@ export class Supervisor {
       for (const worker of this.#alive) worker.resume(); // one that waits for the log could not end
       return;
     }
-    if (!this.#isLogOpen) {
+    if (!this.#logs.isOpen) {
       try {
-        this.#folder = LogFolder.own(this.#folder.path, this.#id);
-        this.#keeper = await this.#openLog(this.#generation.loaded);
-        this.#isLogOpen = true;
-        for (const { name } of this.#alive) this.#keeper.readers.adopt(this.#readerOf(name));
-        await this.#serveLog();
+        await this.#reopenLog();
       } catch (cause) {
         await this.#giveUp(cause);
         return;
       }
     }
     for (const worker of this.#alive) worker.resume();
-    if (!this.#generation.isRetired) return;
+    if (this.#stop !== null || !this.#generation.isRetired) return;
     this.#options.onTakenBack?.();
-    await this.reload();
+    await this.#renew();
   }
 
-  #readerOf(worker: string): string {
-    // A worker that outlives its supervisor must not pass for one of the next supervisor.
-    return `${worker} of ${this.#id}`;
-  }
-
-  async #openLog(grant: GrantAtStart): Promise<ServedLog> {
-    const { report, logSettings, onPurgeStep, sharedLog } = this.#options;
-    const clock = this.#clock;
-    const folder = this.#folder.path;
-    const kept = {
-      clock,
-      hasStrangers: () => this.#folder.hasOrphans(),
-      onFailure: (cause: unknown) => report({ kind: "log-failed", cause }),
-      onStep: onPurgeStep,
-    };
-    const settings = logSettings && { settings: logSettings };
-    if (sharedLog !== undefined) {
-      return openSharedLog({ url: sharedLog, folder, grant, ...kept, ...settings, random: Math.random });
+  /** Opens the log again. One that is out of reach is tried until it is not: the workers go on by their leases. */
+  async #reopenLog(): Promise<void> {
+    this.#logs.takeBack();
+    const readersOf = (site: string) =>
+      [...this.#alive].filter(({ sites }) => sites.includes(site)).map(({ name }) => this.#logs.readerOf(name));
+    for (let isSaid = false; this.#stop === null; isSaid = true) {
+      try {
+        const used = this.#sitesInUse();
+        await this.#openLogs(new Map([...this.#grants].filter(([site]) => used.has(site))), readersOf);
+        if (this.#stop !== null) await this.#logs.close();
+        return;
+      } catch (cause) {
+        if (!(cause instanceof SharedLogError && cause.isOutOfReach)) throw cause;
+        if (!isSaid) this.#options.report({ kind: "log-failed", cause });
+      }
+      for (const worker of this.#alive) worker.resume(); // their calls fail, instead of waiting
+      await this.#clock.wait(TRY_AGAIN_MS).over;
     }
-    MachineNote.expectNoneIn(folder);
-    const file = new LogFile({
-      folder,
-      clocks: clock,
-      newId: randomUUID,
-      grant,
-      ...settings,
-      onDamage: (setAside, cause) => report({ kind: "log-replaced", setAside, cause }),
+  }
+
+  /** Starts workers anew with the settings that are in use, whatever has become of the configuration. */
+  async #renew(): Promise<void> {
+    const next: Generation = { loaded: this.#generation.loaded, workers: new Set(), isRetired: false };
+    this.#generation = next;
+    const accepting = Promise.all(this.#openPlaces(next)).then(() => this.#retireAllBut(next));
+    const wait = this.#clock.wait(START_WITHIN_MS); // if none starts, the old ones go on, and another upgrade may help
+    await Promise.race([accepting, wait.over, this.ended.catch(() => undefined)]);
+    wait.cancel();
+  }
+
+  /** Lets as many workers run as there should be. Each promise resolves once one accepts connections in its place. */
+  #openPlaces(generation: Generation): Promise<void>[] {
+    const { workers = availableParallelism() } = this.#options;
+    return Array.from({ length: workers }, () => {
+      const accepting = Promise.withResolvers<void>();
+      void this.#keepPlace(generation, new BackOff(this.#soundAfterMs), accepting.resolve);
+      return accepting.promise;
     });
-    return new LogKeeper({ file, ...kept });
+  }
+
+  async #openLogs(sites: SiteGrants, readersOf?: (site: string) => Iterable<string>): Promise<void> {
+    this.#grants = new Map([...this.#grants, ...sites]);
+    await this.#logs.open(sites, readersOf);
+  }
+
+  /** The sites of the configuration, and those that a worker of an earlier one still serves. */
+  #sitesInUse(): ReadonlySet<string> {
+    const served = [...this.#alive].flatMap(({ sites }) => sites);
+    return new Set([...this.#generation.loaded.sites.keys(), ...served]);
+  }
+
+  /** Closes the logs of sites that were removed, once no worker serves them. */
+  #closeUnusedLogs(): void {
+    if (!this.#logs.isOpen || !this.#generation || this.#stop !== null || this.#reload !== null) return;
+    this.#logs.closeOthers(this.#sitesInUse());
   }
 
   /** Keeps one worker of a generation running until the generation is retired. */
@@ -391,18 +388,19 @@ export class Supervisor {
     const { program, workerMain = WORKER_MAIN } = this.#options;
     if (this.#stop !== null) throw new Error("the server stops");
     const name = `worker-${++this.#named}`;
-    const reader = this.#readerOf(name);
-    this.#keeper.readers.expect(reader);
+    const reader = this.#logs.readerOf(name);
+    const { settings, sites } = generation.loaded;
+    this.#logs.expect(reader, sites);
     const worker = new WorkerProcess(
       workerMain,
       {
         kind: "start",
         name,
         program,
-        settings: generation.loaded.settings,
-        logSocket: this.#folder.socketPath,
+        settings,
+        logs: this.#logs.of(sites),
         reader,
-        lock: this.#folder.workersLock,
+        lock: this.#logs.workersLock,
         drainMs: this.#stopWithinMs,
       },
       this.#clock,
@@ -413,8 +411,9 @@ export class Supervisor {
     void worker.ended.then(() => {
       this.#alive.delete(worker);
       generation.workers.delete(worker);
-      if (this.#isLogOpen) this.#keeper.readers.dismiss(reader);
+      if (this.#logs.isOpen) this.#logs.dismiss(reader);
       else this.#successor?.tellEnded(reader);
+      this.#closeUnusedLogs();
     });
     return worker;
   }
@@ -426,8 +425,9 @@ export class Supervisor {
     const hasEnded = worker.ended.then((ending) => Promise.reject(new WorkerEndedError(worker.name, ending)));
     const isUp = (async () => {
       await worker.started;
-      await this.#keeper.readers.admit(this.#readerOf(worker.name));
-      await worker.listen(this.#sockets);
+      const late = (site: string) => worker.admit(site);
+      const notAdmitted = await this.#logs.admit(this.#logs.readerOf(worker.name), worker.sites, late);
+      await worker.listen(this.#sockets, notAdmitted);
     })();
     try {
       await Promise.race([isUp, hasEnded, tooLong]);
@@ -446,6 +446,7 @@ export class Supervisor {
     try {
       const generation: Generation = { loaded: await load(), workers: new Set(), isRetired: false };
       next = generation;
+      await this.#openLogs(generation.loaded.sites);
       // The first one alone: if the new settings do not work, little has been disturbed.
       for (const count of [1, workers - 1]) {
         const more = Array.from({ length: count }, () => this.#start(generation));
@@ -458,11 +459,11 @@ export class Supervisor {
       report({ kind: "reload-failed", cause });
       return false;
     }
-    const old = this.#generation;
+    this.#generation.isRetired = true;
     this.#generation = next;
     for (const worker of fresh) void this.#keepAfter(next, worker);
     report({ kind: "reloaded" });
-    void this.#retire(old, this.#replaceWithinMs);
+    this.#retireAllBut(next);
     return true;
   }
 
@@ -480,6 +481,22 @@ export class Supervisor {
   async #retire(generation: Generation, withinMs: number): Promise<void> {
     generation.isRetired = true;
     await Promise.all([...generation.workers].map((worker) => this.#drain(worker, withinMs)));
+  }
+
+  /** Lets the workers of all other generations finish, unless another one has taken the place of this one. */
+  #retireAllBut(generation: Generation): void {
+    if (this.#generation !== generation) return;
+    for (const worker of this.#alive) {
+      if (!generation.workers.has(worker) && !worker.isDraining) void this.#drain(worker, this.#replaceWithinMs);
+    }
+  }
+
+  #finishWithin(ms: number): void {
+    for (const worker of this.#alive) ms === 0 ? worker.kill() : void this.#drain(worker, ms);
+  }
+
+  async #reopenOwn(): Promise<void> {
+    await Promise.all([...this.#alive].map((worker) => worker.reopen()));
   }
 
   async #drain(worker: WorkerProcess, withinMs: number): Promise<void> {
@@ -508,8 +525,8 @@ export class Supervisor {
     while (this.#alive.size > 0) {
       await Promise.all([...this.#alive].map((worker) => this.#drain(worker, withinMs)));
     }
-    if (this.#isLogOpen) await this.#closeLog();
-    else if (this.#successor === null) this.#folder.release();
+    if (this.#isToldToStop) await this.#predecessorEnds; // its workers read the log
+    if (this.#logs.isOpen || this.#successor === null) await this.#logs.close();
   }
 
   get #replaceWithinMs(): number {

@@ -10,7 +10,8 @@ import { inheritedSocket } from "./listening-sockets.ts";
  * 1. The successor has read its settings, and says so. Until here nothing has happened to the old server.
  * 2. It gets the sockets. The old workers hold back their calls of the log, the log is closed, and the successor opens it.
  * 3. The old workers go on with the successor's log: it knows them as readers, so that purges wait for them as well.
- * 4. Its workers accept connections. The old ones finish their answers and end, and the old supervisor with them.
+ * 4. Its workers accept connections. The old ones finish their answers and end, and the old supervisor with them. Until
+ *    then the successor tells it what it is told itself: to open log files anew, and to stop.
  */
 
 /** A new server did not get what it needs. The message is for the owner. */
@@ -24,9 +25,25 @@ export const SUCCEEDS = "TIDEMARK_SUCCEEDS";
 type ToSuccessor =
   | { readonly kind: "socket"; readonly address: string; readonly scheme: Scheme; readonly isOurs: boolean }
   | { readonly kind: "log"; readonly readers: readonly string[]; readonly lock: string; readonly sockets: number }
-  | { readonly kind: "reader-ended"; readonly reader: string };
+  | { readonly kind: "reader-ended"; readonly reader: string }
+  /** The log files were moved away while the successor was starting. */
+  | { readonly kind: "reopen" }
+  | { readonly kind: "reopened" };
 
-type FromSuccessor = { readonly kind: "prepared" | "log-open" | "listening" };
+type Step = "prepared" | "log-open" | "listening";
+
+type FromSuccessor =
+  | { readonly kind: Step }
+  | { readonly kind: "reopen" }
+  | { readonly kind: "stop"; readonly withinMs: number };
+
+/** What a successor may ask of the old server while that finishes its answers. */
+export interface OldWorkers {
+  /** Resolves when they write to log files that they have opened anew. */
+  reopen(): Promise<void>;
+  /** They have no more time than this for their answers. */
+  finishWithin(ms: number): void;
+}
 
 /** The new server, as the old supervisor sees it. */
 export class Successor {
@@ -38,11 +55,15 @@ export class Successor {
   readonly ended: Promise<void>;
   readonly #child: ChildProcess;
 
-  constructor(child: ChildProcess) {
+  constructor(child: ChildProcess, workers: OldWorkers) {
     this.#child = child;
     const steps = { prepared: this.prepared, "log-open": this.logOpen, listening: this.listening };
     for (const { promise } of Object.values(steps)) promise.catch(() => undefined);
-    child.on("message", (message: FromSuccessor) => steps[message.kind].resolve());
+    child.on("message", (message: FromSuccessor) => {
+      if (message.kind === "reopen") void workers.reopen().then(() => this.#tell({ kind: "reopened" }));
+      else if (message.kind === "stop") workers.finishWithin(message.withinMs);
+      else steps[message.kind].resolve();
+    });
     const ended = Promise.withResolvers<void>();
     this.ended = ended.promise;
     const end = (because: string) => {
@@ -69,6 +90,11 @@ export class Successor {
 
   tellEnded(reader: string): void {
     this.#tell({ kind: "reader-ended", reader });
+  }
+
+  /** Its workers may have opened the files before they were moved away. */
+  reopen(): void {
+    this.#tell({ kind: "reopen" });
   }
 
   kill(): void {
@@ -105,6 +131,8 @@ export class Predecessor {
   readonly #ended: string[] = [];
   #onReaderEnded: (reader: string) => void = (reader) => void this.#ended.push(reader);
   #onGone: () => void = () => undefined;
+  /** Told in turn, an answer for each time that it was asked. */
+  #reopened: (() => void)[] = [];
 
   /** `null` for a process that nobody started as a successor. */
   static find(): Predecessor | null {
@@ -120,6 +148,7 @@ export class Predecessor {
     process.on("message", (message: ToSuccessor, handle: unknown) => this.#take(message, handle as Handle));
     process.on("disconnect", () => {
       this.#handOver.reject(new UpgradeError("The old server ended before it had handed over."));
+      for (const resolve of this.#reopened.splice(0)) resolve();
       this.#onGone();
     });
     process.channel?.unref();
@@ -148,10 +177,26 @@ export class Predecessor {
     this.#tell({ kind: "listening" });
   }
 
+  /** Lets the old workers open their log files anew. Resolves when they write to those, or have ended. */
+  reopen(): Promise<void> {
+    if (!process.connected) return Promise.resolve();
+    const reopened = new Promise<void>((resolve) => this.#reopened.push(resolve));
+    this.#tell({ kind: "reopen" });
+    return reopened;
+  }
+
+  /** Gives the old workers this time for the answers that are under way, of which `follow` tells the end. */
+  stop(withinMs: number): void {
+    process.channel?.ref(); // this process has to wait for it
+    this.#tell({ kind: "stop", withinMs });
+  }
+
   #take(message: ToSuccessor, handle: Handle): void {
     if (message.kind === "socket") {
       this.#sockets.push(inheritedSocket(message.address, handle, message.isOurs, message.scheme));
     } else if (message.kind === "reader-ended") this.#onReaderEnded(message.reader);
+    else if (message.kind === "reopened") this.#reopened.shift()?.();
+    else if (message.kind === "reopen") process.emit("SIGUSR1", "SIGUSR1");
     else if (this.#sockets.length === message.sockets) this.#handOver.resolve({ ...message, sockets: this.#sockets });
     else this.#handOver.reject(new UpgradeError("The old server could not hand over its sockets."));
   }

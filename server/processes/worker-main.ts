@@ -13,15 +13,16 @@ import type { ListeningSocket, RunningWorker, WorkerProgram } from "./worker-pro
 type Start = Extract<ToWorker, { kind: "start" }>;
 type Socket = Extract<ToWorker, { kind: "socket" }>;
 
-/** Held until the process ends, so that a later supervisor can tell that it lives. */
-let lock: FileLock | null = null;
+/** Held until the process ends, so that later supervisors can tell that it lives. */
+const locks: FileLock[] = [];
 const line = new LineToSupervisor(tell);
-let log: SupervisedLog | null = null;
+const logs = new Map<string, SupervisedLog>();
 let running: RunningWorker | null = null;
 let starting: Promise<void> | undefined;
 let isDraining = false;
 let drainMs = 0;
 const sockets: ListeningSocket[] = [];
+let notAdmitted: readonly string[] = [];
 
 // A terminal, or a service manager, signals every process of the group. The supervisor decides what follows.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const)
@@ -30,35 +31,47 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as co
 process.on("message", (message: ToWorker, handle: unknown) => {
   if (message.kind === "start") starting = orFail(start(message));
   else if (message.kind === "socket") void orFail(takeSocket(message, handle as object));
+  else if (message.kind === "not-admitted") notAdmitted = message.sites;
+  else if (message.kind === "admitted") running?.admit?.(message.site);
   else if (message.kind === "answer") line.take(message);
   else if (message.kind === "reopen") void reopen();
-  else if (message.kind === "hold") void log?.hold().then(() => tell({ kind: "held" }));
-  else if (message.kind === "resume") log?.resume();
+  else if (message.kind === "hold") void holdLogs();
+  else if (message.kind === "resume") for (const log of logs.values()) log.resume();
   else void drain(message.withinMs);
 });
 
 process.on("disconnect", () => {
   line.end();
-  void log?.close();
+  for (const log of logs.values()) void log.close();
   void systemClock.wait(drainMs).over.then(() => process.exit(1));
   void drain(drainMs);
 });
 
-async function start({ name, program, settings, logSocket, reader, ...rest }: Start): Promise<void> {
+async function start({ name, program, settings, reader, ...rest }: Start): Promise<void> {
   drainMs = rest.drainMs;
-  lock = FileLock.take(rest.lock, "shared");
-  if (lock === null) throw new Error("another supervisor has taken over");
-  log = new SupervisedLog({ socketPath: logSocket, name: reader, clock: systemClock });
+  for (const path of new Set([rest.lock, ...rest.logs.map(({ lock }) => lock)])) {
+    const lock = FileLock.take(path, "shared");
+    if (lock === null) throw new Error("another supervisor has taken over");
+    locks.push(lock);
+  }
+  for (const { site, socket } of rest.logs) {
+    logs.set(site, new SupervisedLog({ socketPath: socket, name: reader, clock: systemClock }));
+  }
   const { startWorker } = (await import(pathToFileURL(program).href)) as WorkerProgram;
-  running = await startWorker({ name, settings, log, line });
-  log.learnBy((delta) => running!.learn(delta));
+  running = await startWorker({ name, settings, logs, line });
+  for (const [site, log] of logs) log.learnBy((delta) => running!.learn(delta, site));
   tell({ kind: "started" });
+}
+
+async function holdLogs(): Promise<void> {
+  await Promise.all([...logs.values()].map((log) => log.hold()));
+  tell({ kind: "held" });
 }
 
 async function takeSocket({ address, scheme, count }: Socket, handle: object): Promise<void> {
   sockets.push({ address, scheme, handle });
   if (sockets.length < count) return;
-  await running!.listen(sockets);
+  await running!.listen(sockets, notAdmitted);
   tell({ kind: "listening" });
 }
 
@@ -69,7 +82,10 @@ async function reopen(): Promise<void> {
 }
 
 async function drain(withinMs: number): Promise<void> {
-  if (isDraining) return;
+  if (isDraining) {
+    running?.hurry?.(withinMs);
+    return;
+  }
   isDraining = true;
   await running?.drain(withinMs).catch((cause: unknown) => console.error(cause));
   // The process itself ends, whatever the program has left behind.

@@ -4,6 +4,9 @@ import type { HeldSocket } from "./listening-sockets.ts";
 import type { ServedWorker } from "./process-line.ts";
 import type { ToSupervisor, ToWorker } from "./process-messages.ts";
 
+/** A worker that takes longer to start hangs. Milliseconds. */
+export const START_WITHIN_MS = 60_000;
+
 /** How a worker's process has ended. */
 export interface Ending {
   readonly code: number | null;
@@ -36,6 +39,8 @@ const YOUNG_OBJECTS = "--max-semi-space-size=16";
 /** One worker's process, from its start to its end. */
 export class WorkerProcess {
   readonly name: string;
+  /** The sites that it serves. */
+  readonly sites: readonly string[];
   /** Resolves when the process is gone, so that nothing of it can answer any more. Never rejects. */
   readonly ended: Promise<Ending>;
   readonly #child: ChildProcess;
@@ -55,6 +60,7 @@ export class WorkerProcess {
   constructor(main: string, start: Extract<ToWorker, { kind: "start" }>, clock: Clock, service: ServedWorker | null) {
     this.#service = service;
     this.name = start.name;
+    this.sites = start.logs.map(({ site }) => site);
     this.#clock = clock;
     this.#child = fork(main, { serialization: "advanced", execArgv: [...process.execArgv, YOUNG_OBJECTS] });
     const { promise, resolve } = Promise.withResolvers<Ending>();
@@ -87,12 +93,20 @@ export class WorkerProcess {
     return this.#started.promise;
   }
 
-  /** Gives it the sockets. Resolves when it accepts connections; rejects like `started`. */
-  listen(sockets: readonly HeldSocket[]): Promise<void> {
+  /**
+   * Gives it the sockets. Resolves when it accepts connections; rejects like `started`. The sites of `notAdmitted` are not
+   * served until `admit`.
+   */
+  listen(sockets: readonly HeldSocket[], notAdmitted: readonly string[]): Promise<void> {
+    if (notAdmitted.length > 0) this.#tell({ kind: "not-admitted", sites: notAdmitted });
     for (const { address, scheme, handle } of sockets) {
       this.#tell({ kind: "socket", address, scheme, count: sockets.length }, handle);
     }
     return this.#listening.promise;
+  }
+
+  admit(site: string): void {
+    this.#tell({ kind: "admitted", site });
   }
 
   /** Lets it finish its answers. It is killed if that takes longer than `withinMs`. */

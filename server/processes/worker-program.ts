@@ -16,23 +16,26 @@ export interface WorkerStart {
   readonly name: string;
   /** The settings that the supervisor has loaded. They were copied between the processes, so they are plain data. */
   readonly settings: unknown;
-  /** The purge log and its audit trail. Calls reject while the supervisor cannot be reached. */
-  readonly log: LogCalls;
+  /** The purge log of each site with its audit trail, by the site's name. Calls reject while it cannot be reached. */
+  readonly logs: ReadonlyMap<string, LogCalls>;
   /** The service that the supervisor offers beside the log, if it offers one. */
   readonly line: ProcessLine;
 }
 
 export interface RunningWorker {
   /**
-   * Takes in purges that the log pushes (R24), and resolves to whether the view has reached them: `learn` of
+   * Takes in purges that the log of a site pushes (R24), and resolves to whether its view has reached them: `learn` of
    * `LearningIsolate`.
    */
-  learn(delta: ViewDelta): Promise<boolean>;
+  learn(delta: ViewDelta, site: string): Promise<boolean>;
   /**
    * Begins to accept connections from these sockets: `server.listen(handle)`, once for each. It is called after the
-   * worker's view has reached the log's head, and not before.
+   * worker's views have reached the heads of their logs, and not before. The sites of `notAdmitted`, whose logs do not
+   * answer, must not be served until `admit` names them; one site alone is never among them.
    */
-  listen(sockets: readonly ListeningSocket[]): Promise<void>;
+  listen(sockets: readonly ListeningSocket[], notAdmitted: readonly string[]): Promise<void>;
+  /** The view of this site has reached its log's head, so that the site may be served. */
+  admit?(site: string): void;
   /** Opens its log files anew, because they were moved away. A failure is told to the owner. Default: it has none. */
   reopen?(): Promise<void>;
   /**
@@ -40,6 +43,8 @@ export interface RunningWorker {
    * then, or after the supervisor's time limit.
    */
   drain(withinMs: number): Promise<void>;
+  /** There is less time than `drain` was told. Default: the supervisor ends the process after it. */
+  hurry?(withinMs: number): void;
 }
 
 /** A socket that the supervisor holds open, so that connections wait in its queue while no worker accepts them. */

@@ -1,31 +1,30 @@
-import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
-import { configuredTokens } from "../../worker/control/tokens.ts";
 import { REPORT_EVERY_MS } from "../../worker/insight/reports.ts";
-import { compileSite, type Site } from "../../worker/site/site.ts";
+import { FillBudget, type RunningIsolate } from "../../worker/isolate.ts";
+import { compileSite } from "../../worker/site/site.ts";
 import { nodeBodies } from "../bodies/node-bodies.ts";
 import { CacheFolder } from "../disk/cache-folder.ts";
 import { DiskTier } from "../disk/disk-tier.ts";
+import { WriterThread } from "../disk/file-writer.ts";
 import { janitorBehind } from "../disk/janitor-service.ts";
+import { SitesByHost } from "../front/sites-by-host.ts";
 import { AccessLog } from "../listener/access-log.ts";
 import type { Listener } from "../listener/listener.ts";
+import { ownAnswer } from "../listener/own-answer.ts";
 import { startListener } from "../listener/start-listener.ts";
-import { UndiciOrigin } from "../origin/undici-origin.ts";
+import { ONLY_SITE } from "../processes/site-logs.ts";
 import type { RunningWorker, WorkerStart } from "../processes/worker-program.ts";
+import { SharedMemory } from "../site/shared-memory.ts";
 import { systemClock } from "../system-clock.ts";
-import type { EdgeSettings } from "./edge-settings.ts";
-import { memoryAlone } from "./memory-alone.ts";
-import { startNodeIsolate } from "./node-isolate.ts";
+import type { EdgeSettings, SiteSettings } from "./edge-settings.ts";
+import { startSite } from "./started-site.ts";
 
 /** The part of the time for ending that is left for the disk, the logs and the last report. */
 const LEFT_AFTER_ANSWERS_MS = 1_000;
 
-/** The program of each worker: the edge, with a listener in front of it and the origin behind it. */
-export async function startWorker({ name, settings, log, line }: WorkerStart): Promise<RunningWorker> {
-  const { site: input, overrides, origin: address, tokens, ...edge } = settings as EdgeSettings;
+/** The program of each worker: the edge of each site, with a listener in front of all and the origins behind them. */
+export async function startWorker({ name, settings, logs, line }: WorkerStart): Promise<RunningWorker> {
+  const { sites: given, ...edge } = settings as EdgeSettings;
   const write = (line: string) => console.error(`${name}: ${line}`);
-  const site = withMemory(compileSite(input, overrides), edge.memoryBytes);
-  const origin = new UndiciOrigin({ address, timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies });
   const tier =
     edge.disk &&
     new DiskTier({
@@ -33,35 +32,57 @@ export async function startWorker({ name, settings, log, line }: WorkerStart): P
       janitor: janitorBehind(line),
       now: () => systemClock.now(),
       say: write,
+      writer: new WriterThread(),
     });
-  const isolate = startNodeIsolate(site, {
-    clock: systemClock,
-    random: Math.random,
-    sharedTier: tier ?? memoryAlone,
-    origin,
-    log,
-    timer: { now: () => performance.now(), runsInMemory: true },
-    isolate: randomUUID(),
-    pop: hostname(),
-    tokens: configuredTokens(tokens, () => undefined), // the supervisor has said what is wrong with them
-    write,
-  });
-  const accessLog = edge.accessLog && new AccessLog(edge.accessLog.path, edge.accessLog.format, write);
+  const isAlone = given[0]!.name === ONLY_SITE;
+  const memory = new SharedMemory(edge.memoryBytes);
+  const fills = budgetOfAll(given);
+  const sites = new Map(
+    given.map((each) => {
+      const alone = { log: logs.get(each.name)!, memoryBytes: edge.memoryBytes, tier, write };
+      const shared = {
+        memory: memory.of(each.name),
+        fills,
+        tier: tier?.ofSite(each.name) ?? null,
+        write: (line: string) => write(`site ${each.name}: ${line}`),
+      };
+      return [each.name, startSite(each, isAlone ? alone : { ...alone, ...shared })] as const;
+    }),
+  );
+  const accessLog =
+    edge.accessLog && new AccessLog(edge.accessLog.path, edge.accessLog.format, write, undefined, !isAlone);
   let listener: Listener | undefined;
   const background = { run: (work: Promise<unknown>) => void work.catch((cause: unknown) => write(String(cause))) };
-  const reports = setInterval(() => isolate.reportIfDue(background), REPORT_EVERY_MS);
+  const reports = setInterval(() => {
+    for (const { isolate } of sites.values()) isolate.reportIfDue(background);
+  }, REPORT_EVERY_MS);
+  /** Sites whose views have not reached the heads of their logs. */
+  const closed = new Set<string>();
   return {
-    learn: (delta) => isolate.learn(delta, background),
-    listen: async (sockets) => {
+    learn: async (delta, site) => sites.get(site)!.isolate.learn(delta, background),
+    listen: async (sockets, notAdmitted) => {
+      for (const site of notAdmitted) {
+        closed.add(site);
+        write(`site ${site}: its purge log does not answer, so the site is answered by 503 until it does.`);
+      }
+      const served = [...sites.values()].map(({ settings, site, isolate }) => ({
+        name: settings.name,
+        hosts: site.hosts,
+        isolate: closed.has(settings.name) ? onceOpen(isolate, () => !closed.has(settings.name)) : isolate,
+        trustedProxies: site.trustedProxies,
+        toHttps: settings.toHttps ?? undefined,
+      }));
+      const [first] = sites.values();
       const parts = {
-        isolate,
+        isolate: first!.isolate,
+        sites: isAlone ? undefined : new SitesByHost(served),
         bodies: nodeBodies,
         warn: write,
         usesFastHits: edge.usesFastHits,
-        trustedProxies: site.trustedProxies,
+        trustedProxies: first!.site.trustedProxies,
         usesProxyProtocol: edge.usesProxyProtocol,
         tls: edge.tls ?? undefined,
-        toHttps: edge.toHttps ?? undefined,
+        toHttps: first!.settings.toHttps ?? undefined,
         strictTransportSecurity: edge.strictTransportSecurity ?? undefined,
         ...(accessLog && { accessLog }),
       };
@@ -70,18 +91,35 @@ export async function startWorker({ name, settings, log, line }: WorkerStart): P
         sockets.map(({ handle, scheme }) => ({ handle, scheme })),
       );
     },
+    admit: (site) => void closed.delete(site),
     reopen: async () => accessLog?.reopen(),
     drain: async (withinMs) => {
       await listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0));
       clearInterval(reports);
-      await isolate.reportLast();
-      await tier?.settled();
+      await Promise.all([...sites.values()].map((site) => site.end()));
       await accessLog?.close();
-      await origin.close();
     },
+    hurry: (withinMs) => void listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0)),
   };
 }
 
-function withMemory(site: Site, memoryBytes: number): Site {
-  return { ...site, limits: { ...site.limits, memoryBytes } };
+/** What all sites of a process may hold of bodies on their way: as much as the one that may hold most. */
+function budgetOfAll(sites: readonly SiteSettings[]): FillBudget {
+  const limits = sites.map(({ site, overrides }) => compileSite(site, overrides).limits);
+  return new FillBudget(
+    Math.max(...limits.map(({ fillBytes }) => fillBytes)),
+    Math.max(...limits.map(({ fills }) => fills)),
+  );
+}
+
+/** An isolate that may not answer yet: it could serve what was purged (R24). */
+function onceOpen(isolate: RunningIsolate, isOpen: () => boolean): RunningIsolate {
+  return {
+    fetch: (incoming) => {
+      if (isOpen()) return isolate.fetch(incoming);
+      const answer = ownAnswer(503, "log-silent", "the purge log of this site does not answer yet");
+      answer.fields.append("retry-after", "1");
+      return answer;
+    },
+  };
 }

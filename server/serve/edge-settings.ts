@@ -6,15 +6,25 @@ import type { TlsSettings } from "../front/tls-server.ts";
 import type { AccessLogFormat } from "../listener/access-log.ts";
 import type { OriginAddress } from "../origin/origin-address.ts";
 
-/** The settings of every worker of one server: plain data, because it is copied between processes. */
-export interface EdgeSettings {
+/** The settings of one site. */
+export interface SiteSettings {
+  /** `ONLY_SITE`, or its name among several. */
+  readonly name: string;
   readonly site: SiteInput;
   readonly overrides: SiteOverrides;
   readonly origin: OriginAddress;
   readonly tokens: TokenSettings;
-  /** For one worker. */
+  /** How clients are sent to https; `null` if they are not. */
+  readonly toHttps: HttpsRedirect | null;
+}
+
+/** The settings of every worker of one server: plain data, because it is copied between processes. */
+export interface EdgeSettings {
+  /** `ONLY_SITE` alone, or any number of others. */
+  readonly sites: readonly SiteSettings[];
+  /** For one worker, all sites together. */
   readonly memoryBytes: number;
-  /** The disk tier, which all workers share; `null` for none. */
+  /** The disk tier, which all workers and sites share; `null` for none. */
   readonly disk: { readonly folder: string; readonly maxBytes: number } | null;
   /** Whether hits are answered inside Node's parser. */
   readonly usesFastHits: boolean;
@@ -22,8 +32,6 @@ export interface EdgeSettings {
   readonly tls: TlsSettings | null;
   /** Whether connections begin with a header of the PROXY protocol. */
   readonly usesProxyProtocol: boolean;
-  /** How clients are sent to https; `null` if they are not. */
-  readonly toHttps: HttpsRedirect | null;
   readonly strictTransportSecurity: string | null;
   readonly accessLog: { readonly path: string; readonly format: AccessLogFormat } | null;
 }

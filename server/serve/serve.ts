@@ -2,32 +2,34 @@ import { randomBytes } from "node:crypto";
 import { watch } from "node:fs";
 import { resolve } from "node:path";
 import { moduleBeside } from "../../cdn/own-package.ts";
-import { configuredTokens, type TokenSettings } from "../../worker/control/tokens.ts";
-import { compileSite, type Site } from "../../worker/site/site.ts";
-import { overridesOf, type SiteVariables } from "../../worker/site/site-overrides.ts";
+import type { TokenSettings } from "../../worker/control/tokens.ts";
+import type { SiteVariables } from "../../worker/site/site-overrides.ts";
 import { CacheFolder } from "../disk/cache-folder.ts";
 import { Janitor } from "../disk/janitor.ts";
 import { janitorService } from "../disk/janitor-service.ts";
 import { type CertificateFiles, certificateWarnings, readCertificates } from "../front/certificates.ts";
-import type { HttpsRedirect } from "../front/https-redirect.ts";
 import type { TlsSettings } from "../front/tls-server.ts";
 import type { AccessLogFormat } from "../listener/access-log.ts";
-import { type OriginAddress, readOriginAddress } from "../origin/origin-address.ts";
 import type { HeldSocket, ListenAddress } from "../processes/listening-sockets.ts";
+import { ONLY_SITE } from "../processes/site-logs.ts";
 import { Supervisor } from "../processes/supervisor.ts";
 import type { SupervisorEvent } from "../processes/supervisor-events.ts";
 import type { Predecessor } from "../processes/upgrade.ts";
-import { type LoadedSite, loadSite } from "../site/load-site.ts";
 import { systemClock } from "../system-clock.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
-import { isLocal, localHosts, readListenAddress } from "./listen-addresses.ts";
+import { readListenAddress } from "./listen-addresses.ts";
 import { expectWritableLog } from "./places.ts";
+import { prepareSite, type SiteSurroundings } from "./prepared-site.ts";
+import { folderOfSite, type PreparedSites, readSites, tokenWarnings } from "./prepared-sites.ts";
 import { ServerError } from "./server-error.ts";
+import { expectNoSharedVariables, isOfSite } from "./sites-folder.ts";
 import { startSuccessor } from "./start-successor.ts";
 
 export interface ServeOptions {
-  /** The config; `null` for none. */
+  /** The config of the only site; `null` for none. */
   readonly config: string | null;
+  /** The folder with the configs of several sites; `null` for one site. */
+  readonly sites: string | null;
   /** The variables that outrank the config, and the tokens. */
   readonly environment: SiteVariables & TokenSettings;
   /** The origin as its owner names it, which may be a unix socket; `null` for the config's. */
@@ -73,112 +75,92 @@ const SETTLED_MS = 100;
 
 /** Everything that is known before a port is opened. */
 export interface Prepared {
-  readonly loaded: LoadedSite;
+  /** `ONLY_SITE` alone, or several by their names. */
+  readonly sites: PreparedSites;
   readonly settings: EdgeSettings;
-  /** True if no host is named, so that only this machine is served. */
-  readonly isLocal: boolean;
   /** What the owner should know, a line each. */
   readonly warnings: readonly string[];
 }
 
-/** Reads and checks all settings. Throws `ConfigFileError` or `ServerError`. */
-export async function prepare(options: ServeOptions): Promise<Prepared> {
-  const { config, accessLog, usesFastHits, workers } = options;
+/**
+ * Reads and checks all settings. Throws `ConfigFileError` or `ServerError`. `before`: what is in use, so that one of several
+ * sites whose settings are wrong keeps them; without it, that is refused.
+ */
+export async function prepare(options: ServeOptions, before?: Prepared): Promise<Prepared> {
+  const { accessLog, usesFastHits, workers } = options;
   const listen = addressesOf(options);
-  const named = options.origin === null ? null : originOf(options.origin);
-  const overrides = { ...overridesOf(options.environment), origin: named?.url };
-  if (config === null && named === null) {
-    throw new ServerError("there is no site to serve. Name it: tidemark serve --origin http://127.0.0.1:8000");
-  }
-  const loaded = await loadSite(config, overrides);
-  const { namesHosts, originUrl, weakened } = loaded.review;
-  if (!namesHosts && listen.some((address) => !isLocal(address))) {
-    throw new ServerError(
-      "other machines can reach this server, so it has to know its public hosts. Name them in the config, " +
-        'hosts: ["www.example.com"], or in the environment, TIDEMARK_HOSTS=www.example.com.',
-    );
-  }
-  if (!namesHosts && listen.some((address) => "port" in address && address.port === 0)) {
-    throw new ServerError("with port 0 the address is not known before, so name hosts, or choose a port.");
-  }
-  const starred = loaded.review.hosts?.find((host) => host.includes("*"));
-  if (starred !== undefined) {
-    throw new ServerError(
-      `the host ${JSON.stringify(starred)} is not a name. Name each host, or serve any: TIDEMARK_HOSTS='*'.`,
-    );
-  }
+  const { usesProxyProtocol, redirectsToHttps } = options;
+  const { sites, problems } = await sitesOf(options, { listen, usesProxyProtocol, redirectsToHttps }, before);
   if (accessLog !== null) expectWritableLog(accessLog.path);
   const tls = tlsOf(options);
   // The address may hold a password, so the message does not repeat it.
   if (options.log !== null && !(/^postgres(ql)?:\/\//.test(options.log) && URL.canParse(options.log))) {
     throw new ServerError("--log, or TIDEMARK_LOG, must be like postgres://user@host/database.");
   }
-  const warnings = [...weakened, ...certificateWarnings(tls?.certificates ?? [], systemClock.now())];
-  const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = options.environment;
-  const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
-  const tokens = namesHosts ? given : forThisMachine(given);
-  configuredTokens(tokens, (line) => warnings.push(line));
-  if (!tokens.TIDEMARK_TOKEN && !tokens.TIDEMARK_TOKENS) {
-    warnings.push("TIDEMARK_TOKEN is not set, so nobody can purge. Make one with: openssl rand -base64 32");
-  }
-  // Without hosts only this machine is served.
-  const siteOverrides = { ...overrides, ...(!namesHosts && { hosts: listen.flatMap(localHosts) }) };
-  const compiled = compileSite(loaded.site, siteOverrides);
-  if (compiled.purge.relays > 0) {
-    throw new ServerError("purge.relays is for the Workers platform: here each worker is told of purges anyway.");
-  }
-  if (options.usesProxyProtocol) expectProxies(listen, compiled);
+  const ofSites = [...sites.values()].flatMap(({ settings: { name }, warnings }) =>
+    warnings.map((line) => (name === ONLY_SITE ? line : `site ${name}: ${line}`)),
+  );
+  const ofCertificates = certificateWarnings(tls?.certificates ?? [], systemClock.now());
+  const warnings = [...problems, ...ofSites, ...tokenWarnings(sites), ...ofCertificates];
   const settings: EdgeSettings = {
-    site: loaded.site,
-    overrides: siteOverrides,
-    origin: named ?? originOf(originUrl),
-    tokens,
+    sites: [...sites.values()].map((each) => each.settings),
     memoryBytes: Math.floor(options.memoryBytes / workers),
     disk: options.diskBytes === 0 ? null : { folder: resolve(options.cache, "pages"), maxBytes: options.diskBytes },
     usesFastHits,
     tls,
-    usesProxyProtocol: options.usesProxyProtocol,
-    toHttps: redirectOf(options, compiled),
+    usesProxyProtocol,
     strictTransportSecurity: options.strictTransportSecurity,
     accessLog,
   };
-  return { loaded, settings, isLocal: !namesHosts, warnings };
+  return { sites, settings, warnings };
 }
 
-/** On a machine that serves itself alone, a token protects nothing. One is made if none is set. */
-let ownToken: string | undefined;
-
-function forThisMachine(tokens: TokenSettings): TokenSettings {
-  if (tokens.TIDEMARK_TOKEN || tokens.TIDEMARK_TOKENS) return { ...tokens, acceptsWeakTokens: true };
-  ownToken ??= randomBytes(24).toString("base64url");
-  return { TIDEMARK_TOKEN: ownToken };
+async function sitesOf(
+  options: ServeOptions,
+  around: SiteSurroundings,
+  before: Prepared | undefined,
+): Promise<{ readonly sites: PreparedSites; readonly problems: readonly string[] }> {
+  const { sites: folder, config, environment, origin } = options;
+  if (folder === null) {
+    const only = await prepareSite({ name: ONLY_SITE, config, environment, origin }, around);
+    return { sites: new Map([[ONLY_SITE, only]]), problems: [] };
+  }
+  expectNoSharedVariables(environment);
+  if (options.log !== null) {
+    throw new ServerError("--log is for one site: several sites cannot share their logs with other machines yet.");
+  }
+  const read = await readSites(folder, options.cache, around, before?.sites ?? new Map());
+  if (before === undefined && read.problems.length > 0) throw new ServerError(read.problems.join("\n"));
+  return read;
 }
 
 /** Starts the server. Rejects, and leaves nothing behind, if it cannot start. */
 export async function serve(options: ServeOptions, first: Prepared): Promise<RunningServer> {
   let prepared = first;
   let isFirst = true;
+  let watching: Watching | undefined;
+  if (first.settings.disk !== null) CacheFolder.open(first.settings.disk.folder); // while nothing has changed hands
+  let janitor: Janitor | null = null;
   const load = async () => {
-    if (!isFirst) {
-      prepared = await prepare(options);
+    // Not before: until now another server may own the folder, and delete and count its files.
+    if (isFirst) janitor = openDisk(first.settings);
+    else {
+      prepared = await prepare(options, prepared);
+      watching?.stop();
+      watching = watchSites(options, prepared, () => void supervisor.reload());
       for (const line of prepared.warnings) options.report({ kind: "warning", line });
     }
     isFirst = false;
-    const { site, overrides } = prepared.settings;
-    const { leaseMs, longestViewAgeMs } = compileSite(site, overrides).purge;
-    return { settings: prepared.settings, leaseMs, longestViewAgeMs };
+    const sites = new Map([...prepared.sites].map(([name, { site }]) => [name, site.purge]));
+    return { settings: prepared.settings, sites };
   };
-  let janitor = openDisk(first.settings);
   const supervisor: Supervisor = await Supervisor.start({
     folder: resolve(options.cache, "log"),
+    folderOf: (site) => resolve(folderOfSite(options.cache, site), "log"),
     listen: options.listen,
     sockets: options.sockets,
     predecessor: options.predecessor,
-    startSuccessor: () => {
-      if (options.log !== null)
-        throw new ServerError("with the log of several machines it cannot hand over yet: restart it.");
-      return startSuccessor(supervisor.addresses);
-    },
+    startSuccessor: () => startSuccessor(supervisor.addresses),
     // From here on the successor's janitor alone gives out room on the disk.
     onHandOver: () => void janitor?.close(),
     onTakenBack: () => {
@@ -189,11 +171,14 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     workers: options.workers,
     report: options.report,
     ...(options.log !== null && { sharedLog: options.log }),
-    ...(janitor && { service: { connect: () => janitorService(janitor!).connect() } }),
+    ...(first.settings.disk && { service: { connect: () => janitorService(janitor!).connect() } }),
+  }).catch(async (cause: unknown) => {
+    await janitor?.close();
+    throw cause;
   });
-  const watching = watchFiles(first.loaded.files, () => void supervisor.reload());
+  watching ??= watchSites(options, first, () => void supervisor.reload());
   const end = () => {
-    watching.stop();
+    watching?.stop();
     void janitor?.close();
   };
   supervisor.ended.then(end, end);
@@ -216,7 +201,12 @@ function addressesOf({ listen, sockets, predecessor }: ServeOptions): readonly L
   const read = open.map((text): ListenAddress => {
     const [, scheme, bare] = /^(?:(https?):\/\/)?(.*)$/.exec(text)!;
     const address = readListenAddress(bare!) ?? { path: bare! };
-    return scheme === "https" && "port" in address ? { ...address, scheme } : address;
+    if (scheme !== "https") return address;
+    if ("port" in address) return { ...address, scheme };
+    throw new ServerError(
+      `TLS is not spoken on unix sockets, and systemd names its socket ${bare} "https". Give it a port ` +
+        "(ListenStream=), or another name (FileDescriptorName=).",
+    );
   });
   return predecessor === null ? [...listen, ...read] : read;
 }
@@ -249,47 +239,18 @@ function tlsOf(options: ServeOptions): TlsSettings | null {
   return isNeeded ? { certificates: readCertificates(files), ticketSecret: randomBytes(48).toString("base64") } : null;
 }
 
-/** Throws a `ServerError` if no connection could begin with a header of the PROXY protocol that counts. */
-function expectProxies(listen: readonly ListenAddress[], { trustedProxies }: Site): void {
-  if (trustedProxies.length === 0) {
-    throw new ServerError(
-      '--proxy-protocol needs trustedProxies in the config, such as trustedProxies: ["10.0.0.0/8"]: others could claim any address.',
-    );
-  }
-  if (listen.some((address) => "path" in address)) {
-    throw new ServerError("--proxy-protocol is not taken on unix sockets, whose other end has no address to trust.");
-  }
+interface Watching {
+  stop(): void;
 }
 
-/** How clients are sent to https. Throws a `ServerError` if nothing there would answer them. */
-function redirectOf(options: ServeOptions, site: Site): HttpsRedirect | null {
-  const { redirectsToHttps: status } = options;
-  const listen = addressesOf(options);
-  if (status === null) return null;
-  const withTls = listen.find((address) => "port" in address && address.scheme === "https");
-  if (withTls === undefined && site.trustedProxies.length === 0) {
-    throw new ServerError(
-      "--redirect-to-https would send clients in circles: this server has no address with TLS (--listen-tls), and the " +
-        "config names no trustedProxies whose X-Forwarded-Proto could say that a request came over https.",
-    );
-  }
-  const port = (withTls !== undefined && "port" in withTls && withTls.port) || 443;
-  const { hosts, publicUrl } = site;
-  return { status, port, hosts, publicHost: publicUrl?.scheme === "https" ? publicUrl.host : null };
+/** Calls `onChange` shortly after the files of any site have changed, or one of several was added or removed. */
+function watchSites({ sites: folder }: ServeOptions, { sites }: Prepared, onChange: () => void): Watching {
+  const files = new Set([...sites.values()].flatMap(({ loaded }) => loaded.files));
+  return watchFiles([...files], folder === null ? null : resolve(folder), onChange);
 }
 
-function originOf(text: string): OriginAddress {
-  const address = readOriginAddress(text);
-  if (address === null) {
-    throw new ServerError(
-      `the origin ${JSON.stringify(text)} is neither like http://127.0.0.1:8000 nor unix:/run/app.sock`,
-    );
-  }
-  return address;
-}
-
-/** Calls `onChange` shortly after any of the files has changed. */
-function watchFiles(files: readonly string[], onChange: () => void): { stop(): void } {
+/** Calls `onChange` shortly after any of the files has changed, or one of a site in `ofSites`. */
+function watchFiles(files: readonly string[], ofSites: string | null, onChange: () => void): Watching {
   let timer: NodeJS.Timeout | undefined;
   const changed = () => {
     clearTimeout(timer);
@@ -297,10 +258,11 @@ function watchFiles(files: readonly string[], onChange: () => void): { stop(): v
   };
   // Folders, because an editor that replaces the file ends a watcher of the file itself.
   const folders = Map.groupBy(files, (file) => resolve(file, ".."));
+  if (ofSites !== null && !folders.has(ofSites)) folders.set(ofSites, []);
   const watchers = [...folders].map(([folder, inIt]) => {
     const names = new Set(inIt.map((file) => file.slice(folder.length + 1)));
     return watch(folder, (_event, name) => {
-      if (name !== null && names.has(name)) changed();
+      if (name !== null && (names.has(name) || (folder === ofSites && isOfSite(name)))) changed();
     });
   });
   return {

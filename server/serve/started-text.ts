@@ -1,25 +1,27 @@
 import { styleText } from "node:util";
+import { ONLY_SITE } from "../processes/site-logs.ts";
+import type { SiteSettings } from "./edge-settings.ts";
 import type { Prepared, RunningServer } from "./serve.ts";
 
-/** What the server serves and where, and commands to try first. */
-export function startedText({ addresses, prepared }: RunningServer, config: string | null): string {
-  const { loaded, settings, isLocal } = prepared;
-  const stream = process.stdout;
+/** What the server serves and where, and commands to try first. `config`: that of its only site. */
+export function startedText(server: RunningServer, config: string | null): string {
+  const { addresses, prepared } = server;
+  const only = prepared.sites.get(ONLY_SITE);
+  const title = styleText("bold", "Tidemark", { stream: process.stdout });
+  const heading = `${title} serves ${addresses.map((each) => (each.includes("/") ? each : `http://${each}`)).join(", ")}`;
+  if (only === undefined) return `${heading}\n\n${severalText(prepared)}\n`;
+  const { loaded, settings, isLocal } = only;
   const address = addresses.find((each) => !each.includes("/"));
-  const origin = settings.origin.socketPath === null ? settings.origin.url : `unix:${settings.origin.socketPath}`;
-  const rows = [
-    ["origin", origin],
+  const lines = inRows([
+    ["origin", originText(settings)],
     ["rules", config === null ? "none: the origin's Cache-Control decides alone" : `${config}  (edits are picked up)`],
     [
       "hosts",
       isLocal ? "this machine alone; name hosts in the config to serve others" : hostsText(loaded.review.hosts),
     ],
-    ["disk", settings.disk === null ? "none" : settings.disk.folder],
+    ["disk", diskText(prepared)],
     ...(isLocal ? [["token", settings.tokens.TIDEMARK_TOKEN ?? "those of TIDEMARK_TOKENS"]] : []),
-  ];
-  const lines = rows.map(([name, text]) => `  ${name!.padEnd(8)} ${text}`).join("\n");
-  const title = styleText("bold", "Tidemark", { stream });
-  const heading = `${title} serves ${addresses.map((each) => (each.includes("/") ? each : `http://${each}`)).join(", ")}`;
+  ]);
   if (!isLocal || address === undefined) return `${heading}\n\n${lines}\n`;
   const page = `http://localhost:${address.slice(address.lastIndexOf(":") + 1)}/`;
   const bearer = `-H "Authorization: Bearer ${settings.tokens.TIDEMARK_TOKEN ?? "$TIDEMARK_TOKEN"}"`;
@@ -35,9 +37,39 @@ Ask twice, then purge and ask again:
 }
 
 /** What `--check` prints if nothing is wrong. */
-export function checkedText({ loaded, settings, isLocal }: Prepared): string {
-  const hosts = isLocal ? "no hosts, so it would serve this machine alone" : `hosts ${hostsText(loaded.review.hosts)}`;
-  return `The settings are valid: origin ${settings.origin.socketPath ?? settings.origin.url}, ${hosts}.`;
+export function checkedText({ sites }: Prepared): string {
+  const texts = [...sites.values()].map(({ loaded, settings, isLocal }) => {
+    const hosts = isLocal
+      ? "no hosts, so it would serve this machine alone"
+      : `hosts ${hostsText(loaded.review.hosts)}`;
+    const site = settings.name === ONLY_SITE ? "" : `site ${settings.name}: `;
+    return `${site}origin ${settings.origin.socketPath ?? settings.origin.url}, ${hosts}`;
+  });
+  return texts.length === 1 && sites.has(ONLY_SITE)
+    ? `The settings are valid: ${texts[0]}.`
+    : `The settings are valid:\n${texts.map((text) => `  ${text}`).join("\n")}`;
+}
+
+function severalText(prepared: Prepared): string {
+  const sites = [...prepared.sites.values()].map(({ loaded, settings, isLocal }) => {
+    const hosts = isLocal ? "this machine alone" : hostsText(loaded.review.hosts);
+    const token = isLocal ? `, token ${settings.tokens.TIDEMARK_TOKEN ?? "those of TIDEMARK_TOKENS"}` : "";
+    return [settings.name, `${hosts} from ${originText(settings)}${token}`];
+  });
+  return inRows([...sites, ["disk", diskText(prepared)]]);
+}
+
+function inRows(rows: readonly (readonly string[])[]): string {
+  const width = Math.max(8, ...rows.map(([name]) => name!.length));
+  return rows.map(([name, text]) => `  ${name!.padEnd(width)} ${text}`).join("\n");
+}
+
+function originText({ origin }: SiteSettings): string {
+  return origin.socketPath === null ? origin.url : `unix:${origin.socketPath}`;
+}
+
+function diskText({ settings: { disk } }: Prepared): string {
+  return disk === null ? "none" : disk.folder;
 }
 
 function hostsText(hosts: readonly string[] | null): string {

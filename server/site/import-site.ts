@@ -10,7 +10,7 @@ import type { SiteInput } from "../../worker/site/site-input.ts";
  * The file imports `tidemark/worker`, of which only `defineSite` is run here. Two hooks make that work: the package need
  * not be installed in the file's folder, and the runtime's own modules, which Node does not have, are empty.
  */
-const OWN_WORKER = import.meta.url.endsWith(".ts")
+const OWN_WORKER = new URL(import.meta.url).pathname.endsWith(".ts")
   ? new URL("../../worker/package.ts", import.meta.url).href
   : import.meta.resolve("tidemark/worker");
 const RUNTIME_MODULE = "data:text/javascript,export class DurableObject {} export class RpcTarget {}";

@@ -13,7 +13,7 @@ const ROOMS: readonly (readonly [room: string, path: RegExp])[] = [
   ["site-input", /^worker\/site\/site-input\.ts$/],
   ["site", /^worker\/site\//],
   ["flow", /^worker\/flow\//],
-  ["wiring", /^worker\/((isolate|package|internal|index)|platform\/create-edge)\.ts$/],
+  ["wiring", /^worker\/((isolate|package|internal|index|checked-site\.d)|platform\/create-edge)\.ts$/],
   ["platform", /^worker\/platform\//],
   ["wire", /^wire\//],
   ["outbox", /^sdk\/outbox\//],
@@ -124,7 +124,8 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   platform: [],
   purges: [/^cloudflare:workers$/],
   control: [/^zod\/mini$/],
-  wiring: [],
+  // The site, which the build puts in.
+  wiring: [/^virtual:checked-site$/],
   config: [],
   wire: [/^zod\/mini$/, /^leven$/],
   // The middleware follows a request through asynchronous calls.

@@ -288,6 +288,22 @@ const refusals: readonly (Call & {
     code: "invalid",
     errors: [{ path: "after", message: /unknown field after; known are before, limit/ }],
   },
+  {
+    name: "one purge with a query parameter that does not exist",
+    method: "GET",
+    path: "purges/1?waits=1",
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "waits", message: /unknown field waits; .*wait/ }],
+  },
+  {
+    name: "one purge with a wait that is too long",
+    method: "GET",
+    path: "purges/1?wait=25001",
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "wait", message: /must be at most 25000/ }],
+  },
   { name: "a purge that does not exist", method: "GET", path: "purges/99999", status: 404, code: "not-found" },
   { name: "a purge number below 1", method: "GET", path: "purges/0", status: 404, code: "not-found" },
   {

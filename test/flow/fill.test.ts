@@ -23,6 +23,20 @@ describe("a fill", () => {
     expect(budget.open(0).take(1)).toBe(true);
   });
 
+  test("also takes of what several isolates share, and gives that back, or gives it up after a minute", () => {
+    const whole = new FillBudget(10, 3);
+    const [shop, blog] = [new FillBudget(8, 256, whole), new FillBudget(8, 256, whole)];
+    const [first, second] = [shop.open(0), blog.open(0)];
+    expect([first.take(8), first.take(1), second.take(3), second.take(2)]).toEqual([true, false, false, true]);
+    expect([whole.heldBytes, shop.heldBytes, blog.heldBytes]).toEqual([10, 8, 2]);
+    const [third, fourth] = [shop.open(0), shop.open(0)];
+    first.close();
+    expect(fourth.take(1)).toBe(false); // one too many for the whole
+    expect([third.take(8), whole.heldBytes]).toEqual([true, 10]);
+    shop.open(60_001); // also ends what the other one has held for too long
+    expect([whole.heldBytes, blog.heldBytes]).toEqual([0, 0]);
+  });
+
   test("ends while a slow client has not read a byte, and holds its bytes until the client has them", async () => {
     const budget = new FillBudget(100, 256);
     const fill = startFill(bodyOf("01234", "56789"), 10, 50, budget.open(0), memoryBodies);

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { compileFunction } from "node:vm";
 import { transform } from "esbuild";
 
@@ -83,6 +83,8 @@ async function compile(path: string, text: string): Promise<Compiled> {
     platform: "node",
     target: "esnext",
     sourcefile: path,
+    // A module starts threads from files beside it.
+    define: { "import.meta.url": JSON.stringify(pathToFileURL(join(ROOT, path)).href) },
     tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
     logLevel: "silent",
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundleWorker } from "../../cdn/runtime/bundle.ts";
+import { bundleWorker, edgeEntry } from "../../cdn/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../cdn/runtime/miniflare.ts";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
@@ -19,7 +19,7 @@ let variables: Record<string, unknown>;
 
 beforeAll(async () => {
   await origin.comeUp();
-  script = await bundleWorker("worker/index.ts");
+  script = await bundleWorker(edgeEntry("tidemark.config.ts"));
   variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, TIDEMARK_TOKEN: TOKEN };
   edge = await startEdgeRuntime(
     { script, variables, purgeLog: false },

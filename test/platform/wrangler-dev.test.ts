@@ -4,6 +4,7 @@ import { Agent } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
+import { WORKER_FILE } from "../../setup/init/project-files.ts";
 import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
 import { Dev, freePorts } from "../dev/dev-process.ts";
 import type { ClientAnswer } from "../engine/engine.ts";
@@ -54,10 +55,11 @@ describe.skipIf(runs.status !== 0)(runs.status === 0 ? "wrangler dev" : NOT_RUN,
     "$name stores pages and purges them, and tells the origin none of its own fields",
     async ({ routes, hosts }) => {
       const config = join(folder, "wrangler.toml");
+      writeFileSync(join(folder, "worker.ts"), WORKER_FILE.replace("./tidemark.config.ts", "../../tidemark.config.ts"));
       writeFileSync(
         config,
         `name = "edge"
-main = "../../worker/index.ts"
+main = "worker.ts"
 compatibility_date = "2026-07-30"
 ${routes}
 [vars]

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { PurgeIncomplete, type PurgeRequest, PurgeUnauthorized } from "../../sdk/index.ts";
 import { createRecordingPurger } from "../../sdk/testing.ts";
 import { accepts, receiptBody, refuses, startFakeEdge } from "./fake-edge.ts";
@@ -274,6 +274,43 @@ test("The receipt of several purges settles when the last of them has, and has t
   expect(hasSettled).toBe(false);
   clock.advance(1);
   await settled;
+});
+
+describe("The receipt of several purges", () => {
+  const receipt = (settlesInMs: number, maySettleSooner?: true) => ({
+    json: { ...receiptBody, settlesInMs, maySettleSooner },
+  });
+  const record = {
+    seq: 7,
+    at: receiptBody.at,
+    by: "tests",
+    reason: null,
+    mode: "hard",
+    accepted: receiptBody.accepted,
+  };
+  const settled = { json: { ...record, items: ["#a"], itemCount: 1, id: null, repeatOf: null, settled: true } };
+
+  test.each([
+    ["the last of them may", receipt(300), receipt(1250, true)],
+    ["all of them may", receipt(1250, true), receipt(1250, true)],
+  ])("may settle sooner if %s", async (_, first, second) => {
+    const clock = createVirtualClock();
+    await using edge = await startFakeEdge(first, second, settled);
+    await using cdn = purgerUnderTest({ endpoint: edge.endpoint }, { clock });
+    const joined = (await cdn.batch().tags(many(10_001, "a")).commit())!;
+    expect(joined.maySettleSooner).toBe(true);
+    clock.advance(300);
+    await joined.settled();
+  });
+
+  test.each([
+    ["one of the last may not", receipt(1250), receipt(1250, true)],
+    ["the last may not", receipt(1250), receipt(300, true)],
+  ])("settles by the clock if %s", async (_, first, second) => {
+    await using edge = await startFakeEdge(first, second);
+    await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
+    expect((await cdn.batch().tags(many(10_001, "a")).commit())!.maySettleSooner).toBeUndefined();
+  });
 });
 
 test("A batch whose second purge is refused sends the third, and its error has what was accepted and what was not", async () => {

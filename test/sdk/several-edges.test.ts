@@ -57,6 +57,20 @@ test("One receipt settles when all edges have, and has the receipt of each", asy
   expect(settled).toEqual(["eu", "all"]);
 });
 
+test("One receipt may settle sooner if that of each edge may which settles last", async () => {
+  for (const [inEu, inUs, may] of [
+    [true, true, true],
+    [undefined, true, true],
+    [true, undefined, undefined],
+  ]) {
+    await using eu = await startFakeEdge(receipt("log-eu", { settlesInMs: 300, maySettleSooner: inEu }));
+    await using us = await startFakeEdge(receipt("log-us", { settlesInMs: 700, maySettleSooner: inUs }));
+    await using cdn = purgerUnderTest({ endpoints: [eu.endpoint, us.endpoint] });
+    const joined = await cdn.purgeTags("a");
+    expect([joined, ...joined.edges!].map(({ maySettleSooner }) => maySettleSooner)).toEqual([may, inEu, inUs]);
+  }
+});
+
 test("If an edge fails, the error says which, has the receipts of the others, and can be sent again with its id", async () => {
   await using eu = await startFakeEdge(accepts, receipt("log-eu", { replayed: true }));
   await using us = await startFakeEdge(refuses("unauthorized"), accepts);

@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import type * as z from "zod/mini";
-import { compileSite, type siteSchema } from "../../worker/site/site.ts";
+import { type CheckedSite, checkSite, type siteSchema } from "../../worker/site/check-site.ts";
+import { compileChecked, compileSite, type Site, type SiteOverrides } from "../../worker/site/site.ts";
 import { SiteError } from "../../worker/site/site-error.ts";
 import type { RouteInput, SiteInput } from "../../worker/site/site-input.ts";
 import { weakenedDefences } from "../../worker/site/weakened-defences.ts";
@@ -276,6 +277,69 @@ describe("a mistake in a site's rules is told with its place, its value and what
 
   test("all mistakes are told at once", () => {
     expect(problemsOf({ hots: ["a"], routes: [{ match: "x" }] })).toHaveLength(3);
+  });
+});
+
+describe("a site that a build has checked", () => {
+  const input: SiteInput = {
+    origin,
+    hosts: ["www.example.test"],
+    routes: [
+      { match: "/blog/:slug", defaultTtl: { 200: "1h", 404: "1m" }, tags: ["blog:{slug}"], key: { fields: ["X-App"] } },
+      { match: "/private/*", pass: true },
+      { match: "/all", ttl: "10m", browserTtl: "30s", stale: { ifError: "1d" }, bypass: { cookies: ["login"] } },
+    ],
+    trustedProxies: ["10.0.0.0/8"],
+    countryField: "CloudFront-Viewer-Country",
+    originFields: { "x-secret": "s" },
+    heuristic: {},
+    limits: { memoryBytes: "64MiB" },
+    purge: { maxViewAgeImmutable: "1m" },
+  };
+  /** As the worker gets it. */
+  const checked = JSON.parse(JSON.stringify(checkSite(input))) as CheckedSite;
+
+  /** All but functions, which are compared by what they return. */
+  const values = (site: Site) =>
+    JSON.parse(JSON.stringify(site, (_, value) => (typeof value === "bigint" ? String(value) : value)));
+
+  test.each<[string, SiteOverrides]>([
+    ["as it is", {}],
+    ["with another origin", { origin: "https://new.example.test" }],
+    ["with other hosts", { hosts: ["a.example.test", "b.example.test:8443"], publicUrl: "https://c.example.test" }],
+    ["with any host", { hosts: null }],
+  ])("%s compiles to the same as its file does", (_, overrides) => {
+    const [site, expected] = [compileChecked(checked, overrides), compileSite(input, overrides)];
+    expect(values(site)).toEqual(values(expected));
+    for (const path of ["/blog/a", "/private/x", "/all", "/else"]) {
+      const said = ({ routes }: Site) =>
+        routes.map(({ match, tags, defaultTtlSeconds }) => {
+          const parameters = match(path);
+          return [parameters, parameters && tags(parameters), [200, 404, 500].map(defaultTtlSeconds)];
+        });
+      expect(said(site)).toEqual(said(expected));
+    }
+  });
+
+  test.each<[string, SiteOverrides]>([
+    ["an origin with a path", { origin: `${origin}/app` }],
+    ["an origin that is no URL", { origin: "x".repeat(200) }],
+    ["hosts that are none", { hosts: ["a b", "https://c.example.test/", "ok.example.test"] }],
+    ["a public address that is none", { publicUrl: "www.example.test" }],
+    ["the site itself as the origin", { origin: "https://www.example.test" }],
+    ["all of them", { origin: "x", hosts: ["a/b"], publicUrl: "y" }],
+  ])("%s as an override is told in the same words", (_, overrides) => {
+    const errorsOf = (compile: () => unknown) => {
+      try {
+        compile();
+      } catch (error) {
+        if (error instanceof SiteError) return error.message;
+      }
+      return "no error";
+    };
+    const message = errorsOf(() => compileChecked(checked, overrides));
+    expect(message).toContain("the site's rules are not valid");
+    expect(message).toBe(errorsOf(() => compileSite(input, overrides)));
   });
 });
 

@@ -149,7 +149,7 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     const scripts = blocksOf("docs/server.md").filter(
       ({ code }) => code.includes("tidemark serve") && !code.includes("gunicorn --daemon"),
     );
-    expect(scripts).toHaveLength(4);
+    expect(scripts).toHaveLength(5);
     const unset = { TIDEMARK_HOSTS: "", TIDEMARK_TOKEN: "" };
     expect(await run(scripts[0]!.code, folder, unset)).toContain("http://127.0.0.1:8000");
     expect(await run(scripts[1]!.code, folder, unset)).toContain("www.example.com");
@@ -158,7 +158,10 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     writeFileSync(join(folder, "a.key"), key);
     const withTls = scripts[2]!.code.replace("/etc/letsencrypt/live", folder);
     expect(await run(withTls, folder, { ...unset, TIDEMARK_HOSTS: "www.example.com" })).toContain("www.example.com");
-    const withLog = linesOf(scripts[3]!.code);
+    const sites = await run(scripts[3]!.code, folder, unset);
+    expect(sites).toContain("site blog: origin http://127.0.0.1:8001, hosts blog.example.com");
+    expect(sites).toContain("site shop: origin http://127.0.0.1:8000, hosts shop.example.com");
+    const withLog = linesOf(scripts[4]!.code);
     expect(withLog.slice(0, 2)).toEqual(["createdb tidemark", "npm install pg"]);
     expect(await run(withLog[2]!, folder, { ...unset, TIDEMARK_HOSTS: "www.example.com" })).toContain(
       "www.example.com",

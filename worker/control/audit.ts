@@ -21,9 +21,9 @@ interface AuditPorts {
 export async function listPurges(query: Readonly<Record<string, string>>, ports: AuditPorts): Promise<AuditVerdict> {
   const checked = purgeRecordQuerySchema.safeParse(query, IN_ENGLISH);
   if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeRecordQuerySchema) };
-  const { before = null, limit = DEFAULT_LISTED_PURGES } = checked.data;
+  const { before, limit = DEFAULT_LISTED_PURGES } = checked.data;
   return read(ports, async (audit) => {
-    const { purges, next } = await audit.list(before, limit);
+    const { purges, next } = await audit.list(before === undefined ? null : Number(before), Number(limit));
     return { kind: "found", body: { purges: purges.map(recordBody), next } };
   });
 }
@@ -37,8 +37,9 @@ export async function findPurge(
   if (!/^[1-9][0-9]{0,14}$/.test(seq)) return { kind: "unknown", seq };
   const checked = purgeWaitSchema.safeParse(query, IN_ENGLISH);
   if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeWaitSchema) };
+  const { wait } = checked.data;
   return read(ports, async (audit) => {
-    const record = await audit.find(Number(seq), checked.data.wait);
+    const record = await audit.find(Number(seq), wait === undefined ? wait : Number(wait));
     return record ? { kind: "found", body: recordBody(record) } : { kind: "unknown", seq };
   });
 }

@@ -152,7 +152,7 @@ export function openApiDocument(): object {
     components: {
       securitySchemes: { token: { type: "http", scheme: "bearer" } },
       schemas: {
-        PurgeRequest: jsonSchema(purgeRequestSchema, "input"),
+        PurgeRequest: withInteger(jsonSchema(purgeRequestSchema, "input"), "repeatAfterMs"),
         PurgeReceipt: jsonSchema(purgeReceiptSchema, "output"),
         PurgeRecord: jsonSchema(purgeRecordSchema, "output"),
         PurgeRecordPage: withReference(jsonSchema(purgeRecordPageSchema, "output"), "purges", "PurgeRecord"),
@@ -164,7 +164,7 @@ export function openApiDocument(): object {
           required: ["scope"],
         },
         Stats: jsonSchema(statsSchema, "output"),
-        PretendedRequest: jsonSchema(z.partial(pretendedRequestSchema), "input"),
+        PretendedRequest: jsonSchema(z.partial(z.extend(pretendedRequestSchema, PRETENDED_DEFAULTS)), "input"),
         Explanation: jsonSchema(explanationSchema, "output"),
         Health: jsonSchema(healthSchema, "output"),
       },
@@ -183,6 +183,12 @@ const EXPLAIN = {
     200: answer("What would happen now, and why", "Explanation"),
     ...refusals("invalid", "unauthorized", "forbidden", "too-large", "unsupported-media-type", "unavailable"),
   },
+};
+
+/** The fields of a pretended request with what holds without them. */
+const PRETENDED_DEFAULTS = {
+  method: z.prefault(pretendedRequestSchema.shape.method, "GET"),
+  fields: z.prefault(pretendedRequestSchema.shape.fields, {}),
 };
 
 /** An endpoint that needs no token. */
@@ -227,4 +233,10 @@ function withoutPlatitudes({ jsonSchema }: { readonly jsonSchema: z.core.JSONSch
 /** Names the schema of an array's items, instead of repeating it. */
 function withReference(schema: z.core.JSONSchema.BaseSchema, property: string, items: string): object {
   return { ...schema, properties: { ...schema.properties, [property]: { type: "array", items: ref(items) } } };
+}
+
+/** Says that a number is whole where the schema only refines it to be. */
+function withInteger(schema: z.core.JSONSchema.BaseSchema, property: string): object {
+  const properties = schema.properties as Record<string, object>;
+  return { ...schema, properties: { ...properties, [property]: { ...properties[property], type: "integer" } } };
 }

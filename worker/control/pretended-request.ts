@@ -22,7 +22,7 @@ export async function readPretended(query: Readonly<Record<string, string>>, cal
     const errors = errorsOf(checked.error, pretendedRequestSchema);
     return { kind: "refused", response: problemResponse("invalid", "Correct the fields listed in errors.", errors) };
   }
-  const { url, method, fields } = checked.data;
+  const { url, method = "GET", fields = {} } = checked.data;
   const absolute = url.startsWith("/") ? new URL(call.url).origin + url : url;
   return { kind: "request", url: absolute, method, fields: new Fields(Object.entries(fields)) };
 }

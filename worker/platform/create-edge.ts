@@ -11,7 +11,8 @@ import { PurgeLogStub } from "../purges/log/purge-log-stub.ts";
 import { UnboundPurgeLog } from "../purges/log/unbound-purge-log.ts";
 import { placeRelay } from "../purges/relay/relay-places.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
-import { compileSite, type Site } from "../site/site.ts";
+import type { CheckedSite } from "../site/check-site.ts";
+import { compileChecked, compileSite, type Site, type SiteOverrides } from "../site/site.ts";
 import { SiteError } from "../site/site-error.ts";
 import type { SiteInput } from "../site/site-input.ts";
 import { overridesOf } from "../site/site-overrides.ts";
@@ -44,6 +45,11 @@ export function createEdge(siteInput: SiteInput): ExportedHandler<EdgeEnv> {
   return createEdgeWithHooks(siteInput, {});
 }
 
+/** The same for a site that a build has checked, so that the worker needs nothing to check it with. */
+export function createCheckedEdge(site: CheckedSite): ExportedHandler<EdgeEnv> {
+  return edgeOf((overrides) => compileChecked(site, overrides), {});
+}
+
 /** The parts that the simulated CDN and the dev command replace. An owner's worker does not need them. */
 export interface EdgeHooks {
   /** Default: the runtime's clock. */
@@ -56,11 +62,17 @@ export interface EdgeHooks {
 
 /** Like `createEdge`, with parts of the platform replaced. */
 export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
-  compileSite(siteInput, {});
+  return edgeOf((overrides) => compileSite(siteInput, overrides), hooks);
+}
+
+type Compile = (overrides: SiteOverrides) => Site;
+
+function edgeOf(compile: Compile, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
+  compile({});
   let isolate: RunningIsolate | undefined;
   return {
     fetch(request, env, context) {
-      isolate ??= startOrExplain(siteInput, env, hooks, request.cf?.continent);
+      isolate ??= startOrExplain(compile, env, hooks, request.cf?.continent);
       const answer = isolate.fetch({
         request,
         url: request.url,
@@ -75,9 +87,9 @@ export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): Exp
 }
 
 /** Logs the mistakes of invalid settings for the owner, so that the runtime does not answer with its own error page. */
-function startOrExplain(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks, continent: unknown): RunningIsolate {
+function startOrExplain(compile: Compile, env: EdgeEnv, hooks: EdgeHooks, continent: unknown): RunningIsolate {
   try {
-    return startOnWorkers(siteInput, env, hooks, continent);
+    return startOnWorkers(compile, env, hooks, continent);
   } catch (error) {
     if (!(error instanceof SiteError)) throw error;
     console.error(`Tidemark cannot start: ${error.message}`);
@@ -87,9 +99,9 @@ function startOrExplain(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks, co
 }
 
 /** The Workers runtime as a platform. `continent`: that of the isolate's first visitor, as the runtime names it. */
-function startOnWorkers(siteInput: SiteInput, env: EdgeEnv, hooks: EdgeHooks, continent: unknown): RunningIsolate {
+function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks, continent: unknown): RunningIsolate {
   const isLogBound = typeof env.PURGE_LOG?.idFromName === "function";
-  const compiled = compileSite(siteInput, overridesOf(env));
+  const compiled = compile(overridesOf(env));
   const site = isLogBound ? compiled : withoutCache(compiled);
   const warn = (line: string) => console.warn(line);
   const log = isLogBound

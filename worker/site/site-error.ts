@@ -31,7 +31,7 @@ export function siteErrors(
       }
       // What is wrong with a key is what the check of the key says, and its value is beside the point.
       if (issue.code === "invalid_key") return [{ path, message: issue.issues[0]?.message ?? issue.message }];
-      return [{ path, message: `${issue.message}; found ${show(valueAt(input, issue.path))}` }];
+      return [{ path, message: withValue(issue.message, valueAt(input, issue.path)) }];
     });
 }
 
@@ -39,6 +39,8 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, part) => (value as Record<PropertyKey, unknown> | undefined)?.[part], input);
 }
 
-function show(value: unknown): string {
-  return value === undefined ? "nothing" : (JSON.stringify(value)?.slice(0, 80) ?? String(value));
+/** What is wrong with a value, and the value, cut where it is long. */
+export function withValue(message: string, value: unknown): string {
+  const shown = value === undefined ? "nothing" : (JSON.stringify(value)?.slice(0, 80) ?? String(value));
+  return `${message}; found ${shown}`;
 }

@@ -16,19 +16,26 @@ export interface UseObserver {
   missed(key: string, bytes: number): void;
 }
 
+/** What a memory tier needs of the map that holds its entries. */
+export type MemoryEntries = Pick<
+  EvictingMap<Stored>,
+  "heldBytes" | "size" | "get" | "peek" | "keys" | "admits" | "set" | "delete"
+>;
+
 /**
  * The isolate's memory, bounded in bytes. `EvictingMap` decides which entries leave, so that a crawl through a million
  * URLs does not evict the pages that visitors request.
  */
 export class MemoryTier {
   readonly #maxBytes: number;
-  readonly #entries: EvictingMap<Stored>;
+  readonly #entries: MemoryEntries;
   readonly #uses: UseObserver | null;
 
-  constructor(maxBytes: number, uses: UseObserver | null = null) {
+  /** `entries`: default, a map of its own. */
+  constructor(maxBytes: number, uses: UseObserver | null = null, entries?: MemoryEntries) {
     this.#maxBytes = maxBytes;
     this.#uses = uses;
-    this.#entries = new EvictingMap(maxBytes);
+    this.#entries = entries ?? new EvictingMap(maxBytes);
   }
 
   get heldBytes(): number {

@@ -10,9 +10,9 @@ import type { Clocks } from "../clock-steps.ts";
 import { LOG_FILE } from "../log-file.ts";
 import { sqlOver } from "../node-sql.ts";
 import { StorageError, storageFault } from "../storage-error.ts";
-import { Database } from "./database.ts";
+import { Database, type DatabaseOptions } from "./database.ts";
 import { LogChangedError, MachineNote } from "./machine-note.ts";
-import { PgPurgeLog } from "./pg-purge-log.ts";
+import { expectPrimary, PgPurgeLog } from "./pg-purge-log.ts";
 import { SharedLogKeeper, type SharedLogKeeperOptions } from "./shared-log-keeper.ts";
 
 const LEDGER_FILE = "ledger.sqlite";
@@ -42,11 +42,26 @@ export async function openSharedLog(options: SharedLogOptions): Promise<SharedLo
       ...(settings && { settings }),
     });
     const counts = openLedger(folder);
-    const ledger = new SqlLedger(sqlOver(counts), clock.now);
-    return await SharedLogKeeper.open({ ...options, log, database, ledger, closeLedger: () => counts.close() });
+    try {
+      const ledger = new SqlLedger(sqlOver(counts), clock.now);
+      return await SharedLogKeeper.open({ ...options, log, database, ledger, closeLedger: () => counts.close() });
+    } catch (cause) {
+      counts.close();
+      throw cause;
+    }
   } catch (cause) {
     await database.close();
     throw cause;
+  }
+}
+
+/** Rejects with a `SharedLogError` unless the log can be used now. */
+export async function expectSharedLog(options: DatabaseOptions): Promise<void> {
+  const database = await Database.over(options);
+  try {
+    await expectPrimary(database);
+  } finally {
+    await database.close();
   }
 }
 

@@ -21,7 +21,8 @@ import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import type { Database } from "./database.ts";
 import { SharedLogError } from "./database-error.ts";
 import type { MachineNote, NotedPosition } from "./machine-note.ts";
-import { CREATE_SQL, DROP_SQL, READ_SQL, SCHEMA_FORMAT, SCHEMA_LOCK } from "./schema.ts";
+import { CREATE_SQL, DROP_SQL, READ_SQL, SCHEMA_FORMAT, SCHEMA_LOCK, SETTLE_SQL } from "./schema.ts";
+import type { AuditedPurge, SettlingLog } from "./waited-purges.ts";
 
 /** A key in a reply: two words of its hash, and a number of 64 bits. */
 const KEY_BYTES = 16;
@@ -75,7 +76,7 @@ interface SeenMachine {
  * The purge log in PostgreSQL, as one machine reads and writes it. It keeps the rules of `SqlPurgeLog`; in addition, every
  * reply requires the machine's row among the readers, so that a purge waits for it.
  */
-export class PgPurgeLog {
+export class PgPurgeLog implements SettlingLog {
   readonly #database: Database;
   readonly #options: PgPurgeLogOptions;
   readonly #note: MachineNote;
@@ -85,13 +86,13 @@ export class PgPurgeLog {
   readonly #incarnation: string;
   readonly #marks = new Map<number, string>();
   readonly #seen = new Map<string, SeenMachine>();
-  /** What the machine's row says, or will say. */
+  /** What the machine's row says. */
   #leaseMs = 0;
   #hasRow = false;
   #granting: Promise<void> = Promise.resolve();
   #registering: Promise<void> | null = null;
   #confirmed: Stamp | null = null;
-  #settledUpTo = 0;
+  #settled: Stamp | null = null;
 
   private constructor(options: PgPurgeLogOptions) {
     this.#options = options;
@@ -158,17 +159,21 @@ export class PgPurgeLog {
   /** The audit trail below `before`, the newest first. */
   async list(before: number | null, limit: number): Promise<PurgeRecordPage> {
     const max = Math.min(Math.max(1, Math.trunc(limit) || 1), MAX_LISTED);
-    const rows = await this.#records("WHERE seq < $2 ORDER BY seq DESC LIMIT $3", [
+    const rows = await this.#rows("WHERE seq < $2 ORDER BY seq DESC LIMIT $3", [
       before ?? Number.MAX_SAFE_INTEGER,
       max + 1,
     ]);
-    const purges = rows.slice(0, max);
+    const purges = rows.slice(0, max).map((row) => recordOf(row, row.now));
     return { purges, next: rows.length > max ? purges.at(-1)!.seq : null };
   }
 
   async find(seq: number): Promise<PurgeRecord | null> {
-    const [record] = await this.#records("WHERE seq = $2", [seq]);
-    return record ?? null;
+    return (await this.audited(seq))?.record ?? null;
+  }
+
+  async audited(seq: number): Promise<AuditedPurge | null> {
+    const [row] = await this.#rows("WHERE seq = $2", [seq]);
+    return row ? { record: recordOf(row, row.now), settlesInMs: row.settles_at - row.now } : null;
   }
 
   /** In how many milliseconds the next repetition is due; `null` if there is none. */
@@ -214,14 +219,25 @@ export class PgPurgeLog {
   }
 
   /** Records that the purges up to this one have settled, because every machine has confirmed them. */
-  async settleUpTo({ seq }: Stamp): Promise<void> {
-    const from = seq < this.#settledUpTo ? 0 : this.#settledUpTo;
-    this.#settledUpTo = seq;
+  async settleUpTo({ logId, seq }: Stamp): Promise<void> {
+    const before = this.#settled;
+    const from = before?.logId === logId && before.seq <= seq ? before.seq : 0;
     await this.#database.query(
       `UPDATE tidemark_log_audit SET settles_at = tidemark_log_now($1)
-        WHERE seq > $2 AND seq <= $3 AND settles_at > tidemark_log_now($1)`,
-      [this.#now, from, seq],
+        WHERE seq > $2 AND seq <= $3 AND settles_at > tidemark_log_now($1)
+          AND $4 = (SELECT tidemark_log_id(id) FROM tidemark_log)`,
+      [this.#now, from, seq, logId],
     );
+    this.#settled = { logId, seq };
+  }
+
+  /**
+   * Which of these purges have settled. Those that every machine has confirmed by now are recorded as such: whoever told
+   * of a purge waits for confirmations for a short time only.
+   */
+  async settledOf(seqs: readonly number[]): Promise<number[]> {
+    const rows = await this.#database.query<{ seq: number }>(SETTLE_SQL, [this.#now, seqs]);
+    return rows.map(({ seq }) => seq);
   }
 
   /** Shows that this machine lives, and forgets machines that have shown no life for a day. */
@@ -296,17 +312,11 @@ export class PgPurgeLog {
     this.#leases.grant(useMs, elapsed);
     const longestMs = this.#leases.longestLivingMs(elapsed);
     if (longestMs === this.#leaseMs) return;
-    const before = this.#leaseMs;
-    this.#leaseMs = longestMs;
-    try {
-      await this.#database.query(
-        "UPDATE tidemark_log_machines SET lease_ms = $3 WHERE machine = $1 AND incarnation = $2",
-        [this.machine, this.#incarnation, longestMs],
-      );
-    } catch (cause) {
-      this.#leaseMs = before; // the next call tries again
-      throw cause;
-    }
+    await this.#database.query(
+      "UPDATE tidemark_log_machines SET lease_ms = $3 WHERE machine = $1 AND incarnation = $2",
+      [this.machine, this.#incarnation, longestMs],
+    );
+    this.#leaseMs = longestMs; // not before: a read that is under way would miss the lease in the row
   }
 
   /** Registers the machine because its row under this name is missing, unless that has happened meanwhile. */
@@ -321,20 +331,20 @@ export class PgPurgeLog {
   /**
    * Makes the machine a reader. A row that is there is of an earlier supervisor of this folder, some of whose processes may
    * be alive, so its lease counts on. A row that has gone, or that another supervisor has taken, is left alone: this machine
-   * then goes on under a new name.
+   * then goes on under a new name. Its own row goes in the same statement in which the new one comes, because a purge in
+   * between would not wait for its leases.
    */
   async #register(): Promise<void> {
-    if (this.#hasRow) {
-      await this.leave();
-      this.#note.renameMachine(this.#options.newId());
-    }
+    const before = this.machine;
+    if (this.#hasRow) this.#note.renameMachine(this.#options.newId());
     const [row] = await this.#database.query<{ lease_ms: number }>(
-      `INSERT INTO tidemark_log_machines AS known (machine, name, incarnation, lease_ms) VALUES ($1, $2, $3, $4)
+      `WITH own AS (DELETE FROM tidemark_log_machines WHERE machine = $5 AND machine <> $1 AND incarnation = $3)
+        INSERT INTO tidemark_log_machines AS known (machine, name, incarnation, lease_ms) VALUES ($1, $2, $3, $4)
         ON CONFLICT (machine) DO UPDATE SET name = excluded.name, incarnation = excluded.incarnation,
           lease_ms = greatest(known.lease_ms, excluded.lease_ms), log_id = NULL, confirmed = NULL,
           beat = known.beat + 1, heard_at = clock_timestamp()
         RETURNING lease_ms`,
-      [this.machine, this.#options.name, this.#incarnation, this.#leaseMs],
+      [this.machine, this.#options.name, this.#incarnation, this.#leaseMs, before],
     );
     this.#hasRow = true;
     this.#leaseMs = row!.lease_ms;
@@ -406,22 +416,29 @@ export class PgPurgeLog {
     if (this.#marks.size > MAX_MARKS) this.#marks.delete(this.#marks.keys().next().value!);
   }
 
-  async #records(where: string, parameters: readonly number[]): Promise<PurgeRecord[]> {
-    const rows = await this.#database.query<AuditRow & { now: number }>(
-      `SELECT *, tidemark_log_now($1) AS now FROM tidemark_log_audit ${where}`,
-      [this.#now, ...parameters],
-    );
-    return rows.map((row) => recordOf(row, row.now));
+  #rows(where: string, parameters: readonly number[]): Promise<(AuditRow & { now: number })[]> {
+    const text = `SELECT *, tidemark_log_now($1) AS now FROM tidemark_log_audit ${where}`;
+    return this.#database.query(text, [this.#now, ...parameters]);
   }
 
   #isStandby(): SharedLogError {
     this.#database.forgetConnections(); // the address may lead to another server by now
-    return new SharedLogError(this.#database.where, "it is a standby, and the log needs the primary", true);
+    return standbyError(this.#database);
   }
 
   #endless(): SharedLogError {
     return new SharedLogError(this.#database.where, "it changes faster than it can be read", true);
   }
+}
+
+/** Rejects with a `SharedLogError` if the database cannot be reached, or is a standby. */
+export async function expectPrimary(database: Database): Promise<void> {
+  const [server] = await database.query<{ is_standby: boolean }>("SELECT pg_is_in_recovery() AS is_standby");
+  if (server!.is_standby) throw standbyError(database);
+}
+
+function standbyError({ where }: Database): SharedLogError {
+  return new SharedLogError(where, "it is a standby, and the log needs the primary", true);
 }
 
 type Appended = Omit<Extract<AppendResult, { kind: "appended" }>, "delta">;

@@ -21,8 +21,9 @@ DROP FUNCTION IF EXISTS tidemark_log_append, tidemark_log_run_due, tidemark_log_
 `;
 
 /**
- * A log's id holds the identifiers of the database and its system, so that a copy is another log, and the timeline, which PostgreSQL changes when a standby is promoted
- * and when a backup is restored (R13). A standby has none, and so grants nothing.
+ * A log's id holds the identifiers of the database and its system, so that a copy is another log, and the timeline, which
+ * PostgreSQL changes when a standby is promoted and when a backup is restored (R13). A standby has none, and so grants
+ * nothing.
  */
 const IDENTITY = `
 CREATE TABLE tidemark_log_format (format INTEGER NOT NULL);
@@ -254,4 +255,24 @@ SELECT log_id, head, floor, hard, soft, invalidate, since,
     ) AS newest
   ) AS keys
 FROM asked
+`;
+
+/**
+ * The purges of a list that have settled: by now, or because the row of every machine shows that it has confirmed them.
+ * The second ones are recorded as settled.
+ */
+export const SETTLE_SQL = `
+WITH log AS MATERIALIZED (SELECT tidemark_log_id(id) AS id FROM tidemark_log),
+  by_all AS (
+    SELECT min(CASE WHEN machine.log_id = log.id THEN coalesce(machine.confirmed, 0) ELSE 0 END) AS seq
+    FROM log LEFT JOIN tidemark_log_machines AS machine ON true
+  ),
+  confirmed AS (
+    UPDATE tidemark_log_audit AS audit SET settles_at = tidemark_log_now($1) FROM by_all
+    WHERE audit.seq = ANY ($2::bigint[]) AND audit.seq <= by_all.seq AND settles_at > tidemark_log_now($1)
+    RETURNING audit.seq
+  )
+SELECT seq FROM confirmed
+UNION
+SELECT seq FROM tidemark_log_audit WHERE seq = ANY ($2::bigint[]) AND settles_at <= tidemark_log_now($1)
 `;

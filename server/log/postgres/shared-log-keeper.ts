@@ -13,6 +13,7 @@ import { LogReaders } from "../log-readers.ts";
 import type { Database, Notices } from "./database.ts";
 import { MachineConfirmations } from "./machine-confirmations.ts";
 import type { PgPurgeLog } from "./pg-purge-log.ts";
+import { WaitedPurges } from "./waited-purges.ts";
 
 /** How often a machine shows that it lives and looks for repetitions, in milliseconds. */
 const BEAT_EVERY_MS = 10_000;
@@ -35,6 +36,7 @@ export class SharedLogKeeper implements ServedLog {
   readonly #options: SharedLogKeeperOptions;
   readonly #log: PgPurgeLog;
   readonly #machines: MachineConfirmations;
+  readonly #waited: WaitedPurges;
   readonly #timers = new Set<{ cancel(): void }>();
   /** The last reply to this machine itself: its head, and the purges of its last step. */
   #latest: ViewDelta;
@@ -53,6 +55,7 @@ export class SharedLogKeeper implements ServedLog {
     this.#log = log;
     this.#latest = first;
     this.#machines = new MachineConfirmations((position) => log.unconfirmed(position), clock);
+    this.#waited = new WaitedPurges(log, clock);
     const pushed = {
       head: () => headOf(this.#latest),
       changesSince: (position: Stamp | null) => this.#changesSince(position),
@@ -115,8 +118,11 @@ export class SharedLogKeeper implements ServedLog {
     onStep?.("pushed", purge);
     const hasSettled = (await Promise.all([own, others])).every((each) => each);
     onStep?.("confirmed", purge);
-    if (!hasSettled || headOf(this.#latest).logId !== result.logId) return result;
+    if (headOf(this.#latest).logId !== result.logId) return result;
+    // A machine that is late may confirm after all, or leave.
+    if (!hasSettled) return { ...result, maySettleSooner: !this.#options.hasStrangers() };
     await this.#log.settleUpTo(position).catch(this.#options.onFailure); // the row only counts as unsettled for longer
+    this.#waited.noteConfirmed();
     return { ...result, settlesInMs: 0 };
   }
 
@@ -124,18 +130,33 @@ export class SharedLogKeeper implements ServedLog {
     return this.#log.list(before, limit);
   }
 
-  find(seq: number): Promise<PurgeRecord | null> {
-    return this.#log.find(seq);
+  find(seq: number, waitMs = 0): Promise<PurgeRecord | null> {
+    return this.#waited.find(seq, waitMs);
   }
 
-  /** Call it when the workers have ended. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    for (const timer of this.#timers) timer.cancel();
-    await this.#step;
-    await this.#confirming;
+    await this.#endWork();
     // A worker of an earlier supervisor that is still alive may hold a lease.
     if (!this.#options.hasStrangers()) await this.#log.leave().catch(() => undefined);
+    await this.#disconnect();
+  }
+
+  /** The machine stays a reader: its row tells the leases of the workers, and the next process takes it over. */
+  async giveAway(): Promise<void> {
+    await this.#endWork();
+    await this.#disconnect();
+  }
+
+  async #endWork(): Promise<void> {
+    this.#isClosed = true;
+    for (const timer of this.#timers) timer.cancel();
+    this.readers.dismissAll();
+    this.#waited.close();
+    await this.#step;
+    await this.#confirming;
+  }
+
+  async #disconnect(): Promise<void> {
     await this.#options.database.close();
     this.#options.closeLedger();
   }
@@ -181,8 +202,12 @@ export class SharedLogKeeper implements ServedLog {
 
   #take(payload: string): void {
     const { machine, logId, seq } = payload === "" ? ({} as Partial<Confirmation>) : readConfirmation(payload);
-    if (machine === undefined) void this.#catchUp();
-    else this.#machines.note(machine, { logId: logId!, seq: seq! });
+    if (machine === undefined) {
+      void this.#catchUp();
+      return;
+    }
+    this.#machines.note(machine, { logId: logId!, seq: seq! });
+    this.#waited.noteConfirmed();
   }
 
   /** Tells the log what all workers have confirmed: the newest such position, one after another. */

@@ -10,6 +10,7 @@ import { startMemoryEngine } from "../../engine/memory-engine.ts";
 import { exchange } from "../../engine/runtime-engine.ts";
 import { type ClientRequest, HOST, TOKEN } from "../../engine/scenario.ts";
 import { startServerEngine } from "../../engine/server-engine.ts";
+import { buildEdge } from "../../platform/built-edge.ts";
 
 export const ZONE = "023e105f4ecef8ad9ca31a8372d0c353";
 
@@ -56,7 +57,8 @@ type Site = Omit<Partial<SiteInput>, "origin">;
 /** How an edge with this site starts on each platform. */
 export const PLATFORMS: Readonly<Record<string, (site: Site) => Promise<DoorEdge>>> = {
   "the memory engine": async (site) => overEngine(startMemoryEngine(site, 1, undefined, tokensInMemory)),
-  "the Workers runtime": startRuntime,
+  "the Workers runtime": (site) => startRuntime(site, VIRTUAL_TIME),
+  "the Workers runtime, built for its site": (site) => startRuntime(site, BUILT),
   "tidemark serve": async (site) => overEngine(await startServerEngine(site, TOKEN_LIST)),
 };
 
@@ -73,13 +75,32 @@ export function overEngine(engine: Engine): DoorEdge {
   };
 }
 
-async function startRuntime(site: Site): Promise<DoorEdge> {
-  const origin = new ScriptedOrigin(() => 0);
+/** How a worker for a site is made, and the time of its origin. */
+interface Making {
+  readonly now: () => number;
+  readonly make: (site: SiteInput) => Promise<{ readonly script: string; readonly variables: object }>;
+}
+
+const VIRTUAL_TIME: Making = {
+  now: () => 0,
+  make: async (SITE) => ({
+    script: await bundleWorker("cdn/runtime/virtual-time.worker.ts"),
+    variables: { SITE },
+  }),
+};
+
+/** As it is deployed: with the doors that are open, and no others. */
+const BUILT: Making = {
+  now: () => Date.now(),
+  make: async (site) => ({ script: buildEdge(site), variables: {} }),
+};
+
+async function startRuntime(site: Site, { now, make }: Making): Promise<DoorEdge> {
+  const origin = new ScriptedOrigin(now);
   await origin.comeUp();
-  const SITE = { origin: origin.url, hosts: [HOST], ...site };
-  const script = await bundleWorker("cdn/runtime/virtual-time.worker.ts");
-  const variables = { SITE, TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS: TOKEN_LIST };
-  const edge = await startEdgeRuntime({ script, variables }, { port: 0 });
+  const { script, variables } = await make({ origin: origin.url, hosts: [HOST], ...site });
+  const tokens = { TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS: TOKEN_LIST };
+  const edge = await startEdgeRuntime({ script, variables: { ...variables, ...tokens } }, { port: 0 });
   const agent = new Agent({ keepAlive: false });
   return {
     ask: (request) => exchange(edge.url, agent, request),

@@ -18,7 +18,7 @@ describe.each(Object.entries(PLATFORMS))("doors on %s", (_, start) => {
   beforeAll(async () => {
     edge = await start({ doors: EVERY_DOOR });
     await publishPages(edge);
-  });
+  }, 60_000);
   afterAll(() => edge.stop());
 
   describe.each(Object.entries(CALLS))("calls in %s's form", (_name, cases) => {
@@ -52,7 +52,7 @@ describe.each(Object.entries(PLATFORMS))("without doors, on %s", (_, start) => {
   beforeAll(async () => {
     edge = await start({ doors: { keycdn: EVERY_DOOR.keycdn } });
     await publishPages(edge);
-  });
+  }, 60_000);
   afterAll(() => edge.stop());
 
   test.each(

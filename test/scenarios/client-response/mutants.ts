@@ -38,8 +38,8 @@ export const mutants: Mutants = {
   "told-of-every-path": {
     name: "one route's browserTtl applies to every path",
     file: "worker/site/site.ts",
-    from: 'compileRoute(route.parse({ match: "/*" }), null, site)',
-    to: 'compileRoute(route.parse({ match: "/*", browserTtl: "10m" }), null, site)',
+    from: "compileRoute(checked.elsewhere, null, site)",
+    to: "compileRoute({ ...checked.elsewhere, browserTtl: 600 }, null, site)",
     reddens: "client-response/no-browser-ttl",
   },
   "restrictions-are-lost": {

@@ -217,8 +217,8 @@ export const mutants: Mutants = {
   "audit-has-one-page": {
     name: "the audit trail has only one page",
     file: AUDIT,
-    from: "audit.list(before, limit)",
-    to: "audit.list(null, limit)",
+    from: "audit.list(before === undefined ? null : Number(before), Number(limit))",
+    to: "audit.list(null, Number(limit))",
     reddens: "purging/audit-trail",
   },
   "one-tag-field-is-read": {

@@ -173,8 +173,8 @@ export const mutants: Mutants = {
   "variants-have-no-limit": {
     name: "a page may have any number of variants",
     file: "worker/site/site.ts",
-    from: "variants: site.limits.variants,",
-    to: "variants: 1000,",
+    from: "fetchWholeBytes: Math.min(limits.fetchWholeBytes, limits.storeBytes),",
+    to: "fetchWholeBytes: Math.min(limits.fetchWholeBytes, limits.storeBytes), variants: 1000,",
     reddens: "variants/limit-and-eviction",
   },
   "use-does-not-count": {

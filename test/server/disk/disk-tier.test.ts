@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import { FileBody } from "../../../server/disk/file-body.ts";
 import { BLOCK_BYTES } from "../../../server/disk/file-format.ts";
@@ -258,6 +258,34 @@ describe("the event loop never waits for a cold disk", () => {
     expect(calls).toEqual(["open", "openNow"]);
   });
 
+  test("a missing file is looked for by name alone, until such a look has waited", async () => {
+    const calls: string[] = [];
+    let waitsMs = 0;
+    let now = 5_000;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => now);
+    onTestFinished(() => clock.mockRestore());
+    const files: DiskFiles = {
+      ...diskFiles,
+      existsNow: (path) => {
+        calls.push("existsNow");
+        now += waitsMs;
+        return diskFiles.existsNow(path);
+      },
+      open: (...args) => {
+        calls.push("open");
+        return diskFiles.open(...args);
+      },
+    };
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files });
+    expect(await disk.tier.get(KEY)).toBeUndefined();
+    waitsMs = 3;
+    expect(await disk.tier.get(KEY)).toBeUndefined();
+    expect(await disk.tier.get(KEY)).toBeUndefined();
+    now += 1_000;
+    expect(await disk.tier.get(KEY)).toBeUndefined();
+    expect(calls).toEqual(["existsNow", "existsNow", "open", "existsNow"]);
+  });
+
   test("what was not used for a quarter of the memory's worth of files counts as cold", () => {
     const cached = new LikelyCached(4000);
     cached.touch("a", 400);
@@ -265,9 +293,9 @@ describe("the event loop never waits for a cold disk", () => {
     cached.touch("a", 400);
     cached.touch("c", 400);
     expect(["a", "b", "c"].map((file) => cached.sizeOf(file))).toEqual([400, undefined, 400]);
-    cached.tookMs(1);
+    cached.took(1, 1_000);
     expect(cached.sizeOf("a")).toBe(400);
-    cached.tookMs(50);
+    cached.took(50, 1_000);
     expect(cached.sizeOf("a")).toBeUndefined();
   });
 });

@@ -6,6 +6,7 @@ import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
+import type { FileWriter } from "../../../server/disk/file-writer.ts";
 import { Janitor, roomOf } from "../../../server/disk/janitor.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
 import type { StreamedBody } from "../../../worker/ports.ts";
@@ -30,6 +31,8 @@ export interface DiskOptions {
   /** False reads every file without blocking. */
   readonly cached?: boolean;
   readonly isScanned?: boolean;
+  /** Default: small files are written by `files`, too. */
+  readonly writer?: FileWriter;
 }
 
 export function openDisk(path: string, maxBytes = 64 * 1024 * 1024): { folder: CacheFolder; janitor: Janitor } {
@@ -46,7 +49,10 @@ export class DiskUnderTest {
   readonly lines: string[] = [];
   now = 1_000_000;
 
-  private constructor(path: string, { maxBytes = 64 * 1024 * 1024, files = diskFiles, cached = true }: DiskOptions) {
+  private constructor(
+    path: string,
+    { maxBytes = 64 * 1024 * 1024, files = diskFiles, cached = true, writer }: DiskOptions,
+  ) {
     this.path = path;
     this.folder = CacheFolder.open(path);
     this.janitor = new Janitor(this.folder, maxBytes, files);
@@ -57,6 +63,7 @@ export class DiskUnderTest {
       say: (line) => this.lines.push(line),
       files,
       likelyCached: new LikelyCached(cached ? undefined : 0),
+      ...(writer && { writer }),
     });
   }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -77,6 +77,36 @@ describe("refuses, and names the file,", () => {
   ])("%s", (_, files, words) => {
     const [certificate, key] = files() as [string, string];
     expect(refusal(() => readCertificates(pair(certificate, key)))).toMatch(words);
+  });
+
+  const live = (name: string) => {
+    const site = join(folder, name, "live", "www.example.test");
+    const archive = join(folder, name, "archive");
+    mkdirSync(site, { recursive: true });
+    mkdirSync(archive);
+    writeFileSync(join(archive, "fullchain1.pem"), good.chain);
+    symlinkSync(join(archive, "fullchain1.pem"), join(site, "fullchain.pem"));
+    return { folder: join(folder, name, "live"), archive };
+  };
+
+  test("a folder whose certificates lie where this user may not look", () => {
+    const { folder: letsencrypt, archive } = live("letsencrypt");
+    chmodSync(folder, 0o755);
+    chmodSync(archive, 0);
+    if (process.getuid!() === 0) process.seteuid!(65_534); // root may look everywhere
+    try {
+      const words = refusal(() => readCertificates({ pairs: [], folder: letsencrypt }));
+      expect(words).toMatch(/live\/www\.example\.test\/fullchain\.pem: this user may not read it; give it/);
+    } finally {
+      if (process.getuid!() === 0) process.seteuid!(0);
+      chmodSync(archive, 0o700);
+    }
+  });
+
+  test("a folder with a link that leads to itself", () => {
+    const { folder: letsencrypt } = live("looped");
+    symlinkSync(join(letsencrypt, "loop"), join(letsencrypt, "loop"));
+    expect(refusal(() => readCertificates({ pairs: [], folder: letsencrypt }))).toMatch(/live\/loop: it is a link/);
   });
 
   test("a folder without certificates", () => {

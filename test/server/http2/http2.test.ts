@@ -12,8 +12,10 @@ import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import type { AnsweredExchange } from "../../../server/listener/access-log.ts";
 import type { ListenerParts } from "../../../server/listener/listener.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
+import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
 import { connected, startTlsListener, stopAll, stops, talk, type Where } from "../front/tls-listener.ts";
 import { type Answering, answer, streamed } from "../listener/running-listener.ts";
+import { frame, get, getHead, PREFACE, settings, TYPES } from "./frames.ts";
 
 afterEach(stopAll);
 
@@ -82,6 +84,15 @@ describe("a request in HTTP/2", () => {
     const two = await ask(session(https), { ":path": "/a" });
     expect(one).toContain(two.body.slice(0, two.body.indexOf("host=")));
     expect(listener.fastHits).toBe(1);
+  });
+
+  test("that a trusted proxy got over http has no Strict-Transport-Security, as in HTTP/1.1", async () => {
+    const strictTransportSecurity = "max-age=60";
+    const { https } = await start(shown, { strictTransportSecurity, trustedProxies: [readNetwork("127.0.0.1")!] });
+    const on = session(https);
+    const fieldOf = async (proto: string) =>
+      (await ask(on, { "x-forwarded-proto": proto })).head["strict-transport-security"];
+    expect([await fieldOf("https"), await fieldOf("http")]).toEqual([strictTransportSecurity, undefined]);
   });
 
   test.each<[string, OutgoingHttpHeaders, number, RegExp]>([
@@ -421,24 +432,11 @@ describe("a connection in HTTP/2", () => {
   });
 });
 
-const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-const frame = (type: number, flags: number, stream: number, payload = "") => {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head[3] = type;
-  head[4] = flags;
-  head.writeUInt32BE(stream, 5);
-  return head.toString("latin1") + payload;
-};
-const SETTINGS = frame(4, 0, 0);
-const HEADERS = 1;
-const CONTINUATION = 9;
-// :method GET, :scheme https, :path /, and :authority a.test. RFC 7541 Appendix A.
-const HEAD = "\x82\x87\x84\x01\x06a.test";
-
-const RST_STREAM = 3;
-const GOAWAY = 7;
-const headers = (stream: number) => frame(HEADERS, 5, stream, HEAD);
+// :method GET, :scheme https, :path /, and :authority a.test.
+const HEAD = getHead("/");
+const SETTINGS = settings();
+const { headers: HEADERS, rstStream: RST_STREAM, goaway: GOAWAY, continuation: CONTINUATION } = TYPES;
+const headers = (stream: number) => get(stream);
 const reset = (stream: number) => frame(RST_STREAM, 0, stream, "\0\0\0\x08");
 
 /** A client that writes frames, and reads with which code the connection ended. */

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { ONLY_SITE } from "../../../server/processes/site-logs.ts";
 import type { RunningWorker, WorkerStart } from "../../../server/processes/worker-program.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import type { NewPurge, PopNotes } from "../../../worker/ports.ts";
@@ -25,7 +26,8 @@ const background = { run: () => undefined };
  * A worker with a real view and lease, and nothing else of the edge: `/purge` appends to the log, `/stamp` tells the view's
  * position, `/check` whether an entry with that stamp is purged. What `/hold` asks is answered at SIGUSR2.
  */
-export async function startWorker({ name, settings, log }: WorkerStart): Promise<RunningWorker> {
+export async function startWorker({ name, settings, logs }: WorkerStart): Promise<RunningWorker> {
+  const log = logs.get(ONLY_SITE)!;
   const { version, folder, failsAtStart, leaseMs } = settings as PageSettings;
   if (failsAtStart) throw new Error("this worker was told to fail");
   const timing = { leaseMs, skewMs: 250 };

@@ -1,5 +1,6 @@
 import { CONFIRM_WITHIN_MS } from "../../../server/log/log-readers.ts";
 import { obeySignals } from "../../../server/processes/signals.ts";
+import { ONLY_SITE } from "../../../server/processes/site-logs.ts";
 import { Supervisor } from "../../../server/processes/supervisor.ts";
 import { eventInWords } from "../../../server/processes/supervisor-events.ts";
 import { systemClock } from "../../../server/system-clock.ts";
@@ -24,7 +25,7 @@ const supervisor = await Supervisor.start({
   folder,
   listen: [{ host: "127.0.0.1", port: Number(port) }],
   program: PROGRAM,
-  load: async () => ({ settings, leaseMs: 1000, longestViewAgeMs: 1000 }),
+  load: async () => ({ settings, sites: new Map([[ONLY_SITE, { leaseMs: 1000, longestViewAgeMs: 1000 }]]) }),
   workers: 2,
   clock,
   ...(sharedLog !== undefined && { sharedLog }),

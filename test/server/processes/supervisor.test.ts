@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CONFIRM_WITHIN_MS } from "../../../server/log/log-readers.ts";
 import { openSockets } from "../../../server/processes/listening-sockets.ts";
+import { ONLY_SITE } from "../../../server/processes/site-logs.ts";
 import { Supervisor, type SupervisorOptions } from "../../../server/processes/supervisor.ts";
 import { eventInWords, type SupervisorEvent } from "../../../server/processes/supervisor-events.ts";
 import { type Predecessor, SUCCEEDS } from "../../../server/processes/upgrade.ts";
@@ -44,7 +45,7 @@ beforeEach(() => {
   events = [];
   waiting = [];
   settings = { version: "v1", folder, leaseMs: 1000 };
-  load = async () => ({ settings, leaseMs: 1000, longestViewAgeMs: 1000 });
+  load = async () => ({ settings, sites: new Map([[ONLY_SITE, { leaseMs: 1000, longestViewAgeMs: 1000 }]]) });
   started = [];
 });
 
@@ -219,6 +220,25 @@ describe("a supervisor", () => {
       expect(await held.answer).toMatchObject({ version: "v1" });
     });
 
+    test("settings that change while they are loaded are loaded again", async () => {
+      const supervisor = await start();
+      let loads = 0;
+      const first = Promise.withResolvers<void>();
+      const read = load;
+      load = async () => {
+        const loaded = await read();
+        if (++loads === 1) await first.promise;
+        return loaded;
+      };
+      const reloads = [supervisor.reload()];
+      settings = { ...settings, version: "v2" };
+      reloads.push(supervisor.reload(), supervisor.reload());
+      first.resolve();
+      expect(await Promise.all(reloads)).toEqual([true, true, true]);
+      expect(loads).toBe(2);
+      expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v2" });
+    });
+
     test("a configuration that does not compile keeps the old workers, and says why", async () => {
       const supervisor = await start();
       await reported("worker-listening", 2);
@@ -252,16 +272,17 @@ describe("a supervisor", () => {
   });
 
   describe("hands over to a successor", () => {
+    const successorThatFails = (step: string) => () => {
+      const main = fileURLToPath(new URL("./failing-successor.ts", import.meta.url));
+      return fork(main, [step], { env: { ...process.env, [SUCCEEDS]: "[]" }, serialization: "advanced" });
+    };
+
     test.each(["before", "with the log", "with the log open"])(
       "that fails %s: it goes on, with log and workers",
       async (step) => {
-        const main = fileURLToPath(new URL("./failing-successor.ts", import.meta.url));
         let takenBack = 0;
         const supervisor = await start({
-          startSuccessor: () => {
-            const env = { ...process.env, [SUCCEEDS]: "[]" };
-            return fork(main, [step], { env, serialization: "advanced" });
-          },
+          startSuccessor: successorThatFails(step),
           onTakenBack: () => {
             takenBack++;
           },
@@ -288,6 +309,59 @@ describe("a supervisor", () => {
         expect(await purgeAtWorker()).toMatchObject({ seq: 2, settlesInMs: 0 });
       },
     );
+
+    test("that fails while the configuration is wrong: its workers have the settings in use, and are replaced", async () => {
+      const supervisor = await start({ startSuccessor: successorThatFails("with the log"), workers: 1 });
+      load = () => Promise.reject(new Error("wrong"));
+      expect(await supervisor.upgrade()).toBe(false);
+      const [pid] = supervisor.workers.values();
+      process.kill(pid!, "SIGKILL");
+      await reported("worker-died");
+      expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v1" });
+      expect(await worker([...supervisor.workers.values()][0]!).purge({ key: "#a" })).toMatchObject({ settlesInMs: 0 });
+    });
+
+    test("and told to stop after that, it gives its workers the usual time; told again, none", async () => {
+      const supervisor = await start({ startSuccessor: successorThatFails("never"), workers: 1 });
+      const [pid] = [...supervisor.workers.values()] as [number];
+      const held = [await hold(supervisor.addresses[0]!), await hold(supervisor.addresses[0]!)] as const;
+      expect(await supervisor.upgrade()).toBe(true);
+      void supervisor.stop();
+      process.kill(pid, "SIGUSR2");
+      for (const { answer } of held) expect(await answer).toMatchObject({ pid });
+      await supervisor.ended;
+    });
+
+    test("and that one stops the old workers with its own, and ends after them", async () => {
+      const sockets = await openSockets([{ host: "127.0.0.1", port: 0 }], systemClock, () => false);
+      const asked: number[] = [];
+      let gone: () => void = () => undefined;
+      const predecessor = {
+        takeOver: async () => ({ sockets, readers: [], lock: join(folder, "none") }),
+        tellLogIsOpen: () => undefined,
+        tellIsListening: () => undefined,
+        follow: (_: unknown, onGone: () => void) => {
+          gone = onGone;
+        },
+        reopen: async () => void asked.push(-1),
+        stop: (withinMs: number) => void asked.push(withinMs),
+      };
+      const supervisor = await start({ predecessor: predecessor as unknown as Predecessor, workers: 1 });
+      const [pid] = [...supervisor.workers.values()] as [number];
+      await supervisor.reopen();
+      let hasEnded = false;
+      void supervisor.ended.then(() => {
+        hasEnded = true;
+      });
+      void supervisor.stop();
+      void supervisor.stop();
+      expect(asked).toEqual([-1, 10_000, 0]);
+      while (isAlive(pid)) await new Promise((resolve) => setImmediate(resolve));
+      await expect(start()).rejects.toThrow("Another tidemark serve owns"); // the old workers still read the log
+      expect(hasEnded).toBe(false);
+      gone();
+      await supervisor.ended;
+    });
 
     test("that fails: it leaves the file of a Unix socket to the old server", async () => {
       const path = join(folder, "edge.sock");

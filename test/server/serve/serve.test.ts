@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -54,6 +54,17 @@ describe("tidemark serve", () => {
   test("needs an origin, and says how to name it", async () => {
     const { code, printed } = await refusal([]);
     expect({ code, printed }).toMatchObject({ code: 2, printed: expect.stringContaining("tidemark serve --origin") });
+  });
+
+  test("touches no page of a server whose folder it is refused", async () => {
+    const args = ["--origin", origin.url, ...LISTEN, "--cache", "owned"];
+    const first = start(args, { TIDEMARK_HOSTS: "*" });
+    await first.address();
+    const draft = join(folder, "owned", "pages", "being-written", "4194304-0123abcd-1"); // of a process that has died
+    writeFileSync(draft, "");
+    const { code, printed } = await refusal(args, { TIDEMARK_HOSTS: "*" });
+    expect({ code, printed }).toEqual({ code: 2, printed: expect.stringContaining("Another tidemark serve owns") });
+    expect(existsSync(draft)).toBe(true);
   });
 
   test("serves the dashboard, whose session every worker knows, and which may read and no more", async () => {
@@ -158,5 +169,5 @@ describe("tidemark serve", () => {
     expect(await lifetimeOf("/other")).toMatch(/fwd=uri-miss.*stored/);
     expect(await lifetimeOf("/other")).toMatch(/hit; ttl=7[12]\d\d$/);
     await connection.close();
-  });
+  }, 60_000); // it starts workers three times
 });

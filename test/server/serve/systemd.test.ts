@@ -71,11 +71,14 @@ describe("sockets of systemd", { timeout: 60_000 }, () => {
   /** The server as systemd starts it: with the socket as descriptor 3, and its own id in LISTEN_PID. */
   function start(pid = "$$", environment: Readonly<Record<string, string>> = {}, ...args: readonly string[]) {
     const { PATH, NODE_COMPILE_CACHE } = process.env;
-    const command = `LISTEN_PID=${pid} LISTEN_FDS=1 LISTEN_FDNAMES=tidemark.socket exec "$0" "$@"`;
+    const command = `LISTEN_PID=${pid} LISTEN_FDS=1 exec "$0" "$@"`;
     const serve = ["cli/main.ts", "serve", "--origin", origin.url, "--workers", "1", "--cache", join(folder, "cache")];
     const { fd } = socket.handle as unknown as { fd: number };
     const child = spawn("sh", ["-c", command, process.execPath, ...serve, ...args], {
-      env: { PATH, NODE_COMPILE_CACHE, NO_COLOR: "1", TIDEMARK_HOSTS: "*", ...environment },
+      env: {
+        ...{ PATH, NODE_COMPILE_CACHE, NO_COLOR: "1", TIDEMARK_HOSTS: "*", LISTEN_FDNAMES: "tidemark.socket" },
+        ...environment,
+      },
       stdio: ["ignore", "pipe", "pipe", fd],
     });
     let printed = "";
@@ -138,6 +141,13 @@ describe("sockets of systemd", { timeout: 60_000 }, () => {
     await prints(/systemd has passed sockets to process 1, and this is process \d+: start node itself, not npx/);
     expect((await prints(/listening on (.*) with/))[1]).not.toBe(socket.address);
     await stop();
+  });
+
+  test("with TLS cannot be Unix sockets", async () => {
+    [socket] = (await openSockets([{ path: join(folder, "tls.sock") }], systemClock, () => false)) as [HeldSocket];
+    const { child, printed } = start("$$", { LISTEN_FDNAMES: "https" });
+    expect(await once(child, "close")).toEqual([2, null]);
+    expect(printed()).toMatch(/TLS is not spoken on unix sockets, and systemd names its socket .*tls\.sock.* "https"/);
   });
 
   test.skipIf(!hasNotify)(

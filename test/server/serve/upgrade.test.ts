@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { Agent, createServer, type RequestOptions, request } from "node:http";
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { Agent, createServer, type RequestOptions, request, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createSocket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,14 @@ import { ServerProcess } from "./running-server.ts";
 const TOKEN = "a-token-of-this-test-0123456789-0123456789";
 const UPGRADES = 3;
 
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 interface Answer {
   readonly status: number;
   readonly body: string;
@@ -17,11 +25,14 @@ interface Answer {
 
 describe("an upgrade in place", { timeout: 60_000 }, () => {
   let version = 0;
-  const origin = createServer((_request, response) => {
-    response.setHeader("cache-control", "max-age=600").end(`v${version}`);
+  const origin = createServer(({ url }, response) => {
+    if (url === "/held") origin.emit("held", response);
+    else response.setHeader("cache-control", "max-age=600").end(`v${version}`);
   });
   let folder: string;
   let server: ServerProcess;
+  /** All processes have ended that write to its output. */
+  let closed: Promise<unknown>;
   let port: number;
   /** The supervisor that has the log. */
   let pid: number;
@@ -38,13 +49,18 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     const config = `export default { origin: "http://127.0.0.1:${(origin.address() as AddressInfo).port}" };\n`;
     writeFileSync(join(folder, "tidemark.config.ts"), config);
     const listen = ["--listen", `127.0.0.1:${port}`, "--listen", `unix:${folder}/edge.sock`];
-    server = new ServerProcess(folder, [...listen, "--workers", "2"], { TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN });
+    const log = ["--access-log", join(folder, "access.log")];
+    server = new ServerProcess(folder, [...listen, ...log, "--workers", "2"], {
+      TIDEMARK_HOSTS: "*",
+      TIDEMARK_TOKEN: TOKEN,
+    });
     pid = server.child.pid!;
+    closed = once(server.child, "close");
     await server.address();
   });
   afterEach(async () => {
-    process.kill(pid, "SIGTERM");
-    await once(server.child, "close");
+    if (isAlive(pid)) process.kill(pid, "SIGTERM");
+    await closed;
     expect(existsSync(join(folder, "edge.sock"))).toBe(false);
     origin.close();
     origin.closeAllConnections();
@@ -128,6 +144,40 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     kept.destroy();
     unixKept.destroy();
     expect(server.child.exitCode).toBe(0); // the first one has ended
+  });
+
+  /** Asks a page whose answer the origin holds back: an old worker has to finish it after the upgrade. */
+  async function holdAnswer() {
+    const answer = ask({ path: "/held", agent: false });
+    const [response] = (await once(origin, "held")) as [ServerResponse];
+    return { answer, finish: () => response.end("held") };
+  }
+
+  test("reopens the log files of old workers that finish their answers, too", async () => {
+    const { answer, finish } = await holdAnswer();
+    const old = once(server.child, "exit");
+    await upgrade(1);
+    renameSync(join(folder, "access.log"), join(folder, "access.log.1"));
+    process.kill(pid, "SIGUSR1");
+    await server.prints(/log files were opened anew/);
+    finish();
+    expect(await answer).toEqual({ status: 200, body: "held" });
+    await old;
+    expect(readFileSync(join(folder, "access.log"), "utf8")).toContain("/held");
+    expect(readFileSync(join(folder, "access.log.1"), "utf8")).not.toContain("/held");
+  });
+
+  test("lets old workers finish their answers when the new server is stopped, and that one ends after them", async () => {
+    const { answer, finish } = await holdAnswer();
+    const old = once(server.child, "exit");
+    await upgrade(1);
+    process.kill(pid, "SIGTERM");
+    await server.prints(/tidemark: stopping/);
+    while ((await ask({ agent: false }).catch(() => null)) !== null);
+    expect(isAlive(pid)).toBe(true);
+    finish();
+    expect(await answer).toEqual({ status: 200, body: "held" });
+    expect(await old).toEqual([0, null]);
   });
 
   test("that cannot start leaves the old server as it was, and says why", async () => {

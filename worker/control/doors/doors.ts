@@ -4,15 +4,7 @@ import { MAX_PURGE_BYTES } from "../../../wire/purge-request.ts";
 import type { Tokens } from "../../ports.ts";
 import { type PurgePorts, purge } from "../purge.ts";
 import { readText } from "../read-text.ts";
-import { cloudflare } from "./cloudflare.ts";
-import type { Door } from "./door.ts";
-import { fastly } from "./fastly.ts";
-import { keycdn } from "./keycdn.ts";
-import { netlify } from "./netlify.ts";
-import { varnish } from "./varnish.ts";
-import { vercel } from "./vercel.ts";
-
-const DOORS: Readonly<Record<DoorName, Door>> = { cloudflare, fastly, keycdn, netlify, varnish, vercel };
+import { VENDORS } from "./vendors.ts";
 
 const DOORS_PREFIX = `${CONTROL_PREFIX}doors/`;
 
@@ -31,7 +23,7 @@ export async function answerAtDoor(request: Request, ports: DoorPorts): Promise<
   const isPage = !pathname.startsWith(DOORS_PREFIX);
   const name = isPage ? doorOfPage(request, ports.doors) : pathname.slice(DOORS_PREFIX.length).split("/")[0]!;
   if (!isOpen(name, ports.doors)) return null;
-  const door = DOORS[name];
+  const door = VENDORS[name]!;
   const zone = ports.doors[name]!;
   const { words } = door;
   const token = door.token(fields);

@@ -29,10 +29,13 @@ export class FillBudget {
   readonly #maxBytes: number;
   readonly #maxFills: number;
   readonly #shares = new Set<FillShare>();
+  readonly #whole: FillBudget | undefined;
 
-  constructor(maxBytes: number, maxFills: number) {
+  /** `whole`: the budget of several isolates in one process, of which this one's fills take as well. Default: none. */
+  constructor(maxBytes: number, maxFills: number, whole?: FillBudget) {
     this.#maxBytes = maxBytes;
     this.#maxFills = maxFills;
+    this.#whole = whole;
   }
 
   get heldBytes(): number {
@@ -45,11 +48,16 @@ export class FillBudget {
   open(now: number): FillShare {
     for (const share of this.#shares) if (now - share.openedAt > SHARE_LIVES_MS) share.giveUp();
     const isOneTooMany = this.#shares.size >= this.#maxFills;
+    const ofWhole = this.#whole?.open(now);
     const share = new FillShare(
       now,
-      (bytes) => !isOneTooMany && this.heldBytes + bytes <= this.#maxBytes,
-      () => this.#shares.delete(share),
+      (bytes) => !isOneTooMany && this.heldBytes + bytes <= this.#maxBytes && (ofWhole?.take(bytes) ?? true),
+      () => {
+        this.#shares.delete(share);
+        ofWhole?.close();
+      },
     );
+    if (ofWhole) ofWhole.endClient = () => share.giveUp();
     this.#shares.add(share);
     return share;
   }

@@ -194,6 +194,55 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await boundOf(a, "#a")).toBe(1250);
   });
 
+  describe("an answer about a purge that a machine has not confirmed is held, wherever it is asked for,", () => {
+    /** A purge that settles by the clock after a minute, because a machine does not confirm it. */
+    async function unsettled() {
+      const [asked, other, late] = [await start(), await start(), await start()];
+      await late.keeper.read(late.position, 1000, 60_000);
+      late.isListening = false;
+      asked.isPatient = false;
+      expect(await appended(asked, "#a")).toMatchObject({ seq: 1, settlesInMs: 60_250, maySettleSooner: true });
+      return { asked, other, late };
+    }
+
+    test("until it does", async () => {
+      const { asked, other, late } = await unsettled();
+      const found = [asked, other].map(({ keeper }) => keeper.find(1, 25_000));
+      late.isListening = true;
+      await eventually(async () => (await appended(late, "#b")).settlesInMs === 0);
+      for (const each of found) expect(await each).toMatchObject({ seq: 1, settled: true });
+      expect(await asked.keeper.find(1)).toMatchObject({ settled: true });
+    });
+
+    test("until it has left", async () => {
+      const { other, late } = await unsettled();
+      const found = other.keeper.find(1, 25_000);
+      await late.keeper.close();
+      expect(await found).toMatchObject({ seq: 1, settled: true });
+    });
+
+    test("until its time is over", async () => {
+      const { other } = await unsettled();
+      expect(await other.keeper.find(1, 100)).toMatchObject({ seq: 1, settled: false });
+    });
+  });
+
+  test("a machine that reads while its longest lease is being written keeps its row", async () => {
+    const machine = await start();
+    const { machine: name } = machine.log;
+    await admin.query("BEGIN; SELECT FROM tidemark_log_machines FOR UPDATE");
+    const longer = machine.log.read(machine.position, 1000, 60_000); // waits for the lock
+    const leaseOf = async () => (await admin.query("SELECT machine, lease_ms FROM tidemark_log_machines")).rows;
+    await eventually(async () => {
+      const { rows } = await admin.query("SELECT FROM pg_locks WHERE NOT granted");
+      return rows.length > 0;
+    });
+    await machine.log.changesSince(machine.position);
+    await admin.query("COMMIT");
+    await longer;
+    expect(await leaseOf()).toEqual([{ machine: name, lease_ms: "60000" }]);
+  });
+
   test("a notice that is lost is made up for by the read of the lease", async () => {
     const [a, deaf] = [await start(), await start({ hears: false })];
     const stamp = deaf.position;
@@ -228,6 +277,16 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await b.log.confirm(b.position)).toBe(true);
     await admin.query("UPDATE tidemark_log_audit SET mark = 'of another purge'");
     expect(await b.log.confirm(b.position)).toBe(false);
+  });
+
+  test("what another log has settled leaves the purges of this one unsettled", async () => {
+    const [a, b] = [await start(), await start()];
+    b.isListening = false;
+    expect(await boundOf(a, "#a")).toBe(1250);
+    await a.log.settleUpTo({ logId: "another", seq: 1 });
+    expect(await a.keeper.find(1)).toMatchObject({ settled: false });
+    await a.log.settleUpTo(a.position);
+    expect(await a.keeper.find(1)).toMatchObject({ settled: true });
   });
 
   test("needs no privilege beyond its own tables", async () => {
@@ -267,6 +326,24 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(a.position.logId).toBe(logId);
       const { purges } = await a.keeper.list(null, 10);
       expect(purges.map(({ purgeKeys }) => purgeKeys[0]).filter((key) => key === "#b")).toEqual([]);
+    });
+
+    test("is lost: an answer that is held is given by the clock", async () => {
+      const own = await ownServer();
+      const [a, b] = [await start({}, own.url("postgres")), await start({}, own.url("postgres"))];
+      b.isListening = false;
+      expect(await boundOf(a, "#a")).toBe(1250);
+      const isHeld = new Promise<void>((resolve) => {
+        const { settledOf } = a.log;
+        a.log.settledOf = (seqs) => {
+          resolve();
+          return settledOf.call(a.log, seqs);
+        };
+      });
+      const found = a.keeper.find(1, 25_000);
+      await isHeld;
+      await own.crash();
+      expect(await found).toMatchObject({ seq: 1, settled: true });
     });
 
     test("commits a purge durably though its owner has turned that off", async () => {

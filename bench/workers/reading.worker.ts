@@ -1,0 +1,23 @@
+/** The constant responder, once it has read what a shared cache has to know of a request before it may answer from memory. */
+import constant from "./constant.worker.ts";
+
+const FIELDS = [
+  "authorization",
+  "cookie",
+  "cache-control",
+  "pragma",
+  "range",
+  "if-match",
+  "if-none-match",
+  "if-modified-since",
+  "if-unmodified-since",
+  "accept-encoding",
+];
+
+export default {
+  fetch(request) {
+    const read = [request.method, request.url, request.cf?.colo, ...FIELDS.map((name) => request.headers.get(name))];
+    if (read.length === 0) return new Response(null);
+    return constant.fetch();
+  },
+} satisfies ExportedHandler;

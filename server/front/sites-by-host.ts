@@ -1,0 +1,70 @@
+import type { RunningIsolate } from "../../worker/isolate.ts";
+import type { Answer } from "../../worker/ports.ts";
+import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
+import { ownAnswer } from "../listener/own-answer.ts";
+import type { HttpsRedirect } from "./https-redirect.ts";
+
+/** One of several sites, as the listener serves it. */
+export interface ServedSite {
+  readonly name: string;
+  /** Public hosts, as keys have them; `null` for any that is no other site's. */
+  readonly hosts: readonly string[] | null;
+  readonly isolate: RunningIsolate;
+  /** The proxies whose forwarding fields count for this site. */
+  readonly trustedProxies: readonly Network[];
+  /** Default: nobody is sent to https. */
+  readonly toHttps?: HttpsRedirect | undefined;
+}
+
+/** The last spellings of hosts that were found. Clients use few. */
+const MAX_REMEMBERED = 1000;
+
+/** A port that is the default of one of the schemes. A proxy may name it where the scheme is not known yet. */
+const DEFAULT_PORT = /:(?:80|443)$/;
+
+/** A host without a default port: two sites whose hosts differ in that alone could not be told apart. */
+export function hostToFind(host: string): string {
+  return host.replace(DEFAULT_PORT, "");
+}
+
+/**
+ * The sites of one server. Each request has the site whose host it names, whichever other hosts its connection has served:
+ * clients use a connection for all hosts of its certificate (RFC 9113 §9.1.1).
+ */
+export class SitesByHost {
+  readonly #byHost = new Map<string, ServedSite>();
+  readonly #byAuthority = new Map<string, ServedSite>();
+  readonly #anyHost: ServedSite | null;
+
+  /** No host is in two of them, and at most one takes any host. */
+  constructor(sites: readonly ServedSite[]) {
+    for (const site of sites) for (const host of site.hosts ?? []) this.#byHost.set(hostToFind(host), site);
+    this.#anyHost = sites.find(({ hosts }) => hosts === null) ?? null;
+  }
+
+  /** The site of a host as a client has written it; `null` if there is none. */
+  find(authority: string): ServedSite | null {
+    return this.#byAuthority.get(authority) ?? this.#findAnew(authority);
+  }
+
+  #findAnew(authority: string): ServedSite | null {
+    const host = URL.parse(`http://${authority}/`)?.host;
+    const named = host === undefined ? undefined : this.#byHost.get(hostToFind(host));
+    if (named === undefined) return this.#anyHost;
+    if (this.#byAuthority.size >= MAX_REMEMBERED) this.#byAuthority.clear();
+    this.#byAuthority.set(authority, named);
+    return named;
+  }
+}
+
+const HEALTH = /^https?:\/\/[^/]*\/_tidemark\/health$/;
+
+/** The answer to a request for a host of no site. Those who watch the server ask by its address, whatever the sites are. */
+export function answerOfNoSite(method: string, url: string): Answer {
+  if (!HEALTH.test(url) || (method !== "GET" && method !== "HEAD")) {
+    return ownAnswer(421, "host-unknown", "this host is not one of a site of this server");
+  }
+  const healthy = ownAnswer(200, "health", "");
+  healthy.fields.set("content-type", "application/json");
+  return { ...healthy, body: method === "HEAD" ? null : Buffer.from('{"status":"ok"}') };
+}

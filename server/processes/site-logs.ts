@@ -1,0 +1,199 @@
+import { randomUUID } from "node:crypto";
+import { basename, join } from "node:path";
+import type { GrantAtStart } from "../log/log-file.ts";
+import { LogFolder } from "../log/log-folder.ts";
+import type { ServedLog } from "../log/log-keeper.ts";
+import { LogServer } from "../log/log-server.ts";
+import { type LogOptions, openLog } from "./open-log.ts";
+import type { LogOfSite } from "./process-messages.ts";
+
+/** The name of the site of a server that serves no other. Its log is in the server's own folder. */
+export const ONLY_SITE = "";
+
+/** The sites of one configuration by their names, with what is granted to their readers. */
+export type SiteGrants = ReadonlyMap<string, GrantAtStart>;
+
+export interface SiteLogsOptions extends LogOptions {
+  /** The server's own folder, which no other server may use meanwhile. An only site has its log there. */
+  readonly folder: string;
+  /** The folder of the log of one of several sites. Default: there is one site alone. */
+  readonly folderOf?: (site: string) => string;
+}
+
+/** How long a worker waits for the logs of all sites before it serves those whose logs answer. Milliseconds. */
+export const ADMIT_WITHIN_MS = 5_000;
+
+interface OpenLog {
+  readonly folder: LogFolder;
+  readonly keeper: ServedLog;
+  readonly server: LogServer;
+}
+
+/**
+ * The purge logs that a supervisor keeps: one for each site, each in a folder of its own, with its own lock, socket and
+ * readers. So a site's purges, receipts and counts are seen by nobody else, and a log that fails takes no other with it.
+ */
+export class SiteLogs {
+  readonly #options: SiteLogsOptions;
+  readonly #id = randomUUID();
+  readonly #logs = new Map<string, OpenLog>();
+  #folder: LogFolder;
+  #ownsFolder = true;
+  /** The lock of workers of another supervisor, who are no strangers. */
+  #known: string | null;
+  /** Resolves when no log is being closed. */
+  #closing: Promise<unknown> = Promise.resolve();
+
+  /** `known`: as in `LogFolder.own`. Throws as that does. */
+  constructor(options: SiteLogsOptions, known: string | null) {
+    this.#options = options;
+    this.#known = known;
+    this.#folder = LogFolder.own(options.folder, this.#id, known);
+  }
+
+  get isOpen(): boolean {
+    return this.#logs.size > 0;
+  }
+
+  /** The file that all workers of this supervisor lock, whichever sites they serve. */
+  get workersLock(): string {
+    return this.#folder.workersLock;
+  }
+
+  /** Whether a worker of an earlier supervisor is still alive. */
+  hasOrphans(): boolean {
+    return this.#folder.hasOrphans();
+  }
+
+  /** The name by which the logs expect a worker. One that outlives its supervisor must not pass for one of the next. */
+  readerOf(worker: string): string {
+    return `${worker} of ${this.#id}`;
+  }
+
+  /**
+   * Opens the logs of these sites that are not open yet, and serves them. `readersOf`: those who are readers of a site
+   * already when its log is open. Rejects if one cannot be opened, and leaves the others open.
+   */
+  async open(sites: SiteGrants, readersOf: (site: string) => Iterable<string> = () => []): Promise<void> {
+    await this.#closing; // one of them may be there again
+    for (const [site, grant] of sites) {
+      if (!this.#logs.has(site)) this.#logs.set(site, await this.#open(site, grant, () => readersOf(site)));
+    }
+  }
+
+  /** Owns the folder again, after `giveAway`. */
+  takeBack(): void {
+    this.#known = null;
+    this.#folder = LogFolder.own(this.#options.folder, this.#id);
+    this.#ownsFolder = true;
+  }
+
+  /** What a worker needs that serves these sites. */
+  of(sites: SiteGrants): LogOfSite[] {
+    return [...sites.keys()].map((site) => {
+      const { socketPath, workersLock } = this.#logs.get(site)!.folder;
+      return { site, socket: socketPath, lock: workersLock };
+    });
+  }
+
+  /** A worker is about to start that serves these sites. */
+  expect(reader: string, sites: SiteGrants): void {
+    for (const site of sites.keys()) this.#logs.get(site)!.keeper.readers.expect(reader);
+  }
+
+  /**
+   * Resolves once the reader may answer visitors of these sites, to those of which it may not yet, because their logs do
+   * not answer: `late` is called for each as soon as it may. Rejects if it has ended.
+   */
+  async admit(reader: string, sites: readonly string[], late: (site: string) => void): Promise<readonly string[]> {
+    const waiting = new Set(sites);
+    let isOver = false;
+    const admissions = sites.map(async (site) => {
+      await this.#logs.get(site)!.keeper.readers.admit(reader);
+      waiting.delete(site);
+      if (isOver) late(site);
+    });
+    for (const admission of admissions) admission.catch(() => undefined); // those who wait for all of them hear of it
+    const all = Promise.all(admissions);
+    const wait = this.#options.clock.wait(ADMIT_WITHIN_MS);
+    // With one site, or while no site could be served, there is nothing to begin with.
+    const mayBegin = wait.over.then(() => (waiting.size < sites.length ? undefined : Promise.any(admissions)));
+    mayBegin.catch(() => undefined);
+    try {
+      await Promise.race([all, mayBegin]);
+    } finally {
+      wait.cancel();
+    }
+    isOver = true;
+    return [...waiting];
+  }
+
+  /** The reader's process has ended. */
+  dismiss(reader: string): void {
+    for (const { keeper } of this.#logs.values()) keeper.readers.dismiss(reader);
+  }
+
+  /** The workers that hold this lock are strangers from now on. */
+  forget(lock: string): void {
+    this.#known = null;
+    this.#folder.forget(lock);
+    for (const { folder } of this.#logs.values()) if (folder !== this.#folder) folder.forget(lock);
+  }
+
+  /** Closes the logs of all sites but these, whose workers have ended. */
+  closeOthers(used: ReadonlySet<string>): void {
+    for (const site of this.#logs.keys()) if (!used.has(site)) this.#leave(site, (keeper) => keeper.close());
+  }
+
+  /** Closes the logs and leaves the folder to the next supervisor. Call it when the workers have ended. */
+  close(): Promise<void> {
+    return this.#leaveAll((keeper) => keeper.close());
+  }
+
+  /** The same for a supervisor whose readers the workers are from then on. */
+  giveAway(): Promise<void> {
+    return this.#leaveAll((keeper) => keeper.giveAway());
+  }
+
+  async #open(site: string, grant: GrantAtStart, readers: () => Iterable<string>): Promise<OpenLog> {
+    const folder = site === ONLY_SITE ? this.#folder : this.#ownFolderOf(site);
+    let keeper: ServedLog | undefined;
+    try {
+      keeper = await openLog(folder, grant, this.#options);
+      for (const reader of readers()) keeper.readers.adopt(reader);
+      const broken = (cause: unknown) => this.#options.report({ kind: "broken-peer", cause });
+      const server = new LogServer(keeper, keeper.readers, broken);
+      await server.listen(folder.socketPath);
+      return { folder, keeper, server };
+    } catch (cause) {
+      await keeper?.close();
+      if (folder !== this.#folder) folder.release();
+      throw cause;
+    }
+  }
+
+  #ownFolderOf(site: string): LogFolder {
+    const path = this.#options.folderOf!(site);
+    return LogFolder.own(path, this.#id, this.#known && join(path, basename(this.#known)));
+  }
+
+  async #leaveAll(end: EndLog): Promise<void> {
+    for (const site of this.#logs.keys()) this.#leave(site, end);
+    await this.#closing;
+    if (this.#ownsFolder) this.#folder.release();
+    this.#ownsFolder = false;
+  }
+
+  #leave(site: string, end: EndLog): void {
+    const log = this.#logs.get(site)!;
+    this.#logs.delete(site);
+    const left = async () => {
+      await log.server.close();
+      await end(log.keeper);
+      if (log.folder !== this.#folder) log.folder.release();
+    };
+    this.#closing = Promise.all([this.#closing, left()]);
+  }
+}
+
+type EndLog = (keeper: ServedLog) => void | Promise<void>;

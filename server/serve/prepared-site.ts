@@ -1,0 +1,141 @@
+import { randomBytes } from "node:crypto";
+import { configuredTokens, type TokenSettings } from "../../worker/control/tokens.ts";
+import { compileSite, type Site } from "../../worker/site/site.ts";
+import { overridesOf, type SiteVariables } from "../../worker/site/site-overrides.ts";
+import type { HttpsRedirect } from "../front/https-redirect.ts";
+import { type OriginAddress, readOriginAddress } from "../origin/origin-address.ts";
+import type { ListenAddress } from "../processes/listening-sockets.ts";
+import { type LoadedSite, loadSite } from "../site/load-site.ts";
+import type { SiteSettings } from "./edge-settings.ts";
+import { isLocal, localHosts } from "./listen-addresses.ts";
+import { ServerError } from "./server-error.ts";
+
+/** Where a site's rules are, and what outranks them. */
+export interface SiteSources {
+  /** `ONLY_SITE`, or its name among several. */
+  readonly name: string;
+  /** The config; `null` for none. */
+  readonly config: string | null;
+  /** The variables that outrank the config, and the tokens. */
+  readonly environment: SiteVariables & TokenSettings;
+  /** The origin as its owner names it, which may be a unix socket; `null` for the config's. */
+  readonly origin: string | null;
+}
+
+/** What a site has to know of its server. */
+export interface SiteSurroundings {
+  /** Where the server is reached. */
+  readonly listen: readonly ListenAddress[];
+  readonly usesProxyProtocol: boolean;
+  /** The status by which clients are sent to https; `null` if they are not. */
+  readonly redirectsToHttps: 301 | 308 | null;
+}
+
+/** Everything that is known of a site before a port is opened. */
+export interface PreparedSite {
+  readonly loaded: LoadedSite;
+  readonly settings: SiteSettings;
+  readonly site: Site;
+  /** True if no host is named, so that only this machine is served. */
+  readonly isLocal: boolean;
+  /** What the owner should know, a line each. */
+  readonly warnings: readonly string[];
+}
+
+/** Reads and checks the settings of a site. Throws `ConfigFileError` or `ServerError`. */
+export async function prepareSite(sources: SiteSources, around: SiteSurroundings): Promise<PreparedSite> {
+  const { name, config, environment } = sources;
+  const { listen } = around;
+  const named = sources.origin === null ? null : originOf(sources.origin);
+  const overrides = { ...overridesOf(environment), origin: named?.url };
+  if (config === null && named === null) {
+    throw new ServerError("there is no site to serve. Name it: tidemark serve --origin http://127.0.0.1:8000");
+  }
+  const loaded = await loadSite(config, overrides);
+  const { namesHosts, originUrl, weakened } = loaded.review;
+  if (!namesHosts && listen.some((address) => !isLocal(address))) {
+    throw new ServerError(
+      "other machines can reach this server, so it has to know its public hosts. Name them in the config, " +
+        'hosts: ["www.example.com"], or in the environment, TIDEMARK_HOSTS=www.example.com.',
+    );
+  }
+  if (!namesHosts && listen.some((address) => "port" in address && address.port === 0)) {
+    throw new ServerError("with port 0 the address is not known before, so name hosts, or choose a port.");
+  }
+  const starred = loaded.review.hosts?.find((host) => host.includes("*"));
+  if (starred !== undefined) {
+    throw new ServerError(
+      `the host ${JSON.stringify(starred)} is not a name. Name each host, or serve any: TIDEMARK_HOSTS='*'.`,
+    );
+  }
+  const warnings = [...weakened];
+  const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = environment;
+  const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
+  const tokens = namesHosts ? given : forThisMachine(given);
+  configuredTokens(tokens, (line) => warnings.push(line));
+  if (!tokens.TIDEMARK_TOKEN && !tokens.TIDEMARK_TOKENS) {
+    warnings.push("TIDEMARK_TOKEN is not set, so nobody can purge. Make one with: openssl rand -base64 32");
+  }
+  // Without hosts only this machine is served.
+  const siteOverrides = { ...overrides, ...(!namesHosts && { hosts: listen.flatMap(localHosts) }) };
+  const site = compileSite(loaded.site, siteOverrides);
+  if (site.purge.relays > 0) {
+    throw new ServerError("purge.relays is for the Workers platform: here each worker is told of purges anyway.");
+  }
+  if (around.usesProxyProtocol) expectProxies(listen, site);
+  const settings: SiteSettings = {
+    name,
+    site: loaded.site,
+    overrides: siteOverrides,
+    origin: named ?? originOf(originUrl),
+    tokens,
+    toHttps: redirectOf(around, site),
+  };
+  return { loaded, settings, site, isLocal: !namesHosts, warnings };
+}
+
+/** On a machine that serves itself alone, a token protects nothing. One is made if none is set. */
+let ownToken: string | undefined;
+
+function forThisMachine(tokens: TokenSettings): TokenSettings {
+  if (tokens.TIDEMARK_TOKEN || tokens.TIDEMARK_TOKENS) return { ...tokens, acceptsWeakTokens: true };
+  ownToken ??= randomBytes(24).toString("base64url");
+  return { TIDEMARK_TOKEN: ownToken };
+}
+
+/** Throws a `ServerError` if no connection could begin with a header of the PROXY protocol that counts. */
+function expectProxies(listen: readonly ListenAddress[], { trustedProxies }: Site): void {
+  if (trustedProxies.length === 0) {
+    throw new ServerError(
+      '--proxy-protocol needs trustedProxies in the config, such as trustedProxies: ["10.0.0.0/8"]: others could claim any address.',
+    );
+  }
+  if (listen.some((address) => "path" in address)) {
+    throw new ServerError("--proxy-protocol is not taken on unix sockets, whose other end has no address to trust.");
+  }
+}
+
+/** How clients are sent to https. Throws a `ServerError` if nothing there would answer them. */
+function redirectOf({ listen, redirectsToHttps: status }: SiteSurroundings, site: Site): HttpsRedirect | null {
+  if (status === null) return null;
+  const withTls = listen.find((address) => "port" in address && address.scheme === "https");
+  if (withTls === undefined && site.trustedProxies.length === 0) {
+    throw new ServerError(
+      "--redirect-to-https would send clients in circles: this server has no address with TLS (--listen-tls), and the " +
+        "config names no trustedProxies whose X-Forwarded-Proto could say that a request came over https.",
+    );
+  }
+  const port = (withTls !== undefined && "port" in withTls && withTls.port) || 443;
+  const { hosts, publicUrl } = site;
+  return { status, port, hosts, publicHost: publicUrl?.scheme === "https" ? publicUrl.host : null };
+}
+
+function originOf(text: string): OriginAddress {
+  const address = readOriginAddress(text);
+  if (address === null) {
+    throw new ServerError(
+      `the origin ${JSON.stringify(text)} is neither like http://127.0.0.1:8000 nor unix:/run/app.sock`,
+    );
+  }
+  return address;
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { configuredTokens } from "../../worker/control/tokens.ts";
+import type { FillBudget, LearningIsolate } from "../../worker/isolate.ts";
+import { compileSite, type Site } from "../../worker/site/site.ts";
+import type { MemoryEntries } from "../../worker/store/memory-tier.ts";
+import { nodeBodies } from "../bodies/node-bodies.ts";
+import type { DiskTier } from "../disk/disk-tier.ts";
+import type { LogCalls } from "../log/log-messages.ts";
+import { UndiciOrigin } from "../origin/undici-origin.ts";
+import { systemClock } from "../system-clock.ts";
+import type { SiteSettings } from "./edge-settings.ts";
+import { memoryAlone } from "./memory-alone.ts";
+import { startNodeIsolate } from "./node-isolate.ts";
+
+/** A site in a worker's process: its rules, its isolate and its connections to the origin. */
+export interface StartedSite {
+  readonly settings: SiteSettings;
+  readonly site: Site;
+  readonly isolate: LearningIsolate;
+  /** Reports to the ledger for the last time, and ends. */
+  end(): Promise<void>;
+}
+
+/** What a site gets from its process. */
+export interface SiteParts {
+  readonly log: LogCalls;
+  /** For pages, all sites of this process together. */
+  readonly memoryBytes: number;
+  /** The site's part of what several sites share. Default: it is alone. */
+  readonly memory?: MemoryEntries;
+  readonly fills?: FillBudget;
+  /** `null` for none. */
+  readonly tier: DiskTier | null;
+  readonly write: (line: string) => void;
+}
+
+export function startSite(settings: SiteSettings, { memoryBytes, tier, ...parts }: SiteParts): StartedSite {
+  const site = withMemory(compileSite(settings.site, settings.overrides), memoryBytes);
+  const origin = new UndiciOrigin({
+    address: settings.origin,
+    timeoutMs: site.limits.originTimeoutMs,
+    bodies: nodeBodies,
+  });
+  const isolate = startNodeIsolate(site, {
+    ...parts,
+    clock: systemClock,
+    random: Math.random,
+    sharedTier: tier ?? memoryAlone,
+    origin,
+    timer: { now: () => performance.now(), runsInMemory: true },
+    isolate: randomUUID(),
+    pop: hostname(),
+    tokens: configuredTokens(settings.tokens, () => undefined), // the supervisor has said what is wrong with them
+  });
+  return {
+    settings,
+    site,
+    isolate,
+    end: async () => {
+      await isolate.reportLast();
+      await tier?.settled();
+      await origin.close();
+    },
+  };
+}
+
+function withMemory(site: Site, memoryBytes: number): Site {
+  return { ...site, limits: { ...site.limits, memoryBytes } };
+}

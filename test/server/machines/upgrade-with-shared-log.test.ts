@@ -1,0 +1,220 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer as createSocket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
+import { ONLY_SITE } from "../../../server/processes/site-logs.ts";
+import { Supervisor } from "../../../server/processes/supervisor.ts";
+import { SUCCEEDS } from "../../../server/processes/upgrade.ts";
+import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
+import { freePort, PageClient, PROGRAM } from "../processes/pages.ts";
+import { ServerProcess } from "../serve/running-server.ts";
+import { Relay } from "./relay.ts";
+
+const TOKEN = "a-token-of-these-servers-000123456789";
+const FAILING_SUCCESSOR = fileURLToPath(new URL("../processes/failing-successor.ts", import.meta.url));
+
+if (noPostgres) process.stdout.write(`${noPostgres}\n`);
+
+/** A machine that serves, reached through a network to its database that a test can cut. */
+class Machine {
+  readonly relay: Relay;
+  readonly url: string;
+  readonly server: ServerProcess;
+  readonly #closed: Promise<unknown>;
+  /** The supervisor that has the log. */
+  #pid: number;
+  #upgrades = 0;
+
+  constructor(relay: Relay, port: number, folder: string, origin: string) {
+    this.relay = relay;
+    this.url = `http://127.0.0.1:${port}`;
+    const log = `postgres://tidemark@127.0.0.1:${relay.port}/postgres`;
+    const args = [
+      "--listen",
+      `127.0.0.1:${port}`,
+      "--workers",
+      "2",
+      "--origin",
+      origin,
+      "--log",
+      log,
+      "--cache",
+      folder,
+    ];
+    this.server = new ServerProcess(folder, args, { TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN });
+    this.#closed = once(this.server.child, "close");
+    this.#pid = this.server.child.pid!;
+  }
+
+  tellToUpgrade(): void {
+    process.kill(this.#pid, "SIGUSR2");
+  }
+
+  async upgrade(): Promise<void> {
+    this.tellToUpgrade();
+    const taken = await this.server.prints(new RegExp(`(process (\\d+) has taken over[^]*?){${++this.#upgrades}}`));
+    this.#pid = Number(taken[2]);
+  }
+
+  async version(): Promise<number> {
+    const answer = await fetch(`${this.url}/page`, { headers: { connection: "close" } });
+    return Number((await answer.text()).slice(1));
+  }
+
+  async purge(number: number): Promise<{ seq: number; settlesInMs: number; replayed: boolean }> {
+    const answer = await fetch(`${this.url}/_tidemark/purge`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      body: JSON.stringify({ urls: ["/page"], id: `purge-${number}` }),
+    });
+    if (answer.status !== 200) throw new Error(`a purge was answered with ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as { seq: number; settlesInMs: number; replayed: boolean };
+  }
+
+  async stop(): Promise<void> {
+    this.relay.mend();
+    process.kill(this.#pid, "SIGTERM");
+    await this.#closed;
+    await this.relay.close();
+  }
+}
+
+describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its log", { timeout: 60_000 }, () => {
+  const origin = new ScriptedOrigin(() => Date.now());
+  let postgres: PostgresServer;
+  let folder: string;
+  let machines: Machine[];
+  let supervisors: Supervisor[];
+
+  beforeAll(async () => {
+    postgres = await startPostgres({ port: await freePort() });
+    await origin.comeUp();
+  }, 60_000);
+  afterAll(async () => {
+    await origin.goDown();
+    await postgres?.stop();
+  });
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    machines = [];
+    supervisors = [];
+  });
+  afterEach(async () => {
+    await Promise.all(machines.map((machine) => machine.stop()));
+    await Promise.all(supervisors.map((supervisor) => supervisor.stop()));
+    rmSync(folder, { recursive: true });
+  });
+
+  const relay = () => Relay.to(Number(new URL(postgres.url("postgres")).port));
+
+  async function start(name: string): Promise<Machine> {
+    const free = createSocket().listen(0, "127.0.0.1");
+    await once(free, "listening");
+    const { port } = free.address() as AddressInfo;
+    free.close();
+    await once(free, "close");
+    const cache = mkdtempSync(join(folder, `${name}-`));
+    const machine = new Machine(await relay(), port, cache, origin.url);
+    machines.push(machine);
+    await machine.server.address();
+    return machine;
+  }
+
+  test("fails no request and no purge of either machine, and no purged page is served, under load", async () => {
+    const both = [await start("one"), await start("two")] as const;
+    const show = (version: number) =>
+      origin.reply("/page", { fields: { "cache-control": "max-age=600" }, body: `v${version}` });
+    show(0);
+    let isOver = false;
+    let settled = 0;
+    let answers = 0;
+    const visit = async (machine: Machine) => {
+      while (!isOver) {
+        const atLeast = settled;
+        expect(await machine.version()).toBeGreaterThanOrEqual(atLeast);
+        answers++;
+      }
+    };
+    const purger = (async () => {
+      for (let number = 1; !isOver; number++) {
+        show(number);
+        const receipt = await both[number % 2]!.purge(number);
+        expect(receipt).toMatchObject({ seq: number, replayed: false });
+        if (receipt.settlesInMs === 0) settled = number;
+      }
+    })();
+    const work = (async () => {
+      for (const machine of [both[0], both[1], both[0]]) {
+        const before = { answers, settled };
+        await machine.upgrade();
+        // Each has to see purges settle by the confirmations of both machines again.
+        while (answers < before.answers + 100 || settled < before.settled + 5) {
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      }
+      isOver = true;
+    })();
+    await Promise.all([purger, work, ...both.flatMap((machine) => [visit(machine), visit(machine), visit(machine)])]);
+  });
+
+  test("does not begin while the log is out of reach", async () => {
+    const machine = await start("one");
+    origin.reply("/page", { fields: { "cache-control": "max-age=600" }, body: "v1" });
+    expect(await machine.version()).toBe(1);
+    machine.relay.cut();
+    machine.tellToUpgrade();
+    await machine.server.prints(/The purge log in PostgreSQL at .* cannot be reached/);
+    await machine.server.prints(/the old server goes on: the new server ended: exit code 2/);
+    expect(await machine.version()).toBe(1);
+    machine.relay.mend();
+    for (let number = 1; ; number++) {
+      const receipt = await machine.purge(number).catch(() => null);
+      if (receipt?.settlesInMs === 0) break;
+    }
+  });
+
+  test("that fails when the log is out of reach takes the log back once it can be reached", async () => {
+    const cutOff = await relay();
+    const lines: string[] = [];
+    const { promise: hasFailed, resolve: failed } = Promise.withResolvers<void>();
+    const supervisor = await Supervisor.start({
+      folder,
+      listen: [{ host: "127.0.0.1", port: 0 }],
+      program: PROGRAM,
+      load: async () => ({
+        settings: { version: "v1", folder, leaseMs: 1000 },
+        sites: new Map([[ONLY_SITE, { leaseMs: 1000, longestViewAgeMs: 1000 }]]),
+      }),
+      workers: 1,
+      sharedLog: `postgres://tidemark@127.0.0.1:${cutOff.port}/postgres`,
+      report: (event) => {
+        lines.push(event.kind);
+        if (event.kind === "log-failed") failed();
+      },
+      onHandOver: () => cutOff.cut(),
+      startSuccessor: () =>
+        fork(FAILING_SUCCESSOR, ["with the log"], {
+          env: { ...process.env, [SUCCEEDS]: "[]" },
+          serialization: "advanced",
+        }),
+    });
+    supervisors.push(supervisor);
+    const [pid] = [...supervisor.workers.values()] as [number];
+    const upgraded = supervisor.upgrade();
+    await hasFailed;
+    await expect(new PageClient(folder, pid).purge({ key: "#a" })).rejects.toThrow("cannot be reached"); // it answers
+    cutOff.mend();
+    expect(await upgraded).toBe(false);
+    const [next] = [...supervisor.workers.values()] as [number];
+    expect(next).not.toBe(pid);
+    expect(await new PageClient(folder, next).purge({ key: "#b" })).toMatchObject({ settlesInMs: 0 });
+    await supervisor.stop();
+    supervisors = [];
+    await cutOff.close();
+  });
+});

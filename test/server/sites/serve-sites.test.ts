@@ -1,0 +1,288 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ScriptedOrigin } from "../../../cdn/scripted-origin.ts";
+import { ServerProcess } from "../serve/running-server.ts";
+
+const tokenOf = (site: string) => `the-token-of-${site}-0123456789-abcdefghijkl`;
+const REPEATED = 6;
+
+interface Got {
+  readonly status: number;
+  readonly xCache: string | undefined;
+  readonly location: string | undefined;
+  readonly body: string;
+}
+
+describe("tidemark serve --sites", { timeout: 60_000 }, () => {
+  const origins = new Map<string, ScriptedOrigin>();
+  let folder: string;
+  let server: ServerProcess | undefined;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    mkdirSync(join(folder, "sites"));
+    for (const name of ["shop", "blog", "third"]) {
+      const origin = new ScriptedOrigin(() => Date.now());
+      await origin.comeUp();
+      origins.set(name, origin);
+      publish(name, "v1");
+    }
+  });
+  afterEach(async () => {
+    await server?.stop();
+    server = undefined;
+    for (const origin of origins.values()) await origin.goDown();
+    rmSync(folder, { recursive: true });
+  });
+
+  function publish(site: string, version: string): void {
+    const fields = { "cache-control": "max-age=3600", "cache-tag": "all" };
+    origins.get(site)!.reply("/page", { fields, body: `${site} ${version}` });
+  }
+
+  /** Writes the config of a site, and its token. */
+  function write(name: string, more: string = `hosts: ["${name}.test"]`): void {
+    writeFileSync(join(folder, "sites", `${name}.env`), `TIDEMARK_TOKEN=${tokenOf(name)}\n`);
+    const config = `export default { origin: ${JSON.stringify(origins.get(name)!.url)}, ${more} };\n`;
+    writeFileSync(join(folder, "sites", `${name}.config.ts`), config);
+  }
+
+  function remove(name: string): void {
+    for (const file of [`${name}.config.ts`, `${name}.env`]) unlinkSync(join(folder, "sites", file));
+  }
+
+  async function start(...more: readonly string[]): Promise<number> {
+    const listen = ["--listen", "127.0.0.1:0", "--workers", "2", "--cache", "cache"];
+    server = new ServerProcess(folder, ["--sites", "sites", ...listen, ...more]);
+    return Number((await server.address()).port);
+  }
+
+  async function refusal(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+    const refused = new ServerProcess(folder, [...args, "--cache", "cache"], environment);
+    return { code: await refused.ended(), printed: refused.printed };
+  }
+
+  async function ask(port: number, host: string, path = "/page", token = "", body?: object): Promise<Got> {
+    const method = body === undefined ? "GET" : "POST";
+    const json = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const headers = { host, ...(token !== "" && json) };
+    const sent = request({ host: "127.0.0.1", port, method, path, headers, agent: false });
+    sent.end(body && JSON.stringify(body));
+    const [got] = (await once(sent, "response")) as [IncomingMessage];
+    let text = "";
+    for await (const piece of got) text += piece;
+    const { "x-cache": xCache, location } = got.headers;
+    return { status: got.statusCode!, xCache: xCache as string | undefined, location, body: text };
+  }
+
+  async function purge(port: number, site: string): Promise<Record<string, unknown>> {
+    const got = await ask(port, `${site}.test`, "/_tidemark/purge", tokenOf(site), { urls: ["/page"] });
+    if (got.status !== 200) throw new Error(`a purge was answered with ${got.status}: ${got.body}`);
+    return JSON.parse(got.body) as Record<string, unknown>;
+  }
+
+  /** Both workers answer with this, each on connections of its own. */
+  async function expectPage(port: number, site: string, version: string): Promise<void> {
+    for (let turn = 0; turn < REPEATED; turn++) {
+      expect(await ask(port, `${site}.test`)).toMatchObject({ status: 200, body: `${site} ${version}` });
+    }
+  }
+
+  /** Resolves once every worker answers so. Those of the old settings may take connections a moment longer. */
+  async function untilPage(port: number, host: string, body: string): Promise<void> {
+    for (let same = 0; same < 2 * REPEATED; ) same = (await ask(port, host)).body === body ? same + 1 : 0;
+  }
+
+  test("keeps sites apart, with a log, a ledger and a backup of each, over restarts and the death of its supervisor", async () => {
+    write("shop");
+    write("blog");
+    const port = await start("--access-log", "access.log", "--log-format", "json");
+    expect(server!.printed).toMatch(/blog +blog\.test from http:/);
+    for (let round = 2; round <= 4; round++) {
+      await expectPage(port, "shop", `v${round - 1}`);
+      await expectPage(port, "blog", "v1");
+      publish("shop", `v${round}`);
+      publish("blog", "newer, and not purged");
+      expect(await purge(port, "shop")).toMatchObject({ seq: round - 1, settlesInMs: 0 });
+      await expectPage(port, "shop", `v${round}`);
+      await expectPage(port, "blog", "v1");
+    }
+    expect(await purge(port, "blog")).toMatchObject({ seq: 1, settlesInMs: 0 });
+    const strange = { urls: ["/page"] };
+    expect((await ask(port, "blog.test", "/_tidemark/purge", tokenOf("shop"), strange)).status).toBe(401);
+    expect((await ask(port, "unknown.test", "/_tidemark/purge", tokenOf("shop"), strange)).status).toBe(421);
+    const stats = await ask(port, "shop.test", "/_tidemark/stats", tokenOf("shop"));
+    expect(stats.status).toBe(200);
+
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const backup = ["backup", "--cache", "cache/sites/shop", "shop.sqlite"];
+    const { stdout } = await promisify(execFile)(process.execPath, [resolve("cli/main.ts"), ...backup], {
+      cwd: folder,
+      env: { PATH, NODE_COMPILE_CACHE, NO_COLOR: "1" },
+    });
+    expect(stdout).toContain("3 purges");
+
+    publish("shop", "v5");
+    server!.child.kill("SIGKILL");
+    await server!.ended();
+    const again = await start();
+    // Pages are there after a restart, as are the logs.
+    expect(await ask(again, "shop.test")).toMatchObject({ body: "shop v4" });
+    expect(await ask(again, "blog.test")).toMatchObject({ body: "blog newer, and not purged" });
+    expect(await purge(again, "shop")).toMatchObject({ seq: 4 });
+    await expectPage(again, "shop", "v5");
+    const lines = readFileSync(join(folder, "access.log"), "utf8").trim().split("\n");
+    const sites = new Set(lines.map((line) => (JSON.parse(line) as { site: string | null }).site));
+    expect(sites).toEqual(new Set(["shop", "blog", null]));
+    expect(existsSync(join(folder, "cache", "log", "purge-log.sqlite"))).toBe(false);
+  });
+
+  test("adds, changes and removes sites while it runs, and a faulty one stays as it was, alone", async () => {
+    write("shop");
+    write("blog");
+    const port = await start();
+    await expectPage(port, "blog", "v1");
+    write("third");
+    await untilPage(port, "third.test", "third v1");
+    expect(await purge(port, "third")).toMatchObject({ seq: 1, settlesInMs: 0 });
+
+    // A faulty config beside a sound change of another site.
+    writeFileSync(
+      join(folder, "sites", "blog.config.ts"),
+      'export default { origin: "http://127.0.0.1:1", rutes: [] };\n',
+    );
+    await server!.prints(/site blog: its old settings stay in use: .*rutes/s);
+    write("shop", 'hosts: ["shop.test", "www.shop.test"]');
+    await untilPage(port, "www.shop.test", "shop v1");
+    await expectPage(port, "blog", "v1");
+
+    // A host that another site has.
+    write("third", 'hosts: ["third.test", "shop.test"]');
+    await server!.prints(/site third: its old settings stay in use: the host shop\.test is in both shop and third/);
+    await expectPage(port, "shop", "v1");
+    await expectPage(port, "third", "v1");
+
+    remove("third");
+    write("blog", 'hosts: ["blog.test", "third.test"]');
+    await untilPage(port, "third.test", "blog v1");
+    expect((await ask(port, "third.test", "/_tidemark/site", tokenOf("third"))).status).toBe(401);
+    publish("shop", "v2");
+    expect(await purge(port, "shop")).toMatchObject({ seq: 1, settlesInMs: 0 });
+    await expectPage(port, "shop", "v2");
+
+    // Its log is where it was.
+    write("blog");
+    write("third");
+    await untilPage(port, "third.test", "third v1");
+    expect(await purge(port, "third")).toMatchObject({ seq: 2, settlesInMs: 0 });
+  });
+
+  test("hands over to a new server with all logs", async () => {
+    write("shop");
+    write("blog");
+    const port = await start();
+    await expectPage(port, "shop", "v1");
+    await expectPage(port, "blog", "v1");
+    expect(await purge(port, "shop")).toMatchObject({ seq: 1 });
+    process.kill(server!.child.pid!, "SIGUSR2");
+    const [, pid] = await server!.prints(/process (\d+) has taken over/);
+    try {
+      publish("shop", "v2");
+      publish("blog", "v2");
+      expect(await purge(port, "shop")).toMatchObject({ seq: 2 });
+      await expectPage(port, "shop", "v2");
+      await expectPage(port, "blog", "v1");
+      expect(await purge(port, "blog")).toMatchObject({ seq: 1 });
+      await expectPage(port, "blog", "v2");
+    } finally {
+      process.kill(Number(pid), "SIGTERM");
+      await once(server!.child, "close");
+    }
+  });
+
+  test("a log that is damaged begins anew, and no other does", async () => {
+    write("shop");
+    write("blog");
+    const port = await start();
+    expect(await purge(port, "shop")).toMatchObject({ seq: 1 });
+    expect(await purge(port, "blog")).toMatchObject({ seq: 1 });
+    await server!.stop();
+    const path = join(folder, "cache", "sites", "shop", "log", "purge-log.sqlite");
+    writeFileSync(path, "no database", { flag: "r+" });
+    const again = await start();
+    expect(server!.printed).toMatch(/the purge log was damaged .*sites\/shop\/log/);
+    expect(await purge(again, "shop")).toMatchObject({ seq: 1 });
+    expect(await purge(again, "blog")).toMatchObject({ seq: 2 });
+  });
+
+  test("sends the clients of each site to its own address with TLS", async () => {
+    write("shop", 'hosts: ["shop.test"], publicUrl: "https://www.shop.test", trustedProxies: ["192.0.2.1"]');
+    write("blog", 'hosts: ["blog.test"], trustedProxies: ["192.0.2.1"]');
+    const port = await start("--redirect-to-https");
+    expect(await ask(port, "shop.test")).toMatchObject({ status: 308, location: "https://www.shop.test/page" });
+    expect(await ask(port, "blog.test")).toMatchObject({ status: 308, location: "https://blog.test/page" });
+    expect(await ask(port, "unknown.test")).toMatchObject({ status: 421 });
+  });
+
+  test("checks all sites, and refuses to start with a faulty one", async () => {
+    write("shop");
+    write("blog");
+    const check = ["--sites", "sites", "--check"];
+    const valid = await refusal(check);
+    expect(valid).toMatchObject({ code: 0, printed: expect.stringContaining("site shop: origin http") });
+    expect(existsSync(join(folder, "cache"))).toBe(false);
+    const wrong = async (words: readonly string[], args = check, environment = {}) => {
+      const { code, printed } = await refusal(args, environment);
+      expect(code).toBe(2);
+      for (const word of words) expect(printed).toContain(word);
+    };
+    write("third", 'hosts: ["blog.test:443"]');
+    await wrong(["the host blog.test is in both blog and third"]);
+    write("third", "");
+    write("blog", "");
+    await wrong(["blog and third are both for hosts that no site names"], [...check, "--listen", "127.0.0.1:8080"]);
+    write("blog");
+    await wrong(["site third", "other machines can reach this server"], [...check, "--listen", "*:8080"]);
+    write("third", "rutes: []");
+    await wrong(["site third", "rutes"]);
+    await wrong(["site third", "rutes"], ["--sites", "sites", "--listen", "127.0.0.1:0"]);
+    write("third");
+    write("third", 'hosts: ["third.test"], trustedProxies: ["10.0.0.1"]');
+    write("blog", 'hosts: ["blog.test"], trustedProxies: ["10.0.0.1"]');
+    write("shop", 'hosts: ["shop.test"], trustedProxies: ["10.0.0.2"]');
+    await wrong(["all sites have the same trustedProxies"], [...check, "--proxy-protocol"]);
+    write("shop");
+    writeFileSync(join(folder, "sites", "shop.env"), `TIDEMARK_TOKN=${tokenOf("shop")}\n`);
+    await wrong(["shop.env", "TIDEMARK_TOKN is no variable of a site"]);
+    write("shop");
+    writeFileSync(join(folder, "sites", "shp.env"), "");
+    await wrong(["shp.env belongs to no site"]);
+    unlinkSync(join(folder, "sites", "shp.env"));
+    writeFileSync(join(folder, "sites", "Shop.config.ts"), "");
+    await wrong(["Shop.config.ts: the name of a site has lower-case letters"]);
+    unlinkSync(join(folder, "sites", "Shop.config.ts"));
+    await wrong(["TIDEMARK_TOKEN in the environment would be that of every site"], check, {
+      TIDEMARK_TOKEN: tokenOf("all"),
+    });
+    await wrong(["--log is for one site"], [...check, "--log", "postgres://a@b/c"]);
+    await wrong(["--config (or TIDEMARK_CONFIG) and --origin are of one"], [...check, "--config", "a.config.ts"]);
+    await wrong(["cannot be read from nowhere"], ["--sites", "nowhere", "--check"]);
+    mkdirSync(join(folder, "empty"));
+    await wrong(["there is no site in empty"], ["--sites", "empty", "--check"]);
+  });
+
+  test("has the folder of its cache for itself, also beside a server with one site", async () => {
+    write("shop");
+    await start();
+    const other = await refusal(["--origin", origins.get("blog")!.url, "--listen", "127.0.0.1:0"], {
+      TIDEMARK_HOSTS: "*",
+    });
+    expect(other).toMatchObject({ code: 2, printed: expect.stringContaining("Another tidemark serve owns") });
+  });
+});

@@ -1,0 +1,102 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { SupervisedLog } from "../../../server/log/log-client.ts";
+import { ADMIT_WITHIN_MS, type SiteGrants, SiteLogs } from "../../../server/processes/site-logs.ts";
+import { systemClock } from "../../../server/system-clock.ts";
+
+const GRANT = { leaseMs: 1000, longestViewAgeMs: 1000 };
+const SITES = ["shop", "blog"];
+const grants = (...sites: readonly string[]): SiteGrants => new Map(sites.map((site) => [site, GRANT]));
+
+describe("the logs of several sites", () => {
+  let folder: string;
+  let logs: SiteLogs;
+  let clients: SupervisedLog[];
+  /** Ends the wait for logs that do not admit a worker. */
+  let waitedLongEnough: () => void;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    clients = [];
+    logs = make();
+  });
+  afterEach(async () => {
+    await Promise.all(clients.map((client) => client.close()));
+    await logs.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  function make(): SiteLogs {
+    const over = new Promise<void>((resolve) => {
+      waitedLongEnough = resolve;
+    });
+    const wait = (ms: number) => (ms === ADMIT_WITHIN_MS ? { over, cancel: () => undefined } : systemClock.wait(ms));
+    return new SiteLogs(
+      {
+        folder: join(folder, "log"),
+        folderOf: (site) => join(folder, site),
+        clock: { ...systemClock, wait },
+        report: () => undefined,
+      },
+      null,
+    );
+  }
+
+  /** Lets a worker read the log of a site, which then knows what it has confirmed. */
+  function read(site: string, worker: string): SupervisedLog {
+    const socket = logs.of(grants(site))[0]!.socket;
+    const client = new SupervisedLog({ socketPath: socket, name: logs.readerOf(worker), clock: systemClock });
+    client.learnBy(async () => true);
+    clients.push(client);
+    return client;
+  }
+
+  test("a log that does not admit a worker keeps its own site waiting, and no other", async () => {
+    await logs.open(grants(...SITES));
+    const late = Promise.withResolvers<string>();
+    const reader = logs.readerOf("worker-1");
+    logs.expect(reader, grants(...SITES));
+    const admitted = logs.admit(reader, SITES, late.resolve);
+    waitedLongEnough(); // by then nobody has admitted it
+    read("shop", "worker-1");
+    expect(await admitted).toEqual(["blog"]);
+    read("blog", "worker-1");
+    expect(await late.promise).toBe("blog");
+  });
+
+  test("a worker that has ended is not admitted", async () => {
+    await logs.open(grants(...SITES));
+    const reader = logs.readerOf("worker-1");
+    logs.expect(reader, grants(...SITES));
+    read("shop", "worker-1");
+    const admitted = logs.admit(reader, SITES, () => undefined);
+    logs.dismiss(reader);
+    await expect(admitted).rejects.toThrow("has ended");
+  });
+
+  test("each is closed when no worker uses it, and may be opened again at once", async () => {
+    await logs.open(grants(...SITES));
+    expect(existsSync(join(folder, "blog", "log.sock"))).toBe(true);
+    logs.closeOthers(new Set(["shop"]));
+    expect(logs.of(grants("shop"))).toHaveLength(1);
+    expect(() => logs.of(grants("blog"))).toThrow();
+    await logs.open(grants(...SITES));
+    expect(logs.of(grants(...SITES))).toHaveLength(2);
+  });
+
+  test("a reader of one site is none of another", async () => {
+    await logs.open(grants(...SITES));
+    const reader = logs.readerOf("worker-1");
+    logs.expect(reader, grants("shop"));
+    const ofShop = read("shop", "worker-1");
+    expect((await ofShop.list(null, 10)).purges).toEqual([]);
+    await expect(read("blog", "worker-1").list(null, 10)).rejects.toThrow();
+  });
+
+  test("two supervisors cannot keep the log of one site", async () => {
+    await logs.open(grants("shop"));
+    expect(() => make()).toThrow("Another tidemark serve owns");
+  });
+});

@@ -1,0 +1,126 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CacheFolder } from "../../../server/disk/cache-folder.ts";
+import { Janitor } from "../../../server/disk/janitor.ts";
+import { janitorService } from "../../../server/disk/janitor-service.ts";
+import { readCertificates } from "../../../server/front/certificates.ts";
+import { LogFile } from "../../../server/log/log-file.ts";
+import { LogKeeper } from "../../../server/log/log-keeper.ts";
+import type { RunningWorker, WorkerProgram } from "../../../server/processes/worker-program.ts";
+import type { EdgeSettings, SiteSettings } from "../../../server/serve/edge-settings.ts";
+import { systemClock } from "../../../server/system-clock.ts";
+import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
+import type { SiteInput } from "../../../worker/site/site-input.ts";
+import { makeCertificate } from "../front/make-certificate.ts";
+
+/** One of the sites of a worker under test. */
+export interface GivenSite {
+  readonly name: string;
+  readonly token: string;
+  readonly site: SiteInput;
+}
+
+/** A worker's program in this process, with several sites and their logs. */
+export interface WorkerUnderTest {
+  readonly port: number;
+  readonly tlsPort: number;
+  readonly worker: RunningWorker;
+  /** Ends it. Resolves to the lines of its access log. */
+  stop(): Promise<string[]>;
+}
+
+const GRANT = { leaseMs: 1000, longestViewAgeMs: 1000 };
+
+/** Starts the program of the sources, or one that was changed. */
+export async function startSites(
+  { startWorker }: WorkerProgram,
+  given: readonly GivenSite[],
+  changed: Partial<EdgeSettings> = {},
+  notAdmitted: readonly string[] = [],
+): Promise<WorkerUnderTest> {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  const pages = join(folder, "pages");
+  const janitor = new Janitor(CacheFolder.open(pages), 64 * 1024 ** 2);
+  await janitor.scan();
+  const served = janitorService(janitor).connect();
+  const keepers = new Map(given.map(({ name }) => [name, openLog(join(folder, name))]));
+  const { chain, key } = makeCertificate(given.flatMap(({ site }) => site.hosts ?? []));
+  writeFileSync(join(folder, "all.crt"), chain);
+  writeFileSync(join(folder, "all.key"), key);
+  const pair = { certificate: join(folder, "all.crt"), key: join(folder, "all.key") };
+  const settings: EdgeSettings = {
+    sites: given.map(settingsOf),
+    memoryBytes: 16 * 1024 ** 2,
+    disk: { folder: pages, maxBytes: 64 * 1024 ** 2 },
+    usesFastHits: true,
+    tls: {
+      certificates: readCertificates({ pairs: [pair], folder: null }),
+      ticketSecret: randomBytes(48).toString("base64"),
+    },
+    usesProxyProtocol: false,
+    strictTransportSecurity: null,
+    accessLog: { path: join(folder, "access.log"), format: "combined" },
+    ...changed,
+  };
+  const line = { ask: (question: unknown) => served.ask(question), tell: (message: unknown) => served.tell(message) };
+  const worker = await startWorker({ name: "worker-1", settings, logs: keepers, line });
+  for (const [site, keeper] of keepers) connect(keeper, worker, site);
+  const [port, tlsPort] = [await freePort(), await freePort()];
+  await worker.listen(
+    [
+      { address: `127.0.0.1:${port}`, scheme: "http", handle: { host: "127.0.0.1", port } },
+      { address: `127.0.0.1:${tlsPort}`, scheme: "https", handle: { host: "127.0.0.1", port: tlsPort } },
+    ],
+    notAdmitted,
+  );
+  return {
+    worker,
+    port,
+    tlsPort,
+    stop: async () => {
+      await worker.drain(1_500);
+      for (const keeper of keepers.values()) keeper.close();
+      await janitor.close();
+      const lines = readFileSync(join(folder, "access.log"), "utf8").trim().split("\n");
+      rmSync(folder, { recursive: true });
+      return lines;
+    },
+  };
+}
+
+/** A site over HTTP without TLS, as `prepareSite` would have it. */
+function settingsOf({ name, token, site }: GivenSite): SiteSettings {
+  const origin = { url: site.origin, socketPath: null };
+  return { name, site, overrides: {}, origin, tokens: { TIDEMARK_TOKEN: token }, toHttps: null };
+}
+
+function openLog(folder: string): LogKeeper {
+  mkdirSync(folder);
+  const onDamage = () => undefined;
+  const file = new LogFile({ folder, clocks: systemClock, newId: randomUUID, grant: GRANT, onDamage });
+  const onFailure = (cause: unknown) => console.error(cause);
+  return new LogKeeper({ file, clock: systemClock, hasStrangers: () => false, onFailure });
+}
+
+/** Makes the worker a reader of the log of one site, as the supervisor does over a socket. */
+function connect({ readers }: LogKeeper, worker: RunningWorker, site: string): void {
+  const push = async (delta: ViewDelta) => {
+    const hasLearned = await worker.learn(delta, site);
+    if (hasLearned) readers.confirm("worker-1", { logId: delta.logId, seq: delta.to });
+  };
+  readers.adopt("worker-1");
+  readers.connect("worker-1", { push: (delta) => void push(delta) }, null);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

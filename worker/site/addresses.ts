@@ -1,0 +1,27 @@
+/** What an address in the settings of a site must be, and the words for one that is not. */
+export interface AddressCheck {
+  readonly holds: (text: string) => boolean;
+  readonly otherwise: string;
+}
+
+export const ORIGIN_CHECKS: readonly AddressCheck[] = [
+  { holds: isOrigin, otherwise: "is not an address like https://origin.example.com, without a path" },
+];
+
+export const PUBLIC_URL_CHECKS: readonly AddressCheck[] = [
+  { holds: isOrigin, otherwise: "is not an address like https://www.example.com, without a path" },
+];
+
+export const HOST_CHECKS: readonly AddressCheck[] = [
+  {
+    holds: (host) => /^[^/\s]+$/.test(host),
+    otherwise: "is not a host name like www.example.com, without scheme and path",
+  },
+  { holds: (host) => URL.canParse(`http://${host}`), otherwise: "is not a host name" },
+];
+
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return false;
+  return url.pathname === "/" && url.search === "" && url.hash === "" && url.username === "";
+}

@@ -1,0 +1,381 @@
+import * as z from "zod/mini";
+import { IN_ENGLISH } from "../../wire/english.ts";
+import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS } from "../../wire/fields.ts";
+import { readNetwork } from "../rules/forwarding/trusted-proxies.ts";
+import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
+import { TRACKING_PARAMETERS } from "../rules/key/query.ts";
+import { speaksOfCredentials } from "../rules/request/credential-names.ts";
+import { isOpenToOwners, mayBeKeyed, mayTellCountry } from "../rules/request/request-fields.ts";
+import { isTag } from "../rules/storing/tags.ts";
+import { type AddressCheck, HOST_CHECKS, ORIGIN_CHECKS, PUBLIC_URL_CHECKS } from "./addresses.ts";
+import { SiteError, siteErrors } from "./site-error.ts";
+import type { SiteInput } from "./site-input.ts";
+import { durationError, durationMs, durationSeconds, sizeBytes } from "./units.ts";
+
+function refinements(checks: readonly AddressCheck[]): z.core.$ZodCheck<string>[] {
+  return checks.map(({ holds, otherwise }) => z.refine(holds, otherwise));
+}
+
+const names: z.ZodMiniType<readonly string[], readonly string[]> = z.array(z.string().check(z.minLength(1)));
+const fieldName = z.string().check(z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not a field name"));
+const fieldValue = z.string().check(z.regex(/^[\t\x20-\x7e]*$/, "is not a field value of printable ASCII"));
+const lowerCaseName = z.pipe(
+  fieldName,
+  z.transform((name: string) => name.toLowerCase()),
+);
+/** The name of a field that the owner may drop or trust, in lower case. It may end in `*`. */
+const openField = lowerCaseName.check(
+  z.refine((name) => name !== "*", 'covers every field: name them, like "x-app-version" or "x-app-*"'),
+  z.refine((name) => !name.slice(0, -1).includes("*"), "has a * before its end, where it stands for itself"),
+  z.refine(
+    (name) => name === "*" || isOpenToOwners(name),
+    'names or covers a claim, a credential, a cookie, or a field that the edge or the connection sets: name others, like "x-app-version"',
+  ),
+);
+
+/** What becomes of fields that are not in the key, of the site or of a route. */
+const fields = z.strictObject({
+  drop: z.prefault(z.array(openField), []),
+  trust: z.prefault(
+    z.array(
+      openField.check(
+        z.refine(
+          (name) => !isOpenToOwners(name) || !speaksOfCredentials(name),
+          "speaks of credentials, so that answers to it may be for one visitor: name others, or drop it",
+        ),
+      ),
+    ),
+    [],
+  ),
+});
+
+const status = z.string().check(z.regex(/^[2-5][0-9][0-9]$/, "is not a status, 200 to 599"));
+
+/** RFC 6265 §4.1.1. */
+const cookieName = z.string().check(z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not the name of a cookie"));
+const cookieValue = z
+  .string()
+  .check(z.regex(/^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/, "is not the value of a cookie"));
+const languageTag = z
+  .string()
+  .check(z.regex(/^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/, 'is not a language like "en" or "de-AT"'));
+
+const NAMES_ONE = "has a *, which would stand for itself here: name each one";
+
+/** The most values of one choice. All combinations of choices share the variants of a URL. */
+const MAX_CHOICES = 32;
+
+const COUNTRY_IS_THE_PLATFORMS =
+  "is true or false: the platform tells the country; a field that a proxy sends is named by countryField of the site";
+
+/** A proxy, or the network that it is in. */
+const proxyNetwork = z.string().check(
+  z.refine((text) => readNetwork(text) !== null, 'is not an address like "192.0.2.7" or a network like "10.0.0.0/8"'),
+  z.refine((text) => !/\/0$/.test(text), "trusts everybody: name the proxies"),
+);
+
+const fraction = z.number().check(z.gt(0), z.maximum(1));
+
+/** The rules for stale answers, of the site or of a route. */
+const stale = z.strictObject({
+  /** How long a stale response may replace an error of the origin, if the origin does not say. */
+  ifError: z.optional(durationSeconds),
+  /** Whether that also holds while the purge log is silent, although the response may have been purged. */
+  ifErrorWhileLogSilent: z.optional(z.boolean()),
+});
+
+const HAS_A_BARE_STAR = "has a bare *: a route with pass: true does that";
+
+const bypassNames = names.check(z.refine((list) => !list.includes("*"), HAS_A_BARE_STAR));
+
+/** What sends a request past the cache, of the site or of a route. */
+const bypass = z.strictObject({
+  cookies: z.optional(bypassNames),
+  fields: z.optional(z.array(lowerCaseName).check(z.refine((list) => !list.includes("*"), HAS_A_BARE_STAR))),
+  query: z.optional(bypassNames),
+  /** Whether well-known session cookies do so where only the owner's lifetime makes a page storable. */
+  sessions: z.optional(z.boolean()),
+});
+
+/** The longest time that a purge may take to reach a route. */
+const MAX_VIEW_AGE_MS = 3_600_000;
+
+const maxViewAge = durationMs.check(z.refine((ms) => ms <= MAX_VIEW_AGE_MS, "is more than an hour, which is the most"));
+
+const route = z.strictObject({
+  /** URLPattern pathname syntax: `/admin/*`, `/plog/:slug`. */
+  match: z
+    .string('is required: the paths of the route, like "/blog/:slug"')
+    .check(z.regex(/^\//, "does not start with /"), z.refine(isUrlPattern, "is not a URLPattern pathname")),
+  /** Send every request to the origin unchanged; look up and store nothing. */
+  pass: z.prefault(z.boolean(), false),
+  key: z.prefault(
+    z.strictObject({
+      /** Fields that are forwarded to the origin as sent and are part of the key. */
+      fields: z.prefault(
+        z.array(
+          lowerCaseName.check(
+            z.refine((name) => !name.includes("*"), NAMES_ONE),
+            z.refine(mayBeKeyed, "cannot be keyed, because the edge or the connection sets it"),
+          ),
+        ),
+        [],
+      ),
+      /** Values of cookies that select, in a bounded set each. */
+      cookies: z.prefault(
+        z.record(
+          cookieName.check(z.refine((name) => !name.includes("*"), NAMES_ONE)),
+          z.array(cookieValue).check(z.minLength(1, "needs at least one value"), z.maxLength(MAX_CHOICES)),
+        ),
+        {},
+      ),
+      languages: z.optional(
+        z.array(languageTag).check(z.minLength(1, "needs at least one language"), z.maxLength(MAX_CHOICES)),
+      ),
+      country: z.prefault(z.boolean({ error: COUNTRY_IS_THE_PLATFORMS }), false),
+      device: z.prefault(z.boolean(), false),
+      query: z.prefault(
+        z.strictObject({
+          ignore: z.prefault(names, TRACKING_PARAMETERS),
+          only: z.optional(names),
+          lowercase: z.prefault(names, []),
+          trim: z.prefault(names, []),
+          sort: z.prefault(z.boolean(), false),
+        }),
+        {},
+      ),
+    }),
+    {},
+  ),
+  bypass: z.prefault(bypass, {}),
+  fields: z.prefault(fields, {}),
+  secondLook: z.optional(z.boolean()),
+  store: z.prefault(
+    z.strictObject({
+      onHead: z.optional(z.boolean()),
+      when: z.prefault(
+        z.strictObject({
+          query: z.prefault(z.record(z.string(), z.strictObject({ maxLength: z.int().check(z.nonnegative()) })), {}),
+        }),
+        {},
+      ),
+    }),
+    {},
+  ),
+  /** Remove `Set-Cookie` from every answer to GET and HEAD, so that it does not keep answers from being stored. */
+  stripSetCookie: z.prefault(z.boolean(), false),
+  /** Replaces the lifetime of responses that may be stored. */
+  ttl: z.optional(durationSeconds),
+  /** The lifetime if the origin gives none: one, or one per status. */
+  defaultTtl: z.optional(
+    z.union([durationSeconds, z.record(status, durationSeconds)], {
+      error: ({ input }) =>
+        typeof input === "number"
+          ? durationError(input)
+          : 'is not a duration: write one like "24h", or one per status like { 200: "24h", 404: "1m" }',
+    }),
+  ),
+  /** How long browsers may keep stored responses. Default: as the origin says. */
+  browserTtl: z.optional(durationSeconds.check(z.refine(Number.isInteger, "is not a whole number of seconds"))),
+  /** Which directives of a visitor's `Cache-Control` are obeyed. */
+  requestDirectives: z.prefault(z.enum(["harmless", "all"]), "harmless"),
+  stale: z.prefault(stale, {}),
+  /** How late a purge may reach the route's responses, if that may be later than a lease. */
+  purge: z.prefault(
+    z.strictObject({ maxViewAge: z.optional(maxViewAge), maxViewAgeImmutable: z.optional(maxViewAge) }),
+    {},
+  ),
+  /** Tags for every response of the route; `{name}` stands for a parameter of `match`. */
+  tags: z.prefault(names, []),
+});
+
+const doorZone = z.string().check(z.regex(/^[\w.-]+$/, 'is not an id of letters, digits, ".", "_" and "-"'));
+
+/** The vendors whose purge calls are taken, each for one of the zones that it knew. */
+const doors = z.strictObject({
+  cloudflare: z.optional(z.strictObject({ zone: doorZone })),
+  fastly: z.optional(z.strictObject({ service: doorZone })),
+  keycdn: z.optional(z.strictObject({ zone: doorZone })),
+  netlify: z.optional(z.strictObject({ site: doorZone })),
+  varnish: z.optional(z.literal(true, "can only be true; otherwise leave it out")),
+  vercel: z.optional(z.strictObject({ project: doorZone })),
+});
+
+/** All settings of a site with their defaults. `SiteInput` documents each of them. */
+export const siteSchema = z.strictObject({
+  /** The origin's address: scheme, host and port, without a path. `TIDEMARK_ORIGIN` takes precedence over it. */
+  origin: z
+    .string('is required: the address of the site, like "https://origin.example.com"')
+    .check(...refinements(ORIGIN_CHECKS)),
+  /**
+   * Public host names, with a port if it is not the scheme's default; others get 421. `TIDEMARK_HOSTS` takes
+   * precedence.
+   */
+  hosts: z.optional(z.array(z.string().check(...refinements(HOST_CHECKS))).check(z.minLength(1))),
+  /** The public address to key by and to forward, if the edge itself is reached under another one. */
+  publicUrl: z.optional(z.string().check(...refinements(PUBLIC_URL_CHECKS))),
+  routes: z.prefault(z.array(route), []),
+  bypass: z.prefault(bypass, {}),
+  store: z.prefault(z.strictObject({ onHead: z.optional(z.boolean()) }), {}),
+  fields: z.prefault(fields, {}),
+  secondLook: z.prefault(z.boolean(), true),
+  stale: z.prefault(stale, {}),
+  /** Lifetimes guessed from `Last-Modified` if the origin gives none. Default: none are guessed. */
+  heuristic: z.optional(
+    z.strictObject({ fraction: z.prefault(fraction, 0.1), maxTtl: z.prefault(durationSeconds, "24h") }),
+  ),
+  /** A field of the site's own that takes precedence over `CDN-Cache-Control` and `Cache-Control`. RFC 9213 §2.2. */
+  targetedField: z.optional(
+    fieldName.check(
+      z.refine(
+        (name) => name.toLowerCase() !== "cache-control",
+        "is read by other caches, too: name a field for this cache alone",
+      ),
+    ),
+  ),
+  cookies: z.prefault(z.strictObject({ ignore: z.prefault(names, ANALYTICS_COOKIES) }), {}),
+  /** The addresses of proxies in front of this edge. */
+  trustedProxies: z.prefault(z.array(proxyNetwork), []),
+  /** The field in which a trusted proxy tells the visitor's country. */
+  countryField: z.optional(
+    lowerCaseName.check(
+      z.refine((name) => !name.includes("*"), "has a *, which would stand for itself: name one field"),
+      z.refine(
+        mayTellCountry,
+        'cannot tell a country: name a field of the proxy\'s own, like "CloudFront-Viewer-Country"',
+      ),
+    ),
+  ),
+  doors: z.prefault(doors, {}),
+  /** Extra fields on every request to the origin, such as a shared secret. */
+  originFields: z.prefault(z.record(fieldName, fieldValue), {}),
+  /** Whether browsers get the dashboard at `/_tidemark/`. */
+  dashboard: z.prefault(z.boolean(), true),
+  limits: z.prefault(
+    z.strictObject({
+      /** The longest URL that is served; longer ones get 414. */
+      urlBytes: z.prefault(sizeBytes, 16 * 1024),
+      /** The fields of a request to the origin, names and values together; one with more gets 431. */
+      requestFieldBytes: z.prefault(sizeBytes, 32 * 1024),
+      /** The body of a request; a larger one gets 413. */
+      requestBodyBytes: z.prefault(sizeBytes, 100 * 1024 ** 2),
+      /** How many fields an answer of the origin may have, and their bytes; an answer with more becomes a 502. */
+      responseFields: z.prefault(z.int().check(z.positive()), 256),
+      responseFieldBytes: z.prefault(sizeBytes, DEFAULT_MAX_RESPONSE_FIELD_BYTES),
+      /** The largest body that is stored with its head. */
+      storeBytes: z.prefault(sizeBytes, 8 * 1024 ** 2),
+      /** The largest body that is stored in two steps, if its length is announced. */
+      largeBytes: z.prefault(sizeBytes, 512 * 1024 ** 2),
+      /** If a part is requested that is not stored, the whole is fetched if it is at most this large. */
+      fetchWholeBytes: z.prefault(sizeBytes, 0),
+      /** The most variants of one URL. */
+      variants: z.prefault(z.int().check(z.positive()), 32),
+      /** The most bytes that the bodies being filled may hold together, per isolate. */
+      fillBytes: z.prefault(sizeBytes, 32 * 1024 ** 2),
+      /** How many bodies may be filled at once, per isolate. Others stream past. */
+      fills: z.prefault(z.int().check(z.positive()), 256),
+      /** The memory tier, per isolate. */
+      memoryBytes: z.prefault(sizeBytes, 32 * 1024 ** 2),
+      /** The most tags of one response. A response with more is not stored. */
+      tags: z.prefault(z.int().check(z.positive()), DEFAULT_MAX_TAGS),
+      /** The longest wait for the head of the origin's answer. */
+      originTimeout: z.prefault(durationMs, "30s"),
+      /** The longest that a request waits for another request's fetch. */
+      followTimeout: z.prefault(durationMs, "10s"),
+    }),
+    {},
+  ),
+  purge: z.prefault(
+    z.strictObject({
+      /** How long a PoP may answer from its knowledge of purges. */
+      leaseMs: z.prefault(z.int().check(z.minimum(100), z.maximum(60_000)), 1000),
+      /** How much clocks in one PoP may differ, and one clock may step. */
+      skewMs: z.prefault(z.int().check(z.nonnegative(), z.maximum(60_000)), 250),
+      /** How long a softly purged response may be used, if the response itself does not say. */
+      softForMs: z.prefault(z.int().check(z.nonnegative(), z.maximum(30 * 24 * 3_600_000)), 0),
+      /** How late a purge may reach responses that the origin calls `immutable`. */
+      maxViewAgeImmutable: z.prefault(maxViewAge, "0s"),
+      /** Whether isolates keep a connection to the log, over which it pushes purges and they confirm them. */
+      push: z._default(z.boolean(), false),
+      /** How many relays of the log each continent has. */
+      relays: z.prefault(z.int().check(z.nonnegative(), z.maximum(16)), 0),
+      /** How long after a request an isolate keeps its knowledge of purges up to date. */
+      keepViewMs: z.optional(z.int().check(z.nonnegative(), z.maximum(20_000))),
+    }),
+    {},
+  ),
+});
+
+/** All settings of a site, with defaults where the file leaves them out. */
+export type SiteRules = z.output<typeof siteSchema>;
+
+export type RouteRules = z.output<typeof route>;
+
+/** A site without mistakes. It is plain data, so that a build can write it into a worker. */
+export interface CheckedSite {
+  /** As the file has it. */
+  readonly given: SiteInput;
+  readonly rules: SiteRules;
+  /** The rules for the paths that no route matches. */
+  readonly elsewhere: RouteRules;
+}
+
+/** Checks an owner's rules. Throws `SiteError`. */
+export function checkSite(given: SiteInput): CheckedSite {
+  const checked = siteSchema.safeParse(given, IN_ENGLISH);
+  if (!checked.success) throw new SiteError(siteErrors(checked.error, siteSchema, given));
+  const rules = checked.data;
+  const proxyErrors = countryFieldErrors(rules);
+  if (proxyErrors.length > 0) throw new SiteError(proxyErrors);
+  const wrongTags = rules.routes.flatMap((each, index) => tagTemplateErrors(each, `routes[${index}].tags`));
+  if (wrongTags.length > 0) throw new SiteError(wrongTags);
+  if (rules.purge.relays > 0 && !rules.purge.push) throw new SiteError([RELAYS_WITHOUT_PUSH]);
+  return { given, rules, elsewhere: route.parse({ match: "/*" }) };
+}
+
+const RELAYS_WITHOUT_PUSH = { path: "purge.relays", message: "needs connections to relay: set purge.push: true" };
+
+/** A `countryField` that nobody may tell, or that contradicts a route. */
+function countryFieldErrors({ countryField, trustedProxies, routes }: SiteRules) {
+  if (countryField === undefined) return [];
+  if (trustedProxies.length === 0) {
+    const words = `${JSON.stringify(countryField)} could be any visitor's word: name who sends it in trustedProxies`;
+    return [{ path: "countryField", message: words }];
+  }
+  const keying = routes.flatMap(({ key }, index) => (key.fields.includes(countryField) ? [index] : []));
+  return keying.map((index) => ({
+    path: `routes[${index}].key.fields`,
+    message: `names ${JSON.stringify(countryField)}, the countryField, which does not reach the origin: write key: { country: true }`,
+  }));
+}
+
+/** The mistakes in tag templates: characters that no tag may have, and parameters that the pattern does not have. */
+function tagTemplateErrors(rules: RouteRules, path: string): { path: string; message: string }[] {
+  const known = [...rules.match.matchAll(/:(\w+)/g)].map((match) => match[1]!);
+  return rules.tags.flatMap((template, index) => {
+    const place = `${path}[${index}]`;
+    const unknown = [...template.matchAll(/\{(\w+)\}/g)]
+      .map((match) => match[1]!)
+      .find((name) => !known.includes(name));
+    if (unknown !== undefined) {
+      return [
+        { path: place, message: `${JSON.stringify(template)} names {${unknown}}, which ${rules.match} does not have` },
+      ];
+    }
+    if (isTag(template.replace(/\{\w+\}/g, "x"))) return [];
+    return [
+      {
+        path: place,
+        message: `${JSON.stringify(template)} is not a tag: use printable ASCII without spaces and commas`,
+      },
+    ];
+  });
+}
+
+function isUrlPattern(text: string): boolean {
+  try {
+    return new URLPattern({ pathname: text }) !== null;
+  } catch {
+    return false; // URLPattern throws on an invalid pattern
+  }
+}
