@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { cdn } from "./cases/cdn.ts";
+import { compression } from "./cases/compression.ts";
 import { endurance } from "./cases/endurance.ts";
 import { eviction } from "./cases/eviction.ts";
 import { fanOut } from "./cases/fan-out.ts";
@@ -44,6 +45,7 @@ const commands = [
   sdk,
   sessions,
   tls,
+  compression,
 ];
 for (const command of commands) {
   bench.addCommand(command);

@@ -71,7 +71,7 @@ export async function assembleCdn<Region extends string>(options: CdnOptions<Reg
       );
     }
     await Promise.all(pops.map((pop) => pop.waitForLog()));
-    return new Cdn<Region>({ pops, logRuntime, origin, clock, publicUrl: site.publicUrl, token, cleanUp: removeHome });
+    return new Cdn<Region>({ pops, logRuntime, origin, clock, ...site, token, cleanUp: removeHome });
   } catch (error) {
     await Promise.all(started.map((each) => each.stop()));
     await origin?.goDown();

@@ -41,6 +41,8 @@ export interface CdnParts {
   readonly clock: { now: number };
   readonly publicUrl: string;
   readonly token: string;
+  /** Whether its isolates keep connections to the log, over which it pushes purges. */
+  readonly isPushedTo: boolean;
   /** Removes the remaining files once all parts have stopped. */
   readonly cleanUp: () => Promise<void>;
 }
@@ -114,6 +116,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     const pop = this.pop(from);
     const edge = pop.url(isolate);
     if (pop.isolates > 1) await pop.finishWrites();
+    if (this.#parts.isPushedTo && pop.isBesideLog) await this.#parts.logRuntime.finishPushes();
     const sent = { method, path, host, fields: fieldsOf(request), ...(body === undefined ? {} : { body }) };
     const place = JSON.stringify({ colo: pop.colo, country });
     const fromPlatform = { "mf-cf-blob": place, "cf-connecting-ip": address ?? VISITOR_ADDRESS };
@@ -148,10 +151,23 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     await this.#moveTime(ms);
   }
 
-  /** Moves the time until a purge has settled. */
-  async settle(receipt: Pick<Receipt, "settlesInMs">): Promise<void> {
+  /** Moves the time until a purge has settled: by `settlesInMs`, or less if the isolates confirm it before. */
+  async settle(
+    receipt: Pick<Receipt, "settlesInMs"> & Partial<Pick<Receipt, "seq" | "maySettleSooner">>,
+  ): Promise<void> {
     checkReceipt(receipt);
-    await this.#moveTime(receipt.settlesInMs);
+    const { settlesInMs, seq, maySettleSooner } = receipt;
+    const { logRuntime } = this.#parts;
+    let leftMs = settlesInMs;
+    if (maySettleSooner && seq !== undefined) {
+      await logRuntime.finishPushes();
+      for (let stepMs = FIRST_STEP_MS; stepMs < leftMs; stepMs *= 2) {
+        await this.#moveTime(stepMs);
+        leftMs -= stepMs;
+        if (await logRuntime.hasSettled(seq)) return;
+      }
+    }
+    await this.#moveTime(leftMs);
   }
 
   /** Puts one PoP's clock ahead of the CDN's time, or behind it: `"2s"`, `"-1h"`. `"0s"` puts it right. */
@@ -182,7 +198,8 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
   async #moveTime(ms: number): Promise<void> {
     this.#parts.clock.now += ms;
     const { pops, logRuntime } = this.#parts;
-    await Promise.all([logRuntime, ...pops].map((each) => each.setTime(this.now)));
+    await logRuntime.setTime(this.now); // before the isolates renew what it grants
+    await Promise.all(pops.map((pop) => pop.setTime(this.now)));
   }
 
   async #stopAll(): Promise<void> {
@@ -194,6 +211,9 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     await cleanUp();
   }
 }
+
+/** The time until a purge has settled is found in steps: this one, and each twice as long as the one before. Milliseconds. */
+const FIRST_STEP_MS = 100;
 
 /** A visitor's address, from the range for examples (RFC 5737). */
 const VISITOR_ADDRESS = "192.0.2.7";

@@ -21,6 +21,7 @@ export {
 } from "./matchers/assertions.ts";
 export { type CdnMatchers, cdnMatchers } from "./matchers/matchers.ts";
 export type { Pop } from "./pop.ts";
+export type { LogConnections } from "./runtime/harness-protocol.ts";
 export type { Reply, ScriptedOrigin, SeenRequest, ServerReply } from "./scripted-origin.ts";
 export type { SimulatedLog } from "./simulated-log.ts";
 export { startCdn } from "./start-cdn.ts";

@@ -1,6 +1,6 @@
 import { durationMs, type SimulatedDuration } from "./duration.ts";
 import type { RoundTrips } from "./latency.ts";
-import type { AnswersToLose, ClockAndNetwork } from "./runtime/harness-protocol.ts";
+import type { AnswersToLose, ClockAndNetwork, LogConnections } from "./runtime/harness-protocol.ts";
 import { startWorkerGroup, type WorkerGroup, type WorkerGroupOptions } from "./runtime/miniflare.ts";
 import { SimulatedIsolate } from "./runtime/simulated-isolate.ts";
 
@@ -153,6 +153,24 @@ export class Pop {
   /** Resolves once all background work has ended: refreshes of stale pages, and writes to the cache. */
   async finishWork(): Promise<void> {
     await Promise.all(this.#isolates.map((isolate) => isolate.finishWork()));
+  }
+
+  /**
+   * The connections of one isolate to the purge log, which it has where the site sets `purge.push`: how many are open, how
+   * many were opened and lost since the isolate started, and how many pushes have reached it.
+   */
+  logConnections(isolate = 0): Promise<LogConnections> {
+    return this.isolate(isolate).logConnections();
+  }
+
+  /** Every isolate loses its connections to the purge log. The log is told nothing, and later requests open others. */
+  async loseLogConnections(): Promise<void> {
+    await Promise.all(this.#isolates.map((isolate) => isolate.loseLogConnections()));
+  }
+
+  /** Whether a message between it and the purge log takes no time. */
+  get isBesideLog(): boolean {
+    return this.#network.logMs === 0;
   }
 
   /** Resolves once its isolates reach the purge log, which a runtime finds a little after it has started. */

@@ -13,6 +13,7 @@ export class SimulatedLog {
 
   /** Ends its runtime, so that no PoP reaches it. The stored data is kept. */
   async stop(): Promise<void> {
+    await Promise.all(this.#pops.map((pop) => pop.loseLogConnections()));
     await this.#runtime.stop();
   }
 

@@ -7,8 +7,10 @@ import { createEdgeWithHooks, type Platform } from "tidemark/worker/internal";
 import {
   behindNetwork,
   pause,
+  purgeLogOf,
   reachesLog,
   type SimulatedNetwork,
+  SimulatedPurgeLog,
   withPublicUrl,
   withRoundTrip,
 } from "../cdn/runtime/simulated-network.worker.ts";
@@ -19,7 +21,14 @@ import { LOGIN_PATH, LoginCode } from "./login-code.ts";
 import { ownCacheStatus } from "./own-cache-status.ts";
 import { type DevSettings, ENTRY_PREFIX, type LogEntry } from "./request-log-entry.ts";
 
-export { PingablePurgeLog as PurgeLog } from "../cdn/runtime/simulated-network.worker.ts";
+/** The log of the dev command. */
+export class PurgeLog extends SimulatedPurgeLog {
+  constructor(state: DurableObjectState, env: EdgeEnv) {
+    super(state, env);
+    const isNew = state.storage.sql.exec("SELECT 1 FROM sqlite_schema WHERE name = 'state'").toArray().length === 0;
+    if (isNew) this.begin();
+  }
+}
 
 type DevEnv = EdgeEnv & { readonly DEV: DevSettings };
 type IncomingRequest = Request<unknown, IncomingRequestCfProperties>;
@@ -46,6 +55,9 @@ const FIND_LOG_EVERY_MS = 10;
 
 /** The items of a larger purge are not read: its log line gives their numbers. */
 const MAX_READ_BYTES = 64 * 1024;
+
+/** A purge that takes longer to settle is not waited for, in milliseconds. */
+const MAX_SETTLING_MS = 60_000;
 
 /** Calls of monitors and of the dashboard, which would only fill the log. */
 const UNLOGGED = new Set(
@@ -90,7 +102,7 @@ export function createDevEdge(site: SiteInput, originTimes: OriginTimeOfRequest)
       }
       const isPurge = request.method === "PURGE" || (request.method === "POST" && pathname === PURGE_PATH);
       return isPurge
-        ? logPurge(request, answer, context, originTimes)
+        ? logPurge(request, answer, context, originTimes, site.purge?.push ? purgeLogOf(env) : null)
         : logRequest(request, answer, context, originTimes);
     },
   };
@@ -141,6 +153,7 @@ async function logPurge(
   answer: () => Promise<Response>,
   context: ExecutionContext,
   originTimes: OriginTimeOfRequest,
+  pushingLog: PushingLog | null,
 ): Promise<Response> {
   const startedAt = Date.now();
   const { method, url } = request;
@@ -164,12 +177,23 @@ async function logPurge(
       const items = readable && (await readable.json<Items>());
       const purged = method === "PURGE" ? [pathOf(url)] : items ? namesOf(items) : countsOf(accepted);
       writeEntry({ kind: "purge", method, status, purged, seq, settlesInMs, ms });
+      if (purge && pushingLog) await logSettled(receipt, startedAt, pushingLog);
     })(),
   );
   if (purge === null) return response;
   const told = new Response(response.body, response);
   told.headers.set(EARLY_PURGES_FIELD, `${EARLY_PURGES_PATH}?purge=${seq}`);
   return told;
+}
+
+/** Says when a purge has settled, and why, unless that takes very long. */
+async function logSettled(receipt: Receipt, startedAt: number, log: PushingLog): Promise<void> {
+  const { seq, settlesInMs, maySettleSooner } = receipt;
+  if (settlesInMs > MAX_SETTLING_MS) return;
+  await log.find(seq, settlesInMs + 1000);
+  const afterMs = Date.now() - startedAt;
+  const by = maySettleSooner && afterMs < settlesInMs ? "confirmations" : "clock";
+  writeEntry({ kind: "settled", seq, afterMs, by });
 }
 
 /** The same platform, with each stored body compared with the one before it. */
@@ -202,10 +226,13 @@ async function compare(key: string, body: Uint8Array<ArrayBuffer>, request: Orig
   console.log(earlyPurgeLine(early));
 }
 
+type PushingLog = ReturnType<typeof purgeLogOf>;
+
 interface Receipt {
   readonly dryRun: boolean;
   readonly seq: number;
   readonly settlesInMs: number;
+  readonly maySettleSooner?: boolean;
   readonly accepted: Items<number>;
 }
 

@@ -34,7 +34,17 @@ export interface PurgeEntry {
   readonly ms: number;
 }
 
-export type LogEntry = RequestEntry | PurgeEntry;
+/** The end of a purge, where the site has `purge.push`. */
+export interface SettledEntry {
+  readonly kind: "settled";
+  readonly seq: number;
+  /** Milliseconds since the purge was sent. */
+  readonly afterMs: number;
+  /** `confirmations`: all isolates with a lease have confirmed it. `clock`: their leases have run out. */
+  readonly by: "confirmations" | "clock";
+}
+
+export type LogEntry = RequestEntry | PurgeEntry | SettledEntry;
 
 /** The beginning of a line of the worker that is an entry; JSON follows it. */
 export const ENTRY_PREFIX = "tidemark-request-log ";

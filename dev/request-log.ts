@@ -1,5 +1,11 @@
 import { styleText } from "node:util";
-import { ENTRY_PREFIX, type LogEntry, type PurgeEntry, type RequestEntry } from "./request-log-entry.ts";
+import {
+  ENTRY_PREFIX,
+  type LogEntry,
+  type PurgeEntry,
+  type RequestEntry,
+  type SettledEntry,
+} from "./request-log-entry.ts";
 
 /** The most items of a purge that a line names. */
 const MAX_NAMES = 3;
@@ -24,10 +30,21 @@ export function jsonLine(entry: LogEntry, region: EntryRegion, at: Date): string
 export function textLine(entry: LogEntry, region: EntryRegion, at: Date, stream: NodeJS.WriteStream): string {
   const style: Style = (format, text) => styleText(format, text, { stream });
   const place = [style("dim", at.toTimeString().slice(0, 8)), ...(region === null ? [] : [style("bold", region)])];
-  return [...place, ...(entry.kind === "purge" ? purgeParts(entry, style) : requestParts(entry, style))].join("  ");
+  return [...place, ...partsOf(entry, style)].join("  ");
 }
 
 type Style = (format: Parameters<typeof styleText>[0], text: string) => string;
+
+function partsOf(entry: LogEntry, style: Style): string[] {
+  switch (entry.kind) {
+    case "request":
+      return requestParts(entry, style);
+    case "purge":
+      return purgeParts(entry, style);
+    case "settled":
+      return settledParts(entry, style);
+  }
+}
 
 function requestParts(entry: RequestEntry, style: Style): string[] {
   const { method, path, status, xCache, detail, ageS, ttlS, stored, ms, originMs } = entry;
@@ -61,6 +78,11 @@ function purgeParts({ status, purged, seq, settlesInMs, ms }: PurgeEntry, style:
   const more = purged.length - MAX_NAMES;
   const names = purged.slice(0, MAX_NAMES).map(printable).join(", ") + (more > 0 ? ` and ${more} more` : "");
   return [...parts, names.padEnd(MIN_PATH_WIDTH), `purge ${seq}`, `settles in ${settlesInMs} ms`, duration(ms)];
+}
+
+function settledParts({ seq, afterMs, by }: SettledEntry, style: Style): string[] {
+  const why = by === "confirmations" ? "all isolates have confirmed it" : "the leases have run out";
+  return [style("magenta", "PURGE"), `purge ${seq} has settled after ${afterMs} ms: ${why}`];
 }
 
 /** The runtime's clock moves only with I/O, in whole milliseconds, so an answer from memory takes 0. */

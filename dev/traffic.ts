@@ -8,6 +8,7 @@ export class Traffic {
   #purges = 0;
 
   add(entry: LogEntry): void {
+    if (entry.kind === "settled") return;
     if (entry.kind === "purge") {
       if (entry.seq !== null) this.#purges++;
       return;

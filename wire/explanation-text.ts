@@ -68,8 +68,13 @@ export function stepTexts(explanation: Explanation): string[] {
     route === null
       ? `No route matches ${path}: the fields of the origin's answer decide.`
       : `${route} is the first route that matches ${path}.`,
-    ...steps.map((each, index) => stepText(each, index === steps.length - 1, explanation)),
+    ...steps.map((each, index) => stepText(each, isAnswer(steps, index), explanation)),
   ];
+}
+
+/** Whether a step is the answer: the last one, but for the coding in which it is sent. */
+function isAnswer(steps: Explanation["steps"], index: number): boolean {
+  return steps.slice(index + 1).every(({ step }) => step === "coding");
 }
 
 function stepText(
@@ -105,7 +110,31 @@ function stepText(
         `Nothing says whether the field ${field} chooses the answer: it is stored only if Vary names the field, or if ` +
         "second looks have found that it chooses nothing."
       );
+    case "coding":
+      return codingText(reason);
     default:
       return OTHERS[step] ?? [step, reason].join(" ").trim();
   }
+}
+
+/** Why a stored response is sent plain. */
+const PLAIN: Readonly<Record<string, string>> = {
+  status: "only a 200 is compressed",
+  encoded: "the origin has sent it encoded",
+  "no-transform": "its Cache-Control says no-transform",
+  digest: "it has a digest or a signature of its bytes",
+  type: "its Content-Type is not one that is compressed",
+  size: "its body is too small or too large",
+  part: "parts are cut from the plain bytes",
+  "not-wanted": "the request's Accept-Encoding wants none of the codings that are made",
+  "not-smaller": "compressing it has not made it smaller",
+};
+
+function codingText(reason: string): string {
+  const [, coding, when] = /^(br|gzip|zstd)(-later|-if-made)?$/.exec(reason) ?? [];
+  if (coding === undefined) return `It is sent plain: ${PLAIN[reason] ?? reason}.`;
+  if (when === "-later")
+    return `It is sent plain, and compressed as ${coding} behind the answer, for those who come later.`;
+  const condition = when === "-if-made" ? ", if that has been made" : "";
+  return `It is sent compressed as ${coding}${condition}.`;
 }

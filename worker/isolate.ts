@@ -24,6 +24,7 @@ import type {
   Bodies,
   ClientRequest,
   Clock,
+  Compression,
   Origin,
   PopNotes,
   PurgeAudit,
@@ -67,6 +68,8 @@ export interface Platform {
   readonly timer?: Timer;
   /** The site's ledger, to which the isolate reports. Default: it reports to none. */
   readonly ledger?: LedgerAccess;
+  /** Default: bodies are sent as the origin has sent them. */
+  readonly compression?: Compression;
   /** A short text that identifies a long one. */
   readonly fingerprint: (text: string) => Promise<string>;
   /** What several sites in one process share: the memory for pages, and that for bodies on their way. Default: nothing. */
@@ -103,7 +106,13 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   const { clock, random, reporter, ledger, timer = timerOf(clock) } = platform;
   const startedAt = clock.now();
   const reuse = new ReuseSample();
-  const memory = new MemoryTier(site.limits.memoryBytes, reuse, platform.memory);
+  const { compression } = platform;
+  const memory = new MemoryTier(
+    site.limits.memoryBytes,
+    reuse,
+    platform.memory,
+    compression && ((body) => compression.codedBytesOf(body)),
+  );
   const heldMemory = () => ({ entries: memory.size, bytes: memory.heldBytes, maxBytes: site.limits.memoryBytes });
   const reports = ledger && new Reports(ledger, reporter, clock, heldMemory);
   reporter.timeBy(timer);

@@ -1,7 +1,7 @@
 import type { Fields } from "./rules/fields/fields.ts";
 import type { PurgeAnswer } from "./rules/freshness/judge.ts";
 import type { BytePart } from "./rules/ranges/range.ts";
-import type { RequestHeaders } from "./rules/request/request-facts.ts";
+import type { RequestFacts, RequestHeaders } from "./rules/request/request-facts.ts";
 import type { Stamp, Stored, StoredHead, StoredResponse, VariantMarker } from "./rules/storing/stored-response.ts";
 
 /** The corridor's interfaces to the outside. Their adapters are in `platform/`, `store/` and `purges/`. */
@@ -17,6 +17,8 @@ export interface Ports {
   readonly reporter: Reporter;
   readonly bodies: Bodies;
   readonly tokens: Tokens;
+  /** Absent where the edge sends bodies as the origin did: the platform may code them itself. */
+  readonly compression?: Compression;
 }
 
 /** The time, and waiting. Instants are epoch milliseconds. */
@@ -24,6 +26,8 @@ export interface Clock {
   now(): number;
   /** Resolves after this many milliseconds, in the request that waits. */
   wait(ms: number): Wait;
+  /** The same with nothing else under way, where time does not pass by itself. Default: `wait`. */
+  rest?(ms: number): Wait;
 }
 
 export interface Wait {
@@ -53,6 +57,8 @@ export interface Store {
    * request and said so.
    */
   remember(stored: Stored, isAdmitted?: boolean): void;
+  /** Weighs a response in memory anew, because more is held beside its body now. */
+  weighAgain(key: string): void;
   /** Stores in both tiers: in memory at once, and in the shared tier by the time the promise resolves. */
   keep(stored: Stored): Promise<void>;
   /** Removes this PoP's copy as far as possible: a put under way may still bring it back. */
@@ -61,6 +67,30 @@ export interface Store {
   readBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined>;
   /** Stores the bytes that arrive of a body under a key of its own. Resolves to whether the tier accepted it. */
   keepBody(bodyKey: string, body: StreamedBody): Promise<boolean>;
+}
+
+/** Sends stored responses coded that the origin has sent plain, where the platform does not do so. */
+export interface Compression {
+  /**
+   * The form in which a request gets a stored response: coded, or plain with the fields of a response that has two forms.
+   * The same object if it has but one.
+   */
+  formFor(request: CodedRequest, found: FoundResponse): FoundResponse | Promise<FoundResponse>;
+  /** Gives, in place, the fields of the plain form to an answer that is passed on while it is being stored. */
+  mark(request: CodedRequest, head: Omit<StoredHead, "bodyBytes" | "bodyKey">, fields: Fields): void;
+  /** Makes, behind the answer, the form that the request would get. `isStored` resolves when the response is stored. */
+  prepare(request: CodedRequest, stored: StoredResponse, isStored: Promise<unknown>): void;
+  /** The coding in which the request would get a stored response or, in words, why it would get it plain. */
+  explain(request: CodedRequest, found: FoundResponse): string;
+  /** The bytes of the coded forms of a body. They are held with it in memory. */
+  codedBytesOf(body: Uint8Array): number;
+}
+
+/** A request, as far as compression has to know it. */
+export interface CodedRequest {
+  readonly facts: RequestFacts;
+  readonly ports: Pick<Ports, "store">;
+  readonly background: BackgroundWork;
 }
 
 /** What the shared tier has under a key. */

@@ -14,9 +14,9 @@ import { printTable } from "../report/table.ts";
 const MIB = 1024 ** 2;
 /** Small bounds, so that both tiers are full, and evict, for most of the time. */
 const COMMAND = `${SOURCES_COMMAND} --memory 64MiB --disk 512MiB`;
-const SHORT = { mixedSeconds: 20, crowdSeconds: 5 };
+const SHORT = { mixedSeconds: 20, crowdSeconds: 5, changeSeconds: 2 };
 
-interface EnduranceOptions extends Omit<EnduranceSettings, "mixedSeconds" | "crowdSeconds"> {
+interface EnduranceOptions extends Omit<EnduranceSettings, "mixedSeconds" | "crowdSeconds" | "changeSeconds"> {
   readonly minutes: number;
   readonly short: boolean;
   readonly maxGrowth: number;
@@ -26,7 +26,9 @@ interface EnduranceOptions extends Omit<EnduranceSettings, "mixedSeconds" | "cro
 }
 
 export const endurance = new Command("endurance")
-  .description("Whether the memory of `tidemark serve` stays flat under mixed load, idle connections and slow readers.")
+  .description(
+    "Whether `tidemark serve` stays flat and answers all under mixed load, changes, idle connections and slow readers.",
+  )
   .option("--rows <words>", "only the rows whose name has one of these, separated by commas")
   .option("--minutes <n>", "how long the mixed load lasts", positive, 30)
   .option("--short", "seconds instead of minutes", false)
@@ -52,7 +54,7 @@ async function measureEndurance({ json, install, ...options }: EnduranceOptions)
   if (missing) throw new BenchFailure(`${missing.program} is missing. --install gets it from Debian.`);
   const machine = thisMachine();
   console.log(`${machine.cpu}, ${machine.cores} cores, load ${machine.loadBefore} before; Node ${machine.node}\n`);
-  const long = { mixedSeconds: options.minutes * 60, crowdSeconds: 60 };
+  const long = { mixedSeconds: options.minutes * 60, crowdSeconds: 60, changeSeconds: 30 };
   const settings: EnduranceSettings = { ...options, ...(options.short ? SHORT : long) };
   const results: EnduranceResult[] = [];
   const failures: string[] = [];

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { request } from "node:https";
@@ -6,6 +5,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { isInstalled, versionOf } from "../debian-programs.ts";
+import { makeCertificate } from "../inputs/certificate.ts";
 import { AB, measureWithAb } from "../load/ab.ts";
 import type { Load } from "../load/load.ts";
 import { measureWithWrk, WRK } from "../load/wrk.ts";
@@ -169,9 +169,6 @@ async function assertPage(name: string, url: URL, bytes: number): Promise<void> 
 
 function makePair(folder: string): Pair {
   const pair = { certificate: join(folder, "tls.crt"), key: join(folder, "tls.key") };
-  const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
-  const files = ["-keyout", pair.key, "-out", pair.certificate];
-  execFileSync("openssl", ["req", "-x509", ...kind, ...names, ...files, "-days", "2"], { stdio: "ignore" });
+  makeCertificate(pair.certificate, pair.key);
   return pair;
 }

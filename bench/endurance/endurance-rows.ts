@@ -1,9 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { measureMixWithWrk, measureWithWrk } from "../load/wrk.ts";
 import { BenchFailure } from "../report/bench-failure.ts";
+import { ChangingServer, changeUntil } from "./changing-server.ts";
 import { Crowd, type CrowdCounts, type Manner } from "./crowd.ts";
 import { EnduranceServer, LARGE_BYTES, MEDIUM_BYTES, SMALL_BYTES } from "./endurance-server.ts";
 import { growth, type MemorySample, peak, sampleMemory, takeSample } from "./memory-samples.ts";
+import { visitOverTlsUntil } from "./tls-visitor.ts";
 import { type Visit, visitUntil } from "./visitor.ts";
 
 /** How much a server has to endure. */
@@ -16,6 +18,8 @@ export interface EnduranceSettings {
   readonly idleConnections: number;
   readonly slowReaders: number;
   readonly silentPipelines: number;
+  /** The time from one change of the running server to the next. */
+  readonly changeSeconds: number;
 }
 
 export interface EnduranceResult {
@@ -52,6 +56,7 @@ const ENDS_WITHIN_MS = 500;
 
 export const ENDURANCE_ROWS: readonly EnduranceRow[] = [
   { name: "mixed load", measure: mixedLoad },
+  { name: "changes under mixed load", measure: changes },
   crowdRow("idle", "idle connections", "idleConnections", SMALL_BYTES),
   crowdRow("slow", "slow readers of 20 MB", "slowReaders", LARGE_BYTES),
   crowdRow("silent", "pipelines of 1,000 × 10 KB, never read", "silentPipelines", MEDIUM_BYTES),
@@ -95,6 +100,47 @@ async function mixedLoad({ tidemark, workers, mixedSeconds }: EnduranceSettings)
     descriptorGrowth: growth(samples, ({ descriptors }) => descriptors),
     requests: mix.requests + visit.requests,
     remarks: `${perSecond} requests/s, p99 ${mix.p99Ms.toFixed(1)} ms; ${remarksOf(visit)}`,
+  };
+}
+
+/** Mixed load, while rules, certificates and the server itself are replaced in turn, again and again. */
+async function changes(settings: EnduranceSettings): Promise<EnduranceResult> {
+  await using server = await ChangingServer.start(settings.tidemark, settings.workers);
+  await server.origin.writeFiles(FILES, FILE_BYTES);
+  const { mixedSeconds } = settings;
+  let isOver = false;
+  const everyMs = Math.max(100, Math.min(SAMPLE_EVERY_MS, (mixedSeconds * 1000) / 20));
+  const { result, samples } = await endure(server, everyMs, async () => {
+    const load = measureMixWithWrk(server.pageOf(SMALL_BYTES), {
+      connections: 20,
+      seconds: mixedSeconds,
+      files: FILES,
+      newPages: "/new/",
+    }).finally(() => {
+      isOver = true;
+    });
+    const over = () => isOver;
+    const [mix, visit, encrypted, changed] = await Promise.all([
+      load,
+      visitUntil(over, server),
+      visitOverTlsUntil(over, server),
+      changeUntil(over, server, settings.changeSeconds),
+    ]);
+    return { mix, visit, encrypted, changed };
+  });
+  const { mix, visit, encrypted, changed } = result;
+  if (mix.failures > 0) throw new BenchFailure(`changes under mixed load: ${mix.failures} requests failed.`);
+  await wait(RECOVERS_AFTER_MS);
+  return {
+    ...resultOf(`changes under mixed load, ${mixedSeconds} s`, samples, server),
+    growthBytes: growth(samples, ({ memoryBytes }) => memoryBytes),
+    allowedBytes: 0,
+    descriptorGrowth: growth(samples, ({ descriptors }) => descriptors),
+    requests: mix.requests + visit.requests + encrypted.requests,
+    remarks:
+      `${changed.reloads} reloads, ${changed.certificates} certificates, ${changed.upgrades} upgrades; ` +
+      `${Math.round(mix.requestsPerSecond).toLocaleString("en")} requests/s, p99 ${mix.p99Ms.toFixed(1)} ms; ` +
+      `${remarksOf(visit)}; ${encrypted.requests} requests over TLS, half of them in HTTP/2`,
   };
 }
 
@@ -151,7 +197,7 @@ async function endure<T>(
   work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly samples: readonly MemorySample[] }> {
   try {
-    return await sampleMemory(server.pid, everyMs, work);
+    return await sampleMemory(() => server.pid, everyMs, work);
   } catch (cause) {
     await wait(ENDS_WITHIN_MS); // its connections may have ended before the process
     if (server.ending !== null) throw new BenchFailure(`The server ended under load: ${server.ending}`);

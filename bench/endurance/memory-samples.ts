@@ -13,15 +13,15 @@ export function takeSample(pid: number): Omit<MemorySample, "afterSeconds"> {
   return { memoryBytes: memoryBytesOfTree(pid), descriptors: descriptorsOfTree(pid) };
 }
 
-/** Samples a tree of processes while work runs, and once before and after it. */
+/** Samples a tree of processes while work runs, and once before and after it. `root`: its root at the moment. */
 export async function sampleMemory<T>(
-  pid: number,
+  root: () => number,
   everyMs: number,
   work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly samples: readonly MemorySample[] }> {
   const startedAt = performance.now();
   const samples: MemorySample[] = [];
-  const sample = () => samples.push({ afterSeconds: (performance.now() - startedAt) / 1000, ...takeSample(pid) });
+  const sample = () => samples.push({ afterSeconds: (performance.now() - startedAt) / 1000, ...takeSample(root()) });
   sample();
   const timer = setInterval(sample, everyMs);
   try {

@@ -14,6 +14,8 @@ export interface Load {
 export interface LoadSettings {
   readonly connections: number;
   readonly seconds: number;
+  /** Fields of each request, as `Name: value`. Default: none. Only wrk sends them. */
+  readonly fields?: readonly string[];
 }
 
 /** Load of a fixed number of requests. */

@@ -37,11 +37,12 @@ export async function measureMixWithWrk(page: URL, { files, newPages, ...setting
 /** One thread is enough for a server that answers on one thread. */
 async function runWrk(
   url: URL,
-  { connections, seconds }: LoadSettings,
+  { connections, seconds, fields = [] }: LoadSettings,
   script: string,
   parameters: readonly string[],
 ): Promise<Load> {
   const options = ["-t", "1", "-c", `${connections}`, "-d", `${seconds}s`, "-s", script];
+  for (const field of fields) options.push("-H", field);
   const { output, cpu } = await runMeasured("wrk", [...options, url.href, "--", ...parameters]);
   const report = JSON.parse(output.slice(output.lastIndexOf("{"))) as {
     requests: number;

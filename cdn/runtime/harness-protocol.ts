@@ -38,10 +38,23 @@ export interface KnownKeys {
   readonly stored: readonly string[];
 }
 
+/** The connections of one isolate to the purge log, since it started. */
+export interface LogConnections {
+  /** How many are open: one while its view is kept, two while a request hands it over to a later one. */
+  readonly open: number;
+  /** How many have been opened, and how many of them were lost: a call over them failed. */
+  readonly opened: number;
+  readonly lost: number;
+  /** How many pushes have reached it. */
+  readonly pushes: number;
+}
+
 /** The part of a worker's site that the harness needs. */
 export interface SimulatedSite {
   /** Where visitors find it: scheme and host. */
   readonly publicUrl: string;
+  /** Whether its isolates keep connections to the purge log, over which it pushes purges. */
+  readonly isPushedTo: boolean;
 }
 
 /** A command of the harness to a simulated isolate. */
@@ -49,6 +62,15 @@ export type HarnessCommand =
   | { readonly do: "set-clock-and-network"; readonly clockAndNetwork: ClockAndNetwork }
   /** The purge log carries out the repeated purges that are due. */
   | { readonly do: "run-due-purges" }
+  /** The purge log, which is new, takes it that it was made long ago, so that nobody can have read one before it. */
+  | { readonly do: "begin-log" }
+  /** Answers once all pushes under way have been answered. */
+  | { readonly do: "finish-pushes" }
+  /** Answers whether a purge has settled. */
+  | { readonly do: "look-at-purge"; readonly seq: number }
+  /** The connections to the purge log end, without a word to it. */
+  | { readonly do: "lose-connections" }
+  | { readonly do: "count-connections" }
   | { readonly do: "lose-answers"; readonly answersToLose: AnswersToLose }
   /** The isolate forgets all that it had in memory, as if it had been evicted and a new one started. */
   | { readonly do: "kill" }

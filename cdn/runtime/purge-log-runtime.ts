@@ -11,6 +11,7 @@ export class PurgeLogRuntime {
   readonly #options: WorkerGroupOptions & { readonly persist: string };
   #group: WorkerGroup | undefined;
   #now: number;
+  #isFirst = true;
 
   constructor(options: Omit<WorkerGroupOptions, "workers"> & { readonly persist: string }, now: number) {
     this.#options = { ...options, workers: [LOG_WORKER] };
@@ -20,6 +21,16 @@ export class PurgeLogRuntime {
   async start(): Promise<void> {
     this.#group ??= await startWorkerGroup(this.#options);
     await this.setTime(this.#now);
+  }
+
+  /** Resolves once all of its pushes under way have been answered. */
+  async finishPushes(): Promise<void> {
+    await (await this.#isolate())?.finishPushes();
+  }
+
+  /** Whether a purge has settled; `false` while it is stopped. */
+  async hasSettled(seq: number): Promise<boolean> {
+    return (await (await this.#isolate())?.hasSettled(seq)) ?? false;
   }
 
   /** Ends its runtime, so that every call to it fails. The stored data is kept. */
@@ -37,9 +48,15 @@ export class PurgeLogRuntime {
   /** Epoch milliseconds. */
   async setTime(now: number): Promise<void> {
     this.#now = now;
-    if (!this.#group) return;
-    const isolate = await SimulatedIsolate.of(this.#group, LOG_WORKER);
+    const isolate = await this.#isolate();
+    if (!isolate) return;
     await isolate.setClockAndNetwork({ ...NO_LATENCY, isLogReachable: true, originNow: null, now });
+    if (this.#isFirst) await isolate.beginLog();
+    this.#isFirst = false;
     await isolate.runDuePurges();
+  }
+
+  async #isolate(): Promise<SimulatedIsolate | null> {
+    return this.#group ? SimulatedIsolate.of(this.#group, LOG_WORKER) : null;
   }
 }

@@ -6,6 +6,7 @@ import {
   HARNESS_PATH,
   type HarnessCommand,
   type KnownKeys,
+  type LogConnections,
   type SimulatedSite,
   WORKER_FAILED,
 } from "./harness-protocol.ts";
@@ -42,6 +43,26 @@ export class SimulatedIsolate {
 
   async runDuePurges(): Promise<void> {
     await this.#command({ do: "run-due-purges" });
+  }
+
+  async beginLog(): Promise<void> {
+    await this.#command({ do: "begin-log" });
+  }
+
+  async finishPushes(): Promise<void> {
+    await this.#command({ do: "finish-pushes" });
+  }
+
+  async hasSettled(seq: number): Promise<boolean> {
+    return (await this.#command({ do: "look-at-purge", seq })) === true;
+  }
+
+  async loseLogConnections(): Promise<void> {
+    await this.#command({ do: "lose-connections" });
+  }
+
+  async logConnections(): Promise<LogConnections> {
+    return (await this.#command({ do: "count-connections" })) as LogConnections;
   }
 
   async loseAnswers(answersToLose: AnswersToLose): Promise<void> {

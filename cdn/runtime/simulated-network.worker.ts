@@ -5,26 +5,80 @@
 import { type EdgeEnv, PurgeLog, type SiteInput } from "tidemark/worker";
 import type { Platform } from "tidemark/worker/internal";
 
+/** Longer than any log remembers that a reader without a name has read it, in milliseconds. */
+const LONG_AGO_MS = 2 * 24 * 3600 * 1000;
+
+/** A push that takes longer is waited for no more, in real milliseconds. */
+const PUSH_TAKES_MS = 2000;
+
+type PushStub = Parameters<PurgeLog["openConnection"]>[1];
+
 /** The name of the one Durable Object that is the purge log; the edge uses the same. */
 const LOG_NAME = "tidemark";
 
-/** The purge log, with a method that does nothing: a runtime needs a moment to find the log of another runtime. */
-export class PingablePurgeLog extends PurgeLog {
+/** The purge log of a simulation. */
+export class SimulatedPurgeLog extends PurgeLog {
+  #behindMs = 0;
+  #pushesUnderWay = 0;
+
+  /** Does nothing: a runtime needs a moment to find the log of another runtime. */
   ping(): true {
     return true;
   }
+
+  /**
+   * Where a log has just been made, receipts do not settle by confirmations for a day, because somebody may have read an
+   * earlier log. Nobody has read one before the first log of a simulation, which may therefore be as good as old.
+   */
+  begin(): void {
+    this.#behindMs = LONG_AGO_MS;
+    this.read(null, 0, 0, undefined, "nobody");
+    this.#behindMs = 0;
+  }
+
+  /** Resolves once all pushes under way have been answered. */
+  async finishPushes(): Promise<void> {
+    const until = Date.now() + PUSH_TAKES_MS;
+    while (this.#pushesUnderWay > 0 && Date.now() < until) await pause(1);
+  }
+
+  override openConnection(...[reader, learn]: Parameters<PurgeLog["openConnection"]>) {
+    const held = learn.dup!();
+    const push: PushStub = async (delta) => {
+      this.#pushesUnderWay++;
+      try {
+        return await held(delta);
+      } finally {
+        this.#pushesUnderWay--;
+      }
+    };
+    return super.openConnection(reader, Object.assign(push, { [Symbol.dispose]: () => disposeOf(held) }));
+  }
+
+  protected override now(): number {
+    return this.time() - this.#behindMs;
+  }
+
+  /** Overridden where time stands still. */
+  protected time(): number {
+    return Date.now();
+  }
 }
 
-/** The stub of the purge log. */
-export function purgeLogOf({ PURGE_LOG }: EdgeEnv): DurableObjectStub<PurgeLog> {
-  return PURGE_LOG.get(PURGE_LOG.idFromName(LOG_NAME));
+function disposeOf(stub: PushStub): void {
+  (stub as Partial<Disposable>)[Symbol.dispose]?.();
+}
+
+/** The stub of the purge log. The binding is typed for any purge log; in a simulation its class is this one. */
+export function purgeLogOf({ PURGE_LOG }: EdgeEnv): DurableObjectStub<SimulatedPurgeLog> {
+  return PURGE_LOG.get(PURGE_LOG.idFromName(LOG_NAME)) as unknown as DurableObjectStub<SimulatedPurgeLog>;
 }
 
 /** Whether a call reaches the purge log. */
 export async function reachesLog(env: EdgeEnv): Promise<boolean> {
-  // The binding is typed for any purge log; in the simulated CDN and the dev command its class is `PingablePurgeLog`.
-  const log = purgeLogOf(env) as unknown as { ping(): Promise<true> };
-  return log.ping().catch(() => false);
+  return purgeLogOf(env)
+    .ping()
+    .catch(() => false);
 }
 
 /** The network to the origin and the purge log. Each function makes the call, and may delay it, fail, or lose the answer. */
@@ -42,7 +96,7 @@ export function behindNetwork(platform: Platform, { callOrigin, callLog }: Simul
     log: {
       read: (...args) => callLog(() => log.read(...args)),
       append: (...args) => callLog(() => log.append(...args)),
-      ...(log.connect && { connect: (reader) => callLog(() => log.connect!(reader)) }),
+      ...(log.connect && { connect: connectOver(log.connect.bind(log), callLog) }),
     },
     audit: {
       list: (...args) => callLog(() => audit.list(...args)),
@@ -57,6 +111,23 @@ export function behindNetwork(platform: Platform, { callOrigin, callLog }: Simul
         },
       },
     }),
+  };
+}
+
+type Connect = NonNullable<Platform["log"]["connect"]>;
+
+/** Every message over a connection goes over the network. */
+function connectOver(connect: Connect, callLog: SimulatedNetwork["callLog"]): Connect {
+  return async ({ learn, ...reader }) => {
+    const connection = await callLog(() => connect({ ...reader, learn: (delta) => callLog(() => learn(delta)) }));
+    return (
+      connection && {
+        first: connection.first,
+        renew: (...asked) => callLog(() => connection.renew(...asked)),
+        release: () => callLog(() => connection.release()),
+        close: () => connection.close(),
+      }
+    );
   };
 }
 

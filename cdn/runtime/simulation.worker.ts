@@ -16,12 +16,13 @@ import {
   WORKER_FAILED,
 } from "./harness-protocol.ts";
 import { cacheKeyOf, StoredKeys } from "./known-keys.worker.ts";
+import { RestingConnections } from "./log-connections.worker.ts";
 import {
   behindNetwork,
-  PingablePurgeLog,
   pause,
   purgeLogOf,
   reachesLog,
+  SimulatedPurgeLog,
   withPublicUrl,
   withRoundTrip,
 } from "./simulated-network.worker.ts";
@@ -49,6 +50,7 @@ let unfinishedWrites = 0;
 /** Work that goes on behind responses that have been sent. */
 let unfinishedWork = 0;
 const storedKeys = new StoredKeys();
+let connections = new RestingConnections();
 
 const clock: NonNullable<EdgeHooks["clock"]> = {
   now: () => clockAndNetwork.now,
@@ -63,17 +65,21 @@ const clock: NonNullable<EdgeHooks["clock"]> = {
 export function createEdge(input: SiteInput): Handler {
   site = input;
   createDeployedEdge(input); // A mistake shows at the start, as it does where the worker is deployed.
-  // Time stands still between requests, so nothing can happen behind them: a purge is seen when the lease ends.
-  const still = { ...input, purge: { ...input.purge, push: false, relays: 0, keepViewMs: 0 } };
+  // Time stands still between requests, so nothing can happen behind them, except over a connection.
+  const still = input.purge?.push ? input : { ...input, purge: { ...input.purge, keepViewMs: 0 } };
   let edge: { readonly handler: Handler; readonly env: EdgeEnv; readonly generation: number } | undefined;
   return {
     fetch(request, env, context) {
       if (edge?.generation !== generation) {
-        edge = {
-          handler: createEdgeWithHooks(still, { clock, acceptsWeakTokens: true, platform: simulatedPlatform }),
-          env: withHosts(input, env),
-          generation,
+        const started = generation;
+        const kept = new RestingConnections();
+        connections = kept;
+        const hooks: EdgeHooks = {
+          clock: { ...clock, rest: () => kept.rest() },
+          acceptsWeakTokens: true,
+          platform: (real) => simulatedPlatform(real, kept, () => generation === started),
         };
+        edge = { handler: createEdgeWithHooks(still, hooks), env: withHosts(input, env), generation };
       }
       return edge.handler.fetch!(request, edge.env, countingWork(context));
     },
@@ -95,8 +101,8 @@ function countingWork(context: ExecutionContext): ExecutionContext {
   } as ExecutionContext;
 }
 
-export class PurgeLog extends PingablePurgeLog {
-  protected override now(): number {
+export class PurgeLog extends SimulatedPurgeLog {
+  protected override time(): number {
     return clockAndNetwork.now;
   }
 
@@ -151,34 +157,57 @@ async function answerHarness(
     }
     return Response.json(await carryOut((await request.json()) as HarnessCommand, env));
   }
-  clockAndNetwork = { ...clockAndNetwork, now: Number(url.searchParams.get("now")) };
+  await setClockAndNetwork({ ...clockAndNetwork, now: Number(url.searchParams.get("now")) });
   await purgeLogOf(env).runDue();
   return new Response(String(clockAndNetwork.now));
+}
+
+async function setClockAndNetwork(next: ClockAndNetwork): Promise<void> {
+  const hasMoved = next.now !== clockAndNetwork.now;
+  clockAndNetwork = next;
+  if (hasMoved) await connections.timeHasMoved();
 }
 
 async function carryOut(command: HarnessCommand, env: EdgeEnv): Promise<unknown> {
   switch (command.do) {
     case "set-clock-and-network":
-      clockAndNetwork = command.clockAndNetwork;
+      await setClockAndNetwork(command.clockAndNetwork);
       return null;
     case "run-due-purges":
       await purgeLogOf(env).runDue();
       return null;
+    case "begin-log":
+      await purgeLogOf(env).begin();
+      return null;
+    case "finish-pushes":
+      await purgeLogOf(env).finishPushes();
+      return null;
+    case "look-at-purge":
+      return (await purgeLogOf(env).find(command.seq))?.settled ?? false;
+    case "lose-connections":
+      await connections.lose();
+      return null;
+    case "count-connections":
+      return connections.counts;
     case "lose-answers":
       answersToLose = command.answersToLose;
       return null;
     case "kill":
       generation++;
+      await connections.lose();
+      connections = new RestingConnections();
       storedKeys.clear();
       return null;
     case "finish-writes":
       while (unfinishedWrites > 0) await pause(POLL_MS);
       return null;
     case "finish-work":
-      while (unfinishedWork > 0) await pause(POLL_MS);
+      while (unfinishedWork > connections.resting) await pause(POLL_MS);
       return null;
     case "describe-site":
-      return site && ({ publicUrl: publicUrlOf(site, env) } satisfies SimulatedSite);
+      return (
+        site && ({ publicUrl: publicUrlOf(site, env), isPushedTo: site.purge?.push === true } satisfies SimulatedSite)
+      );
     case "list-keys": {
       const { url, fields } = command;
       const key = site && (await cacheKeyOf(url, fields, { site, env: withHosts(site, env), clock }));
@@ -219,10 +248,11 @@ function withDatesShifted(response: OriginResponse, originNow: number): OriginRe
 }
 
 /** The runtime's platform behind the simulated network, with its writes counted and its keys remembered. */
-function simulatedPlatform(real: Platform): Platform {
-  const { sharedTier, notes, ...rest } = behindNetwork(real, { callOrigin, callLog });
+function simulatedPlatform(real: Platform, kept: RestingConnections, isAlive: () => boolean): Platform {
+  const { sharedTier, notes, log, ...rest } = behindNetwork(real, { callOrigin, callLog });
   return {
     ...rest,
+    log: { ...log, ...(log.connect && { connect: kept.counting(log.connect, isAlive) }) },
     sharedTier: {
       async get(key) {
         const found = await sharedTier.get(key);

@@ -1,9 +1,10 @@
 import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { CODINGS } from "../../worker/rules/variants/accept-encoding.ts";
 import { makeFolders } from "../make-folders.ts";
 import { messageOf } from "../message-of.ts";
-import type { FileKind } from "./file-format.ts";
+import { type FileKind, KINDS } from "./file-format.ts";
 
 /** Marks a folder as a cache of this program, and says which format its files have. */
 const MARK = "tidemark-cache.json";
@@ -20,7 +21,8 @@ const DIGITS = [..."0123456789abcdef"];
 const BEING_WRITTEN = "being-written";
 
 /** The name of a file: a hash of its key, and its kind. */
-const FILE_NAME = /^[0-9a-f]{32}\.(entry|body)$/;
+const FILE_NAME = new RegExp(`^[0-9a-f]{32}\\.(${KINDS.join("|")})$`);
+const ENTRY = ".entry";
 
 /** A folder that cannot be used as a cache. The message is for the owner. */
 export class CacheFolderError extends Error {
@@ -111,6 +113,20 @@ export class CacheFolder {
   isFileName(name: string): boolean {
     return FILE_NAME.test(name);
   }
+
+  /** The names of the coded forms of an entry; none if the name is not that of an entry. */
+  codedOf(name: string): string[] {
+    return name.endsWith(ENTRY) ? CODINGS.map((coding) => `${stem(name)}.${coding}`) : [];
+  }
+
+  /** The name of the entry of a coded form; `null` if the name is not that of a coded form. */
+  entryOf(name: string): string | null {
+    return (CODINGS as readonly string[]).includes(name.slice(stem(name).length + 1)) ? `${stem(name)}${ENTRY}` : null;
+  }
+}
+
+function stem(name: string): string {
+  return name.slice(0, name.indexOf("."));
 }
 
 function isMarked(path: string): boolean {

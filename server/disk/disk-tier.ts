@@ -1,11 +1,13 @@
 import type { Found, StreamedBody } from "../../worker/ports.ts";
 import type { BytePart } from "../../worker/rules/ranges/range.ts";
 import { isMarker, type Stored } from "../../worker/rules/storing/stored-response.ts";
+import type { Coding } from "../../worker/rules/variants/accept-encoding.ts";
 import { writeHead } from "../../worker/store/envelope.ts";
 import { isNewer } from "../../worker/store/memory-tier.ts";
 import { RecentHeads } from "../../worker/store/recent-heads.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { nodeBody } from "../bodies/node-body.ts";
+import type { CodedFile, CodedFiles } from "../compression/coded-files.ts";
 import type { CacheFolder } from "./cache-folder.ts";
 import { type DiskFiles, diskFiles, readAll, writeAll } from "./disk-files.ts";
 import { DiskHealth } from "./disk-health.ts";
@@ -68,7 +70,7 @@ interface SharedParts {
  * - All processes see each other's files at once, but two that write the same one do not wait for each other: the later
  *   rename stays. Then an older response may replace a newer one, and its stamp shows that it is purged (R23).
  */
-export class DiskTier implements SharedTier {
+export class DiskTier implements SharedTier, CodedFiles {
   readonly #parts: DiskTierParts;
   readonly #shared: SharedParts;
   readonly #folder: CacheFolder;
@@ -146,7 +148,50 @@ export class DiskTier implements SharedTier {
 
   async delete(key: string): Promise<void> {
     const name = this.#folder.nameOf(key, "entry");
-    await this.#change(name, () => this.#drop(name));
+    await this.#dropInTurn(name); // The janitor deletes its coded forms.
+  }
+
+  hasCoded(key: string, coding: Coding): boolean {
+    return this.#exists(this.#folder.nameOf(key, coding));
+  }
+
+  async readCoded(key: string, coding: Coding): Promise<CodedFile | undefined> {
+    const name = this.#folder.nameOf(key, coding);
+    try {
+      const file = await this.#openFile(name, coding);
+      if (!file) return undefined;
+      const { fd, prefix, start } = file;
+      try {
+        const text = start && readHead(start, prefix);
+        if (start === undefined || text === undefined) return await this.#drop(name);
+        if (text.slice(text.indexOf(" ") + 1) !== key) return undefined;
+        const whole = await this.#readRest(fd, prefix, start);
+        const body = whole && readWholeBody(whole, prefix);
+        if (!whole || !body) return await this.#drop(name);
+        this.#health.worked(false);
+        this.#room.hit(name);
+        const bytes = new Uint8Array(whole.buffer as ArrayBuffer, body.byteOffset, body.length);
+        return { digest: text.slice(0, text.indexOf(" ")), bytes };
+      } finally {
+        this.#files.closeNow(fd);
+      }
+    } catch (cause) {
+      return this.#missUnlessBug(cause);
+    }
+  }
+
+  async writeCoded(key: string, coding: Coding, { digest, bytes }: CodedFile): Promise<void> {
+    const entry = this.#folder.nameOf(key, "entry");
+    const name = this.#folder.nameOf(key, coding);
+    await this.#change(name, async () => {
+      if (!this.#exists(entry)) return;
+      await this.#write(name, coding, Buffer.from(`${digest} ${key}`, "utf8"), bytes);
+      if (!this.#exists(entry)) await this.#drop(name);
+    });
+  }
+
+  async dropCoded(key: string, coding: Coding): Promise<void> {
+    await this.#dropInTurn(this.#folder.nameOf(key, coding));
   }
 
   async getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {
@@ -182,6 +227,14 @@ export class DiskTier implements SharedTier {
   async settled(): Promise<void> {
     while (this.#changes.size > 0) await Promise.allSettled(this.#changes.values());
     this.#room.flush();
+  }
+
+  #dropInTurn(name: string): Promise<void> {
+    return this.#change(name, () => this.#drop(name));
+  }
+
+  #exists(name: string): boolean {
+    return this.#files.existsNow(this.#folder.pathOf(name));
   }
 
   /** Most misses end here: a look for a name costs a fifth of an open that does not block. */
@@ -227,10 +280,8 @@ export class DiskTier implements SharedTier {
       if (start === undefined) return "torn";
       const size = fileBytes(prefix);
       if (size <= MAX_SMALL_FILE_BYTES) {
-        const bytes = Buffer.allocUnsafeSlow(size);
-        start.copy(bytes);
-        const rest = bytes.subarray(Math.min(start.length, size));
-        if ((await readAll(this.#files, fd, rest, rest.length, start.length)) < rest.length) return "torn";
+        const bytes = await this.#readRest(fd, prefix, start);
+        if (!bytes) return "torn";
         this.#cached.touch(name, size);
         return this.#smallEntry(key, bytes);
       }
@@ -244,6 +295,16 @@ export class DiskTier implements SharedTier {
     } finally {
       if (!isStreamed) this.#files.closeNow(fd);
     }
+  }
+
+  /** The whole file, whose start has been read; `undefined` if it is shorter than it says. */
+  async #readRest(fd: number, prefix: Prefix, start: Buffer): Promise<Buffer | undefined> {
+    const size = fileBytes(prefix);
+    const bytes = Buffer.allocUnsafeSlow(size);
+    start.copy(bytes);
+    const rest = bytes.subarray(Math.min(start.length, size));
+    const read = await readAll(this.#files, fd, rest, rest.length, start.length);
+    return read < rest.length ? undefined : bytes;
   }
 
   #smallEntry(key: string, bytes: Buffer): Found | "torn" | undefined {
@@ -292,13 +353,13 @@ export class DiskTier implements SharedTier {
   #bodyOf(name: string, fd: number, prefix: Prefix, table: Buffer, part: BytePart | null): FileBody {
     const file = { fd, bodyAt: PREFIX_BYTES + prefix.headBytes, bodyBytes: prefix.bodyBytes, table };
     return new FileBody(this.#files, this.#turns, file, part, () => {
-      void this.#change(name, () => this.#drop(name)).catch(() => undefined); // It is a miss at the next look, too.
+      void this.#dropInTurn(name).catch(() => undefined); // It is a miss at the next look, too.
     });
   }
 
   /** The head that a file has; `undefined` if there is none that can be used. */
   async #heldAt(key: string, name: string): Promise<Stored | undefined> {
-    if (!this.#files.existsNow(this.#folder.pathOf(name))) return undefined;
+    if (!this.#exists(name)) return undefined;
     const file = await this.#openFile(name, "entry").catch(() => undefined);
     if (!file) return undefined;
     this.#files.closeNow(file.fd);
@@ -309,14 +370,18 @@ export class DiskTier implements SharedTier {
 
   /** Writes an entry. Returns the size of its file, or `null` if it was not written. */
   async #writeEntry(name: string, stored: Stored): Promise<number | null> {
-    if (!this.#health.mayWrite()) return null;
-    const head = Buffer.from(writeHead(stored), "utf8");
     const body = (isMarker(stored) ? null : stored.body) ?? new Uint8Array(0);
+    return this.#write(name, "entry", Buffer.from(writeHead(stored), "utf8"), body);
+  }
+
+  /** Writes a file whose body is in memory. Returns its size, or `null` if it was not written. */
+  async #write(name: string, kind: FileKind, head: Buffer, body: Uint8Array): Promise<number | null> {
+    if (!this.#health.mayWrite()) return null;
     const bytes = fileBytes({ headBytes: head.length, bodyBytes: body.byteLength });
     if (!(await this.#room.take(bytes))) return null;
     const sums = new BlockSums();
     sums.add(body);
-    const { prefix, table } = frameOf("entry", head, sums);
+    const { prefix, table } = frameOf(kind, head, sums);
     const writer = this.#writer;
     const parts = [prefix, head, body, table];
     const isWritten =

@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import { CODINGS, type Coding } from "../../worker/rules/variants/accept-encoding.ts";
 
 /*
  * A file of the cache: a fixed prefix, the head's text, the body, and a checksum of each block of the body.
@@ -23,9 +24,12 @@ export const BLOCK_BYTES = 256 * 1024;
 /** No head is as long as this. */
 const MAX_HEAD_BYTES = 4 * 1024 * 1024;
 
-/** What a file holds: a stored response or a variant marker, or a body that is stored apart. */
-export type FileKind = "entry" | "body";
-const KINDS: readonly FileKind[] = ["entry", "body"];
+/**
+ * What a file holds: a stored response or a variant marker, a body that is stored apart, or the body of an entry in a
+ * coding that this server has made.
+ */
+export type FileKind = "entry" | "body" | Coding;
+export const KINDS: readonly FileKind[] = ["entry", "body", ...CODINGS];
 
 export interface Prefix {
   readonly kind: FileKind;

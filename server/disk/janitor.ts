@@ -150,14 +150,30 @@ export class Janitor {
 
   #hear(line: Line, note: DiskNote): void {
     if (note.kind === "hit") this.#index.get(note.file);
-    else if (note.kind === "gone") this.#index.delete(note.file);
-    else if (note.kind === "unused") line.reservedBytes = Math.max(0, line.reservedBytes - note.bytes);
+    else if (note.kind === "gone") {
+      this.#index.delete(note.file);
+      for (const coded of this.#folder.codedOf(note.file)) this.#leave(coded);
+    } else if (note.kind === "unused") line.reservedBytes = Math.max(0, line.reservedBytes - note.bytes);
     else if (this.#folder.isFileName(note.file)) {
       const bytes = roomOf(note.bytes);
       line.reservedBytes = Math.max(0, line.reservedBytes - bytes);
       if (!this.#isScanned) this.#unscannedBytes += bytes;
       this.#index.set(note.file, bytes, bytes);
+      if (this.#isScanned && this.#isOrphan(note.file)) this.#leave(note.file);
     }
+  }
+
+  /** Whether a coded form has lost its entry. */
+  #isOrphan(file: string): boolean {
+    const entry = this.#folder.entryOf(file);
+    return entry !== null && this.#index.peek(entry) === undefined;
+  }
+
+  #leave(file: string): void {
+    const bytes = this.#index.peek(file);
+    if (bytes === undefined) return;
+    this.#index.delete(file);
+    this.#delete(file, bytes);
   }
 
   #delete(file: string, bytes: number): void {
@@ -167,6 +183,8 @@ export class Janitor {
       .catch(() => undefined) // It is gone, or the disk fails: then nothing can be written either.
       .then(() => {
         this.#leavingBytes -= bytes;
+        // The coded forms of an entry leave with it.
+        for (const coded of this.#folder.codedOf(file)) this.#leave(coded);
       });
     this.#deleting = Promise.all([this.#deleting, deleted]);
   }
@@ -188,6 +206,7 @@ export class Janitor {
     }
     this.#isScanned = true;
     this.#unscannedBytes = 0;
+    for (const file of [...this.#index.keys()]) if (this.#isOrphan(file)) this.#leave(file);
   }
 
   /** Deletes drafts of processes that have died, and files of older formats. */

@@ -54,10 +54,7 @@ export class LogFolder {
    * `FolderInUseError`, a `FolderPathError`, or a `StorageError` if the folder cannot be written.
    */
   static own(path: string, id: string, known: string | null = null): LogFolder {
-    if (Buffer.byteLength(join(path, SOCKET)) > MAX_SOCKET_PATH_BYTES) {
-      const most = MAX_SOCKET_PATH_BYTES - SOCKET.length - 1;
-      throw new FolderPathError(`The path of ${path} is too long for a Unix socket: it can have ${most} bytes.`);
-    }
+    LogFolder.expectShortPath(path);
     try {
       makeFolders(path);
       const owner = FileLock.take(join(path, OWNER_LOCK), "exclusive");
@@ -67,6 +64,13 @@ export class LogFolder {
       const fault = storageFault(cause);
       throw fault === null ? cause : new StorageError(path, fault, cause);
     }
+  }
+
+  /** Throws a `FolderPathError` if the socket could not be there. */
+  static expectShortPath(path: string): void {
+    if (Buffer.byteLength(join(path, SOCKET)) <= MAX_SOCKET_PATH_BYTES) return;
+    const most = MAX_SOCKET_PATH_BYTES - SOCKET.length - 1;
+    throw new FolderPathError(`The path of ${path} is too long for a Unix socket: it can have ${most} bytes.`);
   }
 
   /** Whether a worker of an earlier supervisor is still alive, and may hold a lease that this one knows nothing of. */

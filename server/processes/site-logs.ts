@@ -187,12 +187,16 @@ export class SiteLogs {
   #leave(site: string, end: EndLog): void {
     const log = this.#logs.get(site)!;
     this.#logs.delete(site);
-    const left = async () => {
+    const leave = async () => {
       await log.server.close();
       await end(log.keeper);
-      if (log.folder !== this.#folder) log.folder.release();
     };
-    this.#closing = Promise.all([this.#closing, left()]);
+    const left = leave()
+      .catch((cause: unknown) => this.#options.report({ kind: "log-failed", cause }))
+      .finally(() => {
+        if (log.folder !== this.#folder) log.folder.release();
+      });
+    this.#closing = Promise.all([this.#closing, left]);
   }
 }
 

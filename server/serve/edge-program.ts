@@ -2,6 +2,7 @@ import { REPORT_EVERY_MS } from "../../worker/insight/reports.ts";
 import { FillBudget, type RunningIsolate } from "../../worker/isolate.ts";
 import { compileSite } from "../../worker/site/site.ts";
 import { nodeBodies } from "../bodies/node-bodies.ts";
+import { MakingQueue } from "../compression/making-queue.ts";
 import { CacheFolder } from "../disk/cache-folder.ts";
 import { DiskTier } from "../disk/disk-tier.ts";
 import { WriterThread } from "../disk/file-writer.ts";
@@ -37,9 +38,10 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
   const isAlone = given[0]!.name === ONLY_SITE;
   const memory = new SharedMemory(edge.memoryBytes);
   const fills = budgetOfAll(given);
+  const compressing = new MakingQueue();
   const sites = new Map(
     given.map((each) => {
-      const alone = { log: logs.get(each.name)!, memoryBytes: edge.memoryBytes, tier, write };
+      const alone = { log: logs.get(each.name)!, memoryBytes: edge.memoryBytes, tier, write, compressing };
       const shared = {
         memory: memory.of(each.name),
         fills,

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { hostToFind } from "../front/sites-by-host.ts";
+import { LogFolder } from "../log/log-folder.ts";
 import type { LoadedSite } from "../site/load-site.ts";
 import { expectWritableFolder } from "./places.ts";
 import { type PreparedSite, prepareSite, type SiteSurroundings } from "./prepared-site.ts";
@@ -18,9 +19,9 @@ export interface ReadSites {
 /** Each is read in a thread of its own, which loads the compiler of the rules. */
 const READ_AT_A_TIME = 8;
 
-/** The folder of what belongs to one of several sites, in the folder of the cache. */
-export function folderOfSite(cache: string, name: string): string {
-  return resolve(cache, "sites", name);
+/** The folder of the log of one of several sites, in the folder of the cache. */
+export function logFolderOf(cache: string, name: string): string {
+  return resolve(cache, "sites", name, "log");
 }
 
 /**
@@ -45,7 +46,7 @@ export async function readSites(
   };
   const prepareOrRefuse = async (files: SiteFiles) => {
     try {
-      if (!before.has(files.name)) expectWritableFolder(folderOfSite(cache, files.name));
+      if (!before.has(files.name)) expectRoomForLog(logFolderOf(cache, files.name));
       read.set(files.name, await prepareOne(files, around));
     } catch (error) {
       refuse(files.name, (error as Error).message);
@@ -68,6 +69,12 @@ export async function readSites(
 
 function inOrder(sites: PreparedSites): PreparedSites {
   return new Map([...sites].sort(([first], [second]) => (first < second ? -1 : 1)));
+}
+
+/** Throws if a log could not be kept there, which would keep the settings of all sites from being used. */
+function expectRoomForLog(folder: string): void {
+  expectWritableFolder(folder);
+  LogFolder.expectShortPath(folder);
 }
 
 function prepareOne(files: SiteFiles, around: SiteSurroundings): Promise<PreparedSite> {

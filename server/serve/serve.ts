@@ -20,7 +20,7 @@ import type { EdgeSettings } from "./edge-settings.ts";
 import { readListenAddress } from "./listen-addresses.ts";
 import { expectWritableLog } from "./places.ts";
 import { prepareSite, type SiteSurroundings } from "./prepared-site.ts";
-import { folderOfSite, type PreparedSites, readSites, tokenWarnings } from "./prepared-sites.ts";
+import { logFolderOf, type PreparedSites, readSites, tokenWarnings } from "./prepared-sites.ts";
 import { ServerError } from "./server-error.ts";
 import { expectNoSharedVariables, isOfSite } from "./sites-folder.ts";
 import { startSuccessor } from "./start-successor.ts";
@@ -156,7 +156,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
   };
   const supervisor: Supervisor = await Supervisor.start({
     folder: resolve(options.cache, "log"),
-    folderOf: (site) => resolve(folderOfSite(options.cache, site), "log"),
+    folderOf: (site) => logFolderOf(options.cache, site),
     listen: options.listen,
     sockets: options.sockets,
     predecessor: options.predecessor,
@@ -254,7 +254,7 @@ function watchFiles(files: readonly string[], ofSites: string | null, onChange: 
   let timer: NodeJS.Timeout | undefined;
   const changed = () => {
     clearTimeout(timer);
-    timer = setTimeout(onChange, SETTLED_MS);
+    timer = setTimeout(onChange, SETTLED_MS).unref();
   };
   // Folders, because an editor that replaces the file ends a watcher of the file itself.
   const folders = Map.groupBy(files, (file) => resolve(file, ".."));
@@ -266,8 +266,8 @@ function watchFiles(files: readonly string[], ofSites: string | null, onChange: 
     });
   });
   return {
+    // A change that was seen already is told all the same: it may have come after the files were read.
     stop: () => {
-      clearTimeout(timer);
       for (const watcher of watchers) watcher.close();
     },
   };

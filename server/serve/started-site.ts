@@ -2,9 +2,12 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { configuredTokens } from "../../worker/control/tokens.ts";
 import type { FillBudget, LearningIsolate } from "../../worker/isolate.ts";
+import { compressionSettings } from "../../worker/site/compression-settings.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import type { MemoryEntries } from "../../worker/store/memory-tier.ts";
 import { nodeBodies } from "../bodies/node-bodies.ts";
+import type { MakingQueue } from "../compression/making-queue.ts";
+import { NodeCompression } from "../compression/node-compression.ts";
 import type { DiskTier } from "../disk/disk-tier.ts";
 import type { LogCalls } from "../log/log-messages.ts";
 import { UndiciOrigin } from "../origin/undici-origin.ts";
@@ -30,20 +33,29 @@ export interface SiteParts {
   /** The site's part of what several sites share. Default: it is alone. */
   readonly memory?: MemoryEntries;
   readonly fills?: FillBudget;
+  /** The turns in which all sites of this process compress. */
+  readonly compressing: MakingQueue;
   /** `null` for none. */
   readonly tier: DiskTier | null;
   readonly write: (line: string) => void;
 }
 
-export function startSite(settings: SiteSettings, { memoryBytes, tier, ...parts }: SiteParts): StartedSite {
+export function startSite(
+  settings: SiteSettings,
+  { memoryBytes, tier, compressing, ...parts }: SiteParts,
+): StartedSite {
   const site = withMemory(compileSite(settings.site, settings.overrides), memoryBytes);
   const origin = new UndiciOrigin({
     address: settings.origin,
     timeoutMs: site.limits.originTimeoutMs,
     bodies: nodeBodies,
   });
+  const compresses = compressionSettings(settings.site);
   const isolate = startNodeIsolate(site, {
     ...parts,
+    compression: compresses
+      ? new NodeCompression({ settings: compresses, memoryBytes, files: tier, queue: compressing })
+      : undefined,
     clock: systemClock,
     random: Math.random,
     sharedTier: tier ?? memoryAlone,

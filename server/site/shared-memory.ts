@@ -5,7 +5,7 @@ import type { MemoryEntries } from "../../worker/store/memory-tier.ts";
 interface Held {
   readonly of: SiteMemory;
   readonly stored: Stored;
-  readonly bytes: number;
+  bytes: number;
 }
 
 /**
@@ -69,6 +69,15 @@ class SiteMemory implements MemoryEntries {
     this.#size++;
     // An entry that has to leave at once is told of as evicted.
     return this.#entries.set(inAll, { of: this, stored, bytes }, bytes, isAdmitted);
+  }
+
+  resize(key: string, bytes: number): void {
+    const inAll = this.#prefix + key;
+    const held = this.#entries.peek(inAll);
+    if (held === undefined) return;
+    this.#bytes += bytes - held.bytes;
+    held.bytes = bytes;
+    this.#entries.resize(inAll, bytes);
   }
 
   delete(key: string): void {

@@ -44,10 +44,14 @@ function config(rest = ""): string {
   return file;
 }
 
-async function start(...flags: string[]): Promise<Dev> {
+function start(...flags: string[]): Promise<Dev> {
+  return startWith("", ...flags);
+}
+
+async function startWith(rest: string, ...flags: string[]): Promise<Dev> {
   const environment = { TIDEMARK_TOKEN: TOKEN, TMPDIR: resolve(folder, "tmp") };
   dev = new Dev(
-    ["--config", config(), "--port", String(port), "--regions", REGIONS.join(","), ...flags],
+    ["--config", config(rest), "--port", String(port), "--regions", REGIONS.join(","), ...flags],
     environment,
     INSTALLED,
   );
@@ -183,6 +187,16 @@ describe("tidemark dev --regions", () => {
         ms: expect.any(Number),
       },
     ]);
+  });
+
+  test("with purge.push, a purge is pushed to every region, and the log says that all of them have confirmed it", async () => {
+    origin.reply("/a", { ...STORED, body: "v1" });
+    // A receipt that settled by the clock would take longer than the test.
+    const running = await startWith("purge: { push: true, leaseMs: 60_000 }");
+    for (const region of REGIONS) expect(await xCache(region, "/a")).toBe("MISS");
+    await purge("nyc", "/a");
+    await running.says(/nyc {2}PURGE {2}purge 1 has settled after \d+ ms: all isolates have confirmed it/);
+    for (const region of REGIONS) expect(await xCache(region, "/a")).toBe("MISS");
   });
 
   test("an edit of the rules reaches every region, and each still finds the log", async () => {

@@ -1,12 +1,16 @@
 import type { Reply } from "../../cdn/scripted-origin.ts";
+import { NodeCompression } from "../../server/compression/node-compression.ts";
 import { Counters } from "../../worker/insight/counters.ts";
 import { type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
 import { toWebResponse } from "../../worker/platform/web-answer.ts";
 import type { Tokens } from "../../worker/ports.ts";
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
+import { compressionSettings } from "../../worker/site/compression-settings.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { CLIENT_ADDRESS } from "./beginning.ts";
+import { decodedText } from "./decoded-body.ts";
+import { encodeNow } from "./encode-now.ts";
 import type { ClientAnswer, Engine } from "./engine.ts";
 import { Holds } from "./holds.ts";
 import { memoryBodies } from "./memory-bodies.ts";
@@ -40,10 +44,15 @@ export function startMemoryEngine(
     return onlyRelay;
   };
   const clocks = new Map<string, number>();
+  const compresses = compressionSettings(site);
   let started = 0;
   const start = (name: string): LearningIsolate => {
     const pop = name.split("/").at(-2) ?? "";
+    const { memoryBytes } = latest.site.limits;
     return startIsolate(latest.site, {
+      ...(compresses && {
+        compression: new NodeCompression({ settings: compresses, memoryBytes, files: null, encode: encodeNow }),
+      }),
       clock: {
         now: () => scheduler.now() + (clocks.get(name) ?? 0),
         wait: (ms) => scheduler.wait(ms),
@@ -93,7 +102,7 @@ export function startMemoryEngine(
           clientAddress: request.address ?? CLIENT_ADDRESS,
           country: request.country ?? null,
         };
-        return readAnswer(toWebResponse(await isolate.fetch(arrival)));
+        return readAnswer(toWebResponse(await isolate.fetch(arrival)), compresses !== null);
       });
       underway.set(answer, of);
       return answer;
@@ -189,7 +198,8 @@ function toRequest({ method = "GET", path, host = HOST, fields = {}, body }: Cli
   return method === "POST" ? request : Object.defineProperty(request, "method", { value: method });
 }
 
-async function readAnswer(response: Response): Promise<ClientAnswer> {
+/** `decodes`: the client shows bodies without their codings. */
+async function readAnswer(response: Response, decodes: boolean): Promise<ClientAnswer> {
   const fields = Object.fromEntries(response.headers);
   if (fields["set-cookie"] !== undefined) fields["set-cookie"] = response.headers.getSetCookie().join(", ");
   const length = fields["content-length"];
@@ -201,5 +211,7 @@ async function readAnswer(response: Response): Promise<ClientAnswer> {
     // On the wire, only a length lets the client see the cut; a chunked body appears to end.
     cutOff = length !== undefined;
   }
-  return { status: response.status, fields, body: Buffer.concat(chunks).toString(), cutOff };
+  const bytes = Buffer.concat(chunks);
+  const body = decodes ? decodedText(bytes, fields["content-encoding"]) : bytes.toString();
+  return { status: response.status, fields, body, cutOff };
 }

@@ -23,8 +23,11 @@ export interface Scenario {
   readonly steps: readonly Step[];
   /** The number of orders of events in the memory engine, for long scenarios. Default: the usual number. */
   readonly orders?: number;
-  /** Set if only one engine can run it, with the reason. */
-  readonly only?: { readonly engine: "memory" | "sockets"; readonly because: string };
+  /**
+   * Set if not every engine can run it, with the reason. `sockets` are the Workers runtime and one's own server; `own
+   * server` is that and memory.
+   */
+  readonly only?: { readonly engine: "memory" | "sockets" | "own server"; readonly because: string };
 }
 
 /** The rules of a site, without its origin, as far as they differ from the usual ones. */

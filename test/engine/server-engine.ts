@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ScriptedOrigin } from "../../cdn/scripted-origin.ts";
 import { nodeBodies } from "../../server/bodies/node-bodies.ts";
+import { NodeCompression } from "../../server/compression/node-compression.ts";
 import { CacheFolder } from "../../server/disk/cache-folder.ts";
 import { DiskTier } from "../../server/disk/disk-tier.ts";
 import { Janitor } from "../../server/disk/janitor.ts";
@@ -20,9 +21,11 @@ import type { RunningIsolate } from "../../worker/isolate.ts";
 import { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
+import { compressionSettings } from "../../worker/site/compression-settings.ts";
 import { compileSite } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { ADDRESS_FIELD, CLIENT_ADDRESS, COUNTRY_FIELD } from "./beginning.ts";
+import { decodingExchange } from "./decoded-body.ts";
 import type { Engine } from "./engine.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { QuietTier } from "./quiet-tier.ts";
@@ -51,8 +54,13 @@ export async function startServerEngine(
   const line = janitor.connect();
   const tier = new DiskTier({ folder: cache, janitor: line, now: () => clock.now(), say: (said) => bugs.push(said) });
   const disk = new QuietTier(tier);
+  const compresses = compressionSettings(input);
+  const ask = compresses ? decodingExchange : exchange;
   const start = () =>
     startNodeIsolate(site, {
+      compression: compresses
+        ? new NodeCompression({ settings: compresses, memoryBytes: limits.memoryBytes, files: tier })
+        : undefined,
       clock,
       random: Math.random,
       sharedTier: disk,
@@ -99,7 +107,7 @@ export async function startServerEngine(
         ...(address !== undefined && { [ADDRESS_FIELD]: address }),
       };
       sent++;
-      return exchange(edge, agent, { ...request, fields });
+      return ask(edge, agent, { ...request, fields });
     },
     arrival: async () => {
       while (arrived < sent) await new Promise<void>((resolve) => (onArrival = resolve));

@@ -3,6 +3,7 @@ import { mutants as bypass } from "../scenarios/bypass/mutants.ts";
 import { mutants as cacheGroups } from "../scenarios/cache-groups/mutants.ts";
 import { mutants as clientResponse } from "../scenarios/client-response/mutants.ts";
 import { mutants as collapsing } from "../scenarios/collapsing/mutants.ts";
+import { mutants as compression } from "../scenarios/compression/mutants.ts";
 import { mutants as directives } from "../scenarios/directives/mutants.ts";
 import { mutants as explain } from "../scenarios/explain/mutants.ts";
 import { mutants as forwarding } from "../scenarios/forwarding/mutants.ts";
@@ -31,6 +32,7 @@ const areas = {
   "cache-groups": cacheGroups,
   "client-response": clientResponse,
   collapsing: collapsing,
+  compression: compression,
   directives: directives,
   explain: explain,
   forwarding: forwarding,

@@ -3,6 +3,7 @@ import { rows as bypass } from "./bypass/conformance.ts";
 import { rows as cacheGroups } from "./cache-groups/conformance.ts";
 import { rows as clientResponse } from "./client-response/conformance.ts";
 import { rows as collapsing } from "./collapsing/conformance.ts";
+import { rows as compression } from "./compression/conformance.ts";
 import type { ConformanceRow } from "./conformance-row.ts";
 import { rows as directives } from "./directives/conformance.ts";
 import { rows as forwarding } from "./forwarding/conformance.ts";
@@ -35,6 +36,7 @@ export const rows: readonly ConformanceRow[] = [
   ...secondLook,
   ...forwarding,
   ...collapsing,
+  ...compression,
   ...variants,
   ...validation,
   ...freshening,

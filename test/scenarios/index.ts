@@ -8,6 +8,7 @@ import { scenarios as clientResponseBrowserTtl } from "./client-response/browser
 import { scenarios as clientResponseCacheStatus } from "./client-response/cache-status.ts";
 import { scenarios as clientResponse } from "./client-response/scenarios.ts";
 import { scenarios as collapsing } from "./collapsing/scenarios.ts";
+import { scenarios as compression } from "./compression/scenarios.ts";
 import { scenarios as directivesOfRequests } from "./directives/of-requests.ts";
 import { scenarios as directivesOfResponses } from "./directives/of-responses.ts";
 import { scenarios as explain } from "./explain/scenarios.ts";
@@ -56,6 +57,7 @@ export const scenarios: readonly Scenario[] = [
   ...clientResponseBrowserTtl,
   ...clientResponseCacheStatus,
   ...collapsing,
+  ...compression,
   ...directivesOfRequests,
   ...directivesOfResponses,
   ...explain,

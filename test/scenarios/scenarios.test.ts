@@ -11,8 +11,15 @@ const MOST = byDepth({ test: 8, gate: ORDERS, all: ORDERS });
 
 const played = { memory: 0, orders: 0, runtime: 0, server: 0 };
 
-function runsOn(engine: "memory" | "sockets"): readonly Scenario[] {
-  return scenarios.filter(({ only }) => only === undefined || only.engine === engine);
+/** Which scenarios run in memory, in the Workers runtime and on the server. */
+const RUNS: Readonly<Record<string, readonly (string | undefined)[]>> = {
+  memory: [undefined, "memory", "own server"],
+  runtime: [undefined, "sockets"],
+  server: [undefined, "sockets", "own server"],
+};
+
+function runsOn(engine: "memory" | "runtime" | "server"): readonly Scenario[] {
+  return scenarios.filter(({ only }) => RUNS[engine]!.includes(only?.engine));
 }
 
 describe(`in memory, under up to ${MOST} orders of events`, () => {
@@ -29,7 +36,7 @@ describe("in the Workers runtime", () => {
   });
   afterAll(() => runtime.stop());
 
-  test.each(runsOn("sockets"))("$name ($id)", async (scenario) => {
+  test.each(runsOn("runtime"))("$name ($id)", async (scenario) => {
     const engine = await runtime.begin(scenario.site ?? {});
     try {
       await play(scenario, engine);
@@ -41,7 +48,7 @@ describe("in the Workers runtime", () => {
 });
 
 describe("on one's own server", () => {
-  test.each(runsOn("sockets"))("$name ($id)", async (scenario) => {
+  test.each(runsOn("server"))("$name ($id)", async (scenario) => {
     const engine = await startServerEngine(scenario.site ?? {});
     try {
       await play(scenario, engine);

@@ -54,6 +54,11 @@ describe("a problem is found", () => {
       says: /routes\[0\]\.ttl: .*found "soon"/s,
     },
     {
+      name: "compression, which Workers do by themselves",
+      change: ["tidemark.config.ts", "hosts:", "compression: {}, hosts:"],
+      says: /compression: is for tidemark serve alone: Workers compress by themselves, so leave it out here/s,
+    },
+    {
       name: "a config that does not compile",
       change: ["tidemark.config.ts", "defineSite({", "defineSite(({"],
       says: /tidemark\.config\.ts:\d+:\d+: /,

@@ -15,9 +15,13 @@ interface Receipt {
   readonly refreshed?: readonly { readonly status: number }[];
 }
 
-const tagged = (tag: string): readonly [object, Matches] => [{ tags: [tag] }, ({ tags }: Page) => tags.includes(tag)];
+type Items = readonly [items: object, matches: Matches];
 
-const ITEMS: readonly (readonly [items: object, matches: Matches])[] = [
+export const EVERYTHING: Items = [{ everything: true }, () => true];
+
+const tagged = (tag: string): Items => [{ tags: [tag] }, ({ tags }: Page) => tags.includes(tag)];
+
+const ITEMS: readonly Items[] = [
   [{ urls: ["/a"] }, ({ target }) => target === "/a"],
   [{ urls: [`https://${HOST}/b`] }, ({ target }) => target === "/b"],
   ...TAGS.map(tagged),
@@ -25,7 +29,7 @@ const ITEMS: readonly (readonly [items: object, matches: Matches])[] = [
   [{ tags: ["unrelated"] }, () => false],
   [{ prefixes: ["/plog"] }, ({ target }) => target.startsWith("/plog/")],
   [{ hosts: [HOST] }, () => true],
-  [{ everything: true }, () => true],
+  EVERYTHING,
 ];
 
 /** The site's backend. It sends purges of every kind, hard and soft, and repeats those that were not acknowledged. */
@@ -41,10 +45,10 @@ export class Backend {
     this.#log = log;
   }
 
-  /** Resolves to the purge once its receipt has arrived; to `null` if it never does. */
-  async purge(isolate: () => SimulatedIsolate): Promise<Purged | null> {
+  /** Resolves to the purge once its receipt has arrived; to `null` if it never does. Default: any items. */
+  async purge(isolate: () => SimulatedIsolate, chosen?: Items): Promise<Purged | null> {
     const fate = this.#fate;
-    const [items, matches] = fate.pick(ITEMS);
+    const [items, matches] = chosen ?? fate.pick(ITEMS);
     const urls = "urls" in items ? (items.urls as string[]) : [];
     const reason = `plan ${++this.#purges}`;
     const isRefreshed = urls.length > 0 && fate.chance(0.4);

@@ -60,8 +60,9 @@ export class LateLine {
   async release(release: () => void): Promise<void> {
     const fate = this.#fate;
     if (this.#reader.isDead) return;
-    await fate.delay(fate.pick([50, 50, 800]));
+    // What has been sent before a cut may still arrive.
     if (this.#isCut || this.#far.isSilent() || fate.now() < this.#reader.cutOffUntil) throw new Error("lost");
+    await fate.delay(fate.pick([50, 800, 800]));
     fate.count("leases that were given up");
     release();
   }

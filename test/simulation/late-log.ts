@@ -104,19 +104,23 @@ export class LateLog {
 
   /** The log loses all its stored data, and begins again under another id. */
   makeAnew(): void {
-    this.#logs++;
     this.#sql = sqlOver(new DatabaseSync(":memory:"));
     this.restart();
   }
 
   /** Another object takes over the log's storage. Calls under way are answered by the old object. */
   restart(): void {
+    let isOpening = true;
     this.#log = new SqlPurgeLog(
       this.#sql,
       { auditRetentionMs: 1e9, ...this.#settings },
       () => this.#fate.now() - this.#behindMs,
-      () => `log-${this.#logs}`,
+      () => {
+        this.#fate.count("logs whose numbers ran out", !isOpening);
+        return `log-${++this.#logs}`;
+      },
     );
+    isOpening = false;
     const { scheduler } = this.#fate;
     const clock = { now: () => this.#fate.now(), wait: (ms: number) => scheduler.wait(ms) };
     this.#connected = new ConnectedLog(this.#log, clock, this.#maxConnections);
@@ -245,6 +249,7 @@ export class LateLog {
     const opened = connected.connect(name, (delta) => line.push(delta));
     if (opened === null) {
       fate.count("connections that were one too many");
+      if (fate.chance(0.3)) this.cutOff(reader, fate.pick([500, 4000]));
       await fate.delay(200);
       return null;
     }

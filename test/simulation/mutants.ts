@@ -42,6 +42,9 @@ const ALSO_IN_SCENARIOS = [
   "r22-renewed-all-the-time",
   "r23-overtaken-is-kept",
   "r24-gap-is-confirmed",
+  "r24-push-is-not-taken-in",
+  "r24-push-extends-the-lease",
+  "r24-push-of-any-log",
   "r8-newcomer-serves-for-a-lease",
   "r25-nameless-readers-do-not-count",
 ];
@@ -246,6 +249,27 @@ export const mutants: Mutants = {
     file: LEASE_BOOK,
     from: "this.#startedAt + Math.max(longestMs, this.#rememberedMs)",
     to: "now",
+    foundBy: "simulation",
+  },
+  "r25-read-is-not-in-the-book": {
+    name: "the log does not know of the lease that it grants to a reader with a name by a read without a connection",
+    file: LOG,
+    from: "if (reader !== undefined && leaseMs > 0) this.#book.grant(",
+    to: "if (by !== undefined) this.#book.grant(",
+    foundBy: "simulation",
+  },
+  "r25-lease-is-kept-after-its-release": {
+    name: "an isolate tells the log that it has given up its lease, and goes on using it",
+    file: KEPT_VIEW,
+    from: "leased.giveUp(); // so that no receipt has to wait for an isolate that nobody can tell",
+    to: "",
+    foundBy: "simulation",
+  },
+  "r25-another-id-and-no-day": {
+    name: "a log whose numbers have run out does not count with readers of its former id",
+    file: LOG,
+    from: "      id,\n    );\n    this.#leases.noteNameless(this.#now());",
+    to: "      id,\n    );",
     foundBy: "simulation",
   },
   "r25-purge-grants-a-lease": {

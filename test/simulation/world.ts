@@ -4,7 +4,7 @@ import type { EdgeEvent } from "../../worker/ports.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { memoryBodies } from "../engine/memory-bodies.ts";
 import { BEGINNING, HOST } from "../engine/scenario.ts";
-import { Backend } from "./backend.ts";
+import { Backend, EVERYTHING } from "./backend.ts";
 import { Fate } from "./fate.ts";
 import { History, type Purged } from "./history.ts";
 import { LateLog, type Pushing, type Reader } from "./late-log.ts";
@@ -33,7 +33,11 @@ const REST_MS = 200_000;
  */
 const PUSHES_IN = 5;
 /** In one of so many worlds, which is one with connections, the log takes as many as there are isolates and no more. */
-const CROWDED_IN = 5 * PUSHES_IN;
+const CROWDED_IN = 3 * PUSHES_IN;
+/** In one of so many worlds, which is one with connections, the numbers of the log soon run out. */
+const NUMBERED_LOW_IN = 3 * PUSHES_IN;
+/** The highest number there. */
+const MAX_LOW_SEQ = 3;
 /** The share of isolates in such a world that are of a version that keeps no connection. */
 const WITHOUT_CONNECTION = 0.1;
 /** The same in a world with relays, and the share of isolates there that connect to the log itself. */
@@ -99,13 +103,18 @@ export class World {
     this.#isStaleWhileSilent = fate.chance(0.5);
     this.#isLateAllowed = fate.chance(0.2);
     this.#pushing = PUSHINGS[seed % PUSHES_IN] ?? "none";
-    this.#keepViewMs = KEEP_VIEW_MS[seed % PUSHES_IN] ?? 0;
+    this.#keepViewMs = KEEP_VIEW_MS[seed % KEEP_VIEW_MS.length] ?? 0;
     const hasLittleRoom = fate.chance(0.4);
     fate.count("logs with little room", hasLittleRoom);
     fate.count("sites where a purge may come late", this.#isLateAllowed);
-    this.#rememberedByNameMs = REMEMBERED_BY_NAME_MS[seed % PUSHES_IN] ?? 0;
+    this.#rememberedByNameMs = REMEMBERED_BY_NAME_MS[seed % REMEMBERED_BY_NAME_MS.length] ?? 0;
     const room = hasLittleRoom ? { maxReplyKeys: 2, maxHeldKeys: 4 } : { maxReplyKeys: 50, maxHeldKeys: 1000 };
-    const settings = { ...room, rememberedByNameMs: this.#rememberedByNameMs };
+    const isNumberedLow = seed % NUMBERED_LOW_IN === 2;
+    const settings = {
+      ...room,
+      rememberedByNameMs: this.#rememberedByNameMs,
+      ...(isNumberedLow && { maxSeq: MAX_LOW_SEQ }),
+    };
     this.#log = new LateLog(fate, settings, this.#pushing, seed % CROWDED_IN === 1 ? 4 : undefined);
     const hasRelays = this.#pushing === "over-relays";
     this.#relays = hasRelays ? RELAYS.map((name) => new LateRelay(fate, this.#log, settings, name)) : [];
@@ -150,7 +159,9 @@ export class World {
       return fate.tell("the origin fails for a while");
     }
     if (drawn < 0.96) return this.#changeLog();
-    if (this.#hasConnections && fate.chance(0.7)) return this.#cutOff();
+    if (this.#hasConnections && fate.chance(0.8)) {
+      return fate.chance(0.6) ? this.#cutOff() : this.#comeBack();
+    }
     this.#log.fallSilent(fate.pick([500, 4000]));
     fate.tell("the log falls silent for a while");
   }
@@ -186,7 +197,31 @@ export class World {
     await fate.scheduler.wait(fate.pick([0, LEASE_MS, 2 * LEASE_MS])).over;
     if (fate.chance(0.7)) void this.#visitors.get(isolate, path, null);
     await fate.delay(300);
-    if (fate.chance(0.7)) await this.#purge();
+    if (fate.chance(0.7)) await (fate.chance(0.5) ? this.#purge() : this.#purgeEverything(path));
+  }
+
+  /**
+   * An isolate gives up its lease, because it has no requests. Then it alone does not reach the log: after it has got
+   * another lease, while its message about the first is still on its way; or before it fetches a page.
+   */
+  async #comeBack(): Promise<void> {
+    const fate = this.#fate;
+    const [isolate, path] = [this.#anyIsolate(), this.#visitors.anyPath()];
+    fate.count("isolates that came back after they had given up their lease");
+    fate.tell(`${isolate.name} has no requests for a while`);
+    await this.#visitors.get(isolate, path, null);
+    await fate.scheduler.wait(this.#keepViewMs + fate.pick([0, 50, 200])).over;
+    const isBack = fate.chance(0.5);
+    if (isBack) await this.#visitors.get(isolate, path, null);
+    else await fate.scheduler.wait(fate.pick([400, 800])).over;
+    this.#log.cutOff(isolate.reader, 3 * LEASE_MS);
+    if (!isBack) await this.#visitors.get(isolate, path, null);
+    await this.#purgeEverything(path);
+  }
+
+  async #purgeEverything(path: string): Promise<void> {
+    const purged = await this.#backend.purge(() => this.#anyIsolate(), EVERYTHING);
+    if (purged) await this.#lookWhenSettled(purged, path);
   }
 
   /**
@@ -371,8 +406,8 @@ export class World {
 /** How the log of a world pushes, by its seed. */
 const PUSHINGS: readonly Pushing[] = ["to-admitted", "over-connections", "over-connections", "over-relays"];
 /** Beside it: so short that isolates give up leases, and are forgotten, while others are at work. */
-const KEEP_VIEW_MS: readonly number[] = [0, 1500, 500, 1500];
-const REMEMBERED_BY_NAME_MS: readonly number[] = [0, 1500, 3000, 4000];
+const KEEP_VIEW_MS: readonly number[] = [0, 1500, 500, 1500, 0, 0, 1500, 100, 1500, 0];
+const REMEMBERED_BY_NAME_MS: readonly number[] = [0, 1500, 3000, 4000, 0, 0, 3000, 3000, 4000, 0];
 
 const sites = new Map<string, Site>();
 

@@ -12,7 +12,7 @@ function ask(map: EvictingMap<string>, key: string, bytes: number): boolean {
 describe("EvictingMap", () => {
   test("holds what it was given, within its bound, and tells of each entry that had to leave exactly once", () => {
     const step = fc.record({
-      call: fc.constantFrom("ask", "replace", "delete", "admit"),
+      call: fc.constantFrom("ask", "replace", "resize", "delete", "admit"),
       key: fc.integer({ min: 0, max: 40 }).map(String),
       bytes: fc.integer({ min: 1, max: 300 }),
     });
@@ -31,6 +31,9 @@ describe("EvictingMap", () => {
           if (call === "delete") {
             map.delete(key);
             held.delete(key);
+          } else if (call === "resize") {
+            if (held.has(key)) held.set(key, bytes);
+            map.resize(key, bytes);
           } else if (call === "replace") put(key, bytes, false);
           else if (map.get(key) === undefined) {
             if (call === "ask") put(key, bytes, false);

@@ -42,12 +42,19 @@ export interface EdgeEnv extends Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMAR
 
 /** The edge for a site: the default export of a worker. Throws `SiteError` at start if the rules are not valid. */
 export function createEdge(siteInput: SiteInput): ExportedHandler<EdgeEnv> {
+  refuseCompression(siteInput);
   return createEdgeWithHooks(siteInput, {});
 }
 
 /** The same for a site that a build has checked, so that the worker needs nothing to check it with. */
 export function createCheckedEdge(site: CheckedSite): ExportedHandler<EdgeEnv> {
+  refuseCompression(site.given);
   return edgeOf((overrides) => compileChecked(site, overrides), {});
+}
+
+function refuseCompression({ compression }: SiteInput): void {
+  const message = "is for tidemark serve alone: Workers compress by themselves, so leave it out here";
+  if (compression) throw new SiteError([{ path: "compression", message }]);
 }
 
 /** The parts that the simulated CDN and the dev command replace. An owner's worker does not need them. */

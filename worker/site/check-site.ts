@@ -9,7 +9,7 @@ import { isOpenToOwners, mayBeKeyed, mayTellCountry } from "../rules/request/req
 import { isTag } from "../rules/storing/tags.ts";
 import { type AddressCheck, HOST_CHECKS, ORIGIN_CHECKS, PUBLIC_URL_CHECKS } from "./addresses.ts";
 import { SiteError, siteErrors } from "./site-error.ts";
-import type { SiteInput } from "./site-input.ts";
+import type { CompressionInput, SiteInput } from "./site-input.ts";
 import { durationError, durationMs, durationSeconds, sizeBytes } from "./units.ts";
 
 function refinements(checks: readonly AddressCheck[]): z.core.$ZodCheck<string>[] {
@@ -251,6 +251,8 @@ export const siteSchema = z.strictObject({
   originFields: z.prefault(z.record(fieldName, fieldValue), {}),
   /** Whether browsers get the dashboard at `/_tidemark/`. */
   dashboard: z.prefault(z.boolean(), true),
+  /** Checked by `compressionSettings`, for `tidemark serve`, which alone obeys it. */
+  compression: z.optional(z.custom<CompressionInput>()),
   limits: z.prefault(
     z.strictObject({
       /** The longest URL that is served; longer ones get 414. */

@@ -1,4 +1,5 @@
 import type { SiteReview } from "../../wire/site-review.ts";
+import { compressionSettings } from "./compression-settings.ts";
 import { shadowedRoutes } from "./shadowed-routes.ts";
 import { compileSite, type SiteOverrides } from "./site.ts";
 import { SiteError } from "./site-error.ts";
@@ -9,6 +10,7 @@ import { weakenedDefences } from "./weakened-defences.ts";
 export function reviewSite(input: SiteInput, overrides: SiteOverrides): SiteReview {
   try {
     const site = compileSite(input, overrides);
+    compressionSettings(input);
     const { originUrl, namesHosts, hosts } = site;
     const shadowed = shadowedRoutes(input.routes ?? []);
     return { errors: [], originUrl, namesHosts, hosts, shadowed, weakened: weakenedDefences(site) };

@@ -91,6 +91,11 @@ export interface SiteInput {
   readonly originFields?: Readonly<Record<string, string>> | undefined;
   /** Whether browsers get the dashboard at `/_tidemark/`. Default true. */
   readonly dashboard?: boolean | undefined;
+  /**
+   * By `tidemark serve`, and not on Workers, which compress by themselves: send stored pages as Brotli, Zstandard or gzip
+   * that the origin has sent plain. `{}` for all defaults. Default: what the origin has sent.
+   */
+  readonly compression?: CompressionInput | undefined;
   readonly limits?: LimitsInput | undefined;
   readonly purge?:
     | {
@@ -349,6 +354,34 @@ export interface LimitsInput {
   readonly originTimeout?: Duration | undefined;
   /** The longest that a request waits for another request's fetch of the same page. Default 10 s. */
   readonly followTimeout?: Duration | undefined;
+}
+
+/** How `tidemark serve` compresses stored pages. */
+export interface CompressionInput {
+  /**
+   * What is made. Of the codings that a client wants equally it gets the first. Default `["br", "zstd", "gzip"]`.
+   */
+  readonly codings?: readonly ("br" | "gzip" | "zstd")[] | undefined;
+  /** Smaller bodies stay plain. Default 1 KiB. */
+  readonly minBytes?: Size | undefined;
+  /** Larger bodies stay plain, as do those above `limits.storeBytes`. Default 8 MiB. */
+  readonly maxBytes?: Size | undefined;
+  /**
+   * The media types, each alone, all of a kind like `"text/*"`, or all with an ending like `"*+json"`. Default: text,
+   * scripts, JSON, XML, SVG, WebAssembly, and fonts and pictures that are not compressed in themselves.
+   */
+  readonly types?: readonly string[] | undefined;
+  /** Higher levels make smaller bodies and take longer: br 0 to 11, gzip 1 to 9, zstd 1 to 19. */
+  readonly levels?:
+    | {
+        /** Default 5. */
+        readonly br?: number | undefined;
+        /** Default 6. */
+        readonly gzip?: number | undefined;
+        /** Default 6. */
+        readonly zstd?: number | undefined;
+      }
+    | undefined;
 }
 
 /** The vendors whose purge calls are taken. An id is of letters, digits, `.`, `_` and `-`. */

@@ -28,7 +28,7 @@ const MISS_IN_HITS = 1 / 16;
 interface Entry<Value> {
   readonly key: string;
   readonly value: Value;
-  readonly bytes: number;
+  bytes: number;
   queue: Queue<Value>;
   /** How often the entry was requested. It is halved whenever the counters of the sketch are. */
   uses: number;
@@ -129,6 +129,15 @@ export class EvictingMap<Value> {
     else this.#new.add(entry);
     this.#shortenQueues();
     return this.#entries.has(key);
+  }
+
+  /** From now on an entry takes so many bytes, without being requested. It may have to leave, or others for it. */
+  resize(key: string, bytes: number): void {
+    const entry = this.#entries.get(key);
+    if (!entry) return;
+    entry.queue.bytes += bytes - entry.bytes;
+    entry.bytes = bytes;
+    this.#shortenQueues();
   }
 
   delete(key: string): void {

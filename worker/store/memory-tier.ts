@@ -19,7 +19,7 @@ export interface UseObserver {
 /** What a memory tier needs of the map that holds its entries. */
 export type MemoryEntries = Pick<
   EvictingMap<Stored>,
-  "heldBytes" | "size" | "get" | "peek" | "keys" | "admits" | "set" | "delete"
+  "heldBytes" | "size" | "get" | "peek" | "keys" | "admits" | "set" | "resize" | "delete"
 >;
 
 /**
@@ -30,11 +30,18 @@ export class MemoryTier {
   readonly #maxBytes: number;
   readonly #entries: MemoryEntries;
   readonly #uses: UseObserver | null;
+  readonly #bytesBeside: (body: Uint8Array) => number;
 
-  /** `entries`: default, a map of its own. */
-  constructor(maxBytes: number, uses: UseObserver | null = null, entries?: MemoryEntries) {
+  /** `entries`: default, a map of its own. `bytesBeside`: what is held with a body, beside its own bytes; default, nothing. */
+  constructor(
+    maxBytes: number,
+    uses: UseObserver | null = null,
+    entries?: MemoryEntries,
+    bytesBeside: (body: Uint8Array) => number = () => 0,
+  ) {
     this.#maxBytes = maxBytes;
     this.#uses = uses;
+    this.#bytesBeside = bytesBeside;
     this.#entries = entries ?? new EvictingMap(maxBytes);
   }
 
@@ -77,14 +84,24 @@ export class MemoryTier {
     const { key } = stored.head;
     const held = this.#entries.peek(key);
     if (held && isNewer(held, stored)) return;
-    const bytes = weigh(stored);
+    const bytes = this.#weigh(stored);
     if (!held && !isAdmitted && !isMarker(stored)) this.#uses?.missed(key, bytes);
     if (this.#fits(bytes)) this.#entries.set(key, stored, bytes, isAdmitted);
     else this.delete(key);
   }
 
+  /** Weighs an entry anew, because more is held beside its body now. Counts no request. */
+  weighAgain(key: string): void {
+    const held = this.#entries.peek(key);
+    if (held) this.#entries.resize(key, this.#weigh(held));
+  }
+
   delete(key: string): void {
     this.#entries.delete(key);
+  }
+
+  #weigh(stored: Stored): number {
+    return weigh(stored) + (isMarker(stored) || !stored.body ? 0 : this.#bytesBeside(stored.body));
   }
 
   #fits(bytes: number): boolean {

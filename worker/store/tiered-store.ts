@@ -47,6 +47,10 @@ export class TieredStore implements Store {
     this.#memory.put(stored, isAdmitted);
   }
 
+  weighAgain(key: string): void {
+    this.#memory.weighAgain(key);
+  }
+
   async keep(stored: Stored): Promise<void> {
     this.#memory.put(stored);
     await this.#orReport(async () => {

@@ -43,6 +43,8 @@ export class UnchangedStore implements Store {
     if (!held || !isNewer(held, stored)) this.#remembered.set(key, stored);
   }
 
+  weighAgain(): void {}
+
   async keep(): Promise<void> {}
 
   async forget(): Promise<void> {}

@@ -134,7 +134,7 @@ export const doorMutants: readonly DoorMutant[] = [
     name: "a door is open although the site does not name it",
     file: DOORS,
     from: "return Object.hasOwn(doors, name);",
-    to: "return Object.hasOwn(doors, name) || Object.hasOwn(DOORS, name);",
+    to: "return Object.hasOwn(doors, name) || Object.hasOwn(VENDORS, name);",
     reddens: "closed doors",
   },
 

@@ -165,17 +165,17 @@ export const mutants: Mutants = {
   "head-reads-the-body": {
     name: "a HEAD reads a body that is stored apart",
     file: ANSWER_FROM_STORE,
-    from: "if (context.answersHead) return headAlone(context, stored, fields);",
+    from: "if (context.answersHead) return headAlone(context, form, fields);",
     to: `if (context.answersHead) {
-      if (!head.bodyKey) return headAlone(context, stored, fields);
-      return context.ports.store.readBody(head.bodyKey, null).then((body) => body && headAlone(context, stored, fields) || null);
+      if (!head.bodyKey) return headAlone(context, form, fields);
+      return context.ports.store.readBody(head.bodyKey, null).then((body) => body && headAlone(context, form, fields) || null);
     }`,
     reddens: "bodies/only-requested-bytes",
   },
   "if-range-is-not-asked": {
     name: "a part of a large body is sent whatever If-Range says",
     file: ANSWER_FROM_STORE,
-    from: 'rangeStillHolds(facts.field("if-range"), validatorsOf(head), context.ports.clock.now())',
+    from: 'rangeStillHolds(facts.field("if-range"), strong, context.ports.clock.now())',
     to: "true",
     reddens: "bodies/if-range-of-large-body",
   },

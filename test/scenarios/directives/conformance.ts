@@ -32,8 +32,12 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "5.2, 5.2.2.6",
     requirement: "a proxy passes directives on; `no-transform`; `immutable` (RFC 8246)",
-    does: "As they came, these two under `browserTtl` too. Nothing is transformed.",
-    scenarios: ["directives/unchanged-for-clients", "client-response/browser-ttl-keeps-restrictions"],
+    does: "As they came, these two under `browserTtl` too. Nothing is transformed; a server that compresses leaves these pages plain.",
+    scenarios: [
+      "directives/unchanged-for-clients",
+      "client-response/browser-ttl-keeps-restrictions",
+      "compression/no-transform",
+    ],
   },
   {
     table: "caching",

@@ -67,7 +67,7 @@ export const mutants: Mutants = {
   "nothing-is-unsatisfiable": {
     name: "a part that the page does not have is answered with the whole page",
     file: ANSWER_FROM_STORE,
-    from: 'if (parsed.kind === "unsatisfiable") return unsatisfiable(context, stored, fields);',
+    from: 'if (parsed.kind === "unsatisfiable") return unsatisfiable(context, form, fields);',
     to: "",
     reddens: "ranges/unsatisfiable-is-416",
   },
@@ -186,7 +186,7 @@ export const mutants: Mutants = {
   "if-range-is-not-read": {
     name: "a part is sent to a client that holds another page",
     file: ANSWER_FROM_STORE,
-    from: 'rangeStillHolds(facts.field("if-range"), validatorsOf(head), context.ports.clock.now())',
+    from: 'rangeStillHolds(facts.field("if-range"), strong, context.ports.clock.now())',
     to: "true",
     reddens: "ranges/if-range-decides",
   },

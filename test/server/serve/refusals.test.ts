@@ -12,6 +12,8 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   writeFileSync(join(folder, "file"), "");
+  const mistaken = { origin: "http://127.0.0.1:8000", compression: { codings: ["deflate"] } };
+  writeFileSync(join(folder, "mistaken.config.mjs"), `export default ${JSON.stringify(mistaken)};\n`);
   mkdirSync(join(folder, "folder"));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -46,6 +48,11 @@ const refusals: readonly Refusal[] = [
     args: [...ORIGIN, "--check"],
     environment: { TIDEMARK_HOSTS: "*.example.test" },
     words: ['"*.example.test" is not a name', "TIDEMARK_HOSTS='*'"],
+  },
+  {
+    name: "a coding that cannot be made",
+    args: ["--config", "mistaken.config.mjs", "--check"],
+    words: ["mistaken.config.mjs is not valid", 'compression.codings[0] is none of "br", "gzip" and "zstd"'],
   },
   {
     name: "an access log in a folder that does not exist",

@@ -57,4 +57,29 @@ describe("memory that sites share", () => {
     }
     expect(wanted.filter(({ head }) => shop.peek(head.key) !== undefined)).toHaveLength(wanted.length);
   });
+
+  test("what is held beside a body counts for its site, and within the bound of all", () => {
+    const memory = new SharedMemory(BOUND_BYTES);
+    const beside = new Map<Uint8Array, number>();
+    const [shop, blog] = ["shop", "blog"].map(
+      (site) => new MemoryTier(BOUND_BYTES, null, memory.of(site), (body) => beside.get(body) ?? 0),
+    ) as [MemoryTier, MemoryTier];
+    const [ofShop, ofBlog] = [page("/a"), page("/a")];
+    shop.put(ofShop);
+    blog.put(ofBlog);
+    const [inShop, inBlog] = [shop.heldBytes, blog.heldBytes];
+    beside.set(ofShop.body, 3 * KiB);
+    shop.weighAgain(ofShop.head.key);
+    shop.weighAgain("http://same.test/not-held");
+    expect([shop.heldBytes, blog.heldBytes]).toEqual([inShop + 3 * KiB, inBlog]);
+    for (let number = 0; number < 200; number++) {
+      const each = page(`/${number}`);
+      shop.put(each);
+      beside.set(each.body, 4 * KiB);
+      shop.weighAgain(each.head.key);
+      expect(shop.heldBytes + blog.heldBytes).toBeLessThanOrEqual(BOUND_BYTES);
+    }
+    for (const key of [...shop.keys()]) shop.delete(key);
+    expect([shop.size, shop.heldBytes]).toEqual([0, 0]);
+  });
 });

@@ -25,15 +25,30 @@ export function answerFromStore(
   stored: FoundResponse,
   metadata: AnswerMetadata,
 ): Answer | Promise<Answer | null> {
-  const { head } = stored;
+  const form = context.ports.compression?.formFor(context, stored) ?? stored;
+  if (form instanceof Promise) return form.then((awaited) => answerInForm(context, stored, awaited, metadata));
+  return answerInForm(context, stored, form, metadata);
+}
+
+/** `form` is what the client gets of the stored response. What is read for the store is the stored response itself. */
+function answerInForm(
+  context: RequestContext,
+  stored: FoundResponse,
+  form: FoundResponse,
+  metadata: AnswerMetadata,
+): Answer | Promise<Answer | null> {
+  const { head } = form;
   const fields = storedFields(head, metadata);
   const { facts } = context;
   if (head.status === 200) {
-    if (isHeldByClient(context, head)) return withoutBody(context, stored, 304, notModifiedFields(fields));
+    if (isHeldByClient(context, head)) return withoutBody(context, form, 304, notModifiedFields(fields));
     const range = context.answersHead ? null : facts.field("range");
-    if (range !== null && rangeStillHolds(facts.field("if-range"), validatorsOf(head), context.ports.clock.now())) {
+    const validators = validatorsOf(head);
+    // Where a page has two forms, its date is that of both, so that it does not tell which one the client holds.
+    const strong = form === stored ? validators : { ...validators, lastModified: null };
+    if (range !== null && rangeStillHolds(facts.field("if-range"), strong, context.ports.clock.now())) {
       const parsed = parseRange(range, head.bodyBytes);
-      if (parsed.kind === "unsatisfiable") return unsatisfiable(context, stored, fields);
+      if (parsed.kind === "unsatisfiable") return unsatisfiable(context, form, fields);
       if (parsed.kind === "parts") {
         if (isInMemory(stored)) return answerWithParts(context, stored, parsed.parts, fields);
         return readFound(context, stored).then((read) => {
@@ -44,9 +59,9 @@ export function answerFromStore(
       }
     }
   }
-  if (context.answersHead) return headAlone(context, stored, fields);
-  if (stored.body instanceof Uint8Array) return answerWith(stored.body, head.status, fields);
-  if (stored.body) return answerWith(passFoundBody(context, head, stored.body), head.status, fields);
+  if (context.answersHead) return headAlone(context, form, fields);
+  if (form.body instanceof Uint8Array) return answerWith(form.body, head.status, fields);
+  if (form.body) return answerWith(passFoundBody(context, stored.head, form.body), head.status, fields);
   return streamed(context, head, [null], head.bodyBytes, head.status, fields);
 }
 

@@ -215,7 +215,8 @@ function answerWhileStoring(
   miss: Miss,
   body: StreamedBody | null,
 ): Answer {
-  const { background, resolved } = context;
+  const { background, ports, resolved } = context;
+  ports.compression?.mark(context, head, fields);
   setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
   markOutcome(fields, miss.xCache, forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }));
   reportAnswered(context, "origin", miss.xCache);

@@ -20,6 +20,7 @@ export async function storeUnlessPurged(
   const isPurged = !isWorthStoring(purges.check(stored.head, false));
   if (isPurged) reporter.report({ kind: "fill-discarded", because: "purged" });
   const stores = isPurged ? Promise.resolve() : storeResponse(context, stored);
+  if (!isPurged) context.ports.compression?.prepare(context, stored, stores);
   tellFollowers({ kind: "storable", stored });
   await stores;
   if (!isPurged) reporter.report({ kind: "fetched", route: route.pattern, url, stored, at: clock.now() });

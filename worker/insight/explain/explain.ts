@@ -5,9 +5,10 @@ import { collapsingKeys } from "../../flow/collapsing/collapsing-key.ts";
 import { entryOf } from "../../flow/entry.ts";
 import { planFetch } from "../../flow/fetch-plan.ts";
 import { judgeInMemory, lookInSharedTier } from "../../flow/looking-up.ts";
-import { type Miss, missOf, type UnusableResponse } from "../../flow/miss.ts";
+import { type Miss, missOf, type UnusableResponse, type UsableVerdict } from "../../flow/miss.ts";
 import { type IncomingRequest, type Isolate, openContext, type RequestContext } from "../../flow/request-context.ts";
 import { markerInMemory, selectInMemory, selectInSharedTier } from "../../flow/selection.ts";
+import type { FoundResponse } from "../../ports.ts";
 import { currentAgeMs } from "../../rules/freshness/current-age.ts";
 import { isMadeStale } from "../../rules/freshness/judge.ts";
 import type { ResolvedUrl } from "../../rules/key/cache-key.ts";
@@ -87,16 +88,21 @@ async function judgeRequest(context: RequestContext): Promise<JudgedRequest> {
   const verdict = entry.kind === "look-up" && remembered && judgeInMemory(context, remembered, ports.clock.now());
   if (entry.kind !== "look-up" || verdict) {
     const found = await selectInSharedTier(context);
-    const hit = remembered && verdict ? { head: remembered.head, verdict } : null;
+    const hit = remembered && verdict ? hitOf(context, remembered, verdict) : null;
     return { ...judged, sharedTier: found?.head, hasOtherVariants: hasOtherVariants(), hit };
   }
   const { found, choice } = await lookInSharedTier(context);
   const looked = { ...judged, sharedTier: found?.head, hasOtherVariants: hasOtherVariants() };
-  if (choice.kind === "answers") return { ...looked, hit: { head: choice.stored.head, verdict: choice.verdict } };
+  if (choice.kind === "answers") return { ...looked, hit: hitOf(context, choice.stored, choice.verdict) };
   const unusable = choice.unusable.map(({ stored, verdict }) => ({ head: stored.head, verdict }));
   // The corridor reads the body of the shared tier's response here. An unchanged store gives none.
   const miss = missOf(context, choice.unusable as readonly UnusableResponse[]);
   return { ...looked, unusable, fetch: plannedFetch(context, miss) };
+}
+
+function hitOf(context: RequestContext, stored: FoundResponse, verdict: UsableVerdict): JudgedRequest["hit"] {
+  const coding = context.ports.compression?.explain(context, stored) ?? null;
+  return { head: stored.head, verdict, coding };
 }
 
 function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {

@@ -19,7 +19,12 @@ export interface JudgedRequest {
   /** Whether variants of the page are stored that the request does not select. */
   readonly hasOtherVariants: boolean;
   /** The stored response that answers; `null` for none. */
-  readonly hit: { readonly head: StoredHead; readonly verdict: UsableVerdict } | null;
+  readonly hit: {
+    readonly head: StoredHead;
+    readonly verdict: UsableVerdict;
+    /** The coding that it gets here or, in words, why it gets none; `null` where the edge codes nothing. */
+    readonly coding: string | null;
+  } | null;
   /** The stored responses that may not answer. */
   readonly unusable: readonly { readonly head: StoredHead; readonly verdict: UnusableVerdict }[];
   /** What happens if none answers; `null` if one does, or if nothing is looked up. */
@@ -72,8 +77,10 @@ export function stepsOf(judged: JudgedRequest): Step[] {
   const steps: Step[] = [];
   for (const place of ["memory", "sharedTier"] as const) {
     const head = judged[place];
-    if (hit && hit.head === head)
-      return [...steps, step(place, hit.verdict.kind === "fresh" ? "fresh" : hit.verdict.because)];
+    if (hit && hit.head === head) {
+      steps.push(step(place, hit.verdict.kind === "fresh" ? "fresh" : hit.verdict.because));
+      return hit.coding === null ? steps : [...steps, step("coding", hit.coding)];
+    }
     const reason = unusable.find((each) => each.head === head)?.verdict.because;
     steps.push(step(place, reason ?? (judged.hasOtherVariants ? "other-variants" : "nothing")));
   }

@@ -115,7 +115,8 @@ export class KeptView {
           }
           return;
         }
-        if (now < timing.dueAt) await clock.wait(Math.min(timing.dueAt, end) - now).over;
+        const idleMs = Math.min(timing.dueAt, end) - now;
+        if (idleMs > 0) await (clock.rest?.(idleMs) ?? clock.wait(idleMs)).over;
         else if (!(await (connection ? this.#renewOver(connection) : renew()))) return;
       }
     } finally {

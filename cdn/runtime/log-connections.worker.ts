@@ -1,0 +1,91 @@
+/**
+ * The connections of one simulated isolate to the purge log. They last in time that stands still: what keeps a view alive
+ * rests until the harness moves the time.
+ */
+import type { EdgeHooks, Platform } from "tidemark/worker/internal";
+import type { LogConnections } from "./harness-protocol.ts";
+
+type Connect = NonNullable<Platform["log"]["connect"]>;
+type Connection = NonNullable<Awaited<ReturnType<Connect>>>;
+type Wait = ReturnType<NonNullable<EdgeHooks["clock"]>["wait"]>;
+
+/** How often the harness looks whether all connections rest, in real milliseconds. */
+const POLL_MS = 1;
+
+export class RestingConnections {
+  readonly #resting = new Set<PromiseWithResolvers<void>>();
+  #open = 0;
+  #opened = 0;
+  #lost = 0;
+  #pushes = 0;
+
+  get counts(): LogConnections {
+    return { open: this.#open, opened: this.#opened, lost: this.#lost, pushes: this.#pushes };
+  }
+
+  /** How many views are kept, behind as many requests, with nothing to do now. */
+  get resting(): number {
+    return this.#resting.size;
+  }
+
+  /** Rests until the time has moved, however far. */
+  rest(): Wait {
+    const resting = Promise.withResolvers<void>();
+    this.#resting.add(resting);
+    return { over: resting.promise, cancel: () => this.#resting.delete(resting) };
+  }
+
+  /** The time has moved. Resolves once every connection has been renewed or closed, as far as that is due. */
+  async timeHasMoved(): Promise<void> {
+    for (const { resolve } of this.#takeResting()) resolve();
+    while (this.#open > this.#resting.size) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+
+  /** All connections end, and the isolate says nothing more over them. Resolves once it has closed its ends. */
+  async lose(): Promise<void> {
+    this.#lost += this.#resting.size;
+    for (const { reject } of this.#takeResting()) reject(new Error("the connection is lost"));
+    while (this.#open > this.#resting.size) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+
+  /** `isAlive`: whether the isolate has not been killed. */
+  counting(connect: Connect, isAlive: () => boolean): Connect {
+    return async ({ learn, ...reader }) => {
+      const connection = await connect({
+        ...reader,
+        learn: async (delta) => {
+          if (!isAlive()) throw new Error("the isolate has been killed");
+          this.#pushes++;
+          return learn(delta);
+        },
+      });
+      return connection && this.#counted(connection);
+    };
+  }
+
+  #counted({ first, renew, release, close }: Connection): Connection {
+    this.#open++;
+    this.#opened++;
+    let isLost = false;
+    return {
+      first,
+      renew: (...asked) =>
+        renew(...asked).catch((cause: unknown) => {
+          isLost = true;
+          throw cause;
+        }),
+      release,
+      close: () => {
+        this.#open--;
+        if (isLost) this.#lost++;
+        close();
+      },
+    };
+  }
+
+  #takeResting(): readonly PromiseWithResolvers<void>[] {
+    const resting = [...this.#resting];
+    this.#resting.clear();
+    return resting;
+  }
+}

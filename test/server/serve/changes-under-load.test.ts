@@ -1,0 +1,140 @@
+import { once } from "node:events";
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { type ClientHttp2Session, connect as connectHttp2, constants } from "node:http2";
+import { Agent, request } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TLSSocket } from "node:tls";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { byDepth } from "../../suite/depth.ts";
+import { makeCertificate } from "../front/make-certificate.ts";
+import { ServerProcess } from "./running-server.ts";
+
+const ROUNDS = byDepth({ test: 1, gate: 2, all: 20 });
+const PAGE = "page ".repeat(2000);
+
+/*
+ * The short form of `npm run bench -- endurance --rows changes`: rules, certificate and server are replaced while clients
+ * ask over TLS, on kept connections and new ones, in HTTP/1.1 and HTTP/2.
+ */
+describe("tidemark serve under load", { timeout: 300_000 }, () => {
+  const origin = createServer((_request, response) => {
+    response.writeHead(200, { "cache-control": "max-age=600", "content-length": PAGE.length }).end(PAGE);
+  });
+  let folder: string;
+  let server: ServerProcess;
+  let closed: Promise<unknown>;
+  let port: number;
+  let pid: number;
+  let certificates = 0;
+
+  beforeAll(async () => {
+    origin.listen(0, "127.0.0.1");
+    await once(origin, "listening");
+    folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    writeConfig(0);
+    putCertificate();
+    const tls = ["--listen-tls", "127.0.0.1:0", "--tls-cert", "tls.crt", "--tls-key", "tls.key"];
+    server = new ServerProcess(folder, [...tls, "--workers", "2"], { TIDEMARK_HOSTS: "*" });
+    closed = once(server.child, "close");
+    pid = server.child.pid!;
+    port = Number((await server.prints(/https:\/\/127\.0\.0\.1:(\d+)/))[1]);
+    await server.prints(/serves/);
+  }, 60_000);
+  afterAll(async () => {
+    process.kill(pid, "SIGTERM");
+    await closed;
+    origin.close();
+    origin.closeAllConnections();
+    rmSync(folder, { recursive: true });
+  }, 60_000);
+
+  function replace(name: string, text: string): void {
+    writeFileSync(join(folder, `${name}.new`), text);
+    renameSync(join(folder, `${name}.new`), join(folder, name));
+  }
+  function writeConfig(version: number): void {
+    const origins = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
+    replace("tidemark.config.ts", `export default { origin: "${origins}" }; // ${version}\n`);
+  }
+  /** The name in the newest certificate. */
+  const newest = () => `www${certificates}.example.test`;
+  function putCertificate(): void {
+    certificates++;
+    const { chain, key } = makeCertificate(["localhost", newest()]);
+    replace("tls.key", key);
+    replace("tls.crt", chain);
+  }
+
+  async function ask(agent: Agent | false): Promise<{ body: string; names: string | undefined }> {
+    const sent = request({ host: "127.0.0.1", port, path: "/page", agent, rejectUnauthorized: false }).end();
+    const [got] = await once(sent, "response");
+    const names = (got.socket as TLSSocket).getPeerCertificate().subjectaltname;
+    let body = "";
+    for await (const piece of got.setEncoding("latin1")) body += piece;
+    return { body, names };
+  }
+
+  /** `null` if the server has refused it unseen, because the connection ends. RFC 9113 §8.7. */
+  async function askInHttp2(session: ClientHttp2Session): Promise<string | null> {
+    const stream = session.request({ ":path": "/page" });
+    let body = "";
+    stream.on("error", () => undefined); // the code tells
+    stream.setEncoding("latin1").on("data", (piece: string) => {
+      body += piece;
+    });
+    await new Promise((resolve) => stream.on("close", resolve));
+    return stream.rstCode === constants.NGHTTP2_REFUSED_STREAM ? null : body;
+  }
+
+  test("fails no request while rules, certificates and the server are replaced in turn", async () => {
+    let isOver = false;
+    let answers = 0;
+    const kept = new Agent({ keepAlive: true, maxSockets: 4 });
+    const visit = async (agent: Agent | false) => {
+      while (!isOver) {
+        expect((await ask(agent)).body).toBe(PAGE);
+        answers++;
+      }
+    };
+    const visitInHttp2 = async () => {
+      let session: ClientHttp2Session | undefined;
+      while (!isOver) {
+        if (!session || session.closed || session.destroyed) {
+          session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+          session.on("error", () => undefined);
+        }
+        expect([PAGE, null]).toContain(await askInHttp2(session));
+        answers++;
+      }
+      session?.destroy();
+    };
+    const work = (async () => {
+      let reloads = 0;
+      const isReloaded = async () => {
+        await server.prints(new RegExp(`(the new settings are in use[^]*?){${++reloads}}`));
+      };
+      for (let round = 1; round <= ROUNDS; round++) {
+        writeConfig(round);
+        await isReloaded();
+        putCertificate();
+        process.kill(pid, "SIGHUP");
+        await isReloaded();
+        expect((await ask(false)).names).toContain(newest());
+        process.kill(pid, "SIGUSR2");
+        const taken = await server.prints(new RegExp(`(process (\\d+) has taken over[^]*?){${round}}`));
+        pid = Number(taken[2]);
+        expect((await ask(false)).names).toContain(newest());
+        const before = answers;
+        while (answers < before + 100) await new Promise((resolve) => setImmediate(resolve));
+      }
+    })().finally(() => {
+      isOver = true;
+    });
+    await Promise.all([work, visit(kept), visit(kept), visit(kept), visit(false), visitInHttp2(), visitInHttp2()]);
+    kept.destroy();
+    expect(server.printed).not.toMatch(/old settings stay|old server goes on|died|killed/);
+  });
+});

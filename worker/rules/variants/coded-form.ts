@@ -1,0 +1,113 @@
+import { readCacheDirectives } from "../directives/cache-directives.ts";
+import type { StoredFields } from "../storing/stored-response.ts";
+import { entityTags, isWeak, matchesStrongly, matchesWeakly } from "../validation/entity-tag.ts";
+import type { Coding } from "./accept-encoding.ts";
+
+/** What the owner wants coded. */
+export interface CodingRules {
+  /** A smaller body stays plain. */
+  readonly minBytes: number;
+  /** A larger body stays plain. */
+  readonly maxBytes: number;
+  /** Media types in lower case: `application/json`, all of a kind as `text/*`, or all with an ending as `*+json`. */
+  readonly types: readonly string[];
+}
+
+/** What decides whether the edge may code a response. */
+export interface CodableResponse {
+  readonly status: number;
+  /** A field's text; `null` if it is absent. */
+  readonly field: (name: string) => string | null;
+  /** The texts of all fields that hold cache directives, also of those that clients do not see. */
+  readonly directives: readonly string[];
+  /** `null` if it is not known yet. */
+  readonly bodyBytes: number | null;
+}
+
+/** Why a response stays plain. */
+export type StaysPlain = "status" | "encoded" | "no-transform" | "digest" | "type" | "size";
+
+/**
+ * Fields about the bytes of the origin, which those of a coding would contradict: digests (RFC 9530, RFC 3230, RFC 1864),
+ * and signatures (RFC 9421), which may be over any of the fields that change.
+ */
+const ABOUT_BYTES = ["content-digest", "repr-digest", "digest", "content-md5", "signature"];
+
+/**
+ * Why a response may not be sent coded by the edge; `null` if it may. `no-transform` forbids it (RFC 9111 §5.2.2.6). Only
+ * a 200 is coded, and only if it has no coding yet.
+ */
+export function whyPlain(response: CodableResponse, rules: CodingRules): StaysPlain | null {
+  const { status, field, directives, bodyBytes } = response;
+  if (status !== 200) return "status";
+  if (field("content-encoding") !== null) return "encoded";
+  if (directives.some(forbidsTransforming)) return "no-transform";
+  if (ABOUT_BYTES.some((name) => field(name) !== null)) return "digest";
+  if (!isOfType(field("content-type"), rules.types)) return "type";
+  if (bodyBytes !== null && (bodyBytes < rules.minBytes || bodyBytes > rules.maxBytes)) return "size";
+  return null;
+}
+
+/** Whether a `Cache-Control` says `no-transform`, or cannot be read, so that it may have meant to. */
+export function forbidsTransforming(text: string): boolean {
+  return readCacheDirectives(text)?.some(({ name }) => name === "no-transform") ?? true;
+}
+
+/** Events have to arrive one by one, so a stream of them is never of a type that is coded. */
+const EVENTS = "text/event-stream";
+
+function isOfType(contentType: string | null, types: readonly string[]): boolean {
+  const type = (contentType ?? "").replace(/;.*$/, "").trim().toLowerCase();
+  if (type === "" || type === EVENTS) return false;
+  return types.some((each) => {
+    if (each.endsWith("/*")) return type.startsWith(each.slice(0, -1));
+    return each.startsWith("*+") ? type.endsWith(each.slice(1)) : type === each;
+  });
+}
+
+/**
+ * The fields of a response that is also sent coded, in its plain form: `Vary` names `Accept-Encoding`. RFC 9110 §12.5.5.
+ */
+export function plainFormFields(fields: StoredFields): StoredFields {
+  const vary = fields.find(([name]) => name === "vary")?.[1] ?? null;
+  const varied = ["vary", variedBy(vary)] as const;
+  if (vary === null) return [...fields, varied];
+  return fields.map((field) => (field[0] === "vary" ? varied : field));
+}
+
+/** A `Vary` that names `Accept-Encoding`. */
+export function variedBy(vary: string | null): string {
+  const names = vary?.split(",").map((name) => name.trim().toLowerCase()) ?? [];
+  if (names.includes("accept-encoding") || names.includes("*")) return vary!;
+  return names.some((name) => name !== "") ? `${vary}, Accept-Encoding` : "Accept-Encoding";
+}
+
+/** The fields of the plain form with the tag of the coded one. */
+export function weakFormFields(fields: StoredFields): StoredFields {
+  return plainFormFields(fields).map((field) => (field[0] === "etag" ? ["etag", weakened(field[1])] : field));
+}
+
+/**
+ * The fields of the coded form. Its bytes are others than those that the origin's tag is for, so its tag is weak. RFC 9110
+ * §8.8.1, §8.8.3.3.
+ */
+export function codedFormFields(fields: StoredFields, coding: Coding): StoredFields {
+  return [...weakFormFields(fields), ["content-encoding", coding]];
+}
+
+/** The same tag as a weak one. RFC 9110 §8.8.3. */
+export function weakened(tag: string): string {
+  return isWeak(tag) ? tag : `W/${tag}`;
+}
+
+/**
+ * The form that a client with this `If-None-Match` holds, as far as the tag tells; `null` if it holds none, or if that
+ * cannot be told. The 304 then has the client's own tag: one with another would not be for the response that the client
+ * has stored (RFC 9111 §4.3.4).
+ */
+export function heldForm(ifNoneMatch: string | null, etag: string | null): "plain" | "weak" | null {
+  if (ifNoneMatch === null || etag === null) return null;
+  const tags = entityTags(ifNoneMatch);
+  if (tags.some((tag) => matchesStrongly(tag, etag))) return "plain";
+  return tags.some((tag) => matchesWeakly(tag, etag)) ? "weak" : null;
+}

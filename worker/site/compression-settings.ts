@@ -1,0 +1,84 @@
+import * as z from "zod/mini";
+import { IN_ENGLISH } from "../../wire/english.ts";
+import { CODINGS, type Coding } from "../rules/variants/accept-encoding.ts";
+import type { CodingRules } from "../rules/variants/coded-form.ts";
+import { SiteError, siteErrors } from "./site-error.ts";
+import type { SiteInput } from "./site-input.ts";
+import { sizeBytes } from "./units.ts";
+
+/** The site's `compression` with its defaults. */
+export interface CompressionSettings extends CodingRules {
+  /** The codings that are made. Of those that a client wants equally it gets the first. */
+  readonly codings: readonly Coding[];
+  readonly levels: Readonly<Record<Coding, number>>;
+}
+
+/** Text in its many types, and what else is not compressed in itself. */
+const DEFAULT_TYPES = [
+  "text/*",
+  "*+json",
+  "*+xml",
+  "*+text",
+  "application/javascript",
+  "application/x-javascript",
+  "application/json",
+  "application/x-ndjson",
+  "application/xml",
+  "application/wasm",
+  "application/rtf",
+  "application/yaml",
+  "application/vnd.ms-fontobject",
+  "font/otf",
+  "font/ttf",
+  "image/bmp",
+  "image/x-icon",
+  "image/vnd.microsoft.icon",
+];
+
+const coding = z.enum(CODINGS, 'is none of "br", "gzip" and "zstd"');
+
+const mediaType = z.string().check(
+  z.regex(
+    /^(?:[\w!#$&^.+-]+\/(?:\*|[\w!#$&^.+-]+)|\*\+[\w-]+)$/,
+    'is not a media type like "application/json", "text/*" or "*+json"',
+  ),
+  z.refine(
+    (type) => type.toLowerCase() !== "text/event-stream",
+    "is a stream of events, which have to arrive one by one",
+  ),
+);
+
+const schema = z.strictObject({
+  compression: z.optional(
+    z.strictObject({
+      codings: z.prefault(
+        z.array(coding).check(
+          z.minLength(1, "needs at least one coding"),
+          z.refine((list) => new Set(list).size === list.length, "names a coding twice"),
+        ),
+        ["br", "zstd", "gzip"],
+      ),
+      minBytes: z.prefault(sizeBytes, 1024),
+      maxBytes: z.prefault(sizeBytes, 8 * 1024 ** 2),
+      types: z.prefault(z.array(mediaType).check(z.minLength(1, "needs at least one type")), DEFAULT_TYPES),
+      levels: z.prefault(
+        z.strictObject({
+          br: z.prefault(z.int().check(z.minimum(0), z.maximum(11)), 5),
+          gzip: z.prefault(z.int().check(z.minimum(1), z.maximum(9)), 6),
+          // Higher ones need windows of more than 8 MB, which clients need not know. RFC 9659 §3.
+          zstd: z.prefault(z.int().check(z.minimum(1), z.maximum(19)), 6),
+        }),
+        {},
+      ),
+    }),
+  ),
+});
+
+/** The site's settings for compression; `null` if it is off. Throws `SiteError`. */
+export function compressionSettings({ compression }: Pick<SiteInput, "compression">): CompressionSettings | null {
+  if (compression === undefined) return null;
+  const checked = schema.safeParse({ compression }, IN_ENGLISH);
+  if (!checked.success) throw new SiteError(siteErrors(checked.error, schema, { compression }));
+  const settings = checked.data.compression!;
+  return { ...settings, types: settings.types.map((type) => type.toLowerCase()) };
+}
