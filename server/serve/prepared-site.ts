@@ -86,6 +86,9 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
   // Without hosts only this machine is served.
   const siteOverrides = { ...overrides, ...(!namesHosts && { hosts: listen.flatMap(localHosts) }) };
   const site = compileSite(loaded.site, siteOverrides);
+  if (site.purge.relays > 0) {
+    throw new ServerError("purge.relays is for the Workers platform: here each worker is told of purges anyway.");
+  }
   if (around.usesProxyProtocol) expectProxies(listen, site);
   const settings: SiteSettings = {
     name,
