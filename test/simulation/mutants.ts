@@ -282,8 +282,8 @@ export const mutants: Mutants = {
   "r25-read-is-not-in-the-book": {
     name: "the log does not know of the lease that it grants to a reader with a name by a read without a connection",
     file: LOG,
-    from: "if (reader !== undefined && leaseMs > 0) this.#book.grant(",
-    to: "if (by !== undefined) this.#book.grant(",
+    from: "if (reader !== undefined && leaseMs > 0) {",
+    to: "if (by !== undefined) {",
     foundBy: "simulation",
   },
   "r25-lease-is-kept-after-its-release": {

@@ -91,8 +91,9 @@ export class SqlPurgeLog {
     this.#grant(reader, Math.max(askedMs, longestViewAgeMs), now);
     if (leaseMs > askedMs) this.#leases.stretch(leaseMs, now);
     const reply = this.#replyTo(since, leaseMs);
-    if (reader !== undefined && leaseMs > 0)
+    if (reader !== undefined && leaseMs > 0) {
       this.#book.grant(reader, reply.logId, Math.max(leaseMs, longestViewAgeMs), now, by);
+    }
     return reply;
   }
 
