@@ -51,6 +51,12 @@ describe("what wrangler would deploy", () => {
     expect(buildEdge({ dashboard: false })).not.toContain(page);
   }, 60_000);
 
+  test("has relays of the purge log if the site wants some", () => {
+    const words = "the relay does not reach the log";
+    expect(script).not.toContain(words);
+    expect(buildEdge({ purge: { push: true, relays: 1 } })).toContain(words);
+  }, 60_000);
+
   test("has the doors that the site opens, and weighs less than 101 KiB with all of them", () => {
     const words = {
       cloudflare: "Could not route to ",
