@@ -4,7 +4,7 @@ import type { EdgeEvent } from "../../worker/ports.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { memoryBodies } from "../engine/memory-bodies.ts";
 import { BEGINNING, HOST } from "../engine/scenario.ts";
-import { Backend, EVERYTHING } from "./backend.ts";
+import { Backend, EVERYTHING, UNRELATED } from "./backend.ts";
 import { Fate } from "./fate.ts";
 import { History, type Purged } from "./history.ts";
 import { LateLog, type Pushing, type Reader } from "./late-log.ts";
@@ -36,6 +36,8 @@ const NUMBERED_LOW_IN = 3 * PUSHES_IN;
 const MAX_LOW_SEQ = 3;
 /** The share of isolates in such a world that are of a version that keeps no connection. */
 const WITHOUT_CONNECTION = 0.1;
+/** The same of those that do not reach the log as they start. */
+const CUT_OFF_WITHOUT_CONNECTION = 0.5;
 /** The number of steps of a world, and the most time between two of them, in milliseconds. */
 export const STEPS = 28;
 const STEP_MS = 300;
@@ -175,7 +177,7 @@ export class World {
   async #cutOff(): Promise<void> {
     const fate = this.#fate;
     const path = this.#visitors.anyPath();
-    const isolate = fate.chance(0.3) ? this.#replaceIsolate() : this.#anyIsolate();
+    const isolate = fate.chance(0.3) ? this.#replaceIsolate(CUT_OFF_WITHOUT_CONNECTION) : this.#anyIsolate();
     if (fate.chance(0.3)) await fate.scheduler.wait(fate.pick([0, 2 * this.#keepViewMs])).over;
     this.#log.cutOff(isolate.reader, fate.pick([500, 4000]));
     fate.tell(`the log cannot be reached from ${isolate.name} for a while`);
@@ -187,7 +189,8 @@ export class World {
 
   /**
    * An isolate gives up its lease, because it has no requests. Then it alone does not reach the log: after it has got
-   * another lease, while its message about the first is still on its way; or before it fetches a page.
+   * another lease, while its message about the first is still on its way; or before it fetches a page. Or it purges, and
+   * has no connection.
    */
   async #comeBack(): Promise<void> {
     const fate = this.#fate;
@@ -196,11 +199,12 @@ export class World {
     fate.tell(`${isolate.name} has no requests for a while`);
     await this.#visitors.get(isolate, path, null);
     await fate.scheduler.wait(this.#keepViewMs + fate.pick([0, 50, 200])).over;
-    const isBack = fate.chance(0.5);
-    if (isBack) await this.#visitors.get(isolate, path, null);
+    const does = fate.pick(["get", "fetch", "purge"] as const);
+    if (does === "get") await this.#visitors.get(isolate, path, null);
     else await fate.scheduler.wait(fate.pick([400, 800])).over;
-    this.#log.cutOff(isolate.reader, 3 * LEASE_MS);
-    if (!isBack) await this.#visitors.get(isolate, path, null);
+    if (does === "purge") await this.#backend.purge(() => isolate, UNRELATED);
+    else this.#log.cutOff(isolate.reader, 3 * LEASE_MS);
+    if (does !== "get") await this.#visitors.get(isolate, path, null);
     await this.#purgeEverything(path);
   }
 
@@ -237,15 +241,15 @@ export class World {
   }
 
   /** An isolate dies and another takes its place. Its work under way continues, as late writes do. */
-  #replaceIsolate(): SimulatedIsolate {
+  #replaceIsolate(withoutConnection = WITHOUT_CONNECTION): SimulatedIsolate {
     const [pop, index] = [this.#fate.pick(POPS), this.#fate.pick(ISOLATES)];
     this.#fate.count("isolates that died");
     this.#fate.tell(`isolate ${this.#isolates[pop]![index]!.name} dies`);
     this.#isolates[pop]![index]!.reader.isDead = true;
-    return this.#startIsolate(pop, index);
+    return this.#startIsolate(pop, index, withoutConnection);
   }
 
-  #startIsolate(pop: number, index: number): SimulatedIsolate {
+  #startIsolate(pop: number, index: number, withoutConnection = WITHOUT_CONNECTION): SimulatedIsolate {
     const fate = this.#fate;
     // More often than not the clocks differ as far as they may.
     const offsetMs = this.#skewsMs[pop]! + fate.pick([0, fate.random(), 1]) * this.#clocksDifferBy;
@@ -261,7 +265,7 @@ export class World {
       isDead: false,
       cutOffUntil: never,
     };
-    const connects = this.#pushing === "over-connections" && !fate.chance(WITHOUT_CONNECTION);
+    const connects = this.#pushing === "over-connections" && !fate.chance(withoutConnection);
     fate.count("isolates that never confirm, beside others that do", this.#pushing === "over-connections" && !connects);
     const keepViewMs = connects ? this.#keepViewMs : null;
     const site = siteOf(this.#isStaleWhileSilent, this.#isLateAllowed, keepViewMs);
