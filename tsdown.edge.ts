@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { defineConfig, type Rolldown, type UserConfig } from "tsdown";
 import { importSite } from "./server/site/import-site.ts";
 import { type CheckedSite, checkSite } from "./worker/site/check-site.ts";
+import { refuseCompression } from "./worker/site/refuse-compression.ts";
 
 /**
  * The edge for the site in a config file, in one file. What esbuild makes of the same sources weighs 3 KB more. The site
@@ -33,7 +34,10 @@ export function edgeFor(siteFile: string): UserConfig {
 function forSite(file: string): Rolldown.Plugin {
   let checking: Promise<CheckedSite> | undefined;
   const site = () => {
-    checking ??= importSite(file).then(checkSite);
+    checking ??= importSite(file).then((given) => {
+      refuseCompression(given);
+      return checkSite(given);
+    });
     return checking;
   };
   const parts: Readonly<Record<string, (site: CheckedSite) => string | null>> = {

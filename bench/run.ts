@@ -11,6 +11,7 @@ import { logLoad } from "./cases/log-load.ts";
 import { purges } from "./cases/purges.ts";
 import { push } from "./cases/push.ts";
 import { quiet } from "./cases/quiet.ts";
+import { relays } from "./cases/relays.ts";
 import { report } from "./cases/report.ts";
 import { rules } from "./cases/rules.ts";
 import { sdk } from "./cases/sdk.ts";
@@ -39,6 +40,7 @@ const commands = [
   purges,
   report,
   push,
+  relays,
   fanOut,
   sdk,
   sessions,

@@ -40,7 +40,7 @@ import type { PurgeLogClient, ViewDelta } from "./purges/log/log-contract.ts";
 import { PurgeView } from "./purges/view/purge-view.ts";
 import type { Fields } from "./rules/fields/fields.ts";
 import { resolveUrl } from "./rules/key/cache-key.ts";
-import type { StoredHead } from "./rules/storing/stored-response.ts";
+import type { Stamp, StoredHead } from "./rules/storing/stored-response.ts";
 import type { Site } from "./site/site.ts";
 import { type MemoryEntries, MemoryTier } from "./store/memory-tier.ts";
 import { type SharedTier, TieredStore } from "./store/tiered-store.ts";
@@ -99,6 +99,10 @@ export interface LearningIsolate extends RunningIsolate {
   reportIfDue(background: BackgroundWork): void;
   /** Reports what is left, because the isolate ends. Never rejects. */
   reportLast(): Promise<void>;
+  /** How far it has read the log; `null` before it has. */
+  readonly position: Stamp | null;
+  /** The owner's tokens, of which wrong ones are counted and refused late. */
+  readonly tokens: Tokens;
 }
 
 /** Wires one isolate: the corridor, the control plane, and an outer catch around both. */
@@ -219,6 +223,10 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   };
 
   return {
+    get position() {
+      return view.position;
+    },
+    tokens,
     learn: (delta, background) => purges.learn(delta, background),
     reportIfDue: (background) => {
       if (reports?.isDue) background.run(reports.send());

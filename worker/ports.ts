@@ -118,6 +118,11 @@ export interface OriginRequest {
   readonly pathAndQuery: string;
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly body: StreamedBody | null;
+  /**
+   * How far a cache that stands in for the origin must have read the log before it may answer from its store;
+   * absent or `null` if it may not. The origin itself has no use for it.
+   */
+  readonly after?: ReceiptToken | null;
 }
 
 /** The origin's answer, with its fields as they came. */
@@ -127,6 +132,16 @@ export interface OriginResponse {
   readonly fields: Fields;
   /** Not decoded. */
   readonly body: StreamedBody | null;
+  /** Given by a cache that stands in for the origin. Default: by the origin itself. */
+  readonly held?: Held | undefined;
+}
+
+/** What a cache tells of an answer that it gives in place of the origin. */
+export interface Held {
+  /** How long before the request it was fetched, in milliseconds; 0 if it was fetched for it. */
+  readonly beforeMs: number;
+  /** Its age, which the field `Age` tells in whole seconds. */
+  readonly ageMs: number;
 }
 
 /**
@@ -149,7 +164,13 @@ export interface Origin {
 }
 
 /** The position in a receipt's token: its bearer must be answered from a view that has read at least this far. */
-export type ReceiptToken = Stamp;
+export interface ReceiptToken extends Stamp {
+  /**
+   * True for the position of another cache: what does not reach it must not answer, even if the log knows of no
+   * such number. Default: false.
+   */
+  readonly isBinding?: boolean;
+}
 
 /** This isolate's knowledge of the purges, by the rules of docs/protocol.md. */
 export interface PurgeState {
@@ -298,8 +319,11 @@ export interface Sessions {
   nameOf(id: string, now: number): Promise<string | null>;
 }
 
-/** `door:NAME:ZONE` is for the purge calls of another vendor, and for nothing else. */
-export type TokenScope = "purge" | "read" | `door:${string}`;
+/**
+ * `parent` is for a cache that asks this one in place of the origin, and `door:NAME:ZONE` for the purge calls of another
+ * vendor. Each is for nothing else.
+ */
+export type TokenScope = "purge" | "read" | "parent" | `door:${string}`;
 
 export type TokenVerdict =
   | { readonly kind: "allowed"; readonly name: string }
@@ -366,7 +390,15 @@ export interface Answer {
   readonly bodyBytes?: number;
   /** 101: the connection that now belongs to another protocol, as the platform's `Origin` made it. */
   readonly switchedTo?: unknown;
+  /** Where it comes from; absent unless another cache asked, and in answers that the edge itself makes. */
+  readonly source?: AnswerSource;
 }
+
+/** What visitors do not see of an answer, for a cache that asks this one in place of the origin. */
+export type AnswerSource =
+  | { readonly head: Omit<StoredHead, "bodyBytes" | "bodyKey"> }
+  /** The answer of the origin, which is not stored. */
+  | { readonly passedOn: OriginResponse };
 
 /** An event, as plain data. Only an adapter writes log lines. */
 export type EdgeEvent =

@@ -7,6 +7,8 @@ import { BenchFailure } from "../report/bench-failure.ts";
 import type { StaticOrigin } from "../server/static-origin.ts";
 import { EnduranceServer } from "./endurance-server.ts";
 
+const IS_RELOADED = /the new settings are in use/;
+
 /** A server with TLS on a second port, whose rules, certificate and program can be replaced while it runs. */
 export class ChangingServer extends EnduranceServer {
   readonly encrypted: URL;
@@ -38,8 +40,9 @@ export class ChangingServer extends EnduranceServer {
 
   /** New rules, which the server notices by itself. Resolves when they are in use. */
   async reload(): Promise<void> {
+    const isReloaded = this.server.prints(IS_RELOADED);
     writeConfig(this.#files.config, ++this.#config);
-    await this.server.told("SIGHUP", /the new settings are in use|the old settings stay in use/);
+    await isReloaded;
   }
 
   /** A new certificate. Resolves when it is in use. */
@@ -48,13 +51,17 @@ export class ChangingServer extends EnduranceServer {
     const serial = makeCertificate(`${certificate}.new`, `${key}.new`);
     renameSync(`${key}.new`, key);
     renameSync(`${certificate}.new`, certificate);
-    await this.server.told("SIGHUP", /the new settings are in use/);
+    const isReloaded = this.server.prints(IS_RELOADED);
+    this.server.signal("SIGHUP");
+    await isReloaded;
     this.serial = serial;
   }
 
   /** Replaces the server by one that it starts itself. Resolves when that answers. */
   async upgrade(): Promise<void> {
-    const line = await this.server.told("SIGUSR2", /has taken over|the old server goes on/);
+    const isOver = this.server.prints(/has taken over|the old server goes on/);
+    this.server.signal("SIGUSR2");
+    const line = await isOver;
     if (!line.includes("has taken over")) throw new BenchFailure(`An upgrade has failed: ${line}`);
   }
 }

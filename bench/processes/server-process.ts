@@ -118,17 +118,21 @@ export class ServerProcess implements AsyncDisposable {
     return pid === first ? exitCode === null && signalCode === null : isThere(pid);
   }
 
-  /** Sends a signal to the process that answers now. Resolves to the line that it or its successor prints then. */
-  async told(signal: NodeJS.Signals, line: RegExp): Promise<string> {
+  /** Resolves to the next such line that the server prints, or its successor. Call it before what causes the line. */
+  async prints(line: RegExp): Promise<string> {
     const printed = new Promise<string>((resolve) => {
       this.#onLine = (each) => {
         if (line.test(each)) resolve(each);
       };
     });
-    process.kill(this.#pids.at(-1)!, signal);
     const found = await Promise.race([printed, wait(TOLD_MS, null, { ref: false })]);
-    if (found === null) throw new BenchFailure(`The server did not say ${line} after ${signal}: ${this.lastOutput}`);
+    if (found === null) throw new BenchFailure(`The server did not print ${line}: ${this.lastOutput}`);
     return found;
+  }
+
+  /** Sends a signal to the process that answers now. */
+  signal(signal: NodeJS.Signals): void {
+    process.kill(this.#pids.at(-1)!, signal);
   }
 
   /** The last line that the server printed about an error, or else the last line. */

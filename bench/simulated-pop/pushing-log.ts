@@ -18,6 +18,8 @@ import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 export class PushingLog {
   /** Requests of the log's object, as the platform bills them: a connection with all its messages is one. */
   billed = 0;
+  /** Calls of any kind, over connections and without. */
+  messages = 0;
   readonly #clock: Clock;
   readonly #random: () => number;
   #log!: SqlPurgeLog;
@@ -53,6 +55,7 @@ export class PushingLog {
   at(roundTripMs: number, onNews: () => void = () => undefined): PurgeLogClient {
     const oneWay = () => this.#clock.wait((roundTripMs / 2) * (1 + 0.1 * this.#random())).over;
     const call = async <T>(work: () => T): Promise<T> => {
+      this.messages++;
       await oneWay();
       const reply = work();
       await oneWay();

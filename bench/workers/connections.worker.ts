@@ -71,7 +71,14 @@ async function connect(log: PurgeLogStub, count: number): Promise<Response> {
     return true;
   };
   const opening = Array.from({ length: count }, (_, index) =>
-    log.connect({ name: `reader ${index}`, since: null, leaseMs: LEASE_MS, longestViewAgeMs: LEASE_MS, learn }),
+    log.connect({
+      name: `reader ${index}`,
+      since: null,
+      skewMs: 0,
+      leaseMs: LEASE_MS,
+      longestViewAgeMs: LEASE_MS,
+      learn,
+    }),
   );
   const opened = (await Promise.allSettled(opening)).flatMap((one) =>
     one.status === "fulfilled" && one.value ? [one.value] : [],

@@ -28,6 +28,7 @@ const FOR_THE_OWNER = [
 
 interface ServeFlags {
   readonly origin?: string;
+  readonly parent?: string;
   readonly config?: string;
   readonly sites?: string;
   readonly listen?: readonly ListenAddress[];
@@ -61,6 +62,10 @@ export function serveCommand(): Command {
   return new Command("serve")
     .description("Serve your site from this machine: the edge as a server of its own.")
     .option("--origin <address>", "the site to front: http://127.0.0.1:8000 or unix:/run/app.sock (else the config's)")
+    .option(
+      "--parent <address>",
+      "a server of yours to ask in place of the origin: https://shield.example.com; needs --log",
+    )
     .option("--config <file>", `the site's rules (default: ${DEFAULT_CONFIG} if it is there)`)
     .option("--sites <folder>", "serve several sites by their hosts: NAME.config.ts each, with its tokens in NAME.env")
     .option(
@@ -130,6 +135,8 @@ async function run(flags: ServeFlags): Promise<void> {
       config: flags.config ?? (environment.TIDEMARK_CONFIG || (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : null)),
       sites: flags.sites ?? null,
       origin: flags.origin ?? (environment.TIDEMARK_ORIGIN || null),
+      parent: flags.parent ?? (environment.TIDEMARK_PARENT || null),
+      parentToken: environment.TIDEMARK_PARENT_TOKEN || null,
       environment,
       listen: named.length > 0 || isOpen ? named : [DEFAULT_LISTEN],
       certificates: {

@@ -59,7 +59,7 @@ export class SitesByHost {
 
 const HEALTH = /^https?:\/\/[^/]*\/_tidemark\/health$/;
 
-/** The answer to a request for a host of no site. Those who watch the server ask by its address, whatever the sites are. */
+/** The answer to a request for a host of no site. A health check asks by the server's address, whatever the sites are. */
 export function answerOfNoSite(method: string, url: string): Answer {
   if (!HEALTH.test(url) || (method !== "GET" && method !== "HEAD")) {
     return ownAnswer(421, "host-unknown", "this host is not one of a site of this server");

@@ -13,6 +13,7 @@ import { addressOf, ProxiedConnections } from "../front/proxied-connections.ts";
 import { answerOfNoSite, type SitesByHost } from "../front/sites-by-host.ts";
 import { makeTlsServer, type TlsSettings } from "../front/tls-server.ts";
 import { Http2Sessions } from "../http2/http2-sessions.ts";
+import type { Children } from "../parent/children.ts";
 import type { ExchangeLog } from "./access-log.ts";
 import { answerHead, headText } from "./answer-head.ts";
 import { CountedWork } from "./background.ts";
@@ -72,6 +73,8 @@ export interface ListenerParts {
   readonly settings?: ListenerSettings | undefined;
   /** For addresses with TLS. */
   readonly tls?: TlsSettings | undefined;
+  /** Answers other caches that ask this one in place of the origin. Default: they are visitors like all others. */
+  readonly children?: Pick<Children, "answer"> | undefined;
   /** The proxies whose forwarding fields count. Default: none. */
   readonly trustedProxies?: readonly Network[] | undefined;
   /** Connections begin with a header of the PROXY protocol, of a trusted proxy, and others are refused. Default: false. */
@@ -362,8 +365,13 @@ export class Listener {
     const { scheme, clientAddress, peerAddress, site } = request.arrival;
     if (site === null) return answerOfNoSite(request.method, url);
     const { isolate, toHttps } = site ?? this.#parts;
+    const { children } = this.#parts;
     try {
       const elsewhere = toHttps && scheme === "http" && peerAddress !== null ? redirectToHttps(url, toHttps) : null;
+      if (children !== undefined) {
+        const forChild = children.answer(request, url, this.work);
+        if (forChild) return forChild;
+      }
       if (elsewhere) return elsewhere;
       return isolate.fetch({ request, url, background: this.work, clientAddress, peerAddress, country: null });
     } catch (cause) {

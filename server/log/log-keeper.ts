@@ -43,7 +43,7 @@ export class LogKeeper implements ServedLog {
   readonly readers: LogReaders;
   readonly #options: LogKeeperOptions;
   readonly #file: LogFile;
-  readonly #held: HeldAnswers;
+  readonly #held: HeldAnswers<PurgeRecord>;
   #nextLook: { cancel(): void } | null = null;
   #isClosed = false;
 

@@ -14,6 +14,8 @@ export interface UndiciOriginOptions {
   readonly bodies: Bodies;
   /** The bytes of an answer's fields that are read at most. The site's own limit is checked after that. Default: 256 KiB. */
   readonly maxHeadBytes?: number;
+  /** How long a connection may take, of that time: milliseconds. Default: all of it. */
+  readonly connectTimeoutMs?: number;
   /** Connections at a time; what is more waits. Default: without a limit. */
   readonly maxConnections?: number;
   /** How long an idle connection is kept: milliseconds. Default: 4 s, less than origins keep theirs. */
@@ -59,7 +61,12 @@ export class UndiciOrigin implements Origin {
     const { origin, pathname } = new URL(address.url);
     this.#basePath = pathname.replace(/\/+$/, "");
     const socketPath = address.socketPath === null ? {} : { socketPath: address.socketPath };
-    const connect = buildConnector({ ...tls, ...socketPath, allowH2: false, timeout: timeoutMs });
+    const connect = buildConnector({
+      ...tls,
+      ...socketPath,
+      allowH2: false,
+      timeout: options.connectTimeoutMs ?? timeoutMs,
+    });
     this.#pool = new Pool(origin, {
       allowH2: false,
       connections: options.maxConnections ?? null,

@@ -12,12 +12,13 @@ import { AccessLog } from "../listener/access-log.ts";
 import type { Listener } from "../listener/listener.ts";
 import { ownAnswer } from "../listener/own-answer.ts";
 import { startListener } from "../listener/start-listener.ts";
+import { Children } from "../parent/children.ts";
 import { ONLY_SITE } from "../processes/site-logs.ts";
 import type { RunningWorker, WorkerStart } from "../processes/worker-program.ts";
 import { SharedMemory } from "../site/shared-memory.ts";
 import { systemClock } from "../system-clock.ts";
 import type { EdgeSettings, SiteSettings } from "./edge-settings.ts";
-import { startSite } from "./started-site.ts";
+import { type StartedSite, startSite } from "./started-site.ts";
 
 /** The part of the time for ending that is left for the disk, the logs and the last report. */
 const LEFT_AFTER_ANSWERS_MS = 1_000;
@@ -87,6 +88,8 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
         toHttps: first!.settings.toHttps ?? undefined,
         strictTransportSecurity: edge.strictTransportSecurity ?? undefined,
         ...(accessLog && { accessLog }),
+        // Machines with several sites share no log, so they have no children.
+        children: isAlone ? childrenOf(first!, write) : undefined,
       };
       listener = await startListener(
         parts,
@@ -103,6 +106,14 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
     },
     hurry: (withinMs) => void listener?.close(Math.max(withinMs - LEFT_AFTER_ANSWERS_MS, 0)),
   };
+}
+
+/** The caches that ask a site of this process in place of its origin. */
+function childrenOf({ settings, site, isolate, rules }: StartedSite, say: (line: string) => void): Children {
+  const { hiddenFields, limits } = site;
+  const { node } = settings;
+  const now = () => systemClock.now();
+  return new Children({ isolate, node, rules, hiddenFields, maxFieldBytes: limits.responseFieldBytes, now, say });
 }
 
 /** What all sites of a process may hold of bodies on their way: as much as the one that may hold most. */

@@ -5,6 +5,7 @@ import type { HttpsRedirect } from "../front/https-redirect.ts";
 import type { TlsSettings } from "../front/tls-server.ts";
 import type { AccessLogFormat } from "../listener/access-log.ts";
 import type { OriginAddress } from "../origin/origin-address.ts";
+import type { ParentSettings } from "./parent-settings.ts";
 
 /** The settings of one site. */
 export interface SiteSettings {
@@ -12,7 +13,12 @@ export interface SiteSettings {
   readonly name: string;
   readonly site: SiteInput;
   readonly overrides: SiteOverrides;
-  readonly origin: OriginAddress;
+  /** The origin; `null` if a parent stands in for it, and the origin itself is never asked. */
+  readonly origin: OriginAddress | null;
+  /** The server that is asked in place of the origin, and the token with which it is asked; `null` for none. */
+  readonly parent: ParentSettings | null;
+  /** The name of this server in `CDN-Loop`. No other has it. */
+  readonly node: string;
   readonly tokens: TokenSettings;
   /** How clients are sent to https; `null` if they are not. */
   readonly toHttps: HttpsRedirect | null;

@@ -8,6 +8,7 @@ import type { ListenAddress } from "../processes/listening-sockets.ts";
 import { type LoadedSite, loadSite } from "../site/load-site.ts";
 import type { SiteSettings } from "./edge-settings.ts";
 import { isLocal, localHosts } from "./listen-addresses.ts";
+import { isReadableOnTheWay, NODE, type ParentSettings } from "./parent-settings.ts";
 import { ServerError } from "./server-error.ts";
 
 /** Where a site's rules are, and what outranks them. */
@@ -20,6 +21,8 @@ export interface SiteSources {
   readonly environment: SiteVariables & TokenSettings;
   /** The origin as its owner names it, which may be a unix socket; `null` for the config's. */
   readonly origin: string | null;
+  /** The server that is asked in place of the origin. Default: none. */
+  readonly parent?: ParentSettings | null;
 }
 
 /** What a site has to know of its server. */
@@ -44,11 +47,12 @@ export interface PreparedSite {
 
 /** Reads and checks the settings of a site. Throws `ConfigFileError` or `ServerError`. */
 export async function prepareSite(sources: SiteSources, around: SiteSurroundings): Promise<PreparedSite> {
-  const { name, config, environment } = sources;
+  const { name, config, environment, parent = null } = sources;
   const { listen } = around;
   const named = sources.origin === null ? null : originOf(sources.origin);
-  const overrides = { ...overridesOf(environment), origin: named?.url };
-  if (config === null && named === null) {
+  // With a parent, the origin of the config is the parent's to ask.
+  const overrides = { ...overridesOf(environment), origin: (named ?? parent?.address)?.url };
+  if (config === null && named === null && parent === null) {
     throw new ServerError("there is no site to serve. Name it: tidemark serve --origin http://127.0.0.1:8000");
   }
   const loaded = await loadSite(config, overrides);
@@ -69,6 +73,9 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
     );
   }
   const warnings = [...weakened];
+  if (parent !== null && isReadableOnTheWay(parent.address)) {
+    warnings.push(`the token for the parent ${parent.address.url} can be read on the way: name it by https`);
+  }
   const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = environment;
   const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
   const tokens = namesHosts ? given : forThisMachine(given);
@@ -79,12 +86,17 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
   // Without hosts only this machine is served.
   const siteOverrides = { ...overrides, ...(!namesHosts && { hosts: listen.flatMap(localHosts) }) };
   const site = compileSite(loaded.site, siteOverrides);
+  if (site.purge.relays > 0) {
+    throw new ServerError("purge.relays is for the Workers platform: here each worker is told of purges anyway.");
+  }
   if (around.usesProxyProtocol) expectProxies(listen, site);
   const settings: SiteSettings = {
     name,
     site: loaded.site,
     overrides: siteOverrides,
-    origin: named ?? originOf(originUrl),
+    origin: named ?? (parent === null ? originOf(originUrl) : null),
+    parent,
+    node: NODE,
     tokens,
     toHttps: redirectOf(around, site),
   };

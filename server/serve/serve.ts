@@ -18,6 +18,7 @@ import type { Predecessor } from "../processes/upgrade.ts";
 import { systemClock } from "../system-clock.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 import { readListenAddress } from "./listen-addresses.ts";
+import { readParentSettings } from "./parent-settings.ts";
 import { expectWritableLog } from "./places.ts";
 import { prepareSite, type SiteSurroundings } from "./prepared-site.ts";
 import { logFolderOf, type PreparedSites, readSites, tokenWarnings } from "./prepared-sites.ts";
@@ -34,6 +35,10 @@ export interface ServeOptions {
   readonly environment: SiteVariables & TokenSettings;
   /** The origin as its owner names it, which may be a unix socket; `null` for the config's. */
   readonly origin: string | null;
+  /** The server that is asked in place of the origin; `null` for none. */
+  readonly parent: string | null;
+  /** The parent's token with the scope `parent`; `null` if none is set. */
+  readonly parentToken: string | null;
   readonly listen: readonly ListenAddress[];
   /** Sockets that are open already, beside those. */
   readonly sockets: readonly HeldSocket[];
@@ -121,8 +126,9 @@ async function sitesOf(
   before: Prepared | undefined,
 ): Promise<{ readonly sites: PreparedSites; readonly problems: readonly string[] }> {
   const { sites: folder, config, environment, origin } = options;
+  const parent = readParentSettings({ ...options, hasSeveralSites: folder !== null });
   if (folder === null) {
-    const only = await prepareSite({ name: ONLY_SITE, config, environment, origin }, around);
+    const only = await prepareSite({ name: ONLY_SITE, config, environment, origin, parent }, around);
     return { sites: new Map([[ONLY_SITE, only]]), problems: [] };
   }
   expectNoSharedVariables(environment);

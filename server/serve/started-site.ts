@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { configuredTokens } from "../../worker/control/tokens.ts";
 import type { FillBudget, LearningIsolate } from "../../worker/isolate.ts";
+import type { Origin } from "../../worker/ports.ts";
 import { compressionSettings } from "../../worker/site/compression-settings.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import type { MemoryEntries } from "../../worker/store/memory-tier.ts";
@@ -11,6 +12,8 @@ import { NodeCompression } from "../compression/node-compression.ts";
 import type { DiskTier } from "../disk/disk-tier.ts";
 import type { LogCalls } from "../log/log-messages.ts";
 import { UndiciOrigin } from "../origin/undici-origin.ts";
+import { ParentOrigin } from "../parent/parent-origin.ts";
+import { rulesFingerprint } from "../parent/rules-fingerprint.ts";
 import { systemClock } from "../system-clock.ts";
 import type { SiteSettings } from "./edge-settings.ts";
 import { memoryAlone } from "./memory-alone.ts";
@@ -20,6 +23,8 @@ import { startNodeIsolate } from "./node-isolate.ts";
 export interface StartedSite {
   readonly settings: SiteSettings;
   readonly site: Site;
+  /** The fingerprint of its rules. */
+  readonly rules: string;
   readonly isolate: LearningIsolate;
   /** Reports to the ledger for the last time, and ends. */
   end(): Promise<void>;
@@ -45,11 +50,8 @@ export function startSite(
   { memoryBytes, tier, compressing, ...parts }: SiteParts,
 ): StartedSite {
   const site = withMemory(compileSite(settings.site, settings.overrides), memoryBytes);
-  const origin = new UndiciOrigin({
-    address: settings.origin,
-    timeoutMs: site.limits.originTimeoutMs,
-    bodies: nodeBodies,
-  });
+  const rules = rulesFingerprint(site);
+  const { origin, close } = originOf(settings, site, rules, parts.write);
   const compresses = compressionSettings(settings.site);
   const isolate = startNodeIsolate(site, {
     ...parts,
@@ -68,14 +70,42 @@ export function startSite(
   return {
     settings,
     site,
+    rules,
     isolate,
     end: async () => {
       await isolate.reportLast();
       await tier?.settled();
-      await origin.close();
+      await close();
     },
   };
 }
+
+/** The origin, or a parent in its place, and what ends their connections. */
+function originOf(
+  { origin: address, parent, node }: SiteSettings,
+  site: Site,
+  rules: string,
+  say: (line: string) => void,
+): { readonly origin: Origin; close(): Promise<unknown> } {
+  const common = { timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies };
+  const itself = address && new UndiciOrigin({ address, ...common });
+  if (parent === null) return { origin: itself!, close: () => itself!.close() };
+  const connection = new UndiciOrigin({ address: parent.address, ...common, ...TO_A_PARENT });
+  const origin = new ParentOrigin({
+    parent: connection,
+    origin: itself,
+    token: parent.token,
+    node,
+    rules,
+    originFields: site.originFields.map(([name]) => name.toLowerCase()),
+    now: () => systemClock.now(),
+    say,
+  });
+  return { origin, close: () => Promise.all([connection.close(), itself?.close()]) };
+}
+
+/** A parent keeps idle connections for longer than origins do, and one that is off should not be waited for. */
+const TO_A_PARENT = { keepAliveMs: 30_000, connectTimeoutMs: 3_000 };
 
 function withMemory(site: Site, memoryBytes: number): Site {
   return { ...site, limits: { ...site.limits, memoryBytes } };

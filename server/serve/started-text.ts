@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
+import type { OriginAddress } from "../origin/origin-address.ts";
 import { ONLY_SITE } from "../processes/site-logs.ts";
-import type { SiteSettings } from "./edge-settings.ts";
 import type { Prepared, RunningServer } from "./serve.ts";
 
 /** What the server serves and where, and commands to try first. `config`: that of its only site. */
@@ -13,7 +13,8 @@ export function startedText(server: RunningServer, config: string | null): strin
   const { loaded, settings, isLocal } = only;
   const address = addresses.find((each) => !each.includes("/"));
   const lines = inRows([
-    ["origin", originText(settings)],
+    ...(settings.parent ? [["parent", addressText(settings.parent.address)]] : []),
+    ...(settings.origin ? [["origin", addressText(settings.origin)]] : []),
     ["rules", config === null ? "none: the origin's Cache-Control decides alone" : `${config}  (edits are picked up)`],
     [
       "hosts",
@@ -43,7 +44,9 @@ export function checkedText({ sites }: Prepared): string {
       ? "no hosts, so it would serve this machine alone"
       : `hosts ${hostsText(loaded.review.hosts)}`;
     const site = settings.name === ONLY_SITE ? "" : `site ${settings.name}: `;
-    return `${site}origin ${settings.origin.socketPath ?? settings.origin.url}, ${hosts}`;
+    const parent = settings.parent && `parent ${addressText(settings.parent.address)}`;
+    const origin = settings.origin && `origin ${settings.origin.socketPath ?? settings.origin.url}`;
+    return site + [parent, origin, hosts].filter((each) => each !== null).join(", ");
   });
   return texts.length === 1 && sites.has(ONLY_SITE)
     ? `The settings are valid: ${texts[0]}.`
@@ -54,7 +57,7 @@ function severalText(prepared: Prepared): string {
   const sites = [...prepared.sites.values()].map(({ loaded, settings, isLocal }) => {
     const hosts = isLocal ? "this machine alone" : hostsText(loaded.review.hosts);
     const token = isLocal ? `, token ${settings.tokens.TIDEMARK_TOKEN ?? "those of TIDEMARK_TOKENS"}` : "";
-    return [settings.name, `${hosts} from ${originText(settings)}${token}`];
+    return [settings.name, `${hosts} from ${settings.origin ? addressText(settings.origin) : "its parent"}${token}`];
   });
   return inRows([...sites, ["disk", diskText(prepared)]]);
 }
@@ -64,8 +67,8 @@ function inRows(rows: readonly (readonly string[])[]): string {
   return rows.map(([name, text]) => `  ${name!.padEnd(width)} ${text}`).join("\n");
 }
 
-function originText({ origin }: SiteSettings): string {
-  return origin.socketPath === null ? origin.url : `unix:${origin.socketPath}`;
+function addressText({ url, socketPath }: OriginAddress): string {
+  return socketPath === null ? url : `unix:${socketPath}`;
 }
 
 function diskText({ settings: { disk } }: Prepared): string {

@@ -109,7 +109,11 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
       }),
     );
     if (connection === null) return null;
-    const renew: LogConnection["renew"] = (...asked) => this.#call(() => connected.renew(connection, ...asked));
+    const renew: LogConnection["renew"] = (...asked) =>
+      this.#call(() => {
+        if (connected !== this.#connected) throw new Error("the connection has ended with its object");
+        return connected.renew(connection, ...asked);
+      });
     return {
       first: await renew(since, leaseMs, longestViewAgeMs),
       renew,

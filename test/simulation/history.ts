@@ -69,6 +69,8 @@ export interface Answered {
   readonly fetched: Fetched;
   /** The fetch or validation on which the answer rests. */
   readonly confirmed: Fetched;
+  /** The knowledge of the parent that was asked for it; `null` if none was. */
+  readonly parent: Told | null;
   /** The isolate's knowledge of the log when it chose this answer, and when it gave it. */
   readonly chosenBy: Told;
   readonly givenBy: Told;
@@ -100,6 +102,8 @@ export class History {
   readonly purges: Purged[] = [];
   readonly answers: Answered[] = [];
   readonly changes: Changed[] = [];
+  /** The knowledge of parents when they answered their children. */
+  readonly parents: Told[] = [];
   readonly kept: Kept[] = [];
   readonly reads: LogRead[] = [];
   /** When the origin failed for a page: epoch milliseconds. */

@@ -18,6 +18,8 @@ import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import { HOST } from "../engine/scenario.ts";
 import type { Fate } from "./fate.ts";
 import type { Matches, Page, Purged } from "./history.ts";
+import { LateLine } from "./late-line.ts";
+import type { LateRelay } from "./late-relay.ts";
 import type { Occurrence } from "./occurrences.ts";
 import { NO_LEASE, type Told } from "./told.ts";
 
@@ -52,10 +54,10 @@ export interface Reader {
 }
 
 /**
- * How a world's log pushes: not at all; to all isolates, which it has admitted, as on one's own server; or over
- * connections, as on Workers.
+ * How a world's log pushes: not at all; to all isolates, which it has admitted, as on one's own server; over connections,
+ * as on Workers; or over relays, some of them.
  */
-export type Pushing = "none" | "to-admitted" | "over-connections";
+export type Pushing = "none" | "to-admitted" | "over-connections" | "over-relays";
 
 /**
  * The real log behind a network: late both ways and silent for a while. Messages and replies are lost, repeated, or
@@ -133,7 +135,7 @@ export class LateLog {
     this.#learners.push(learner);
     for (;;) {
       const { head } = this.#log;
-      const hasReached = await this.#learns(learner, this.#log.changesSince(head));
+      const hasReached = await this.learns(learner, this.#log.changesSince(head));
       if (hasReached && this.#log.head.logId === head.logId && this.#log.head.seq === head.seq) return;
       await this.#fate.scheduler.wait(100).over;
     }
@@ -158,13 +160,20 @@ export class LateLog {
     return this.#log.list(null, 500).purges.filter(({ repeatOf }) => repeatOf === seq).length;
   }
 
-  /** The log as one isolate reaches it. Its replies and the isolate's reads are recorded. */
-  reachedBy(reader: Reader): PurgeLogClient {
+  /**
+   * The log as one isolate reaches it, or a relay. Its replies and the isolate's reads are recorded. `relay`: the one to
+   * which its connections go. Default: they go to the log itself.
+   */
+  reachedBy(reader: Reader, relay: LateRelay | null = null): PurgeLogClient {
     let good: { readonly begunAt: number; readonly logId: string } | null = null;
+    const hasConnections = this.#pushing === "over-connections" || this.#pushing === "over-relays";
+    const connect = (connecting: ConnectingReader) =>
+      relay ? relay.connect(reader, connecting, this) : this.#connect(reader, connecting);
     return {
-      ...(this.#pushing === "over-connections" && { connect: (connecting) => this.#connect(reader, connecting) }),
+      ...(hasConnections && { connect }),
       read: async (since, leaseMs, longestViewAgeMs, _, name) => {
         const begunAt = this.#fate.now();
+        this.#fate.count("isolates of a relay that read the log itself", relay !== null);
         this.#noteRead(reader, begunAt, good && good.begunAt > reader.doubtAt ? good.begunAt : null, leaseMs);
         good = null;
         this.#failIfCutOff(reader);
@@ -172,7 +181,7 @@ export class LateLog {
           (log) => log.read(since, leaseMs, longestViewAgeMs, name),
           Number.POSITIVE_INFINITY,
         );
-        const isTold = this.#noteDelta(reader, delta, begunAt);
+        const isTold = this.noteDelta(reader, delta, begunAt);
         const isWhole = delta.truncatedAt === 0 && delta.unread === null;
         const isSameLog = delta.logId === (since?.logId ?? delta.logId);
         if (isTold && isWhole && isSameLog && this.#fate.now() < begunAt + QUICK_MS) {
@@ -191,7 +200,7 @@ export class LateLog {
         if (result.kind === "appended") {
           // The part that did not fit into a reply is requested at once.
           if (good?.logId !== result.logId || result.delta.truncatedAt > 0) good = null;
-          this.#noteDelta(reader, result.delta, begunAt);
+          this.noteDelta(reader, result.delta, begunAt);
         }
         return result;
       },
@@ -222,37 +231,22 @@ export class LateLog {
    * A connection that is late both ways. Either side may lose it without notice, and it ends with the object that it
    * leads to.
    */
-  async #connect(reader: Reader, { name, learn, ...asked }: ConnectingReader): Promise<LogConnection | null> {
+  async #connect(reader: Reader, connecting: ConnectingReader): Promise<LogConnection | null> {
+    const { name, learn, ...asked } = connecting;
     const fate = this.#fate;
     const connected = this.#connected;
-    let isCut = false;
+    const line = new LateLine(fate, reader, (delta) => this.learns({ reader, learn }, delta), {
+      isSilent: () => fate.now() < this.#silentUntil,
+      isReplaced: () => connected !== this.#connected,
+      call: (work) => this.#call(work, Number.POSITIVE_INFINITY),
+    });
     const call = async (work: () => ViewDelta): Promise<ViewDelta> => {
       const begunAt = fate.now();
-      this.#failIfCutOff(reader);
-      if (connected !== this.#connected) throw new Error("the object has been replaced");
-      if (isCut || reader.isDead) await fate.scheduler.wait(GIVEN_UP_MS).over;
-      const delta = await this.#call(work, Number.POSITIVE_INFINITY);
-      if (reader.isDead) throw new Error("nobody hears the reply");
-      this.#noteDelta(reader, delta, begunAt);
+      const delta = await line.call(work);
+      this.noteDelta(reader, delta, begunAt);
       return delta;
     };
-    const push = async (delta: ViewDelta): Promise<boolean> => {
-      const pushed = structuredClone(delta);
-      await fate.delay(fate.pick([50, 50, 50, 600]));
-      isCut ||= this.#happens("connections that were cut without notice", 0.15);
-      if (isCut || reader.isDead || fate.now() < Math.max(this.#silentUntil, reader.cutOffUntil)) {
-        fate.count("lost pushes");
-        if (fate.chance(0.5)) await fate.scheduler.wait(GIVEN_UP_MS).over;
-        throw new Error("lost");
-      }
-      if (this.#happens("repeated pushes", 0.1))
-        void fate.delay(1500).then(() => this.#learns({ reader, learn }, pushed));
-      const hasReached = await this.#learns({ reader, learn }, pushed);
-      await fate.delay(fate.pick([50, 50, 600]));
-      if (this.#happens("lost confirmations", 0.05)) throw new Error("lost");
-      return hasReached;
-    };
-    const opened = connected.connect(name, push);
+    const opened = connected.connect(name, (delta) => line.push(delta));
     if (opened === null) {
       fate.count("connections that were one too many");
       if (fate.chance(0.3)) this.cutOff(reader, fate.pick([500, 4000]));
@@ -266,14 +260,7 @@ export class LateLog {
       first,
       renew: (since, leaseMs, longestViewAgeMs) =>
         call(() => connected.renew(connection, since, leaseMs, longestViewAgeMs)),
-      release: async () => {
-        if (reader.isDead) return;
-        // What has been sent before a cut may still arrive.
-        if (isCut || fate.now() < Math.max(this.#silentUntil, reader.cutOffUntil)) throw new Error("lost");
-        await fate.delay(fate.pick([50, 800, 800]));
-        fate.count("leases that were given up");
-        connected.release(connection);
-      },
+      release: () => line.release(() => connected.release(connection)),
       close: () => connected.disconnect(connection),
     };
   }
@@ -287,7 +274,7 @@ export class LateLog {
    * Records a reply. If two logs answer at once, the reader cannot know which of them is the current one, so the second
    * reply tells it nothing.
    */
-  #noteDelta(reader: Reader, { logId, to, leaseMs }: ViewDelta, askedAt: number): boolean {
+  noteDelta(reader: Reader, { logId, to, leaseMs }: ViewDelta, askedAt: number): boolean {
     const { told, lastReply } = reader;
     if (lastReply && lastReply.logId !== logId && askedAt <= lastReply.at) {
       reader.doubtAt = this.#fate.now();
@@ -305,7 +292,7 @@ export class LateLog {
     const confirmations = this.#learners.map(async (learner) => {
       await fate.delay(fate.pick([50, 50, 50, 600]));
       if (this.#happens("lost pushes", 0.05) || fate.now() < this.#silentUntil) return false;
-      return this.#learns(learner, structuredClone(pushed));
+      return this.learns(learner, structuredClone(pushed));
     });
     const all = Promise.all(confirmations).then((confirmed) => confirmed.every((isSo) => isSo));
     const hasSettled = await Promise.race([all, fate.scheduler.wait(CONFIRM_WITHIN_MS).over.then(() => false)]);
@@ -313,7 +300,8 @@ export class LateLog {
     return hasSettled ? { ...result, settlesInMs: 0 } : result;
   }
 
-  async #learns(learner: Learner, pushed: ViewDelta): Promise<boolean> {
+  /** Gives a push to an isolate, and records what it knows then. */
+  async learns(learner: Learner, pushed: ViewDelta): Promise<boolean> {
     const { reader } = learner;
     reader.bearers++; // a read that it causes has a reason
     const hasReached = await learner.learn(pushed);

@@ -11,6 +11,8 @@ const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 const KEPT_VIEW = "worker/purges/lease/kept-view.ts";
 const LEASE_BOOK = "worker/purges/log/lease-book.ts";
 const CONNECTED_LOG = "worker/purges/log/connected-log.ts";
+const RELAY = "worker/purges/relay/relay.ts";
+const FOLLOWED_LOG = "worker/purges/relay/followed-log.ts";
 
 /** Stamps a background fetch with the view of whatever time the stamp is read. */
 const STAMPED_LATE = `ports: { ...ports, purges: new Proxy(ports.purges, { get: (purges, name) => {
@@ -158,6 +160,34 @@ export const mutants: Mutants = {
     to: "if (await this.#renewal.waitFor(underWay)) return true;",
     foundBy: "simulation",
   },
+  "r9-childs-position-may-prove-false": {
+    name: "the position of a child counts for nothing if the log knows of no such number",
+    file: VIEW_LEASE,
+    from: "return this.#leased.hasReached(token) ? null : token;",
+    to: "return null;",
+    foundBy: "simulation",
+  },
+  "r9-parent-is-not-told": {
+    name: "a child tells its parent a position that every view has reached",
+    file: "server/parent/parent-origin.ts",
+    from: "const after = writePosition(request.after ?? null);",
+    to: "const after = writePosition(request.after ? { ...request.after, seq: 0 } : null);",
+    foundBy: "simulation",
+  },
+  "r9-parent-hears-of-no-token": {
+    name: "a child that does not reach its log tells its parent nothing of the token of a request",
+    file: "worker/flow/origin/ask-origin.ts",
+    from: "? position : token;",
+    to: "? position : position;",
+    foundBy: "simulation",
+  },
+  "r8-child-counts-from-its-own-fetch": {
+    name: "while the log is silent, a child serves what its parent had stored for a lease after its own fetch",
+    file: "worker/flow/storing/storage-decision.ts",
+    from: "fetchedAt: fetchedAt - (held?.beforeMs ?? 0),",
+    to: "fetchedAt,",
+    foundBy: "simulation",
+  },
   "r10-soft-forgives-hard": {
     name: "a soft purge after a hard one makes a purged page usable",
     file: VIEW,
@@ -196,8 +226,8 @@ export const mutants: Mutants = {
   "r13-every-log-has-one-id": {
     name: "a log that is made anew has the id of the one before",
     file: LOG,
-    from: "      this.#newId(),\n    );",
-    to: '      "log-1",\n    );',
+    from: "#beginAnew(id = this.#newId())",
+    to: '#beginAnew(id = "log-1")',
     foundBy: "simulation",
   },
   "r13-forgotten-without-a-floor": {
@@ -252,8 +282,8 @@ export const mutants: Mutants = {
   "r25-read-is-not-in-the-book": {
     name: "the log does not know of the lease that it grants to a reader with a name by a read without a connection",
     file: LOG,
-    from: "if (reader !== undefined) this.#book.grant(",
-    to: "if (by !== undefined) this.#book.grant(",
+    from: "if (reader !== undefined && leaseMs > 0) {",
+    to: "if (by !== undefined) {",
     foundBy: "simulation",
   },
   "r25-lease-is-kept-after-its-release": {
@@ -266,8 +296,8 @@ export const mutants: Mutants = {
   "r25-another-id-and-no-day": {
     name: "a log whose numbers have run out does not count with readers of its former id",
     file: LOG,
-    from: "      this.#newId(),\n    );\n    this.#leases.noteNameless(this.#now());",
-    to: "      this.#newId(),\n    );",
+    from: "      id,\n    );\n    this.#leases.noteNameless(this.#now());",
+    to: "      id,\n    );",
     foundBy: "simulation",
   },
   "r25-purge-grants-a-lease": {
@@ -282,6 +312,48 @@ export const mutants: Mutants = {
     file: KEPT_VIEW,
     from: "reply.then((delta) => this.#take(delta, call))",
     to: "reply.then((delta) => this.#take(delta, leased.beginCall()))",
+    foundBy: "simulation",
+  },
+  "r27-taken-in-counts-as-confirmed": {
+    name: "a relay confirms what it has taken in, whether or not its readers have",
+    file: FOLLOWED_LOG,
+    from: "if (at > this.#now()) break;",
+    to: "",
+    foundBy: "simulation",
+  },
+  "r27-silent-reader-counts-as-confirmed": {
+    name: "a relay's answer to a push confirms it, however its readers have answered",
+    file: RELAY,
+    from: "return this.#isConfirmed(delta.to);",
+    to: "return true;",
+    foundBy: "simulation",
+  },
+  "r27-answers-while-cut-off": {
+    name: "a relay answers by what it knows, however long ago it has read the log",
+    file: RELAY,
+    from: "ageMs <= RELAY_AGE_MS && ",
+    to: "ageMs < Number.POSITIVE_INFINITY && ",
+    foundBy: "simulation",
+  },
+  "r27-restarted-relay-goes-on": {
+    name: "a relay that has restarted confirms under the name of the one before",
+    file: RELAY,
+    from: "this.#name = `relay ${random()}`;",
+    to: "this.#name = `relay ${random() * 0}`;",
+    foundBy: "simulation",
+  },
+  "r27-age-does-not-count": {
+    name: "the log does not count with the age of what a relay knows",
+    file: "worker/purges/log/log-contract.ts",
+    from: "return RELAY_AGE_MS + skewMs;",
+    to: "return 0;",
+    foundBy: "simulation",
+  },
+  "r27-reader-of-a-newer-log-goes-back": {
+    name: "a relay answers a reader of another log by what it has read before",
+    file: RELAY,
+    from: "isOfAnotherLog ? this.#readsBegun + 1 : 1",
+    to: "1",
     foundBy: "simulation",
   },
 };

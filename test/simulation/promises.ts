@@ -108,9 +108,10 @@ function isUsableAfter(heardAt: number, { arrivedAt, xCache, confirmed }: Answer
 
 /** Promise 3: without a lease, only a response that was fetched less than a lease ago is served. */
 function unknown(answer: Answered, bounds: Bounds): string[] {
-  const { request, arrivedAt, fetched, confirmed, givenBy } = answer;
+  const { request, arrivedAt, fetched, confirmed, givenBy, parent } = answer;
   const knowledgeMs = bounds.knowledgeMs(confirmed.target);
-  const knewUntil = Math.max(givenBy.lease.until, givenBy.lease.askedAt + knowledgeMs);
+  const knew = [givenBy, ...(parent ? [parent] : [])];
+  const knewUntil = Math.max(...knew.flatMap(({ lease }) => [lease.until, lease.askedAt + knowledgeMs]));
   if (arrivedAt <= knewUntil + 1 || arrivedAt <= confirmed.sentAt + knowledgeMs + bounds.skewMs) return [];
   if (standsInUnknown(answer, bounds)) return [];
   return [`${request} was shown fetch ${fetched.number} by an isolate that could not know whether it was purged`];

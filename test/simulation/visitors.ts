@@ -6,6 +6,7 @@ import { visitorFields } from "./identity.ts";
 import { isFromBefore } from "./promises.ts";
 import { PATHS } from "./random-origin.ts";
 import type { SimulatedIsolate } from "./simulated-isolate.ts";
+import { TOLD_FIELD } from "./simulated-parent.ts";
 
 const IDENTITIES = [null, null, null, null, null, "cookie:1", "cookie:2", "authorization:1"] as const;
 
@@ -51,6 +52,9 @@ export class Visitors {
     const fetched = fate.history.fetches.get(fetch)!;
     const confirmed = validation === null ? fetched : fate.history.fetches.get(validation)!;
     fate.tell(`${asking.request} gets fetch ${fetch}${validation ? `, confirmed by ${validation}` : ""}: ${xCache}`);
+    const given = response.headers.get(TOLD_FIELD);
+    const parent = given === null || FROM_STORE.includes(xCache) ? null : fate.history.parents[Number(given)]!;
+    fate.count("hits of what a parent has given", given !== null && xCache === "HIT");
     const by = {
       request: asking.request,
       arrivedAt: asking.arrivedAt,
@@ -58,7 +62,7 @@ export class Visitors {
       language: languageOf(language),
       after,
     };
-    this.#record({ ...by, xCache, fetched, confirmed, chosenBy, givenBy }, method);
+    this.#record({ ...by, xCache, fetched, confirmed, chosenBy, givenBy, parent }, method);
   }
 
   /** Several requests for the same page, shortly after one another. */

@@ -9,11 +9,13 @@ import { Fate } from "./fate.ts";
 import { History, type Purged } from "./history.ts";
 import { LateLog, type Pushing, type Reader } from "./late-log.ts";
 import { LateNotes } from "./late-notes.ts";
+import { LateRelay } from "./late-relay.ts";
 import { LateTier } from "./late-tier.ts";
 import type { Occurrences } from "./occurrences.ts";
 import { type Bounds, brokenPromises } from "./promises.ts";
 import { RandomOrigin, ROUTE } from "./random-origin.ts";
 import { SimulatedIsolate } from "./simulated-isolate.ts";
+import { simulatedParent } from "./simulated-parent.ts";
 import { Told } from "./told.ts";
 import { Visitors } from "./visitors.ts";
 
@@ -26,7 +28,10 @@ const POPS = [0, 1] as const;
 const ISOLATES = [0, 1] as const;
 /** Longer than any fetch, lease or wait in this world, so that everything has ended after it. */
 const REST_MS = 200_000;
-/** In one of so many worlds, the log pushes purges to the readers that it admits, and in two others over connections. */
+/**
+ * In one of so many worlds, the log pushes purges to the readers that it admits, in two others over connections, and in
+ * another one over relays.
+ */
 const PUSHES_IN = 5;
 /** In one of so many worlds, which is one with connections, the log takes as many as there are isolates and no more. */
 const CROWDED_IN = 3 * PUSHES_IN;
@@ -34,10 +39,20 @@ const CROWDED_IN = 3 * PUSHES_IN;
 const NUMBERED_LOW_IN = 3 * PUSHES_IN;
 /** The highest number there. */
 const MAX_LOW_SEQ = 3;
+/** In one of so many worlds, the isolates of one PoP are the parents of those of the other. */
+const PARENT_IN = 4;
+const [PARENTS_POP, CHILDREN_POP] = POPS;
 /** The share of isolates in such a world that are of a version that keeps no connection. */
 const WITHOUT_CONNECTION = 0.1;
 /** The same of those that do not reach the log as they start. */
 const CUT_OFF_WITHOUT_CONNECTION = 0.5;
+/** The same in a world with relays, and the share of isolates there that connect to the log itself. */
+const WITHOUT_CONNECTION_BESIDE_RELAYS = 0.04;
+const WITHOUT_RELAY = 0.3;
+/** The share of steps there that trouble a relay. */
+const RELAY_TROUBLES = 0.08;
+/** Two relays for the isolates of both PoPs, so that a PoP may have isolates of both. */
+const RELAYS = ["relay 1", "relay 2"] as const;
 /** The number of steps of a world, and the most time between two of them, in milliseconds. */
 export const STEPS = 28;
 const STEP_MS = 300;
@@ -75,6 +90,8 @@ export class World {
   readonly #visitors: Visitors;
   readonly #backend: Backend;
   readonly #isStaleWhileSilent: boolean;
+  /** Whether the isolates of one PoP are the parents of those of the other. */
+  readonly #hasParent: boolean;
   readonly #isLateAllowed: boolean;
   readonly #pushing: Pushing;
   readonly #keepViewMs: number;
@@ -84,12 +101,14 @@ export class World {
   /** The clocks of different PoPs may differ by any amount, those of one PoP only within the allowance. */
   readonly #skewsMs: readonly number[];
   readonly #isolates: SimulatedIsolate[][] = [[], []];
+  readonly #relays: readonly LateRelay[];
 
   constructor(seed: number, options: WorldOptions = {}) {
     this.#seed = seed;
     this.#options = options;
     const fate = new Fate(seed, this.#history);
     this.#fate = fate;
+    this.#hasParent = seed % PARENT_IN === 0;
     this.#isStaleWhileSilent = fate.chance(0.5);
     this.#isLateAllowed = fate.chance(0.2);
     this.#pushing = PUSHINGS[seed % PUSHES_IN] ?? "none";
@@ -106,12 +125,16 @@ export class World {
       ...(isNumberedLow && { maxSeq: MAX_LOW_SEQ }),
     };
     this.#log = new LateLog(fate, settings, this.#pushing, seed % CROWDED_IN === 1 ? 4 : undefined);
+    const hasRelays = this.#pushing === "over-relays";
+    this.#relays = hasRelays ? RELAYS.map((name) => new LateRelay(fate, this.#log, settings, name)) : [];
     this.#origin = new RandomOrigin(fate);
     this.#visitors = new Visitors(fate);
     this.#backend = new Backend(fate, this.#log);
     this.#tiers = POPS.map(() => new LateTier(fate));
     this.#notes = POPS.map(() => new LateNotes(fate, this.#clocksDifferBy));
-    this.#skewsMs = POPS.map((pop) => (pop === 0 ? 0 : (fate.random() - 0.5) * 2 * 3_600_000));
+    const apartMs = POPS.map((pop) => (pop === 0 ? 0 : (fate.random() - 0.5) * 2 * 3_600_000));
+    // A child counts with its parent's `Date`, so clocks that are hours apart would leave it nothing that is fresh.
+    this.#skewsMs = this.#hasParent ? POPS.map(() => 0) : apartMs;
     for (const pop of POPS) for (const index of ISOLATES) this.#startIsolate(pop, index);
   }
 
@@ -135,6 +158,7 @@ export class World {
   async #step(): Promise<void> {
     const fate = this.#fate;
     const [path, isolate, drawn] = [this.#visitors.anyPath(), this.#anyIsolate(), fate.random()];
+    if (this.#relays.length > 0 && drawn < RELAY_TROUBLES) return this.#troubleRelay(fate.pick(this.#relays));
     if (drawn < 0.6) return this.#visitors.get(isolate, path, fate.chance(0.2) ? this.#latestPurge() : null);
     if (drawn < 0.67) return this.#visitors.get(isolate, path, null, "HEAD");
     if (drawn < 0.7) return this.#visitors.crowd(isolate, path);
@@ -146,7 +170,7 @@ export class World {
       return fate.tell("the origin fails for a while");
     }
     if (drawn < 0.96) return this.#changeLog();
-    if (this.#pushing === "over-connections" && fate.chance(0.8)) {
+    if (this.#hasConnections && fate.chance(0.8)) {
       return fate.chance(0.6) ? this.#cutOff() : this.#comeBack();
     }
     this.#log.fallSilent(fate.pick([500, 4000]));
@@ -213,6 +237,44 @@ export class World {
     if (purged) await this.#lookWhenSettled(purged, path);
   }
 
+  /**
+   * One relay restarts, or loses its readers or the log for a while, when its isolates have just seen a page, which is
+   * then purged.
+   */
+  async #troubleRelay(relay: LateRelay): Promise<void> {
+    const fate = this.#fate;
+    const path = this.#visitors.anyPath();
+    await Promise.all(this.#isolates.flat().map((isolate) => this.#visitors.get(isolate, path, null)));
+    if (fate.chance(0.3)) await fate.delay(2000);
+    const drawn = fate.random();
+    if (drawn < 0.3) {
+      const [isDead, isStorageLost] = [fate.chance(0.7), fate.chance(0.3)];
+      fate.tell(`${relay.name} restarts${isStorageLost ? " with nothing" : ""}${isDead ? "" : ", and both go on"}`);
+      relay.restart(isDead, isStorageLost);
+    } else if (drawn < 0.5) {
+      const isolate = this.#anyIsolate();
+      this.#log.cutOff(isolate.reader, fate.pick([1000, 3000]));
+      fate.tell(`${isolate.name} reaches nobody for a while`);
+    } else if (drawn < 0.85) {
+      relay.loseLog(fate.pick([500, 4000]));
+      fate.tell(`${relay.name} does not reach the log for a while`);
+    } else {
+      relay.fallSilent(fate.pick([500, 4000]));
+      fate.tell(`${relay.name} cannot be reached for a while`);
+    }
+    if (fate.chance(0.3)) await fate.delay(1500);
+    const purging = fate.chance(0.9) ? this.#purge() : null;
+    for (let looks = 0; looks < 3; looks++) {
+      await fate.delay(800);
+      await Promise.all(this.#isolates.flat().map((isolate) => this.#visitors.get(isolate, path, null)));
+    }
+    await purging;
+  }
+
+  get #hasConnections(): boolean {
+    return this.#pushing === "over-connections" || this.#pushing === "over-relays";
+  }
+
   #latestPurge() {
     return this.#history.purges.findLast(({ settledAt, kind }) => kind === "purge" && settledAt < Infinity) ?? null;
   }
@@ -241,7 +303,7 @@ export class World {
   }
 
   /** An isolate dies and another takes its place. Its work under way continues, as late writes do. */
-  #replaceIsolate(withoutConnection = WITHOUT_CONNECTION): SimulatedIsolate {
+  #replaceIsolate(withoutConnection?: number): SimulatedIsolate {
     const [pop, index] = [this.#fate.pick(POPS), this.#fate.pick(ISOLATES)];
     this.#fate.count("isolates that died");
     this.#fate.tell(`isolate ${this.#isolates[pop]![index]!.name} dies`);
@@ -249,7 +311,7 @@ export class World {
     return this.#startIsolate(pop, index, withoutConnection);
   }
 
-  #startIsolate(pop: number, index: number, withoutConnection = WITHOUT_CONNECTION): SimulatedIsolate {
+  #startIsolate(pop: number, index: number, withoutConnection?: number): SimulatedIsolate {
     const fate = this.#fate;
     // More often than not the clocks differ as far as they may.
     const offsetMs = this.#skewsMs[pop]! + fate.pick([0, fate.random(), 1]) * this.#clocksDifferBy;
@@ -265,20 +327,27 @@ export class World {
       isDead: false,
       cutOffUntil: never,
     };
-    const connects = this.#pushing === "over-connections" && !fate.chance(withoutConnection);
-    fate.count("isolates that never confirm, beside others that do", this.#pushing === "over-connections" && !connects);
+    const usual = this.#relays.length > 0 ? WITHOUT_CONNECTION_BESIDE_RELAYS : WITHOUT_CONNECTION;
+    const connects = this.#hasConnections && !fate.chance(withoutConnection ?? usual);
+    fate.count("isolates that never confirm, beside others that do", this.#hasConnections && !connects);
     const keepViewMs = connects ? this.#keepViewMs : null;
     const site = siteOf(this.#isStaleWhileSilent, this.#isLateAllowed, keepViewMs);
     const notes = this.#notes[pop]!.reachedBy(told);
     const reporter = new Counters("http://origin.internal", () => undefined);
-    const purge = { ...site.purge, rememberedByNameMs: this.#rememberedByNameMs };
+    // A site with relays tells that to the log by all its isolates.
+    const purge = { ...site.purge, relays: this.#relays.length, rememberedByNameMs: this.#rememberedByNameMs };
+    const relay = this.#relays.length > 0 && !fate.chance(WITHOUT_RELAY) ? fate.pick(this.#relays) : null;
+    const clock = () => Math.floor(fate.now() + offsetMs);
+    const isChild = this.#hasParent && pop === CHILDREN_POP;
     const running = startIsolate({ ...site, purge } as Site, {
-      clock: { now: () => Math.floor(fate.now() + offsetMs), wait: (ms) => fate.scheduler.wait(ms) },
+      clock: { now: clock, wait: (ms) => fate.scheduler.wait(ms) },
       random: () => fate.random(),
       sharedTier: this.#tiers[pop]!.reachedBy(reader),
       notes,
-      origin: this.#origin.seenFrom(name),
-      log: this.#log.reachedBy(reader),
+      origin: isChild
+        ? simulatedParent(fate, name, clock, () => fate.pick(this.#isolates[PARENTS_POP]!))
+        : this.#origin.seenFrom(name),
+      log: this.#log.reachedBy(reader, relay),
       audit: {
         list: async () => ({ purges: [], next: null }),
         find: (seq, waitMs = 0) => this.#log.find(seq, waitMs),
@@ -298,6 +367,7 @@ export class World {
       reader,
       running,
       () => fate.now(),
+      clock,
       (bug) => this.#onBug(bug),
     );
     this.#isolates[pop]![index] = isolate;
@@ -352,10 +422,10 @@ export class World {
 }
 
 /** How the log of a world pushes, by its seed. */
-const PUSHINGS: readonly Pushing[] = ["to-admitted", "over-connections", "over-connections"];
+const PUSHINGS: readonly Pushing[] = ["to-admitted", "over-connections", "over-connections", "over-relays"];
 /** Beside it: so short that isolates give up leases, and are forgotten, while others are at work. */
-const KEEP_VIEW_MS: readonly number[] = [0, 1500, 500, 0, 0, 0, 1500, 100, 0, 0];
-const REMEMBERED_BY_NAME_MS: readonly number[] = [0, 1500, 3000, 0, 0, 0, 3000, 3000, 0, 0];
+const KEEP_VIEW_MS: readonly number[] = [0, 1500, 500, 1500, 0, 0, 1500, 100, 1500, 0];
+const REMEMBERED_BY_NAME_MS: readonly number[] = [0, 1500, 3000, 4000, 0, 0, 3000, 3000, 4000, 0];
 
 const sites = new Map<string, Site>();
 

@@ -71,7 +71,12 @@ describe("a mistake in a site's rules is told with its place, its value and what
     [
       "the bound on how late a purge may come, for the whole site",
       { origin, purge: { maxViewAge: "60s" } },
-      /^purge\.maxViewAge: unknown key\. Known here: leaseMs, skewMs, softForMs, maxViewAgeImmutable, push, keepViewMs$/,
+      /^purge\.maxViewAge: unknown key\. Known here: leaseMs, skewMs, softForMs, maxViewAgeImmutable, push, relays, keepViewMs$/,
+    ],
+    [
+      "relays without connections",
+      { origin, purge: { relays: 2 } },
+      /^purge\.relays: needs connections to relay: set purge\.push: true/,
     ],
     [
       "a star that covers every field",
@@ -366,7 +371,15 @@ describe("compileSite", () => {
       originTimeoutMs: 30_000,
       followTimeoutMs: 10_000,
     });
-    const purge = { leaseMs: 1000, skewMs: 250, softForMs: 0, longestViewAgeMs: 1000, push: false, keepViewMs: 0 };
+    const purge = {
+      leaseMs: 1000,
+      skewMs: 250,
+      softForMs: 0,
+      longestViewAgeMs: 1000,
+      push: false,
+      relays: 0,
+      keepViewMs: 0,
+    };
     expect(site.purge).toEqual(purge);
     expect(compileSite({ origin, purge: { push: true } }, {}).purge.keepViewMs).toBe(20_000);
   });

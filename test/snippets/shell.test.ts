@@ -149,7 +149,7 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     const scripts = blocksOf("docs/server.md").filter(
       ({ code }) => code.includes("tidemark serve") && !code.includes("gunicorn --daemon"),
     );
-    expect(scripts).toHaveLength(5);
+    expect(scripts).toHaveLength(7);
     const unset = { TIDEMARK_HOSTS: "", TIDEMARK_TOKEN: "" };
     expect(await run(scripts[0]!.code, folder, unset)).toContain("http://127.0.0.1:8000");
     expect(await run(scripts[1]!.code, folder, unset)).toContain("www.example.com");
@@ -165,6 +165,13 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     expect(withLog.slice(0, 2)).toEqual(["createdb tidemark", "npm install pg"]);
     expect(await run(withLog[2]!, folder, { ...unset, TIDEMARK_HOSTS: "www.example.com" })).toContain(
       "www.example.com",
+    );
+    const hosts = { ...unset, TIDEMARK_HOSTS: "www.example.com" };
+    const parent = await run(scripts[5]!.code.replace("/etc/letsencrypt/live", folder), folder, hosts);
+    expect(parent).toContain("origin /run/gunicorn.sock");
+    expect(parent).not.toContain("TIDEMARK_TOKENS");
+    expect(await run(scripts[6]!.code, folder, hosts)).toContain(
+      "parent https://shield.example.com, hosts www.example.com",
     );
   });
 

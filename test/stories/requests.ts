@@ -65,7 +65,7 @@ export class Requests {
     const until = knowledge.knewUntil(place.region, LEASE_MS);
     const told = new Told([{ logId: LOG_ID, to: heard, at: arrivedAt }], { askedAt: until - LEASE_MS, until });
     const by = { request, arrivedAt, xCache, identity, language: languageOf(language), after };
-    this.#record({ ...by, fetched, confirmed, chosenBy: told, givenBy: told }, answer);
+    this.#record({ ...by, fetched, confirmed, chosenBy: told, givenBy: told, parent: null }, answer);
     return answer;
   }
 

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
@@ -11,8 +11,12 @@ import { CacheFolder } from "../../server/disk/cache-folder.ts";
 import { DiskTier } from "../../server/disk/disk-tier.ts";
 import { Janitor } from "../../server/disk/janitor.ts";
 import { Listener } from "../../server/listener/listener.ts";
+import type { LogCalls } from "../../server/log/log-messages.ts";
 import { sqlOver } from "../../server/log/node-sql.ts";
 import { UndiciOrigin } from "../../server/origin/undici-origin.ts";
+import { Children } from "../../server/parent/children.ts";
+import { ParentOrigin } from "../../server/parent/parent-origin.ts";
+import { rulesFingerprint } from "../../server/parent/rules-fingerprint.ts";
 import { startNodeIsolate } from "../../server/serve/node-isolate.ts";
 import { systemClock } from "../../server/system-clock.ts";
 import { configuredTokens } from "../../worker/control/tokens.ts";
@@ -34,13 +38,18 @@ import { Witness } from "./witness.ts";
 
 /**
  * `fast`: hits are answered inside Node's parser. `plain`: all answers go through Node's own objects. `tls`: the fast way
- * over TLS. `http2`: in HTTP/2.
+ * over TLS. `http2`: in HTTP/2. `tier`: by a child, which asks a parent.
  */
-export type ServerWay = "fast" | "plain" | "tls" | "http2";
+export type ServerWay = "fast" | "plain" | "tls" | "http2" | "tier";
 
 const CERTIFICATE = certificate(["localhost"]);
 
 const CLIENT_ADDRESS = "192.0.2.7";
+
+const PARENT_TOKEN = "parent-token-of-the-tests-with-32-characters";
+const TIDEMARK_TOKENS = JSON.stringify([
+  { name: "children", scopes: ["parent"], sha256: createHash("sha256").update(PARENT_TOKEN).digest("hex") },
+]);
 
 /** The edge as a server on this machine, whose isolate is replaced for each meeting. */
 class MeetingServer {
@@ -53,10 +62,15 @@ class MeetingServer {
   readonly #janitor: Janitor;
   readonly #tier: DiskTier;
   readonly #scheme: "http" | "https";
+  /** The parent, where the server is a child. */
+  readonly #parent: MeetingServer | null;
+  #parentUrl: string | undefined;
+  #children: Children | undefined;
 
   /** `clock` is that of the isolate. */
   constructor(way: ServerWay, clock: Clock) {
     this.#clock = clock;
+    this.#parent = way === "tier" ? new MeetingServer("fast", clock) : null;
     const folder = CacheFolder.open(this.#folder);
     this.#janitor = new Janitor(folder, 1024 ** 3);
     const say = (line: string) => this.warnings.push(line);
@@ -70,6 +84,7 @@ class MeetingServer {
         },
       },
       bodies: nodeBodies,
+      children: { answer: (...asked) => this.#children?.answer(...asked) ?? null },
       warn: (line) => this.warnings.push(line),
       usesFastHits: way !== "plain",
       tls: { certificates: [CERTIFICATE], ticketSecret: "secret" },
@@ -84,29 +99,53 @@ class MeetingServer {
   }
 
   /** Begins anew, with empty memory, an empty log and other rules. What is on disk stays there. */
-  async begin(input: SiteInput): Promise<void> {
+  async begin(input: SiteInput, log = this.#newLog()): Promise<void> {
     await this.#origin?.close();
     const site = compileSite(input, { hosts: null });
-    const address = { url: site.originUrl, socketPath: null };
-    const origin = new UndiciOrigin({ address, timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies });
-    this.#origin = origin;
-    const sql = sqlOver(new DatabaseSync(":memory:"));
-    this.#isolate = startNodeIsolate(site, {
+    this.#parentUrl ??= (await this.#parent?.listen())?.origin;
+    await this.#parent?.begin(input, log);
+    const address = { url: this.#parentUrl ?? site.originUrl, socketPath: null };
+    const connection = new UndiciOrigin({ address, timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies });
+    this.#origin = connection;
+    const rules = rulesFingerprint(site);
+    const tier = {
+      rules,
+      node: randomUUID(),
+      now: () => this.#clock.now(),
+      say: (line: string) => this.warnings.push(line),
+    };
+    const originFields = site.originFields.map(([name]) => name.toLowerCase());
+    const origin =
+      this.#parent === null
+        ? connection
+        : new ParentOrigin({ ...tier, parent: connection, origin: null, token: PARENT_TOKEN, originFields });
+    const isolate = startNodeIsolate(site, {
       clock: this.#clock,
       random: Math.random,
       sharedTier: this.#tier,
       origin,
-      log: logOf(new SqlPurgeLog(sql, {}, this.#clock.now, randomUUID), new SqlLedger(sql, this.#clock.now)),
+      log,
       isolate: randomUUID(),
-      tokens: configuredTokens({ TIDEMARK_TOKEN: TOKEN, acceptsWeakTokens: true }, () => undefined),
+      tokens: configuredTokens({ TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS, acceptsWeakTokens: true }, () => undefined),
       write: () => undefined,
     });
+    const { hiddenFields, limits } = site;
+    this.#children = new Children({ ...tier, isolate, hiddenFields, maxFieldBytes: limits.responseFieldBytes });
+    this.#isolate = isolate;
+    // A server answers when its view has reached the log's head.
+    await isolate.learn(await log.read(null, 1000), { run: () => undefined });
+  }
+
+  #newLog(): LogCalls {
+    const sql = sqlOver(new DatabaseSync(":memory:"));
+    return logOf(new SqlPurgeLog(sql, {}, this.#clock.now, randomUUID), new SqlLedger(sql, this.#clock.now));
   }
 
   /** Resolves when all that goes on behind answers has ended. */
   async idle(): Promise<void> {
     await this.listener.work.idle();
     await this.#tier.settled();
+    await this.#parent?.idle();
   }
 
   /** Throws if the listener has seen a bug. */
@@ -116,6 +155,7 @@ class MeetingServer {
     await this.#tier.settled();
     await this.#janitor.close();
     rmSync(this.#folder, { recursive: true });
+    await this.#parent?.stop();
     if (this.warnings.length > 0) throw new Error(`the listener warned: ${this.warnings.join("; ")}`);
   }
 }

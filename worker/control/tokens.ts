@@ -6,13 +6,13 @@ import { signedSessions } from "./sessions.ts";
 
 const hex = z.string().check(z.regex(/^[0-9a-f]{64}$/i, "is not a SHA-256 in 64 hexadecimal digits"));
 
-/** A token for a door is bound to it and to its zone. Varnish has no zones. */
+/** A token for a door is bound to it and to its zone. Varnish has no zones. One for a parent is for its children. */
 const scope = z
   .string()
   .check(
     z.regex(
-      /^(?:purge|read|door:(?:varnish|(?:cloudflare|fastly|keycdn|netlify|vercel):[\w.-]+))$/,
-      'is not a scope: write "purge", "read", or a door with its zone, like "door:cloudflare:ZONE"',
+      /^(?:purge|read|parent|door:(?:varnish|(?:cloudflare|fastly|keycdn|netlify|vercel):[\w.-]+))$/,
+      'is not a scope: write "purge", "read", "parent", or a door with its zone, like "door:cloudflare:ZONE"',
     ),
   );
 
@@ -33,7 +33,7 @@ interface KnownToken {
 
 /** The settings that define the tokens. */
 export interface TokenSettings {
-  /** One token with all scopes. */
+  /** One token that may purge and read. */
   readonly TIDEMARK_TOKEN?: string | undefined;
   /** JSON: `[{name, scopes, sha256}]`. */
   readonly TIDEMARK_TOKENS?: string | undefined;

@@ -1,4 +1,4 @@
-import type { BackgroundWork, ClientRequest, Ports } from "../ports.ts";
+import type { BackgroundWork, ClientRequest, Ports, ReceiptToken } from "../ports.ts";
 import { isWithin } from "../rules/forwarding/trusted-proxies.ts";
 import type { RefusedUrl, ResolvedUrl } from "../rules/key/cache-key.ts";
 import { RequestFacts } from "../rules/request/request-facts.ts";
@@ -39,6 +39,13 @@ export interface IncomingRequest {
   readonly country?: string | null;
   /** The PoP that it has arrived in; absent or `null` where the platform does not tell. */
   readonly pop?: string | null;
+  /** The cache that asks this one in place of the origin; absent or `null` if a visitor asks. */
+  readonly child?: Child | null;
+}
+
+export interface Child {
+  /** Its position, which binds: nothing that a shorter view has accepted, and nothing stale, may answer it. */
+  readonly after: ReceiptToken;
 }
 
 /** A request on its way through the corridor, with the isolate that handles it. */
@@ -62,6 +69,7 @@ export interface RequestContext extends Isolate, IncomingRequest {
 export function openContext(incoming: IncomingRequest, isolate: Isolate, resolved: ResolvedUrl): RequestContext {
   const { method, headers } = incoming.request;
   const { route, mayStore } = resolved;
+  const { child } = incoming;
   const facts = new RequestFacts(method, headers, {
     passes: route.pass || !mayStore,
     directives: route.requestDirectives,
@@ -72,6 +80,7 @@ export function openContext(incoming: IncomingRequest, isolate: Isolate, resolve
     bypass: route.bypass,
     choices: route.choices,
     country: route.choices.country ? visitorsCountry(incoming, isolate.site) : null,
+    ...(child && { after: child.after }),
   });
   return {
     ...isolate,

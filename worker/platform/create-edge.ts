@@ -9,8 +9,10 @@ import type { Clock } from "../ports.ts";
 import type { PurgeLog } from "../purges/log/purge-log.ts";
 import { PurgeLogStub } from "../purges/log/purge-log-stub.ts";
 import { UnboundPurgeLog } from "../purges/log/unbound-purge-log.ts";
+import { placeRelay } from "../purges/relay/relay-places.ts";
 import { EDGE_ANSWER_FIELDS } from "../rules/forwarding/edge-answer-fields.ts";
 import type { CheckedSite } from "../site/check-site.ts";
+import { refuseCompression } from "../site/refuse-compression.ts";
 import { compileChecked, compileSite, type Site, type SiteOverrides } from "../site/site.ts";
 import { SiteError } from "../site/site-error.ts";
 import type { SiteInput } from "../site/site-input.ts";
@@ -47,13 +49,7 @@ export function createEdge(siteInput: SiteInput): ExportedHandler<EdgeEnv> {
 
 /** The same for a site that a build has checked, so that the worker needs nothing to check it with. */
 export function createCheckedEdge(site: CheckedSite): ExportedHandler<EdgeEnv> {
-  refuseCompression(site.given);
   return edgeOf((overrides) => compileChecked(site, overrides), {});
-}
-
-function refuseCompression({ compression }: SiteInput): void {
-  const message = "is for tidemark serve alone: Workers compress by themselves, so leave it out here";
-  if (compression) throw new SiteError([{ path: "compression", message }]);
 }
 
 /** The parts that the simulated CDN and the dev command replace. An owner's worker does not need them. */
@@ -78,7 +74,7 @@ function edgeOf(compile: Compile, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
   let isolate: RunningIsolate | undefined;
   return {
     fetch(request, env, context) {
-      isolate ??= startOrExplain(compile, env, hooks);
+      isolate ??= startOrExplain(compile, env, hooks, request.cf?.continent);
       const answer = isolate.fetch({
         request,
         url: request.url,
@@ -93,9 +89,9 @@ function edgeOf(compile: Compile, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
 }
 
 /** Logs the mistakes of invalid settings for the owner, so that the runtime does not answer with its own error page. */
-function startOrExplain(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
+function startOrExplain(compile: Compile, env: EdgeEnv, hooks: EdgeHooks, continent: unknown): RunningIsolate {
   try {
-    return startOnWorkers(compile, env, hooks);
+    return startOnWorkers(compile, env, hooks, continent);
   } catch (error) {
     if (!(error instanceof SiteError)) throw error;
     console.error(`Tidemark cannot start: ${error.message}`);
@@ -104,13 +100,15 @@ function startOrExplain(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): Runni
   }
 }
 
-/** The Workers runtime as a platform. */
-function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): RunningIsolate {
+/** The Workers runtime as a platform. `continent`: that of the isolate's first visitor, as the runtime names it. */
+function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks, continent: unknown): RunningIsolate {
   const isLogBound = typeof env.PURGE_LOG?.idFromName === "function";
   const compiled = compile(overridesOf(env));
   const site = isLogBound ? compiled : withoutCache(compiled);
   const warn = (line: string) => console.warn(line);
-  const log = isLogBound ? new PurgeLogStub(env.PURGE_LOG) : new UnboundPurgeLog();
+  const log = isLogBound
+    ? new PurgeLogStub(env.PURGE_LOG, placeRelay(site.purge.relays, continent, Math.random))
+    : new UnboundPurgeLog();
   for (const line of weakenedDefences(site)) warn(line);
   const host = site.hosts?.[0] ?? new URL(site.originUrl).host;
   const analytics = env.TIDEMARK_ANALYTICS;

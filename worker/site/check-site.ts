@@ -299,6 +299,8 @@ export const siteSchema = z.strictObject({
       maxViewAgeImmutable: z.prefault(maxViewAge, "0s"),
       /** Whether isolates keep a connection to the log, over which it pushes purges and they confirm them. */
       push: z._default(z.boolean(), false),
+      /** How many relays of the log each continent has. */
+      relays: z.prefault(z.int().check(z.nonnegative(), z.maximum(16)), 0),
       /** How long after a request an isolate keeps its knowledge of purges up to date. */
       keepViewMs: z.optional(z.int().check(z.nonnegative(), z.maximum(20_000))),
     }),
@@ -329,8 +331,11 @@ export function checkSite(given: SiteInput): CheckedSite {
   if (proxyErrors.length > 0) throw new SiteError(proxyErrors);
   const wrongTags = rules.routes.flatMap((each, index) => tagTemplateErrors(each, `routes[${index}].tags`));
   if (wrongTags.length > 0) throw new SiteError(wrongTags);
+  if (rules.purge.relays > 0 && !rules.purge.push) throw new SiteError([RELAYS_WITHOUT_PUSH]);
   return { given, rules, elsewhere: route.parse({ match: "/*" }) };
 }
+
+const RELAYS_WITHOUT_PUSH = { path: "purge.relays", message: "needs connections to relay: set purge.push: true" };
 
 /** A `countryField` that nobody may tell, or that contradicts a route. */
 function countryFieldErrors({ countryField, trustedProxies, routes }: SiteRules) {

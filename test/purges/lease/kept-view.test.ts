@@ -8,6 +8,7 @@ import {
   type PurgeLogClient,
   REMEMBERED_BY_NAME_MS,
   REMEMBERED_MS,
+  relayedForMs,
   UNKNOWN_MS,
   type ViewDelta,
 } from "../../../worker/purges/log/log-contract.ts";
@@ -27,20 +28,17 @@ class CountingLog implements PurgeLogClient {
   open = 0;
   released = 0;
   names: (string | undefined)[] = [];
+  /** The leases that reads have asked for. */
+  readonly asked: number[] = [];
   /** Whether a connection answers. */
   answers = true;
   hasTooMany = false;
   head = 1;
 
-  async read(
-    _since: unknown,
-    _leaseMs: number,
-    _longest?: number,
-    _report?: string,
-    name?: string,
-  ): Promise<ViewDelta> {
+  async read(_since: unknown, leaseMs: number, _longest?: number, _report?: string, name?: string): Promise<ViewDelta> {
     this.reads++;
     this.names.push(name);
+    this.asked.push(leaseMs);
     return this.#delta();
   }
 
@@ -85,9 +83,9 @@ describe("a view that is kept alive", () => {
   }
 
   /** Another isolate of the PoP. */
-  function isolate(push: boolean): ViewLease {
+  function isolate(push: boolean, relays = 0): ViewLease {
     const reporter = { report: () => undefined };
-    const settings = { leaseMs: LEASE_MS, skewMs: 250, keepViewMs: KEEP_MS, push };
+    const settings = { leaseMs: LEASE_MS, skewMs: 250, keepViewMs: KEEP_MS, push, relays };
     const pop = new PopSharing(notes, settings, scheduler, reporter);
     const view = new PurgeView(10_000);
     return new ViewLease({ settings, view, log, pop, clock: scheduler, random: () => 0.5, reporter });
@@ -177,6 +175,17 @@ describe("a view that is kept alive", () => {
       expect(lease.unknownForMs(scheduler.now(), 5000)).toBe(UNKNOWN_MS);
     });
 
+    test("is served so for less than a minute by an isolate of a relay, which may have read the log earlier (R27)", async () => {
+      start(true);
+      lease = isolate(true, 1);
+      await request();
+      log.answers = false;
+      await scheduler.advance(REMEMBERED_BY_NAME_MS - relayedForMs(250) - 1);
+      expect(lease.unknownForMs(scheduler.now(), 0)).toBe(FOR_A_LEASE);
+      await scheduler.advance(1);
+      expect(lease.unknownForMs(scheduler.now(), 0)).toBe(UNKNOWN_MS);
+    });
+
     test("is not served for a lease by an isolate that has given up its own", async () => {
       start(true);
       await request();
@@ -253,6 +262,29 @@ describe("a view that is kept alive", () => {
     const { renewals } = log;
     await scheduler.advance(LEASE_MS);
     expect({ open: log.open, renewals: log.renewals }).toEqual({ open: 0, renewals });
+  });
+
+  test("is renewed by the log itself for five leases after a relay has failed, and takes no lease from it otherwise (R27)", async () => {
+    start(true);
+    lease = isolate(true, 1);
+    await request();
+    const token = { logId: "a", seq: 2 };
+    log.head = 2;
+    await scheduler.settle(lease.renew(behind, token));
+    expect(log.asked).toEqual([0]);
+    await scheduler.advance(KEEP_MS + LEASE_MS);
+    log.answers = false;
+    const renewal = lease.renew(behind, null);
+    await scheduler.advance(LEASE_MS / 2);
+    await renewal;
+    expect(log.asked).toEqual([0, LEASE_MS]);
+    log.answers = true;
+    await scheduler.advance(4 * LEASE_MS);
+    await request();
+    expect(log.connections).toHaveLength(1);
+    await scheduler.advance(2 * LEASE_MS);
+    await request();
+    expect(log.connections).toHaveLength(2);
   });
 
   test("is not shared by an isolate with a name, which could not confirm for the others (R22, R25)", async () => {

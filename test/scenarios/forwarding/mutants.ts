@@ -190,8 +190,8 @@ export const mutants: Mutants = {
   "another-edge-is-a-loop": {
     name: "another edge's member in CDN-Loop counts as this edge's own",
     file: ORIGIN_REQUEST_FIELDS,
-    from: "member.trim() === loopMember(host)",
-    to: 'member.trim().startsWith("tidemark;")',
+    from: "const own = loopMember(host);",
+    to: 'const own = "tidemark";',
     reddens: "forwarding/outer-tidemark-is-no-loop",
   },
   "failure-may-be-stored": {

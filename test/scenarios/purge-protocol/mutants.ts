@@ -17,6 +17,8 @@ const VIEW = "worker/purges/view/purge-view.ts";
 const LEASED_VIEW = "worker/purges/lease/leased-view.ts";
 const LEASE_TIMING = "worker/purges/lease/lease-timing.ts";
 const RENEWAL = "worker/purges/lease/renewal.ts";
+const RELAY = "worker/purges/relay/relay.ts";
+const FOLLOWED_LOG = "worker/purges/relay/followed-log.ts";
 const CONNECTED_LOG = "worker/purges/log/connected-log.ts";
 const VIEW_LEASE = "worker/purges/lease/view-lease.ts";
 
@@ -667,8 +669,8 @@ export const mutants: Mutants = {
   "r25-unknown-use-does-not-count": {
     name: "a receipt does not wait for responses of unknown purge state",
     file: "worker/purges/log/lease-book.ts",
-    from: "Math.max(now + UNKNOWN_MS, complete)",
-    to: "Math.max(now, complete)",
+    from: "earliest = now + UNKNOWN_MS + skewMs",
+    to: "earliest = now + skewMs",
     reddens: "purge-protocol/nobody-holds-a-lease",
   },
   "r26-push-goes-nowhere": {
@@ -698,5 +700,68 @@ export const mutants: Mutants = {
     from: "if (position === null || (sent?.logId === head.logId && sent.seq === head.seq)) return;",
     to: "if (position === null) return;",
     reddens: "purge-protocol/replay-is-not-pushed",
+  },
+  "r27-relay-keeps-a-purge": {
+    name: "a relay sends its readers no purges",
+    file: RELAY,
+    from: "if (hasNews) this.#connected.push();",
+    to: "",
+    reddens: "purge-protocol/pushed-through-a-relay",
+  },
+  "r27-taken-in-counts-as-confirmed": {
+    name: "a relay confirms what it has taken in, whether or not its readers have",
+    file: FOLLOWED_LOG,
+    from: "if (at > this.#now()) break;",
+    to: "",
+    reddens: "purge-protocol/relay-waits-for-its-readers",
+  },
+  "r27-confirmation-is-lost": {
+    name: "a relay does not tell the log that its readers have confirmed a purge",
+    file: FOLLOWED_LOG,
+    from: "if (this.#pending.has(seq)) this.#pending.set(seq, this.#now());",
+    to: "void seq;",
+    reddens: "purge-protocol/relay-waits-for-its-readers",
+  },
+  "r27-answers-while-cut-off": {
+    name: "a relay answers by what it knows, however long ago it has read the log",
+    file: RELAY,
+    from: "ageMs <= RELAY_AGE_MS && ",
+    to: "",
+    reddens: "purge-protocol/relay-has-lost-the-log",
+  },
+  "r27-age-does-not-count": {
+    name: "the log does not count with the age of what a relay knows",
+    file: "worker/purges/log/log-contract.ts",
+    from: "return RELAY_AGE_MS + skewMs;",
+    to: "return 0;",
+    reddens: "purge-protocol/relay-has-lost-the-log",
+  },
+  "r27-restarted-relay-goes-on": {
+    name: "a relay that has restarted confirms under the name of the one before",
+    file: RELAY,
+    from: "this.#name = `relay ${random()}`;",
+    to: "this.#name = `relay ${random() * 0}`;",
+    reddens: "purge-protocol/relay-has-forgotten",
+  },
+  "r27-reader-of-a-newer-log-goes-back": {
+    name: "a relay answers a reader of another log by what it has read before",
+    file: RELAY,
+    from: "isOfAnotherLog ? this.#readsBegun + 1 : 1",
+    to: "1",
+    reddens: "purge-protocol/relay-of-an-older-log",
+  },
+  "r27-reader-ahead-makes-a-log": {
+    name: "a reader that is ahead of a relay makes the relay's copy another log",
+    file: FOLLOWED_LOG,
+    from: "isAhead ? { ...position, seq } : position",
+    to: "position",
+    reddens: "purge-protocol/reader-ahead-of-its-relay",
+  },
+  "r27-grants-after-its-release": {
+    name: "a relay that has given up its lease grants leases by what it has read before",
+    file: RELAY,
+    from: "    this.#readAt = NEVER;\n",
+    to: "",
+    reddens: "purge-protocol/relay-without-readers",
   },
 };

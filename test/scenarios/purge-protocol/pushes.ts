@@ -1,4 +1,4 @@
-import type { Scenario } from "../../engine/scenario.ts";
+import { type Scenario, TOKEN } from "../../engine/scenario.ts";
 import { CONNECTIONS, PUSHES } from "../memory-only.ts";
 import { page } from "../page.ts";
 
@@ -8,6 +8,12 @@ const v2 = { ...v1, body: "v2" };
 /** Isolates that keep a connection to the log for a short while. */
 const DAY_MS = 24 * 3600 * 1000;
 const PUSHED = { purge: { push: true, keepViewMs: 500 } };
+const RELAYED = { purge: { push: true, keepViewMs: 500, relays: 1 } };
+/** Asks whether the first purge has settled. */
+const hasSettled = (settled: boolean) => ({
+  send: { path: "/_tidemark/purges/1", fields: { authorization: `Bearer ${TOKEN}` }, isolate: "far/c" },
+  expect: { body: new RegExp(`"settled":${settled}`) },
+});
 
 /** A log that pushes each purge to its readers: docs/protocol.md#r24-push. */
 export const scenarios: readonly Scenario[] = [
@@ -139,6 +145,131 @@ export const scenarios: readonly Scenario[] = [
       { purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":1250,/ } }, // the log was made today
       { advanceMs: 2 * DAY_MS },
       { purge: { urls: ["/a"] }, expect: { status: 200, body: /"settlesInMs":300,/ } },
+    ],
+  },
+  {
+    id: "purge-protocol/pushed-through-a-relay",
+    name: "an isolate of a relay gets a purge while its lease lasts",
+    source: "docs/protocol.md#r27-relays",
+    site: RELAYED,
+    only: CONNECTIONS,
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+      { purge: { urls: ["/a"] }, isolate: "far/a", expect: { status: 200, body: /"settlesInMs":2500/ } },
+      { advanceMs: 1 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    id: "purge-protocol/relay-waits-for-its-readers",
+    name: "a relay confirms a purge when its readers have, and not when it has got it",
+    source: "docs/protocol.md#r27-relays",
+    site: RELAYED,
+    only: CONNECTIONS,
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { advanceMs: 2 * DAY_MS },
+      { send: { path: "/b", isolate: "b" }, expect: {} },
+      { holdAll: "push of a relay", until: "arrives" },
+      { purge: { urls: ["/a"] }, isolate: "far/a", expect: { body: /"maySettleSooner":true/ } },
+      { advanceMs: 400 },
+      hasSettled(false),
+      { release: "arrives" },
+      { advanceMs: 1 },
+      hasSettled(true),
+    ],
+  },
+  {
+    id: "purge-protocol/relay-has-lost-the-log",
+    name: "a relay that does not reach the log grants leases for a second, and its readers then read the log themselves",
+    source: "docs/protocol.md#r27-relays",
+    site: RELAYED,
+    only: CONNECTIONS,
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      { log: "relay is cut off" },
+      { purge: { urls: ["/a"] }, isolate: "far/a", expect: { body: /"settlesInMs":2500/ } },
+      ...[400, 800, 1200, 1600].flatMap(() => [
+        { advanceMs: 400 },
+        { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+      ]),
+      { advanceMs: 400 },
+      { send: { path: "/a", isolate: "b" }, expect: {} },
+      { advanceMs: 500 },
+      { send: { path: "/a", isolate: "b" }, expect: { body: "v2" } },
+    ],
+  },
+  {
+    id: "purge-protocol/relay-has-forgotten",
+    name: "a relay that has restarted does not confirm for readers that it has forgotten",
+    source: "docs/protocol.md#r27-relays",
+    site: RELAYED,
+    only: CONNECTIONS,
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { advanceMs: 2 * DAY_MS },
+      { send: { path: "/b", isolate: "b" }, expect: {} },
+      { log: "relay restarts" },
+      { send: { path: "/b", isolate: "far/d" }, expect: {} },
+      { purge: { urls: ["/a"] }, isolate: "far/a", expect: { body: /"maySettleSooner":true/ } },
+      { advanceMs: 400 },
+      hasSettled(false),
+    ],
+  },
+  {
+    id: "purge-protocol/relay-of-an-older-log",
+    name: "an isolate that has read a newer log does not go back to the one that its relay has read before",
+    source: "docs/protocol.md#r27-relays; docs/protocol.md#r11-views-only-grow",
+    site: RELAYED,
+    only: CONNECTIONS,
+    origin: { "/a": [v1, v2], "/b": [v1, v2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      { send: { path: "/b", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      { log: "made anew" },
+      { purge: { urls: ["/b"] }, isolate: "b", expect: { status: 200 } },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+      { send: { path: "/b", isolate: "b" }, expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    id: "purge-protocol/reader-ahead-of-its-relay",
+    name: "an isolate that knows more than its relay keeps what it has stored",
+    source: "docs/protocol.md#r27-relays; docs/protocol.md#r13-one-log",
+    site: RELAYED,
+    only: CONNECTIONS,
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      { advanceMs: 300 },
+      { log: "relay is cut off" },
+      { purge: { urls: ["/another"] }, isolate: "b", expect: { status: 200 } },
+      ...[300, 600, 900].flatMap(() => [
+        { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+        { advanceMs: 300 },
+      ]),
+    ],
+  },
+  {
+    id: "purge-protocol/relay-without-readers",
+    name: "a relay whose readers have given up their leases grants none before it has read the log again",
+    source: "docs/protocol.md#r27-relays",
+    site: RELAYED,
+    only: CONNECTIONS,
+    origin: { "/a": [v1, v2] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { advanceMs: 2 * DAY_MS },
+      { send: { path: "/b", isolate: "b" }, expect: {} },
+      { advanceMs: 800 }, // after 500 ms the isolate has given up its lease, and the relay its own soon after
+      { log: "relay is cut off" },
+      { send: { path: "/b", isolate: "far/c" }, expect: {} },
+      { purge: { urls: ["/a"] }, isolate: "far/a", expect: { body: /"settlesInMs":2500/ } },
     ],
   },
 ];

@@ -95,7 +95,8 @@ export async function startSites(
 /** A site over HTTP without TLS, as `prepareSite` would have it. */
 function settingsOf({ name, token, site }: GivenSite): SiteSettings {
   const origin = { url: site.origin, socketPath: null };
-  return { name, site, overrides: {}, origin, tokens: { TIDEMARK_TOKEN: token }, toHttps: null };
+  const tokens = { TIDEMARK_TOKEN: token };
+  return { name, site, overrides: {}, origin, parent: null, node: "node", tokens, toHttps: null };
 }
 
 function openLog(folder: string): LogKeeper {

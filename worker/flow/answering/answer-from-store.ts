@@ -14,7 +14,7 @@ import { isNotModified } from "../../rules/validation/not-modified.ts";
 import { isInMemory, passFoundBody, readFound } from "../found-response.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
-import { type AnswerMetadata, answerWith, notModifiedFields, storedFields } from "./answers.ts";
+import { type AnswerMetadata, answerWith, notModifiedFields, storedFields, withSource } from "./answers.ts";
 
 /**
  * Answers a client with a stored response: the whole body, one or several parts, a 304, a 416, or the header section
@@ -25,9 +25,15 @@ export function answerFromStore(
   stored: FoundResponse,
   metadata: AnswerMetadata,
 ): Answer | Promise<Answer | null> {
-  const form = context.ports.compression?.formFor(context, stored) ?? stored;
+  const { child } = context;
+  // A child codes what it has itself.
+  const form = child ? stored : (context.ports.compression?.formFor(context, stored) ?? stored);
   if (form instanceof Promise) return form.then((awaited) => answerInForm(context, stored, awaited, metadata));
-  return answerInForm(context, stored, form, metadata);
+  const answer = answerInForm(context, stored, form, metadata);
+  if (!child) return answer;
+  const { head } = stored;
+  if (answer instanceof Promise) return answer.then((read) => read && withSource(child, read, { head }));
+  return withSource(child, answer, { head });
 }
 
 /** `form` is what the client gets of the stored response. What is read for the store is the stored response itself. */

@@ -1,4 +1,4 @@
-import type { Answer } from "../../ports.ts";
+import type { Answer, AnswerSource } from "../../ports.ts";
 import { browserCacheControl } from "../../rules/directives/browser-cache-control.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { cacheStatusMember, type Outcome, type XCache } from "../../rules/forwarding/cache-status.ts";
@@ -7,6 +7,7 @@ import { reasonPhrase } from "../../rules/forwarding/reason-phrase.ts";
 import { mayHaveBody } from "../../rules/storing/framing.ts";
 import type { StoredHead } from "../../rules/storing/stored-response.ts";
 import { NOT_MODIFIED_FIELDS } from "../../rules/validation/not-modified.ts";
+import type { IncomingRequest } from "../request-context.ts";
 
 /** The metadata of an answer from the store. */
 export interface AnswerMetadata {
@@ -68,6 +69,11 @@ export function answerWith(
   statusText = reasonPhrase(status),
 ): Answer {
   return { status, statusText, fields, body: mayHaveBody(status) ? body : null };
+}
+
+/** The answer, with where it comes from if another cache asks. */
+export function withSource(child: IncomingRequest["child"], answer: Answer, source: AnswerSource): Answer {
+  return child ? { ...answer, source } : answer;
 }
 
 const utf8 = new TextEncoder();

@@ -6,7 +6,7 @@ import type { PublicAddress } from "../../rules/forwarding/location.ts";
 import { type NotStored, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
-import { answerWith, markOutcome } from "./answers.ts";
+import { answerWith, markOutcome, withSource } from "./answers.ts";
 import { reportAnswered } from "./report-answered.ts";
 
 /** The fields of the origin's answer as clients see them. */
@@ -40,7 +40,8 @@ export function passOn(
   markOutcome(fields, miss.xCache, outcome);
   if (notStored !== undefined) reportNotStored(context, notStored);
   reportAnswered(context, "origin", miss.xCache, 0, false);
-  return answerWith(response.body, response.status, fields, response.statusText);
+  const answer = answerWith(response.body, response.status, fields, response.statusText);
+  return withSource(context.child, answer, { passedOn: response });
 }
 
 export function reportNotStored({ ports, resolved }: RequestContext, { because, field }: NotStored): void {

@@ -1,4 +1,4 @@
-import type { Answer, OriginAnswer, OriginResponse } from "../../ports.ts";
+import type { Answer, OriginAnswer, OriginResponse, ReceiptToken } from "../../ports.ts";
 import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/field-limits.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
@@ -38,7 +38,8 @@ export interface OriginCall {
 /** Sends the request to the origin as the edge's own. */
 export async function askOrigin(context: RequestContext, { storing, conditions }: OriginCall): Promise<OriginResult> {
   const { request, resolved, facts, ports, site, clientAddress, background } = context;
-  if (hasLooped(facts.field("cdn-loop"), resolved.host)) {
+  // A child names the same host, and its own node beside it, which the platform looks for.
+  if (!context.child && hasLooped(facts.field("cdn-loop"), resolved.host)) {
     return { kind: "refused", answer: edgeFailure(context, 508, "loop", "the request came back to this edge") };
   }
   const { maxForwards } = facts;
@@ -76,7 +77,8 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
   ports.reporter.report({ kind: "origin-asked" });
   context.secondLooks.countRequest();
   const { method } = facts;
-  const toOrigin = { method, pathAndQuery: resolved.pathAndQuery, fields, body: body?.stream ?? null };
+  const { pathAndQuery } = resolved;
+  const toOrigin = { method, pathAndQuery, fields, body: body?.stream ?? null, after: neededPosition(context) };
   const answer = acceptable(context, await ports.origin.fetch(toOrigin));
   if (answer.kind === "failed" && body?.isTooLarge()) return bodyTooLarge();
   switch (answer.kind) {
@@ -107,6 +109,17 @@ export async function askOrigin(context: RequestContext, { storing, conditions }
       return { kind: "failed", answer: edgeFailure(context, status, `origin-${answer.because}`, words) };
     }
   }
+}
+
+/**
+ * How far a cache in place of the origin must have read the log: as far as this one, whose stamp counts from there (R1),
+ * and as far as the request's token says (R9). A refresh is not answered from any store.
+ */
+function neededPosition({ facts, ports }: RequestContext): ReceiptToken | null {
+  if (facts.mode === "refresh") return null;
+  const { receiptToken: token } = facts;
+  const position = ports.purges.stamp();
+  return token === null || (position?.logId === token.logId && position.seq >= token.seq) ? position : token;
 }
 
 /** How many bytes of body the origin sends with its answer; `null` if it does not announce them. */

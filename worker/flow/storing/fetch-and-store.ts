@@ -5,7 +5,7 @@ import { type StoredResponse, validatorsOf } from "../../rules/storing/stored-re
 import { validationFields } from "../../rules/validation/conditional-request.ts";
 import { answerFromStore, isHeldByClient } from "../answering/answer-from-store.ts";
 import { answerMetadata } from "../answering/answer-metadata.ts";
-import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime } from "../answering/answers.ts";
+import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime, withSource } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { bodyBytesOf, reportAnswered } from "../answering/report-answered.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
@@ -68,7 +68,7 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   context.codings.learn(facts.originView.acceptedCodings, fields.get("content-encoding"), fetchedAt);
   const announced = announcedBytes((name) => fields.get(name));
   const lengthBytes = mayHaveBody(status) ? announced : null;
-  const received: FetchedResponse = { status, fields, stamp, fetchedAt, lengthBytes };
+  const received: FetchedResponse = { status, fields, stamp, fetchedAt, held: response.held, lengthBytes };
   if (status === 304 && conditions) return answerFreshened(context, miss, received, tellFollowers);
   const decision = decideStorage(context, received);
   const asSent = toAskAgainAsSent(context, decision, fields.get("vary"));
@@ -215,16 +215,16 @@ function answerWhileStoring(
   miss: Miss,
   body: StreamedBody | null,
 ): Answer {
-  const { background, ports, resolved } = context;
-  ports.compression?.mark(context, head, fields);
+  const { background, ports, resolved, child } = context;
+  if (!child) ports.compression?.mark(context, head, fields);
   setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
   markOutcome(fields, miss.xCache, forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }));
   reportAnswered(context, "origin", miss.xCache);
   if (response.status === 200 && isHeldByClient(context, head)) {
     background.run(cancelBody(body)); // the body is read for the store alone
-    return answerWith(null, 304, notModifiedFields(fields));
+    return withSource(child, answerWith(null, 304, notModifiedFields(fields)), { head });
   }
-  return answerWith(body, response.status, fields);
+  return withSource(child, answerWith(body, response.status, fields), { head });
 }
 
 async function storeIfWhole(

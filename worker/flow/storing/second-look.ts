@@ -155,7 +155,10 @@ async function fetchPlainly(
   const { fields } = response;
   const announced = announcedBytes((name) => fields.get(name));
   const lengthBytes = mayHaveBody(response.status) ? announced : null;
-  const decision = decideStorage(context, { status: response.status, fields, stamp, fetchedAt, lengthBytes });
+  const decision = decideStorage(context, {
+    ...{ status: response.status, fields, stamp, fetchedAt, lengthBytes },
+    held: response.held,
+  });
   const isStored = decision.kind === "store" && !decision.isLarge && response.status === status;
   if (!isStored) {
     if (decision.kind === "pass") tellFollowers(outcomeOfPass(decision.because, response.status));

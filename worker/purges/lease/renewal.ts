@@ -85,16 +85,20 @@ export class Renewal {
 
   /**
    * Joins the read of the log in progress, or begins one, and leaves a copy for the other isolates of the PoP. A read
-   * that takes longer than a lease is no longer joined: a new one begins.
+   * that takes longer than a lease is no longer joined: a new one begins. `extendsLease`: whether it is to extend a lease
+   * that is alive, even where the isolate gets its leases from a relay (R27). The log's own book then has one that the
+   * isolate cannot confirm over its connection.
    */
-  read(background: BackgroundWork): Reading {
+  read(background: BackgroundWork, extendsLease = false): Reading {
     if (this.#mayBeJoined(this.#read, this.#clock.now())) return this.#read;
     const call = this.#leased.beginCall();
     const { name } = this.#identity;
     const isShared = name === undefined;
     if (isShared) this.#pop.claim(call.startedAt, background);
     let copy: SharedCopy | undefined;
-    const { leaseMs, longestViewAgeMs } = this.#timing;
+    const { longestViewAgeMs, isRelayed } = this.#timing;
+    const takesNone = !extendsLease && isRelayed && this.#timing.isLeaseAlive(call.startedAt);
+    const leaseMs = takesNone ? 0 : this.#timing.leaseMs;
     const reading: Reading = {
       startedAt: call.startedAt,
       hasSucceeded: this.#log.read(this.#view.readerPosition, leaseMs, longestViewAgeMs, undefined, name).then(
@@ -146,7 +150,7 @@ export class Renewal {
 
   async #takeCopyOrRead(background: BackgroundWork): Promise<boolean> {
     if (this.#identity.name === undefined && (await this.#takeCopy())) return true;
-    return this.read(background).hasSucceeded;
+    return this.read(background, true).hasSucceeded;
   }
 
   /** Takes the newest copy of the PoP. If another isolate is reading the log now, waits for its copy. */

@@ -1,13 +1,7 @@
 import type { BackgroundWork, Clock, PurgeState, ReceiptToken, Reporter } from "../../ports.ts";
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
 import type { Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
-import {
-  type PurgeLogClient,
-  REMEMBERED_BY_NAME_MS,
-  REMEMBERED_MS,
-  UNKNOWN_MS,
-  type ViewDelta,
-} from "../log/log-contract.ts";
+import { type PurgeLogClient, REMEMBERED_MS, UNKNOWN_MS, type ViewDelta } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
 import { KeptView, type ReaderIdentity } from "./kept-view.ts";
 import { LeaseTiming, type LeaseTimingSettings } from "./lease-timing.ts";
@@ -40,8 +34,6 @@ export class ViewLease implements PurgeState, ReaderIdentity {
   readonly #kept: KeptView;
   readonly #renewal: Renewal;
   readonly #tokenReads: TokenReadBudget;
-  /** For how long the log counts with this isolate after a read, if it has a name (R25). */
-  readonly #rememberedByNameMs: number;
   #name: string | undefined;
 
   constructor({ settings, view, log, pop, clock, random, reporter }: ViewLeaseOptions) {
@@ -53,7 +45,6 @@ export class ViewLease implements PurgeState, ReaderIdentity {
     this.#timing = timing;
     this.#leased = leased;
     this.#name = settings.push && log.connect ? String(random()).slice(2) : undefined;
-    this.#rememberedByNameMs = settings.rememberedByNameMs ?? REMEMBERED_BY_NAME_MS;
     const learn: ViewLease["learn"] = (delta, background) => this.learn(delta, background);
     this.#kept = new KeptView({ identity: this, log, view, leased, timing, pop, clock, learn });
     const isUsable = (now: number) => this.isUsable(now, null);
@@ -93,7 +84,7 @@ export class ViewLease implements PurgeState, ReaderIdentity {
   }
 
   unknownForMs(now: number, maxViewAgeMs: number): number {
-    const rememberedMs = this.#name === undefined ? REMEMBERED_MS : this.#rememberedByNameMs;
+    const rememberedMs = this.#name === undefined ? REMEMBERED_MS : this.#timing.rememberedByNameMs;
     const isRemembered = this.#timing.sinceReadMs(now) < rememberedMs;
     return isRemembered ? Math.max(this.leaseMs, maxViewAgeMs) : UNKNOWN_MS;
   }
@@ -158,6 +149,7 @@ export class ViewLease implements PurgeState, ReaderIdentity {
    * can prove that (R9). While the log is silent, the token stays in force.
    */
   async #readUpTo(token: ReceiptToken, background: BackgroundWork): Promise<ReceiptToken | null> {
+    if (token.isBinding) return this.#readUpToBinding(token, background);
     const { currentRead } = this.#renewal;
     if (currentRead && (await this.#isBroughtBy(currentRead, token))) return null;
     // A read that another bearer has begun since then is enough. Only a new read has to wait for its turn.
@@ -169,6 +161,19 @@ export class ViewLease implements PurgeState, ReaderIdentity {
     if (this.#timing.hasFailed(this.#clock.now())) return token;
     const hasSucceeded = await this.#renewal.waitFor(this.#renewal.read(background));
     return hasSucceeded ? null : token;
+  }
+
+  /**
+   * Reads until the view reaches a position that binds. Nothing proves it false, so that any read will do, and it
+   * costs nobody's budget, because no stranger can send it. One of another log waits for the lease to end.
+   */
+  async #readUpToBinding(token: ReceiptToken, background: BackgroundWork): Promise<ReceiptToken | null> {
+    const now = this.#clock.now();
+    const isOfThisLog = this.#view.position?.logId === token.logId;
+    if (!this.#timing.hasFailed(now) && (isOfThisLog || !this.#timing.isLeaseAlive(now))) {
+      await this.#renewal.waitFor(this.#renewal.read(background));
+    }
+    return this.#leased.hasReached(token) ? null : token;
   }
 
   /** Waits for a read that began before now. It may bring the number, but cannot prove that there is none. */

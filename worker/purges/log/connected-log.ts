@@ -1,8 +1,7 @@
 import type { Clock, PurgeRecord } from "../../ports.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
-import { HeldAnswers } from "./held-answers.ts";
-import type { ReaderPosition, ViewDelta } from "./log-contract.ts";
-import type { SqlPurgeLog } from "./sql-purge-log.ts";
+import { type AuditedLog, HeldAnswers } from "./held-answers.ts";
+import type { ConnectingReader, ReaderPosition, ViewDelta } from "./log-contract.ts";
 
 /**
  * A purge is sent to each of them by itself, which takes up to 0.1 ms each (`npm run bench -- fan-out`), and each renews
@@ -33,17 +32,36 @@ export interface Connection {
   unansweredBytes: number;
 }
 
+/** A log that has a book of its readers' leases (R25): the log itself, or a relay's copy of it (R27). */
+export interface BookedLog<Row> extends AuditedLog<Row> {
+  readonly head: Stamp;
+  read(since: ReaderPosition | null, askedMs: number, longestViewAgeMs: number, reader: string, by: object): ViewDelta;
+  changesSince(position: Stamp): ViewDelta;
+  /** Both return whether that has settled a purge, at once or soon. */
+  confirm(reader: string, position: Stamp): boolean;
+  release(reader: string, by: object): boolean;
+}
+
+/** A reader as it asks for a connection, without the function that takes in purges. */
+export type Connecting = Omit<ConnectingReader, "learn">;
+
+/** A connection with the reply to its first read. */
+export interface OpenedConnection {
+  readonly first: ViewDelta;
+  readonly connection: Connection;
+}
+
 /**
  * The log with the readers that keep a connection to it (R26): it sends them each purge at once, and settles it when they
  * have confirmed it. A connection proves nothing about a reader; its leases are in the log's book (R25).
  */
-export class ConnectedLog {
-  readonly #log: SqlPurgeLog;
-  readonly #held: HeldAnswers;
+export class ConnectedLog<Row extends Pick<PurgeRecord, "settled"> = PurgeRecord> {
+  readonly #log: BookedLog<Row>;
+  readonly #held: HeldAnswers<Row>;
   readonly #maxConnections: number;
   readonly #connections = new Set<Connection>();
 
-  constructor(log: SqlPurgeLog, clock: Clock, maxConnections = MAX_CONNECTIONS) {
+  constructor(log: BookedLog<Row>, clock: Clock, maxConnections = MAX_CONNECTIONS) {
     this.#maxConnections = maxConnections;
     this.#log = log;
     this.#held = new HeldAnswers(log, clock);
@@ -59,6 +77,18 @@ export class ConnectedLog {
     const connection: Connection = { reader, push, position: null, sent: null, unansweredBytes: 0 };
     this.#connections.add(connection);
     return connection;
+  }
+
+  /** Connects a reader, and answers its first read. `null` if there are too many connections. */
+  open({ name, since, leaseMs, longestViewAgeMs }: Connecting, push: Push): OpenedConnection | null {
+    const connection = this.connect(name, push);
+    if (connection === null) return null;
+    try {
+      return { first: this.renew(connection, since, leaseMs, longestViewAgeMs), connection };
+    } catch (error) {
+      this.disconnect(connection); // or it would count as open for as long as nobody purges
+      throw error;
+    }
   }
 
   disconnect(connection: Connection): void {
@@ -89,7 +119,7 @@ export class ConnectedLog {
   }
 
   /** One purge by its number. If it has not settled, waits until it has, and at most for `waitMs`. */
-  find(seq: number, waitMs: number): Promise<PurgeRecord | null> {
+  find(seq: number, waitMs: number): Promise<Row | null> {
     return this.#held.find(seq, waitMs);
   }
 

@@ -4,20 +4,20 @@ import type { Clock, PurgeRecord } from "../../ports.ts";
 const MAX_HELD = 1000;
 
 /** The part of the log that tells of one purge. */
-export interface AuditedLog {
-  find(seq: number): PurgeRecord | null;
+export interface AuditedLog<Row> {
+  find(seq: number): Row | null;
   /** When the purge has settled, as far as is known now: epoch milliseconds of the log's clock. */
   settlesAt(seq: number): number;
 }
 
 /** Holds answers about purges until these have settled. */
-export class HeldAnswers {
-  readonly #log: AuditedLog;
+export class HeldAnswers<Row extends Pick<PurgeRecord, "settled">> {
+  readonly #log: AuditedLog<Row>;
   readonly #clock: Clock;
   #held = 0;
   #settled = Promise.withResolvers<void>();
 
-  constructor(log: AuditedLog, clock: Clock) {
+  constructor(log: AuditedLog<Row>, clock: Clock) {
     this.#log = log;
     this.#clock = clock;
   }
@@ -29,7 +29,7 @@ export class HeldAnswers {
   }
 
   /** One purge by its number. If it has not settled, waits until it has, and at most for `waitMs`. */
-  async find(seq: number, waitMs: number): Promise<PurgeRecord | null> {
+  async find(seq: number, waitMs: number): Promise<Row | null> {
     const record = this.#log.find(seq);
     if (waitMs <= 0 || this.#held >= MAX_HELD || !isUnsettled(record)) return record;
     const limit = this.#clock.wait(waitMs);
@@ -40,7 +40,7 @@ export class HeldAnswers {
     this.#held++;
     try {
       for (;;) {
-        const settles = this.#clock.wait(Math.max(1, this.#log.settlesAt(seq) - this.#clock.now()));
+        const settles = this.#clock.wait(Math.min(Math.max(1, this.#log.settlesAt(seq) - this.#clock.now()), waitMs));
         await Promise.race([settles.over, this.#settled.promise, over]);
         settles.cancel();
         const found = this.#log.find(seq);
@@ -53,6 +53,6 @@ export class HeldAnswers {
   }
 }
 
-function isUnsettled(record: PurgeRecord | null): boolean {
+function isUnsettled(record: Pick<PurgeRecord, "settled"> | null): boolean {
   return record?.settled === false;
 }

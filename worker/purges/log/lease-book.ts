@@ -109,13 +109,23 @@ export class LeaseBook {
   /**
    * Begins to watch a purge that has just got its number. Returns when it settles if nobody confirms it any more, and the
    * earliest time if everybody does: epoch milliseconds. `longestMs`: the longest lease that anybody may hold (R6).
+   * `earliest`: no confirmation counts before.
    */
-  watch({ logId, seq }: Stamp, longestMs: number, skewMs: number, now: number): Omit<Watched, "seq" | "missing"> {
+  watch(
+    { logId, seq }: Stamp,
+    longestMs: number,
+    skewMs: number,
+    now: number,
+    earliest = now + UNKNOWN_MS + skewMs,
+  ): Omit<Watched, "seq" | "missing"> {
     this.#turnTo(logId);
     const complete = this.#startedAt + Math.max(longestMs, this.#rememberedMs);
-    const notBefore = Math.max(now + UNKNOWN_MS, complete) + skewMs;
-    for (const [reader, { until }] of this.#holders) if (now >= until + skewMs) this.#holders.delete(reader);
-    const missing = new Set(this.#holders.keys());
+    const notBefore = Math.max(earliest, complete + skewMs);
+    const missing = new Set<string>();
+    for (const [reader, { until, confirmed }] of this.#holders) {
+      if (now >= until + skewMs) this.#holders.delete(reader);
+      else if (confirmed < seq) missing.add(reader); // the reader of a relay may know of a purge before the relay does
+    }
     const settlesAt = Math.min(missing.size > 0 ? Number.POSITIVE_INFINITY : notBefore, now + longestMs + skewMs);
     const watched = { seq, notBefore, settlesAt, missing };
     this.#watched = this.#watched.filter((each) => now < each.settlesAt);

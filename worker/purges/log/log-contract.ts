@@ -32,6 +32,17 @@ export const REMEMBERED_MS = 24 * 3600 * 1000;
 /** The same for a reader with a name, unless it gives up its leases. */
 export const REMEMBERED_BY_NAME_MS = 60_000;
 
+/** A relay answers its readers only if it has read the log within this time (R27), in milliseconds. */
+export const RELAY_AGE_MS = 1000;
+
+/**
+ * How much earlier than its reader the relay may have read the log, in milliseconds. For as much longer, the log has to
+ * count with what a relay grants; the relay measures its time by a clock that may step back by the allowance (R7).
+ */
+export function relayedForMs(skewMs: number): number {
+  return RELAY_AGE_MS + skewMs;
+}
+
 /** The number of words in an item: two for the key's hash, and one for its sequence number. */
 export const ITEM_WORDS = 3;
 
@@ -107,6 +118,8 @@ export interface ConnectingReader {
   readonly since: ReaderPosition | null;
   readonly leaseMs: number;
   readonly longestViewAgeMs: number;
+  /** Its site's allowance for clocks (R7), in milliseconds. */
+  readonly skewMs: number;
   /** Takes in purges that the log sends. Resolves to whether the view has reached them. */
   readonly learn: (delta: ViewDelta) => Promise<boolean>;
 }

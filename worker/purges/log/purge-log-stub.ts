@@ -1,5 +1,6 @@
 import type { LedgerClient } from "../../insight/reports.ts";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../ports.ts";
+import type { PlacedRelay } from "../relay/relay-places.ts";
 import type {
   AppendRequest,
   AppendResult,
@@ -9,17 +10,17 @@ import type {
   ReaderPosition,
   ViewDelta,
 } from "./log-contract.ts";
-import type { PurgeLog } from "./purge-log.ts";
-
-/** The name of a site's one log. */
-const LOG_NAME = "tidemark";
+import { connectionOf, LOG_NAME, type PurgeLog } from "./purge-log.ts";
 
 /** The log behind its Durable Object. A stub belongs to the request that made it, so each call makes its own. */
 export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
   readonly #namespace: DurableObjectNamespace<PurgeLog>;
+  readonly #relay: PlacedRelay | null;
 
-  constructor(namespace: DurableObjectNamespace<PurgeLog>) {
+  /** `relay`: the one to which connections go. Default: they go to the log itself. */
+  constructor(namespace: DurableObjectNamespace<PurgeLog>, relay: PlacedRelay | null = null) {
     this.#namespace = namespace;
+    this.#relay = relay;
   }
 
   async read(
@@ -33,15 +34,12 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
   }
 
   async connect({ learn, ...reader }: ConnectingReader): Promise<LogConnection | null> {
-    const opened = await this.#stub().openConnection(reader, learn);
-    if (opened === null) return null;
-    const { first, connection } = opened;
-    return {
-      first,
-      renew: async (since, leaseMs, longestViewAgeMs) => connection.renew(since, leaseMs, longestViewAgeMs),
-      release: async () => connection.release(),
-      close: () => opened[Symbol.dispose](),
-    };
+    const { name, ...place } = this.#relay ?? { name: null };
+    const opened =
+      name === null
+        ? await this.#stub().openConnection(reader, learn)
+        : await this.#namespace.get(this.#namespace.idFromName(name), place).openRelayed(reader, learn);
+    return connectionOf(opened);
   }
 
   async report(report: string): Promise<void> {

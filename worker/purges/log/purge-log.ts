@@ -1,20 +1,31 @@
 import { DurableObject, RpcTarget } from "cloudflare:workers";
-import type { PurgeRecord, PurgeRecordPage, Wait } from "../../ports.ts";
-import { ConnectedLog, type Connection, MAX_CONNECTIONS, type Push } from "./connected-log.ts";
-import type { AppendRequest, AppendResult, ConnectingReader, ReaderPosition, ViewDelta } from "./log-contract.ts";
+import type { Clock, PurgeRecord, PurgeRecordPage, Wait } from "../../ports.ts";
+import { Relay, type RelayedLog } from "../relay/relay.ts";
+import { ConnectedLog, type Connecting, type Connection, MAX_CONNECTIONS, type Push } from "./connected-log.ts";
+import type { AppendRequest, AppendResult, LogConnection, ReaderPosition, ViewDelta } from "./log-contract.ts";
 import { LOG_SETTINGS } from "./log-settings.ts";
 import type { Sql } from "./sql.ts";
 import { SqlLedger } from "./sql-ledger.ts";
 import { SqlPurgeLog } from "./sql-purge-log.ts";
 
+/** The name of a site's one log. */
+export const LOG_NAME = "tidemark";
+
+/** What a relay needs to reach the log. */
+interface LogEnv {
+  readonly PURGE_LOG: DurableObjectNamespace<PurgeLog>;
+}
+
 /**
  * The purge log as a Durable Object over its own SQLite storage. Each call is one synchronous block, and the runtime
  * holds its reply until the writes are durable.
  */
-export class PurgeLog extends DurableObject {
+export class PurgeLog extends DurableObject<LogEnv> {
   #log: SqlPurgeLog | undefined;
   #ledger: SqlLedger | undefined;
   #connected: ConnectedLog | undefined;
+  #relay: Relay | undefined;
+  readonly #clock: Clock = { now: () => this.now(), wait };
 
   /** Overridden by the simulated CDN, which has its own time. */
   protected now(): number {
@@ -41,22 +52,17 @@ export class PurgeLog extends DurableObject {
    * Opens a reader's connection with its first read (R26). It is one session of the runtime's own calls: it is billed as
    * one request, and ends with the request that has opened it.
    */
-  openConnection(reader: Omit<ConnectingReader, "learn">, learn: PushStub): OpenedConnection | null {
-    const { name, since, leaseMs, longestViewAgeMs } = reader;
-    const log = this.#connectedLog();
-    const push = learn.dup?.() ?? learn;
-    const opened = log.connect(name, push);
-    if (opened === null) {
-      disposeOf(push);
-      return null;
-    }
-    const connection = new PurgeLogConnection(log, opened, push);
-    try {
-      return { first: connection.renew(since, leaseMs, longestViewAgeMs), connection };
-    } catch (error) {
-      connection[Symbol.dispose](); // or it would count as open for as long as nobody purges
-      throw error;
-    }
+  openConnection(reader: Connecting, learn: PushStub): Promise<LentConnection | null> {
+    return lendConnection(this.#connectedLog(), reader, learn);
+  }
+
+  /**
+   * The same at an object that is a relay (R27). The name is another one, because objects of a version without relays
+   * would answer as a log of their own.
+   */
+  openRelayed(reader: Connecting, learn: PushStub): Promise<LentConnection | null> {
+    this.#relay ??= new Relay(this.#opened(), logOf(this.env.PURGE_LOG), this.#clock, Math.random);
+    return lendConnection(this.#relay, reader, learn);
   }
 
   /** Adds an isolate's report to the site's ledger. */
@@ -103,7 +109,7 @@ export class PurgeLog extends DurableObject {
   }
 
   #connectedLog(): ConnectedLog {
-    this.#connected ??= new ConnectedLog(this.#opened(), { now: () => this.now(), wait }, this.maxConnections);
+    this.#connected ??= new ConnectedLog(this.#opened(), this.#clock, this.maxConnections);
     return this.#connected;
   }
 
@@ -145,30 +151,70 @@ function disposeOf(stub: PushStub): void {
 
 /** A reader's end of its connection. */
 interface ConnectionEnd extends RpcTarget {
-  renew(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta;
+  renew(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta | Promise<ViewDelta>;
   release(): void;
 }
 
 /** The reply to a reader's first read, and its connection. */
-interface OpenedConnection {
+interface LentConnection {
   readonly first: ViewDelta;
   readonly connection: ConnectionEnd;
 }
 
+/** The log as a relay reaches it. */
+function logOf(namespace: DurableObjectNamespace<PurgeLog>): RelayedLog {
+  const stub = () => namespace.get(namespace.idFromName(LOG_NAME));
+  return {
+    read: async (since, leaseMs, longestViewAgeMs, report, reader) =>
+      stub().read(since, leaseMs, longestViewAgeMs, report, reader),
+    connect: async ({ learn, ...reader }) => connectionOf(await stub().openConnection(reader, learn)),
+  };
+}
+
+/** A connection as its reader has got it over the runtime's own calls. */
+export function connectionOf(lent: LentStub | null): LogConnection | null {
+  if (lent === null) return null;
+  const { first, connection } = lent;
+  return {
+    first,
+    renew: async (since, leaseMs, longestViewAgeMs) => connection.renew(since, leaseMs, longestViewAgeMs),
+    release: async () => connection.release(),
+    close: () => lent[Symbol.dispose](),
+  };
+}
+
+type LentStub = NonNullable<Awaited<ReturnType<DurableObjectStub<PurgeLog>["openConnection"]>>>;
+
+async function lendConnection(log: Lender, reader: Connecting, learn: PushStub): Promise<LentConnection | null> {
+  const push = learn.dup?.() ?? learn;
+  try {
+    const opened = await log.open(reader, push);
+    if (opened !== null)
+      return { first: opened.first, connection: new PurgeLogConnection(log, opened.connection, push) };
+  } catch (error) {
+    disposeOf(push);
+    throw error;
+  }
+  disposeOf(push);
+  return null;
+}
+
+type Lender = ConnectedLog | Relay;
+
 /** The runtime disposes of it when the connection ends. */
 class PurgeLogConnection extends RpcTarget implements ConnectionEnd {
-  readonly #log: ConnectedLog;
+  readonly #log: Lender;
   readonly #connection: Connection;
   readonly #push: PushStub;
 
-  constructor(log: ConnectedLog, connection: Connection, push: PushStub) {
+  constructor(log: Lender, connection: Connection, push: PushStub) {
     super();
     this.#log = log;
     this.#connection = connection;
     this.#push = push;
   }
 
-  renew(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta {
+  renew(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number): ViewDelta | Promise<ViewDelta> {
     return this.#log.renew(this.#connection, since, leaseMs, longestViewAgeMs);
   }
 

@@ -91,7 +91,9 @@ export class SqlPurgeLog {
     this.#grant(reader, Math.max(askedMs, longestViewAgeMs), now);
     if (leaseMs > askedMs) this.#leases.stretch(leaseMs, now);
     const reply = this.#replyTo(since, leaseMs);
-    if (reader !== undefined) this.#book.grant(reader, reply.logId, Math.max(leaseMs, longestViewAgeMs), now, by);
+    if (reader !== undefined && leaseMs > 0) {
+      this.#book.grant(reader, reply.logId, Math.max(leaseMs, longestViewAgeMs), now, by);
+    }
     return reply;
   }
 
@@ -118,6 +120,19 @@ export class SqlPurgeLog {
   /** The purges above a position, for a push (R24). It grants no lease. */
   changesSince(position: Stamp | null): ViewDelta {
     return this.#replyTo(position, 0);
+  }
+
+  /** Takes in what another log has sent, of which this one is a copy (R27). */
+  follow({ logId, to, floor, heads, items }: ViewDelta): void {
+    this.#sql.transaction(() => {
+      if (this.#state().id !== logId) this.#beginAnew(logId);
+      this.#keys.take(items);
+      this.#sql.exec(
+        "UPDATE state SET head = max(head, ?), hard = max(hard, ?), soft = max(soft, ?), invalidate = max(invalidate, ?)",
+        ...[to, heads.hard, heads.soft, heads.invalidate],
+      );
+      if (floor > this.#state().floor) this.#forgetUpTo(floor);
+    });
   }
 
   /** The log's id and its highest number. */
@@ -250,12 +265,12 @@ export class SqlPurgeLog {
   }
 
   /** Begins another log. Everything that any isolate has stored belongs to the old log and is invalid (R13). */
-  #beginAnew(): void {
+  #beginAnew(id = this.#newId()): void {
     for (const table of ["purged_keys", "audit", "ids"]) this.#sql.exec(`DELETE FROM ${table}`);
     this.#sql.exec(
       "UPDATE state SET form = ?, id = ?, head = 0, floor = 0, keys = 0, hard = 0, soft = 0, invalidate = 0",
       STORAGE_FORMAT,
-      this.#newId(),
+      id,
     );
     this.#leases.noteNameless(this.#now());
   }

@@ -64,7 +64,8 @@ export function originRequestFields(
 
 /** Whether this request has already been through the edge of this host. RFC 8586 §2. */
 export function hasLooped(cdnLoop: string | null, host: string): boolean {
-  return cdnLoop?.split(",").some((member) => member.trim() === loopMember(host)) ?? false;
+  const own = loopMember(host);
+  return cdnLoop?.split(",").some((member) => `${member.trim()};`.startsWith(`${own};`)) ?? false;
 }
 
 function loopMember(host: string): string {

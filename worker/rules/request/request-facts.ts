@@ -32,6 +32,8 @@ export interface RequestRules extends KeyAndOwnersFields {
   readonly choices: ChoiceRules;
   /** The client's country, as the platform or a trusted proxy tells it; `null` for unknown. */
   readonly country: string | null;
+  /** The position of the cache that asks, in place of a receipt's token. Default: none asks. */
+  readonly after?: Stamp | undefined;
 }
 
 /** The edge's own names that a request may carry. None of them reaches the origin. */
@@ -73,8 +75,8 @@ export class RequestFacts {
     this.mode = mode(method, field, rules.passes || this.bypassedBy !== null, this.refreshToken);
     this.authorized = field("authorization") !== null;
     this.directives = readRequestDirectives(field, rules.directives);
-    this.receiptToken = readReceiptToken(after);
-    this.awaitsPurge = after !== null;
+    this.receiptToken = rules.after ?? readReceiptToken(after);
+    this.awaitsPurge = rules.after !== undefined || after !== null;
     this.fields = fields;
     this.#rules = rules;
     this.#wantsWhole = wantsWhole || this.mode === "refresh";

@@ -1,0 +1,78 @@
+import type { Answer, Held } from "../../worker/ports.ts";
+import { Fields } from "../../worker/rules/fields/fields.ts";
+import { currentAgeMs } from "../../worker/rules/freshness/current-age.ts";
+import { isFramed } from "../../worker/rules/storing/framing.ts";
+import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+import { tagsOf } from "../../worker/rules/storing/stored-response.ts";
+import { TAG_FIELDS } from "../../worker/rules/storing/tags.ts";
+import { PARENT_FIELD, writeParent } from "./tier-fields.ts";
+
+export interface ForChild {
+  /** The position of the child, as it came. */
+  readonly after: string;
+  /** When the request arrived: epoch milliseconds. */
+  readonly arrivedAt: number;
+  readonly now: () => number;
+  readonly hasSameRules: boolean;
+  /** How far this server has read the log. */
+  readonly position: Stamp | null;
+  readonly hiddenFields: readonly string[];
+  readonly maxFieldBytes: number;
+}
+
+const NOT_HELD: Held = { beforeMs: 0, ageMs: 0 };
+
+/** Fields in which a route's lifetime for browsers may stand, which is not for a cache. */
+const OF_BROWSERS = ["cache-control", "expires"];
+
+/**
+ * An answer as a child gets it: with the fields that the origin has sent to caches, which visitors do not get, and with
+ * the origin's lifetimes.
+ */
+export function answerForChild(answer: Answer, child: ForChild): Answer {
+  if (answer.switchedTo !== undefined) return answer;
+  const fields = new Fields(answer.fields);
+  const { source } = answer;
+  let held = NOT_HELD;
+  let hasEnd = true;
+  if (source && "head" in source) {
+    const { head } = source;
+    const ageMs = currentAgeMs(head.initialAgeMs, head.receivedAt, child.now());
+    held = { beforeMs: Math.max(0, child.arrivedAt - head.fetchedAt), ageMs: Math.ceil(ageMs) };
+    for (const name of OF_BROWSERS) {
+      const [, value] = head.fields.find(([other]) => other === name) ?? [];
+      if (value === undefined) fields.delete(name);
+      else fields.set(name, value);
+    }
+    // A visitor's 304 has few fields. A cache updates all of those that it has stored (RFC 9111 §3.2).
+    if (answer.status === 304) {
+      for (const [name, value] of head.fields) if (!fields.has(name)) fields.set(name, value);
+    }
+    for (const [name, value] of head.hiddenFields) fields.set(name, value);
+    const tags = tagsOf(head);
+    if (tags.length > 0) fields.set(TAG_FIELDS[0], tags.join(","));
+  } else if (source) {
+    const { passedOn } = source;
+    held = passedOn.held ?? NOT_HELD;
+    hasEnd = isFramed(passedOn.status, (name) => passedOn.fields.get(name));
+    for (const name of [...TAG_FIELDS, ...child.hiddenFields]) {
+      const value = passedOn.fields.get(name);
+      if (value !== null) fields.set(name, value);
+    }
+  }
+  const { after, position, hasSameRules, maxFieldBytes } = child;
+  fields.set(PARENT_FIELD, writeParent({ after, position, held, hasSameRules, isFramed: hasEnd }));
+  // A child refuses what exceeds the limit. Without its tags, the page goes to one visitor and is not stored there.
+  if (bytesOf(fields) > maxFieldBytes) {
+    for (const name of TAG_FIELDS) fields.delete(name);
+    fields.append("vary", "*");
+  }
+  const { source: _, ...rest } = answer;
+  return { ...rest, fields };
+}
+
+function bytesOf(fields: Fields): number {
+  let bytes = 0;
+  for (const [name, value] of fields) bytes += name.length + value.length;
+  return bytes;
+}

@@ -1,0 +1,183 @@
+import { AFTER_FIELD } from "../../wire/fields.ts";
+import type { Origin, OriginAnswer, OriginRequest, OriginResponse } from "../../worker/ports.ts";
+import { Fields } from "../../worker/rules/fields/fields.ts";
+import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
+import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+import {
+  CHILD_FIELD,
+  PARENT_FIELD,
+  PARENT_TOKEN_FIELD,
+  readParent,
+  type ToldByParent,
+  writeChild,
+  writePosition,
+} from "./tier-fields.ts";
+
+export interface ParentOriginParts {
+  /** The connection to the parent. */
+  readonly parent: Origin;
+  /** The origin itself, which is asked while the parent fails; `null` for none. */
+  readonly origin: Origin | null;
+  /** One with the scope `parent`, of the parent. */
+  readonly token: string;
+  /** The name of this server in `CDN-Loop`. No other has it. */
+  readonly node: string;
+  /** The fingerprint of this server's rules. */
+  readonly rules: string;
+  /** The fields that the site sets for the origin alone, in lower case. */
+  readonly originFields: readonly string[];
+  readonly now: () => number;
+  /** Gets a line for the owner's log. */
+  readonly say: (line: string) => void;
+}
+
+/** For how long the origin is asked in place of a parent that has failed. It doubles with each further failure. */
+const FIRST_PAUSE_MS = 1_000;
+const LAST_PAUSE_MS = 16_000;
+
+/**
+ * A parent in place of the origin. Each request tells it how far it must have read the log before it may answer from
+ * its store, and an answer that does not repeat this is not used: what it honours would not be known.
+ */
+export class ParentOrigin implements Origin {
+  readonly url: string;
+  readonly #parts: ParentOriginParts;
+  readonly #originFields: ReadonlySet<string>;
+  #failures = 0;
+  /** Until then the origin is asked, if there is one. */
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+  /** What was said last: each state is told once. */
+  #said: string | null = null;
+  #saidOfLogs = false;
+  #saidOfRules = false;
+
+  constructor(parts: ParentOriginParts) {
+    this.#parts = parts;
+    this.#originFields = new Set([...parts.originFields, ...TOLD_OTHERWISE]);
+    this.url = (parts.origin ?? parts.parent).url;
+  }
+
+  async fetch(request: OriginRequest): Promise<OriginAnswer> {
+    const { parent, origin, now } = this.#parts;
+    if (origin && now() < this.#pausedUntil) return origin.fetch(request);
+    // While the parent fails, one request in each pause finds out whether it still does.
+    if (origin && this.#failures > 0) this.#pause();
+    const after = writePosition(request.after ?? null);
+    const asked = await parent.fetch(this.#asChild(request, after));
+    const answer = asked.kind === "answered" ? this.#check(asked.response, after, request) : asked;
+    if (answer.kind !== "failed") {
+      this.#works();
+      return answer;
+    }
+    this.#fails(answer.because, answer.cause);
+    return origin && mayBeSentAgain(request, answer.cause) ? origin.fetch(request) : answer;
+  }
+
+  #asChild(request: OriginRequest, after: string): OriginRequest {
+    const { node, rules, token } = this.#parts;
+    const sent = new Fields(request.fields);
+    const told = {
+      node,
+      rules,
+      scheme: sent.get("x-forwarded-proto") === "https" ? ("https" as const) : ("http" as const),
+      host: sent.get("x-forwarded-host") ?? "",
+      clientAddress: sent.get("x-forwarded-for"),
+      country: sent.get("x-country"),
+    };
+    const fields = request.fields
+      .filter(([name]) => !this.#originFields.has(name))
+      .map(([name, value]) => [name, name === "cdn-loop" ? `${value}; node="${node}"` : value] as const);
+    const own = [
+      [PARENT_TOKEN_FIELD, token],
+      [CHILD_FIELD, writeChild(told)],
+      [AFTER_FIELD, after],
+    ] as const;
+    return { ...request, fields: [...fields, ...own] };
+  }
+
+  #check(response: OriginResponse, after: string, { after: position }: OriginRequest): OriginAnswer {
+    const told = readParent(response.fields.get(PARENT_FIELD));
+    if (told?.after !== after) {
+      void response.body?.cancel().catch(() => undefined);
+      const cause = told === null ? refusal(response) : "another request's answer, which a cache on the way has kept";
+      return { kind: "failed", because: "bad-response", cause };
+    }
+    this.#compare(told, position ?? null);
+    const fields = new Fields(response.fields);
+    fields.delete(PARENT_FIELD);
+    // Where the origin has not said where the body ends, it may have been cut off, and is not stored.
+    if (!told.isFramed) for (const name of FRAMING) fields.delete(name);
+    return { kind: "answered", response: { ...response, fields, held: told.held } };
+  }
+
+  /** Tells what makes every request go through to the origin, once. */
+  #compare({ position, hasSameRules }: ToldByParent, own: Stamp | null): void {
+    const { parent, say } = this.#parts;
+    const hasOtherLog = position !== null && own !== null && own.logId !== "" && position.logId !== own.logId;
+    if (hasOtherLog && !this.#saidOfLogs) {
+      say(`the parent ${parent.url} reads another purge log, so it asks the origin for every request of this server`);
+    }
+    if (!hasSameRules && !this.#saidOfRules) {
+      say(`the parent ${parent.url} has other rules, so it asks the origin for every request of this server`);
+    }
+    this.#saidOfLogs = hasOtherLog;
+    this.#saidOfRules = !hasSameRules;
+  }
+
+  #fails(because: string, cause: unknown): void {
+    const { parent, origin } = this.#parts;
+    this.#failures++;
+    this.#pause();
+    const { code, message } = (cause ?? {}) as { readonly code?: string; readonly message?: string };
+    const why = code ?? message ?? String(cause);
+    const instead = origin === null ? "" : "; the origin is asked instead";
+    this.#say(`the parent ${parent.url} fails (${because}: ${why})${instead}`);
+  }
+
+  #works(): void {
+    this.#failures = 0;
+    this.#pausedUntil = Number.NEGATIVE_INFINITY;
+    if (this.#said !== null) this.#parts.say(`the parent ${this.#parts.parent.url} answers again`);
+    this.#said = null;
+  }
+
+  #pause(): void {
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 1), LAST_PAUSE_MS);
+    this.#pausedUntil = this.#parts.now() + pauseMs;
+  }
+
+  #say(line: string): void {
+    if (this.#said === null) this.#parts.say(line);
+    this.#said = line;
+  }
+}
+
+const FRAMING = ["content-length", "transfer-encoding"];
+
+/** Fields of the edge that a parent does not believe in this form. */
+const TOLD_OTHERWISE = ["x-forwarded-host", "x-forwarded-proto", "x-forwarded-for", "x-country"];
+
+/** What an answer says that does not come from a parent, or from one that refuses. */
+function refusal({ status, fields }: OriginResponse): string {
+  const detail = /detail=([a-z-]+)/.exec(fields.get("cache-status") ?? "")?.[1];
+  if (detail === "no-child")
+    return "it refuses TIDEMARK_PARENT_TOKEN, which is none of its tokens with the scope parent";
+  return `status ${status} of a server that is no parent`;
+}
+
+/** The failures of a connection before it carries anything. */
+const NEVER_SENT: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOENT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/** Whether a request that the parent did not answer may be sent to the origin: nothing changes if both carry it out. */
+function mayBeSentAgain({ method, body }: OriginRequest, cause: unknown): boolean {
+  if (NEVER_SENT.has((cause as { readonly code?: string } | null)?.code ?? "")) return true;
+  return body === null && isSafeMethod(method);
+}

@@ -1,0 +1,54 @@
+/**
+ * The edge as it is deployed, for the site in the variable `SITE` and visitors in Europe, with a log that was made days
+ * ago. `/_connected` tells who keeps connections to the log itself, and `/_end-relays` ends the objects of the relays.
+ */
+import { env } from "cloudflare:workers";
+import { createEdge, PurgeLog as DeployedLog, type EdgeEnv, type SiteInput } from "tidemark/worker";
+
+const DAYS_MS = 3 * 24 * 3600 * 1000;
+const RELAYS = ["relay weur 0", "relay weur 1"];
+
+export class PurgeLog extends DeployedLog {
+  #isAtWork = false;
+  readonly #names: string[] = [];
+
+  constructor(state: DurableObjectState, bindings: never) {
+    super(state, bindings);
+    this.read(null, 0, 0, undefined, "the first");
+    this.#isAtWork = true;
+  }
+
+  protected override now(): number {
+    return Date.now() - (this.#isAtWork ? 0 : DAYS_MS);
+  }
+
+  override openConnection(...opened: Parameters<DeployedLog["openConnection"]>) {
+    this.#names.push(opened[0].name);
+    return super.openConnection(...opened);
+  }
+
+  names(): readonly string[] {
+    return this.#names;
+  }
+
+  end(): void {
+    this.ctx.abort("the object ends");
+  }
+}
+
+const settings = env as unknown as { readonly SITE: SiteInput; readonly PURGE_LOG: DurableObjectNamespace<PurgeLog> };
+const edge = createEdge(settings.SITE);
+const objectOf = (name: string) => settings.PURGE_LOG.get(settings.PURGE_LOG.idFromName(name));
+
+export default {
+  async fetch(request, bindings, context) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/_connected") return Response.json(await objectOf("tidemark").names());
+    if (pathname === "/_end-relays") {
+      await Promise.allSettled(RELAYS.map((name) => objectOf(name).end()));
+      return new Response();
+    }
+    const inEurope = new Request(request, { cf: { continent: "EU" } } as RequestInit);
+    return edge.fetch!(inEurope as Parameters<NonNullable<typeof edge.fetch>>[0], bindings, context);
+  },
+} satisfies ExportedHandler<EdgeEnv>;

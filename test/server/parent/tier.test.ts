@@ -1,0 +1,453 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { HOST, TOKEN } from "../../engine/scenario.ts";
+import { RawClient } from "../raw-client.ts";
+import { SharedLog, Tier, type TierNode } from "./tier.ts";
+
+const LEASE_MS = 1000;
+
+let tier: Tier;
+beforeEach(async () => {
+  tier = new Tier();
+  await tier.origin.comeUp();
+});
+afterEach(() => tier.stop());
+
+/** A parent, and so many children of it. */
+async function family(children: number, options: Parameters<Tier["start"]>[0] = {}) {
+  const parent = await tier.start({ ...(options.rules && { rules: options.rules }) });
+  const started: TierNode[] = [];
+  for (let at = 0; at < children; at++) started.push(await tier.start({ parent: () => parent.url, ...options }));
+  return { parent, children: started, child: started[0]! };
+}
+
+const bodyOf = async (answer: Promise<{ readonly body: string }>) => (await answer).body;
+
+describe("a page", () => {
+  test("costs the origin one fetch, whichever of ten children is asked first", async () => {
+    const { children } = await family(10);
+    tier.origin.reply("/page", { fields: { "cache-control": "max-age=60" }, body: "v1" });
+    for (const child of children) {
+      const answer = await child.get("/page");
+      expect(answer).toMatchObject({ body: "v1", fields: { "x-cache": "MISS" } });
+      await child.idle();
+      expect(await child.get("/page")).toMatchObject({ body: "v1", fields: { "x-cache": "HIT" } });
+    }
+    expect(tier.origin.countOf("/page")).toBe(1);
+  });
+
+  test("costs the origin one fetch if 200 visitors ask ten children at once", async () => {
+    const { children } = await family(10);
+    tier.origin.reply("/page", { fields: { "cache-control": "max-age=60" }, body: "v1", hold: "slow" });
+    const asked = children.flatMap((child) => Array.from({ length: 20 }, () => bodyOf(child.get("/page"))));
+    await tier.origin.waitUntilSeen("/page", 1);
+    await expect.poll(() => children.every(({ asked: requests }) => requests.length === 1)).toBe(true);
+    tier.origin.release("slow");
+    expect(new Set(await Promise.all(asked))).toEqual(new Set(["v1"]));
+    expect(tier.origin.countOf("/page")).toBe(1);
+  });
+
+  test("is never older than its lifetime, however long the parent has held it", async () => {
+    const { children } = await family(2);
+    const [first, second] = children as [TierNode, TierNode];
+    const fields = { "cache-control": "max-age=60" };
+    tier.origin.reply("/page", { fields, body: "v1" }, { fields, body: "v2" });
+    expect(await bodyOf(first.get("/page"))).toBe("v1");
+    await tier.clock.advance(50_900);
+    expect(await second.get("/page")).toMatchObject({ body: "v1", fields: { age: "50" } });
+    await tier.clock.advance(9_099);
+    await second.idle();
+    expect(await second.get("/page")).toMatchObject({ body: "v1", fields: { age: "59", "x-cache": "HIT" } });
+    await tier.clock.advance(1);
+    expect(await bodyOf(second.get("/page"))).toBe("v2");
+    expect(tier.origin.countOf("/page")).toBe(2);
+  });
+
+  test("is stored by the fields that the origin has for caches, which no visitor gets", async () => {
+    const rules = {
+      targetedField: "Shop-CDN-Cache-Control",
+      routes: [{ match: "/*", browserTtl: "5s", tags: ["all"] }],
+    };
+    const { parent, children, child } = await family(2, { rules });
+    const fields = {
+      "cache-control": "max-age=1",
+      "shop-cdn-cache-control": "max-age=600",
+      "surrogate-control": "max-age=3",
+      "cache-tag": "a, b",
+      "surrogate-key": "c",
+    };
+    tier.origin.reply("/page", { fields, body: "v1" }, { fields, body: "v2" });
+    const hidden = ["shop-cdn-cache-control", "surrogate-control", "cache-tag", "surrogate-key", "tidemark-parent"];
+    for (const node of [child, parent, children[1]!]) {
+      for (const xCache of [node === parent ? "HIT" : "MISS", "HIT"]) {
+        const answer = await node.get("/page");
+        expect(answer).toMatchObject({ body: "v1", fields: { "x-cache": xCache, "cache-control": "max-age=5" } });
+        for (const name of hidden) expect(answer.fields).not.toHaveProperty(name);
+        await node.idle();
+      }
+    }
+    await tier.clock.advance(300_000);
+    expect(await child.get("/page")).toMatchObject({ fields: { "x-cache": "HIT" } });
+    for (const tag of ["a", "c", "all"]) {
+      await child.purge({ tags: [tag] });
+      await tier.clock.advance(LEASE_MS * 2);
+      expect(await bodyOf(child.get("/page"))).toBe("v2");
+      await child.idle();
+      expect(await child.get("/page")).toMatchObject({ fields: { "x-cache": "HIT" } });
+    }
+    expect(tier.origin.countOf("/page")).toBe(4);
+  });
+
+  test("is confirmed by the parent, with the tags that it has got since", async () => {
+    const { children } = await family(2);
+    const [first, second] = children as [TierNode, TierNode];
+    const fields = { "cache-control": "max-age=10", etag: '"1"' };
+    tier.origin.reply(
+      "/page",
+      { fields: { ...fields, "cache-tag": "old" }, body: "v1" },
+      { fields: { ...fields, "cache-tag": "new" }, body: "v1" },
+      { fields: { ...fields, "cache-tag": "newest" }, body: "v2" },
+    );
+    for (const child of children) expect(await bodyOf(child.get("/page"))).toBe("v1");
+    await tier.clock.advance(12_000);
+    // The parent's page is the newer one when the second child has its own confirmed.
+    expect(await first.get("/page")).toMatchObject({ body: "v1" });
+    await tier.clock.advance(2_000);
+    expect(await second.get("/page")).toMatchObject({ body: "v1", fields: { "x-cache": "REVALIDATED", age: "2" } });
+    await second.idle();
+    await second.purge({ tags: ["new"] });
+    await tier.clock.advance(LEASE_MS * 2);
+    expect(await bodyOf(second.get("/page"))).toBe("v2");
+  });
+
+  test("that is for one visitor is kept by neither, and goes through both", async () => {
+    const { parent, child } = await family(1);
+    tier.origin.reply("/private", ...["a", "b"].map((body) => ({ fields: { "cache-control": "private" }, body })));
+    tier.origin.reply("/cookie", ...["a", "b"].map((body) => ({ fields: { "set-cookie": `id=${body}` }, body })));
+    expect(await bodyOf(child.get("/private"))).toBe("a");
+    expect(await bodyOf(child.get("/private"))).toBe("b");
+    expect(await child.get("/cookie")).toMatchObject({ body: "a", fields: { "set-cookie": "id=a" } });
+    expect(await parent.get("/cookie")).toMatchObject({ body: "b", fields: { "set-cookie": "id=b" } });
+    tier.origin.reply("/account", { fields: { "cache-control": "max-age=60" }, body: "hers" }, { body: "his" });
+    expect(await bodyOf(child.get("/account", { authorization: "Basic aGVy" }))).toBe("hers");
+    expect(await bodyOf(child.get("/account", { authorization: "Basic aGlz" }))).toBe("his");
+  });
+});
+
+describe("a purge", () => {
+  const fields = { "cache-control": "max-age=3600", "cache-tag": "page" };
+
+  test("that a child knows of and its parent does not is honoured by the parent", async () => {
+    const { parent, children } = await family(10);
+    tier.origin.reply("/page", { fields, body: "v1" }, { fields, body: "v2" });
+    for (const child of children) expect(await bodyOf(child.get("/page"))).toBe("v1");
+    await Promise.all([parent, ...children].map((node) => node.idle()));
+    // The parent's lease is alive, and its view without the purge.
+    expect(await parent.get("/page")).toMatchObject({ body: "v1", fields: { "x-cache": "HIT" } });
+    await children[3]!.purge({ tags: ["page"] });
+    expect(await bodyOf(children[3]!.get("/page"))).toBe("v2");
+    await tier.clock.advance(LEASE_MS * 2);
+    for (const child of children) expect(await bodyOf(child.get("/page"))).toBe("v2");
+    expect(tier.origin.countOf("/page")).toBe(2);
+  });
+
+  test("is honoured for the bearer of its token at a child that has not read of it", async () => {
+    const { parent, children } = await family(2);
+    const [first, second] = children as [TierNode, TierNode];
+    tier.origin.reply("/page", { fields, body: "v1" }, { fields, body: "v2" });
+    for (const node of [first, second, parent]) expect(await bodyOf(node.get("/page"))).toBe("v1");
+    const token = await first.purge({ tags: ["page"] });
+    second.isCutOff = true;
+    expect(await bodyOf(second.get("/page", { "tidemark-after": token }))).toBe("v2");
+  });
+
+  test("leaves nothing behind in a child that cannot reach the log, which got its page from a view without the purge", async () => {
+    const { parent, child } = await family(1);
+    tier.origin.reply("/page", { fields, body: "v1" }, { fields, body: "v2" });
+    tier.origin.reply("/other", { fields, body: "other" });
+    expect(await bodyOf(parent.get("/page"))).toBe("v1");
+    expect(await bodyOf(child.get("/other"))).toBe("other");
+    await tier.clock.advance(LEASE_MS * 5);
+    // The parent's lease begins; the child's has ended by then.
+    expect(await bodyOf(parent.get("/page"))).toBe("v1");
+    await parent.idle();
+    child.isCutOff = true;
+    const purger = await tier.start();
+    await purger.purge({ tags: ["page"] });
+    await tier.clock.advance(LEASE_MS - 100);
+    // The old page, which the parent may still give; the purge has not settled.
+    expect(await bodyOf(child.get("/page"))).toBe("v1");
+    await child.idle();
+    // Now it has, but a lease after the child's own fetch has not passed.
+    await tier.clock.advance(400);
+    expect(await bodyOf(child.get("/page"))).toBe("v2");
+  });
+
+  test("that is soft leaves a child its stale page, and costs the origin one fetch", async () => {
+    const { children } = await family(10, { rules: { purge: { softForMs: 60_000 } } });
+    tier.origin.reply("/page", { fields, body: "v1" }, { fields, body: "v2" });
+    for (const child of children) expect(await bodyOf(child.get("/page"))).toBe("v1");
+    await Promise.all(children.map((child) => child.idle()));
+    await children[0]!.purge({ tags: ["page"], mode: "soft" });
+    await tier.clock.advance(LEASE_MS * 2);
+    for (const child of children) {
+      expect(await child.get("/page")).toMatchObject({ body: "v1", fields: { "x-cache": "UPDATING" } });
+      await child.idle();
+      expect(await child.get("/page")).toMatchObject({ body: "v2", fields: { "x-cache": "HIT" } });
+    }
+    expect(tier.origin.countOf("/page")).toBe(2);
+  });
+
+  test("in a log that the parent does not read is honoured all the same, and both say why it costs a fetch", async () => {
+    const parent = await tier.start();
+    const child = await tier.start({ parent: () => parent.url, log: new SharedLog(tier.clock) });
+    tier.origin.reply("/page", ...["v1", "v2"].map((body) => ({ fields, body })));
+    expect(await bodyOf(parent.get("/page"))).toBe("v1");
+    expect(await bodyOf(child.get("/page"))).toBe("v2");
+    expect(child.said).toEqual([expect.stringContaining("reads another purge log")]);
+  });
+
+  test("by a tag that the parent's rules do not give is honoured, because rules that differ are not trusted", async () => {
+    const parent = await tier.start();
+    const rules = { routes: [{ match: "/*", tags: ["of-the-child"] }] };
+    const child = await tier.start({ parent: () => parent.url, rules });
+    tier.origin.reply("/page", ...["v1", "v2", "v3"].map((body) => ({ fields, body })));
+    expect(await bodyOf(parent.get("/page"))).toBe("v1");
+    expect(await bodyOf(child.get("/page"))).toBe("v2");
+    await child.purge({ tags: ["of-the-child"] });
+    expect(await bodyOf(child.get("/page"))).toBe("v3");
+    expect(child.said).toEqual([expect.stringContaining("has other rules")]);
+    expect(parent.said).toEqual([expect.stringContaining(`the child ${child.name} has other rules`)]);
+  });
+});
+
+test("a refresh at a child fetches the page from the origin", async () => {
+  const { child } = await family(1);
+  const fields = { "cache-control": "max-age=3600" };
+  tier.origin.reply("/page", { fields, body: "v1" }, { fields, body: "v2" });
+  expect(await bodyOf(child.get("/page"))).toBe("v1");
+  expect(await bodyOf(child.get("/page", { "tidemark-refresh": TOKEN }))).toBe("v2");
+  await child.idle();
+  expect(await child.get("/page")).toMatchObject({ body: "v2", fields: { "x-cache": "HIT" } });
+});
+
+test("the origin is told of the visitor, of both caches, and of no secret between them", async () => {
+  const { parent, child } = await family(1, {
+    rules: { originFields: { "X-Origin-Secret": "s" }, publicUrl: `https://${HOST}` },
+  });
+  await child.get("/page?a=1", { "x-forwarded-for": "203.0.113.1" });
+  const [{ fields }] = tier.origin.seen as [(typeof tier.origin.seen)[0]];
+  expect(fields).toMatchObject({
+    "x-forwarded-for": "127.0.0.1",
+    "x-forwarded-proto": "https",
+    "x-forwarded-host": HOST,
+    "x-origin-secret": "s",
+    via: "1.1 tidemark, 1.1 tidemark",
+    "cdn-loop": `tidemark; host="${HOST}"; node="${child.name}", tidemark; host="${HOST}"`,
+  });
+  expect(Object.keys(fields).filter((name) => name.startsWith("tidemark-"))).toEqual([]);
+  const [sent] = child.asked;
+  expect(sent!.fields.map(([name]) => name)).not.toContain("x-origin-secret");
+  expect(parent.said).toEqual([]);
+});
+
+describe("a visitor who pretends to be a child", () => {
+  const fields = { "cache-control": "max-age=60", "cache-tag": "secret-tag" };
+
+  test.each(["wrong-token-of-the-tests-with-32-characters", TOKEN, ""])(
+    "with the token %j is refused",
+    async (token) => {
+      const { parent } = await family(1);
+      tier.origin.reply("/page", { fields, body: "v1" });
+      const forged = { "tidemark-child": `node="x", rules="x", scheme="http", host="${HOST}", for="1.2.3.4"` };
+      const answer = await parent.get("/page", { ...forged, "tidemark-parent-token": token });
+      expect(answer).toMatchObject({ status: 403, fields: { "cache-status": "tidemark; detail=no-child" } });
+      expect(tier.origin.seen).toEqual([]);
+    },
+  );
+
+  test("without a token is a visitor like all others, at the parent and at a child", async () => {
+    const { parent, child } = await family(1);
+    tier.origin.reply("/page", { fields, body: "v1" });
+    const forged = {
+      "tidemark-child": 'node="x", rules="x", scheme="https", host="evil.test", for="1.2.3.4"',
+      "tidemark-parent": 'after="none", position="none", held="0", rules="same"',
+    };
+    for (const node of [parent, child]) {
+      for (const xCache of ["MISS", "HIT"]) {
+        const answer = await node.get("/page", forged);
+        expect(answer).toMatchObject({ body: "v1", fields: { "x-cache": xCache } });
+        expect(answer.fields).not.toHaveProperty("cache-tag");
+        await node.idle();
+      }
+    }
+    expect(tier.origin.countOf("/page")).toBe(1);
+    expect(tier.origin.seen[0]!.fields).toMatchObject({ "x-forwarded-for": "127.0.0.1", "x-forwarded-host": HOST });
+  });
+
+  test("reaches a child's parent with nothing of that", async () => {
+    const { child } = await family(1);
+    await child.get("/page", { "tidemark-parent-token": "", "tidemark-child": 'host="evil.test"' });
+    await child.get("/page", { "tidemark-child": 'host="evil.test"', "tidemark-after": "none" });
+    const sent = child.asked.flatMap(({ fields: all }) => all.filter(([name]) => name.startsWith("tidemark-")));
+    expect(JSON.stringify(sent)).not.toContain("evil");
+  });
+
+  test("who was given a child's answer by a cache between them and the child gets an error", async () => {
+    const { parent } = await family(0);
+    tier.origin.reply("/page", { fields, body: "v1" });
+    let kept: { status: number; fields: Headers; body: string } | undefined;
+    // A cache that knows nothing of purges, and gives everybody the first answer.
+    const between = createServer((request, response) => {
+      void (async () => {
+        const headers = Object.entries(request.headers).filter(([name]) => name !== "connection") as [string, string][];
+        const answer = kept ? null : await fetch(`${parent.url}${request.url}`, { headers });
+        kept ??= { status: answer!.status, fields: answer!.headers, body: await answer!.text() };
+        response.writeHead(kept.status, Object.fromEntries(kept.fields)).end(kept.body);
+      })();
+    });
+    await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve));
+    const child = await tier.start({ parent: () => `http://127.0.0.1:${(between.address() as AddressInfo).port}` });
+    expect(await child.get("/page")).toMatchObject({ status: 200, body: "v1" });
+    await child.purge({ tags: ["secret-tag"] });
+    expect(await child.get("/page")).toMatchObject({ status: 502 });
+    expect(child.said).toEqual([expect.stringContaining("a cache on the way has kept")]);
+    await new Promise((resolve) => between.close(resolve));
+  });
+});
+
+describe("a parent that fails", () => {
+  const fields = { "cache-control": "max-age=10, stale-if-error=600" };
+
+  test("is replaced by the origin where one is named, and asked again after a pause", async () => {
+    const { parent, child } = await family(1, { fallsBack: true });
+    tier.origin.setDefaultReply({ fields, body: "page" });
+    expect(await bodyOf(child.get("/1"))).toBe("page");
+    await parent.stop();
+    expect(await bodyOf(child.get("/2"))).toBe("page");
+    const asked = child.asked.length;
+    expect(await bodyOf(child.get("/3"))).toBe("page");
+    expect(child.asked).toHaveLength(asked);
+    expect(await child.send({ method: "POST", path: "/4", body: "order" })).toMatchObject({ body: "page" });
+    expect(tier.origin.seen.at(-1)).toMatchObject({ method: "POST", body: "order" });
+    expect(tier.origin.seen.at(-1)!.fields).not.toHaveProperty("tidemark-parent-token");
+    await tier.start({ port: parent.port });
+    await tier.clock.advance(1_000);
+    expect(await bodyOf(child.get("/5"))).toBe("page");
+    expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
+    expect(child.said).toEqual([
+      expect.stringMatching(/^the parent http:\S+ fails \(unreachable: .*\); the origin is asked instead$/),
+      expect.stringContaining("answers again"),
+    ]);
+  });
+
+  test("is a failed origin where none is named: what is stored stands in for it", async () => {
+    const { parent, child } = await family(1);
+    tier.origin.setDefaultReply({ fields, body: "page" });
+    expect(await bodyOf(child.get("/1"))).toBe("page");
+    await child.idle();
+    await parent.stop();
+    await tier.clock.advance(20_000);
+    expect(await child.get("/1")).toMatchObject({ body: "page", fields: { "x-cache": "STALE" } });
+    expect(await child.get("/2")).toMatchObject({ status: 502 });
+  });
+
+  test("says with the origin's error that this has failed", async () => {
+    const { child } = await family(1);
+    tier.origin.setDefaultReply({ fields, body: "page" });
+    expect(await bodyOf(child.get("/1"))).toBe("page");
+    await child.idle();
+    await tier.clock.advance(20_000);
+    tier.origin.setDefaultReply({ status: 503, body: "broken" });
+    expect(await child.get("/1")).toMatchObject({ body: "page", fields: { "x-cache": "STALE" } });
+    expect(await child.get("/2")).toMatchObject({ status: 503, body: "broken" });
+    expect(child.said).toEqual([]);
+  });
+
+  test("by refusing the child's token is named as that", async () => {
+    const { child } = await family(1, { token: "another-token-of-the-tests-with-32-characters" });
+    expect(await child.get("/1")).toMatchObject({ status: 502 });
+    expect(child.said).toEqual([expect.stringContaining("it refuses TIDEMARK_PARENT_TOKEN")]);
+  });
+
+  test("by being another server is named as that", async () => {
+    const child = await tier.start({ parent: () => tier.origin.url });
+    expect(await child.get("/1")).toMatchObject({ status: 502 });
+    expect(child.said).toEqual([expect.stringContaining("status 404 of a server that is no parent")]);
+  });
+});
+
+describe("a loop", () => {
+  test("of a server that is its own parent is refused", async () => {
+    let own = "";
+    const node = await tier.start({ parent: () => own });
+    own = node.url;
+    expect(await node.get("/page")).toMatchObject({ status: 508 });
+    expect(node.said).toEqual([expect.stringContaining("parents form a ring")]);
+  });
+
+  test("of parents in a ring is refused", async () => {
+    const ring: TierNode[] = [];
+    for (const next of [1, 2, 0]) ring.push(await tier.start({ parent: () => ring[next]!.url }));
+    for (const node of ring) expect(await node.get(`/${node.name}`)).toMatchObject({ status: 508 });
+    expect(tier.origin.seen).toEqual([]);
+  });
+
+  test("of an origin that leads back to a child is refused", async () => {
+    const { child } = await family(1);
+    const looped = { "cdn-loop": `tidemark; host="${HOST}"; node="elsewhere"` };
+    expect(await child.get("/page", looped)).toMatchObject({ status: 508 });
+  });
+});
+
+test("three tiers keep a page as one, and its age and its purges through all", async () => {
+  const { parent, child } = await family(1);
+  const grandchild = await tier.start({ parent: () => child.url });
+  const fields = { "cache-control": "max-age=60", "cache-tag": "page" };
+  tier.origin.reply("/page", { fields, body: "v1" }, { fields, body: "v2" });
+  expect(await bodyOf(parent.get("/page"))).toBe("v1");
+  await tier.clock.advance(20_000);
+  expect(await grandchild.get("/page")).toMatchObject({ body: "v1", fields: { age: "20" } });
+  await grandchild.purge({ tags: ["page"] });
+  expect(await bodyOf(grandchild.get("/page"))).toBe("v2");
+  expect(tier.origin.countOf("/page")).toBe(2);
+});
+
+test("heads and parts are answered by the parent, and a body streams through both", async () => {
+  const { parent, child } = await family(1);
+  const body = "x".repeat(200_000);
+  tier.origin.reply("/large", { fields: { "cache-control": "max-age=60" }, body, hold: "rest", bytesBeforeHold: 10 });
+  const client = new RawClient({ host: "127.0.0.1", port: child.port });
+  await client.send(`GET /large HTTP/1.1\r\nHost: ${HOST}\r\nConnection: close\r\n\r\n`);
+  await client.until((received) => received.endsWith("\r\n\r\nxxxxxxxxxx"));
+  tier.origin.release("rest");
+  await client.closed;
+  expect(client.received.split("\r\n\r\n")[1]).toHaveLength(200_000);
+  await parent.idle();
+  const other = await tier.start({ parent: () => parent.url });
+  expect(await other.get("/large", { range: "bytes=5-8" })).toMatchObject({ status: 206, body: "xxxx" });
+  expect(await other.send({ method: "HEAD", path: "/large" })).toMatchObject({
+    fields: { "content-length": "200000" },
+  });
+  expect(tier.origin.countOf("/large")).toBe(1);
+});
+
+test("a WebSocket goes through both", async () => {
+  const { child } = await family(1);
+  const echo = createServer();
+  echo.on("upgrade", (_, socket) => {
+    socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n");
+    socket.pipe(socket);
+  });
+  await tier.origin.goDown();
+  await new Promise<void>((resolve) => echo.listen(Number(new URL(tier.origin.url).port), "127.0.0.1", resolve));
+  const client = new RawClient({ host: "127.0.0.1", port: child.port });
+  await client.send(`GET /socket HTTP/1.1\r\nHost: ${HOST}\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n`);
+  expect(await client.until((received) => received.includes("\r\n\r\n"))).toContain("101 Switching Protocols");
+  await client.send("hello");
+  expect(await client.until((received) => received.endsWith("hello"))).toContain("hello");
+  client.destroy();
+  echo.closeAllConnections();
+  await new Promise((resolve) => echo.close(resolve));
+});

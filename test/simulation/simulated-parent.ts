@@ -1,0 +1,61 @@
+import { ParentOrigin } from "../../server/parent/parent-origin.ts";
+import type { Origin } from "../../worker/ports.ts";
+import type { Fields } from "../../worker/rules/fields/fields.ts";
+import { FETCH_FIELD, VALIDATION_FIELD } from "./answer-numbers.ts";
+import type { Fate } from "./fate.ts";
+import type { SimulatedIsolate } from "./simulated-isolate.ts";
+
+/** How long a message between a child and its parent takes at most, in milliseconds. */
+const MESSAGE_MS = 60;
+/** The share of messages that are lost. */
+const LOST = 0.02;
+
+/** One of the isolates of another PoP in place of the origin, as an isolate reaches it. */
+export function simulatedParent(
+  fate: Fate,
+  name: string,
+  now: () => number,
+  anyParent: () => SimulatedIsolate,
+): Origin {
+  return new ParentOrigin({
+    parent: {
+      url: "http://parent.internal",
+      fetch: async (request) => {
+        await fate.delay(MESSAGE_MS);
+        const isLost = fate.chance(LOST);
+        fate.count("fetches from a parent");
+        fate.count("fetches from a parent that did not answer", isLost);
+        if (isLost) {
+          fate.history.failures.push({ target: request.pathAndQuery, at: fate.now() });
+          return { kind: "failed", because: "unreachable", cause: "simulated" };
+        }
+        const parent = anyParent();
+        fate.tell(`${name} asks its parent ${parent.name} for ${request.pathAndQuery}`);
+        const response = await parent.answerChild(request);
+        const fields = response.fields;
+        if (response.status === 304 || request.method === "HEAD") confirmByOneNumber(fields);
+        // The parent's knowledge when it gave the answer, for the checker.
+        fields.set(TOLD_FIELD, String(fate.history.parents.push(parent.told.soFar()) - 1));
+        await fate.delay(MESSAGE_MS);
+        return { kind: "answered", response };
+      },
+    },
+    origin: null,
+    token: "token",
+    node: name,
+    rules: "same",
+    originFields: [],
+    now,
+    say: () => undefined,
+  });
+}
+
+/** As the origin's own: the child's bytes are those that it has, and what confirms them is the parent's latest fetch. */
+function confirmByOneNumber(fields: Fields): void {
+  const confirmed = fields.get(VALIDATION_FIELD) ?? fields.get(FETCH_FIELD);
+  fields.delete(FETCH_FIELD);
+  if (confirmed !== null) fields.set(VALIDATION_FIELD, confirmed);
+}
+
+/** In which an answer names its parent's knowledge in the record. */
+export const TOLD_FIELD = "x-parent-told";

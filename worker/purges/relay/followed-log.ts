@@ -1,0 +1,111 @@
+import type { PurgeRecord } from "../../ports.ts";
+import type { Stamp } from "../../rules/storing/stored-response.ts";
+import type { BookedLog } from "../log/connected-log.ts";
+import { type Confirmed, LeaseBook } from "../log/lease-book.ts";
+import { REMEMBERED_BY_NAME_MS, type ReaderPosition, type ViewDelta } from "../log/log-contract.ts";
+import type { SqlPurgeLog } from "../log/sql-purge-log.ts";
+
+/**
+ * A relay's copy of the log (R27), with a book of the leases that the relay has granted. The book begins empty with each
+ * instance of the relay, which has a name of its own in the log's book.
+ */
+export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
+  readonly #copy: SqlPurgeLog;
+  readonly #now: () => number;
+  readonly #rememberedMs: number;
+  readonly #book: LeaseBook;
+  /** For each head that some reader may not have reached, when none of them can be in use without it any more. */
+  #pending = new Map<number, number>();
+  #confirmed: Stamp;
+  #grantedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(copy: SqlPurgeLog, now: () => number, rememberedMs = REMEMBERED_BY_NAME_MS) {
+    this.#copy = copy;
+    this.#now = now;
+    this.#rememberedMs = rememberedMs;
+    this.#book = new LeaseBook(Number.NEGATIVE_INFINITY, rememberedMs);
+    this.#confirmed = copy.head;
+  }
+
+  get head(): Stamp {
+    return this.#copy.head;
+  }
+
+  /** The highest number that no view of the relay's readers lacks while it can be in use. */
+  get confirmed(): Stamp {
+    for (const [seq, at] of this.#pending) {
+      if (at > this.#now()) break;
+      this.#pending.delete(seq);
+      this.#confirmed = { ...this.#confirmed, seq };
+    }
+    return this.#confirmed;
+  }
+
+  /** Whether a reader may hold a lease, or serve responses of unknown purge state for one. */
+  get hasReaders(): boolean {
+    return this.#book.readers > 0 && this.#now() < this.#grantedUntil;
+  }
+
+  /**
+   * Takes in what the log has sent. Returns whether there was news. `longestMs`: the longest lease or view age that a
+   * reader may have been granted.
+   */
+  follow(delta: ViewDelta, longestMs: number, skewMs: number): boolean {
+    const { logId, seq } = this.head;
+    const isOfAnotherLog = delta.logId !== logId;
+    this.#copy.follow(delta);
+    if (!isOfAnotherLog && delta.to <= seq) return false;
+    const now = this.#now();
+    const head = { logId: delta.logId, seq: delta.to };
+    const { settlesAt } = this.#book.watch(head, longestMs, skewMs, now, now);
+    if (isOfAnotherLog) {
+      this.#pending.clear();
+      this.#confirmed = { logId: delta.logId, seq: 0 };
+    }
+    this.#pending.set(delta.to, settlesAt);
+    return true;
+  }
+
+  read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs: number, reader: string, by: object): ViewDelta {
+    const useMs = Math.max(leaseMs, longestViewAgeMs);
+    const now = this.#now();
+    const reply = { ...this.changesSince(since), leaseMs };
+    this.#book.grant(reader, reply.logId, useMs, now, by);
+    if (since !== null) this.confirm(reader, since); // it may be ahead
+    this.#grantedUntil = Math.max(this.#grantedUntil, now + useMs + this.#rememberedMs);
+    return reply;
+  }
+
+  /** A reader may be ahead, because it has also read the log itself. */
+  changesSince(position: ReaderPosition | null): ViewDelta {
+    const { logId, seq } = this.head;
+    const isAhead = position?.logId === logId && position.seq > seq;
+    return this.#copy.changesSince(isAhead ? { ...position, seq } : position);
+  }
+
+  confirm(reader: string, position: Stamp): boolean {
+    return this.#noteConfirmed(this.#book.confirm(reader, position));
+  }
+
+  release(reader: string, by: object): boolean {
+    return this.#noteConfirmed(this.#book.release(reader, by));
+  }
+
+  find(seq: number): Pick<PurgeRecord, "settled"> {
+    return { settled: this.confirmed.seq >= seq };
+  }
+
+  settlesAt(seq: number): number {
+    let settlesAt = Number.NEGATIVE_INFINITY;
+    for (const [pending, at] of this.#pending) {
+      settlesAt = Math.max(settlesAt, at);
+      if (pending >= seq) return settlesAt;
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
+  #noteConfirmed(confirmed: readonly Confirmed[]): boolean {
+    for (const { seq } of confirmed) if (this.#pending.has(seq)) this.#pending.set(seq, this.#now());
+    return confirmed.length > 0;
+  }
+}
