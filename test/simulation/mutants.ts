@@ -188,6 +188,13 @@ export const mutants: Mutants = {
     to: "fetchedAt,",
     foundBy: "simulation",
   },
+  "r17-parents-copy-confirms-what-was-purged": {
+    name: "a parent's copy with other tags confirms a child's page that was purged by its tag",
+    file: "worker/flow/storing/freshening.ts",
+    from: 'if (isByOlderCopy && context.ports.purges.check(head, true) !== "not-purged") return null;',
+    to: "",
+    foundBy: "simulation",
+  },
   "r10-soft-forgives-hard": {
     name: "a soft purge after a hard one makes a purged page usable",
     file: VIEW,

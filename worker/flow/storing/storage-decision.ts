@@ -91,7 +91,7 @@ export function decideStorage(
       }),
       fetchedAt: fetchedAt - (held?.beforeMs ?? 0),
       receivedAt,
-      initialAgeMs: Math.max(verdict.initialAgeMs, (held?.ageMs ?? 0) + receivedAt - fetchedAt),
+      initialAgeMs: held ? Math.max(verdict.initialAgeMs, held.ageMs + receivedAt - fetchedAt) : verdict.initialAgeMs,
       freshnessSeconds: verdict.freshness.seconds,
       reuse: verdict.reuse,
       sharedWithAuthorized: verdict.sharedWithAuthorized,
