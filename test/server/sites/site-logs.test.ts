@@ -95,6 +95,19 @@ describe("the logs of several sites", () => {
     await expect(read("blog", "worker-1").list(null, 10)).rejects.toThrow();
   });
 
+  test("are not opened any more once all are closed, nor by a call that is under way then", async () => {
+    await logs.open(grants("shop"));
+    const opened = logs.open(grants(...SITES));
+    opened.catch(() => undefined);
+    await logs.close();
+    await opened.catch(() => undefined);
+    await expect(logs.open(grants("shop"))).rejects.toThrow("the server stops");
+    expect(logs.isOpen).toBe(false);
+    const next = make();
+    await next.open(grants(...SITES)); // nobody else owns the folders
+    await next.close();
+  });
+
   test("two supervisors cannot keep the log of one site", async () => {
     await logs.open(grants("shop"));
     expect(() => make()).toThrow("Another tidemark serve owns");
