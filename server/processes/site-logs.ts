@@ -113,9 +113,9 @@ export class SiteLogs {
 
   /**
    * Resolves once the reader may answer visitors of these sites, to those of which it may not yet, because their logs do
-   * not answer: `late` is called for each as soon as it may. Rejects if it has ended.
+   * not answer: `late` is called for each as soon as it may, and then it is none of them any more. Rejects if it has ended.
    */
-  async admit(reader: string, sites: readonly string[], late: (site: string) => void): Promise<readonly string[]> {
+  async admit(reader: string, sites: readonly string[], late: (site: string) => void): Promise<ReadonlySet<string>> {
     const waiting = new Set(sites);
     let isOver = false;
     const admissions = sites.map(async (site) => {
@@ -135,7 +135,7 @@ export class SiteLogs {
       wait.cancel();
     }
     isOver = true;
-    return [...waiting];
+    return waiting;
   }
 
   /** The reader's process has ended. */
