@@ -91,6 +91,8 @@ export interface CodedRequest {
   readonly facts: RequestFacts;
   readonly ports: Pick<Ports, "store">;
   readonly background: BackgroundWork;
+  /** The cache that asks; absent or `null` if a visitor asks. */
+  readonly child?: object | null;
 }
 
 /** What the shared tier has under a key. */
@@ -392,6 +394,8 @@ export interface Answer {
   readonly switchedTo?: unknown;
   /** Where it comes from; absent unless another cache asked, and in answers that the edge itself makes. */
   readonly source?: AnswerSource;
+  /** It goes to another cache, which passes its fields on to visitors of its own. */
+  readonly isForCache?: boolean;
 }
 
 /** What visitors do not see of an answer, for a cache that asks this one in place of the origin. */

@@ -12,7 +12,10 @@ export class MakingQueue {
 
   /** Does the work in its turn; `null` at once if too many wait. `bytes`: what is held until it is done. */
   run<T>(bytes: number, work: () => Promise<T>): Promise<T> | null {
-    if (this.#working < AT_A_TIME) return this.#work(work);
+    if (this.#working < AT_A_TIME) {
+      this.#working++;
+      return this.#work(work);
+    }
     if (this.#waiting.length >= MAX_WAITING || this.#waitingBytes + bytes > MAX_WAITING_BYTES) return null;
     const turn = Promise.withResolvers<void>();
     this.#waiting.push({ bytes, begin: turn.resolve });
@@ -20,16 +23,17 @@ export class MakingQueue {
     return turn.promise.then(() => this.#work(work));
   }
 
+  /** Works in a place, and hands it on: were it free until the next one begins, another could take it meanwhile. */
   async #work<T>(work: () => Promise<T>): Promise<T> {
-    this.#working++;
     try {
       return await work();
     } finally {
-      this.#working--;
       const next = this.#waiting.shift();
       if (next) {
         this.#waitingBytes -= next.bytes;
         next.begin();
+      } else {
+        this.#working--;
       }
     }
   }

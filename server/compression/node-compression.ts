@@ -160,11 +160,11 @@ export class NodeCompression implements Compression {
     return this.#bodies.get(body)?.bytes ?? 0;
   }
 
-  /** The codings that a request wants. Parts are cut from the plain bytes. */
+  /** The codings that a request wants. Parts are cut from the plain bytes, and a cache codes what it has itself. */
   #wantedBy(request: CodedRequest): readonly Coding[] {
-    const { facts } = request;
+    const { facts, child } = request;
     const accepted = facts.field("accept-encoding");
-    if (accepted === null || mayBePart(request)) return NONE;
+    if (accepted === null || child || mayBePart(request)) return NONE;
     const directives = facts.field("cache-control");
     // RFC 9111 §5.2.1.6.
     if (directives !== null && (readCacheDirectives(directives) ?? []).some(({ name }) => name === "no-transform")) {

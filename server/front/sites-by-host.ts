@@ -18,6 +18,8 @@ export interface ServedSite {
 
 /** The last spellings of hosts that were found. Clients use few. */
 const MAX_REMEMBERED = 1000;
+/** A longer one than this is none that a client uses: a name of 253 characters, and a port. */
+const MAX_REMEMBERED_LENGTH = 260;
 
 /** A port that is the default of one of the schemes. A proxy may name it where the scheme is not known yet. */
 const DEFAULT_PORT = /:(?:80|443)$/;
@@ -51,6 +53,7 @@ export class SitesByHost {
     const host = URL.parse(`http://${authority}/`)?.host;
     const named = host === undefined ? undefined : this.#byHost.get(hostToFind(host));
     if (named === undefined) return this.#anyHost;
+    if (authority.length > MAX_REMEMBERED_LENGTH) return named;
     if (this.#byAuthority.size >= MAX_REMEMBERED) this.#byAuthority.clear();
     this.#byAuthority.set(authority, named);
     return named;

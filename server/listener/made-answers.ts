@@ -70,20 +70,21 @@ export class MadeAnswers {
   #bytes = 0;
   readonly #strictTransportSecurity: string | undefined;
 
-  /** `strictTransportSecurity`: the field of this name on every answer. Default: the answer's own. */
+  /** `strictTransportSecurity`: the field of this name on every answer to a visitor. Default: the answer's own. */
   constructor(strictTransportSecurity?: string) {
     this.#strictTransportSecurity = strictTransportSecurity;
   }
 
   make(answer: Answer, request: AnsweredRequest): MadeAnswer {
     const { status, fields, body } = answer;
+    const strictTransportSecurity = answer.isForCache ? undefined : this.#strictTransportSecurity;
     // Ranges and conditions have fields of their own, which are not seen again.
     const isRepeated = body instanceof Uint8Array && !request.isHead && status !== 206;
-    if (!isRepeated) return new MadeAnswer(answer, request, this.#strictTransportSecurity);
+    if (!isRepeated) return new MadeAnswer(answer, request, strictTransportSecurity);
     const held = (request.keepsAlive ? this.#kept : this.#last).get(fields);
     if (held?.bytes === body && held.head.status === status) return held;
     this.#forgetOld(body.byteLength);
-    const made = new MadeAnswer(answer, request, this.#strictTransportSecurity);
+    const made = new MadeAnswer(answer, request, strictTransportSecurity);
     (request.keepsAlive ? this.#kept : this.#last).set(fields, made);
     return made;
   }

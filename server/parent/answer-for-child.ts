@@ -68,7 +68,7 @@ export function answerForChild(answer: Answer, child: ForChild): Answer {
     fields.append("vary", "*");
   }
   const { source: _, ...rest } = answer;
-  return { ...rest, fields };
+  return { ...rest, fields, isForCache: true };
 }
 
 function bytesOf(fields: Fields): number {

@@ -3,6 +3,7 @@ import type { Origin, OriginAnswer, OriginRequest, OriginResponse } from "../../
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+import { UndiciOrigin, type UndiciOriginOptions } from "../origin/undici-origin.ts";
 import {
   CHILD_FIELD,
   PARENT_FIELD,
@@ -62,6 +63,7 @@ export class ParentOrigin implements Origin {
     if (origin && now() < this.#pausedUntil) return origin.fetch(request);
     // While the parent fails, one request in each pause finds out whether it still does.
     if (origin && this.#failures > 0) this.#pause();
+    const failures = this.#failures;
     const after = writePosition(request.after ?? null);
     const asked = await parent.fetch(this.#asChild(request, after));
     const answer = asked.kind === "answered" ? this.#check(asked.response, after, request) : asked;
@@ -69,7 +71,7 @@ export class ParentOrigin implements Origin {
       this.#works();
       return answer;
     }
-    this.#fails(answer.because, answer.cause);
+    this.#fails(failures + 1, answer.because, answer.cause);
     return origin && mayBeSentAgain(request, answer.cause) ? origin.fetch(request) : answer;
   }
 
@@ -124,9 +126,10 @@ export class ParentOrigin implements Origin {
     this.#saidOfRules = !hasSameRules;
   }
 
-  #fails(because: string, cause: unknown): void {
+  /** `failures`: the failures in a row with this one. Requests that fail at the same time are one. */
+  #fails(failures: number, because: string, cause: unknown): void {
     const { parent, origin } = this.#parts;
-    this.#failures++;
+    this.#failures = Math.max(this.#failures, failures);
     this.#pause();
     const { code, message } = (cause ?? {}) as { readonly code?: string; readonly message?: string };
     const why = code ?? message ?? String(cause);
@@ -153,6 +156,15 @@ export class ParentOrigin implements Origin {
 }
 
 const FRAMING = ["content-length", "transfer-encoding"];
+
+/** So much longer than for an origin is waited for a parent, which tells then that the origin takes too long. */
+const LONGER_THAN_ORIGIN_MS = 2_000;
+
+/** A parent keeps idle connections for longer than origins do, and one that is off should not be waited for. */
+export function connectToParent({ timeoutMs, ...options }: UndiciOriginOptions): UndiciOrigin {
+  const timeouts = { keepAliveMs: 30_000, connectTimeoutMs: 3_000, timeoutMs: timeoutMs + LONGER_THAN_ORIGIN_MS };
+  return new UndiciOrigin({ ...options, ...timeouts });
+}
 
 /** Fields of the edge that a parent does not believe in this form. */
 const TOLD_OTHERWISE = ["x-forwarded-host", "x-forwarded-proto", "x-forwarded-for", "x-country"];

@@ -43,6 +43,10 @@ export class SiteLogs {
   #known: string | null;
   /** Resolves when no log is being closed. */
   #closing: Promise<unknown> = Promise.resolve();
+  /** The same for those that are being opened. */
+  #opening: Promise<unknown> = Promise.resolve();
+  /** All logs are being closed, or are closed. */
+  #isLeft = false;
 
   /** `known`: as in `LogFolder.own`. Throws as that does. */
   constructor(options: SiteLogsOptions, known: string | null) {
@@ -72,12 +76,17 @@ export class SiteLogs {
 
   /**
    * Opens the logs of these sites that are not open yet, and serves them. `readersOf`: those who are readers of a site
-   * already when its log is open. Rejects if one cannot be opened, and leaves the others open.
+   * already when its log is open. Rejects if one cannot be opened, and leaves the others open. Rejects after `close` and
+   * `giveAway`: another process may have the folder by then.
    */
   async open(sites: SiteGrants, readersOf: (site: string) => Iterable<string> = () => []): Promise<void> {
     await this.#closing; // one of them may be there again
     for (const [site, grant] of sites) {
-      if (!this.#logs.has(site)) this.#logs.set(site, await this.#open(site, grant, () => readersOf(site)));
+      if (this.#isLeft) throw new Error("the server stops");
+      if (this.#logs.has(site)) continue;
+      const opening = this.#open(site, grant, () => readersOf(site)).then((log) => void this.#logs.set(site, log));
+      this.#opening = opening.catch(() => undefined);
+      await opening;
     }
   }
 
@@ -86,6 +95,7 @@ export class SiteLogs {
     this.#known = null;
     this.#folder = LogFolder.own(this.#options.folder, this.#id);
     this.#ownsFolder = true;
+    this.#isLeft = false;
   }
 
   /** What a worker needs that serves these sites. */
@@ -103,9 +113,9 @@ export class SiteLogs {
 
   /**
    * Resolves once the reader may answer visitors of these sites, to those of which it may not yet, because their logs do
-   * not answer: `late` is called for each as soon as it may. Rejects if it has ended.
+   * not answer: `late` is called for each as soon as it may, and then it is none of them any more. Rejects if it has ended.
    */
-  async admit(reader: string, sites: readonly string[], late: (site: string) => void): Promise<readonly string[]> {
+  async admit(reader: string, sites: readonly string[], late: (site: string) => void): Promise<ReadonlySet<string>> {
     const waiting = new Set(sites);
     let isOver = false;
     const admissions = sites.map(async (site) => {
@@ -125,7 +135,7 @@ export class SiteLogs {
       wait.cancel();
     }
     isOver = true;
-    return [...waiting];
+    return waiting;
   }
 
   /** The reader's process has ended. */
@@ -178,6 +188,8 @@ export class SiteLogs {
   }
 
   async #leaveAll(end: EndLog): Promise<void> {
+    this.#isLeft = true;
+    await this.#opening;
     for (const site of this.#logs.keys()) this.#leave(site, end);
     await this.#closing;
     if (this.#ownsFolder) this.#folder.release();

@@ -427,7 +427,7 @@ export class Supervisor {
       await worker.started;
       const late = (site: string) => worker.admit(site);
       const notAdmitted = await this.#logs.admit(this.#logs.readerOf(worker.name), worker.sites, late);
-      await worker.listen(this.#sockets, notAdmitted);
+      await worker.listen(this.#sockets, [...notAdmitted]); // without those that were late a moment ago
     })();
     try {
       await Promise.race([isUp, hasEnded, tooLong]);

@@ -31,7 +31,13 @@ export function readParentSettings({
 }: ParentOptions): ParentSettings | null {
   if (parent === null) return null;
   const address = readOriginAddress(parent);
-  if (address === null || (address.socketPath === null && new URL(address.url).pathname !== "/")) {
+  if (address === null || !isBare(address.url)) {
+    // It may hold a password, which the message does not repeat.
+    if (address !== null && hasCredentials(address.url)) {
+      throw new ServerError(
+        "the parent's address has a user or a password, and the parent asks for a token: TIDEMARK_PARENT_TOKEN.",
+      );
+    }
     throw new ServerError(`the parent ${JSON.stringify(parent)} is not like https://shield.example.com`);
   }
   if (hasSeveralSites) throw new ServerError("--parent is for one site, and not for --sites.");
@@ -48,6 +54,17 @@ export function readParentSettings({
   const weakness = tokenWeakness(parentToken);
   if (weakness !== null) throw new ServerError(`TIDEMARK_PARENT_TOKEN ${weakness}`);
   return { address, token: parentToken };
+}
+
+/** Whether nothing follows the host, and nothing stands before it. */
+function isBare(url: string): boolean {
+  const { href, origin } = new URL(url);
+  return href === `${origin}/`;
+}
+
+function hasCredentials(url: string): boolean {
+  const { username, password } = new URL(url);
+  return username !== "" || password !== "";
 }
 
 export function isReadableOnTheWay({ url, socketPath }: OriginAddress): boolean {

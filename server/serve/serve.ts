@@ -144,6 +144,7 @@ async function sitesOf(
 export async function serve(options: ServeOptions, first: Prepared): Promise<RunningServer> {
   let prepared = first;
   let isFirst = true;
+  let hasEnded = false;
   let watching: Watching | undefined;
   if (first.settings.disk !== null) CacheFolder.open(first.settings.disk.folder); // while nothing has changed hands
   let janitor: Janitor | null = null;
@@ -153,6 +154,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     else {
       prepared = await prepare(options, prepared);
       watching?.stop();
+      if (hasEnded) throw new ServerError("the server stops.");
       watching = watchSites(options, prepared, () => void supervisor.reload());
       for (const line of prepared.warnings) options.report({ kind: "warning", line });
     }
@@ -184,6 +186,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
   });
   watching ??= watchSites(options, first, () => void supervisor.reload());
   const end = () => {
+    hasEnded = true;
     watching?.stop();
     void janitor?.close();
   };

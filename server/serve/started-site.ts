@@ -12,7 +12,7 @@ import { NodeCompression } from "../compression/node-compression.ts";
 import type { DiskTier } from "../disk/disk-tier.ts";
 import type { LogCalls } from "../log/log-messages.ts";
 import { UndiciOrigin } from "../origin/undici-origin.ts";
-import { ParentOrigin } from "../parent/parent-origin.ts";
+import { connectToParent, ParentOrigin } from "../parent/parent-origin.ts";
 import { rulesFingerprint } from "../parent/rules-fingerprint.ts";
 import { systemClock } from "../system-clock.ts";
 import type { SiteSettings } from "./edge-settings.ts";
@@ -90,7 +90,7 @@ function originOf(
   const common = { timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies };
   const itself = address && new UndiciOrigin({ address, ...common });
   if (parent === null) return { origin: itself!, close: () => itself!.close() };
-  const connection = new UndiciOrigin({ address: parent.address, ...common, ...TO_A_PARENT });
+  const connection = connectToParent({ address: parent.address, ...common });
   const origin = new ParentOrigin({
     parent: connection,
     origin: itself,
@@ -103,9 +103,6 @@ function originOf(
   });
   return { origin, close: () => Promise.all([connection.close(), itself?.close()]) };
 }
-
-/** A parent keeps idle connections for longer than origins do, and one that is off should not be waited for. */
-const TO_A_PARENT = { keepAliveMs: 30_000, connectTimeoutMs: 3_000 };
 
 function withMemory(site: Site, memoryBytes: number): Site {
   return { ...site, limits: { ...site.limits, memoryBytes } };

@@ -164,7 +164,7 @@ export const mutants: Mutants = {
   "parts-of-the-coded-bytes": {
     name: "parts are cut from the compressed bytes",
     file: NODE_COMPRESSION,
-    from: "if (accepted === null || mayBePart(request)) return NONE;",
+    from: "if (accepted === null || child || mayBePart(request)) return NONE;",
     to: "if (accepted === null) return NONE;",
     reddens: "compression/parts",
   },

@@ -125,6 +125,7 @@ export class CompressingIsolate {
     fields: Readonly<Record<string, string>> = {},
     method = "GET",
     sent: string | null = null,
+    child: IncomingRequest["child"] = null,
   ): Promise<Received> {
     const body = sent === null ? null : streamed([sent], sent.length);
     const answer = await this.#isolate.fetch({
@@ -132,6 +133,7 @@ export class CompressingIsolate {
       url: `http://${HOST}${path}`,
       background: { run: (work) => this.#runs(work) },
       clientAddress: null,
+      child,
     });
     return received("fields" in answer ? answer : fromWebResponse(answer));
   }

@@ -30,6 +30,24 @@ test("two bodies at a time, and the others in the order in which they came", asy
   expect(ended.slice(0, 2)).toEqual([1, 0]);
 });
 
+test("one that comes at the moment in which another ends does not take the place of those that wait", async () => {
+  const queue = new MakingQueue();
+  const { begun, work } = heldWork();
+  const runs = [0, 1, 2].map(() => queue.run(1, work)!);
+  let late: Promise<void> | undefined;
+  void begun[0]!.promise.then(() => {
+    late = queue.run(1, work)!;
+  });
+  begun[0]!.resolve();
+  await runs[0];
+  await runs[0];
+  expect(begun).toHaveLength(3);
+  for (const gate of begun) gate.resolve();
+  await Promise.all(runs);
+  begun[3]!.resolve();
+  await late;
+});
+
 test("work that fails gives its turn to the next", async () => {
   const queue = new MakingQueue();
   const failures = [0, 1, 2].map(() => queue.run(1, () => Promise.reject(new Error("failed"))));

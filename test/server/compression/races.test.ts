@@ -197,3 +197,15 @@ test("what is compressed behind the pages of a crawler does not drive out the pa
   expect(held[1]).toBeGreaterThan(35); // control: without compression they stay
   expect(held[0]).toBe(held[1]);
 });
+
+test("a page that another cache has asked for is not compressed, which that does itself", async () => {
+  const edge = new CompressingIsolate();
+  const child = { after: { logId: "", seq: Number.MAX_SAFE_INTEGER, isBinding: true } };
+  edge.page("/a", V1);
+  expect(await edge.ask("/a", BROWSER, "GET", null, child)).toMatchObject({ coding: null, text: V1 });
+  await edge.settled();
+  expect(edge.made).toBe(0);
+  expect(await edge.ask("/a", BROWSER)).toMatchObject({ xCache: "HIT", coding: null, text: V1 });
+  await edge.settled();
+  expect(await edge.ask("/a", BROWSER)).toMatchObject({ coding: "br", text: V1 });
+});

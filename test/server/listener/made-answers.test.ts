@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { MadeAnswers } from "../../../server/listener/made-answers.ts";
+import { answerForChild } from "../../../server/parent/answer-for-child.ts";
 import { answer } from "./running-listener.ts";
 
 const plain = { isHead: false, knowsChunks: true, keepsAlive: true };
@@ -34,4 +35,20 @@ test("the body of a large page is not copied", () => {
   const page = answer("x".repeat(100_000));
   const [, body] = new MadeAnswers().make(page, plain).pieces;
   expect(body.buffer).toBe((page.body as Uint8Array).buffer);
+});
+
+test("a cache gets the origin's Strict-Transport-Security, which it passes on, and visitors get the server's", () => {
+  const made = new MadeAnswers("max-age=600");
+  const child = { after: "none", arrivedAt: 0, now: () => 0, hasSameRules: true, position: null };
+  const limits = { hiddenFields: [], maxFieldBytes: 10_000 };
+  const origins = "strict-transport-security: max-age=1";
+  for (const [fields, line] of [
+    [{}, null],
+    [{ "strict-transport-security": "max-age=1" }, origins],
+  ] as const) {
+    const page = answer("page", fields);
+    expect(made.make(page, plain).whole).toContain("strict-transport-security: max-age=600");
+    const { whole } = made.make(answerForChild(page, { ...child, ...limits }), plain);
+    expect(/^strict-transport-security: .*(?=\r)/im.exec(whole)?.[0] ?? null).toBe(line);
+  }
 });

@@ -69,6 +69,12 @@ describe("tidemark serve --parent", { timeout: 60_000 }, () => {
       token,
       "is not like https://shield.example.com",
     ],
+    [
+      "with a password in its address",
+      ["--parent", "https://user:secret@shield.example.com", "--origin", "http://127.0.0.1:8000", ...log],
+      token,
+      "the parent's address has a user or a password",
+    ],
     ["for no address", ["--parent", "shield", ...log], token, 'the parent "shield" is not like'],
   ])("%s is refused in words", async (_, args, environment, words) => {
     const server = start("refused", [...args, "--check"], environment);

@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { HOST, TOKEN } from "../../engine/scenario.ts";
 import { RawClient } from "../raw-client.ts";
@@ -340,6 +340,38 @@ describe("a parent that fails", () => {
       expect.stringMatching(/^the parent http:\S+ fails \(unreachable: .*\); the origin is asked instead$/),
       expect.stringContaining("answers again"),
     ]);
+  });
+
+  test("for several visitors at once has failed once, so that it is asked again as soon", async () => {
+    const { parent, child } = await family(1, { fallsBack: true });
+    tier.origin.setDefaultReply({ fields, body: "page" });
+    expect(await bodyOf(child.get("/0"))).toBe("page");
+    const refused = Promise.withResolvers<void>();
+    const between = createServer((request) => {
+      waiting.push(request.socket);
+      if (waiting.length === 8) refused.resolve();
+    });
+    const waiting: Socket[] = [];
+    await parent.stop();
+    await new Promise<void>((resolve) => between.listen(parent.port, "127.0.0.1", resolve));
+    const asked = Array.from({ length: 8 }, (_, at) => bodyOf(child.get(`/at-once/${at}`)));
+    await refused.promise;
+    between.close();
+    for (const socket of waiting) socket.destroy();
+    expect(new Set(await Promise.all(asked))).toEqual(new Set(["page"]));
+    await tier.start({ port: parent.port });
+    await tier.clock.advance(1_000);
+    expect(await bodyOf(child.get("/after"))).toBe("page");
+    expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
+  });
+
+  test("is none whose origin takes too long: it says so, and the origin is not asked once more", async () => {
+    const { child } = await family(1, { fallsBack: true, rules: { limits: { originTimeout: "1s" } } });
+    tier.origin.reply("/slow", { body: "late", hold: "for ever" });
+    expect(await child.get("/slow")).toMatchObject({ status: 504 });
+    expect(tier.origin.countOf("/slow")).toBe(1);
+    expect(child.said).toEqual([]);
+    tier.origin.release("for ever");
   });
 
   test("is a failed origin where none is named: what is stored stands in for it", async () => {

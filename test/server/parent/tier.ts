@@ -9,7 +9,7 @@ import type { LogCalls } from "../../../server/log/log-messages.ts";
 import { sqlOver } from "../../../server/log/node-sql.ts";
 import { UndiciOrigin } from "../../../server/origin/undici-origin.ts";
 import { Children } from "../../../server/parent/children.ts";
-import { ParentOrigin } from "../../../server/parent/parent-origin.ts";
+import { connectToParent, ParentOrigin } from "../../../server/parent/parent-origin.ts";
 import { rulesFingerprint } from "../../../server/parent/rules-fingerprint.ts";
 import { memoryAlone } from "../../../server/serve/memory-alone.ts";
 import { startNodeIsolate } from "../../../server/serve/node-isolate.ts";
@@ -89,17 +89,20 @@ export class TierNode {
     const { parent, token = PARENT_TOKEN, rules: input = {} } = options;
     const site = compileSite({ origin: originUrl, hosts: [HOST], ...input }, {});
     const rules = rulesFingerprint(site);
-    const connect = (url: string) => {
+    const to = (url: string) => {
       const address = { url, socketPath: null };
-      const connection = new UndiciOrigin({ address, timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies });
+      return { address, timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies };
+    };
+    const kept = (connection: UndiciOrigin) => {
       this.#connections.push(connection);
       return connection;
     };
+    const connect = (url: string) => kept(new UndiciOrigin(to(url)));
     const say = (line: string) => void this.said.push(line);
     const now = () => clock.now();
     const origin = (): Origin => {
       if (parent === undefined) return connect(originUrl);
-      const connection = connect(parent());
+      const connection = kept(connectToParent(to(parent())));
       return new ParentOrigin({
         parent: {
           url: connection.url,

@@ -1,6 +1,6 @@
 import { fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { lstatSync, mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { Agent, createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -237,6 +237,21 @@ describe("a supervisor", () => {
       expect(await Promise.all(reloads)).toEqual([true, true, true]);
       expect(loads).toBe(2);
       expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v2" });
+    });
+
+    test("settings that are still being loaded when it stops open nothing again", async () => {
+      const supervisor = await start();
+      const loading = Promise.withResolvers<void>();
+      const read = load;
+      load = async () => {
+        await loading.promise;
+        return read();
+      };
+      const reload = supervisor.reload();
+      await supervisor.stop();
+      loading.resolve();
+      expect(await reload).toBe(false);
+      expect(readdirSync(folder)).not.toContain("log.sock"); // which would keep the process from ending
     });
 
     test("a configuration that does not compile keeps the old workers, and says why", async () => {

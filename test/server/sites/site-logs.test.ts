@@ -61,9 +61,11 @@ describe("the logs of several sites", () => {
     const admitted = logs.admit(reader, SITES, late.resolve);
     waitedLongEnough(); // by then nobody has admitted it
     read("shop", "worker-1");
-    expect(await admitted).toEqual(["blog"]);
+    const waiting = await admitted;
+    expect([...waiting]).toEqual(["blog"]);
     read("blog", "worker-1");
     expect(await late.promise).toBe("blog");
+    expect([...waiting]).toEqual([]); // whoever reads it now has not missed that
   });
 
   test("a worker that has ended is not admitted", async () => {
@@ -93,6 +95,19 @@ describe("the logs of several sites", () => {
     const ofShop = read("shop", "worker-1");
     expect((await ofShop.list(null, 10)).purges).toEqual([]);
     await expect(read("blog", "worker-1").list(null, 10)).rejects.toThrow();
+  });
+
+  test("are not opened any more once all are closed, nor by a call that is under way then", async () => {
+    await logs.open(grants("shop"));
+    const opened = logs.open(grants(...SITES));
+    opened.catch(() => undefined);
+    await logs.close();
+    await opened.catch(() => undefined);
+    await expect(logs.open(grants("shop"))).rejects.toThrow("the server stops");
+    expect(logs.isOpen).toBe(false);
+    const next = make();
+    await next.open(grants(...SITES)); // nobody else owns the folders
+    await next.close();
   });
 
   test("two supervisors cannot keep the log of one site", async () => {
