@@ -266,6 +266,25 @@ describe("a relay of the log (R27)", () => {
     expect(await settlesAfter(1)).toBeLessThan(BOUND_MS);
   });
 
+  test("a reader that is ahead of it is not told that it has read what the relay lacks (R12)", async () => {
+    await start({ maxReplyKeys: 2 });
+    const view = new PurgeView(64 * 1024);
+    const { first, connection } = await reader("one", async () => false);
+    view.apply(first);
+    isReached = false;
+    for (const key of ["#a", "#b", "#c", "#d"]) log.append(purge([key], { reader: "purger" }));
+    view.apply(log.read(view.readerPosition, 0, NAMED_MS, "one"));
+    expect(view.readerPosition).toEqual({ ...at(4), unread: { from: 0, to: 2 } });
+    const renew = async () => view.apply(await relay.renew(connection, view.readerPosition, LEASE_MS, NAMED_MS));
+    await renew();
+    expect(view.isComplete).toBe(false);
+    isReached = true;
+    await scheduler.advance(RELAY_AGE_MS);
+    await renew();
+    expect(view.isComplete).toBe(true);
+    expect(view.heldKeys).toBe(4);
+  });
+
   test("gives up its lease when its readers have, and reads the log anew for the next one", async () => {
     const { connection } = await reader("one", async () => true);
     await scheduler.advance(10_000);
