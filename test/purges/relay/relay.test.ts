@@ -249,6 +249,19 @@ describe("a relay of the log (R27)", () => {
     expect(copy.changesSince(null)).toEqual(second);
   });
 
+  test("writes to its storage only what is new to it", async () => {
+    await reader("one", async () => false); // so that the log sends each purge again until the lease is over
+    const changes = () => copies.exec("SELECT total_changes() AS n")[0]!.n;
+    append();
+    await scheduler.advance(1);
+    expect(changes()).toBeGreaterThan(0);
+    const before = changes();
+    const readsBefore = reads;
+    await scheduler.advance(10_000);
+    expect(reads).toBeGreaterThan(readsBefore + 10);
+    expect(changes()).toBe(before);
+  });
+
   test("passes on what the log has forgotten (R13)", async () => {
     await start({ maxHeldKeys: 2 });
     for (const key of ["#a", "#b", "#c", "#d"]) log.append(purge([key], { reader: "purger" }));
