@@ -49,11 +49,12 @@ describe("a relay of the log (R27)", () => {
   }
 
   function makeLog(id: string, settings: Partial<LogSettings> = {}): void {
+    let made = 0;
     log = new SqlPurgeLog(
       sqlOver(new DatabaseSync(":memory:")),
       settings,
       () => scheduler.now(),
-      () => id,
+      () => (made++ === 0 ? id : `${id} anew`),
     );
     connected = new ConnectedLog(log, scheduler);
     log.read(null, 1, 1, "the first");
@@ -207,6 +208,18 @@ describe("a relay of the log (R27)", () => {
     const { first } = await reader("two", async () => true, at(1, "log-2"));
     expect(first).toMatchObject({ logId: "log-2", to: 1 });
     expect(reads).toBeGreaterThan(before);
+  });
+
+  test("tells a log whose storage went back in time of a number that its readers have not confirmed (R13)", async () => {
+    await reader("one", async () => false);
+    append();
+    append();
+    await scheduler.advance(1);
+    makeLog("log-1");
+    append();
+    const { first } = await reader("two", async () => true, null, 2 * LEASE_MS); // for which it has to read the log
+    expect(log.head).toEqual(at(1, "log-1 anew"));
+    expect(first).toMatchObject({ logId: "log-1 anew", to: 1 });
   });
 
   test("reads all that the log has before it answers, however many replies that takes (R12)", async () => {
