@@ -192,7 +192,7 @@ describe("tidemark dev --regions", () => {
   test("with purge.push, a purge is pushed to every region, and the log says that all of them have confirmed it", async () => {
     origin.reply("/a", { ...STORED, body: "v1" });
     // A receipt that settled by the clock would take longer than the test.
-    const running = await startWith("purge: { push: true, leaseMs: 60_000 }");
+    const running = await startWith("purge: { push: true, leaseMs: 30_000 }");
     for (const region of REGIONS) expect(await xCache(region, "/a")).toBe("MISS");
     await purge("nyc", "/a");
     await running.says(/nyc {2}PURGE {2}purge 1 has settled after \d+ ms: all isolates have confirmed it/);

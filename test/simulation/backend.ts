@@ -19,6 +19,8 @@ type Items = readonly [items: object, matches: Matches];
 
 export const EVERYTHING: Items = [{ everything: true }, () => true];
 
+export const UNRELATED: Items = [{ tags: ["unrelated"] }, () => false];
+
 const tagged = (tag: string): Items => [{ tags: [tag] }, ({ tags }: Page) => tags.includes(tag)];
 
 const ITEMS: readonly Items[] = [
@@ -26,7 +28,7 @@ const ITEMS: readonly Items[] = [
   [{ urls: [`https://${HOST}/b`] }, ({ target }) => target === "/b"],
   ...TAGS.map(tagged),
   [{ tags: ["plog:c"] }, ({ target }) => target === "/plog/c"],
-  [{ tags: ["unrelated"] }, () => false],
+  UNRELATED,
   [{ prefixes: ["/plog"] }, ({ target }) => target.startsWith("/plog/")],
   [{ hosts: [HOST] }, () => true],
   EVERYTHING,

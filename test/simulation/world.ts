@@ -4,7 +4,7 @@ import type { EdgeEvent } from "../../worker/ports.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { memoryBodies } from "../engine/memory-bodies.ts";
 import { BEGINNING, HOST } from "../engine/scenario.ts";
-import { Backend, EVERYTHING } from "./backend.ts";
+import { Backend, EVERYTHING, UNRELATED } from "./backend.ts";
 import { Fate } from "./fate.ts";
 import { History, type Purged } from "./history.ts";
 import { LateLog, type Pushing, type Reader } from "./late-log.ts";
@@ -44,6 +44,8 @@ const PARENT_IN = 4;
 const [PARENTS_POP, CHILDREN_POP] = POPS;
 /** The share of isolates in such a world that are of a version that keeps no connection. */
 const WITHOUT_CONNECTION = 0.1;
+/** The same of those that do not reach the log as they start. */
+const CUT_OFF_WITHOUT_CONNECTION = 0.5;
 /** The same in a world with relays, and the share of isolates there that connect to the log itself. */
 const WITHOUT_CONNECTION_BESIDE_RELAYS = 0.04;
 const WITHOUT_RELAY = 0.3;
@@ -199,7 +201,7 @@ export class World {
   async #cutOff(): Promise<void> {
     const fate = this.#fate;
     const path = this.#visitors.anyPath();
-    const isolate = fate.chance(0.3) ? this.#replaceIsolate() : this.#anyIsolate();
+    const isolate = fate.chance(0.3) ? this.#replaceIsolate(CUT_OFF_WITHOUT_CONNECTION) : this.#anyIsolate();
     if (fate.chance(0.3)) await fate.scheduler.wait(fate.pick([0, 2 * this.#keepViewMs])).over;
     this.#log.cutOff(isolate.reader, fate.pick([500, 4000]));
     fate.tell(`the log cannot be reached from ${isolate.name} for a while`);
@@ -211,7 +213,8 @@ export class World {
 
   /**
    * An isolate gives up its lease, because it has no requests. Then it alone does not reach the log: after it has got
-   * another lease, while its message about the first is still on its way; or before it fetches a page.
+   * another lease, while its message about the first is still on its way; or before it fetches a page. Or it purges, and
+   * has no connection.
    */
   async #comeBack(): Promise<void> {
     const fate = this.#fate;
@@ -220,11 +223,12 @@ export class World {
     fate.tell(`${isolate.name} has no requests for a while`);
     await this.#visitors.get(isolate, path, null);
     await fate.scheduler.wait(this.#keepViewMs + fate.pick([0, 50, 200])).over;
-    const isBack = fate.chance(0.5);
-    if (isBack) await this.#visitors.get(isolate, path, null);
+    const does = fate.pick(["get", "fetch", "purge"] as const);
+    if (does === "get") await this.#visitors.get(isolate, path, null);
     else await fate.scheduler.wait(fate.pick([400, 800])).over;
-    this.#log.cutOff(isolate.reader, 3 * LEASE_MS);
-    if (!isBack) await this.#visitors.get(isolate, path, null);
+    if (does === "purge") await this.#backend.purge(() => isolate, UNRELATED);
+    else this.#log.cutOff(isolate.reader, 3 * LEASE_MS);
+    if (does !== "get") await this.#visitors.get(isolate, path, null);
     await this.#purgeEverything(path);
   }
 
@@ -299,15 +303,15 @@ export class World {
   }
 
   /** An isolate dies and another takes its place. Its work under way continues, as late writes do. */
-  #replaceIsolate(): SimulatedIsolate {
+  #replaceIsolate(withoutConnection?: number): SimulatedIsolate {
     const [pop, index] = [this.#fate.pick(POPS), this.#fate.pick(ISOLATES)];
     this.#fate.count("isolates that died");
     this.#fate.tell(`isolate ${this.#isolates[pop]![index]!.name} dies`);
     this.#isolates[pop]![index]!.reader.isDead = true;
-    return this.#startIsolate(pop, index);
+    return this.#startIsolate(pop, index, withoutConnection);
   }
 
-  #startIsolate(pop: number, index: number): SimulatedIsolate {
+  #startIsolate(pop: number, index: number, withoutConnection?: number): SimulatedIsolate {
     const fate = this.#fate;
     // More often than not the clocks differ as far as they may.
     const offsetMs = this.#skewsMs[pop]! + fate.pick([0, fate.random(), 1]) * this.#clocksDifferBy;
@@ -323,8 +327,8 @@ export class World {
       isDead: false,
       cutOffUntil: never,
     };
-    const without = this.#relays.length > 0 ? WITHOUT_CONNECTION_BESIDE_RELAYS : WITHOUT_CONNECTION;
-    const connects = this.#hasConnections && !fate.chance(without);
+    const usual = this.#relays.length > 0 ? WITHOUT_CONNECTION_BESIDE_RELAYS : WITHOUT_CONNECTION;
+    const connects = this.#hasConnections && !fate.chance(withoutConnection ?? usual);
     fate.count("isolates that never confirm, beside others that do", this.#hasConnections && !connects);
     const keepViewMs = connects ? this.#keepViewMs : null;
     const site = siteOf(this.#isStaleWhileSilent, this.#isLateAllowed, keepViewMs);
