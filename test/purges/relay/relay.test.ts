@@ -49,11 +49,12 @@ describe("a relay of the log (R27)", () => {
   }
 
   function makeLog(id: string, settings: Partial<LogSettings> = {}): void {
+    let made = 0;
     log = new SqlPurgeLog(
       sqlOver(new DatabaseSync(":memory:")),
       settings,
       () => scheduler.now(),
-      () => id,
+      () => (made++ === 0 ? id : `${id} anew`),
     );
     connected = new ConnectedLog(log, scheduler);
     log.read(null, 1, 1, "the first");
@@ -209,6 +210,18 @@ describe("a relay of the log (R27)", () => {
     expect(reads).toBeGreaterThan(before);
   });
 
+  test("tells a log whose storage went back in time of a number that its readers have not confirmed (R13)", async () => {
+    await reader("one", async () => false);
+    append();
+    append();
+    await scheduler.advance(1);
+    makeLog("log-1");
+    append();
+    const { first } = await reader("two", async () => true, null, 2 * LEASE_MS); // for which it has to read the log
+    expect(log.head).toEqual(at(1, "log-1 anew"));
+    expect(first).toMatchObject({ logId: "log-1 anew", to: 1 });
+  });
+
   test("reads all that the log has before it answers, however many replies that takes (R12)", async () => {
     await start({ maxReplyKeys: 2 });
     for (const key of ["#a", "#b", "#c", "#d", "#e", "#f"]) log.append(purge([key], { reader: "purger" }));
@@ -249,6 +262,19 @@ describe("a relay of the log (R27)", () => {
     expect(copy.changesSince(null)).toEqual(second);
   });
 
+  test("writes to its storage only what is new to it", async () => {
+    await reader("one", async () => false); // so that the log sends each purge again until the lease is over
+    const changes = () => copies.exec("SELECT total_changes() AS n")[0]!.n;
+    append();
+    await scheduler.advance(1);
+    expect(changes()).toBeGreaterThan(0);
+    const before = changes();
+    const readsBefore = reads;
+    await scheduler.advance(10_000);
+    expect(reads).toBeGreaterThan(readsBefore + 10);
+    expect(changes()).toBe(before);
+  });
+
   test("passes on what the log has forgotten (R13)", async () => {
     await start({ maxHeldKeys: 2 });
     for (const key of ["#a", "#b", "#c", "#d"]) log.append(purge([key], { reader: "purger" }));
@@ -264,6 +290,25 @@ describe("a relay of the log (R27)", () => {
     expect(first).toMatchObject({ logId: "log-1", from: 0, to: 0, leaseMs: LEASE_MS });
     isReached = true;
     expect(await settlesAfter(1)).toBeLessThan(BOUND_MS);
+  });
+
+  test("a reader that is ahead of it is not told that it has read what the relay lacks (R12)", async () => {
+    await start({ maxReplyKeys: 2 });
+    const view = new PurgeView(64 * 1024);
+    const { first, connection } = await reader("one", async () => false);
+    view.apply(first);
+    isReached = false;
+    for (const key of ["#a", "#b", "#c", "#d"]) log.append(purge([key], { reader: "purger" }));
+    view.apply(log.read(view.readerPosition, 0, NAMED_MS, "one"));
+    expect(view.readerPosition).toEqual({ ...at(4), unread: { from: 0, to: 2 } });
+    const renew = async () => view.apply(await relay.renew(connection, view.readerPosition, LEASE_MS, NAMED_MS));
+    await renew();
+    expect(view.isComplete).toBe(false);
+    isReached = true;
+    await scheduler.advance(RELAY_AGE_MS);
+    await renew();
+    expect(view.isComplete).toBe(true);
+    expect(view.heldKeys).toBe(4);
   });
 
   test("gives up its lease when its readers have, and reads the log anew for the next one", async () => {

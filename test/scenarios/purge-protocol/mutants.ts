@@ -753,7 +753,7 @@ export const mutants: Mutants = {
   "r27-reader-ahead-makes-a-log": {
     name: "a reader that is ahead of a relay makes the relay's copy another log",
     file: FOLLOWED_LOG,
-    from: "isAhead ? { ...position, seq } : position",
+    from: "isAhead ? { ...position, seq, unread: null } : position",
     to: "position",
     reddens: "purge-protocol/reader-ahead-of-its-relay",
   },

@@ -49,7 +49,7 @@ export class PurgedKeys {
       rows.push([items[at]! | 0, items[at + 1]! | 0, items[at + 2]!]);
     this.#sql.exec(
       `INSERT INTO purged_keys SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]')
-        FROM json_each(?) WHERE true ON CONFLICT (a, b) DO UPDATE SET seq = max(seq, excluded.seq)`,
+        FROM json_each(?) WHERE true ON CONFLICT (a, b) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > seq`,
       JSON.stringify(rows),
     );
   }

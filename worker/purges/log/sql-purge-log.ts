@@ -127,10 +127,13 @@ export class SqlPurgeLog {
     this.#sql.transaction(() => {
       if (this.#state().id !== logId) this.#beginAnew(logId);
       this.#keys.take(items);
-      this.#sql.exec(
-        "UPDATE state SET head = max(head, ?), hard = max(hard, ?), soft = max(soft, ?), invalidate = max(invalidate, ?)",
-        ...[to, heads.hard, heads.soft, heads.invalidate],
-      );
+      // Nothing is written where there is no news, because each row costs money, and replies wait for it.
+      if (to > this.#state().head) {
+        this.#sql.exec(
+          "UPDATE state SET head = ?, hard = max(hard, ?), soft = max(soft, ?), invalidate = max(invalidate, ?)",
+          ...[to, heads.hard, heads.soft, heads.invalidate],
+        );
+      }
       if (floor > this.#state().floor) this.#forgetUpTo(floor);
     });
   }

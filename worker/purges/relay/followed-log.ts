@@ -76,11 +76,14 @@ export class FollowedLog implements BookedLog<Pick<PurgeRecord, "settled">> {
     return reply;
   }
 
-  /** A reader may be ahead, because it has also read the log itself. */
+  /**
+   * A reader may be ahead, because it has also read the log itself. The copy may then lack purges of its unread range,
+   * so the reader goes on without that range until the copy has caught up (R12).
+   */
   changesSince(position: ReaderPosition | null): ViewDelta {
     const { logId, seq } = this.head;
     const isAhead = position?.logId === logId && position.seq > seq;
-    return this.#copy.changesSince(isAhead ? { ...position, seq } : position);
+    return this.#copy.changesSince(isAhead ? { ...position, seq, unread: null } : position);
   }
 
   confirm(reader: string, position: Stamp): boolean {

@@ -129,8 +129,13 @@ export class Relay {
     const { leaseMs, longestViewAgeMs } = asked;
     // Its position says what is confirmed below, so that purges are sent again until they are.
     const since = this.#followed.confirmed;
+    const reached = this.#followed.head;
+    const read = (position: ReaderPosition) =>
+      this.#soon(this.#root.read(position, leaseMs, longestViewAgeMs, undefined, this.#name));
     let startedAt = this.#clock.now();
     let delta = await this.#soon(this.#connection?.renew(since, leaseMs, longestViewAgeMs) ?? this.#open(since, asked));
+    // Storage of the log went back in time, which the log notices only if it is told of a higher number (R13).
+    if (delta.logId === reached.logId && delta.to < reached.seq) delta = await read(reached);
     const { head } = this.#followed;
     const seq = delta.logId === head.logId ? head.seq : 0;
     if (delta.from > seq) throw new Error("the reply leaves a gap");
@@ -140,7 +145,7 @@ export class Relay {
       parts.push({ ...delta, to: seq });
       startedAt = this.#clock.now();
       const position = { logId: delta.logId, seq: delta.to, unread };
-      const more = await this.#soon(this.#root.read(position, leaseMs, longestViewAgeMs, undefined, this.#name));
+      const more = await read(position);
       if (more.logId !== delta.logId) throw new Error("the log has changed");
       unread = unreadAfter(unread, delta.to, more);
       delta = more;
