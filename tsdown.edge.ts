@@ -3,6 +3,7 @@ import { defineConfig, type Rolldown, type UserConfig } from "tsdown";
 import { importSite } from "./server/site/import-site.ts";
 import { type CheckedSite, checkSite } from "./worker/site/check-site.ts";
 import { refuseCompression } from "./worker/site/refuse-compression.ts";
+import { compileChecked } from "./worker/site/site.ts";
 
 /**
  * The edge for the site in a config file, in one file. What esbuild makes of the same sources weighs 3 KB more. The site
@@ -36,7 +37,9 @@ function forSite(file: string): Rolldown.Plugin {
   const site = () => {
     checking ??= importSite(file).then((given) => {
       refuseCompression(given);
-      return checkSite(given);
+      const checked = checkSite(given);
+      compileChecked(checked, {}); // for the mistakes that only the whole of the rules shows
+      return checked;
     });
     return checking;
   };
