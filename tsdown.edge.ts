@@ -52,6 +52,8 @@ function forSite(file: string): Rolldown.Plugin {
       rules.purge.relays > 0
         ? null
         : 'export class Relay { constructor() { throw new Error("This site has no relays of its purge log."); } }',
+    [resolve(import.meta.dirname, "worker/purges/relay/relay-places.ts")]: ({ rules }) =>
+      rules.purge.relays > 0 ? null : "export const placeRelay = () => null;",
     [resolve(import.meta.dirname, "worker/control/doors/vendors.ts")]: ({ rules }) => {
       const open = Object.entries(rules.doors).flatMap(([name, door]) => (door ? [name] : []));
       return [
