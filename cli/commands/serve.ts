@@ -118,8 +118,8 @@ export function serveCommand(): Command {
 /** A flag outranks the environment, and the environment outranks the config. */
 async function run(flags: ServeFlags): Promise<void> {
   // Loaded here, because an older Node does not have what it imports.
-  const { holdSignals } = await import("../../server/processes/signals.ts");
-  const obeySignals = holdSignals();
+  const { holdSignals, obeySignals, TO_STOP } = await import("../../server/processes/signals.ts");
+  const sendHeldOn = holdSignals();
   const { serve, prepare } = await import("../../server/serve/serve.ts");
   const { expectWritableFolder } = await import("../../server/serve/places.ts");
   const { activatedSockets } = await import("../../server/processes/activated-sockets.ts");
@@ -128,6 +128,7 @@ async function run(flags: ServeFlags): Promise<void> {
   const environment = process.env;
   try {
     const predecessor = Predecessor.find();
+    const sendHeldStopOn = predecessor === null ? () => undefined : holdSignals(TO_STOP);
     const sockets = activatedSockets(environment, printLine);
     const named = [...(flags.listen ?? []), ...(flags.listenTls ?? [])];
     const isOpen = sockets.length > 0 || predecessor !== null;
@@ -169,6 +170,8 @@ async function run(flags: ServeFlags): Promise<void> {
     }
     const server = await serve(options, prepared);
     obeySignals(server);
+    sendHeldOn();
+    sendHeldStopOn();
     tellServiceManager(environment, READY, printLine);
     process.stdout.write(`${startedText(server, options.config)}\n`);
     await server.ended;

@@ -10,16 +10,20 @@ export interface Stoppable {
 }
 
 /** Signals that would end a process that does not listen to them, though they ask for something else. */
-const HELD = ["SIGHUP", "SIGUSR1", "SIGUSR2"] as const;
+const FOR_THE_RUNNING = ["SIGHUP", "SIGUSR1", "SIGUSR2"] as const;
+/**
+ * A successor holds these back as well: ended between its taking over and its listening to them, it would leave its workers
+ * and those of its predecessor alone.
+ */
+export const TO_STOP = ["SIGTERM", "SIGINT"] as const;
 
-/** Holds these signals back while the server starts. The returned function obeys them, and those to come. */
-export function holdSignals(): (supervisor: Stoppable) => void {
+/** Holds these signals back while the server starts. The returned function sends those that came on to who listens by then. */
+export function holdSignals(signals: readonly NodeJS.Signals[] = FOR_THE_RUNNING): () => void {
   const held = new Set<NodeJS.Signals>();
   const hold = (signal: NodeJS.Signals) => void held.add(signal);
-  for (const signal of HELD) process.on(signal, hold);
-  return (supervisor) => {
-    obeySignals(supervisor);
-    for (const signal of HELD) process.off(signal, hold);
+  for (const signal of signals) process.on(signal, hold);
+  return () => {
+    for (const signal of signals) process.off(signal, hold);
     for (const signal of held) process.emit(signal, signal);
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { holdSignals, type Stoppable } from "../../../server/processes/signals.ts";
+import { holdSignals, obeySignals, type Stoppable, TO_STOP } from "../../../server/processes/signals.ts";
 
 test("signals that come while the server starts are obeyed once it has started, each once", () => {
   const obeyed: string[] = [];
@@ -18,15 +18,17 @@ test("signals that come while the server starts are obeyed once it has started, 
     stop: () => note("stop")(undefined),
   };
   const listeners = process.listenerCount("SIGUSR2");
-  const obey = holdSignals();
+  const sendOn = [holdSignals(), holdSignals(TO_STOP)];
   process.emit("SIGUSR2", "SIGUSR2");
   process.emit("SIGUSR2", "SIGUSR2");
   process.emit("SIGHUP", "SIGHUP");
+  process.emit("SIGTERM", "SIGTERM");
   expect(obeyed).toEqual([]);
-  obey(server);
-  expect(obeyed).toEqual(["upgrade", "reload"]);
+  obeySignals(server);
+  for (const each of sendOn) each();
+  expect(obeyed).toEqual(["upgrade", "reload", "stop"]);
   process.emit("SIGUSR1", "SIGUSR1");
-  expect(obeyed).toEqual(["upgrade", "reload", "reopen"]);
+  expect(obeyed).toEqual(["upgrade", "reload", "stop", "reopen"]);
   end();
   return ended.then(() => expect(process.listenerCount("SIGUSR2")).toBe(listeners));
 });
