@@ -20,24 +20,46 @@ export interface TopUrl {
   readonly because?: string;
 }
 
+type Counted = { -readonly [Name in keyof TopUrl]: TopUrl[Name] };
+
 export class TopUrls {
-  #entries = new Map<string, TopUrl>();
+  #entries = new Map<string, Counted>();
+  /** No entry is lighter. */
+  #least = 0;
 
   add(url: string, weight: number, because?: string): void {
-    const counted = { url: shownUrl(url), weight, error: 0, times: 1, ...(because && { because }) };
-    const key = keyOf(counted);
+    const shown = shownUrl(url);
+    const key = keyOf(because, shown);
     const held = this.#entries.get(key);
-    if (!held && this.#entries.size >= MAX_TOP_URLS) {
-      const lightest = lightestOf([...this.#entries.values()]);
-      this.#entries.delete(keyOf(lightest));
-      this.#entries.set(key, sum(counted, { weight: lightest.weight, error: lightest.weight, times: 0 }));
-    } else this.#entries.set(key, held ? sum(counted, held) : counted);
+    if (held) {
+      held.weight += weight;
+      held.times++;
+      return;
+    }
+    const error = this.#entries.size < MAX_TOP_URLS ? 0 : this.#dropLightest();
+    this.#entries.set(key, { url: shown, weight: error + weight, error, times: 1, ...(because && { because }) });
+  }
+
+  /** Returns its weight. */
+  #dropLightest(): number {
+    let lightestKey = "";
+    let lightest = Number.POSITIVE_INFINITY;
+    for (const [key, { weight }] of this.#entries) {
+      if (weight >= lightest) continue;
+      lightestKey = key;
+      lightest = weight;
+      if (weight <= this.#least) break;
+    }
+    this.#least = lightest;
+    this.#entries.delete(lightestKey);
+    return lightest;
   }
 
   /** Its entries, which it forgets. */
   take(): TopUrl[] {
     const taken = [...this.#entries.values()];
     this.#entries = new Map();
+    this.#least = 0;
     return taken;
   }
 }
@@ -47,10 +69,13 @@ export class TopUrls {
  * lightest entry, if that one is full.
  */
 export function mergeTopUrls(some: readonly TopUrl[], more: readonly TopUrl[]): TopUrl[] {
-  const all = new Map([...some, ...more].map((each) => [keyOf(each), each]));
+  const all = new Map([...some, ...more].map((each) => [keyOf(each.because, each.url), each]));
   const sides = [some, more].map((urls) => {
     const weight = urls.length < MAX_TOP_URLS ? 0 : lightestOf(urls).weight;
-    return { held: new Map(urls.map((each) => [keyOf(each), each])), missing: { weight, error: weight, times: 0 } };
+    return {
+      held: new Map(urls.map((each) => [keyOf(each.because, each.url), each])),
+      missing: { weight, error: weight, times: 0 },
+    };
   });
   return [...all]
     .map(([key, each]) =>
@@ -67,7 +92,7 @@ function sum(entry: TopUrl, { weight, error, times }: Pick<TopUrl, "weight" | "e
   return { ...entry, weight: entry.weight + weight, error: entry.error + error, times: entry.times + times };
 }
 
-function keyOf({ url, because }: TopUrl): string {
+function keyOf(because: string | undefined, url: string): string {
   return `${because} ${url}`;
 }
 
@@ -77,11 +102,16 @@ function lightestOf(urls: readonly TopUrl[]): TopUrl {
 
 /** A URL of which nothing is stored is kept without its query, because that may be about one visitor. */
 export function withoutQuery(url: string): string {
-  return url.split("?", 1)[0]!;
+  const end = url.indexOf("?");
+  return end < 0 ? url : url.slice(0, end);
 }
+
+/** Printable ASCII that needs no escape. */
+const PLAIN = /^[!#-&(-;=?-[\]-_a-~]*$/;
 
 /** The URL as printable ASCII, and not too long. */
 function shownUrl(url: string): string {
+  if (url.length <= MAX_CHARACTERS && PLAIN.test(url)) return url;
   const printable = url
     .toWellFormed()
     .replace(/[^!-~]+|["<>`\\]/g, encodeURIComponent)

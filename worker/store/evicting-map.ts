@@ -154,11 +154,13 @@ export class EvictingMap<Value> {
   }
 
   #shortenQueues(): void {
-    for (const entry of this.#new.overflow()) {
+    for (let entry = this.#new.takeOverflow(); entry; entry = this.#new.takeOverflow()) {
       if (entry.uses > 1) this.#returning.add(entry);
       else this.#compete(entry);
     }
-    for (const entry of this.#returning.overflow()) this.#compete(entry);
+    for (let entry = this.#returning.takeOverflow(); entry; entry = this.#returning.takeOverflow()) {
+      this.#compete(entry);
+    }
     // The established entries may have used the room of a queue that was shorter until now.
     this.shrinkTo(this.#maxBytes);
   }
@@ -262,6 +264,8 @@ export class EvictingMap<Value> {
 class Queue<Value> {
   readonly #entries = new Set<Entry<Value>>();
   readonly #maxBytes: number;
+  /** Stands before the oldest entry. A new iterator would pass over the places of all that have left since the last rehash. */
+  #front = this.#entries.values();
   bytes = 0;
 
   constructor(maxBytes: number) {
@@ -290,13 +294,16 @@ class Queue<Value> {
     if (this.#entries.delete(entry)) this.bytes -= entry.bytes;
   }
 
-  /** Takes the oldest entries until the others are within the bound. */
-  *overflow(): Generator<Entry<Value>> {
-    for (const entry of this.#entries) {
-      if (this.bytes <= this.#maxBytes) return;
-      this.take(entry);
-      yield entry;
+  /** Takes the oldest entry, if all together are over the bound. */
+  takeOverflow(): Entry<Value> | undefined {
+    if (this.bytes <= this.#maxBytes) return undefined;
+    let oldest = this.#front.next();
+    if (oldest.done) {
+      this.#front = this.#entries.values();
+      oldest = this.#front.next();
     }
+    if (oldest.value !== undefined) this.take(oldest.value);
+    return oldest.value;
   }
 }
 
