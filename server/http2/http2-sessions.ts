@@ -274,7 +274,7 @@ class StallWatch {
   readonly #ms: number;
   #isArmed = false;
   #isWriting = false;
-  isReading = false;
+  #isReading = false;
 
   constructor(stream: ServerHttp2Stream, ms: number) {
     this.#stream = stream;
@@ -283,15 +283,22 @@ class StallWatch {
 
   writes(isWaiting: boolean): void {
     this.#isWriting = isWaiting;
-    this.arm();
+    if (isWaiting) this.#begin();
   }
 
-  /** Node begins the time anew with each piece that is read or written. */
-  arm(): void {
-    if (this.#isArmed || this.#stream.destroyed) return;
+  reads(isWaiting: boolean): void {
+    this.#isReading = isWaiting;
+    if (isWaiting) this.#begin();
+  }
+
+  /** Node begins the time anew with each piece that is read or written, but not once it was over: while the origin was slow. */
+  #begin(): void {
+    if (this.#stream.destroyed) return;
+    this.#stream.setTimeout(this.#ms);
+    if (this.#isArmed) return;
     this.#isArmed = true;
-    this.#stream.setTimeout(this.#ms, () => {
-      if (this.#isWriting || this.isReading) cutStream(this.#stream, "the client stalls");
+    this.#stream.on("timeout", () => {
+      if (this.#isWriting || this.#isReading) cutStream(this.#stream, "the client stalls");
     });
   }
 }
@@ -304,26 +311,25 @@ function bodyOf(stream: ServerHttp2Stream, length: string | null, watch: StallWa
       if (stream.destroyed) gone();
       stream.on("data", (piece: Buffer) => body.push(piece));
       stream.on("end", () => {
-        watch.isReading = false;
+        watch.reads(false);
         if (stream.aborted) gone();
         else body.end();
       });
       stream.on("aborted", gone);
       stream.on("close", gone);
       begun();
-      watch.isReading = true;
-      watch.arm();
+      watch.reads(true);
     },
     pause: () => {
-      watch.isReading = false;
+      watch.reads(false);
       stream.pause();
     },
     resume: () => {
-      watch.isReading = true;
+      watch.reads(true);
       stream.resume();
     },
     cancel: () => {
-      watch.isReading = false;
+      watch.reads(false);
       stream.resume(); // until the answer ends
     },
   });
