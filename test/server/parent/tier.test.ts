@@ -121,6 +121,23 @@ describe("a page", () => {
     expect(await bodyOf(second.get("/page"))).toBe("v2");
   });
 
+  test.each([
+    ["as large", { responseFieldBytes: "2KiB" }],
+    ["as many", { responseFields: 7 }],
+  ])("whose fields are %s as they may be is stored by both, whatever the parent adds", async (_, limits) => {
+    const { parent, child } = await family(1, { rules: { limits } });
+    const fields = { "cache-control": "max-age=60", "cache-tag": "page", large: "x".repeat(1_850) };
+    tier.origin.reply("/page", { fields, body: "page" });
+    for (const xCache of ["MISS", "HIT"]) {
+      expect(await child.get("/page")).toMatchObject({ body: "page", fields: { "x-cache": xCache } });
+      await child.idle();
+    }
+    await child.purge({ tags: ["page"] });
+    await tier.clock.advance(LEASE_MS * 2);
+    expect(await child.get("/page")).toMatchObject({ body: "page", fields: { "x-cache": "MISS" } });
+    expect(await parent.get("/page")).toMatchObject({ body: "page", fields: { "x-cache": "HIT" } });
+  });
+
   test("that is for one visitor is kept by neither, and goes through both", async () => {
     const { parent, child } = await family(1);
     tier.origin.reply("/private", ...["a", "b"].map((body) => ({ fields: { "cache-control": "private" }, body })));
