@@ -234,7 +234,12 @@ export class DiskTier implements SharedTier, CodedFiles {
   }
 
   #exists(name: string): boolean {
-    return this.#files.existsNow(this.#folder.pathOf(name));
+    try {
+      return this.#files.existsNow(this.#folder.pathOf(name));
+    } catch (cause) {
+      this.#missUnlessBug(cause);
+      return false;
+    }
   }
 
   /** Most misses end here: a look for a name costs a fifth of an open that does not block. */

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import { FileBody } from "../../../server/disk/file-body.ts";
@@ -485,6 +485,16 @@ describe("a disk that fails", () => {
       expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
     },
   );
+
+  test("is not taken for an empty one when a file is looked for", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    const inFolder = dirname(disk.folder.pathOf(disk.folder.nameOf(KEY, "entry")));
+    rmSync(inFolder, { recursive: true });
+    symlinkSync(inFolder, inFolder);
+    expect(await disk.tier.get(KEY)).toBeUndefined();
+    expect(disk.tier.hasCoded(KEY, "br")).toBe(false);
+    expect(disk.lines).toEqual([expect.stringContaining("cannot be used (ELOOP: the disk fails)")]);
+  });
 
   test("EIO while reading is a miss, and is said once", async () => {
     const state = failing("EIO", ["read"]);
