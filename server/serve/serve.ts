@@ -97,7 +97,7 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
   const { usesProxyProtocol, redirectsToHttps } = options;
   const { sites, problems } = await sitesOf(options, { listen, usesProxyProtocol, redirectsToHttps }, before);
   if (accessLog !== null) expectWritableLog(accessLog.path);
-  const tls = tlsOf(options);
+  const tls = tlsOf(options.certificates, listen);
   // The address may hold a password, so the message does not repeat it.
   if (options.log !== null && !(/^postgres(ql)?:\/\//.test(options.log) && URL.canParse(options.log))) {
     throw new ServerError("--log, or TIDEMARK_LOG, must be like postgres://user@host/database.");
@@ -229,9 +229,7 @@ function openDisk({ disk }: EdgeSettings): Janitor | null {
 }
 
 /** The certificates, if any address needs them. Throws a `ServerError` if they cannot be used. */
-function tlsOf(options: ServeOptions): TlsSettings | null {
-  const { certificates: files } = options;
-  const listen = addressesOf(options);
+function tlsOf(files: CertificateFiles, listen: readonly ListenAddress[]): TlsSettings | null {
   const hasFiles = files.pairs.length > 0 || files.folder !== null;
   const isNeeded = listen.some((address) => "port" in address && address.scheme === "https");
   if (isNeeded && !hasFiles) {
