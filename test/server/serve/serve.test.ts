@@ -119,6 +119,9 @@ describe("tidemark serve", () => {
     const wrong = await refusal(["--check", "--config", "wrong.config.ts"]);
     expect({ ...wrong }).toMatchObject({ code: 2, printed: expect.stringContaining("rutes") });
     const right = await refusal(["--check", "--origin", origin.url], { TIDEMARK_HOSTS: "www.example.test" });
+    writeFileSync(join(folder, "throwing.config.ts"), 'throw "no database";\n');
+    const throwing = await refusal(["--check", "--config", "throwing.config.ts"]);
+    expect(throwing).toMatchObject({ code: 2, printed: expect.stringContaining("throwing.config.ts: no database") });
     expect(right).toMatchObject({ code: 0, printed: expect.stringContaining("www.example.test") });
   });
 
