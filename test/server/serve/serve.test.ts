@@ -72,6 +72,7 @@ describe("tidemark serve", () => {
     const listen = ["--listen", `127.0.0.1:${await freePort()}`, "--workers", "2"];
     const server = start([...listen, "--origin", origin.url], { TIDEMARK_TOKEN: token });
     const address = await server.address();
+    expect(server.printed).not.toContain(token);
     const ofPlane = (path: string, init: RequestInit = {}) => fetch(new URL(`/_tidemark/${path}`, address), init);
     const page = await ofPlane("", { headers: { accept: "text/html" } });
     expect([page.status, page.headers.get("cache-control")]).toEqual([200, "no-store"]);
