@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { watch } from "node:fs";
+import { watch as watchFolder } from "node:fs";
 import { resolve } from "node:path";
 import { moduleBeside } from "../../cdn/own-package.ts";
 import type { TokenSettings } from "../../worker/control/tokens.ts";
@@ -10,6 +10,7 @@ import { janitorService } from "../disk/janitor-service.ts";
 import { type CertificateFiles, certificateWarnings, readCertificates } from "../front/certificates.ts";
 import type { TlsSettings } from "../front/tls-server.ts";
 import type { AccessLogFormat } from "../listener/access-log.ts";
+import { messageOf } from "../message-of.ts";
 import type { HeldSocket, ListenAddress } from "../processes/listening-sockets.ts";
 import { ONLY_SITE } from "../processes/site-logs.ts";
 import { Supervisor } from "../processes/supervisor.ts";
@@ -148,6 +149,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
   let watching: Watching | undefined;
   if (first.settings.disk !== null) CacheFolder.open(first.settings.disk.folder); // while nothing has changed hands
   let janitor: Janitor | null = null;
+  const watch = () => watchSites(options, prepared, () => void supervisor.reload());
   const load = async () => {
     // Not before: until now another server may own the folder, and delete and count its files.
     if (isFirst) janitor = openDisk(first.settings);
@@ -155,7 +157,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
       prepared = await prepare(options, prepared);
       watching?.stop();
       if (hasEnded) throw new ServerError("the server stops.");
-      watching = watchSites(options, prepared, () => void supervisor.reload());
+      watching = watch();
       for (const line of prepared.warnings) options.report({ kind: "warning", line });
     }
     isFirst = false;
@@ -184,7 +186,7 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     await janitor?.close();
     throw cause;
   });
-  watching ??= watchSites(options, first, () => void supervisor.reload());
+  watching ??= watch();
   const end = () => {
     hasEnded = true;
     watching?.stop();
@@ -251,13 +253,22 @@ interface Watching {
 }
 
 /** Calls `onChange` shortly after the files of any site have changed, or one of several was added or removed. */
-function watchSites({ sites: folder }: ServeOptions, { sites }: Prepared, onChange: () => void): Watching {
+function watchSites({ sites: folder, report }: ServeOptions, { sites }: Prepared, onChange: () => void): Watching {
   const files = new Set([...sites.values()].flatMap(({ loaded }) => loaded.files));
-  return watchFiles([...files], folder === null ? null : resolve(folder), onChange);
+  const warn = (line: string) => report({ kind: "warning", line });
+  return watchFiles([...files], folder === null ? null : resolve(folder), onChange, warn);
 }
 
-/** Calls `onChange` shortly after any of the files has changed, or one of a site in `ofSites`. */
-function watchFiles(files: readonly string[], ofSites: string | null, onChange: () => void): Watching {
+/**
+ * Calls `onChange` shortly after any of the files has changed, or one of a site in `ofSites`. A folder that cannot be
+ * watched is said, and the others are.
+ */
+function watchFiles(
+  files: readonly string[],
+  ofSites: string | null,
+  onChange: () => void,
+  warn: (line: string) => void,
+): Watching {
   let timer: NodeJS.Timeout | undefined;
   const changed = () => {
     clearTimeout(timer);
@@ -266,11 +277,19 @@ function watchFiles(files: readonly string[], ofSites: string | null, onChange: 
   // Folders, because an editor that replaces the file ends a watcher of the file itself.
   const folders = Map.groupBy(files, (file) => resolve(file, ".."));
   if (ofSites !== null && !folders.has(ofSites)) folders.set(ofSites, []);
-  const watchers = [...folders].map(([folder, inIt]) => {
+  const watchers = [...folders].flatMap(([folder, inIt]) => {
     const names = new Set(inIt.map((file) => file.slice(folder.length + 1)));
-    return watch(folder, (_event, name) => {
-      if (name !== null && (names.has(name) || (folder === ofSites && isOfSite(name)))) changed();
-    });
+    const failed = (cause: unknown) =>
+      warn(`changes in ${folder} are not noticed, so send SIGHUP after them: ${messageOf(cause)}`);
+    try {
+      const watcher = watchFolder(folder, (_event, name) => {
+        if (name !== null && (names.has(name) || (folder === ofSites && isOfSite(name)))) changed();
+      });
+      return [watcher.on("error", failed)];
+    } catch (cause) {
+      failed(cause);
+      return [];
+    }
   });
   return {
     // A change that was seen already is told all the same: it may have come after the files were read.
