@@ -287,7 +287,7 @@ class StallWatch {
     if (isWaiting) this.#begin();
   }
 
-  /** Node begins the time anew with each piece that is read or written, but not once it was over: while the origin was slow. */
+  /** Node begins the time anew with each piece that is read or written, but not once it was over, as for a slow origin. */
   #begin(): void {
     if (this.#stream.destroyed) return;
     this.#stream.setTimeout(this.#ms);

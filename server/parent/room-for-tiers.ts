@@ -1,6 +1,6 @@
 import type { Site } from "../../worker/site/site.ts";
 
-/** More than the parents of three tiers add to an origin's fields: `X-Cache`, `Cache-Status`, `Age`, and those for a child. */
+/** More than parents of three tiers add to an origin's fields: `X-Cache`, `Cache-Status`, `Age`, and what is for a child. */
 const ADDED_FIELDS = 16;
 const ADDED_BYTES = 1024;
 

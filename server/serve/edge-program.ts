@@ -31,7 +31,7 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
   const tier =
     edge.disk &&
     new DiskTier({
-      folder: CacheFolder.open(edge.disk.folder),
+      folder: CacheFolder.at(edge.disk.folder),
       janitor: janitorBehind(line),
       now: () => systemClock.now(),
       say: write,

@@ -109,7 +109,7 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
 
 let madeOnce: string | undefined;
 
-/** A machine that serves itself alone gets a token if none is set. It protects nothing there, so weak ones will do, too. */
+/** A machine that serves itself alone gets a token if none is set. It protects nothing there, so a weak one will do, too. */
 function tokenOfThisMachine(): string {
   madeOnce ??= randomBytes(24).toString("base64url");
   return madeOnce;

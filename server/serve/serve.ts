@@ -147,12 +147,14 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
   let isFirst = true;
   let hasEnded = false;
   let watching: Watching | undefined;
-  if (first.settings.disk !== null) CacheFolder.open(first.settings.disk.folder); // while nothing has changed hands
+  const { disk } = first.settings;
+  const folder = disk && CacheFolder.open(disk.folder); // while nothing has changed hands
+  const openDisk = () => folder && readDisk(folder, disk!.maxBytes);
   let janitor: Janitor | null = null;
   const watch = () => watchSites(options, prepared, () => void supervisor.reload());
   const load = async () => {
     // Not before: until now another server may own the folder, and delete and count its files.
-    if (isFirst) janitor = openDisk(first.settings);
+    if (isFirst) janitor = openDisk();
     else {
       prepared = await prepare(options, prepared);
       watching?.stop();
@@ -174,14 +176,14 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     // From here on the successor's janitor alone gives out room on the disk.
     onHandOver: () => void janitor?.close(),
     onTakenBack: () => {
-      janitor = openDisk(prepared.settings);
+      janitor = openDisk();
     },
     program: moduleBeside(import.meta.url, "edge-program"),
     load,
     workers: options.workers,
     report: options.report,
     ...(options.log !== null && { sharedLog: options.log }),
-    ...(first.settings.disk && { service: { connect: () => janitorService(janitor!).connect() } }),
+    ...(disk && { service: { connect: () => janitorService(janitor!).connect() } }),
   }).catch(async (cause: unknown) => {
     await janitor?.close();
     throw cause;
@@ -223,9 +225,8 @@ function addressesOf({ listen, sockets, predecessor }: ServeOptions): readonly L
 }
 
 /** The disk is read in the background: its pages can be used before that has ended. */
-function openDisk({ disk }: EdgeSettings): Janitor | null {
-  if (disk === null) return null;
-  const janitor = new Janitor(CacheFolder.open(disk.folder), disk.maxBytes);
+function readDisk(folder: CacheFolder, maxBytes: number): Janitor {
+  const janitor = new Janitor(folder, maxBytes);
   void janitor.scan().catch(() => undefined); // a disk that cannot be read is reported by those who read pages
   return janitor;
 }

@@ -130,4 +130,14 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve, where a disk is full:" : 
     free("cache/log");
     expect(await purge(`purge-${number}`)).toMatchObject({ status: 200, body: { seq: number, replayed: false } });
   });
+
+  test("or read-only, a worker that dies is replaced all the same", { timeout: 60_000 }, async () => {
+    const remount = (mode: string) => spawnSync("mount", ["-o", `remount,${mode}`, join(folder, "cache/pages")]).status;
+    while (remount("ro") !== 0); // as long as a page is being written
+    const [, pid] = await server.prints(/worker-1 \(process (\d+)\) accepts/);
+    process.kill(Number(pid), "SIGKILL");
+    await server.prints(/worker-2 \(process \d+\) accepts/);
+    expect(await ask("/page")).toMatchObject({ status: 200, body: "page" });
+    expect(remount("rw")).toBe(0);
+  });
 });
