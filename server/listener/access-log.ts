@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync, statSync, write, writeSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, statSync, write } from "node:fs";
 import type { Answer } from "../../worker/ports.ts";
 import { messageOf } from "../message-of.ts";
 import type { ClientFields } from "./client-fields.ts";
@@ -140,12 +140,6 @@ export class AccessLog implements ExchangeLog {
     }
     this.#tellOfDropped();
     closeFile(this.#file);
-  }
-
-  /** For the last moment of a process: what waits is written before this returns. */
-  flushNow(): void {
-    if (this.#waiting !== "") writeSync(this.#file.descriptor, this.#waiting, null, "latin1");
-    this.#waiting = "";
   }
 
   #flushAfter(ms: number): void {
