@@ -382,6 +382,24 @@ describe("a parent that fails", () => {
     expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
   });
 
+  test.each([
+    ["leaves in the middle of a request", "Content-Length: 10\r\n\r\nhalf", true],
+    ["sends more than it may", `Transfer-Encoding: chunked\r\n\r\n1000\r\n${"x".repeat(4096)}\r\n`, false],
+  ])("is none whose visitor %s", async (_, rest, leaves) => {
+    const { child } = await family(1, { fallsBack: true, rules: { limits: { requestBodyBytes: "2KiB" } } });
+    tier.origin.setDefaultReply({ body: "page" });
+    const visitor = new RawClient({ host: "127.0.0.1", port: child.port });
+    await visitor.send(`POST /upload HTTP/1.1\r\nHost: ${HOST}\r\n${rest}`);
+    while (child.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (leaves) visitor.destroy();
+    else await visitor.until((received) => received.includes("413"));
+    visitor.destroy();
+    await child.idle();
+    expect(await bodyOf(child.get("/page"))).toBe("page");
+    expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
+    expect(child.said).toEqual([]);
+  });
+
   test("is none whose origin takes too long: it says so, and the origin is not asked once more", async () => {
     const { child } = await family(1, { fallsBack: true, rules: { limits: { originTimeout: "1s" } } });
     tier.origin.reply("/slow", { body: "late", hold: "for ever" });
