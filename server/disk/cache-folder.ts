@@ -66,12 +66,17 @@ export class CacheFolder {
       writeFileSync(join(path, CACHEDIR_TAG), CACHEDIR_TEXT);
       for (const digit of DIGITS) makeFolders(join(path, FOLDER_PREFIX, digit));
       makeFolders(join(path, BEING_WRITTEN));
-      return new CacheFolder(path, "");
+      return CacheFolder.at(path);
     } catch (cause) {
       if (cause instanceof CacheFolderError) throw cause;
       const detail = messageOf(cause);
       throw new CacheFolderError(`The folder ${path} cannot be used as a cache: ${detail}.`, { cause });
     }
+  }
+
+  /** The folder that another process has opened. Nothing is written, so that a worker starts on a disk that fails, too. */
+  static at(path: string): CacheFolder {
+    return new CacheFolder(path, "");
   }
 
   /** The same folder for one of several sites, whose name is then part of each key. No key has a line break. */

@@ -20,6 +20,7 @@ export interface DiskFiles {
   openNow(path: string): number;
   readNow(fd: number, into: Uint8Array, length: number): number;
   closeNow(fd: number): void;
+  /** Throws if that cannot be told: a disk that fails is not an empty one. */
   existsNow(path: string): boolean;
 }
 
@@ -47,7 +48,7 @@ export const diskFiles: DiskFiles = {
   openNow: (path) => fs.openSync(path, "r"),
   readNow: (fd, into, length) => fs.readSync(fd, into, 0, length, 0),
   closeNow: (fd) => fs.closeSync(fd),
-  existsNow: fs.existsSync,
+  existsNow: (path) => fs.statSync(path, { throwIfNoEntry: false }) !== undefined,
 };
 
 /** Writes all bytes: the system may write only a part of them at a time. */

@@ -8,6 +8,7 @@ import { RecentHeads } from "../../worker/store/recent-heads.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import type { CodedFile, CodedFiles } from "../compression/coded-files.ts";
+import { Backlog } from "./backlog.ts";
 import type { CacheFolder } from "./cache-folder.ts";
 import { type DiskFiles, diskFiles, readAll, writeAll } from "./disk-files.ts";
 import { DiskHealth } from "./disk-health.ts";
@@ -36,6 +37,8 @@ import { Room } from "./room.ts";
 const FIRST_READ_BYTES = 64 * 1024;
 /** A larger file is streamed. Up to this size it costs less to read it at once. */
 const MAX_SMALL_FILE_BYTES = 320 * 1024;
+/** What an entry takes beside its body, about. */
+const HEAD_BYTES = 4096;
 /** A body of unknown length asks for room in pieces of this size. */
 const BODY_ROOM_BYTES = 8 * 1024 * 1024;
 
@@ -58,6 +61,7 @@ interface SharedParts {
   readonly health: DiskHealth;
   readonly cached: LikelyCached;
   readonly turns: ReadTurns;
+  readonly backlog: Backlog;
 }
 
 /*
@@ -96,6 +100,7 @@ export class DiskTier implements SharedTier, CodedFiles {
       health: new DiskHealth(folder.path, now, say),
       cached: likelyCached ?? new LikelyCached(),
       turns: new ReadTurns(),
+      backlog: new Backlog(folder.path, say),
     };
     const { room, health, cached, turns } = this.#shared;
     this.#room = room;
@@ -138,7 +143,7 @@ export class DiskTier implements SharedTier, CodedFiles {
 
   async put(stored: Stored): Promise<void> {
     const name = this.#folder.nameOf(stored.head.key, "entry");
-    await this.#change(name, async () => {
+    await this.#changeInMemory(name, heldBody(stored), async () => {
       const held = await this.#heldAt(stored.head.key, name);
       if (held && isNewer(held, stored)) return;
       const bytes = await this.#writeEntry(name, stored);
@@ -183,7 +188,7 @@ export class DiskTier implements SharedTier, CodedFiles {
   async writeCoded(key: string, coding: Coding, { digest, bytes }: CodedFile): Promise<void> {
     const entry = this.#folder.nameOf(key, "entry");
     const name = this.#folder.nameOf(key, coding);
-    await this.#change(name, async () => {
+    await this.#changeInMemory(name, bytes, async () => {
       if (!this.#exists(entry)) return;
       await this.#write(name, coding, Buffer.from(`${digest} ${key}`, "utf8"), bytes);
       if (!this.#exists(entry)) await this.#drop(name);
@@ -234,7 +239,12 @@ export class DiskTier implements SharedTier, CodedFiles {
   }
 
   #exists(name: string): boolean {
-    return this.#files.existsNow(this.#folder.pathOf(name));
+    try {
+      return this.#files.existsNow(this.#folder.pathOf(name));
+    } catch (cause) {
+      this.#missUnlessBug(cause);
+      return false;
+    }
   }
 
   /** Most misses end here: a look for a name costs a fifth of an open that does not block. */
@@ -370,8 +380,7 @@ export class DiskTier implements SharedTier, CodedFiles {
 
   /** Writes an entry. Returns the size of its file, or `null` if it was not written. */
   async #writeEntry(name: string, stored: Stored): Promise<number | null> {
-    const body = (isMarker(stored) ? null : stored.body) ?? new Uint8Array(0);
-    return this.#write(name, "entry", Buffer.from(writeHead(stored), "utf8"), body);
+    return this.#write(name, "entry", Buffer.from(writeHead(stored), "utf8"), heldBody(stored));
   }
 
   /** Writes a file whose body is in memory. Returns its size, or `null` if it was not written. */
@@ -467,6 +476,18 @@ export class DiskTier implements SharedTier, CodedFiles {
     return true;
   }
 
+  /** A change whose bytes wait in memory. It does not happen if too many do. */
+  async #changeInMemory(name: string, { byteLength }: Uint8Array, change: () => Promise<void>): Promise<void> {
+    const { backlog } = this.#shared;
+    const bytes = HEAD_BYTES + byteLength;
+    if (!backlog.enter(bytes)) return;
+    try {
+      await this.#change(name, change);
+    } finally {
+      backlog.leave(bytes);
+    }
+  }
+
   /** Makes changes of one file one after the other, so that a late put of an older response finds the newer one. */
   async #change(name: string, change: () => Promise<void>): Promise<void> {
     const before = this.#changes.get(name) ?? Promise.resolve();
@@ -495,6 +516,10 @@ export class DiskTier implements SharedTier, CodedFiles {
     if ((cause as { code?: unknown }).code === "ENOENT") return undefined;
     throw cause;
   }
+}
+
+function heldBody(stored: Stored): Uint8Array {
+  return (isMarker(stored) ? null : stored.body) ?? new Uint8Array(0);
 }
 
 const TORN: Prefix = { kind: "entry", headBytes: 0, bodyBytes: 0, headSum: 0, tableSum: 0 };

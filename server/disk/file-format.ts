@@ -39,7 +39,7 @@ export interface Prefix {
   readonly tableSum: number;
 }
 
-export function writePrefix(prefix: Prefix): Buffer {
+function writePrefix(prefix: Prefix): Buffer {
   const bytes = Buffer.alloc(PREFIX_BYTES);
   MAGIC.copy(bytes);
   bytes[8] = VERSION;

@@ -1,4 +1,4 @@
-import { isWithin, type Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
+import { isAddress, isWithin, type Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
 import type { ServedSite, SitesByHost } from "./sites-by-host.ts";
 
 export type Scheme = "http" | "https";
@@ -103,11 +103,8 @@ export function forwardedClient(list: string | null, proxies: readonly Network[]
   return client;
 }
 
-/** Every address, for a question that `isWithin` answers with yes for addresses alone. */
-const ANY: readonly Network[] = [{ firstAddress: 0n, hostBits: 128n }];
-
 /** An address, of which some proxies write the port, too. */
 function bareAddress(text: string): string | null {
   const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(text)?.[1] ?? text;
-  return isWithin(bare, ANY) ? bare : null;
+  return isAddress(bare) ? bare : null;
 }

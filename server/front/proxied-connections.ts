@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { Server as TlsServer } from "node:tls";
 import { isWithin, type Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
+import { CountedWarning } from "../counted-warning.ts";
 import { carrierOf } from "./carriers.ts";
 import { readProxyHeader } from "./proxy-header.ts";
 
@@ -20,19 +21,16 @@ export interface ProxiedConnectionsParts {
   readonly left: () => void;
 }
 
-/** One line about refused connections in so many milliseconds. */
-const SAY_EVERY_MS = 60_000;
-
 /** The connections whose first bytes have to be a header of the PROXY protocol, of a trusted proxy. */
 export class ProxiedConnections {
   readonly #parts: ProxiedConnectionsParts;
   readonly #waiting = new Set<Socket>();
   /** Connections from others than trusted proxies, or without a header. */
-  refused = 0;
-  #saidAt = Number.NEGATIVE_INFINITY;
+  readonly #refused: CountedWarning;
 
   constructor(parts: ProxiedConnectionsParts) {
     this.#parts = parts;
+    this.#refused = new CountedWarning(parts.warn);
   }
 
   /** How many wait for their header. */
@@ -96,13 +94,7 @@ export class ProxiedConnections {
   }
 
   #refuse(socket: Socket, because: string): void {
-    this.refused++;
-    const now = performance.now();
-    if (now - this.#saidAt >= SAY_EVERY_MS) {
-      this.#saidAt = now;
-      const address = socket.remoteAddress ?? "unknown";
-      this.#parts.warn(`A connection was refused, because ${address} ${because}: ${this.refused} so far.`);
-    }
+    this.#refused.add(`A connection was refused, because ${socket.remoteAddress ?? "unknown"} ${because}`);
     socket.resetAndDestroy();
   }
 }

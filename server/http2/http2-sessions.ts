@@ -9,6 +9,7 @@ import type { TLSSocket } from "node:tls";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { Answer, Bodies } from "../../worker/ports.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
+import { CountedWarning } from "../counted-warning.ts";
 import type { RequestArrivals, Scheme } from "../front/arrival.ts";
 import type { ExchangeLog } from "../listener/access-log.ts";
 import type { MadeAnswers } from "../listener/made-answers.ts";
@@ -58,23 +59,24 @@ const OPTIONS = {
 const ON_THEIR_WAY_MS = 1_000;
 const LAST_STREAM = 2 ** 31 - 1;
 
-/** One line about floods in so many milliseconds. */
-const SAY_EVERY_MS = 60_000;
-
 /** The connections of a listener that speak HTTP/2, over Node's own implementation. RFC 9113. */
 export class Http2Sessions {
   readonly #parts: Http2Parts;
   readonly #sessions = new Set<Session>();
   readonly #left: () => void;
-  /** Connections that were ended because they flooded the server. */
-  floods = 0;
-  #saidAt = Number.NEGATIVE_INFINITY;
+  readonly #floods: CountedWarning;
   #isClosing = false;
 
   /** `left` is called when a connection has ended. */
   constructor(parts: Http2Parts, left: () => void) {
     this.#parts = parts;
     this.#left = left;
+    this.#floods = new CountedWarning(parts.warn);
+  }
+
+  /** Connections that were ended because they flooded the server. */
+  get floods(): number {
+    return this.#floods.count;
   }
 
   get size(): number {
@@ -87,7 +89,9 @@ export class Http2Sessions {
       ...OPTIONS,
       settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: this.#parts.maxHeadBytes, enablePush: false },
     });
-    const session = new Session(inner, arrivals, isOverLimit, this.#parts, () => this.#flooded());
+    const session = new Session(inner, arrivals, isOverLimit, this.#parts, () =>
+      this.#floods.add("Connections in HTTP/2 were ended because they flooded the server"),
+    );
     this.#sessions.add(session);
     if (this.#isClosing) session.close(); // it was in its handshake when the listener stopped
     inner.once("close", () => {
@@ -109,14 +113,6 @@ export class Http2Sessions {
 
   destroyAll(): void {
     for (const session of this.#sessions) session.destroy();
-  }
-
-  #flooded(): void {
-    this.floods++;
-    const now = performance.now();
-    if (now - this.#saidAt < SAY_EVERY_MS) return;
-    this.#saidAt = now;
-    this.#parts.warn(`Connections in HTTP/2 were ended because they flooded the server: ${this.floods} so far.`);
   }
 }
 
@@ -274,7 +270,7 @@ class StallWatch {
   readonly #ms: number;
   #isArmed = false;
   #isWriting = false;
-  isReading = false;
+  #isReading = false;
 
   constructor(stream: ServerHttp2Stream, ms: number) {
     this.#stream = stream;
@@ -283,15 +279,22 @@ class StallWatch {
 
   writes(isWaiting: boolean): void {
     this.#isWriting = isWaiting;
-    this.arm();
+    if (isWaiting) this.#begin();
   }
 
-  /** Node begins the time anew with each piece that is read or written. */
-  arm(): void {
-    if (this.#isArmed || this.#stream.destroyed) return;
+  reads(isWaiting: boolean): void {
+    this.#isReading = isWaiting;
+    if (isWaiting) this.#begin();
+  }
+
+  /** Node begins the time anew with each piece that is read or written, but not once it was over, as for a slow origin. */
+  #begin(): void {
+    if (this.#stream.destroyed) return;
+    this.#stream.setTimeout(this.#ms);
+    if (this.#isArmed) return;
     this.#isArmed = true;
-    this.#stream.setTimeout(this.#ms, () => {
-      if (this.#isWriting || this.isReading) cutStream(this.#stream, "the client stalls");
+    this.#stream.on("timeout", () => {
+      if (this.#isWriting || this.#isReading) cutStream(this.#stream, "the client stalls");
     });
   }
 }
@@ -304,26 +307,25 @@ function bodyOf(stream: ServerHttp2Stream, length: string | null, watch: StallWa
       if (stream.destroyed) gone();
       stream.on("data", (piece: Buffer) => body.push(piece));
       stream.on("end", () => {
-        watch.isReading = false;
+        watch.reads(false);
         if (stream.aborted) gone();
         else body.end();
       });
       stream.on("aborted", gone);
       stream.on("close", gone);
       begun();
-      watch.isReading = true;
-      watch.arm();
+      watch.reads(true);
     },
     pause: () => {
-      watch.isReading = false;
+      watch.reads(false);
       stream.pause();
     },
     resume: () => {
-      watch.isReading = true;
+      watch.reads(true);
       stream.resume();
     },
     cancel: () => {
-      watch.isReading = false;
+      watch.reads(false);
       stream.resume(); // until the answer ends
     },
   });

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync, statSync, write, writeSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, statSync, write } from "node:fs";
 import type { Answer } from "../../worker/ports.ts";
 import { messageOf } from "../message-of.ts";
 import type { ClientFields } from "./client-fields.ts";
@@ -61,7 +61,8 @@ export class AccessLog implements ExchangeLog {
   readonly #warn: (line: string) => void;
   readonly #namesSites: boolean;
   readonly #writeCall: WriteCall;
-  #file: OpenFile;
+  /** `null` while it cannot be opened. */
+  #file: OpenFile | null;
   #waiting = "";
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
@@ -70,7 +71,7 @@ export class AccessLog implements ExchangeLog {
   /** Those of them that the owner has been told of. */
   #droppedAndTold = 0;
 
-  /** Throws if the file cannot be opened. `path` may be `/dev/stdout`. `namesSites`: there are several. */
+  /** `path` may be `/dev/stdout`. `namesSites`: there are several. */
   constructor(
     path: string,
     format: AccessLogFormat,
@@ -83,7 +84,7 @@ export class AccessLog implements ExchangeLog {
     this.#format = format;
     this.#warn = warn;
     this.#writeCall = writeCall;
-    this.#file = openFile(path);
+    this.#file = this.#tryToOpen();
   }
 
   /** How many lines were dropped because the disk did not keep up, or was full for too long. */
@@ -124,7 +125,7 @@ export class AccessLog implements ExchangeLog {
     while (this.#writing) await this.#writing;
     try {
       const file = openFile(this.#path);
-      closeFile(this.#file);
+      if (this.#file) closeFile(this.#file);
       this.#file = file;
     } catch (cause) {
       this.#warn(`The access log ${this.#path} cannot be opened anew, so the old file is written: ${messageOf(cause)}`);
@@ -139,29 +140,33 @@ export class AccessLog implements ExchangeLog {
       this.#waiting = "";
     }
     this.#tellOfDropped();
-    closeFile(this.#file);
-  }
-
-  /** For the last moment of a process: what waits is written before this returns. */
-  flushNow(): void {
-    if (this.#waiting !== "") writeSync(this.#file.descriptor, this.#waiting, null, "latin1");
-    this.#waiting = "";
+    if (this.#file) closeFile(this.#file);
   }
 
   #flushAfter(ms: number): void {
     this.#timer ??= setTimeout(() => void this.flush(), ms).unref();
   }
 
-  #write(lines: Buffer): Promise<void> {
+  async #write(lines: Buffer): Promise<void> {
+    this.#file ??= this.#tryToOpen();
+    const file = this.#file;
+    if (file === null) {
+      this.#keep(lines);
+      return;
+    }
     // The disk may have become full within a line, of this process or another: that line ends here.
-    const bytes = endsWithinLine(this.#file) ? Buffer.concat([Buffer.of(LINE_FEED), lines]) : lines;
-    return new Promise((resolve) => {
+    const bytes = endsWithinLine(file) ? Buffer.concat([Buffer.of(LINE_FEED), lines]) : lines;
+    await new Promise<void>((resolve) => {
       const rest = (from: number) => {
-        this.#writeCall(this.#file.descriptor, bytes, from, bytes.byteLength - from, null, (error, written) => {
+        this.#writeCall(file.descriptor, bytes, from, bytes.byteLength - from, null, (error, written) => {
           const end = from + (error ? 0 : written);
           if (!error && end < bytes.byteLength) return rest(end);
-          if (error) this.#keep(bytes, end, error);
-          else this.#worked();
+          if (error) {
+            // In a file, the line that was cut is written again as a whole.
+            const isCut = file.hasEnd && end > 0;
+            this.#keep(bytes.subarray(isCut ? bytes.lastIndexOf(LINE_FEED, end - 1) + 1 : end));
+            this.#failed(error);
+          } else this.#worked();
           resolve();
         });
       };
@@ -169,16 +174,26 @@ export class AccessLog implements ExchangeLog {
     });
   }
 
-  /** What could not be written waits for the next attempt; in a file, the line that was cut is written again as a whole. */
-  #keep(bytes: Buffer, written: number, error: NodeJS.ErrnoException): void {
-    const isCut = this.#file.hasEnd && written > 0;
-    const from = isCut ? bytes.lastIndexOf(LINE_FEED, written - 1) + 1 : written;
-    this.#waiting = bytes.toString("latin1", from) + this.#waiting;
+  #tryToOpen(): OpenFile | null {
+    try {
+      return openFile(this.#path);
+    } catch (cause) {
+      this.#failed(cause as NodeJS.ErrnoException);
+      return null;
+    }
+  }
+
+  /** What could not be written waits for the next attempt. */
+  #keep(bytes: Buffer): void {
+    this.#waiting = bytes.toString("latin1") + this.#waiting;
     this.#flushAfter(TRY_AGAIN_MS);
+  }
+
+  #failed({ code, message }: NodeJS.ErrnoException): void {
     // A pipe whose reader is slow is no fault of the log.
-    if (this.#isFailing || error.code === "EAGAIN") return;
+    if (this.#isFailing || code === "EAGAIN") return;
     this.#isFailing = true;
-    this.#warn(`The access log ${this.#path} cannot be written: ${error.message}. Its lines wait in memory.`);
+    this.#warn(`The access log ${this.#path} cannot be written: ${message}. Its lines wait in memory.`);
   }
 
   #worked(): void {

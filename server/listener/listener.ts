@@ -367,11 +367,9 @@ export class Listener {
     const { isolate, toHttps } = site ?? this.#parts;
     const { children } = this.#parts;
     try {
+      const forChild = children?.answer(request, url, this.work);
+      if (forChild) return forChild;
       const elsewhere = toHttps && scheme === "http" && peerAddress !== null ? redirectToHttps(url, toHttps) : null;
-      if (children !== undefined) {
-        const forChild = children.answer(request, url, this.work);
-        if (forChild) return forChild;
-      }
       if (elsewhere) return elsewhere;
       return isolate.fetch({ request, url, background: this.work, clientAddress, peerAddress, country: null });
     } catch (cause) {

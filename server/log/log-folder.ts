@@ -55,12 +55,14 @@ export class LogFolder {
    */
   static own(path: string, id: string, known: string | null = null): LogFolder {
     LogFolder.expectShortPath(path);
+    let owner: FileLock | null = null;
     try {
       makeFolders(path);
-      const owner = FileLock.take(join(path, OWNER_LOCK), "exclusive");
+      owner = FileLock.take(join(path, OWNER_LOCK), "exclusive");
       if (owner === null) throw new FolderInUseError(path);
       return new LogFolder(path, owner, id, known);
     } catch (cause) {
+      owner?.release(); // a supervisor that goes on may try again
       const fault = storageFault(cause);
       throw fault === null ? cause : new StorageError(path, fault, cause);
     }

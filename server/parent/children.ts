@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { AFTER_FIELD } from "../../wire/fields.ts";
 import type { EdgeAnswer, LearningIsolate } from "../../worker/isolate.ts";
 import type { Answer, BackgroundWork, ClientRequest } from "../../worker/ports.ts";
-import { isWithin } from "../../worker/rules/forwarding/trusted-proxies.ts";
+import { isAddress } from "../../worker/rules/forwarding/trusted-proxies.ts";
 import { ownAnswer } from "../listener/own-answer.ts";
 import { fromWebResponse } from "../listener/web-answer.ts";
 import { answerForChild } from "./answer-for-child.ts";
@@ -71,7 +71,7 @@ export class Children {
       request,
       url: `${told.scheme}://${told.host}${path}`,
       background,
-      clientAddress: isWithin(clientAddress, ANY) ? clientAddress : null,
+      clientAddress: clientAddress !== null && isAddress(clientAddress) ? clientAddress : null,
       peerAddress: null,
       country,
       child: { after: hasSameRules ? readPosition(sent) : NOWHERE },
@@ -85,8 +85,6 @@ export class Children {
     this.#parts.say(`the child ${node} has other rules, so the origin is asked for every request of it`);
   }
 }
-
-const ANY = [{ firstAddress: 0n, hostBits: 128n }];
 
 /** Whether a request has already been at this node. RFC 8586 §2. */
 function hasPassed(cdnLoop: string | null, node: string): boolean {

@@ -71,7 +71,8 @@ export class ParentOrigin implements Origin {
       this.#works();
       return answer;
     }
-    this.#fails(failures + 1, answer.because, answer.cause);
+    const mayBeVisitors = asked.kind === "failed" && request.body !== null && !wasNeverSent(answer.cause);
+    if (!mayBeVisitors) this.#fails(failures + 1, answer.because, answer.cause);
     return origin && mayBeSentAgain(request, answer.cause) ? origin.fetch(request) : answer;
   }
 
@@ -188,8 +189,12 @@ const NEVER_SENT: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
+/** Otherwise a request with a body may have failed because its visitor left, was slow, or sent too much. */
+function wasNeverSent(cause: unknown): boolean {
+  return NEVER_SENT.has((cause as { readonly code?: string } | null)?.code ?? "");
+}
+
 /** Whether a request that the parent did not answer may be sent to the origin: nothing changes if both carry it out. */
 function mayBeSentAgain({ method, body }: OriginRequest, cause: unknown): boolean {
-  if (NEVER_SENT.has((cause as { readonly code?: string } | null)?.code ?? "")) return true;
-  return body === null && isSafeMethod(method);
+  return wasNeverSent(cause) || (body === null && isSafeMethod(method));
 }

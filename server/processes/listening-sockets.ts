@@ -104,13 +104,17 @@ async function openAddress(
   clock: Clock,
   isLastOneEnding: () => boolean,
 ): Promise<HeldSocket[]> {
-  for (let triedMs = 0; ; triedMs += TRY_AGAIN_MS) {
+  for (let triedMs = 0, wasEnding = false; ; triedMs += TRY_AGAIN_MS) {
+    // Asked before the attempt, because a process may end just after it. It lets go of its lock before its sockets, so
+    // there is one more attempt after the last one has ended.
+    const isEnding = isLastOneEnding();
     try {
       return "path" in address ? [await openPath(address.path, address.mode)] : await openHost(address);
     } catch (cause) {
       const isInUse = cause instanceof ListenError && cause.code === "EADDRINUSE";
-      if (!isInUse || triedMs >= TRY_WITHIN_MS || !isLastOneEnding()) throw cause;
+      if (!isInUse || triedMs >= TRY_WITHIN_MS || !(isEnding || wasEnding)) throw cause;
     }
+    wasEnding = isEnding;
     await clock.wait(TRY_AGAIN_MS).over;
   }
 }

@@ -13,6 +13,7 @@ import type { Listener } from "../listener/listener.ts";
 import { ownAnswer } from "../listener/own-answer.ts";
 import { startListener } from "../listener/start-listener.ts";
 import { Children } from "../parent/children.ts";
+import { withRoomForTiers } from "../parent/room-for-tiers.ts";
 import { ONLY_SITE } from "../processes/site-logs.ts";
 import type { RunningWorker, WorkerStart } from "../processes/worker-program.ts";
 import { SharedMemory } from "../site/shared-memory.ts";
@@ -30,7 +31,7 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
   const tier =
     edge.disk &&
     new DiskTier({
-      folder: CacheFolder.open(edge.disk.folder),
+      folder: CacheFolder.at(edge.disk.folder),
       janitor: janitorBehind(line),
       now: () => systemClock.now(),
       say: write,
@@ -110,7 +111,7 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
 
 /** The caches that ask a site of this process in place of its origin. */
 function childrenOf({ settings, site, isolate, rules }: StartedSite, say: (line: string) => void): Children {
-  const { hiddenFields, limits } = site;
+  const { hiddenFields, limits } = withRoomForTiers(site);
   const { node } = settings;
   const now = () => systemClock.now();
   return new Children({ isolate, node, rules, hiddenFields, maxFieldBytes: limits.responseFieldBytes, now, say });

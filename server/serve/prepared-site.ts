@@ -41,6 +41,8 @@ export interface PreparedSite {
   readonly site: Site;
   /** True if no host is named, so that only this machine is served. */
   readonly isLocal: boolean;
+  /** The token that was made for this machine, because none is set; otherwise `null`. */
+  readonly madeToken: string | null;
   /** What the owner should know, a line each. */
   readonly warnings: readonly string[];
 }
@@ -78,7 +80,9 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
   }
   const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = environment;
   const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
-  const tokens = namesHosts ? given : forThisMachine(given);
+  const madeToken = namesHosts || TIDEMARK_TOKEN || TIDEMARK_TOKENS ? null : tokenOfThisMachine();
+  const tokens: TokenSettings =
+    madeToken === null ? { ...given, acceptsWeakTokens: !namesHosts } : { TIDEMARK_TOKEN: madeToken };
   configuredTokens(tokens, (line) => warnings.push(line));
   if (!tokens.TIDEMARK_TOKEN && !tokens.TIDEMARK_TOKENS) {
     warnings.push("TIDEMARK_TOKEN is not set, so nobody can purge. Make one with: openssl rand -base64 32");
@@ -100,16 +104,15 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
     tokens,
     toHttps: redirectOf(around, site),
   };
-  return { loaded, settings, site, isLocal: !namesHosts, warnings };
+  return { loaded, settings, site, isLocal: !namesHosts, madeToken, warnings };
 }
 
-/** On a machine that serves itself alone, a token protects nothing. One is made if none is set. */
-let ownToken: string | undefined;
+let madeOnce: string | undefined;
 
-function forThisMachine(tokens: TokenSettings): TokenSettings {
-  if (tokens.TIDEMARK_TOKEN || tokens.TIDEMARK_TOKENS) return { ...tokens, acceptsWeakTokens: true };
-  ownToken ??= randomBytes(24).toString("base64url");
-  return { TIDEMARK_TOKEN: ownToken };
+/** A machine that serves itself alone gets a token if none is set. It protects nothing there, so a weak one will do, too. */
+function tokenOfThisMachine(): string {
+  madeOnce ??= randomBytes(24).toString("base64url");
+  return madeOnce;
 }
 
 /** Throws a `ServerError` if no connection could begin with a header of the PROXY protocol that counts. */

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { watch } from "node:fs";
+import { watch as watchFolder } from "node:fs";
 import { resolve } from "node:path";
 import { moduleBeside } from "../../cdn/own-package.ts";
 import type { TokenSettings } from "../../worker/control/tokens.ts";
@@ -10,6 +10,7 @@ import { janitorService } from "../disk/janitor-service.ts";
 import { type CertificateFiles, certificateWarnings, readCertificates } from "../front/certificates.ts";
 import type { TlsSettings } from "../front/tls-server.ts";
 import type { AccessLogFormat } from "../listener/access-log.ts";
+import { messageOf } from "../message-of.ts";
 import type { HeldSocket, ListenAddress } from "../processes/listening-sockets.ts";
 import { ONLY_SITE } from "../processes/site-logs.ts";
 import { Supervisor } from "../processes/supervisor.ts";
@@ -97,7 +98,7 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
   const { usesProxyProtocol, redirectsToHttps } = options;
   const { sites, problems } = await sitesOf(options, { listen, usesProxyProtocol, redirectsToHttps }, before);
   if (accessLog !== null) expectWritableLog(accessLog.path);
-  const tls = tlsOf(options);
+  const tls = tlsOf(options.certificates, listen);
   // The address may hold a password, so the message does not repeat it.
   if (options.log !== null && !(/^postgres(ql)?:\/\//.test(options.log) && URL.canParse(options.log))) {
     throw new ServerError("--log, or TIDEMARK_LOG, must be like postgres://user@host/database.");
@@ -146,16 +147,19 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
   let isFirst = true;
   let hasEnded = false;
   let watching: Watching | undefined;
-  if (first.settings.disk !== null) CacheFolder.open(first.settings.disk.folder); // while nothing has changed hands
+  const { disk } = first.settings;
+  const folder = disk && CacheFolder.open(disk.folder); // while nothing has changed hands
+  const openDisk = () => folder && readDisk(folder, disk!.maxBytes);
   let janitor: Janitor | null = null;
+  const watch = () => watchSites(options, prepared, () => void supervisor.reload());
   const load = async () => {
     // Not before: until now another server may own the folder, and delete and count its files.
-    if (isFirst) janitor = openDisk(first.settings);
+    if (isFirst) janitor = openDisk();
     else {
       prepared = await prepare(options, prepared);
       watching?.stop();
       if (hasEnded) throw new ServerError("the server stops.");
-      watching = watchSites(options, prepared, () => void supervisor.reload());
+      watching = watch();
       for (const line of prepared.warnings) options.report({ kind: "warning", line });
     }
     isFirst = false;
@@ -172,19 +176,19 @@ export async function serve(options: ServeOptions, first: Prepared): Promise<Run
     // From here on the successor's janitor alone gives out room on the disk.
     onHandOver: () => void janitor?.close(),
     onTakenBack: () => {
-      janitor = openDisk(prepared.settings);
+      janitor = openDisk();
     },
     program: moduleBeside(import.meta.url, "edge-program"),
     load,
     workers: options.workers,
     report: options.report,
     ...(options.log !== null && { sharedLog: options.log }),
-    ...(first.settings.disk && { service: { connect: () => janitorService(janitor!).connect() } }),
+    ...(disk && { service: { connect: () => janitorService(janitor!).connect() } }),
   }).catch(async (cause: unknown) => {
     await janitor?.close();
     throw cause;
   });
-  watching ??= watchSites(options, first, () => void supervisor.reload());
+  watching ??= watch();
   const end = () => {
     hasEnded = true;
     watching?.stop();
@@ -221,17 +225,14 @@ function addressesOf({ listen, sockets, predecessor }: ServeOptions): readonly L
 }
 
 /** The disk is read in the background: its pages can be used before that has ended. */
-function openDisk({ disk }: EdgeSettings): Janitor | null {
-  if (disk === null) return null;
-  const janitor = new Janitor(CacheFolder.open(disk.folder), disk.maxBytes);
+function readDisk(folder: CacheFolder, maxBytes: number): Janitor {
+  const janitor = new Janitor(folder, maxBytes);
   void janitor.scan().catch(() => undefined); // a disk that cannot be read is reported by those who read pages
   return janitor;
 }
 
 /** The certificates, if any address needs them. Throws a `ServerError` if they cannot be used. */
-function tlsOf(options: ServeOptions): TlsSettings | null {
-  const { certificates: files } = options;
-  const listen = addressesOf(options);
+function tlsOf(files: CertificateFiles, listen: readonly ListenAddress[]): TlsSettings | null {
   const hasFiles = files.pairs.length > 0 || files.folder !== null;
   const isNeeded = listen.some((address) => "port" in address && address.scheme === "https");
   if (isNeeded && !hasFiles) {
@@ -253,13 +254,22 @@ interface Watching {
 }
 
 /** Calls `onChange` shortly after the files of any site have changed, or one of several was added or removed. */
-function watchSites({ sites: folder }: ServeOptions, { sites }: Prepared, onChange: () => void): Watching {
+function watchSites({ sites: folder, report }: ServeOptions, { sites }: Prepared, onChange: () => void): Watching {
   const files = new Set([...sites.values()].flatMap(({ loaded }) => loaded.files));
-  return watchFiles([...files], folder === null ? null : resolve(folder), onChange);
+  const warn = (line: string) => report({ kind: "warning", line });
+  return watchFiles([...files], folder === null ? null : resolve(folder), onChange, warn);
 }
 
-/** Calls `onChange` shortly after any of the files has changed, or one of a site in `ofSites`. */
-function watchFiles(files: readonly string[], ofSites: string | null, onChange: () => void): Watching {
+/**
+ * Calls `onChange` shortly after any of the files has changed, or one of a site in `ofSites`. A folder that cannot be
+ * watched is said, and the others are.
+ */
+function watchFiles(
+  files: readonly string[],
+  ofSites: string | null,
+  onChange: () => void,
+  warn: (line: string) => void,
+): Watching {
   let timer: NodeJS.Timeout | undefined;
   const changed = () => {
     clearTimeout(timer);
@@ -268,11 +278,19 @@ function watchFiles(files: readonly string[], ofSites: string | null, onChange: 
   // Folders, because an editor that replaces the file ends a watcher of the file itself.
   const folders = Map.groupBy(files, (file) => resolve(file, ".."));
   if (ofSites !== null && !folders.has(ofSites)) folders.set(ofSites, []);
-  const watchers = [...folders].map(([folder, inIt]) => {
+  const watchers = [...folders].flatMap(([folder, inIt]) => {
     const names = new Set(inIt.map((file) => file.slice(folder.length + 1)));
-    return watch(folder, (_event, name) => {
-      if (name !== null && (names.has(name) || (folder === ofSites && isOfSite(name)))) changed();
-    });
+    const failed = (cause: unknown) =>
+      warn(`changes in ${folder} are not noticed, so send SIGHUP after them: ${messageOf(cause)}`);
+    try {
+      const watcher = watchFolder(folder, (_event, name) => {
+        if (name !== null && (names.has(name) || (folder === ofSites && isOfSite(name)))) changed();
+      });
+      return [watcher.on("error", failed)];
+    } catch (cause) {
+      failed(cause);
+      return [];
+    }
   });
   return {
     // A change that was seen already is told all the same: it may have come after the files were read.

@@ -13,6 +13,7 @@ import type { DiskTier } from "../disk/disk-tier.ts";
 import type { LogCalls } from "../log/log-messages.ts";
 import { UndiciOrigin } from "../origin/undici-origin.ts";
 import { connectToParent, ParentOrigin } from "../parent/parent-origin.ts";
+import { withRoomForTiers } from "../parent/room-for-tiers.ts";
 import { rulesFingerprint } from "../parent/rules-fingerprint.ts";
 import { systemClock } from "../system-clock.ts";
 import type { SiteSettings } from "./edge-settings.ts";
@@ -53,7 +54,7 @@ export function startSite(
   const rules = rulesFingerprint(site);
   const { origin, close } = originOf(settings, site, rules, parts.write);
   const compresses = compressionSettings(settings.site);
-  const isolate = startNodeIsolate(site, {
+  const isolate = startNodeIsolate(settings.parent === null ? site : withRoomForTiers(site), {
     ...parts,
     compression: compresses
       ? new NodeCompression({ settings: compresses, memoryBytes, files: tier, queue: compressing })

@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import type { OriginAddress } from "../origin/origin-address.ts";
 import { ONLY_SITE } from "../processes/site-logs.ts";
+import type { PreparedSite } from "./prepared-site.ts";
 import type { Prepared, RunningServer } from "./serve.ts";
 
 /** What the server serves and where, and commands to try first. `config`: that of its only site. */
@@ -10,7 +11,7 @@ export function startedText(server: RunningServer, config: string | null): strin
   const title = styleText("bold", "Tidemark", { stream: process.stdout });
   const heading = `${title} serves ${addresses.map((each) => (each.includes("/") ? each : `http://${each}`)).join(", ")}`;
   if (only === undefined) return `${heading}\n\n${severalText(prepared)}\n`;
-  const { loaded, settings, isLocal } = only;
+  const { loaded, settings, isLocal, madeToken } = only;
   const address = addresses.find((each) => !each.includes("/"));
   const lines = inRows([
     ...(settings.parent ? [["parent", addressText(settings.parent.address)]] : []),
@@ -21,11 +22,11 @@ export function startedText(server: RunningServer, config: string | null): strin
       isLocal ? "this machine alone; name hosts in the config to serve others" : hostsText(loaded.review.hosts),
     ],
     ["disk", diskText(prepared)],
-    ...(isLocal ? [["token", settings.tokens.TIDEMARK_TOKEN ?? "those of TIDEMARK_TOKENS"]] : []),
+    ...(isLocal ? [["token", tokenText(only)]] : []),
   ]);
   if (!isLocal || address === undefined) return `${heading}\n\n${lines}\n`;
   const page = `http://localhost:${address.slice(address.lastIndexOf(":") + 1)}/`;
-  const bearer = `-H "Authorization: Bearer ${settings.tokens.TIDEMARK_TOKEN ?? "$TIDEMARK_TOKEN"}"`;
+  const bearer = `-H "Authorization: Bearer ${madeToken ?? "$TIDEMARK_TOKEN"}"`;
   return `${heading}. Ctrl-C stops it.
 
 ${lines}
@@ -54,12 +55,18 @@ export function checkedText({ sites }: Prepared): string {
 }
 
 function severalText(prepared: Prepared): string {
-  const sites = [...prepared.sites.values()].map(({ loaded, settings, isLocal }) => {
+  const sites = [...prepared.sites.values()].map((site) => {
+    const { loaded, settings, isLocal } = site;
     const hosts = isLocal ? "this machine alone" : hostsText(loaded.review.hosts);
-    const token = isLocal ? `, token ${settings.tokens.TIDEMARK_TOKEN ?? "those of TIDEMARK_TOKENS"}` : "";
+    const token = isLocal ? `, token ${tokenText(site)}` : "";
     return [settings.name, `${hosts} from ${settings.origin ? addressText(settings.origin) : "its parent"}${token}`];
   });
   return inRows([...sites, ["disk", diskText(prepared)]]);
+}
+
+/** A token that the owner has set is no text for logs. */
+function tokenText({ settings: { tokens }, madeToken }: PreparedSite): string {
+  return madeToken ?? (tokens.TIDEMARK_TOKEN ? "that of TIDEMARK_TOKEN" : "those of TIDEMARK_TOKENS");
 }
 
 function inRows(rows: readonly (readonly string[])[]): string {

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { ConfigFileError } from "../../cdn/config/config-file-error.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
+import { messageOf } from "../message-of.ts";
 
 /*
  * A config file is a module that Node itself imports: it reads TypeScript by leaving the types out, and needs no bundler.
@@ -59,7 +60,7 @@ export async function importSite(file: string, origin?: string): Promise<SiteInp
   try {
     module = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };
   } catch (error) {
-    throw new ConfigFileError(`${file}: ${(error as Error).message}`, { cause: error });
+    throw new ConfigFileError(`${file}: ${messageOf(error)}`, { cause: error });
   }
   const site = module.default as Partial<SiteInput> | undefined;
   if (typeof site !== "object" || typeof (site.origin ?? origin) !== "string") {

@@ -28,6 +28,7 @@ export class WaitedPurges {
   #held = 0;
   #hasNews = false;
   #isLooking = false;
+  #isClosed = false;
   #again: { cancel(): void } | null = null;
 
   constructor(log: SettlingLog, clock: Clock) {
@@ -42,14 +43,14 @@ export class WaitedPurges {
   async find(seq: number, waitMs: number): Promise<PurgeRecord | null> {
     let found = await this.#log.audited(seq);
     if (found === null || found.record.settled || waitMs <= 0 || this.#held >= MAX_HELD) return found?.record ?? null;
+    if (this.#isClosed) throw closedError();
     const limit = this.#clock.wait(waitMs);
     const isOver = limit.over.then(() => "over" as const);
     const waiter = this.#wait(seq);
     try {
       for (;;) {
         const bound = this.#clock.wait(Math.max(1, found.settlesInMs));
-        const because = await Promise.race([waiter.promise, bound.over, isOver]);
-        bound.cancel();
+        const because = await Promise.race([waiter.promise, bound.over, isOver]).finally(() => bound.cancel());
         if (because === "settled") return { ...found.record, settled: true };
         const now = await this.#log.audited(seq).catch(() => undefined);
         if (now === undefined) return { ...found.record, settled: because !== "over" };
@@ -68,10 +69,10 @@ export class WaitedPurges {
     if (!this.#isLooking) void this.#look();
   }
 
-  /** The answers that are held fail. */
+  /** The answers that are held fail, and so do those that would be. */
   close(): void {
-    const closed = new Error("the purge log was closed");
-    for (const waiters of this.#waiters.values()) for (const { reject } of waiters) reject(closed);
+    this.#isClosed = true;
+    for (const waiters of this.#waiters.values()) for (const { reject } of waiters) reject(closedError());
   }
 
   #wait(seq: number): PromiseWithResolvers<"settled"> {
@@ -114,4 +115,8 @@ export class WaitedPurges {
     }
     this.#isLooking = false;
   }
+}
+
+function closedError(): Error {
+  return new Error("the purge log was closed");
 }

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import { FileBody } from "../../../server/disk/file-body.ts";
@@ -485,6 +485,37 @@ describe("a disk that fails", () => {
       expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
     },
   );
+
+  test("is not taken for an empty one when a file is looked for", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    const inFolder = dirname(disk.folder.pathOf(disk.folder.nameOf(KEY, "entry")));
+    rmSync(inFolder, { recursive: true });
+    symlinkSync(inFolder, inFolder);
+    expect(await disk.tier.get(KEY)).toBeUndefined();
+    expect(disk.tier.hasCoded(KEY, "br")).toBe(false);
+    expect(disk.lines).toEqual([expect.stringContaining("cannot be used (ELOOP: the disk fails)")]);
+  });
+
+  test("by hanging does not fill the memory: what is beyond a bound is not written, which is said", async () => {
+    const hanging = Promise.withResolvers<void>();
+    let writes = 0;
+    const write = () => {
+      writes++;
+      return hanging.promise;
+    };
+    const disk = await DiskUnderTest.open(temporaryFolder(), { writer: { write }, maxBytes: 1024 * MIB });
+    const body = new Uint8Array(200 * 1024);
+    const puts = Array.from({ length: 200 }, (_, at) => disk.tier.put(page(`/${at}`, body))); // 39 MiB
+    await disk.tier.put(page("/late", body));
+    expect(disk.lines).toEqual([
+      `The disk of the cache in ${disk.path} does not keep up, so pages are kept in memory alone: 1 so far.`,
+    ]);
+    hanging.resolve();
+    await Promise.all(puts);
+    expect(writes).toBe(160); // 32 MiB
+    await disk.tier.put(page("/later", body));
+    expect(writes).toBe(161);
+  });
 
   test("EIO while reading is a miss, and is said once", async () => {
     const state = failing("EIO", ["read"]);

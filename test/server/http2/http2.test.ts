@@ -422,6 +422,30 @@ describe("a connection in HTTP/2", () => {
     expect((await firstLogged).isWhole).toBe(false);
   });
 
+  test("ends a stream whose client does not read, also if the origin was slower before than a client may be", async () => {
+    const slow = Promise.withResolvers<void>();
+    const { https } = await start(
+      async ({ request }) => {
+        const reader = nodeBodies.readThrough(request.body!);
+        while ((await reader.next()) !== null);
+        await slow.promise;
+        return answer("x".repeat(5_000_000));
+      },
+      { settings: { stallMs: 200 } },
+    );
+    const on = session(https);
+    const first = on.request({ ...HOST, ":method": "POST" });
+    first.on("error", () => undefined);
+    first.end("body");
+    const second = on.request({ ...HOST, ":method": "POST" });
+    second.write("half");
+    expect((await read(second)).rstCode).toBe(constants.NGHTTP2_INTERNAL_ERROR); // the first one has waited for as long
+    slow.resolve();
+    await once(first, "response");
+    await new Promise((resolve) => first.on("close", resolve));
+    expect(first.rstCode).toBe(constants.NGHTTP2_INTERNAL_ERROR);
+  });
+
   test("whose fields are too many or too large ends that stream alone", async () => {
     const { https } = await start(shown);
     const on = session(https);

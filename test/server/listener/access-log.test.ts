@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readFileSync, renameSync, rmSync, write } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, write } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -169,6 +169,24 @@ describe("on a disk that is full", () => {
     expect(log.dropped).toBe(10_001);
     expect(said.at(-1)).toBe(`The access log ${path} lacks 10001 lines for which there was no room.`);
   });
+});
+
+test("a log whose file cannot be opened yet keeps its lines until it can", async () => {
+  const said: string[] = [];
+  rmSync(folder, { recursive: true });
+  const log = new AccessLog(path, "json", (line) => said.push(line));
+  const fields = { get: () => null } as never;
+  const line = { clientAddress: null, method: "GET", version: "1.1", fields, bodyBytes: 0, tookMs: 0, isWhole: true };
+  log.record({ ...line, target: "/before", answer: answer(null) });
+  await log.flush();
+  mkdirSync(folder);
+  log.record({ ...line, target: "/after", answer: answer(null) });
+  await log.close();
+  expect(readFileSync(path, "latin1")).toMatch(/^.*\/before.*\n.*\/after.*\n$/);
+  expect(said).toEqual([
+    expect.stringMatching(/^The access log \S+ cannot be written: ENOENT.* Its lines wait in memory\.$/),
+    `The access log ${path} is written again.`,
+  ]);
 });
 
 test("a log whose folder is gone goes on in the old file, and says so", async () => {

@@ -255,6 +255,12 @@ describe("a folder", () => {
     expect(readdirSync(folder)).toEqual(["supervisor.lock"]);
   });
 
+  test("that could not be made whole is nobody's", () => {
+    mkdirSync(join(folder, "workers-one.lock"));
+    expect(() => LogFolder.own(folder, "one")).toThrow("EISDIR");
+    LogFolder.own(folder, "two").release();
+  });
+
   test("is made for its owner alone", () => {
     const inner = join(folder, "cache", "log");
     LogFolder.own(inner, "one").release();

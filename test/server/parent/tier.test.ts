@@ -121,6 +121,23 @@ describe("a page", () => {
     expect(await bodyOf(second.get("/page"))).toBe("v2");
   });
 
+  test.each([
+    ["as large", { responseFieldBytes: "2KiB" }],
+    ["as many", { responseFields: 7 }],
+  ])("whose fields are %s as they may be is stored by both, whatever the parent adds", async (_, limits) => {
+    const { parent, child } = await family(1, { rules: { limits } });
+    const fields = { "cache-control": "max-age=60", "cache-tag": "page", large: "x".repeat(1_850) };
+    tier.origin.reply("/page", { fields, body: "page" });
+    for (const xCache of ["MISS", "HIT"]) {
+      expect(await child.get("/page")).toMatchObject({ body: "page", fields: { "x-cache": xCache } });
+      await child.idle();
+    }
+    await child.purge({ tags: ["page"] });
+    await tier.clock.advance(LEASE_MS * 2);
+    expect(await child.get("/page")).toMatchObject({ body: "page", fields: { "x-cache": "MISS" } });
+    expect(await parent.get("/page")).toMatchObject({ body: "page", fields: { "x-cache": "HIT" } });
+  });
+
   test("that is for one visitor is kept by neither, and goes through both", async () => {
     const { parent, child } = await family(1);
     tier.origin.reply("/private", ...["a", "b"].map((body) => ({ fields: { "cache-control": "private" }, body })));
@@ -363,6 +380,24 @@ describe("a parent that fails", () => {
     await tier.clock.advance(1_000);
     expect(await bodyOf(child.get("/after"))).toBe("page");
     expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
+  });
+
+  test.each([
+    ["leaves in the middle of a request", "Content-Length: 10\r\n\r\nhalf", true],
+    ["sends more than it may", `Transfer-Encoding: chunked\r\n\r\n1000\r\n${"x".repeat(4096)}\r\n`, false],
+  ])("is none whose visitor %s", async (_, rest, leaves) => {
+    const { child } = await family(1, { fallsBack: true, rules: { limits: { requestBodyBytes: "2KiB" } } });
+    tier.origin.setDefaultReply({ body: "page" });
+    const visitor = new RawClient({ host: "127.0.0.1", port: child.port });
+    await visitor.send(`POST /upload HTTP/1.1\r\nHost: ${HOST}\r\n${rest}`);
+    while (child.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (leaves) visitor.destroy();
+    else await visitor.until((received) => received.includes("413"));
+    visitor.destroy();
+    await child.idle();
+    expect(await bodyOf(child.get("/page"))).toBe("page");
+    expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
+    expect(child.said).toEqual([]);
   });
 
   test("is none whose origin takes too long: it says so, and the origin is not asked once more", async () => {

@@ -10,6 +10,7 @@ import { sqlOver } from "../../../server/log/node-sql.ts";
 import { UndiciOrigin } from "../../../server/origin/undici-origin.ts";
 import { Children } from "../../../server/parent/children.ts";
 import { connectToParent, ParentOrigin } from "../../../server/parent/parent-origin.ts";
+import { withRoomForTiers } from "../../../server/parent/room-for-tiers.ts";
 import { rulesFingerprint } from "../../../server/parent/rules-fingerprint.ts";
 import { memoryAlone } from "../../../server/serve/memory-alone.ts";
 import { startNodeIsolate } from "../../../server/serve/node-isolate.ts";
@@ -123,7 +124,7 @@ export class TierNode {
     // The address of a node that is its own parent is known only once it listens.
     let made: Origin | undefined;
     const next = () => (made ??= origin());
-    this.#isolate = startNodeIsolate(site, {
+    this.#isolate = startNodeIsolate(parent === undefined ? site : withRoomForTiers(site), {
       clock,
       random: Math.random,
       sharedTier: memoryAlone,
@@ -136,7 +137,7 @@ export class TierNode {
       isolate: randomUUID(),
       write: (line) => void this.reported.push(line),
     });
-    const { hiddenFields, limits } = site;
+    const { hiddenFields, limits } = withRoomForTiers(site);
     this.#listener = new Listener({
       isolate: this.#isolate,
       bodies: nodeBodies,

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { ONLY_SITE } from "../../../server/processes/site-logs.ts";
 import type { RunningWorker, WorkerStart } from "../../../server/processes/worker-program.ts";
@@ -92,7 +93,9 @@ export async function startWorker({ name, settings, logs }: WorkerStart): Promis
   return {
     learn: (delta) => lease.learn(delta, background),
     listen: async (sockets) => {
-      await listenOn({ path: `${folder}/${process.pid}.sock` });
+      const path = `${folder}/${process.pid}.sock`;
+      rmSync(path, { force: true }); // of a process that was killed, whose id is used again
+      await listenOn({ path });
       for (const { handle } of sockets) await listenOn(handle);
     },
     drain: async () => {

@@ -130,4 +130,19 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve, where a disk is full:" : 
     free("cache/log");
     expect(await purge(`purge-${number}`)).toMatchObject({ status: 200, body: { seq: number, replayed: false } });
   });
+
+  test("a worker that dies is replaced all the same, also if nothing can be written", { timeout: 60_000 }, async () => {
+    const remount = (mode: string) => spawnSync("mount", ["-o", `remount,${mode}`, join(folder, "cache/pages")]).status;
+    while (remount("ro") !== 0); // as long as a page is being written
+    const log = join(folder, "logs/access.log");
+    rmSync(log);
+    mkdirSync(log); // so that it cannot be opened
+    const [, pid] = await server.prints(/worker-1 \(process (\d+)\) accepts/);
+    process.kill(Number(pid), "SIGKILL");
+    await server.prints(/worker-2 \(process \d+\) accepts/);
+    expect(await ask("/page")).toMatchObject({ status: 200, body: "page" });
+    rmSync(log, { recursive: true });
+    await server.prints(/worker-2: The access log \S+ is written again/);
+    expect(remount("rw")).toBe(0);
+  });
 });

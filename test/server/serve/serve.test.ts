@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -72,6 +72,7 @@ describe("tidemark serve", () => {
     const listen = ["--listen", `127.0.0.1:${await freePort()}`, "--workers", "2"];
     const server = start([...listen, "--origin", origin.url], { TIDEMARK_TOKEN: token });
     const address = await server.address();
+    expect(server.printed).not.toContain(token);
     const ofPlane = (path: string, init: RequestInit = {}) => fetch(new URL(`/_tidemark/${path}`, address), init);
     const page = await ofPlane("", { headers: { accept: "text/html" } });
     expect([page.status, page.headers.get("cache-control")]).toEqual([200, "no-store"]);
@@ -118,6 +119,9 @@ describe("tidemark serve", () => {
     writeFileSync(join(folder, "wrong.config.ts"), 'export default { origin: "http://127.0.0.1:1", rutes: [] };\n');
     const wrong = await refusal(["--check", "--config", "wrong.config.ts"]);
     expect({ ...wrong }).toMatchObject({ code: 2, printed: expect.stringContaining("rutes") });
+    writeFileSync(join(folder, "throwing.config.ts"), 'throw "no database";\n');
+    const throwing = await refusal(["--check", "--config", "throwing.config.ts"]);
+    expect(throwing).toMatchObject({ code: 2, printed: expect.stringContaining("throwing.config.ts: no database") });
     const right = await refusal(["--check", "--origin", origin.url], { TIDEMARK_HOSTS: "www.example.test" });
     expect(right).toMatchObject({ code: 0, printed: expect.stringContaining("www.example.test") });
   });
@@ -170,4 +174,21 @@ describe("tidemark serve", () => {
     expect(await lifetimeOf("/other")).toMatch(/hit; ttl=7[12]\d\d$/);
     await connection.close();
   }, 60_000); // it starts workers three times
+
+  test("says which of its config's folders it cannot watch, and watches the others", async () => {
+    // A folder that is gone once the config has been read.
+    mkdirSync(join(folder, "parts"));
+    writeFileSync(join(folder, "parts", "ttl.ts"), 'export const ttl = "60s";\n');
+    const site = `import { rmSync } from "node:fs";
+      import { ttl } from "./parts/ttl.ts";
+      rmSync(${JSON.stringify(join(folder, "parts"))}, { recursive: true });
+      export default { origin: ${JSON.stringify(origin.url)}, hosts: ["*"], routes: [{ match: "/*", ttl }] };\n`;
+    writeFileSync(join(folder, "parted.config.ts"), site);
+    const server = start(["--config", "parted.config.ts", ...LISTEN], { TIDEMARK_HOSTS: "*" });
+    await server.prints(/changes in \S+parts are not noticed, so send SIGHUP after them: ENOENT/);
+    await server.address();
+    writeFileSync(join(folder, "parted.config.ts"), site);
+    await server.prints(/the old settings stay in use: .*parts/s);
+    expect(await server.stop()).toBe(0);
+  }, 60_000);
 });

@@ -28,6 +28,10 @@ export function isWithin(address: string | null, networks: readonly Network[]): 
   return networks.some(({ firstAddress, hostBits }) => bits >> hostBits === firstAddress >> hostBits);
 }
 
+export function isAddress(text: string): boolean {
+  return readAddress(text) !== null;
+}
+
 /** A range that is written with another address of it than the first may be a slip, like `10.0.0.1/8`. */
 function isFirst(address: bigint, hostBits: bigint): boolean {
   return (address >> hostBits) << hostBits === address;

@@ -38,12 +38,25 @@ class FakeLog implements SettlingLog {
 let scheduler: Scheduler;
 let log: FakeLog;
 let waited: WaitedPurges;
+/** Those that run. */
+let timers: Set<object>;
 
 beforeEach(() => {
   scheduler = new Scheduler(1, 0);
+  timers = new Set();
   log = new FakeLog(() => scheduler.now());
-  waited = new WaitedPurges(log, scheduler);
+  waited = new WaitedPurges(log, { now: () => scheduler.now(), wait: watchedWait });
 });
+
+function watchedWait(ms: number) {
+  const timer = scheduler.wait(ms);
+  timers.add(timer);
+  const cancel = () => {
+    timers.delete(timer);
+    timer.cancel();
+  };
+  return { over: timer.over.then(() => void timers.delete(timer)), cancel };
+}
 
 interface Outcome {
   afterMs: number | null;
@@ -122,6 +135,14 @@ describe("an answer about a purge is held until every machine has confirmed it",
     await scheduler.advance(0);
     waited.close();
     await expect(found).rejects.toThrow("the purge log was closed");
+    expect(timers.size).toBe(0);
+  });
+
+  test("and fails if the log is closed while it is asked for the first time", async () => {
+    const found = waited.find(1, 25_000);
+    waited.close();
+    await expect(found).rejects.toThrow("the purge log was closed");
+    expect(timers.size).toBe(0);
   });
 });
 
