@@ -9,7 +9,7 @@ export interface TopView {
   readonly stats: SiteStats;
   /** The newest first. */
   readonly purges: readonly PurgeRecord[];
-  /** Why what is shown is not of now; `null` if it is. */
+  /** Why the edge could not be asked this time, so that the rest is of an earlier moment; `null` if it could. */
   readonly trouble: string | null;
 }
 

@@ -2,8 +2,8 @@ import type * as z from "zod/mini";
 
 /**
  * English for each thing that a check finds wrong and has no words of its own for: `schema.safeParse(value, IN_ENGLISH)`.
- * The words are those of zod's own English, which zod/mini leaves out, and which knows dozens of formats that no schema
- * here has. Set in zod for good, they would hold for all of the program that this is bundled into.
+ * The words are those of zod's own English. zod/mini leaves that out, and most of it is about formats that no schema here
+ * has. Each check is given the words, because a setting of zod would hold for the whole program that this is bundled into.
  */
 export const IN_ENGLISH: { readonly error: z.core.$ZodErrorMap } = { error: inEnglish };
 

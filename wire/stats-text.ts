@@ -92,7 +92,8 @@ export function size(bytes: number): string {
 
 /** A memory is as large as its setting says, in the same unit. */
 export function memorySize(bytes: number): string {
-  return `${Number((bytes / 1024 ** 2).toPrecision(3))} MiB`;
+  const mebibytes = bytes / 1024 ** 2;
+  return `${mebibytes < 100 ? Number(mebibytes.toPrecision(3)) : Math.round(mebibytes)} MiB`;
 }
 
 export function ms(time: number): string {

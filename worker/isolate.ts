@@ -123,8 +123,8 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   reporter.reportReuse(reuse);
   const view = new PurgeView(MAX_VIEW_BYTES, () => clock.now());
   const sharing = new PopSharing(platform.notes, site.purge, clock, reporter);
-  // A report that is due goes with a read of the log.
   const connect = platform.log.connect?.bind(platform.log);
+  // A report that is due goes with a read of the log.
   const readLog = reports
     ? ({
         append: (purge) => platform.log.append(purge),

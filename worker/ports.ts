@@ -91,7 +91,7 @@ export interface CodedRequest {
   readonly facts: RequestFacts;
   readonly ports: Pick<Ports, "store">;
   readonly background: BackgroundWork;
-  /** The cache that asks; absent or `null` if a visitor asks. */
+  /** The cache that asks, which codes what it has itself; absent or `null` if a visitor asks. */
   readonly child?: object | null;
 }
 

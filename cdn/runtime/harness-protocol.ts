@@ -62,13 +62,13 @@ export type HarnessCommand =
   | { readonly do: "set-clock-and-network"; readonly clockAndNetwork: ClockAndNetwork }
   /** The purge log carries out the repeated purges that are due. */
   | { readonly do: "run-due-purges" }
-  /** The purge log, which is new, takes it that it was made long ago, so that nobody can have read one before it. */
+  /** The purge log, which is new, counts as one that was made long ago, so that nobody can have read one before it. */
   | { readonly do: "begin-log" }
   /** Answers once all pushes under way have been answered. */
   | { readonly do: "finish-pushes" }
   /** Answers whether a purge has settled. */
   | { readonly do: "look-at-purge"; readonly seq: number }
-  /** The connections to the purge log end, without a word to it. */
+  /** The connections to the purge log end, and it is told nothing. */
   | { readonly do: "lose-connections" }
   | { readonly do: "count-connections" }
   | { readonly do: "lose-answers"; readonly answersToLose: AnswersToLose }

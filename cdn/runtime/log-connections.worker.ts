@@ -4,12 +4,13 @@
  */
 import type { EdgeHooks, Platform } from "tidemark/worker/internal";
 import type { LogConnections } from "./harness-protocol.ts";
+import { pause } from "./simulated-network.worker.ts";
 
 type Connect = NonNullable<Platform["log"]["connect"]>;
 type Connection = NonNullable<Awaited<ReturnType<Connect>>>;
 type Wait = ReturnType<NonNullable<EdgeHooks["clock"]>["wait"]>;
 
-/** How often the harness looks whether all connections rest, in real milliseconds. */
+/** How often the harness checks whether all connections rest, in real milliseconds. */
 const POLL_MS = 1;
 
 export class RestingConnections {
@@ -38,14 +39,14 @@ export class RestingConnections {
   /** The time has moved. Resolves once every connection has been renewed or closed, as far as that is due. */
   async timeHasMoved(): Promise<void> {
     for (const { resolve } of this.#takeResting()) resolve();
-    while (this.#open > this.#resting.size) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await this.#untilAllRest();
   }
 
   /** All connections end, and the isolate says nothing more over them. Resolves once it has closed its ends. */
   async lose(): Promise<void> {
     this.#lost += this.#resting.size;
     for (const { reject } of this.#takeResting()) reject(new Error("the connection is lost"));
-    while (this.#open > this.#resting.size) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await this.#untilAllRest();
   }
 
   /** `isAlive`: whether the isolate has not been killed. */
@@ -81,6 +82,11 @@ export class RestingConnections {
         close();
       },
     };
+  }
+
+  /** Resolves once the open connections have nothing to do, or once there are none. */
+  async #untilAllRest(): Promise<void> {
+    while (this.#open > this.#resting.size) await pause(POLL_MS);
   }
 
   #takeResting(): readonly PromiseWithResolvers<void>[] {

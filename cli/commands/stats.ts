@@ -1,11 +1,10 @@
 import { Command, InvalidArgumentError } from "commander";
 import type { SiteStats } from "../../wire/stats.ts";
-import { statsLines } from "../../wire/stats-text.ts";
+import { printable, statsLines } from "../../wire/stats-text.ts";
 import { verdictsOf, verdictText } from "../../wire/verdicts/verdicts.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { printError } from "../print-error.ts";
-import { askStats } from "../site-stats.ts";
 
 interface StatsFlags {
   readonly last: string;
@@ -13,6 +12,9 @@ interface StatsFlags {
   readonly json?: true;
   readonly endpoint?: string;
 }
+
+/** The longest wait for the edge. Milliseconds. */
+const TIMEOUT_MS = 10_000;
 
 const AFTER_HELP = `
 The token comes from TIDEMARK_TOKEN alone; it needs the scope read.
@@ -37,18 +39,61 @@ export function statsCommand(): Command {
 }
 
 async function say({ last, pop, json, endpoint = process.env.TIDEMARK_ENDPOINT }: StatsFlags): Promise<number> {
-  const asked = await askStats(endpoint, last, { pop });
-  if (asked.kind === "failed") {
-    printError(asked.message);
-    return asked.exit;
+  const token = process.env.TIDEMARK_TOKEN;
+  if (!endpoint || !URL.canParse(endpoint) || !/^https?:/.test(endpoint)) {
+    printError("set TIDEMARK_ENDPOINT or --endpoint to the site's origin, as in https://www.example.com.");
+    return EXIT.usage;
   }
-  process.stdout.write(json ? `${JSON.stringify(asked.stats)}\n` : sentences(asked.stats, last));
+  // A character that no field may have would be named, with the token around it, by the error of the request.
+  if (!token || !/^[!-~]+$/.test(token)) {
+    printError("set TIDEMARK_TOKEN to a token with the scope read.");
+    return EXIT.usage;
+  }
+  const url = new URL("/_tidemark/stats", endpoint);
+  url.searchParams.set("last", last);
+  if (pop !== undefined) url.searchParams.set("pop", pop);
+  let status: number;
+  let text: string;
+  try {
+    // A redirect could lead the token to another host.
+    const answer = await fetch(url, {
+      headers: { authorization: `Bearer ${token}` },
+      redirect: "manual",
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    status = answer.status;
+    text = await answer.text();
+  } catch (error) {
+    printError(`the edge at ${url.origin} cannot be reached: ${causeOf(error)}.`);
+    return EXIT.unreachable;
+  }
+  const body = parsed(text);
+  if (status !== 200 || body?.scope !== "site") {
+    const detail =
+      typeof body?.detail === "string" ? printable(body.detail) : `it answered with ${status}, and not with stats`;
+    printError(`the edge at ${url.origin}: ${detail}`);
+    return status >= 500 ? EXIT.unreachable : EXIT.refused;
+  }
+  process.stdout.write(json ? `${JSON.stringify(body)}\n` : sentences(body as unknown as SiteStats, last));
   return EXIT.done;
 }
 
 function sentences(stats: SiteStats, last: string): string {
   const verdicts = verdictsOf(stats).map((verdict) => verdictText(verdict));
   return `${[...statsLines(stats, last), ...(verdicts.length > 0 ? ["", ...verdicts] : [])].join("\n")}\n`;
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    return JSON.parse(text) as Record<string, unknown> | null;
+  } catch {
+    return null; // the caller says that these are no stats
+  }
+}
+
+function causeOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error && cause.message !== "" ? cause.message : message;
 }
 
 function duration(text: string): string {

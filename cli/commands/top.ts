@@ -2,8 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
 import { createPurger, PurgeError, type Purger } from "../../sdk/index.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
-import { printError, printPurgeError } from "../print-error.ts";
-import { type AskedStats, askStats } from "../site-stats.ts";
+import { printPurgeError } from "../print-error.ts";
 import { lastMinuteOf, type TopView, topFrame } from "../top-frame.ts";
 
 interface TopFlags {
@@ -47,32 +46,20 @@ export function topCommand(): Command {
     .option("--endpoint <url>", "the site's origin (else TIDEMARK_ENDPOINT)", valueNotFlag)
     .addHelpText("after", AFTER_HELP)
     .action(async (flags: TopFlags) => {
-      const endpoint = flags.endpoint ?? process.env.TIDEMARK_ENDPOINT;
-      const purger = createPurger({ endpoint, retries: 0 });
+      const endpoint = flags.endpoint ?? process.env.TIDEMARK_ENDPOINT ?? "";
+      const purger = createPurger({ endpoint: flags.endpoint, retries: 0 });
       try {
         await watch(endpoint, purger, flags);
       } catch (error) {
-        if (error instanceof PurgeError) process.exitCode = printPurgeError(error);
-        else if (error instanceof StatsError) process.exitCode = error.exit;
-        else throw error;
-        if (error instanceof StatsError) printError(error.message);
+        if (!(error instanceof PurgeError)) throw error;
+        process.exitCode = printPurgeError(error);
       } finally {
         await purger.close();
       }
     });
 }
 
-/** The edge could not be asked the first time. */
-class StatsError extends Error {
-  readonly exit: number;
-
-  constructor({ message, exit }: Extract<AskedStats, { kind: "failed" }>) {
-    super(message);
-    this.exit = exit;
-  }
-}
-
-async function watch(endpoint: string | undefined, purger: Purger, { once, json, every }: TopFlags): Promise<void> {
+async function watch(endpoint: string, purger: Purger, { once, json, every }: TopFlags): Promise<void> {
   const isScreen = process.stdout.isTTY === true && !once && !json;
   const end = new AbortController();
   let view = await look(endpoint, purger, null, end.signal);
@@ -85,30 +72,24 @@ async function watch(endpoint: string | undefined, purger: Purger, { once, json,
       else process.stdout.write(`${topFrame(view, UNBOUNDED).join("\n")}\n`);
       if (once || (!json && !isScreen) || !(await hasPaused(every * 1000, end.signal))) return;
       view = await look(endpoint, purger, view, end.signal);
+      if (end.signal.aborted) return;
     }
   } finally {
     leave();
   }
 }
 
-/** Once it has seen the edge, a failure is shown, and what was seen last stays. */
-async function look(
-  endpoint: string | undefined,
-  purger: Purger,
-  before: TopView | null,
-  signal: AbortSignal,
-): Promise<TopView> {
-  const asked = await askStats(endpoint, LAST, { signal });
-  if (asked.kind === "failed") {
-    if (before === null) throw new StatsError(asked);
-    return { ...before, trouble: asked.message };
-  }
+/** Once it has seen the edge, a failure is shown, and what was seen last stays; it also stays at the end. */
+async function look(endpoint: string, purger: Purger, before: TopView | null, signal: AbortSignal): Promise<TopView> {
   try {
+    const stats = await purger.stats({ last: LAST, signal });
     const { purges } = await purger.purges({ limit: SHOWN_PURGES, signal });
-    return { endpoint: endpoint!, stats: asked.stats, purges, trouble: null };
+    return { endpoint, stats, purges, trouble: null };
   } catch (error) {
-    if (before === null || !(error instanceof PurgeError)) throw error;
-    return { ...before, stats: asked.stats, trouble: error.message };
+    if (before === null) throw error;
+    if (signal.aborted) return before;
+    if (!(error instanceof PurgeError)) throw error;
+    return { ...before, trouble: error.message };
   }
 }
 

@@ -1,3 +1,4 @@
+import { MAX_PURGE_WAIT_MS } from "../../wire/purge-record-query.ts";
 import type { Clock } from "../clock.ts";
 import type { Settings } from "../options.ts";
 import type { CallLimits } from "./attempts.ts";
@@ -5,7 +6,7 @@ import { readFromEdge } from "./read-from-edge.ts";
 import { heldReading } from "./readings.ts";
 import type { Transport } from "./transport.ts";
 
-/** How much longer than it may be held an answer may take, in milliseconds. */
+/** How much longer an answer may take than the edge holds it, in milliseconds. */
 const ANSWERED_WITHIN_MS = 5000;
 
 /**
@@ -19,7 +20,8 @@ export async function hasSettled(
   transport: Transport,
   platform: { readonly clock: Clock; random(): number },
 ): Promise<boolean> {
-  const read = { ...edge, ...heldReading(seq, waitMs), retries: 0, deadlineMs: waitMs + ANSWERED_WITHIN_MS };
+  const heldMs = Math.min(waitMs, MAX_PURGE_WAIT_MS);
+  const read = { ...edge, ...heldReading(seq, heldMs), retries: 0, deadlineMs: heldMs + ANSWERED_WITHIN_MS };
   const page = await readFromEdge(read, transport, platform);
   const [record] = page?.purges ?? [];
   return record?.settled === true && Date.parse(record.at) === Date.parse(at);

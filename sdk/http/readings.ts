@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { CONTROL_PREFIX } from "../../wire/fields.ts";
 import { purgeRecordPageSchema, purgeRecordSchema } from "../../wire/purge-record.ts";
-import { MAX_PURGE_WAIT_MS } from "../../wire/purge-record-query.ts";
 import type { SiteStats } from "../../wire/stats.ts";
 import type { PurgeRecordPage, RecordQuery } from "../purge-record.ts";
 import type { StatsQuery } from "../site-stats.ts";
@@ -22,9 +21,9 @@ export function trailReading(query: RecordQuery): Reading<PurgeRecordPage | null
 }
 
 /** One purge, where the edge holds its answer for so long until the purge has settled. */
-export function heldReading(seq: number, waitMs: number): Reading<PurgeRecordPage | null> {
+export function heldReading(seq: number, heldMs: number): Reading<PurgeRecordPage | null> {
   const reading = trailReading({ seq });
-  return { ...reading, path: `${reading.path}?wait=${Math.min(waitMs, MAX_PURGE_WAIT_MS)}` };
+  return { ...reading, path: `${reading.path}?wait=${heldMs}` };
 }
 
 /**

@@ -90,7 +90,7 @@ export class NodeCompression implements Compression {
 
   formFor(request: CodedRequest, found: FoundResponse): FoundResponse | Promise<FoundResponse> {
     const forms = this.#formsOf(found.head);
-    if (typeof forms === "string") return found;
+    if (typeof forms === "string" || request.child) return found;
     const { body } = found;
     const held = heldForm(request.facts.field("if-none-match"), forms.etag);
     if (held !== null) return { head: held === "plain" ? forms.plain : forms.weak, body };
@@ -114,7 +114,8 @@ export class NodeCompression implements Compression {
     return sought ? sought.then((bytes) => (bytes ? inForm(best, bytes) : plain)) : plain;
   }
 
-  mark({ facts }: CodedRequest, head: Omit<StoredHead, "bodyBytes" | "bodyKey">, fields: Fields): void {
+  mark({ facts, child }: CodedRequest, head: Omit<StoredHead, "bodyBytes" | "bodyKey">, fields: Fields): void {
+    if (child) return;
     const length = fields.get("content-length");
     if (this.#whyPlain(head, length === null ? null : Number(length)) !== null) return;
     fields.set("vary", variedBy(fields.get("vary")));

@@ -16,7 +16,7 @@ describe("a site with purge.push, in the simulated CDN", () => {
 
   beforeAll(async () => {
     cdn = await startCdn({ site: { purge: { push: true } }, regions: ["fra", "syd"], isolates: 2 });
-  });
+  }, 60_000);
 
   afterAll(() => cdn.close());
 

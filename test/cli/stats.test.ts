@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SiteStats } from "../../wire/stats.ts";
-import { statsLines } from "../../wire/stats-text.ts";
+import { memoryLines, statsLines } from "../../wire/stats-text.ts";
 import { Replay } from "../insight/replay.ts";
 
 const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
@@ -72,6 +72,14 @@ Heard of 1,200 isolates; 3 have fallen silent. The reports cover at least 99.9 %
     expect(statsLines(none, "1h")).toEqual([
       "Last 1 h in FRA: no requests were reported. Isolates report once a minute.",
     ]);
+  });
+
+  test("memories of gigabytes, to the mebibyte", () => {
+    const GIB = 1024 ** 3;
+    const curve = [4 * GIB, 8.5 * 1024 ** 2].map((bytes) => ({ bytes, hitRatio: 0.5 }));
+    expect(memoryLines({ ...big(), memory: { uses: 2, held: 1, maxBytes: 2 * GIB, curve } })[0]).toMatch(
+      /^A memory of 2048 MiB held 50 % .*: 4096 MiB 50 %, 8\.5 MiB 50 %\.$/,
+    );
   });
 
   test("nearly all is not 100 %", () => {

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { lastMinuteOf, topFrame } from "../../cli/top-frame.ts";
 import type { PurgeRecord } from "../../sdk/index.ts";
+import { PROBLEM_CODES, type Problem } from "../../wire/problem.ts";
 import type { SiteStats } from "../../wire/stats.ts";
 import { Replay } from "../insight/replay.ts";
 
@@ -28,10 +29,13 @@ const PURGE: PurgeRecord = {
 };
 
 let stats: SiteStats;
-let failing: { status: number; detail: string } | null;
-let asked: string[];
+let failing: Problem | null;
+/** Whether the edge leaves a request without an answer. */
+let isSilent: (url: string) => boolean;
+const asked = new EventEmitter();
 const edge = createServer((request, response) => {
-  asked.push(request.url!);
+  asked.emit("asked", request.url);
+  if (isSilent(request.url!)) return;
   const body = request.url!.includes("/purges") ? { purges: [PURGE], next: null } : stats;
   response.writeHead(failing?.status ?? 200, { "content-type": "application/json" });
   response.end(JSON.stringify(failing ?? body));
@@ -47,9 +51,14 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   failing = null;
-  asked = [];
+  isSilent = () => false;
 });
 afterAll(() => void edge.close());
+
+const problem = (code: "unauthorized" | "unavailable"): Problem => {
+  const { status, title } = PROBLEM_CODES[code];
+  return { type: `urn:tidemark:problem:${code}`, title, status, code, detail: "a detail" };
+};
 
 const environment = () => ({
   ...process.env,
@@ -91,14 +100,26 @@ describe("in a pipe", () => {
     expect(await exited).toEqual([0, null]);
   });
 
+  test("--json ends at Ctrl-C while the edge is asked", async () => {
+    const child = spawn(process.execPath, [CLI, "top", "--json", "--every", "1"], { env: environment() });
+    const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+    await once(child.stdout, "data");
+    isSilent = (url) => url.includes("/purges");
+    while (!(await once(asked, "asked"))[0].includes("/purges"));
+    child.kill("SIGINT");
+    const [stdout, stderr, exit] = await ended;
+    expect({ stderr, exit }).toEqual({ stderr: "", exit: [0, null] });
+    expect(stdout.trim().split("\n")).toHaveLength(1);
+  });
+
   test.each([
-    [401, 1],
-    [503, 3],
-  ])("an edge that answers with %i ends it with %i", async (status, code) => {
-    failing = { status, detail: "not now" };
+    ["unauthorized", 1, "does not know the token"],
+    ["unavailable", 3, "cannot read its purge log"],
+  ] as const)("an edge that answers with %s ends it with %i", async (code, ends, says) => {
+    failing = problem(code);
     const { stderr, exit, stdout } = await run();
-    expect({ exit, stdout }).toEqual({ exit: code, stdout: "" });
-    expect(stderr).toContain("not now");
+    expect({ exit, stdout }).toEqual({ exit: ends, stdout: "" });
+    expect(stderr).toContain(says);
   });
 });
 
@@ -123,10 +144,10 @@ describe.skipIf(!hasScript)(hasScript ? "in a terminal" : NOT_RUN, () => {
     };
     const closed = once(child, "close");
     await shows(/tag:song:42/);
-    failing = { status: 503, detail: "not now" };
-    await shows(/not now/);
+    failing = problem("unavailable");
+    await shows(/cannot read its purge log/);
     failing = null;
-    await shows(/not now.*tag:song:42/s);
+    await shows(/cannot read its purge log.*tag:song:42/s);
     child.stdin.write(key);
     expect(await closed).toEqual([0, null]);
     expect(shown.startsWith(`${ESCAPE}[?1049h`)).toBe(true);

@@ -102,7 +102,7 @@ export const formToken: Channel = ({ answer, earlier, own }) => {
 /** The channels of what stays the same from one rendering to the next. */
 const LASTING: readonly Channel[] = [words, bytes, entityTag, fields];
 
-/** Whether an answer has a mark of a party's, by which it is told from those of another. */
+/** Whether an answer has a mark of one party that the answers of the other lack. */
 function hasMarkOf(answer: Exchange, ofOther: readonly Exchange[], own: readonly Exchange[]): boolean {
   return LASTING.some((channel) => channel({ answer, earlier: answer, ofOther, own }).length > 0);
 }

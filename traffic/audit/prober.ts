@@ -147,7 +147,7 @@ interface ConnectionWasOver {
   readonly cause: Error;
 }
 
-/** The name for TLS, of which the certificate has to be. An address is none (RFC 6066 §3). */
+/** The server's name for TLS, which its certificate has to have. An address is not a name (RFC 6066 §3). */
 function serverName(edge: URL, host: string | null): { servername?: string } {
   const name = (host ?? edge.hostname).replace(/:\d+$/, "");
   return edge.protocol === "https:" && !isIP(name.replace(/^\[|\]$/g, "")) ? { servername: name } : {};

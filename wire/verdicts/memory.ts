@@ -2,13 +2,13 @@ import type { SiteStats } from "../stats.ts";
 import { memorySize, percent } from "../stats-text.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** Nothing is said about fewer uses of the memory: most are the first of their page. */
+/** Fewer uses of the memory say nothing: most of them are the first of their page. */
 const LEAST_USES = 1000;
 
-/** More memory has to hold so much more of the uses. */
+/** By how much the share of the uses that memory holds has to grow. */
 const LEAST_GAIN = 0.05;
 
-/** The smallest size is advised that has so much of the gain that the largest one has. */
+/** The advice is the smallest size with this part of the gain of the largest one. */
 const MOST_OF_IT = 0.8;
 
 const MIB = 1024 ** 2;

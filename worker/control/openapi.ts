@@ -185,7 +185,7 @@ const EXPLAIN = {
   },
 };
 
-/** The fields of a pretended request with what holds without them. */
+/** The fields of a pretended request that may be left out, with their defaults. */
 const PRETENDED_DEFAULTS = {
   method: z.prefault(pretendedRequestSchema.shape.method, "GET"),
   fields: z.prefault(pretendedRequestSchema.shape.fields, {}),

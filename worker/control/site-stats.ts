@@ -73,7 +73,7 @@ function siteStats(reading: LedgerReading, pop: string | null, nothing: () => Co
   } as unknown as SiteStats;
 }
 
-/** Without what is told apart from the counts. */
+/** Without the counts that have another place in the stats, or none. */
 function withoutOwn({ heard: _heard, reuse: _reuse, ...counts }: CountTree): CountTree {
   return counts;
 }

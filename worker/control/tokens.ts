@@ -6,7 +6,7 @@ import { signedSessions } from "./sessions.ts";
 
 const hex = z.string().check(z.regex(/^[0-9a-f]{64}$/i, "is not a SHA-256 in 64 hexadecimal digits"));
 
-/** A token for a door is bound to it and to its zone. Varnish has no zones. One for a parent is for its children. */
+/** A token for a door is bound to it and to its zone; Varnish has no zones. `parent` is for the children of this edge. */
 const scope = z
   .string()
   .check(

@@ -1,7 +1,7 @@
 import type { MemoryStats } from "../../wire/stats.ts";
 import { distanceFrom, type ReuseCounts } from "./reuse-sample.ts";
 
-/** The sizes of a curve, in those of the memory that there is. */
+/** The sizes of a curve, as multiples of the memory's own. */
 const SIZES = [0.25, 0.5, 1, 2, 4, 8];
 
 /**

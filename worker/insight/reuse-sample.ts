@@ -8,7 +8,7 @@ const MAX_KEY_CHARACTERS = 1024;
 
 const ALL_HASHES = 2 ** 32;
 
-/** What is added up of the uses of an isolate's memory, in the form of the site's ledger. */
+/** The counts of an isolate's uses of its memory, in the form in which the site's ledger adds them up. */
 export interface ReuseCounts {
   /** Look-ups of stored pages, wherever they were found, and pages that were stored. */
   readonly uses: number;
@@ -57,7 +57,7 @@ export class ReuseSample {
   readonly #after = new Float64Array(NEVER_BEFORE + 1);
   readonly #bytesAfter = new Float64Array(NEVER_BEFORE + 1);
 
-  /** So many keys are in the sample. */
+  /** How many keys are in the sample. */
   get keys(): number {
     return this.#keys.size;
   }

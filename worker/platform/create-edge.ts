@@ -64,13 +64,13 @@ export interface EdgeHooks {
 
 /** Like `createEdge`, with parts of the platform replaced. */
 export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
+  compileSite(siteInput, {}); // so that a mistake ends the start, and not the first request
   return edgeOf((overrides) => compileSite(siteInput, overrides), hooks);
 }
 
 type Compile = (overrides: SiteOverrides) => Site;
 
 function edgeOf(compile: Compile, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
-  compile({});
   let isolate: RunningIsolate | undefined;
   return {
     fetch(request, env, context) {

@@ -298,7 +298,7 @@ export const siteSchema = z.strictObject({
       /** How late a purge may reach responses that the origin calls `immutable`. */
       maxViewAgeImmutable: z.prefault(maxViewAge, "0s"),
       /** Whether isolates keep a connection to the log, over which it pushes purges and they confirm them. */
-      push: z._default(z.boolean(), false),
+      push: z.prefault(z.boolean(), false),
       /** How many relays of the log each continent has. */
       relays: z.prefault(z.int().check(z.nonnegative(), z.maximum(16)), 0),
       /** How long after a request an isolate keeps its knowledge of purges up to date. */

@@ -32,6 +32,8 @@ describe("a relay of the log (R27)", () => {
   let relay: Relay;
   /** Whether the relay reaches the log. */
   let isReached: boolean;
+  /** How long a push of the log is under way to the relay. */
+  let pushTakesMs: number;
   let copies: ReturnType<typeof sqlOver>;
   let reads: number;
   const random = chances(1);
@@ -41,6 +43,7 @@ describe("a relay of the log (R27)", () => {
   async function start(settings: Partial<LogSettings>): Promise<void> {
     scheduler = new Scheduler(1, START);
     isReached = true;
+    pushTakesMs = 0;
     reads = 0;
     makeLog("log-1", settings);
     await scheduler.advance(2 * REMEMBERED_MS);
@@ -82,6 +85,7 @@ describe("a relay of the log (R27)", () => {
         const to = connected;
         const { first, connection } = to.open(asked, async (delta) => {
           if (!isReached) throw new Error("the relay cannot be reached");
+          if (pushTakesMs > 0) await scheduler.wait(pushTakesMs).over;
           return learn(delta);
         })!;
         return {
@@ -324,6 +328,44 @@ describe("a relay of the log (R27)", () => {
     const before = reads;
     await scheduler.advance(60_000);
     expect(reads).toBe(before);
+  });
+
+  test("opens no connection for a push that arrives when its readers have gone", async () => {
+    await start({ maxReplyKeys: 2 });
+    const { connection } = await reader("one", async () => true);
+    pushTakesMs = RELAY_AGE_MS;
+    for (const key of ["#a", "#b", "#c"]) log.append(purge([key], { reader: "purger" }));
+    connected.push();
+    isReached = false;
+    relay.release(connection);
+    relay.disconnect(connection);
+    await scheduler.advance(RELAY_AGE_MS / 2);
+    isReached = true;
+    const before = reads;
+    await scheduler.advance(60_000);
+    expect(reads).toBe(before);
+    expect(connected.size).toBe(0);
+  });
+
+  test("closes its connection if the reader that it was opened for is gone before the answer", async () => {
+    const { connection } = await reader("one", () => Promise.reject(new Error("lost")));
+    append();
+    await scheduler.advance(2 * REMEMBERED_BY_NAME_MS);
+    expect(connected.size).toBe(0);
+    const renewal = relay.renew(connection, at(1), LEASE_MS, NAMED_MS);
+    relay.disconnect(connection);
+    await expect(renewal).rejects.toThrow("has been closed");
+    await scheduler.advance(RELAY_AGE_MS);
+    expect(connected.size).toBe(0);
+  });
+
+  test("forgets the lease that a reader has asked for when it has gone", async () => {
+    const { connection } = await reader("one", async () => true, null, 5 * LEASE_MS);
+    relay.release(connection);
+    relay.disconnect(connection);
+    await scheduler.advance(2 * REMEMBERED_MS);
+    await reader("two", async () => true);
+    expect(append()).toMatchObject({ settlesInMs: BOUND_MS });
   });
 
   test("keeps on for as long as a reader that has gone without a word may use what it knows", async () => {

@@ -25,9 +25,8 @@ export function answerFromStore(
   stored: FoundResponse,
   metadata: AnswerMetadata,
 ): Answer | Promise<Answer | null> {
-  const { child } = context;
-  // A child codes what it has itself.
-  const form = child ? stored : (context.ports.compression?.formFor(context, stored) ?? stored);
+  const { child, ports } = context;
+  const form = ports.compression?.formFor(context, stored) ?? stored;
   if (form instanceof Promise) return form.then((awaited) => answerInForm(context, stored, awaited, metadata));
   const answer = answerInForm(context, stored, form, metadata);
   if (!child) return answer;
@@ -36,7 +35,7 @@ export function answerFromStore(
   return withSource(child, answer, { head });
 }
 
-/** `form` is what the client gets of the stored response. What is read for the store is the stored response itself. */
+/** `form` is the stored response as the client gets it. Memory keeps `stored`, and parts are cut from it. */
 function answerInForm(
   context: RequestContext,
   stored: FoundResponse,

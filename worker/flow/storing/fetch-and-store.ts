@@ -216,7 +216,7 @@ function answerWhileStoring(
   body: StreamedBody | null,
 ): Answer {
   const { background, ports, resolved, child } = context;
-  if (!child) ports.compression?.mark(context, head, fields);
+  ports.compression?.mark(context, head, fields);
   setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
   markOutcome(fields, miss.xCache, forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }));
   reportAnswered(context, "origin", miss.xCache);

@@ -152,13 +152,10 @@ async function fetchPlainly(
   const result = await askOrigin(context, { storing: true, conditions: [] });
   if (result.kind !== "answered") return null;
   const { response } = result;
-  const { fields } = response;
+  const { fields, held } = response;
   const announced = announcedBytes((name) => fields.get(name));
   const lengthBytes = mayHaveBody(response.status) ? announced : null;
-  const decision = decideStorage(context, {
-    ...{ status: response.status, fields, stamp, fetchedAt, lengthBytes },
-    held: response.held,
-  });
+  const decision = decideStorage(context, { status: response.status, fields, stamp, fetchedAt, held, lengthBytes });
   const isStored = decision.kind === "store" && !decision.isLarge && response.status === status;
   if (!isStored) {
     if (decision.kind === "pass") tellFollowers(outcomeOfPass(decision.because, response.status));

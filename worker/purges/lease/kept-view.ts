@@ -40,7 +40,7 @@ export interface ReaderIdentity {
 
 /**
  * Keeps the view alive behind a request for a while, so that the next one need not wait (R26). With a name, that happens
- * over a connection to the log (R26), which only the request that has opened it can use.
+ * over a connection to the log, which only the request that has opened it can use.
  */
 export class KeptView {
   readonly #parts: KeptViewParts;

@@ -4,8 +4,8 @@ import { type AuditedLog, HeldAnswers } from "./held-answers.ts";
 import type { ConnectingReader, ReaderPosition, ViewDelta } from "./log-contract.ts";
 
 /**
- * A purge is sent to each of them by itself, which takes up to 0.1 ms each (`npm run bench -- fan-out`), and each renews
- * its lease by itself.
+ * The most connections. A purge is sent over each by itself, which takes up to 0.1 ms (`npm run bench -- fan-out`), and
+ * each reader renews its lease by itself.
  */
 export const MAX_CONNECTIONS = 1000;
 

@@ -25,6 +25,8 @@ const NEVER = Number.NEGATIVE_INFINITY;
 /** What a reader asks for, and what a relay has named to the log. */
 type Asked = Pick<Connecting, "leaseMs" | "longestViewAgeMs">;
 
+const NOTHING: Asked = { leaseMs: 0, longestViewAgeMs: 0 };
+
 /** The log as a relay reads it: over a connection, and without one as long as it has not read everything. */
 export type RelayedLog = Required<Pick<PurgeLogClient, "connect" | "read">>;
 
@@ -46,9 +48,9 @@ export class Relay {
   /** The place among the reads, and the start, of the read by which it answers. */
   #readBy = 0;
   #readAt = NEVER;
-  /** The most that any reader has asked for, and what the log has been told of that. */
-  #asked: Asked = { leaseMs: 0, longestViewAgeMs: 0 };
-  #named: Asked = this.#asked;
+  /** The most that any reader has asked for since there were none, and what the log has been told of that. */
+  #asked = NOTHING;
+  #named = NOTHING;
   #skewMs = 0;
   #isKept = false;
 
@@ -90,17 +92,19 @@ export class Relay {
 
   /** Answers as soon as it knows the log well enough, in one step with the check. Rejects if it does not get there. */
   async #answer<T>(since: ReaderPosition | null, asked: Asked, answer: () => T): Promise<T> {
-    this.#asked = largest(this.#asked, asked);
     // A reader of another log may have met a newer one, so that only a read from now on tells which of them lives (R11).
     const isOfAnotherLog = since !== null && since.logId !== this.#followed.head.logId;
     const readFrom = isOfAnotherLog ? this.#readsBegun + 1 : 1;
-    for (let tries = 0; !this.#mayAnswer(asked, readFrom); tries++) {
-      if (tries === 3) throw new Error("the relay does not reach the log");
-      await this.#read();
+    try {
+      for (let tries = 0; !this.#mayAnswer(asked, readFrom); tries++) {
+        if (tries === 3) throw new Error("the relay does not reach the log");
+        this.#asked = largest(this.#asked, asked);
+        await this.#read();
+      }
+      return answer();
+    } finally {
+      void this.#keep();
     }
-    const answered = answer();
-    void this.#keep();
-    return answered;
   }
 
   /** The log counts with a lease that is granted now, if it ends as late as one that is granted this time after a read. */
@@ -172,7 +176,7 @@ export class Relay {
   async #learn(delta: ViewDelta): Promise<boolean> {
     const { logId, seq } = this.#followed.head;
     if (delta.logId !== logId || Math.max(delta.from, delta.truncatedAt) > seq) {
-      await this.#read();
+      await this.#readForReaders();
       return false;
     }
     this.#follow(delta);
@@ -187,7 +191,12 @@ export class Relay {
 
   /** Reads the log again once all readers have reached a purge, because its position tells that. */
   async #tellWhenConfirmed(seq: number): Promise<void> {
-    if (await this.#isConfirmed(seq)) await this.#read();
+    if (await this.#isConfirmed(seq)) await this.#readForReaders();
+  }
+
+  /** Reads the log unless no reader is left: nobody would then give up the lease, and close the connection. */
+  async #readForReaders(): Promise<void> {
+    if (this.#isKept) await this.#read();
   }
 
   async #isConfirmed(seq: number): Promise<boolean> {
@@ -205,6 +214,7 @@ export class Relay {
     this.#isKept = false;
     // What it grants from here on, the log would not know of.
     this.#readAt = NEVER;
+    this.#asked = NOTHING;
     const connection = this.#connection;
     this.#connection = null;
     await this.#soon(connection?.release() ?? Promise.resolve()).catch(() => undefined);
